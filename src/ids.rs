@@ -1,0 +1,30 @@
+//! Integer identifiers, so that a label is never mistaken for an attribute.
+
+use serde::{Deserialize, Serialize};
+
+/// A label, numbered in order of first appearance in the training data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct LabelId(pub u16);
+
+impl LabelId {
+    /// The largest number of labels a model can have.
+    pub const MAX_LABELS: usize = u16::MAX as usize;
+
+    /// The label as an index into arrays of shape `[K]`.
+    #[must_use]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// An attribute (an observation such as `word[0]=London`), numbered in order of first appearance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct AttributeId(pub u32);
+
+impl AttributeId {
+    /// The attribute as an index into arrays of shape `[A]`.
+    #[must_use]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}

@@ -1,0 +1,342 @@
+//! A sentence: T tokens in C columns, with where it came from.
+//!
+//! Every input format is brought to this one form. The cells lie in one string, so a sentence
+//! costs three allocations however many tokens it has.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::error::{Error, Place, Result};
+
+/// The columns of a corpus: their names, in file order, and which of them holds the labels.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Schema {
+    names: Vec<String>,
+    label: Option<usize>,
+}
+
+impl Schema {
+    /// Columns by name, with the position of the label column if there is one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parameter`] when a name is empty or given twice, or `label` is no column.
+    pub fn new(names: Vec<String>, label: Option<usize>) -> Result<Self> {
+        for (i, name) in names.iter().enumerate() {
+            if name.is_empty() {
+                return Err(Error::parameter(format!("column {i} has an empty name")));
+            }
+            if names[..i].contains(name) {
+                return Err(Error::parameter(format!(
+                    "two columns have the name '{name}'"
+                )));
+            }
+        }
+        if let Some(label) = label
+            && label >= names.len()
+        {
+            return Err(Error::parameter(format!(
+                "label column {label} does not exist: there are {} columns",
+                names.len()
+            )));
+        }
+        Ok(Self { names, label })
+    }
+
+    /// The single column `word`, without labels: the schema of raw text.
+    #[must_use]
+    pub fn words() -> Self {
+        Self {
+            names: vec!["word".to_owned()],
+            label: None,
+        }
+    }
+
+    /// Column names in file order.
+    #[must_use]
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// Number of columns C.
+    #[must_use]
+    pub fn width(&self) -> usize {
+        self.names.len()
+    }
+
+    /// Position of the label column.
+    #[must_use]
+    pub fn label(&self) -> Option<usize> {
+        self.label
+    }
+
+    /// Position of the column `name`.
+    ///
+    /// `word` and `form` mean the same column, so that templates serve CoNLL and CoNLL-U alike.
+    #[must_use]
+    pub fn position(&self, name: &str) -> Option<usize> {
+        let find = |name: &str| self.names.iter().position(|n| n == name);
+        find(name).or_else(|| match name {
+            "word" => find("form"),
+            "form" => find("word"),
+            _ => None,
+        })
+    }
+}
+
+/// Where a token lies in the text it was cut from; ends are exclusive.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Offsets {
+    /// Bytes of the UTF-8 text.
+    pub bytes: Range<usize>,
+    /// Unicode scalar values (what Python counts).
+    pub chars: Range<usize>,
+}
+
+/// Attributes that were extracted elsewhere (CRFsuite's format): names with values, per token.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Attributes {
+    names: String,
+    items: Vec<(usize, f64)>, // end of the name in `names`, value
+    tokens: Vec<usize>,       // [T] end of the token in `items`
+}
+
+impl Attributes {
+    /// Adds an attribute to the token that [`Attributes::end_token`] will close.
+    pub fn push(&mut self, name: &str, value: f64) {
+        self.names.push_str(name);
+        self.items.push((self.names.len(), value));
+    }
+
+    /// Closes a token.
+    pub fn end_token(&mut self) {
+        self.tokens.push(self.items.len());
+    }
+
+    /// Number of closed tokens.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.tokens.len()
+    }
+
+    /// Whether no token was closed.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.tokens.is_empty()
+    }
+
+    /// The attributes of token `t` with their values.
+    pub fn token(&self, t: usize) -> impl Iterator<Item = (&str, f64)> {
+        let first = if t == 0 { 0 } else { self.tokens[t - 1] };
+        (first..self.tokens[t]).map(|i| {
+            let start = if i == 0 { 0 } else { self.items[i - 1].0 };
+            (&self.names[start..self.items[i].0], self.items[i].1)
+        })
+    }
+}
+
+/// What a format says around the tokens and wants back on output.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Layout {
+    /// Comment lines that stand before the sentence (`# sent_id = …`), without line ends.
+    pub comments: Vec<String>,
+    /// Lines kept apart from the words (multiword ranges, empty nodes, comments inside a
+    /// sentence), each with the token it stands before; T for those after the last one.
+    pub apart: Vec<(usize, String)>,
+    /// The text that the sentence was cut from: a line of raw text, or a JSON line.
+    pub source: Option<Arc<str>>,
+    /// A document boundary (`-DOCSTART-`), not a sentence to tag.
+    pub document_start: bool,
+}
+
+/// A sentence: T tokens in C columns.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sentence {
+    schema: Arc<Schema>,
+    file: Arc<str>,
+    text: String,
+    ends: Vec<u32>,  // [T][C] end of each cell in `text`
+    lines: Vec<u64>, // [T]
+    /// Attributes extracted elsewhere; templates are not applied then.
+    pub attributes: Option<Attributes>,
+    /// Where each token lies in [`Layout::source`]; empty where tokens came ready-made.
+    pub offsets: Vec<Offsets>,
+    /// What the format wants back on output.
+    pub layout: Layout,
+}
+
+impl Sentence {
+    /// An empty sentence from `file` (`-` is standard input).
+    #[must_use]
+    pub fn new(schema: Arc<Schema>, file: Arc<str>) -> Self {
+        Self {
+            schema,
+            file,
+            text: String::new(),
+            ends: Vec::new(),
+            lines: Vec::new(),
+            attributes: None,
+            offsets: Vec::new(),
+            layout: Layout::default(),
+        }
+    }
+
+    /// A sentence of ready-made words, without labels.
+    #[must_use]
+    pub fn from_words<S: AsRef<str>>(words: impl IntoIterator<Item = S>) -> Self {
+        let mut sentence = Self::new(Arc::new(Schema::words()), Arc::from("-"));
+        for word in words {
+            sentence.text.push_str(word.as_ref());
+            sentence.ends.push(sentence.text.len() as u32);
+            sentence.lines.push(1);
+        }
+        sentence
+    }
+
+    /// Appends a token that stands on `line` (from 1) of the file.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Input`] when the number of cells is not the schema's, or the sentence would
+    /// outgrow 4 GiB of text.
+    pub fn push<S: AsRef<str>>(
+        &mut self,
+        cells: impl IntoIterator<Item = S>,
+        line: u64,
+    ) -> Result<()> {
+        let before = (self.ends.len(), self.text.len());
+        for cell in cells {
+            self.text.push_str(cell.as_ref());
+            self.ends.push(self.text.len() as u32);
+        }
+        let found = self.ends.len() - before.0;
+        let fault = if found != self.schema.width() {
+            Some(format!(
+                "expected {} columns ({}), found {found}",
+                self.schema.width(),
+                self.schema.names.join(" ")
+            ))
+        } else if u32::try_from(self.text.len()).is_err() {
+            Some("the sentence has more than 4 GiB of text".to_owned())
+        } else {
+            None
+        };
+        if let Some(message) = fault {
+            self.ends.truncate(before.0);
+            self.text.truncate(before.1);
+            return Err(Error::input(Place::line(&*self.file, line), message));
+        }
+        self.lines.push(line);
+        Ok(())
+    }
+
+    /// The columns.
+    #[must_use]
+    pub fn schema(&self) -> &Arc<Schema> {
+        &self.schema
+    }
+
+    /// Number of tokens T.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.lines.len()
+    }
+
+    /// Whether the sentence has no tokens.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.lines.is_empty()
+    }
+
+    /// The cell of token `t` in column `column`.
+    #[must_use]
+    pub fn cell(&self, t: usize, column: usize) -> &str {
+        let i = t * self.schema.width() + column;
+        let start = if i == 0 { 0 } else { self.ends[i - 1] as usize };
+        &self.text[start..self.ends[i] as usize]
+    }
+
+    /// All cells of token `t`.
+    pub fn cells(&self, t: usize) -> impl Iterator<Item = &str> {
+        (0..self.schema.width()).map(move |column| self.cell(t, column))
+    }
+
+    /// The label of token `t`, if the corpus has a label column.
+    #[must_use]
+    pub fn label(&self, t: usize) -> Option<&str> {
+        self.schema.label.map(|column| self.cell(t, column))
+    }
+
+    /// All labels, if the corpus has a label column.
+    #[must_use]
+    pub fn labels(&self) -> Option<Vec<&str>> {
+        let column = self.schema.label?;
+        Some((0..self.len()).map(|t| self.cell(t, column)).collect())
+    }
+
+    /// The file that the sentence was read from.
+    #[must_use]
+    pub fn file(&self) -> &Arc<str> {
+        &self.file
+    }
+
+    /// Where token `t` stands in its file; the first token's place, or the file, if there is none.
+    #[must_use]
+    pub fn place(&self, t: usize) -> Place {
+        let line = self.lines.get(t).or(self.lines.first());
+        Place::line(&*self.file, line.copied().unwrap_or(0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn schema() -> Arc<Schema> {
+        Arc::new(Schema::new(vec!["word".into(), "ner".into()], Some(1)).unwrap())
+    }
+
+    #[test]
+    fn cells_come_back_as_they_went_in() {
+        let mut s = Sentence::new(schema(), Arc::from("x.conll"));
+        s.push(["Köln", "B-LOC"], 7).unwrap();
+        s.push(["", "O"], 8).unwrap();
+        assert_eq!(s.cells(0).collect::<Vec<_>>(), ["Köln", "B-LOC"]);
+        assert_eq!(s.cells(1).collect::<Vec<_>>(), ["", "O"]);
+        assert_eq!(s.labels().unwrap(), ["B-LOC", "O"]);
+        assert_eq!(s.place(1).to_string(), "x.conll:8");
+    }
+
+    #[test]
+    fn a_ragged_row_names_its_line_and_changes_nothing() {
+        let mut s = Sentence::new(schema(), Arc::from("x.conll"));
+        s.push(["a", "O"], 1).unwrap();
+        let error = s.push(["b"], 2).unwrap_err().to_string();
+        assert_eq!(error, "x.conll:2: expected 2 columns (word ner), found 1");
+        assert_eq!(s.len(), 1);
+        s.push(["c", "O"], 3).unwrap();
+        assert_eq!(s.cell(1, 0), "c");
+    }
+
+    #[test]
+    fn attributes_keep_names_and_values_per_token() {
+        let mut a = Attributes::default();
+        a.push("w=a", 1.0);
+        a.push("len", 0.5);
+        a.end_token();
+        a.end_token();
+        a.push("w=b", 2.0);
+        a.end_token();
+        assert_eq!(a.token(0).collect::<Vec<_>>(), [("w=a", 1.0), ("len", 0.5)]);
+        assert_eq!(a.token(1).count(), 0);
+        assert_eq!(a.token(2).collect::<Vec<_>>(), [("w=b", 2.0)]);
+    }
+
+    #[test]
+    fn word_and_form_name_the_same_column() {
+        let s = Schema::new(vec!["id".into(), "form".into()], None).unwrap();
+        assert_eq!(s.position("word"), Some(1));
+        assert!(Schema::new(vec!["a".into(), "a".into()], None).is_err());
+        assert!(Schema::new(vec!["a".into()], Some(1)).is_err());
+    }
+}
