@@ -6,22 +6,24 @@ use crate::ids::LabelId;
 /// Which labels may start a sentence, end it, and follow each other.
 ///
 /// A label sequence is allowed exactly if it is a legal instance of the scheme (what
-/// [`detect`](super::detect) asks for). For labels X ≠ Y of one set:
+/// [`SchemeDetector`](super::SchemeDetector) asks for):
 ///
-/// | scheme | may not start | may not follow | may not end |
-/// |---|---|---|---|
-/// | raw, IO | | | |
-/// | IOB1 | `B-X` | `B-X` anything but `I-X`, `B-X` | |
-/// | IOB2 | `I-X` | `I-X` anything but `I-X`, `B-X` | |
-/// | BIOES | `I-X`, `E-X` | `I-X`, `E-X` anything but `I-X`, `B-X`, and nothing else those two | `I-X`, `B-X` |
+/// | scheme | may not start | must follow `B-X` or `I-X` | `B-X`, `I-X` must be followed by | may not end |
+/// |---|---|---|---|---|
+/// | raw, IO | | | | |
+/// | IOB1 | `B-X` | `B-X` | | |
+/// | IOB2 | `I-X` | `I-X` | | |
+/// | BIOES | `I-X`, `E-X` | `I-X`, `E-X` | `I-X`, `E-X` | `B-X`, `I-X` |
 ///
-/// A label that is none of the scheme's (`E-X` in IOB2, `NN` anywhere) may stand anywhere.
+/// A label that is none of the scheme's (`E-X` in IOB2, `NN` anywhere) may stand anywhere, next to
+/// any label.
 ///
-/// There is an allowed sequence of every length. Proof: if a label may both start and end a
-/// sentence, it is none of those in the table's last row, so it may follow itself, and repeating it is
-/// allowed. A sentence of one token needs such a label; so where there is none (a set of `B-X`, `I-X`
-/// and `E-X` alone, say), nothing short of lifting every constraint would do, and that is what
-/// happens.
+/// There is an allowed sequence of every length T ≥ 1. Proof: a label that may both start and end a
+/// sentence may by the table also follow itself, and T times that label is allowed. A sentence of
+/// one token needs such a label. So where there is none (a set of `B-X`, `I-X` and `E-X` alone,
+/// say) the scheme cannot be kept, and every constraint is lifted.
+///
+/// The methods take identifiers of the set that it was made for, and panic on others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Constraint {
     start: Vec<bool>,   // [K]

@@ -35,9 +35,10 @@ pub(super) fn tag(scheme: Scheme, spans: &[Span<'_>], i: usize, t: usize) -> &'s
 pub fn encode(spans: &[Span<'_>], len: usize, scheme: Scheme) -> Vec<String> {
     let mut labels = vec!["O".to_owned(); len];
     for (i, span) in spans.iter().enumerate() {
-        for t in span.start..span.end.min(len) {
+        let tokens = labels.iter_mut().enumerate();
+        for (t, label) in tokens.take(span.end).skip(span.start) {
             let tag = tag(scheme, spans, i, t);
-            labels[t] = if span.kind.is_empty() {
+            *label = if span.kind.is_empty() {
                 tag.to_owned()
             } else {
                 format!("{tag}-{}", span.kind)
