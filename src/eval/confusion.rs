@@ -1,0 +1,75 @@
+//! Which label was taken for which.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::Counts;
+
+/// A gold label and the other label that was predicted in its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Confusion<'a> {
+    /// The gold label.
+    pub gold: &'a str,
+    /// The label predicted instead.
+    pub predicted: &'a str,
+    /// How many tokens it happened to.
+    pub count: u64,
+}
+
+/// Token counts by gold and predicted label.
+///
+/// Ordered maps: what is listed comes out in the same order every time.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Confusions {
+    counts: BTreeMap<String, BTreeMap<String, u64>>, // gold, then predicted
+}
+
+impl Confusions {
+    /// Counts a token; allocates only for a pair not seen before.
+    pub fn add(&mut self, gold: &str, predicted: &str) {
+        let known = self
+            .counts
+            .get_mut(gold)
+            .and_then(|row| row.get_mut(predicted));
+        if let Some(count) = known {
+            *count += 1;
+        } else {
+            let row = self.counts.entry(gold.to_owned()).or_default();
+            row.insert(predicted.to_owned(), 1);
+        }
+    }
+
+    fn iter(&self) -> impl Iterator<Item = Confusion<'_>> {
+        self.counts.iter().flat_map(|(gold, row)| {
+            row.iter().map(|(predicted, &count)| Confusion {
+                gold,
+                predicted,
+                count,
+            })
+        })
+    }
+
+    /// Counts per label, labels in bytewise order.
+    pub fn labels(&self) -> Vec<(&str, Counts)> {
+        let mut labels: BTreeMap<&str, Counts> = BTreeMap::new();
+        for pair in self.iter() {
+            labels.entry(pair.gold).or_default().gold += pair.count;
+            let counts = labels.entry(pair.predicted).or_default();
+            counts.predicted += pair.count;
+            if pair.gold == pair.predicted {
+                counts.correct += pair.count;
+            }
+        }
+        labels.into_iter().collect()
+    }
+
+    /// The `most` most frequent pairs of different labels.
+    pub fn most_frequent(&self, most: usize) -> Vec<Confusion<'_>> {
+        let mut pairs: Vec<_> = self.iter().filter(|c| c.gold != c.predicted).collect();
+        pairs.sort_by_key(|c| Reverse(c.count)); // stable: ties stay in bytewise order
+        pairs.truncate(most);
+        pairs
+    }
+}

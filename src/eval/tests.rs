@@ -1,0 +1,269 @@
+//! Against the output of the script itself: `tests/data/conlleval/NAME.txt` has words, gold and
+//! predicted labels, `NAME.expected` what conlleval.pl prints for it.
+
+use std::fs;
+use std::path::PathBuf;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::label::spans;
+
+/// Reads the three columns of conlleval's input.
+fn evaluate(text: &str) -> Evaluation {
+    let mut evaluation = Evaluation::with_confusions();
+    let (mut gold, mut predicted) = (Vec::new(), Vec::new());
+    for line in text.lines().chain([""]) {
+        match line.split(' ').collect::<Vec<_>>()[..] {
+            ["-DOCSTART-", ..] => evaluation.add_document_start(),
+            [_, .., g, p] => {
+                gold.push(g);
+                predicted.push(p);
+            }
+            _ if gold.is_empty() => {}
+            _ => {
+                evaluation.add(&gold, &predicted).unwrap();
+                gold.clear();
+                predicted.clear();
+            }
+        }
+    }
+    evaluation
+}
+
+fn assert_as_conlleval(name: &str) {
+    let file = |extension: &str| {
+        let path: PathBuf = [env!("CARGO_MANIFEST_DIR"), "tests/data/conlleval", name]
+            .iter()
+            .collect();
+        fs::read_to_string(path.with_extension(extension)).unwrap()
+    };
+    assert_eq!(evaluate(&file("txt")).conlleval(), file("expected"));
+}
+
+macro_rules! as_conlleval {
+    ($($name:ident)*) => {
+        mod as_conlleval {
+            $(#[test] fn $name() { super::assert_as_conlleval(stringify!($name)); })*
+        }
+    };
+}
+
+as_conlleval! {
+    iob1
+    iob2
+    ioe
+    brackets
+    type_switches
+    illegal_starts
+    hyphenated_types
+    non_ascii_types
+    empty_type
+    odd_tags
+    span_across_sentences
+    document_starts
+    missing_types
+    no_phrases
+    no_tokens
+    rounding
+}
+
+fn split(labels: &str) -> Vec<&str> {
+    labels.split_whitespace().collect()
+}
+
+#[test]
+fn bioes_spans_count_like_those_of_iob2() {
+    let mut bioes = Evaluation::new();
+    bioes
+        .add(
+            &split("S-X B-X E-X O B-Y I-Y E-Y S-Y"),
+            &split("S-X B-X E-X O B-Y E-Y S-Y S-Y"),
+        )
+        .unwrap();
+    let mut iob2 = Evaluation::new();
+    iob2.add(
+        &split("B-X B-X I-X O B-Y I-Y I-Y B-Y"),
+        &split("B-X B-X I-X O B-Y I-Y B-Y B-Y"),
+    )
+    .unwrap();
+    let counts = Counts {
+        correct: 3,
+        gold: 4,
+        predicted: 5,
+    };
+    assert_eq!((bioes.spans(), iob2.spans()), (counts, counts));
+}
+
+#[test]
+fn scores_are_fractions() {
+    let mut evaluation = Evaluation::new();
+    evaluation
+        .add(&split("B-X O B-Y I-Y"), &split("B-X B-X O O"))
+        .unwrap();
+    assert_eq!(evaluation.accuracy(), 0.25);
+    assert_eq!(evaluation.precision(), 0.5);
+    assert_eq!(evaluation.recall(), 0.5);
+    assert_eq!(evaluation.f1(), 0.5);
+}
+
+#[test]
+fn sentences_of_different_lengths_are_refused_and_not_counted() {
+    let mut evaluation = Evaluation::new();
+    evaluation.add(&["O"], &["O"]).unwrap();
+    let error = evaluation.add(&["O", "B-X"], &["O"]).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "sentence 2 has 2 gold labels but 1 predicted ones"
+    );
+    assert_eq!((evaluation.sentences(), evaluation.tokens()), (1, 1));
+}
+
+#[test]
+fn a_document_start_is_a_token_but_no_sentence() {
+    let mut evaluation = Evaluation::new();
+    evaluation.add_document_start();
+    assert_eq!((evaluation.sentences(), evaluation.tokens()), (0, 1));
+    assert_eq!(evaluation.accuracy(), 1.0);
+}
+
+#[test]
+fn only_chunk_labels_have_spans() {
+    let has_spans = |gold: &str| {
+        let mut evaluation = Evaluation::new();
+        evaluation.add(&split(gold), &split(gold)).unwrap();
+        evaluation.has_spans()
+    };
+    assert!(has_spans("O B-X"));
+    assert!(has_spans("O I B"));
+    assert!(has_spans("O O"));
+    assert!(has_spans("NN B-X")); // a slip in a corpus of spans
+    assert!(!has_spans("DT NN I ."));
+    assert!(!has_spans("A B B- S-"));
+    assert!(!has_spans("-LRB- NN"));
+}
+
+fn parts_of_speech() -> Evaluation {
+    let mut evaluation = Evaluation::with_confusions();
+    evaluation
+        .add(&split("DT NN NN VBZ NN"), &split("DT NN NNP NN VBZ"))
+        .unwrap();
+    evaluation.add(&split("NN NN"), &split("NNP NN")).unwrap();
+    evaluation
+}
+
+#[test]
+fn the_text_for_parts_of_speech_is_accuracy_alone() {
+    assert_eq!(
+        parts_of_speech().to_string(),
+        "accuracy:  42.86%  (3 of 7 tokens)\n"
+    );
+}
+
+#[test]
+fn the_text_for_spans_is_that_of_conlleval() {
+    let evaluation = evaluate("a B-X B-X\n");
+    assert_eq!(evaluation.to_string(), evaluation.conlleval());
+}
+
+#[test]
+fn the_label_table_is_sorted_by_label() {
+    assert_eq!(
+        parts_of_speech().label_table(),
+        "label  precision  recall      f1  support\n\
+         DT        100.00  100.00  100.00        1\n\
+         NN         66.67   40.00   50.00        5\n\
+         NNP         0.00    0.00    0.00        0\n\
+         VBZ         0.00    0.00    0.00        1\n"
+    );
+}
+
+#[test]
+fn the_confusion_table_is_sorted_by_frequency_then_label_and_capped() {
+    assert_eq!(
+        parts_of_speech().confusion_table(2),
+        "gold  predicted    count\n\
+         NN    NNP              2\n\
+         NN    VBZ              1\n"
+    );
+    assert_eq!(parts_of_speech().confusions(usize::MAX).len(), 3);
+}
+
+#[test]
+fn the_json_of_spans_has_the_members_of_the_contract() {
+    let evaluation = evaluate("a B-X B-X\nb I-X O\nc B-Y B-Y\n");
+    assert_eq!(
+        serde_json::to_string(&evaluation.report()).unwrap(),
+        r#"{"tokens":3,"sentences":1,"accuracy":0.6666666666666666,"precision":0.5,"recall":0.5,"f1":0.5,"types":{"X":{"precision":0.0,"recall":0.0,"f1":0.0,"support":1},"Y":{"precision":1.0,"recall":1.0,"f1":1.0,"support":1}}}"#
+    );
+}
+
+#[test]
+fn the_json_of_parts_of_speech_has_no_span_members() {
+    assert_eq!(
+        serde_json::to_string(&parts_of_speech().report()).unwrap(),
+        r#"{"tokens":7,"sentences":2,"accuracy":0.42857142857142855}"#
+    );
+}
+
+#[test]
+fn the_detailed_json_adds_labels_and_confusions() {
+    let evaluation = parts_of_speech();
+    let json = serde_json::to_value(evaluation.detailed_report(1)).unwrap();
+    assert_eq!(
+        json["labels"]["DT"],
+        serde_json::json!({"precision": 1.0, "recall": 1.0, "f1": 1.0, "support": 1})
+    );
+    assert_eq!(
+        json["confusions"],
+        serde_json::json!([{"gold": "NN", "predicted": "NNP", "count": 2}])
+    );
+}
+
+#[test]
+fn an_empty_evaluation_scores_zero() {
+    let evaluation = Evaluation::new();
+    assert_eq!((evaluation.accuracy(), evaluation.f1()), (0.0, 0.0));
+    assert!(evaluation.labels().is_empty());
+}
+
+/// Sentences of gold and predicted labels.
+fn sentences(label: &'static str) -> impl Strategy<Value = Vec<Vec<(String, String)>>> {
+    prop::collection::vec(prop::collection::vec((label, label), 1..12), 1..4)
+}
+
+proptest! {
+    #[test]
+    fn counts_are_those_of_the_span_sets(
+        sentences in sentences("O|[BIES](-[XY])?")
+    ) {
+        let mut evaluation = Evaluation::new();
+        let mut expected = Counts::default();
+        for sentence in &sentences {
+            let (gold, predicted): (Vec<_>, Vec<_>) = sentence.iter().cloned().unzip();
+            evaluation.add(&gold, &predicted).unwrap();
+            let (gold, predicted) = (spans(&gold), spans(&predicted));
+            expected.correct += gold.iter().filter(|s| predicted.contains(s)).count() as u64;
+            expected.gold += gold.len() as u64;
+            expected.predicted += predicted.len() as u64;
+        }
+        prop_assert_eq!(evaluation.spans(), expected);
+    }
+
+    #[test]
+    fn there_is_a_span_for_every_start_counted(
+        sentences in sentences("[BIOES.X\\[\\]]?-?[XY]?")
+    ) {
+        let mut evaluation = Evaluation::new();
+        let mut found = (0, 0);
+        for sentence in &sentences {
+            let (gold, predicted): (Vec<_>, Vec<_>) = sentence.iter().cloned().unzip();
+            evaluation.add(&gold, &predicted).unwrap();
+            found.0 += spans(&gold).len() as u64;
+            found.1 += spans(&predicted).len() as u64;
+        }
+        let counts = evaluation.spans();
+        prop_assert_eq!((counts.gold, counts.predicted), found);
+        prop_assert!(counts.correct <= counts.gold.min(counts.predicted));
+    }
+}

@@ -1,0 +1,119 @@
+//! The evaluation for people: conlleval's report to the letter, and tables.
+//!
+//! Writing to a `String` cannot fail, so the results of `writeln!` are dropped.
+
+use std::fmt::{self, Write};
+
+use super::{Counts, Evaluation};
+
+/// Column that conlleval's types are flushed right to, in bytes, as Perl counts.
+const TYPE_WIDTH: usize = 17;
+
+/// conlleval's report where gold labels write spans, accuracy alone where they do not; with a final
+/// line end.
+impl fmt::Display for Evaluation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.has_spans() {
+            f.write_str(&self.conlleval())
+        } else {
+            writeln!(
+                f,
+                "accuracy: {:6.2}%  ({} of {} tokens)",
+                self.accuracy_percentage(),
+                self.correct_tokens(),
+                self.tokens()
+            )
+        }
+    }
+}
+
+impl Evaluation {
+    /// The report of conlleval.pl (version 2004-01-26), byte for byte, for labels of any scheme or
+    /// none, legal or not. ([`Evaluation`] names the two spellings that it reads differently.)
+    ///
+    /// That includes its habit of printing the line of the empty type twice when both gold and
+    /// predicted labels have such spans.
+    #[must_use]
+    pub fn conlleval(&self) -> String {
+        let spans = self.spans();
+        let mut text = format!(
+            "processed {} tokens with {} phrases; found: {} phrases; correct: {}.\n",
+            self.tokens(),
+            spans.gold,
+            spans.predicted,
+            spans.correct
+        );
+        if self.tokens() > 0 {
+            let accuracy = self.accuracy_percentage();
+            let _ = writeln!(text, "accuracy: {accuracy:6.2}%; {}", percentages(spans));
+        }
+        for (kind, counts) in self.types() {
+            let twice = kind.is_empty() && counts.gold > 0 && counts.predicted > 0;
+            for _ in 0..1 + usize::from(twice) {
+                let _ = writeln!(
+                    text,
+                    "{:indent$}{kind}: {}  {}",
+                    "",
+                    percentages(counts),
+                    counts.predicted,
+                    indent = TYPE_WIDTH.saturating_sub(kind.len())
+                );
+            }
+        }
+        text
+    }
+
+    /// A table of the scores of each label, in percent; needs [`Evaluation::with_confusions`].
+    #[must_use]
+    pub fn label_table(&self) -> String {
+        let labels = self.labels();
+        let width = column("label", labels.iter().map(|&(label, _)| label));
+        let mut text = format!("{:width$}  precision  recall      f1  support\n", "label");
+        for (label, counts) in labels {
+            let scores = counts.percentages();
+            let _ = writeln!(
+                text,
+                "{label:width$}  {:9.2}  {:6.2}  {:6.2}  {:7}",
+                scores.precision, scores.recall, scores.f1, counts.gold
+            );
+        }
+        text
+    }
+
+    /// A table of the `most` most frequent confusions; needs [`Evaluation::with_confusions`].
+    #[must_use]
+    pub fn confusion_table(&self, most: usize) -> String {
+        let confusions = self.confusions(most);
+        let gold = column("gold", confusions.iter().map(|c| c.gold));
+        let predicted = column("predicted", confusions.iter().map(|c| c.predicted));
+        let mut text = format!("{:gold$}  {:predicted$}    count\n", "gold", "predicted");
+        for c in confusions {
+            let _ = writeln!(
+                text,
+                "{:gold$}  {:predicted$}  {:7}",
+                c.gold, c.predicted, c.count
+            );
+        }
+        text
+    }
+
+    /// Accuracy by conlleval's arithmetic, so that it rounds as there.
+    fn accuracy_percentage(&self) -> f64 {
+        super::ratio(100.0, self.correct_tokens(), self.tokens())
+    }
+}
+
+fn percentages(counts: Counts) -> String {
+    let scores = counts.percentages();
+    format!(
+        "precision: {:6.2}%; recall: {:6.2}%; FB1: {:6.2}",
+        scores.precision, scores.recall, scores.f1
+    )
+}
+
+/// Width in characters of a column with this header and these cells.
+fn column<'a>(header: &str, cells: impl Iterator<Item = &'a str>) -> usize {
+    cells
+        .map(|cell| cell.chars().count())
+        .fold(header.len(), usize::max)
+}

@@ -1,0 +1,265 @@
+//! Which label sequences a scheme allows, for constrained decoding.
+
+use super::{Chunk, LabelSet, Scheme};
+use crate::ids::LabelId;
+
+/// Which labels may start a sentence, end it, and follow each other.
+///
+/// A label sequence is allowed exactly if it is a legal instance of the scheme (what
+/// [`SchemeDetector`](super::SchemeDetector) asks for):
+///
+/// | scheme | may not start | must follow `B-X` or `I-X` | `B-X`, `I-X` must be followed by | may not end |
+/// |---|---|---|---|---|
+/// | raw, IO | | | | |
+/// | IOB1 | `B-X` | `B-X` | | |
+/// | IOB2 | `I-X` | `I-X` | | |
+/// | BIOES | `I-X`, `E-X` | `I-X`, `E-X` | `I-X`, `E-X` | `B-X`, `I-X` |
+///
+/// A label that is none of the scheme's (`E-X` in IOB2, `NN` anywhere) may stand anywhere, next to
+/// any label.
+///
+/// There is an allowed sequence of every length T ≥ 1. Proof: a label that may both start and end a
+/// sentence may by the table also follow itself, and T times that label is allowed. A sentence of
+/// one token needs such a label. So where there is none (a set of `B-X`, `I-X` and `E-X` alone,
+/// say) the scheme cannot be kept, and every constraint is lifted.
+///
+/// The methods take identifiers of the set that it was made for, and panic on others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Constraint {
+    start: Vec<bool>,   // [K]
+    end: Vec<bool>,     // [K]
+    allowed: Vec<bool>, // [K][K], from the row's label to the column's
+}
+
+impl Constraint {
+    /// What `scheme` allows the K labels. K² bytes.
+    #[must_use]
+    pub fn new(labels: &LabelSet, scheme: Scheme) -> Self {
+        let states: Vec<State<'_>> = labels
+            .names()
+            .iter()
+            .map(|name| State::new(name, scheme))
+            .collect();
+        let start: Vec<bool> = states.iter().map(|b| b.may_start(scheme)).collect();
+        let end: Vec<bool> = states.iter().map(|a| a.may_end(scheme)).collect();
+        if !start.iter().zip(&end).any(|(&start, &end)| start && end) {
+            return Self::none(labels.len());
+        }
+        let allowed = states
+            .iter()
+            .flat_map(|a| states.iter().map(|b| a.may_precede(*b, scheme)))
+            .collect();
+        Self {
+            start,
+            end,
+            allowed,
+        }
+    }
+
+    /// Everything allowed to K labels.
+    fn none(k: usize) -> Self {
+        Self {
+            start: vec![true; k],
+            end: vec![true; k],
+            allowed: vec![true; k * k],
+        }
+    }
+
+    /// Whether a sentence may start with `b`.
+    #[must_use]
+    pub fn start(&self, b: LabelId) -> bool {
+        self.start[b.index()]
+    }
+
+    /// Whether a sentence may end with `a`.
+    #[must_use]
+    pub fn end(&self, a: LabelId) -> bool {
+        self.end[a.index()]
+    }
+
+    /// Whether `b` may follow `a`.
+    #[must_use]
+    pub fn allowed(&self, a: LabelId, b: LabelId) -> bool {
+        self.allowed[a.index() * self.start.len() + b.index()]
+    }
+
+    /// Which labels may start a sentence: `[K]`.
+    #[must_use]
+    pub fn starts(&self) -> &[bool] {
+        &self.start
+    }
+
+    /// Which labels may end a sentence: `[K]`.
+    #[must_use]
+    pub fn ends(&self) -> &[bool] {
+        &self.end
+    }
+
+    /// Which label (column) may follow which (row): `[K][K]`.
+    #[must_use]
+    pub fn transitions(&self) -> &[bool] {
+        &self.allowed
+    }
+
+    /// Whether anything at all is forbidden.
+    #[must_use]
+    pub fn is_binding(&self) -> bool {
+        [&self.start, &self.end, &self.allowed]
+            .iter()
+            .any(|flags| flags.contains(&false))
+    }
+}
+
+/// A label as a scheme sees it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State<'a> {
+    /// None of the scheme's labels.
+    Free,
+    Outside,
+    Begin(&'a str),
+    Inside(&'a str),
+    End(&'a str),
+    Single(&'a str),
+}
+
+impl<'a> State<'a> {
+    fn new(label: &'a str, scheme: Scheme) -> Self {
+        let Chunk { tag, kind } = Chunk::parse(label);
+        match (scheme, tag) {
+            (_, _) if label == "O" => Self::Outside,
+            (Scheme::Iob1 | Scheme::Iob2 | Scheme::Bioes, "B") => Self::Begin(kind),
+            (Scheme::Iob1 | Scheme::Iob2 | Scheme::Bioes, "I") => Self::Inside(kind),
+            (Scheme::Bioes, "E") => Self::End(kind),
+            (Scheme::Bioes, "S") => Self::Single(kind),
+            _ => Self::Free,
+        }
+    }
+
+    fn may_start(self, scheme: Scheme) -> bool {
+        Self::Outside.may_precede(self, scheme)
+    }
+
+    fn may_end(self, scheme: Scheme) -> bool {
+        self.may_precede(Self::Outside, scheme)
+    }
+
+    /// Whether `next` may follow `self`.
+    fn may_precede(self, next: Self, scheme: Scheme) -> bool {
+        if self == Self::Free || next == Self::Free {
+            return true;
+        }
+        // The type of the span that `self` stands in without ending it.
+        let open = match self {
+            Self::Begin(kind) | Self::Inside(kind) => Some(kind),
+            _ => None,
+        };
+        match (scheme, next) {
+            (Scheme::Iob1, Self::Begin(kind)) | (Scheme::Iob2, Self::Inside(kind)) => {
+                open == Some(kind)
+            }
+            (Scheme::Bioes, Self::Inside(kind) | Self::End(kind)) => open == Some(kind),
+            (Scheme::Bioes, _) => open.is_none(),
+            _ => true,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::label::detect::SchemeDetector;
+
+    fn set(names: &[&str]) -> LabelSet {
+        LabelSet::try_from(names.iter().map(|&n| n.to_owned()).collect::<Vec<_>>()).unwrap()
+    }
+
+    fn allows(constraint: &Constraint, path: &[LabelId]) -> bool {
+        path.first().is_none_or(|&b| constraint.start(b))
+            && path.last().is_none_or(|&a| constraint.end(a))
+            && path.windows(2).all(|ab| constraint.allowed(ab[0], ab[1]))
+    }
+
+    /// All K^T sequences.
+    fn paths(k: usize, t: u32) -> impl Iterator<Item = Vec<LabelId>> {
+        (0..k.pow(t)).map(move |mut n| {
+            (0..t)
+                .map(|_| {
+                    let id = LabelId((n % k) as u16);
+                    n /= k;
+                    id
+                })
+                .collect()
+        })
+    }
+
+    /// Compares with what re-encoding says, over all sequences of up to four tokens.
+    fn assert_exact(names: &[&str], schemes: &[Scheme]) {
+        let labels = set(names);
+        let constraint = Constraint::new(&labels, schemes[schemes.len() - 1]);
+        for path in (1..=4).flat_map(|t| paths(labels.len(), t)) {
+            let names: Vec<&str> = path.iter().map(|&id| labels.name(id)).collect();
+            let mut detector = SchemeDetector::new();
+            detector.observe(&names);
+            let all_outside = names.iter().all(|&n| n == "O");
+            let legal = all_outside || schemes.contains(&detector.finish());
+            assert_eq!(allows(&constraint, &path), legal, "{names:?}");
+        }
+    }
+
+    #[test]
+    fn exactly_the_legal_sequences_are_allowed() {
+        let iob = ["O", "B-X", "I-X", "B-Y", "I-Y"];
+        assert_exact(&iob, &[Scheme::Io, Scheme::Iob1]); // IO sequences are IOB1 sequences
+        assert_exact(&iob, &[Scheme::Iob2]);
+        assert_exact(
+            &["O", "B-X", "I-X", "E-X", "S-X", "B-Y", "E-Y", "S"],
+            &[Scheme::Bioes],
+        );
+        assert_exact(&["O", "I-X", "I-Y", "I"], &[Scheme::Io]);
+    }
+
+    #[test]
+    fn raw_labels_are_free() {
+        let labels = set(&["B-X", "I-X", "NN"]);
+        assert!(!Constraint::new(&labels, Scheme::Raw).is_binding());
+        assert!(!Constraint::new(&labels, Scheme::Io).is_binding());
+        assert!(Constraint::new(&labels, Scheme::Iob2).is_binding());
+    }
+
+    #[test]
+    fn labels_of_no_scheme_may_stand_anywhere() {
+        let labels = set(&["O", "E-X", "I-X", "O-X"]);
+        let constraint = Constraint::new(&labels, Scheme::Iob2);
+        let [outside, foreign, inside, odd] = [0, 1, 2, 3].map(LabelId);
+        assert!(constraint.start(foreign) && constraint.end(foreign));
+        assert!(constraint.allowed(foreign, inside) && constraint.allowed(inside, foreign));
+        assert!(constraint.allowed(odd, inside));
+        assert!(!constraint.allowed(outside, inside));
+    }
+
+    #[test]
+    fn every_length_has_an_allowed_sequence() {
+        let all = ["O", "B-X", "I-X", "E-X", "S-X", "Q"];
+        for subset in 1_usize..1 << all.len() {
+            let names: Vec<&str> = (0..all.len())
+                .filter(|i| subset >> i & 1 == 1)
+                .map(|i| all[i])
+                .collect();
+            let labels = set(&names);
+            for scheme in Scheme::ALL {
+                let constraint = Constraint::new(&labels, scheme);
+                for t in 1..=3 {
+                    assert!(
+                        paths(labels.len(), t).any(|path| allows(&constraint, &path)),
+                        "{names:?} {scheme} {t}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn no_labels_need_no_constraint() {
+        assert!(!Constraint::new(&LabelSet::new(), Scheme::Bioes).is_binding());
+    }
+}

@@ -1,0 +1,114 @@
+//! Writing spans as labels.
+
+use super::{Scheme, Span, spans};
+
+/// The tag of token `t` of span `i`; the spans are in order.
+pub(super) fn tag(scheme: Scheme, spans: &[Span<'_>], i: usize, t: usize) -> &'static str {
+    let span = &spans[i];
+    let first = t == span.start;
+    let last = t + 1 == span.end;
+    let follows_its_kind = || {
+        i.checked_sub(1)
+            .map(|i| &spans[i])
+            .is_some_and(|before| before.end == span.start && before.kind == span.kind)
+    };
+    match scheme {
+        Scheme::Raw | Scheme::Io => "I",
+        Scheme::Iob1 if first && follows_its_kind() => "B",
+        Scheme::Iob1 => "I",
+        Scheme::Bioes if first && last => "S",
+        Scheme::Bioes if last => "E",
+        Scheme::Iob2 | Scheme::Bioes if first => "B",
+        Scheme::Iob2 | Scheme::Bioes => "I",
+    }
+}
+
+/// The labels of a sequence of `len` tokens with these spans, `O` elsewhere.
+///
+/// [`spans`] reads the same spans back, with one exception: IO cannot keep adjacent spans of one
+/// type apart, and merges them. The empty type is written without a hyphen, as `B`. [`Scheme::Raw`]
+/// has no way of its own to write a span; it writes what IO does.
+///
+/// The spans are to be in order and disjoint. Of spans that overlap the later overwrites; what
+/// lies at `len` or beyond is left out.
+#[must_use]
+pub fn encode(spans: &[Span<'_>], len: usize, scheme: Scheme) -> Vec<String> {
+    let mut labels = vec!["O".to_owned(); len];
+    for (i, span) in spans.iter().enumerate() {
+        let tokens = labels.iter_mut().enumerate();
+        for (t, label) in tokens.take(span.end).skip(span.start) {
+            let tag = tag(scheme, spans, i, t);
+            *label = if span.kind.is_empty() {
+                tag.to_owned()
+            } else {
+                format!("{tag}-{}", span.kind)
+            };
+        }
+    }
+    labels
+}
+
+/// The same spans in scheme `to`, whatever the scheme of `labels`; to [`Scheme::Raw`], the labels as
+/// they are.
+///
+/// Labels that belong to no span become `O`. IO merges adjacent spans of one type.
+#[must_use]
+pub fn convert<S: AsRef<str>>(labels: &[S], to: Scheme) -> Vec<String> {
+    match to {
+        Scheme::Raw => labels.iter().map(|l| l.as_ref().to_owned()).collect(),
+        _ => encode(&spans(labels), labels.len(), to),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SPANS: [Span<'static>; 4] = [
+        span(0, 1, "X"),
+        span(1, 4, "X"),
+        span(4, 6, "Y"),
+        span(7, 8, ""),
+    ];
+
+    const fn span(start: usize, end: usize, kind: &str) -> Span<'_> {
+        Span { start, end, kind }
+    }
+
+    #[test]
+    fn every_scheme_writes_its_own_tags() {
+        let write = |scheme| encode(&SPANS, 8, scheme).join(" ");
+        assert_eq!(write(Scheme::Io), "I-X I-X I-X I-X I-Y I-Y O I");
+        assert_eq!(write(Scheme::Iob1), "I-X B-X I-X I-X I-Y I-Y O I");
+        assert_eq!(write(Scheme::Iob2), "B-X B-X I-X I-X B-Y I-Y O B");
+        assert_eq!(write(Scheme::Bioes), "S-X B-X I-X E-X B-Y E-Y O S");
+        assert_eq!(write(Scheme::Raw), write(Scheme::Io));
+    }
+
+    #[test]
+    fn spans_beyond_the_end_are_cut_off() {
+        let beyond = [span(1, usize::MAX, "X"), span(7, 9, "Y")];
+        assert_eq!(encode(&beyond, 3, Scheme::Iob2), ["O", "B-X", "I-X"]);
+        assert!(encode(&SPANS, 0, Scheme::Iob2).is_empty());
+    }
+
+    #[test]
+    fn of_overlapping_spans_the_later_overwrites() {
+        let overlapping = [span(0, 3, "X"), span(1, 2, "Y")];
+        assert_eq!(encode(&overlapping, 3, Scheme::Iob2), ["B-X", "B-Y", "I-X"]);
+    }
+
+    #[test]
+    fn conversion_reads_broken_sequences_as_conlleval_does() {
+        let broken = ["I-X", "I-Y", "E-Y", "O", "Q", "B-X"];
+        assert_eq!(
+            convert(&broken, Scheme::Iob2),
+            ["B-X", "B-Y", "I-Y", "O", "O", "B-X"]
+        );
+    }
+
+    #[test]
+    fn conversion_to_raw_changes_nothing() {
+        assert_eq!(convert(&["NN", "I-X"], Scheme::Raw), ["NN", "I-X"]);
+    }
+}
