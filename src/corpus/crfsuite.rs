@@ -1,0 +1,227 @@
+//! CRFsuite's format of ready-made attributes.
+//!
+//! A line is a token: its label, then its attributes, each `name` or `name:value`, separated by
+//! tabs; a blank line ends the sentence. `\:` and `\\` stand for a colon and a backslash; any other
+//! backslash stands for itself. A value that is not given is 1. There are no comments. This is what
+//! `frontend/iwa.c` of CRFsuite 0.12 reads, with two differences: what it passes over in silence
+//! (`atof` makes 0 of `word:London`; a leading tab turns the first attribute into the label) is an
+//! error here, and instance weights (`@weight`) are not supported.
+
+use std::sync::Arc;
+
+use super::is_blank;
+use super::lines::{Line, Lines};
+use super::reader::Parse;
+use crate::error::{Error, Place, Result};
+use crate::sentence::{Attributes, Schema, Sentence};
+
+/// Reads CRFsuite's format. The only column is `label`.
+pub(super) struct Crfsuite {
+    schema: Arc<Schema>,
+    name: String, // of the field at hand, without escapes
+}
+
+impl Crfsuite {
+    pub fn new() -> Result<Self> {
+        Ok(Self {
+            schema: Arc::new(Schema::new(vec!["label".to_owned()], Some(0))?),
+            name: String::new(),
+        })
+    }
+
+    /// Adds the token that `line` describes.
+    fn token(&mut self, line: &Line, sentence: &mut Sentence, out: &mut Attributes) -> Result<()> {
+        let mut fields = line.text.split('\t');
+        let label = fields.next().unwrap_or_default();
+        let value = unescape(label, &mut self.name);
+        if self.name == "@weight" {
+            return Err(
+                line.fault("instance weights are not supported; remove the '@weight' lines")
+            );
+        }
+        if let Some(value) = value {
+            return Err(line.fault(format!(
+                "label '{}' with the value '{value}'; expected a label (write '\\:' for a colon)",
+                self.name
+            )));
+        }
+        if self.name.is_empty() {
+            return Err(line.fault(
+                "the line begins with a tab; expected a label (any, such as '_', where it is not known)",
+            ));
+        }
+        sentence.push([&self.name], line.number)?;
+        let mut column = label.chars().count() as u64 + 2;
+        for field in fields {
+            // CRFsuite takes a run of tabs for one.
+            if !field.is_empty() {
+                let place = Place::column(&**line.file, line.number, column);
+                let value = unescape(field, &mut self.name);
+                out.push(&self.name, number(&self.name, value, place)?);
+            }
+            column += field.chars().count() as u64 + 1;
+        }
+        out.end_token();
+        Ok(())
+    }
+}
+
+impl Parse for Crfsuite {
+    fn next(&mut self, lines: &mut Lines) -> Result<Option<Sentence>> {
+        let mut sentence = Sentence::new(self.schema.clone(), lines.file().clone());
+        let mut attributes = Attributes::default();
+        while let Some(line) = lines.next_line()? {
+            if !is_blank(line.text) {
+                self.token(&line, &mut sentence, &mut attributes)?;
+            } else if !sentence.is_empty() {
+                break;
+            }
+        }
+        if sentence.is_empty() {
+            return Ok(None);
+        }
+        sentence.attributes = Some(attributes);
+        Ok(Some(sentence))
+    }
+}
+
+/// Writes the name in `field` to `name`, and returns what follows its colon.
+fn unescape<'a>(field: &'a str, name: &mut String) -> Option<&'a str> {
+    name.clear();
+    let mut rest = field;
+    while let Some(i) = rest.find(['\\', ':']) {
+        name.push_str(&rest[..i]);
+        let (sign, after) = rest[i..].split_at(1);
+        if sign == ":" {
+            return Some(after);
+        }
+        rest = after;
+        match after.strip_prefix(['\\', ':']) {
+            Some(beyond) => {
+                name.push_str(&after[..1]);
+                rest = beyond;
+            }
+            None => name.push('\\'),
+        }
+    }
+    name.push_str(rest);
+    None
+}
+
+/// The value of an attribute, 1 where none is given.
+fn number(name: &str, value: Option<&str>, place: Place) -> Result<f64> {
+    if name.is_empty() {
+        return Err(Error::input(place, "an attribute without a name"));
+    }
+    let value = match value {
+        None | Some("") => return Ok(1.0),
+        Some(value) => value,
+    };
+    match value.parse::<f64>() {
+        Ok(number) if number.is_finite() => Ok(number),
+        Ok(_) => Err(Error::input(
+            place,
+            format!("attribute '{name}' has the value '{value}'; expected a finite number"),
+        )),
+        Err(_) => Err(Error::input(
+            place,
+            format!(
+                "attribute '{name}' has the value '{value}'; expected a number \
+                 (write '\\:' for a colon that belongs to the name)"
+            ),
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::corpus::Format;
+    use crate::corpus::reader::tests::{fault, options, sentences};
+    use crate::sentence::Sentence;
+
+    fn read(text: &str) -> Vec<Sentence> {
+        sentences(text, &options(Format::Crfsuite)).unwrap()
+    }
+
+    fn attributes(sentence: &Sentence, t: usize) -> Vec<(&str, f64)> {
+        sentence.attributes.as_ref().unwrap().token(t).collect()
+    }
+
+    fn error(text: &str) -> String {
+        fault(text, &options(Format::Crfsuite))
+    }
+
+    #[test]
+    fn a_token_has_a_label_and_attributes_with_values() {
+        let read = read("B-NP\tw[0]=An\tlen:2\tx:-1.5e1\nO\n\n\nI\ta:\t\tb\n");
+        assert_eq!(read.len(), 2);
+        assert_eq!(read[0].labels().unwrap(), ["B-NP", "O"]);
+        let first = attributes(&read[0], 0);
+        assert_eq!(first, [("w[0]=An", 1.0), ("len", 2.0), ("x", -15.0)]);
+        assert_eq!(attributes(&read[0], 1), []);
+        assert_eq!(attributes(&read[1], 0), [("a", 1.0), ("b", 1.0)]);
+        assert_eq!(read[1].place(0).to_string(), "x:5");
+    }
+
+    #[test]
+    fn escapes_are_those_of_crfsuite() {
+        let read = read("\\:\tw=\\:\tw=10\\:30:2\tc=\\\\\td=\\n\te=\\\\\\::3\n#\t@\n");
+        assert_eq!(read[0].labels().unwrap(), [":", "#"]);
+        let first = attributes(&read[0], 0);
+        assert_eq!(
+            first,
+            [
+                ("w=:", 1.0),
+                ("w=10:30", 2.0),
+                ("c=\\", 1.0),
+                ("d=\\n", 1.0),
+                ("e=\\:", 3.0)
+            ]
+        );
+        assert_eq!(attributes(&read[0], 1), [("@", 1.0)]);
+    }
+
+    #[test]
+    fn a_value_that_is_no_number_is_an_error_that_names_the_attribute() {
+        assert_eq!(
+            error("O\ta\nO\ta\tw=http://x\n"),
+            "x:2:5: attribute 'w=http' has the value '//x'; expected a number \
+             (write '\\:' for a colon that belongs to the name)"
+        );
+    }
+
+    #[test]
+    fn a_value_that_is_not_finite_is_an_error() {
+        for value in ["nan", "inf", "-inf", "1e999"] {
+            assert_eq!(
+                error(&format!("O\tä:{value}\n")),
+                format!("x:1:3: attribute 'ä' has the value '{value}'; expected a finite number")
+            );
+        }
+    }
+
+    #[test]
+    fn an_attribute_needs_a_name() {
+        assert_eq!(error("O\t:1\n"), "x:1:3: an attribute without a name");
+    }
+
+    #[test]
+    fn a_line_needs_a_label() {
+        assert_eq!(
+            error("\ta\n"),
+            "x:1: the line begins with a tab; expected a label (any, such as '_', where it is not known)"
+        );
+        assert_eq!(
+            error("NN:x\ta\n"),
+            "x:1: label 'NN' with the value 'x'; expected a label (write '\\:' for a colon)"
+        );
+    }
+
+    #[test]
+    fn instance_weights_are_refused() {
+        assert_eq!(
+            error("@weight:2\nO\ta\n"),
+            "x:1: instance weights are not supported; remove the '@weight' lines"
+        );
+    }
+}

@@ -1,0 +1,231 @@
+//! CoNLL output: the input's columns and one more, the predicted label.
+//!
+//! With marginals a further column has the probability of that label. With candidates there is a
+//! block for each, best first, under a line `# n=0 score=… probability=…`, as CRF++ has it.
+
+use std::fmt::Write;
+
+use super::Tagged;
+use crate::error::{Error, Result};
+use crate::sentence::Sentence;
+
+/// The label of a boundary that has none of its own.
+const OUTSIDE: &str = "O";
+
+/// Writes a sentence with the blank line after it.
+pub(super) fn sentence(buffer: &mut String, tagged: &Tagged, separator: char) -> Result<()> {
+    for comment in &tagged.sentence.layout.comments {
+        line(buffer, comment);
+    }
+    if tagged.nbest.is_empty() {
+        return block(buffer, tagged, &tagged.labels, separator);
+    }
+    for (n, path) in tagged.nbest.iter().enumerate() {
+        let head = format!(
+            "# n={n} score={:.6} probability={:.6}",
+            path.score, path.probability
+        );
+        line(buffer, &head);
+        block(buffer, tagged, &path.labels, separator)?;
+    }
+    Ok(())
+}
+
+/// Writes a document boundary, with its own label as the predicted one.
+pub(super) fn boundary(buffer: &mut String, tagged: &Tagged, separator: char) -> Result<()> {
+    let sentence = tagged.sentence;
+    for comment in &sentence.layout.comments {
+        line(buffer, comment);
+    }
+    for t in 0..sentence.len() {
+        let label = sentence.label(t).unwrap_or(OUTSIDE);
+        row(buffer, sentence, t, label, separator)?;
+        buffer.push('\n');
+    }
+    buffer.push('\n');
+    Ok(())
+}
+
+/// The rows of a sentence with the labels of one candidate, and the blank line.
+fn block(buffer: &mut String, tagged: &Tagged, labels: &[&str], separator: char) -> Result<()> {
+    let sentence = tagged.sentence;
+    // Multiword tokens and empty nodes of CoNLL-U have no place among rows that all have a label.
+    let comments = sentence.layout.apart.iter();
+    let mut comments = comments
+        .filter(|(_, text)| text.starts_with('#'))
+        .peekable();
+    for (t, label) in labels.iter().enumerate() {
+        while let Some((_, text)) = comments.next_if(|(before, _)| *before <= t) {
+            line(buffer, text);
+        }
+        row(buffer, sentence, t, label, separator)?;
+        if tagged.marginals.is_some() {
+            let probability = tagged.marginal(t, label).unwrap_or(0.0);
+            buffer.push(separator);
+            // Writing to a string cannot fail.
+            let _ = write!(buffer, "{probability:.6}");
+        }
+        buffer.push('\n');
+    }
+    for (_, text) in comments {
+        line(buffer, text);
+    }
+    buffer.push('\n');
+    Ok(())
+}
+
+/// The cells of a token and its label, without the line end.
+fn row(
+    buffer: &mut String,
+    sentence: &Sentence,
+    t: usize,
+    label: &str,
+    separator: char,
+) -> Result<()> {
+    for cell in sentence.cells(t).chain([label]) {
+        let unfit = if separator == '\t' {
+            cell.contains(['\t', '\n', '\r'])
+        } else {
+            cell.is_empty() || cell.contains([' ', '\t', '\n', '\r'])
+        };
+        if unfit {
+            let has = match separator {
+                '\t' => "it has a tab or a line end",
+                _ => "it is empty or has white space",
+            };
+            return Err(Error::input(
+                sentence.place(t),
+                format!(
+                    "the cell {cell:?} cannot be written as CoNLL: {has}; JSON lines can hold it"
+                ),
+            ));
+        }
+        buffer.push_str(cell);
+        buffer.push(separator);
+    }
+    buffer.pop();
+    Ok(())
+}
+
+fn line(buffer: &mut String, text: &str) {
+    buffer.push_str(text);
+    buffer.push('\n');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{full, one, read, written};
+    use super::super::{Output, Tagged, WriteOptions};
+    use crate::corpus::reader::tests::sentences;
+    use crate::corpus::{Format, ReadOptions};
+
+    fn tabs() -> WriteOptions {
+        WriteOptions::new(Output::Conll)
+    }
+
+    fn spaces() -> WriteOptions {
+        WriteOptions {
+            separator: ' ',
+            ..tabs()
+        }
+    }
+
+    #[test]
+    fn the_columns_come_back_with_one_more() {
+        let out = one(&spaces(), Format::Conll, "a  NN B\nb VB O\n", &["X", "Y"]);
+        assert_eq!(out, "a NN B X\nb VB O Y\n\n");
+        let out = one(&tabs(), Format::Conll, "New York\t\tB\n", &["X"]);
+        assert_eq!(out, "New York\t\tB\tX\n\n");
+    }
+
+    #[test]
+    fn other_inputs_give_the_columns_that_they_have() {
+        let out = one(&tabs(), Format::Text, "Ann left.", &["X", "Y"]);
+        assert_eq!(out, "Ann\tX\nleft.\tY\n\n");
+        let out = one(&tabs(), Format::Crfsuite, "B\tw=a\n", &["X"]);
+        assert_eq!(out, "B\tX\n\n");
+        let json = r#"{"tokens":["a b"],"pos":["N"]}"#;
+        assert_eq!(one(&tabs(), Format::Jsonl, json, &["X"]), "a b\tN\tX\n\n");
+    }
+
+    #[test]
+    fn multiword_tokens_of_conllu_are_left_out_and_comments_kept() {
+        let row = "a\t_\t_\t_\t_\t_\t_\t_\t_\n";
+        let text = format!("# x\n1-1\t{row}1\t{row}# y\n");
+        let out = one(&tabs(), Format::Conllu, &text, &["X"]);
+        assert_eq!(out, format!("# x\n1\t{}\tX\n# y\n\n", row.trim_end()));
+    }
+
+    #[test]
+    fn document_starts_come_back_with_their_own_label() {
+        let text = "-DOCSTART- -X- O\n\na NN B\n";
+        let options = ReadOptions {
+            format: Some(Format::Conll),
+            ..ReadOptions::default()
+        };
+        let labeled = sentences(text, &options).unwrap();
+        let tagged = [
+            Tagged::new(&labeled[0], Vec::new()),
+            Tagged::new(&labeled[1], vec!["B"]),
+        ];
+        let expected = "-DOCSTART- -X- O O\n\na NN B B\n\n";
+        assert_eq!(written(&spaces(), &tagged).unwrap(), expected);
+        let bare = read(Format::Conll, "-DOCSTART- B\n\na NN\n");
+        let tagged = Tagged::new(&bare[0], Vec::new());
+        assert_eq!(written(&spaces(), &[tagged]).unwrap(), "-DOCSTART- B O\n\n");
+    }
+
+    #[test]
+    fn comments_come_back_where_they_were() {
+        let options = ReadOptions {
+            format: Some(Format::Conll),
+            comments: true,
+            ..ReadOptions::default()
+        };
+        let sentences = sentences("# 1\na O\n# 2\nb O\n# 3\n", &options).unwrap();
+        let tagged = Tagged::new(&sentences[0], vec!["X", "Y"]);
+        let expected = "# 1\na O X\n# 2\nb O Y\n# 3\n\n";
+        assert_eq!(written(&spaces(), &[tagged]).unwrap(), expected);
+    }
+
+    #[test]
+    fn marginals_are_a_column_and_candidates_blocks() {
+        let sentences = read(Format::Conll, "a\nb\n");
+        let mut tagged = full(&sentences[0], &["X", "Y"], &["Y", "X"]);
+        let expected = "\
+# n=0 score=2.500000 probability=0.500000
+a X 0.750000
+b Y 0.750000
+
+# n=1 score=-1.000000 probability=0.125000
+a Y 0.250000
+b X 0.250000
+
+";
+        assert_eq!(written(&spaces(), &[tagged.clone()]).unwrap(), expected);
+        tagged.nbest.clear();
+        assert_eq!(
+            written(&spaces(), &[tagged]).unwrap(),
+            "a X 0.750000\nb Y 0.750000\n\n"
+        );
+    }
+
+    #[test]
+    fn a_cell_that_would_break_the_columns_is_an_error() {
+        let error = |options: &WriteOptions, json: &str| {
+            let sentences = read(Format::Jsonl, json);
+            let tagged = Tagged::new(&sentences[0], vec!["X"]);
+            written(options, &[tagged]).unwrap_err().to_string()
+        };
+        assert_eq!(
+            error(&tabs(), r#"{"tokens":["a\tb"]}"#),
+            "x:1: the cell \"a\\tb\" cannot be written as CoNLL: it has a tab or a line end; \
+             JSON lines can hold it"
+        );
+        assert_eq!(
+            error(&spaces(), r#"{"tokens":[""]}"#),
+            "x:1: the cell \"\" cannot be written as CoNLL: it is empty or has white space; \
+             JSON lines can hold it"
+        );
+    }
+}

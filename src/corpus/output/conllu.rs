@@ -1,0 +1,355 @@
+//! CoNLL-U output.
+//!
+//! CoNLL-U input comes back to the byte (but for runs of blank lines and CRLF) with one column
+//! replaced by the predicted label. Other inputs become new sentences: the columns that have a name
+//! of CoNLL-U are kept, `# text` and `SpaceAfter=No` are there where the tokens were cut from a text,
+//! and `_` stands for all the rest. A label that belongs in no column is a key of `MISC`, with
+//! `\`, `|`, white space written `\\`, `\p`, `\s`, `\t`, `\n`, `\r`.
+//!
+//! With marginals `MISC` has the probability of the label, `Prob=0.987654`. The probability of the
+//! sentence and the candidates are comments: `# probability = 0.5` and
+//! `# nbest 0 = score=2.5 probability=0.5 NOUN VERB`.
+
+use std::fmt::Write;
+
+use super::{Tagged, word};
+use crate::corpus::{CONLLU_COLUMNS, find_column, source_text};
+use crate::error::{Error, Result};
+use crate::sentence::Sentence;
+
+const MISC: usize = 9;
+
+/// Where the label goes.
+enum Target<'a> {
+    Column(usize),
+    Key(&'a str),
+}
+
+fn target(label: &str) -> Target<'_> {
+    find_column(&CONLLU_COLUMNS, label).map_or(Target::Key(label), Target::Column)
+}
+
+/// Checks that `label` is a column or can be a key of `MISC`.
+pub(super) fn check_label(label: &str) -> Result<()> {
+    let unfit = |c: char| matches!(c, '=' | '|' | '\\') || c.is_whitespace();
+    match target(label) {
+        Target::Key(key) if key.is_empty() || key == "_" || key.contains(unfit) => {
+            Err(Error::parameter(format!(
+                "'{label}' is neither a column of CoNLL-U nor a key for its MISC column: \
+                 expected a name without '=', '|', '\\' and white space"
+            )))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Writes a sentence with the blank line after it.
+pub(super) fn sentence(
+    buffer: &mut String,
+    tagged: &Tagged,
+    label: &str,
+    new_document: bool,
+) -> Result<()> {
+    let sentence = tagged.sentence;
+    let layout = &sentence.layout;
+    if new_document && !layout.comments.iter().any(|c| c.starts_with("# newdoc")) {
+        buffer.push_str("# newdoc\n");
+    }
+    for comment in &layout.comments {
+        buffer.push_str(comment);
+        buffer.push('\n');
+    }
+    comments(buffer, tagged);
+    let target = target(label);
+    let native = sentence.schema().names() == CONLLU_COLUMNS;
+    let mut apart = layout.apart.iter().peekable();
+    for t in 0..=sentence.len() {
+        while let Some((_, text)) = apart.next_if(|(before, _)| *before <= t) {
+            buffer.push_str(text);
+            buffer.push('\n');
+        }
+        if t < sentence.len() {
+            let mut row = if native {
+                copied(sentence, t)
+            } else {
+                made(sentence, t)?
+            };
+            fill(&mut row, tagged, t, &target)?;
+            buffer.push_str(&row.join("\t"));
+            buffer.push('\n');
+        }
+    }
+    buffer.push('\n');
+    Ok(())
+}
+
+/// What is known of the sentence as a whole.
+fn comments(buffer: &mut String, tagged: &Tagged) {
+    let offsets = &tagged.sentence.offsets;
+    if let (Some(text), Some(first), Some(last)) = (
+        source_text(tagged.sentence),
+        offsets.first(),
+        offsets.last(),
+    ) && let Some(text) = text.get(first.bytes.start..last.bytes.end)
+    {
+        let text = text.replace(['\n', '\r', '\t'], " ");
+        // Writing to a string cannot fail.
+        let _ = writeln!(buffer, "# text = {text}");
+    }
+    if let Some(probability) = tagged.probability {
+        let _ = writeln!(buffer, "# probability = {probability:.6}");
+    }
+    for (n, path) in tagged.nbest.iter().enumerate() {
+        let _ = writeln!(
+            buffer,
+            "# nbest {n} = score={:.6} probability={:.6} {}",
+            path.score,
+            path.probability,
+            path.labels.join(" ")
+        );
+    }
+}
+
+/// The row that the token had.
+fn copied(sentence: &Sentence, t: usize) -> Vec<String> {
+    sentence.cells(t).map(str::to_owned).collect()
+}
+
+/// A new row for a token from another format.
+fn made(sentence: &Sentence, t: usize) -> Result<Vec<String>> {
+    let mut row = Vec::with_capacity(CONLLU_COLUMNS.len());
+    for name in CONLLU_COLUMNS {
+        row.push(match name {
+            "id" => (t + 1).to_string(),
+            "form" => form(sentence, t)?,
+            _ => {
+                let column = sentence.schema().position(name);
+                let cell = column.map_or("", |column| sentence.cell(t, column));
+                let fit = !cell.is_empty() && !cell.contains(char::is_whitespace);
+                (if fit { cell } else { "_" }).to_owned()
+            }
+        });
+    }
+    if is_joined(sentence, t) {
+        row[MISC] = with_key(&row[MISC], "SpaceAfter", "No");
+    }
+    Ok(row)
+}
+
+fn form(sentence: &Sentence, t: usize) -> Result<String> {
+    let form = word(sentence, t);
+    if form.contains(['\t', '\n', '\r']) {
+        return Err(Error::input(
+            sentence.place(t),
+            format!(
+                "the token {form:?} cannot be written as CoNLL-U: it has a tab or a line end; \
+                 JSON lines can hold it"
+            ),
+        ));
+    }
+    Ok((if form.is_empty() { "_" } else { form }).to_owned())
+}
+
+/// Whether the text goes on without white space after token `t`.
+fn is_joined(sentence: &Sentence, t: usize) -> bool {
+    let after = source_text(sentence)
+        .zip(sentence.offsets.get(t))
+        .and_then(|(text, token)| text.get(token.bytes.end..)?.chars().next());
+    after.is_some_and(|c| !c.is_whitespace())
+}
+
+/// Puts the predicted label and its probability in their places.
+fn fill(row: &mut [String], tagged: &Tagged, t: usize, target: &Target) -> Result<()> {
+    let label = tagged.labels[t];
+    match *target {
+        Target::Column(_) if label.is_empty() || label.contains(char::is_whitespace) => {
+            return Err(Error::input(
+                tagged.sentence.place(t),
+                format!(
+                    "the label {label:?} cannot be written in a column of CoNLL-U: \
+                     it is empty or has white space"
+                ),
+            ));
+        }
+        Target::Column(column) => label.clone_into(&mut row[column]),
+        Target::Key(key) => row[MISC] = with_key(&row[MISC], key, &escape(label)),
+    }
+    if tagged.marginals.is_some() {
+        let probability = tagged.marginal(t, label).unwrap_or(0.0);
+        row[MISC] = with_key(&row[MISC], "Prob", &format!("{probability:.6}"));
+    }
+    Ok(())
+}
+
+/// `misc` with `key=value` at its end, in place of what the key was before.
+fn with_key(misc: &str, key: &str, value: &str) -> String {
+    let named = |item: &str| item.split_once('=').is_some_and(|(name, _)| name == key);
+    let kept = misc.split('|').filter(|item| *item != "_" && !named(item));
+    let mut items: Vec<&str> = kept.collect();
+    let new = format!("{key}={value}");
+    items.push(&new);
+    items.join("|")
+}
+
+fn escape(value: &str) -> String {
+    let mut out = String::with_capacity(value.len());
+    for c in value.chars() {
+        match c {
+            '\\' => out.push_str("\\\\"),
+            '|' => out.push_str("\\p"),
+            ' ' => out.push_str("\\s"),
+            '\t' => out.push_str("\\t"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{full, one, read, written};
+    use super::super::{Output, Tagged, WriteOptions};
+    use crate::corpus::{Format, ReadOptions};
+
+    const NATIVE: &str = "\
+# newdoc id = d
+# text = vámonos ya
+1-2\tvámonos\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No
+1\tvamos\tir\tVERB\tV\tA=b|C=d\t0\troot\t0:root\t_
+# inside
+2\tnos\tnosotros\tPRON\tP\t_\t1\tobj\t1:obj\tNER=O|x
+2.1\tya\tya\tADV\t_\t_\t_\t_\t1:advmod\t_
+
+";
+
+    fn label(name: &str) -> WriteOptions {
+        WriteOptions {
+            label: name.to_owned(),
+            ..WriteOptions::new(Output::Conllu)
+        }
+    }
+
+    #[test]
+    fn conllu_comes_back_to_the_byte_where_the_labels_are_unchanged() {
+        for (column, labels) in [
+            ("upos", ["VERB", "PRON"]),
+            ("4", ["V", "P"]),
+            ("feats", ["A=b|C=d", "_"]),
+        ] {
+            let out = one(&label(column), Format::Conllu, NATIVE, &labels);
+            assert_eq!(out, NATIVE, "{column}");
+        }
+    }
+
+    #[test]
+    fn a_column_is_replaced() {
+        let out = one(&label("xpos"), Format::Conllu, NATIVE, &["NEW", "P"]);
+        assert_eq!(out, NATIVE.replace("\tV\t", "\tNEW\t"));
+    }
+
+    #[test]
+    fn a_label_of_no_column_is_a_key_of_misc() {
+        let out = one(&label("NER"), Format::Conllu, NATIVE, &["B-A", "a|b c\\"]);
+        let expected = NATIVE
+            .replace("0:root\t_", "0:root\tNER=B-A")
+            .replace("NER=O|x", "x|NER=a\\pb\\sc\\\\");
+        assert_eq!(out, expected);
+        for key in ["", "_", "a=b", "a|b", "a b"] {
+            assert_eq!(
+                written(&label(key), &[]).unwrap_err().to_string(),
+                format!(
+                    "'{key}' is neither a column of CoNLL-U nor a key for its MISC column: \
+                     expected a name without '=', '|', '\\' and white space"
+                )
+            );
+        }
+    }
+
+    #[test]
+    fn a_text_becomes_a_new_sentence() {
+        let mut sentences = read(Format::Text, "  Ann left. ");
+        // As a tokenizer that knows of full stops would have it.
+        let mut cut = crate::sentence::Sentence::from_words(["Ann", "left", "."]);
+        cut.layout = std::mem::take(&mut sentences[0].layout);
+        cut.offsets = [2..5, 6..10, 10..11]
+            .map(|bytes| crate::sentence::Offsets {
+                chars: bytes.clone(),
+                bytes,
+            })
+            .to_vec();
+        let tagged = Tagged::new(&cut, vec!["PROPN", "VERB", "PUNCT"]);
+        let expected = "\
+# text = Ann left.
+1\tAnn\t_\tPROPN\t_\t_\t_\t_\t_\t_
+2\tleft\t_\tVERB\t_\t_\t_\t_\t_\tSpaceAfter=No
+3\t.\t_\tPUNCT\t_\t_\t_\t_\t_\t_
+
+";
+        assert_eq!(written(&label("upos"), &[tagged]).unwrap(), expected);
+    }
+
+    #[test]
+    fn columns_with_names_of_conllu_are_kept_and_documents_begin() {
+        let options = ReadOptions {
+            format: Some(Format::Conll),
+            columns: Some(["word", "xpos", "lemma", "ner"].map(str::to_owned).to_vec()),
+            ..ReadOptions::default()
+        };
+        let text = "-DOCSTART- -X- -X- O\n\na\tNN\t\tO\nb\tVB\tb\tO\n\nc\tX\tc\tO\n";
+        let sentences =
+            crate::corpus::reader::tests::sentences(&text.replace(' ', "\t"), &options).unwrap();
+        let labels = [vec![], vec!["X", "Y"], vec!["Z"]];
+        let tagged: Vec<Tagged> = sentences
+            .iter()
+            .zip(labels)
+            .map(|(sentence, labels)| Tagged::new(sentence, labels))
+            .collect();
+        let expected = "\
+# newdoc
+1\ta\t_\t_\tNN\t_\t_\t_\t_\tner=X
+2\tb\tb\t_\tVB\t_\t_\t_\t_\tner=Y
+
+1\tc\tc\t_\tX\t_\t_\t_\t_\tner=Z
+
+";
+        assert_eq!(written(&label("ner"), &tagged).unwrap(), expected);
+    }
+
+    #[test]
+    fn marginals_are_in_misc_and_the_rest_in_comments() {
+        let sentences = read(Format::Conll, "a\n");
+        let tagged = full(&sentences[0], &["X"], &["Y"]);
+        let expected = "\
+# probability = 0.500000
+# nbest 0 = score=2.500000 probability=0.500000 X
+# nbest 1 = score=-1.000000 probability=0.125000 Y
+1\ta\t_\tX\t_\t_\t_\t_\t_\tProb=0.750000
+
+";
+        assert_eq!(written(&label("upos"), &[tagged]).unwrap(), expected);
+    }
+
+    #[test]
+    fn what_would_break_the_columns_is_an_error() {
+        let sentences = read(Format::Jsonl, r#"{"tokens":["a\nb"]}"#);
+        let error = |label_name: &str, sentence, found| {
+            let tagged = Tagged::new(sentence, vec![found]);
+            written(&label(label_name), &[tagged])
+                .unwrap_err()
+                .to_string()
+        };
+        assert_eq!(
+            error("upos", &sentences[0], "X"),
+            "x:1: the token \"a\\nb\" cannot be written as CoNLL-U: it has a tab or a line end; \
+             JSON lines can hold it"
+        );
+        let sentences = read(Format::Conll, "a\n");
+        assert_eq!(
+            error("upos", &sentences[0], "X Y"),
+            "x:1: the label \"X Y\" cannot be written in a column of CoNLL-U: \
+             it is empty or has white space"
+        );
+    }
+}

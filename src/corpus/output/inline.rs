@@ -1,0 +1,143 @@
+//! Inline output: a line per sentence, for people to read.
+//!
+//! Where labels write spans: `[PER Ann Lee] left .`, with the spacing of the text where the
+//! sentence was cut from one. `[`, `]` and `\` of the text are written `\[`, `\]` and `\\`. Other
+//! labels stand behind their words: `Ann/NNP left/VBD`; the label begins after the last slash.
+//! A line end inside a text or a token is written as a space. With candidates there is a line for
+//! each, its probability and a tab before it. Marginals are not shown.
+
+use std::fmt::Write;
+
+use super::{Tagged, word};
+use crate::corpus::source_text;
+use crate::label;
+
+/// Writes a sentence.
+pub(super) fn sentence(buffer: &mut String, tagged: &Tagged, spans: bool) {
+    let line = |buffer: &mut String, labels: &[&str]| {
+        if spans {
+            brackets(buffer, tagged, labels);
+        } else {
+            slashes(buffer, tagged, labels);
+        }
+        buffer.push('\n');
+    };
+    if tagged.nbest.is_empty() {
+        line(buffer, &tagged.labels);
+    }
+    for path in &tagged.nbest {
+        // Writing to a string cannot fail.
+        let _ = write!(buffer, "{:.6}\t", path.probability);
+        line(buffer, &path.labels);
+    }
+}
+
+/// `word/LABEL word/LABEL`
+fn slashes(buffer: &mut String, tagged: &Tagged, labels: &[&str]) {
+    for (t, label) in labels.iter().enumerate() {
+        if t > 0 {
+            buffer.push(' ');
+        }
+        buffer.extend(word(tagged.sentence, t).chars().map(on_one_line));
+        buffer.push('/');
+        buffer.push_str(label);
+    }
+}
+
+/// `[TYPE word word] word`
+fn brackets(buffer: &mut String, tagged: &Tagged, labels: &[&str]) {
+    let sentence = tagged.sentence;
+    let text = source_text(sentence);
+    let spans = label::spans(labels);
+    let mut spans = spans.iter().peekable();
+    for t in 0..sentence.len() {
+        if t > 0 {
+            let between = text.and_then(|text| {
+                let (before, after) = (sentence.offsets.get(t - 1)?, sentence.offsets.get(t)?);
+                text.get(before.bytes.end..after.bytes.start)
+            });
+            escape(buffer, between.unwrap_or(" "));
+        }
+        if let Some(span) = spans.peek()
+            && span.start == t
+        {
+            buffer.push('[');
+            buffer.push_str(span.kind);
+            buffer.push(' ');
+        }
+        escape(buffer, word(sentence, t));
+        if spans.next_if(|span| span.end == t + 1).is_some() {
+            buffer.push(']');
+        }
+    }
+}
+
+fn escape(buffer: &mut String, text: &str) {
+    for c in text.chars() {
+        if matches!(c, '[' | ']' | '\\') {
+            buffer.push('\\');
+        }
+        buffer.push(on_one_line(c));
+    }
+}
+
+fn on_one_line(c: char) -> char {
+    if matches!(c, '\n' | '\r') { ' ' } else { c }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{full, one, read, written};
+    use super::super::{Output, WriteOptions};
+    use crate::corpus::Format;
+
+    fn spans() -> WriteOptions {
+        WriteOptions::new(Output::Inline)
+    }
+
+    fn tags() -> WriteOptions {
+        WriteOptions {
+            spans: false,
+            ..spans()
+        }
+    }
+
+    #[test]
+    fn spans_are_put_in_brackets() {
+        let labels = ["B-PER", "I-PER", "O", "B-LOC"];
+        let out = one(&spans(), Format::Conll, "Ann\nLee\nin\nRome\n", &labels);
+        assert_eq!(out, "[PER Ann Lee] in [LOC Rome]\n");
+    }
+
+    #[test]
+    fn the_spacing_of_a_text_is_kept() {
+        let labels = ["B-PER", "I-PER", "O"];
+        let out = one(&spans(), Format::Text, "  Ann  Lee\tleft. ", &labels);
+        assert_eq!(out, "[PER Ann  Lee]\tleft.\n");
+        let json = r#"{"text": "Ann\nLee left."}"#;
+        let out = one(&spans(), Format::Jsonl, json, &labels);
+        assert_eq!(out, "[PER Ann Lee] left.\n");
+    }
+
+    #[test]
+    fn brackets_and_backslashes_of_the_text_are_escaped() {
+        let out = one(&spans(), Format::Conll, "[x]\n\\\n", &["B-A", "O"]);
+        assert_eq!(out, "[A \\[x\\]] \\\\\n");
+    }
+
+    #[test]
+    fn labels_that_write_no_spans_stand_behind_their_words() {
+        let out = one(&tags(), Format::Text, "1/2  left]", &["CD", "VB"]);
+        assert_eq!(out, "1/2/CD left]/VB\n");
+        let out = one(&tags(), Format::Crfsuite, "B\tw=a\n", &["X"]);
+        assert_eq!(out, "_/X\n");
+    }
+
+    #[test]
+    fn each_candidate_has_a_line() {
+        let sentences = read(Format::Conll, "a\n");
+        let tagged = full(&sentences[0], &["B-A"], &["O"]);
+        let expected = "0.500000\t[A a]\n0.125000\ta\n";
+        assert_eq!(written(&spans(), &[tagged]).unwrap(), expected);
+    }
+}
