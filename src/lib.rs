@@ -7,6 +7,7 @@ pub mod error;
 pub mod eval;
 pub mod ids;
 pub mod label;
+pub mod math;
 pub mod optim;
 pub mod sentence;
 pub mod template;

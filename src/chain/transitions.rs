@@ -1,0 +1,165 @@
+//! What all sentences of an evaluation share: transition scores and boundary weights.
+
+use super::padded;
+use crate::ids::LabelId;
+
+/// The least value of a potential and of a message in scaled exponentials: 2⁻¹⁰⁰⁰.
+///
+/// Why there is one is told in `forward_backward.rs`.
+pub(super) const FLOOR: f64 = f64::from_bits((1023 - 1000) << 52);
+
+/// Whether neighboring labels depend on one another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Order {
+    /// Every token is on its own: multinomial logistic regression.
+    Zero,
+    /// The label of a token depends on the one before it: a linear-chain CRF.
+    One,
+}
+
+/// Transition scores and boundary weights, with the exponentials that every sentence needs.
+///
+/// Built once, then [set](Transitions::set) before every evaluation, which allocates nothing.
+#[derive(Clone, Debug)]
+pub struct Transitions {
+    labels: usize,
+    order: Order,
+    scores: Vec<f64>,           // [K][S]
+    potentials: Vec<f64>,       // [K][S] exp(scores − shift)
+    transposed: Vec<f64>,       // [K][S] potentials, [b][a]
+    pub(super) shift: f64,      // the largest score
+    start: Vec<f64>,            // [S]
+    end: Vec<f64>,              // [S]
+    pub(super) floor: Vec<f64>, // [S] FLOOR for labels, 0 in the padding
+    pub(super) is_finite: bool, // whether all scores are
+}
+
+impl Transitions {
+    /// Transitions between `labels` labels, with all scores 0.
+    ///
+    /// # Panics
+    ///
+    /// If `labels` is 0 or above [`LabelId::MAX_LABELS`].
+    #[must_use]
+    pub fn new(labels: usize, order: Order) -> Self {
+        assert!(
+            (1..=LabelId::MAX_LABELS).contains(&labels),
+            "{labels} labels; expected 1 to {}",
+            LabelId::MAX_LABELS
+        );
+        let stride = padded(labels);
+        let mut ones = vec![0.0; labels * stride];
+        for row in ones.chunks_exact_mut(stride) {
+            row[..labels].fill(1.0);
+        }
+        let mut floor = vec![0.0; stride];
+        floor[..labels].fill(FLOOR);
+        Self {
+            labels,
+            order,
+            scores: vec![0.0; labels * stride],
+            transposed: ones.clone(),
+            potentials: ones,
+            shift: 0.0,
+            start: vec![0.0; stride],
+            end: vec![0.0; stride],
+            floor,
+            is_finite: true,
+        }
+    }
+
+    /// Sets trans[a][b] from `trans` `[K][K]`, and the boundary weights from `start` and `end`
+    /// `[K]`; an empty slice where a model has none. At order 0 `trans` is not looked at.
+    ///
+    /// # Panics
+    ///
+    /// If a slice has another length.
+    pub fn set(&mut self, trans: &[f64], start: &[f64], end: &[f64]) {
+        let start = set_row(&mut self.start, start, self.labels);
+        let end = set_row(&mut self.end, end, self.labels);
+        let trans = self.order == Order::Zero || self.set_matrix(trans);
+        self.is_finite = start && end && trans;
+    }
+
+    /// Sets the scores and exponentiates them; whether all are finite.
+    fn set_matrix(&mut self, trans: &[f64]) -> bool {
+        let (labels, stride) = (self.labels, self.stride());
+        if trans.is_empty() {
+            self.scores.fill(0.0);
+        } else {
+            assert_eq!(trans.len(), labels * labels, "transitions are [K][K]");
+            let rows = self.scores.chunks_exact_mut(stride);
+            for (row, from) in rows.zip(trans.chunks_exact(labels)) {
+                row[..labels].copy_from_slice(from);
+            }
+        }
+        self.shift = trans.iter().copied().reduce(f64::max).unwrap_or(0.0);
+        for a in 0..labels {
+            for b in 0..labels {
+                let x = (self.scores[a * stride + b] - self.shift).exp().max(FLOOR);
+                self.potentials[a * stride + b] = x;
+                self.transposed[b * stride + a] = x;
+            }
+        }
+        trans.iter().all(|x| x.is_finite())
+    }
+
+    /// Number of labels K.
+    #[must_use]
+    pub fn labels(&self) -> usize {
+        self.labels
+    }
+
+    /// Length S of a row over labels.
+    #[must_use]
+    pub fn stride(&self) -> usize {
+        padded(self.labels)
+    }
+
+    /// Order of the chain.
+    #[must_use]
+    pub fn order(&self) -> Order {
+        self.order
+    }
+
+    /// trans[a][b], of shape `[K][S]`.
+    #[must_use]
+    pub fn scores(&self) -> &[f64] {
+        &self.scores
+    }
+
+    /// e[a][b] = exp(trans[a][b] − max trans), of shape `[K][S]`; at least 2⁻¹⁰⁰⁰.
+    #[must_use]
+    pub fn potentials(&self) -> &[f64] {
+        &self.potentials
+    }
+
+    /// The transpose of [`Transitions::potentials`]: e[a][b] at `[b][a]`, of shape `[K][S]`.
+    #[must_use]
+    pub fn transposed_potentials(&self) -> &[f64] {
+        &self.transposed
+    }
+
+    /// start[b], of shape `[S]`.
+    #[must_use]
+    pub fn start(&self) -> &[f64] {
+        &self.start
+    }
+
+    /// end[a], of shape `[S]`.
+    #[must_use]
+    pub fn end(&self) -> &[f64] {
+        &self.end
+    }
+}
+
+/// Sets a padded row from `[K]` weights or from none; whether all are finite.
+fn set_row(row: &mut [f64], weights: &[f64], labels: usize) -> bool {
+    if weights.is_empty() {
+        row.fill(0.0);
+    } else {
+        assert_eq!(weights.len(), labels, "boundary weights are [K]");
+        row[..labels].copy_from_slice(weights);
+    }
+    weights.iter().all(|x| x.is_finite())
+}
