@@ -1,0 +1,327 @@
+//! A step along a descent direction: the strong Wolfe conditions.
+//!
+//! Problem: with φ(α) = f(x + αd) and φ′(0) < 0 find α > 0 such that
+//!
+//! ```text
+//! φ(α) ≤ φ(0) + c₁ α φ′(0)      (sufficient decrease, c₁ = 10⁻⁴)
+//! |φ′(α)| ≤ c₂ |φ′(0)|          (curvature, c₂ = 0.9)
+//! ```
+//!
+//! Nocedal & Wright 2006, algorithms 3.5 (bracketing) and 3.6 (zoom) in one: `low` is the end with
+//! the lower value, whose slope points to the other end `high`; while there is no `high` the step
+//! grows. Trials are minima of the cubic through values and slopes of both ends (equation 3.59),
+//! kept off the ends by a tenth of the interval; an interval that two trials have not shortened
+//! by a third is halved. A trial that is not finite becomes `high` without value.
+//!
+//! Rounding: once the values that a search compares lie within the noise of f, the first condition
+//! says nothing. A value that is not above the lowest known one by more than the noise is then low
+//! enough (with the second condition this is the approximate Wolfe condition of Hager & Zhang
+//! 2005, equation 4.1), and the zero of the slope is looked for by the secant rule.
+//!
+//! This file knows numbers only: the caller evaluates φ, so a search costs what its evaluations cost.
+
+/// c₁, as in Nocedal & Wright.
+pub(super) const SUFFICIENT_DECREASE: f64 = 1e-4;
+
+/// c₂, as in Nocedal & Wright for quasi-Newton directions: searching more sharply costs more
+/// evaluations than it saves.
+const CURVATURE: f64 = 0.9;
+
+/// By how much a step shrinks when its value is not finite.
+pub(super) const RETREAT: f64 = 0.25;
+
+/// φ and φ′ at a step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Trial {
+    pub(super) step: f64,
+    pub(super) value: f64,
+    pub(super) slope: f64,
+}
+
+/// What is known when a search starts.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Start {
+    /// φ(0)
+    pub(super) value: f64,
+    /// φ′(0) < 0
+    pub(super) slope: f64,
+    /// The lowest value accepted so far, at most φ(0).
+    pub(super) lowest: f64,
+    /// Values that differ by no more than this count as equal.
+    pub(super) noise: f64,
+}
+
+impl Start {
+    /// Whether a value that fails the decrease asked for is within the noise of the lowest one.
+    pub(super) fn is_level(&self, value: f64) -> bool {
+        value <= self.lowest + self.noise
+    }
+
+    /// Whether a value is lower than φ(0) beyond doubt.
+    pub(super) fn is_decrease(&self, value: f64) -> bool {
+        value < self.value - self.noise
+    }
+}
+
+/// What to do after a trial.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Verdict {
+    /// The trial satisfies the conditions.
+    Accept,
+    /// Evaluate φ and φ′ at this step.
+    Try(f64),
+    /// The evaluations are used up.
+    GiveUp,
+}
+
+/// A search in progress.
+#[derive(Debug)]
+pub(super) struct WolfeSearch {
+    start: Start,
+    low: Trial,
+    high: Option<Trial>,
+    best: Option<Trial>,
+    widths: [f64; 2], // of the interval before the last two trials, newest first
+    trials_left: usize,
+}
+
+impl WolfeSearch {
+    pub(super) fn new(start: Start, max_trials: usize) -> Self {
+        Self {
+            start,
+            low: Trial {
+                step: 0.0,
+                value: start.value,
+                slope: start.slope,
+            },
+            high: None,
+            best: None,
+            widths: [f64::INFINITY; 2],
+            trials_left: max_trials,
+        }
+    }
+
+    /// The step of the lowest finite value tried, if it is a decrease beyond doubt.
+    pub(super) fn fallback(&self) -> Option<f64> {
+        self.best
+            .filter(|best| self.start.is_decrease(best.value))
+            .map(|best| best.step)
+    }
+
+    /// Takes note of a trial.
+    pub(super) fn judge(&mut self, trial: Trial) -> Verdict {
+        self.trials_left = self.trials_left.saturating_sub(1);
+        let next = if trial.value.is_finite() && trial.slope.is_finite() {
+            if self.best.is_none_or(|best| trial.value < best.value) {
+                self.best = Some(trial);
+            }
+            let low_enough = self.is_low_enough(trial);
+            if low_enough && trial.slope.abs() <= -CURVATURE * self.start.slope {
+                return Verdict::Accept;
+            }
+            self.narrow(trial, low_enough)
+        } else {
+            self.high = Some(Trial {
+                value: f64::INFINITY,
+                slope: f64::NAN,
+                ..trial
+            });
+            self.widths = [f64::INFINITY; 2];
+            self.low.step + RETREAT * (trial.step - self.low.step)
+        };
+        if self.trials_left == 0 {
+            return Verdict::GiveUp;
+        }
+        Verdict::Try(next)
+    }
+
+    fn is_low_enough(&self, trial: Trial) -> bool {
+        let line = self.start.value + SUFFICIENT_DECREASE * trial.step * self.start.slope;
+        trial.value <= line || self.start.is_level(trial.value)
+    }
+
+    /// Puts a trial in the place of one end of the interval; returns the next step to try.
+    fn narrow(&mut self, trial: Trial, low_enough: bool) -> f64 {
+        if !low_enough || trial.value > self.low.value + self.start.noise {
+            self.high = Some(trial);
+            return self.interpolate(trial);
+        }
+        let previous = std::mem::replace(&mut self.low, trial);
+        let other_side = match self.high {
+            Some(high) => trial.slope * (high.step - previous.step) >= 0.0,
+            None => trial.slope >= 0.0,
+        };
+        if other_side {
+            self.high = Some(previous);
+        }
+        match self.high {
+            Some(high) => self.interpolate(high),
+            None => extrapolate(previous, trial),
+        }
+    }
+
+    /// A step strictly between `low` and `high`.
+    fn interpolate(&mut self, high: Trial) -> f64 {
+        let low = self.low;
+        let width = high.step - low.step;
+        let [newer, older] = self.widths;
+        self.widths = [width.abs(), newer];
+        if width.abs() > 0.66 * older {
+            return low.step + 0.5 * width;
+        }
+        let level = (low.value - high.value).abs() <= self.start.noise;
+        let fraction = if level && low.slope * high.slope < 0.0 {
+            low.slope / (low.slope - high.slope)
+        } else {
+            (cubic_minimum(low, high) - low.step) / width
+        };
+        if fraction.is_nan() {
+            return low.step + 0.5 * width;
+        }
+        low.step + fraction.clamp(0.1, 0.9) * width
+    }
+}
+
+/// A step beyond `trial`, when the function still falls steeply there: 2 to 10 times as far from
+/// `previous`.
+fn extrapolate(previous: Trial, trial: Trial) -> f64 {
+    let width = trial.step - previous.step;
+    let ahead = (cubic_minimum(previous, trial) - trial.step) / width;
+    let ahead = if ahead > 0.0 { ahead } else { 9.0 };
+    trial.step + ahead.clamp(1.0, 9.0) * width
+}
+
+/// The minimum of the cubic through values and slopes of two trials; NaN where it has none.
+fn cubic_minimum(a: Trial, b: Trial) -> f64 {
+    let d1 = a.slope + b.slope - 3.0 * (a.value - b.value) / (a.step - b.step);
+    let d2 = (d1 * d1 - a.slope * b.slope).sqrt() * (b.step - a.step).signum();
+    b.step - (b.step - a.step) * (b.slope + d2 - d1) / (b.slope - a.slope + 2.0 * d2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Searches along φ from α = 0; the steps tried, and whether the last one was accepted.
+    fn search(
+        phi: impl Fn(f64) -> (f64, f64),
+        first: f64,
+        noise: f64,
+        max_trials: usize,
+    ) -> (Vec<f64>, bool) {
+        let (value, slope) = phi(0.0);
+        let start = Start {
+            value,
+            slope,
+            lowest: value,
+            noise,
+        };
+        let mut search = WolfeSearch::new(start, max_trials);
+        let mut steps = vec![first];
+        loop {
+            let step = steps[steps.len() - 1];
+            let (value, slope) = phi(step);
+            match search.judge(Trial { step, value, slope }) {
+                Verdict::Accept => return (steps, true),
+                Verdict::Try(next) => steps.push(next),
+                Verdict::GiveUp => return (steps, false),
+            }
+        }
+    }
+
+    /// (α − 1)²
+    fn parabola(a: f64) -> (f64, f64) {
+        ((a - 1.0).powi(2), 2.0 * (a - 1.0))
+    }
+
+    #[test]
+    fn the_minimum_of_a_cubic_is_found_exactly() {
+        // α³ − 3α: minimum at 1
+        let cubic = |a: f64| Trial {
+            step: a,
+            value: a.powi(3) - 3.0 * a,
+            slope: 3.0 * a * a - 3.0,
+        };
+        assert!((cubic_minimum(cubic(0.0), cubic(3.0)) - 1.0).abs() < 1e-14);
+        assert!((cubic_minimum(cubic(3.0), cubic(0.0)) - 1.0).abs() < 1e-14);
+    }
+
+    #[test]
+    fn a_step_that_satisfies_the_conditions_is_taken_as_it_is() {
+        assert_eq!(search(parabola, 1.5, 0.0, 20), (vec![1.5], true));
+    }
+
+    #[test]
+    fn a_step_too_short_grows_until_the_slope_has_flattened() {
+        let (steps, accepted) = search(parabola, 0.001, 0.0, 20);
+        assert!(accepted);
+        assert!((steps[1] - 0.01).abs() < 1e-12, "{steps:?}");
+        assert!(steps.len() <= 4, "{steps:?}");
+    }
+
+    #[test]
+    fn a_step_too_long_is_brought_back_by_interpolation() {
+        let (steps, accepted) = search(parabola, 5.0, 0.0, 20);
+        assert_eq!((steps.len(), accepted), (2, true));
+        assert!((steps[1] - 1.0).abs() < 1e-14, "{steps:?}");
+    }
+
+    #[test]
+    fn the_functions_of_more_and_thuente_are_searched_in_few_trials() {
+        // J. Moré, D. Thuente 1994, functions 1 and 2
+        let first = |a: f64| {
+            let (b, d) = (2.0, a * a + 2.0);
+            (-a / d * (b / 2.0), (a * a - b) / (d * d))
+        };
+        let second = |a: f64| {
+            let c = a + 0.004;
+            (
+                c.powi(5) - 2.0 * c.powi(4),
+                5.0 * c.powi(4) - 8.0 * c.powi(3),
+            )
+        };
+        for step in [1e-3, 1e-1, 1e1, 1e3] {
+            for (steps, accepted) in [search(first, step, 0.0, 20), search(second, step, 0.0, 20)] {
+                assert!(accepted && steps.len() <= 14, "{steps:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_trial_that_is_not_finite_shortens_the_step() {
+        let walled = |a: f64| {
+            if a > 1.2 {
+                (f64::NAN, f64::INFINITY)
+            } else {
+                parabola(a)
+            }
+        };
+        let (steps, accepted) = search(walled, 8.0, 0.0, 20);
+        assert_eq!((steps, accepted), (vec![8.0, 2.0, 0.5], true));
+    }
+
+    #[test]
+    fn within_the_noise_the_slope_decides() {
+        // 1 + 10⁻¹⁶ (α − 1)²: every value is 1, but the slopes are right
+        let flat = |a: f64| (1.0, 2e-16 * (a - 1.0));
+        let (steps, accepted) = search(flat, 5.0, 1e-12, 20);
+        assert_eq!((steps.len(), accepted), (2, true));
+        assert!((steps[1] - 1.0).abs() < 1e-12, "{steps:?}");
+    }
+
+    #[test]
+    fn a_slope_of_the_wrong_sign_uses_up_the_trials_and_no_more() {
+        let (steps, accepted) = search(|a| (a, -1.0), 1.0, 0.0, 7);
+        assert_eq!((steps.len(), accepted), (7, false));
+        assert!(steps[6] < 1e-4, "{steps:?}");
+    }
+
+    #[test]
+    fn an_interval_that_shrinks_slowly_is_halved() {
+        // a kink at 1, hidden from a cubic that sees a slope of −1 wherever it looks
+        let kink = |a: f64| ((a - 1.0).abs(), -1.0);
+        let (steps, accepted) = search(kink, 1e3, 0.0, 30);
+        assert!(!accepted);
+        assert!((steps[29] - 1.0).abs() < 0.1, "{steps:?}");
+    }
+}

@@ -1,0 +1,163 @@
+//! The parameters of the optimizers, as given and as checked.
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+
+/// The longest memory that is of any use; more is a typing error.
+const MAX_MEMORY: usize = 1000;
+
+/// Parameters of [`minimize`](super::minimize), to be checked by [`Settings::new`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Options {
+    /// Number of past steps, 1 to 1000, from which curvature is estimated. Each costs two vectors
+    /// of n numbers.
+    ///
+    /// Default 6, that of CRFsuite: with more a CRF saves few evaluations, and the vectors of a
+    /// large model are the better part of the memory that training needs.
+    pub memory: usize,
+    /// Largest number of accepted steps. Default: no limit.
+    pub max_iterations: Option<usize>,
+    /// Largest number of evaluations in one line search, at least 1.
+    ///
+    /// Default 20, that of CRFsuite: nearly every search ends after one, and twenty tenfold
+    /// shortenings are beyond what `f64` resolves.
+    pub max_line_search: usize,
+    /// Stop when (F_{k−period} − F_k) / |F_k| falls below this; at 0 only rounding stops.
+    ///
+    /// Default 10⁻⁵, that of CRFsuite, so that training times compare.
+    pub improvement_tolerance: f64,
+    /// Number of iterations, at least 1, over which the improvement is measured.
+    ///
+    /// Default 10, that of CRFsuite: single steps of L-BFGS can be poor long before the end.
+    pub period: usize,
+    /// Stop when ‖g‖ ≤ `gradient_tolerance` · max(1, ‖x‖); at 0 only a gradient of exactly 0
+    /// stops.
+    ///
+    /// Default 10⁻⁵, that of CRFsuite.
+    pub gradient_tolerance: f64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            memory: 6,
+            max_iterations: None,
+            max_line_search: 20,
+            improvement_tolerance: 1e-5,
+            period: 10,
+            gradient_tolerance: 1e-5,
+        }
+    }
+}
+
+/// [`Options`] that make sense.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Options", into = "Options")]
+pub struct Settings(Options);
+
+impl Settings {
+    /// Checks `options`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parameter`] naming the option that is out of its range.
+    pub fn new(options: Options) -> Result<Self> {
+        if !(1..=MAX_MEMORY).contains(&options.memory) {
+            return Err(Error::parameter(format!(
+                "memory of {} steps; expected 1 to {MAX_MEMORY}",
+                options.memory
+            )));
+        }
+        for (name, count) in [
+            ("max_line_search", options.max_line_search),
+            ("period", options.period),
+        ] {
+            if count == 0 {
+                return Err(Error::parameter(format!("{name} is 0; expected 1 or more")));
+            }
+        }
+        for (name, tolerance) in [
+            ("improvement_tolerance", options.improvement_tolerance),
+            ("gradient_tolerance", options.gradient_tolerance),
+        ] {
+            if !tolerance.is_finite() || tolerance < 0.0 {
+                return Err(Error::parameter(format!(
+                    "{name} is {tolerance}; expected a finite number that is not negative"
+                )));
+            }
+        }
+        Ok(Self(options))
+    }
+
+    /// The options, all within their ranges.
+    #[must_use]
+    pub fn options(&self) -> &Options {
+        &self.0
+    }
+}
+
+impl TryFrom<Options> for Settings {
+    type Error = Error;
+
+    fn try_from(options: Options) -> Result<Self> {
+        Self::new(options)
+    }
+}
+
+impl From<Settings> for Options {
+    fn from(settings: Settings) -> Self {
+        settings.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fault(change: impl FnOnce(&mut Options)) -> String {
+        let mut options = Options::default();
+        change(&mut options);
+        Settings::new(options).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn the_default_options_are_valid() {
+        assert_eq!(
+            Settings::new(Options::default()).unwrap(),
+            Settings::default()
+        );
+    }
+
+    #[test]
+    fn an_option_out_of_range_is_named() {
+        assert_eq!(
+            fault(|o| o.memory = 0),
+            "memory of 0 steps; expected 1 to 1000"
+        );
+        assert_eq!(fault(|o| o.period = 0), "period is 0; expected 1 or more");
+        assert_eq!(
+            fault(|o| o.max_line_search = 0),
+            "max_line_search is 0; expected 1 or more"
+        );
+        assert_eq!(
+            fault(|o| o.gradient_tolerance = -1.0),
+            "gradient_tolerance is -1; expected a finite number that is not negative"
+        );
+        assert_eq!(
+            fault(|o| o.improvement_tolerance = f64::NAN),
+            "improvement_tolerance is NaN; expected a finite number that is not negative"
+        );
+    }
+
+    #[test]
+    fn settings_are_checked_when_they_are_read_back() {
+        let text = serde_json::to_string(&Settings::default()).unwrap();
+        assert_eq!(
+            serde_json::from_str::<Settings>(&text).unwrap(),
+            Settings::default()
+        );
+        assert!(serde_json::from_str::<Settings>(r#"{"memory":0}"#).is_err());
+    }
+}
