@@ -1,2 +1,9 @@
-//! The command line.
-fn main() {}
+//! The `dropchain` program.
+
+mod cli;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    cli::run()
+}

@@ -1,5 +1,7 @@
 //! What all sentences of an evaluation share: transition scores and boundary weights.
 
+use serde::{Deserialize, Serialize};
+
 use super::padded;
 use crate::ids::LabelId;
 
@@ -9,7 +11,7 @@ use crate::ids::LabelId;
 pub(super) const FLOOR: f64 = f64::from_bits((1023 - 1000) << 52);
 
 /// Whether neighboring labels depend on one another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Order {
     /// Every token is on its own: multinomial logistic regression.
     Zero,

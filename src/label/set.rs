@@ -3,6 +3,7 @@
 use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
 
+use super::Chunk;
 use crate::error::{Error, Result};
 use crate::ids::LabelId;
 
@@ -51,6 +52,15 @@ impl LabelSet {
     #[must_use]
     pub fn id(&self, name: &str) -> Option<LabelId> {
         self.ids.get(name).copied()
+    }
+
+    /// Whether the labels write spans: some label has a chunk tag (`B`, `I`, `E` or `S`) with a
+    /// type, or all of them are `O` or bare chunk tags.
+    #[must_use]
+    pub fn write_spans(&self) -> bool {
+        let chunks = || self.names.iter().map(|name| Chunk::parse(name));
+        chunks().any(|c| c.is_inside() && !c.kind.is_empty())
+            || chunks().all(|c| c.is_inside() || c == Chunk::OUTSIDE)
     }
 
     /// The name of `id`.

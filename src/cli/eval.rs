@@ -1,0 +1,223 @@
+//! `dropchain eval`
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use clap::Args;
+use dropchain::corpus::{Format, ReadOptions, read_all};
+use dropchain::eval::Evaluation;
+use dropchain::label::convert;
+use dropchain::sentence::Sentence;
+use dropchain::tag::{TagOptions, Tagger};
+use dropchain::{Error, Place, Result};
+
+use super::arguments::{Input, Switch, Threads};
+use super::tag::{Workspaces, read_options};
+use super::{Outcome, stdout_failed};
+
+/// Confusions that are shown.
+const CONFUSIONS: usize = 30;
+
+/// Compare predicted labels with gold labels, as conlleval does
+#[derive(Debug, Args)]
+#[command(override_usage = "dropchain eval [OPTIONS] MODEL GOLD\n       \
+                            dropchain eval [OPTIONS] --predictions PRED GOLD")]
+#[command(after_help = "\
+Examples:
+  dropchain eval ner.model test.conll
+  dropchain tag ner.model test.conll > test.tagged
+  dropchain eval --predictions test.tagged test.conll --per-label --confusion
+  dropchain eval ner.model test.conll --json | jq .f1
+
+The text is that of conlleval, letter for letter; for labels that write no spans (parts of speech) it
+is the accuracy.")]
+pub struct Arguments {
+    /// The model, then the gold file; with --predictions only the gold file
+    #[arg(required = true, num_args = 1..=2, value_names = ["MODEL", "GOLD"])]
+    files: Vec<String>,
+    /// A file with predicted labels: the last column of CoNLL (as `tag` writes it), the label column of
+    /// CoNLL-U, the labels of JSON lines
+    #[arg(long, value_name = "PRED")]
+    predictions: Option<String>,
+    #[command(flatten)]
+    input: Input,
+    /// Predict only label sequences that the scheme allows
+    #[arg(long, value_enum, default_value = "on")]
+    constrain: Switch,
+    /// Show the scores of each label as well
+    #[arg(long)]
+    per_label: bool,
+    /// Show the most frequent confusions as well
+    #[arg(long)]
+    confusion: bool,
+    /// Print JSON: scores as fractions
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    threads: Threads,
+}
+
+impl Arguments {
+    /// Runs the command.
+    pub fn run(&self) -> Outcome {
+        self.threads.start()?;
+        let evaluation = match (&self.predictions, self.files.as_slice()) {
+            (Some(predictions), [gold]) => self.compare(predictions, gold)?,
+            (None, [model, gold]) => self.tag(model, gold)?,
+            (Some(_), _) => {
+                return Err(Error::parameter(
+                    "expected one gold file beside --predictions, found two files",
+                )
+                .into());
+            }
+            (None, _) => {
+                return Err(Error::parameter(
+                    "expected a model and a gold file (or --predictions PRED and a gold file)",
+                )
+                .into());
+            }
+        };
+        let text = if self.json {
+            self.json(&evaluation)?
+        } else {
+            self.text(&evaluation)
+        };
+        std::io::stdout()
+            .lock()
+            .write_all(text.as_bytes())
+            .map_err(stdout_failed)
+    }
+
+    fn text(&self, evaluation: &Evaluation) -> String {
+        let mut text = evaluation.to_string();
+        if self.per_label {
+            text.push('\n');
+            text.push_str(&evaluation.label_table());
+        }
+        if self.confusion {
+            text.push('\n');
+            text.push_str(&evaluation.confusion_table(CONFUSIONS));
+        }
+        text
+    }
+
+    fn json(&self, evaluation: &Evaluation) -> Result<String> {
+        let detailed = evaluation.detailed_report(CONFUSIONS);
+        let mut report = evaluation.report();
+        if self.per_label {
+            report.labels = detailed.labels;
+        }
+        if self.confusion {
+            report.confusions = detailed.confusions;
+        }
+        serde_json::to_string(&report)
+            .map(|json| json + "\n")
+            .map_err(|e| Error::parameter(format!("cannot write the report as JSON: {e}")))
+    }
+
+    /// Tags the gold file and compares.
+    fn tag(&self, model: &str, gold: &str) -> Result<Evaluation> {
+        let tagger = Tagger::open(PathBuf::from(model))?;
+        let format = self
+            .input
+            .format
+            .map_or_else(|| Format::guess(gold), Into::into);
+        let columns = self.input.columns.as_deref();
+        let mut options = read_options(&tagger, format, columns, self.input.comments);
+        options.unlabeled = false;
+        if self.input.label.is_some() {
+            options.label = self.input.label.clone();
+        }
+        let sentences = read_all(&[gold], &options)?;
+        let tag_options = TagOptions {
+            constrain: self.constrain == Switch::On,
+            ..TagOptions::default()
+        };
+        let taggings = Workspaces::default().tag(&tagger, &sentences, tag_options);
+        let scheme = tagger.model().header().corpus_scheme;
+        let mut evaluation = self.evaluation();
+        for (sentence, tagging) in sentences.iter().zip(taggings) {
+            if sentence.layout.document_start {
+                evaluation.add_document_start();
+                continue;
+            }
+            let labels = tagging?.labels;
+            let predicted: Vec<&str> = labels.iter().map(|&id| tagger.label(id)).collect();
+            let gold = gold_labels(sentence)?;
+            if scheme == tagger.model().header().scheme {
+                evaluation.add(&gold, &predicted)?;
+            } else {
+                evaluation.add(&gold, &convert(&predicted, scheme))?;
+            }
+        }
+        Ok(evaluation)
+    }
+
+    /// Compares two files.
+    fn compare(&self, predictions: &str, gold: &str) -> Result<Evaluation> {
+        let gold_sentences = read_all(&[gold], &self.input.labeled())?;
+        let format = self
+            .input
+            .format
+            .map_or_else(|| Format::guess(predictions), Into::into);
+        let reading = ReadOptions {
+            format: Some(format),
+            label: match format {
+                Format::Conll => None,
+                _ => self.input.label.clone(),
+            },
+            columns: None,
+            ..self.input.labeled()
+        };
+        let predicted_sentences = read_all(&[predictions], &reading)?;
+        let mut evaluation = self.evaluation();
+        for (gold, predicted) in gold_sentences.iter().zip(&predicted_sentences) {
+            if gold.len() != predicted.len()
+                || gold.layout.document_start != predicted.layout.document_start
+            {
+                return Err(Error::input(
+                    predicted.place(0),
+                    format!(
+                        "found a sentence of {} tokens; expected {} tokens, as at {}",
+                        predicted.len(),
+                        gold.len(),
+                        gold.place(0)
+                    ),
+                ));
+            }
+            if gold.layout.document_start {
+                evaluation.add_document_start();
+            } else {
+                evaluation.add(&gold_labels(gold)?, &gold_labels(predicted)?)?;
+            }
+        }
+        if gold_sentences.len() != predicted_sentences.len() {
+            return Err(Error::input(
+                Place::file(predictions),
+                format!(
+                    "found {} sentences; expected {}, as in {gold}",
+                    predicted_sentences.len(),
+                    gold_sentences.len()
+                ),
+            ));
+        }
+        Ok(evaluation)
+    }
+
+    fn evaluation(&self) -> Evaluation {
+        if self.per_label || self.confusion {
+            Evaluation::with_confusions()
+        } else {
+            Evaluation::new()
+        }
+    }
+}
+
+fn gold_labels(sentence: &Sentence) -> Result<Vec<&str>> {
+    sentence.labels().ok_or_else(|| {
+        Error::input(
+            sentence.place(0),
+            "found no label column; evaluation needs labels (choose the column with --label)",
+        )
+    })
+}

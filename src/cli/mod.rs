@@ -1,0 +1,90 @@
+//! The command line: arguments in, exit code out. All printing of the program is here.
+
+mod arguments;
+mod demo;
+mod eval;
+mod inspect;
+mod progress;
+mod tag;
+mod train;
+
+use std::io;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use dropchain::Error;
+
+/// Trains and runs sequence taggers (names, parts of speech, chunks) with linear-chain CRFs.
+#[derive(Debug, Parser)]
+#[command(
+    name = "dropchain",
+    version,
+    propagate_version = true,
+    max_term_width = 100
+)]
+#[command(after_help = "\
+Examples:
+  echo 'Ada Lovelace met Charles Babbage in London.' | dropchain demo
+  dropchain train train.conll --dev dev.conll --template ner --model ner.model
+  echo 'Ada Lovelace lived in London.' | dropchain tag ner.model --output inline
+  dropchain eval ner.model test.conll
+
+`dropchain COMMAND --help` explains a command and shows examples.")]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Train(train::Arguments),
+    Tag(tag::Arguments),
+    Eval(eval::Arguments),
+    Inspect(inspect::Arguments),
+    Demo(demo::Arguments),
+}
+
+/// What can end a command early.
+#[derive(Debug)]
+enum Failure {
+    /// Something is wrong: exit code 1.
+    Error(Error),
+    /// Whoever reads our output has gone away, which is no error.
+    OutputClosed,
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Io { source, .. } if source.kind() == io::ErrorKind::BrokenPipe => {
+                Self::OutputClosed
+            }
+            error => Self::Error(error),
+        }
+    }
+}
+
+/// A failure to write to standard output.
+fn stdout_failed(error: io::Error) -> Failure {
+    Error::io("standard output", error).into()
+}
+
+type Outcome = Result<(), Failure>;
+
+/// Runs the program.
+pub fn run() -> ExitCode {
+    let outcome = match Arguments::parse().command {
+        Command::Train(arguments) => arguments.run(),
+        Command::Tag(arguments) => arguments.run(),
+        Command::Eval(arguments) => arguments.run(),
+        Command::Inspect(arguments) => arguments.run(),
+        Command::Demo(arguments) => arguments.run(),
+    };
+    match outcome {
+        Ok(()) | Err(Failure::OutputClosed) => ExitCode::SUCCESS,
+        Err(Failure::Error(error)) => {
+            progress::notice(&format!("dropchain: {error}"));
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,379 @@
+//! `dropchain train`
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use clap::{Args, ValueEnum};
+use dropchain::chain::Order;
+use dropchain::corpus::{Format, read_all};
+use dropchain::model::{Model, Precision};
+use dropchain::report::{self, Log, Record};
+use dropchain::score::{Boundary, States};
+use dropchain::template::Template;
+use dropchain::train::{self, Defaults, DevScore, Observer, TrainOptions, Trainer};
+use dropchain::{Error, Result};
+
+use super::Outcome;
+use super::arguments::{Input, SchemeName, Switch, Threads};
+use super::progress::{Progress, notice};
+
+/// Train a model on labeled sentences
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  # Names: columns `word … label`, keeping the model that is best on dev.conll
+  dropchain train train.conll --dev dev.conll --template ner --model ner.model
+
+  # Parts of speech from CoNLL-U
+  dropchain train en-train.conllu --label upos --template pos --model pos.model
+
+  # Your own template, named columns, sparse weights
+  dropchain train train.txt --columns word,pos,chunk --template my.tpl --l1 0.5 --model m.model
+
+  # Attributes made elsewhere, in CRFsuite's format; the same model as CRFsuite
+  dropchain train train.crfsuite --states observed --boundary off --l2 1 --model m.model
+
+A template is a file, or one of those that come with dropchain: minimal, chunk, pos, ner,
+ner-finkel, ner-finkel-edges, pos-sancl. Ctrl-C ends training and saves the best model so far.")]
+pub struct Arguments {
+    /// Training files; `-` is standard input, .gz files are decompressed
+    #[arg(required = true, value_name = "TRAIN")]
+    train: Vec<String>,
+    /// Template: which attributes a token has (a file, or the name of one that comes with dropchain)
+    #[arg(long, value_name = "TEMPLATE")]
+    template: Option<String>,
+    /// Where to write the model
+    #[arg(long, value_name = "FILE")]
+    model: PathBuf,
+    /// Development files: training stops when their score no longer rises; the best model is kept
+    #[arg(long, num_args = 1.., value_name = "FILE")]
+    dev: Vec<String>,
+    #[command(flatten)]
+    input: Input,
+    #[command(flatten)]
+    chain: Chain,
+    #[command(flatten)]
+    training: Training,
+    #[command(flatten)]
+    threads: Threads,
+    /// Write what happens to a file, as JSON lines
+    #[arg(long, value_name = "FILE")]
+    log: Option<PathBuf>,
+    /// Print no progress
+    #[arg(long)]
+    quiet: bool,
+}
+
+/// What kind of model.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Model")]
+struct Chain {
+    /// Train with labels in this scheme; predictions are brought back to the corpus's own
+    #[arg(long, value_enum, default_value = "raw")]
+    scheme: SchemeName,
+    /// 1: a label depends on the one before it (CRF); 0: it does not
+    #[arg(long, value_enum, default_value = "1")]
+    order: OrderName,
+    /// Weights for the first and the last label of a sentence
+    #[arg(long, value_enum, default_value = "on")]
+    boundary: Switch,
+    /// Weights for all pairs of attribute and label, or for those observed in training
+    #[arg(long, value_enum, default_value = "all")]
+    states: StatesName,
+    /// How weights are stored in the model
+    #[arg(long, value_enum, default_value = "f32")]
+    precision: PrecisionName,
+}
+
+/// How to train it.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Training")]
+struct Training {
+    /// Strength of the L2 penalty, c2·‖θ‖²
+    #[arg(long, default_value_t = Defaults::L2, value_name = "C2", allow_negative_numbers = true)]
+    l2: f64,
+    /// Strength of the L1 penalty, c1·‖θ‖₁; above 0, many weights become exactly 0
+    #[arg(
+        long,
+        default_value_t = 0.0,
+        value_name = "C1",
+        allow_negative_numbers = true
+    )]
+    l1: f64,
+    /// Rate of feature noise; only 0 (none) is possible in this version
+    #[arg(
+        long,
+        default_value_t = 0.0,
+        value_name = "RATE",
+        allow_negative_numbers = true
+    )]
+    dropout: f64,
+    /// Train attributes that always occur together as one (the same model, faster)
+    #[arg(long, value_enum, default_value = "on")]
+    collapse: Switch,
+    /// Leave out attributes of fewer than N tokens
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    min_count: u32,
+    /// Stop after N iterations
+    #[arg(long, value_name = "N")]
+    max_iterations: Option<usize>,
+    /// With --dev: stop after N iterations without a better score
+    #[arg(long, default_value_t = Defaults::PATIENCE, value_name = "N")]
+    patience: usize,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum OrderName {
+    #[value(name = "0")]
+    Zero,
+    #[value(name = "1")]
+    One,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum StatesName {
+    All,
+    Observed,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum PrecisionName {
+    /// 4 bytes each
+    F32,
+    /// 8 bytes each, exactly as trained
+    F64,
+}
+
+impl Arguments {
+    fn options(&self) -> Result<TrainOptions> {
+        if self.training.dropout != 0.0 {
+            return Err(Error::parameter(format!(
+                "--dropout {}: feature noise is not in this version; expected 0",
+                self.training.dropout
+            )));
+        }
+        Ok(TrainOptions {
+            scheme: self.chain.scheme.into(),
+            order: match self.chain.order {
+                OrderName::Zero => Order::Zero,
+                OrderName::One => Order::One,
+            },
+            boundary: match self.chain.boundary {
+                Switch::On => Boundary::On,
+                Switch::Off => Boundary::Off,
+            },
+            states: match self.chain.states {
+                StatesName::All => States::All,
+                StatesName::Observed => States::Observed,
+            },
+            precision: match self.chain.precision {
+                PrecisionName::F32 => Precision::F32,
+                PrecisionName::F64 => Precision::F64,
+            },
+            l2: self.training.l2,
+            l1: self.training.l1,
+            collapse: self.training.collapse == Switch::On,
+            min_count: self.training.min_count,
+            max_iterations: self.training.max_iterations,
+            patience: self.training.patience,
+        })
+    }
+
+    /// The template; none for attributes made elsewhere.
+    fn template(&self) -> Result<Option<Template>> {
+        let format = self.input.format.map(Format::from);
+        let is_given =
+            |file: &String| format.unwrap_or_else(|| Format::guess(file)) == Format::Crfsuite;
+        let given = self.train.iter().all(is_given);
+        match (&self.template, given) {
+            (Some(name), false) => find_template(name).map(Some),
+            (None, true) => Ok(None),
+            (Some(_), true) => Err(Error::parameter(
+                "--template: CRFsuite's format brings its own attributes; leave the option out",
+            )),
+            (None, false) => Err(Error::parameter(
+                "--template is missing: name a file, or one of those that come with dropchain \
+                 (ner, pos, chunk, minimal)",
+            )),
+        }
+    }
+
+    /// Runs the command.
+    pub fn run(&self) -> Outcome {
+        let trainer = Trainer::new(self.options()?)?;
+        let template = self.template()?;
+        Model::check_target(&self.model)?;
+        self.threads.start()?;
+        let progress = Progress::new(self.quiet);
+        progress.step(format!("reading {}", self.train.join(", ")));
+        let options = self.input.labeled();
+        let sentences = read_all(&self.train, &options)?;
+        let dev = match self.dev.as_slice() {
+            [] => None,
+            files => Some(read_all(files, &options)?),
+        };
+        let mut watcher = Watcher {
+            progress: &progress,
+            files: &self.train,
+            log: self.log.as_ref().map(Log::create).transpose()?,
+            fault: None,
+        };
+        let interrupt = interrupt_flag();
+        let trained = trainer
+            .interrupt(interrupt)
+            .train(sentences, dev, template, &mut watcher)?;
+        trained.model.save(&self.model)?;
+        progress.done();
+        progress.say(&format!("wrote {}", self.model.display()));
+        watcher.fault.map_or(Ok(()), |fault| Err(fault.into()))
+    }
+}
+
+/// A template from a file, or else one that comes with dropchain.
+pub fn find_template(name: &str) -> Result<Template> {
+    let path = std::path::Path::new(name);
+    match Template::shipped(name) {
+        Some(template) if !path.exists() => template,
+        _ => Template::read(path),
+    }
+}
+
+/// The flag that Ctrl-C sets. A second Ctrl-C ends the program at once.
+fn interrupt_flag() -> &'static AtomicBool {
+    static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+    let result = ctrlc::set_handler(|| {
+        if INTERRUPTED.swap(true, Ordering::Relaxed) {
+            std::process::exit(130);
+        }
+        notice("interrupted: saving the best model so far (once more to quit without)");
+    });
+    if let Err(error) = result {
+        notice(&format!(
+            "Ctrl-C will end the program without saving: {error}"
+        ));
+    }
+    &INTERRUPTED
+}
+
+/// Passes what training tells on to the terminal and the log.
+struct Watcher<'a> {
+    progress: &'a Progress,
+    files: &'a [String],
+    log: Option<Log>,
+    fault: Option<Error>,
+}
+
+impl Watcher<'_> {
+    fn log(&mut self, record: &Record) {
+        if let Some(log) = &mut self.log
+            && let Err(fault) = log.write(record)
+        {
+            // The model matters more than the log: train on, and say it at the end.
+            self.log = None;
+            self.fault = Some(fault);
+        }
+    }
+}
+
+impl Observer for Watcher<'_> {
+    fn start(&mut self, start: &train::Start<'_>) {
+        self.progress.say(&format!(
+            "{} sentences, {} tokens, {} labels; {} attributes ({:.1} per token), {} after \
+             collapsing ({:.1}); {} weights; about {} of memory",
+            start.sentences,
+            start.tokens,
+            start.labels,
+            start.attributes,
+            start.per_token[0],
+            start.collapsed,
+            start.per_token[1],
+            start.parameters,
+            megabytes(start.memory)
+        ));
+        let record = Record::Start(report::Start {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            parameters: serde_json::to_value(start.options).unwrap_or_default(),
+            files: self.files.to_vec(),
+            threads: rayon::current_num_threads(),
+            sentences: start.sentences,
+            tokens: start.tokens,
+            dev_sentences: start.dev_sentences,
+            labels: start.labels,
+            attributes: start.attributes,
+            collapsed_attributes: start.collapsed,
+            weights: start.parameters,
+            active_per_token: start.per_token[0],
+            collapsed_active_per_token: start.per_token[1],
+            estimated_memory: start.memory,
+        });
+        self.log(&record);
+    }
+
+    fn iteration(&mut self, iteration: &train::Iteration) {
+        let mut line = format!(
+            "iteration {:4}  objective {:.4}  |gradient| {:.3e}  {:.1} s",
+            iteration.number,
+            iteration.objective,
+            iteration.gradient_norm,
+            iteration.time.as_secs_f64()
+        );
+        if let Some(score) = iteration.dev {
+            line.push_str(&format!("  dev {}", describe(score)));
+        }
+        self.progress.step(line);
+        let (mut dev_f1, mut dev_accuracy) = (None, None);
+        match iteration.dev {
+            Some(DevScore::F1(score)) => dev_f1 = Some(score),
+            Some(DevScore::Accuracy(score)) => dev_accuracy = Some(score),
+            None => {}
+        }
+        self.log(&Record::Iteration(report::Iteration {
+            iteration: iteration.number,
+            objective: iteration.objective,
+            log_likelihood: iteration.log_likelihood,
+            dropout: 0.0,
+            l2: iteration.l2,
+            l1: iteration.l1,
+            gradient_norm: iteration.gradient_norm,
+            evaluations: iteration.evaluations,
+            nonzero: iteration.nonzero,
+            seconds: iteration.time.as_secs_f64(),
+            dev_f1,
+            dev_accuracy,
+        }));
+    }
+
+    fn end(&mut self, end: &train::End) {
+        let mut line = format!(
+            "stopped after {} iterations, {:.1} s: {}",
+            end.iterations,
+            end.time.as_secs_f64(),
+            end.reason
+        );
+        if let Some(score) = end.dev {
+            line.push_str(&format!(
+                "; best on development data: {} at iteration {}",
+                describe(score),
+                end.best_iteration
+            ));
+        }
+        self.progress.say(&line);
+        self.log(&Record::End(report::End {
+            stop_reason: end.reason.name().to_owned(),
+            iterations: end.iterations,
+            seconds: end.time.as_secs_f64(),
+            best_iteration: end.best_iteration,
+        }));
+    }
+}
+
+fn describe(score: DevScore) -> String {
+    match score {
+        DevScore::F1(f1) => format!("F1 {:.2}", 100.0 * f1),
+        DevScore::Accuracy(accuracy) => format!("accuracy {:.2}", 100.0 * accuracy),
+    }
+}
+
+fn megabytes(bytes: usize) -> String {
+    format!("{:.0} MB", (bytes as f64 / 1e6).max(1.0))
+}

@@ -1,0 +1,306 @@
+//! Sentences as numbers: what training and dev scoring read.
+
+use super::alphabet::Alphabet;
+use super::matrix::SparseRows;
+use crate::error::{Error, Result};
+use crate::ids::{AttributeId, LabelId};
+use crate::sentence::{Schema, Sentence};
+use crate::template::{Extractor, Sink, Template, Workspace};
+
+/// Where the attributes of a token come from.
+#[derive(Debug)]
+pub enum AttributeSource {
+    /// A template, bound to the columns of the input.
+    Template(Box<Extractor>),
+    /// The input itself ([`Sentence::attributes`]).
+    Given,
+}
+
+impl AttributeSource {
+    /// The source for sentences of `schema`: the template, or the input's own attributes if there
+    /// is none.
+    ///
+    /// # Errors
+    ///
+    /// A template that reads columns which `schema` does not have.
+    pub fn bind(template: Option<&Template>, schema: &Schema) -> Result<Self> {
+        Ok(match template {
+            Some(template) => Self::Template(Box::new(template.bind(schema)?)),
+            None => Self::Given,
+        })
+    }
+
+    /// Gives all attributes of a sentence to `sink`, token by token; `end_token(t)` follows the
+    /// attributes of token `t`.
+    ///
+    /// # Errors
+    ///
+    /// A cell that should be a number and is not; a sentence without attributes where the input
+    /// should bring them.
+    pub fn attributes<S: TokenSink>(
+        &self,
+        sentence: &Sentence,
+        workspace: &mut Workspace,
+        sink: &mut S,
+    ) -> Result<()> {
+        match self {
+            Self::Template(extractor) => {
+                extractor.prepare(sentence, workspace)?;
+                for t in 0..sentence.len() {
+                    extractor.extract(sentence, t, workspace, sink);
+                    sink.end_token(t)?;
+                }
+            }
+            Self::Given => {
+                let Some(attributes) = &sentence.attributes else {
+                    return Err(Error::input(
+                        sentence.place(0),
+                        "found columns; expected ready-made attributes (CRFsuite's format), \
+                         because there is no template",
+                    ));
+                };
+                for t in 0..sentence.len() {
+                    for (name, value) in attributes.token(t) {
+                        sink.node(name.as_bytes(), value);
+                    }
+                    sink.end_token(t)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A [`Sink`] that is told where a token ends.
+pub trait TokenSink: Sink {
+    /// All attributes of token `t` have been given.
+    ///
+    /// # Errors
+    ///
+    /// Whatever went wrong while they were taken in.
+    fn end_token(&mut self, t: usize) -> Result<()>;
+}
+
+/// Sentences as numbers. N sentences, M tokens in all.
+#[derive(Clone, Debug, Default)]
+pub struct Dataset {
+    ends: Vec<u64>, // [N] end of each sentence, in tokens
+    /// Node attributes: M rows.
+    pub nodes: SparseRows,
+    /// Edge attributes: M rows; the row of a token says what holds of the edge into it, so the
+    /// first of a sentence is empty.
+    pub edges: SparseRows,
+    /// Labels, `[M]`; empty where the sentences are not labeled.
+    pub labels: Vec<LabelId>,
+}
+
+impl Dataset {
+    /// Number of sentences N.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether there are no sentences.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// Number of tokens M.
+    #[must_use]
+    pub fn tokens(&self) -> usize {
+        self.ends.last().map_or(0, |&end| end as usize)
+    }
+
+    /// The tokens of sentence `i`.
+    #[must_use]
+    pub fn sentence(&self, i: usize) -> std::ops::Range<usize> {
+        let start = if i == 0 { 0 } else { self.ends[i - 1] as usize };
+        start..self.ends[i] as usize
+    }
+
+    /// Bytes of memory that the data set takes.
+    #[must_use]
+    pub fn memory(&self) -> usize {
+        8 * self.ends.capacity()
+            + 2 * self.labels.capacity()
+            + self.nodes.memory()
+            + self.edges.memory()
+    }
+}
+
+/// Builds a [`Dataset`] sentence by sentence.
+#[derive(Debug)]
+pub struct Builder {
+    source: AttributeSource,
+    alphabets: Alphabets,
+    grow: bool,
+    edges: bool,
+    data: Dataset,
+    workspace: Workspace,
+    entries: [Vec<(u32, f64)>; 2],
+}
+
+/// The names of node and edge attributes.
+#[derive(Clone, Debug, Default)]
+pub struct Alphabets {
+    /// Node attributes.
+    pub nodes: Alphabet,
+    /// Edge attributes.
+    pub edges: Alphabet,
+}
+
+impl Builder {
+    /// A data set that makes its alphabets. `edges`: whether edge attributes are wanted (order 1).
+    #[must_use]
+    pub fn growing(source: AttributeSource, edges: bool) -> Self {
+        Self::new(source, Alphabets::default(), true, edges)
+    }
+
+    /// A data set over known alphabets: unknown attributes are left out.
+    #[must_use]
+    pub fn over(source: AttributeSource, alphabets: Alphabets, edges: bool) -> Self {
+        Self::new(source, alphabets, false, edges)
+    }
+
+    fn new(source: AttributeSource, alphabets: Alphabets, grow: bool, edges: bool) -> Self {
+        Self {
+            source,
+            alphabets,
+            grow,
+            edges,
+            data: Dataset::default(),
+            workspace: Workspace::default(),
+            entries: [Vec::new(), Vec::new()],
+        }
+    }
+
+    /// Adds a sentence with its labels (`[T]`, or none at all).
+    ///
+    /// # Errors
+    ///
+    /// As [`AttributeSource::attributes`]; values that are not finite; too many attributes.
+    pub fn add(&mut self, sentence: &Sentence, labels: &[LabelId]) -> Result<()> {
+        let mut rows = Rows {
+            alphabets: &mut self.alphabets,
+            grow: self.grow,
+            edges: self.edges,
+            data: &mut self.data,
+            entries: &mut self.entries,
+            sentence,
+            first: true,
+            fault: None,
+        };
+        self.source
+            .attributes(sentence, &mut self.workspace, &mut rows)?;
+        self.data.labels.extend_from_slice(labels);
+        let end = self.data.nodes.len() as u64;
+        self.data.ends.push(end);
+        Ok(())
+    }
+
+    /// The data set and its alphabets, without the attributes that occur at fewer than
+    /// `min_count` tokens.
+    #[must_use]
+    pub fn finish(mut self, min_count: u32) -> (Dataset, Alphabets) {
+        if min_count > 1 {
+            let Alphabets { nodes, edges } = self.alphabets;
+            let (nodes, node_rows) = frequent(nodes, &self.data.nodes, min_count);
+            let (edges, edge_rows) = frequent(edges, &self.data.edges, min_count);
+            self.alphabets = Alphabets { nodes, edges };
+            self.data.nodes = node_rows;
+            self.data.edges = edge_rows;
+        }
+        self.data.nodes.shrink();
+        self.data.edges.shrink();
+        self.data.ends.shrink_to_fit();
+        self.data.labels.shrink_to_fit();
+        (self.data, self.alphabets)
+    }
+}
+
+fn frequent(alphabet: Alphabet, rows: &SparseRows, min_count: u32) -> (Alphabet, SparseRows) {
+    let mut counts = vec![0u32; alphabet.len()];
+    for row in 0..rows.len() {
+        for &column in rows.row(row).0 {
+            counts[column as usize] += 1;
+        }
+    }
+    let (kept, number) = alphabet.retain(|id| counts[id.index()] >= min_count);
+    let rows = rows.map_columns(|column| number[column as usize], |_, value| value);
+    (kept, rows)
+}
+
+/// Takes the attributes of one sentence into the data set.
+struct Rows<'a> {
+    alphabets: &'a mut Alphabets,
+    grow: bool,
+    edges: bool,
+    data: &'a mut Dataset,
+    entries: &'a mut [Vec<(u32, f64)>; 2], // node and edge entries of the token
+    sentence: &'a Sentence,
+    first: bool, // the first token has no edge into it
+    fault: Option<Error>,
+}
+
+impl Rows<'_> {
+    fn number(alphabet: &mut Alphabet, grow: bool, name: &[u8]) -> Result<Option<AttributeId>> {
+        if grow {
+            alphabet.intern(name).map(Some)
+        } else {
+            Ok(alphabet.get(name))
+        }
+    }
+
+    fn take(&mut self, edge: bool, name: &[u8], value: f64) {
+        if value == 0.0 || self.fault.is_some() {
+            return;
+        }
+        let alphabet = if edge {
+            &mut self.alphabets.edges
+        } else {
+            &mut self.alphabets.nodes
+        };
+        let number = if value.is_finite() {
+            Self::number(alphabet, self.grow, name)
+        } else {
+            Err(Error::parameter(format!(
+                "attribute '{}' has the value {value}; expected a finite number",
+                String::from_utf8_lossy(name)
+            )))
+        };
+        match number {
+            Ok(Some(id)) => self.entries[usize::from(edge)].push((id.0, value)),
+            Ok(None) => {}
+            Err(fault) => self.fault = Some(fault),
+        }
+    }
+}
+
+impl Sink for Rows<'_> {
+    fn node(&mut self, attribute: &[u8], value: f64) {
+        self.take(false, attribute, value);
+    }
+
+    fn edge(&mut self, attribute: &[u8], value: f64) {
+        if self.edges && !self.first {
+            self.take(true, attribute, value);
+        }
+    }
+}
+
+impl TokenSink for Rows<'_> {
+    fn end_token(&mut self, t: usize) -> Result<()> {
+        if let Some(fault) = self.fault.take() {
+            return Err(Error::input(self.sentence.place(t), fault.to_string()));
+        }
+        let [nodes, edges] = &mut *self.entries;
+        self.data.nodes.push_row(nodes);
+        self.data.edges.push_row(edges);
+        nodes.clear();
+        edges.clear();
+        self.first = false;
+        Ok(())
+    }
+}

@@ -1,0 +1,137 @@
+//! A sparse matrix by rows.
+
+/// A sparse matrix stored by rows: tokens × columns.
+///
+/// Most attributes are indicators, so values are kept only when some value differs from 1.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SparseRows {
+    ends: Vec<u64>,    // [rows] end of each row in `columns`
+    columns: Vec<u32>, // [nonzeros]
+    values: Option<Vec<f64>>,
+}
+
+impl SparseRows {
+    /// Number of rows.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether there are no rows.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// Number of stored entries.
+    #[must_use]
+    pub fn nonzeros(&self) -> usize {
+        self.columns.len()
+    }
+
+    /// Whether every value is 1.
+    #[must_use]
+    pub fn is_binary(&self) -> bool {
+        self.values.is_none()
+    }
+
+    /// The columns of a row and, unless the matrix is binary, their values.
+    #[must_use]
+    pub fn row(&self, row: usize) -> (&[u32], Option<&[f64]>) {
+        let start = if row == 0 {
+            0
+        } else {
+            self.ends[row - 1] as usize
+        };
+        let range = start..self.ends[row] as usize;
+        (
+            &self.columns[range.clone()],
+            self.values.as_ref().map(|values| &values[range]),
+        )
+    }
+
+    /// The entries of a row: column and value.
+    pub fn entries(&self, row: usize) -> impl Iterator<Item = (u32, f64)> {
+        let (columns, values) = self.row(row);
+        columns
+            .iter()
+            .enumerate()
+            .map(move |(i, &column)| (column, values.map_or(1.0, |values| values[i])))
+    }
+
+    /// Appends a row. Entries of one column are added up; columns come to stand in ascending order.
+    pub fn push_row(&mut self, entries: &mut Vec<(u32, f64)>) {
+        entries.sort_by_key(|&(column, _)| column);
+        entries.dedup_by(|later, earlier| {
+            let same = later.0 == earlier.0;
+            if same {
+                earlier.1 += later.1;
+            }
+            same
+        });
+        if self.values.is_none() && entries.iter().any(|&(_, value)| value != 1.0) {
+            self.values = Some(vec![1.0; self.columns.len()]);
+        }
+        self.columns
+            .extend(entries.iter().map(|&(column, _)| column));
+        if let Some(values) = &mut self.values {
+            values.extend(entries.iter().map(|&(_, value)| value));
+        }
+        self.ends.push(self.columns.len() as u64);
+    }
+
+    /// The matrix with its columns renumbered; columns without a new number are dropped. Values
+    /// pass through `value(new column, old value)`.
+    pub(crate) fn map_columns(
+        &self,
+        number: impl Fn(u32) -> Option<u32>,
+        value: impl Fn(u32, f64) -> f64,
+    ) -> Self {
+        let mut mapped = Self::default();
+        let mut entries = Vec::new();
+        for row in 0..self.len() {
+            entries.clear();
+            entries.extend(self.entries(row).filter_map(|(column, old)| {
+                let new = number(column)?;
+                Some((new, value(new, old)))
+            }));
+            mapped.push_row(&mut entries);
+        }
+        mapped.shrink();
+        mapped
+    }
+
+    pub(crate) fn shrink(&mut self) {
+        self.ends.shrink_to_fit();
+        self.columns.shrink_to_fit();
+        if let Some(values) = &mut self.values {
+            values.shrink_to_fit();
+        }
+    }
+
+    /// Bytes of memory that the matrix takes.
+    #[must_use]
+    pub fn memory(&self) -> usize {
+        let values = self.values.as_ref().map_or(0, Vec::capacity);
+        8 * self.ends.capacity() + 4 * self.columns.capacity() + 8 * values
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_matrix_of_ones_stores_no_values_until_another_value_comes() {
+        let mut m = SparseRows::default();
+        m.push_row(&mut vec![(3, 1.0), (1, 1.0)]);
+        assert!(m.is_binary());
+        m.push_row(&mut vec![]);
+        m.push_row(&mut vec![(2, 0.5), (0, 1.0), (2, 0.25)]);
+        assert!(!m.is_binary());
+        assert_eq!(m.entries(0).collect::<Vec<_>>(), [(1, 1.0), (3, 1.0)]);
+        assert_eq!(m.entries(1).count(), 0);
+        assert_eq!(m.entries(2).collect::<Vec<_>>(), [(0, 1.0), (2, 0.75)]);
+        assert_eq!(m.nonzeros(), 4);
+    }
+}

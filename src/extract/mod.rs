@@ -1,0 +1,15 @@
+//! From attributes to numbers: alphabets, the sparse design matrix, corpus-wide collapsing.
+//!
+//! The design matrix X has a row for each token and a column for each attribute (or class of
+//! attributes that always occur together, see [`collapse`]). It is all that training sees of the
+//! text.
+
+mod alphabet;
+mod collapse;
+mod dataset;
+mod matrix;
+
+pub use alphabet::Alphabet;
+pub use collapse::Classes;
+pub use dataset::{Alphabets, AttributeSource, Builder, Dataset, TokenSink};
+pub use matrix::SparseRows;

@@ -1,0 +1,340 @@
+//! Writing, opening and reading a model file.
+
+use std::fs;
+use std::io::Write;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use tempfile::NamedTempFile;
+
+use xxhash_rust::xxh3::Xxh3;
+
+use super::bytes::{Bytes, block_sums};
+use super::header::Header;
+use super::table::{Sections, Table, TableBuilder};
+use crate::error::{Error, Result};
+
+const MAGIC: &[u8; 8] = b"DROPCHN\n";
+const VERSION: u32 = 1;
+const SECTIONS: usize = 10;
+const LENGTH_AT: usize = 16;
+const SECTIONS_AT: usize = 24;
+const SUM_AT: usize = SECTIONS_AT + 16 * SECTIONS;
+const PREAMBLE: usize = SUM_AT + 8;
+
+/// A trained model: immutable, shared by any number of threads.
+#[derive(Debug)]
+pub struct Model {
+    bytes: Bytes,
+    header: Header,
+    tables: [Table; 2], // nodes, edges
+}
+
+/// Which of the two tables of a model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Attributes of tokens.
+    Node,
+    /// Attributes of pairs of neighboring tokens.
+    Edge,
+}
+
+impl Model {
+    /// Puts a model together.
+    pub(crate) fn build(
+        mut header: Header,
+        nodes: TableBuilder,
+        edges: TableBuilder,
+    ) -> Result<Self> {
+        let (node_info, nodes) = nodes.finish()?;
+        let (edge_info, edges) = edges.finish()?;
+        header.tables = [node_info, edge_info];
+        let encoded = encode(&header.encode()?, [nodes, edges]);
+        Self::from_bytes(encoded)
+    }
+
+    /// Opens a model file by mapping it into memory.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] when the file cannot be opened, [`Error::Model`] when it is no model, of a later
+    /// version or damaged.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        Self::from_storage(Bytes::map(path.as_ref())?)
+    }
+
+    /// A model from bytes in memory, as [`Model::as_bytes`] gives them.
+    ///
+    /// # Errors
+    ///
+    /// As [`Model::open`].
+    pub fn from_bytes(bytes: Vec<u8>) -> Result<Self> {
+        Self::from_storage(Bytes::owned(bytes, Path::new("model in memory")))
+    }
+
+    fn from_storage(mut bytes: Bytes) -> Result<Self> {
+        let preamble = Preamble::read(&bytes)?;
+        let [header, sums] = [&preamble.sections[0], &preamble.sections[1]];
+        let (Some(header_bytes), Some(sum_bytes)) =
+            (bytes.raw(header.clone()), bytes.raw(sums.clone()))
+        else {
+            return Err(bytes.damaged("a section lies outside of the file"));
+        };
+        let fixed = bytes.raw(0..SUM_AT).unwrap_or_default();
+        if checksum(fixed, header_bytes, sum_bytes) != preamble.sum {
+            return Err(bytes.damaged("its beginning does not match its checksum"));
+        }
+        let header = Header::decode(header_bytes).map_err(|what| bytes.damaged(&what))?;
+        let table = |i: usize| {
+            let sections = std::array::from_fn(|s| preamble.sections[2 + 4 * i + s].clone());
+            let k = header.labels.len();
+            Table::new(&header.tables[i], header.precision, k, i == 1, sections)
+                .map_err(|what| bytes.damaged(&what))
+        };
+        let tables = [table(0)?, table(1)?];
+        bytes.set_blocks(sums.clone(), sums.end)?;
+        Ok(Self {
+            bytes,
+            header,
+            tables,
+        })
+    }
+
+    /// The whole file.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8] {
+        self.bytes.raw(0..self.bytes.len()).unwrap_or_default()
+    }
+
+    /// Writes the model to a file: under another name, synced and renamed, so that there is the old
+    /// file or the new one, never half of it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] when a file cannot be written; [`Error::Parameter`] when `path` is something
+    /// other than a regular file, which renaming would destroy.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+        write_atomically(path.as_ref(), self.as_bytes())
+    }
+
+    /// Checks that a model could be written to `path`, before work is put into one.
+    ///
+    /// # Errors
+    ///
+    /// As [`Model::save`].
+    pub fn check_target(path: impl AsRef<Path>) -> Result<()> {
+        temporary_beside(path.as_ref()).map(|_| ())
+    }
+
+    /// What the model says before its tables.
+    #[must_use]
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// The file that the model was opened from.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        self.bytes.path()
+    }
+
+    /// Number of attributes with weights.
+    #[must_use]
+    pub fn attributes(&self, kind: Kind) -> usize {
+        self.table(kind).len()
+    }
+
+    /// Number of weights that are stored for attributes.
+    #[must_use]
+    pub fn weights(&self, kind: Kind) -> usize {
+        self.table(kind).weights()
+    }
+
+    /// The name of attribute `i`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Model`] when the file is damaged there.
+    pub fn attribute_name(&self, kind: Kind, i: usize) -> Result<&[u8]> {
+        self.table(kind).name(&self.bytes, i)
+    }
+
+    /// Adds the weights of the attribute `name`, times `value`, to scores: `[stride]` for a node,
+    /// `[K][stride]` for an edge. Returns whether the attribute is known.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Model`] when the file is damaged there.
+    pub fn add_scores(
+        &self,
+        kind: Kind,
+        name: &[u8],
+        value: f64,
+        stride: usize,
+        scores: &mut [f64],
+    ) -> Result<bool> {
+        let table = self.table(kind);
+        table.add_scores(&self.bytes, table.hash(name), value, stride, scores)
+    }
+
+    /// Checks every byte of the file.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Model`] when a block does not match its checksum.
+    pub fn verify(&self) -> Result<()> {
+        let data = self.tables[0].start();
+        self.bytes.get(data..self.bytes.len()).map(|_| ())
+    }
+
+    fn table(&self, kind: Kind) -> &Table {
+        &self.tables[kind as usize]
+    }
+}
+
+/// The fixed beginning of a file.
+struct Preamble {
+    sections: [Range<usize>; SECTIONS],
+    sum: u64,
+}
+
+impl Preamble {
+    fn read(bytes: &Bytes) -> Result<Self> {
+        let magic = bytes.raw(0..MAGIC.len());
+        if magic != Some(MAGIC) {
+            return Err(Error::model(
+                bytes.path(),
+                "this is not a dropchain model (it does not begin with DROPCHN)",
+            ));
+        }
+        let Some(preamble) = bytes.raw(0..PREAMBLE) else {
+            return Err(bytes.damaged("it ends within its first 192 bytes"));
+        };
+        let number = |at: usize| {
+            let mut eight = [0; 8];
+            eight.copy_from_slice(&preamble[at..at + 8]);
+            u64::from_le_bytes(eight)
+        };
+        let version = number(8);
+        if version != u64::from(VERSION) {
+            return Err(Error::model(
+                bytes.path(),
+                format!(
+                    "the model has format version {version}; this dropchain reads version {VERSION}, \
+                     so a newer dropchain is needed, or the model is damaged"
+                ),
+            ));
+        }
+        if number(LENGTH_AT) != bytes.len() as u64 {
+            return Err(bytes.damaged(&format!(
+                "it has {} bytes and says that it has {}",
+                bytes.len(),
+                number(LENGTH_AT)
+            )));
+        }
+        let mut sections: [Range<usize>; SECTIONS] = std::array::from_fn(|_| 0..0);
+        let mut end = PREAMBLE;
+        for (i, section) in sections.iter_mut().enumerate() {
+            let (start, length) = (
+                number(SECTIONS_AT + 16 * i),
+                number(SECTIONS_AT + 16 * i + 8),
+            );
+            let stop = start
+                .checked_add(length)
+                .filter(|&stop| stop <= bytes.len() as u64);
+            match stop {
+                Some(stop) if start == end as u64 => *section = end..stop as usize,
+                _ => return Err(bytes.damaged("a section lies outside of the file")),
+            }
+            end = section.end;
+        }
+        if end != bytes.len() {
+            return Err(bytes.damaged("there is more behind its last section"));
+        }
+        Ok(Self {
+            sections,
+            sum: number(SUM_AT),
+        })
+    }
+}
+
+fn checksum(fixed: &[u8], header: &[u8], sums: &[u8]) -> u64 {
+    let mut hasher = Xxh3::new();
+    hasher.update(fixed);
+    hasher.update(header);
+    hasher.update(sums);
+    hasher.digest()
+}
+
+fn encode(header: &[u8], tables: [Sections; 2]) -> Vec<u8> {
+    let tables: Vec<Vec<u8>> = tables
+        .into_iter()
+        .flat_map(|t| [t.slots, t.weights, t.ends, t.names])
+        .collect();
+    let lengths = tables.iter().map(Vec::len);
+    let data = tables.concat();
+    let sums = block_sums(&data);
+    let total = PREAMBLE + header.len() + sums.len() + data.len();
+
+    let mut file = Vec::with_capacity(total);
+    file.extend_from_slice(MAGIC);
+    file.extend_from_slice(&u64::from(VERSION).to_le_bytes());
+    file.extend_from_slice(&(total as u64).to_le_bytes());
+    let mut start = PREAMBLE;
+    for length in [header.len(), sums.len()].into_iter().chain(lengths) {
+        file.extend_from_slice(&(start as u64).to_le_bytes());
+        file.extend_from_slice(&(length as u64).to_le_bytes());
+        start += length;
+    }
+    let sum = checksum(&file, header, &sums);
+    file.extend_from_slice(&sum.to_le_bytes());
+    file.extend_from_slice(header);
+    file.extend_from_slice(&sums);
+    file.extend_from_slice(&data);
+    file
+}
+
+/// Writes a file so that a crash leaves the old contents or the new ones.
+fn write_atomically(path: &Path, contents: &[u8]) -> Result<()> {
+    let (mut file, target) = temporary_beside(path)?;
+    let failed = |e| Error::io(path, e);
+    file.write_all(contents).map_err(failed)?;
+    file.as_file().sync_all().map_err(failed)?;
+    file.persist(&target).map_err(|e| failed(e.error))?;
+    // The rename itself is safe only once the folder is on disk; not every system can sync one.
+    if let Ok(folder) = fs::File::open(folder_of(&target)) {
+        let _ = folder.sync_all();
+    }
+    Ok(())
+}
+
+fn folder_of(file: &Path) -> &Path {
+    match file.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
+/// A temporary file beside the file that it is to replace, and that file's own name.
+fn temporary_beside(path: &Path) -> Result<(NamedTempFile, PathBuf)> {
+    // Writing through a symbolic link means writing what it points to.
+    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    if fs::metadata(&target).is_ok_and(|m| !m.is_file()) {
+        return Err(Error::parameter(format!(
+            "{}: is not a regular file; expected the name of a file to write",
+            path.display()
+        )));
+    }
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = fs::metadata(&target).map_or(0o666, |m| m.permissions().mode());
+        builder.permissions(fs::Permissions::from_mode(mode));
+    }
+    let file = builder
+        .prefix(".dropchain-")
+        .tempfile_in(folder_of(&target))
+        .map_err(|e| Error::io(path, e))?;
+    Ok((file, target))
+}

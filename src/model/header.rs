@@ -1,0 +1,146 @@
+//! What a model file says before its tables.
+
+use serde::{Deserialize, Serialize};
+
+use super::table::TableInfo;
+use crate::chain::Order;
+use crate::error::{Error, Result};
+use crate::label::{LabelSet, Scheme};
+use crate::score::LabelWeights;
+use crate::template::Template;
+
+/// How weights are stored.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Precision {
+    /// 4 bytes each.
+    #[default]
+    F32,
+    /// 8 bytes each: exactly as trained.
+    F64,
+}
+
+/// Where a model comes from.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Provenance {
+    /// Version of dropchain that trained it.
+    pub version: String,
+    /// Training files as the user named them.
+    pub files: Vec<String>,
+    /// Sentences of training data.
+    pub sentences: u64,
+    /// Tokens of training data.
+    pub tokens: u64,
+    /// All training options, as JSON.
+    pub options: String,
+}
+
+/// All of a model but the weights of its attributes.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Header {
+    /// The labels that the model predicts.
+    pub labels: LabelSet,
+    /// The scheme of these labels.
+    pub scheme: Scheme,
+    /// The scheme of the training corpus, to which predictions are brought back.
+    pub corpus_scheme: Scheme,
+    /// Column names of the training corpus, in file order.
+    pub columns: Vec<String>,
+    /// Which of them held the labels.
+    pub label_column: Option<u32>,
+    /// The template; none where attributes come ready-made.
+    pub template: Option<Template>,
+    /// Order of the chain.
+    pub order: Order,
+    /// Transition, start and end weights.
+    pub label_weights: LabelWeights,
+    /// How the weights in the tables are stored.
+    pub precision: Precision,
+    /// Where the model comes from.
+    pub provenance: Provenance,
+    /// Node and edge tables.
+    pub(super) tables: [TableInfo; 2],
+}
+
+/// A header that claims to need more memory than this is damaged.
+const DECODE_LIMIT: usize = 1 << 30;
+
+impl Header {
+    /// A header for a model that is about to be built. `schemes`: of the model's labels and of the
+    /// corpus; `columns`: of the corpus, and which of them held the labels.
+    #[must_use]
+    pub fn new(
+        labels: LabelSet,
+        [scheme, corpus_scheme]: [Scheme; 2],
+        (columns, label_column): (Vec<String>, Option<u32>),
+        template: Option<Template>,
+        chain: (Order, LabelWeights),
+        (precision, provenance): (Precision, Provenance),
+    ) -> Self {
+        Self {
+            labels,
+            scheme,
+            corpus_scheme,
+            columns,
+            label_column,
+            template,
+            order: chain.0,
+            label_weights: chain.1,
+            precision,
+            provenance,
+            tables: Default::default(),
+        }
+    }
+
+    /// The name of the column that held the labels of the training corpus.
+    #[must_use]
+    pub fn label_name(&self) -> Option<&str> {
+        let column = self.label_column? as usize;
+        self.columns.get(column).map(String::as_str)
+    }
+
+    pub(super) fn encode(&self) -> Result<Vec<u8>> {
+        let config = bincode::config::standard();
+        bincode::serde::encode_to_vec(self, config)
+            .map_err(|e| Error::parameter(format!("cannot encode the model header: {e}")))
+    }
+
+    /// Decodes and checks a header; the message of a fault says what is wrong.
+    pub(super) fn decode(bytes: &[u8]) -> Result<Self, String> {
+        let config = bincode::config::standard().with_limit::<DECODE_LIMIT>();
+        let (header, read): (Self, usize) = bincode::serde::decode_from_slice(bytes, config)
+            .map_err(|e| format!("the header cannot be read: {e}"))?;
+        if read != bytes.len() {
+            return Err("the header is longer than its contents".to_owned());
+        }
+        header.check()?;
+        Ok(header)
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let k = self.labels.len();
+        let weights = &self.label_weights;
+        if k == 0 {
+            return Err("the model has no labels".to_owned());
+        }
+        if (
+            weights.transitions.len(),
+            weights.start.len(),
+            weights.end.len(),
+        ) != (k * k, k, k)
+        {
+            return Err("transition or boundary weights do not fit the labels".to_owned());
+        }
+        let values = [&weights.transitions, &weights.start, &weights.end];
+        if values.iter().any(|v| v.iter().any(|w| !w.is_finite())) {
+            return Err("a transition or boundary weight is not a number".to_owned());
+        }
+        if self
+            .label_column
+            .is_some_and(|c| c as usize >= self.columns.len())
+        {
+            return Err("the label column does not exist".to_owned());
+        }
+        Ok(())
+    }
+}

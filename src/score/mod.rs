@@ -1,0 +1,20 @@
+//! The one hinge between weights and scores.
+//!
+//! The parameters θ are one flat vector; [`ParameterSpace`] says which of them stands where:
+//!
+//! ```text
+//! θ = [ node weights | edge weights | transitions | start | end ]
+//! ```
+//!
+//! Scores are linear in θ. The forward map goes row by row over the design matrix X
+//! (S = X·Θ); the transposed map, which a gradient needs (G = Xᵀ·∂S), goes column by column over
+//! blocks of X that are stored transposed ([`Transpose`]), so that every row of G is owned by one
+//! thread: no atomics, no copies of the gradient, and the same bits for any number of threads.
+
+mod parameters;
+mod targets;
+mod transpose;
+
+pub use parameters::{Boundary, LabelWeights, ParameterSpace, SpaceOptions, States};
+pub use targets::Targets;
+pub use transpose::{Block, Plan, Transpose};

@@ -1,0 +1,294 @@
+//! Tagging: from sentences and a model to labels.
+//!
+//! A [`Tagger`] is immutable and shared by threads; a [`Workspace`] belongs to one thread and is
+//! reused from sentence to sentence. Tagging a sentence builds no strings: the name of each
+//! attribute is written into a buffer of the workspace, hashed, and looked up in the mapped model.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use ndarray::{Array2, ArrayView2};
+
+use crate::chain::{self, Constraint, Lattice, Order, Scores, Transitions, Viterbi};
+use crate::error::Result;
+use crate::extract::{AttributeSource, TokenSink};
+use crate::ids::LabelId;
+use crate::label::{LabelSet, Scheme};
+use crate::model::{Kind, Model};
+use crate::sentence::{Schema, Sentence};
+use crate::template::{self, Sink};
+
+/// What to find out about a sentence besides its best labels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TagOptions {
+    /// Whether only label sequences that the scheme allows may be predicted.
+    pub constrain: bool,
+    /// Whether to give p(label | sentence) for each token and label.
+    pub marginals: bool,
+    /// How many label sequences to give, best first; 0 and 1 give the best without its rivals.
+    pub nbest: usize,
+    /// Whether to give the probability of the predicted sequence.
+    pub probability: bool,
+}
+
+impl Default for TagOptions {
+    fn default() -> Self {
+        Self {
+            constrain: true,
+            marginals: false,
+            nbest: 1,
+            probability: false,
+        }
+    }
+}
+
+/// A label sequence with its score and probability.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LabelPath {
+    /// Labels, `[T]`.
+    pub labels: Vec<LabelId>,
+    /// Sum of the weights along the sequence.
+    pub score: f64,
+    /// p(labels | sentence), among all sequences, legal or not.
+    pub probability: f64,
+}
+
+/// What tagging found out about a sentence.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Tagging {
+    /// The best labels, `[T]`.
+    pub labels: Vec<LabelId>,
+    /// p(label | sentence), `[T][K]`, if asked for.
+    pub marginals: Option<Array2<f64>>,
+    /// p(best labels | sentence), if asked for.
+    pub probability: Option<f64>,
+    /// The n best sequences, best first, if more than one was asked for.
+    pub nbest: Vec<LabelPath>,
+}
+
+/// Tags sentences with a model.
+#[derive(Debug)]
+pub struct Tagger {
+    model: Model,
+    transitions: Transitions,
+    constraint: Option<Constraint>,
+}
+
+/// What one thread needs for tagging; made once, reused for every sentence.
+#[derive(Debug, Default)]
+pub struct Workspace {
+    source: Option<(Arc<Schema>, AttributeSource)>,
+    template: template::Workspace,
+    nodes: Vec<f64>, // [T][stride]
+    edges: Vec<f64>, // [T][K][stride]
+    viterbi: Viterbi,
+    lattice: Lattice,
+}
+
+/// The constraint for decoding legal sequences of a scheme; none where everything is legal.
+pub(crate) fn constraint(labels: &LabelSet, scheme: Scheme) -> Option<Constraint> {
+    let legal = crate::label::Constraint::new(labels, scheme);
+    legal
+        .is_binding()
+        .then(|| Constraint::new(legal.transitions(), legal.starts(), legal.ends()))
+}
+
+impl Tagger {
+    /// A tagger for `model`.
+    #[must_use]
+    pub fn new(model: Model) -> Self {
+        let header = model.header();
+        let mut transitions = Transitions::new(header.labels.len(), header.order);
+        let weights = &header.label_weights;
+        transitions.set(&weights.transitions, &weights.start, &weights.end);
+        Self {
+            constraint: constraint(&header.labels, header.scheme),
+            transitions,
+            model,
+        }
+    }
+
+    /// A tagger for the model in a file.
+    ///
+    /// # Errors
+    ///
+    /// As [`Model::open`].
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        Model::open(path).map(Self::new)
+    }
+
+    /// The model.
+    #[must_use]
+    pub fn model(&self) -> &Model {
+        &self.model
+    }
+
+    /// The name of a label.
+    #[must_use]
+    pub fn label(&self, id: LabelId) -> &str {
+        self.model.header().labels.name(id)
+    }
+
+    /// The best labels of ready-made words, by name.
+    ///
+    /// # Errors
+    ///
+    /// As [`Tagger::tag`].
+    pub fn tag_words<S: AsRef<str>>(
+        &self,
+        words: impl IntoIterator<Item = S>,
+    ) -> Result<Vec<&str>> {
+        let sentence = Sentence::from_words(words);
+        let tagging = self.tag(&sentence, TagOptions::default(), &mut Workspace::default())?;
+        Ok(tagging.labels.iter().map(|&id| self.label(id)).collect())
+    }
+
+    /// Tags a sentence.
+    ///
+    /// # Errors
+    ///
+    /// A sentence without the columns that the model's template reads, or without attributes where
+    /// the model was trained on ready-made ones; a cell that should be a number and is not; a
+    /// damaged model file.
+    pub fn tag(
+        &self,
+        sentence: &Sentence,
+        options: TagOptions,
+        workspace: &mut Workspace,
+    ) -> Result<Tagging> {
+        if sentence.is_empty() {
+            return Ok(Tagging::default());
+        }
+        let edges = self.score(sentence, workspace)?;
+        let Workspace {
+            nodes,
+            edges: edge_scores,
+            viterbi,
+            lattice,
+            ..
+        } = workspace;
+        let scores = Scores {
+            node: nodes,
+            edge: edges.then_some(edge_scores),
+        };
+        let constraint = self.constraint.as_ref().filter(|_| options.constrain);
+        let mut tagging = Tagging::default();
+        let labels = &mut tagging.labels;
+        let best = viterbi.decode(&self.transitions, scores, constraint, labels);
+        if options.marginals || options.probability || options.nbest > 1 {
+            let log_partition = lattice.forward_backward(&self.transitions, scores);
+            let probability = |score: f64| (score - log_partition).exp().min(1.0);
+            tagging.probability = options.probability.then(|| probability(best));
+            if options.marginals {
+                tagging.marginals = Some(self.marginals(sentence.len(), lattice));
+            }
+            if options.nbest > 1 {
+                let paths = viterbi.nbest(&self.transitions, scores, options.nbest, constraint);
+                let path = |path: chain::Path| LabelPath {
+                    probability: probability(path.score),
+                    labels: path.labels,
+                    score: path.score,
+                };
+                tagging.nbest = paths.into_iter().map(path).collect();
+            }
+        }
+        Ok(tagging)
+    }
+
+    fn marginals(&self, tokens: usize, lattice: &Lattice) -> Array2<f64> {
+        let k = self.model.header().labels.len();
+        let padded = ArrayView2::from_shape((tokens, chain::padded(k)), lattice.node_marginals());
+        padded.map_or_else(
+            |_| Array2::zeros((tokens, k)),
+            |padded| padded.slice(ndarray::s![.., ..k]).to_owned(),
+        )
+    }
+
+    /// Writes the scores of a sentence into the workspace; whether there are edge scores.
+    fn score(&self, sentence: &Sentence, workspace: &mut Workspace) -> Result<bool> {
+        let header = self.model.header();
+        let k = header.labels.len();
+        let stride = chain::padded(k);
+        let edges = header.order == Order::One && self.model.attributes(Kind::Edge) > 0;
+        workspace.nodes.clear();
+        workspace.nodes.resize(sentence.len() * stride, 0.0);
+        workspace.edges.clear();
+        let width = if edges { k * stride } else { 0 };
+        workspace.edges.resize(sentence.len() * width, 0.0);
+        let bound = workspace
+            .source
+            .take()
+            .filter(|(schema, _)| Arc::ptr_eq(schema, sentence.schema()));
+        let bound = match bound {
+            Some(bound) => bound,
+            None => {
+                let template = header.template.as_ref();
+                let source = AttributeSource::bind(template, sentence.schema())?;
+                (Arc::clone(sentence.schema()), source)
+            }
+        };
+        let mut scorer = Scorer {
+            model: &self.model,
+            stride,
+            nodes: &mut workspace.nodes,
+            edges: &mut workspace.edges,
+            node: 0..stride,
+            edge: 0..0,
+            width,
+            fault: Ok(()),
+        };
+        let result = bound
+            .1
+            .attributes(sentence, &mut workspace.template, &mut scorer);
+        workspace.source = Some(bound);
+        result.map(|()| edges)
+    }
+}
+
+/// Adds the weights of attributes to the scores of the token at hand.
+struct Scorer<'a> {
+    model: &'a Model,
+    stride: usize,
+    nodes: &'a mut [f64],
+    edges: &'a mut [f64],
+    node: std::ops::Range<usize>,
+    edge: std::ops::Range<usize>, // empty at the first token: there is no edge into it
+    width: usize,
+    fault: Result<()>,
+}
+
+impl Scorer<'_> {
+    fn add(&mut self, kind: Kind, attribute: &[u8], value: f64) {
+        let scores = match kind {
+            Kind::Node => &mut self.nodes[self.node.clone()],
+            Kind::Edge => &mut self.edges[self.edge.clone()],
+        };
+        if scores.is_empty() || self.fault.is_err() {
+            return;
+        }
+        let added = self
+            .model
+            .add_scores(kind, attribute, value, self.stride, scores);
+        if let Err(fault) = added {
+            self.fault = Err(fault);
+        }
+    }
+}
+
+impl Sink for Scorer<'_> {
+    fn node(&mut self, attribute: &[u8], value: f64) {
+        self.add(Kind::Node, attribute, value);
+    }
+
+    fn edge(&mut self, attribute: &[u8], value: f64) {
+        self.add(Kind::Edge, attribute, value);
+    }
+}
+
+impl TokenSink for Scorer<'_> {
+    fn end_token(&mut self, t: usize) -> Result<()> {
+        self.node = (t + 1) * self.stride..((t + 2) * self.stride).min(self.nodes.len());
+        self.edge = (t + 1) * self.width..((t + 2) * self.width).min(self.edges.len());
+        std::mem::replace(&mut self.fault, Ok(()))
+    }
+}

@@ -1,0 +1,147 @@
+//! Scoring development data with the parameters of training.
+
+use rayon::prelude::*;
+
+use super::events::DevScore;
+use super::prepare::{Labels, Prepared};
+use crate::chain::{Constraint, Scores, Transitions, Viterbi};
+use crate::error::{Error, Result};
+use crate::eval::Evaluation;
+use crate::extract::{Alphabets, AttributeSource, Builder, Dataset};
+use crate::ids::LabelId;
+use crate::label::convert;
+use crate::objective::write_scores;
+use crate::score::{LabelWeights, ParameterSpace};
+use crate::sentence::Sentence;
+use crate::template::Template;
+
+/// Development data over the classes of the training data.
+pub(super) struct Development {
+    data: Dataset,
+    gold: Vec<Vec<String>>,
+    labels: Labels,
+    constraint: Option<Constraint>,
+}
+
+impl Development {
+    /// Extracts the attributes of the development sentences. Attributes that training did not see
+    /// are left out. Gives the alphabets back.
+    pub fn new(
+        sentences: &[Sentence],
+        template: Option<&Template>,
+        alphabets: Alphabets,
+        edges: bool,
+        labels: &Labels,
+    ) -> Result<(Self, Alphabets)> {
+        let Some(first) = sentences.first() else {
+            return Err(Error::parameter("there are no development sentences"));
+        };
+        let source = AttributeSource::bind(template, first.schema())?;
+        let mut builder = Builder::over(source, alphabets, edges);
+        let mut gold = Vec::with_capacity(sentences.len());
+        for sentence in sentences {
+            let Some(labels) = sentence.labels() else {
+                return Err(Error::input(
+                    sentence.place(0),
+                    "found no label column; development data need labels",
+                ));
+            };
+            gold.push(labels.into_iter().map(str::to_owned).collect());
+            builder.add(sentence, &[])?;
+        }
+        let (data, alphabets) = builder.finish(1);
+        let development = Self {
+            data,
+            gold,
+            labels: labels.clone(),
+            constraint: crate::tag::constraint(&labels.set, labels.scheme),
+        };
+        Ok((development, alphabets))
+    }
+
+    /// Brings the data to the classes that training data were collapsed by.
+    pub fn collapse(&mut self, prepared: &Prepared) {
+        self.data.nodes = prepared.node_classes.spread(&self.data.nodes);
+        self.data.edges = prepared.edge_classes.spread(&self.data.edges);
+    }
+
+    /// Number of sentences.
+    pub fn len(&self) -> usize {
+        self.data.len()
+    }
+
+    /// The score of the parameters θ: span F1, or accuracy where labels are no span scheme.
+    pub fn score(&self, space: &ParameterSpace, theta: &[f64]) -> Result<DevScore> {
+        let mut weights = LabelWeights::default();
+        space.label_weights(theta, &mut weights);
+        let mut transitions = Transitions::new(space.labels(), space.order());
+        transitions.set(&weights.transitions, &weights.start, &weights.end);
+        let paths: Vec<Vec<LabelId>> = (0..self.data.len())
+            .into_par_iter()
+            .map_init(Scratch::default, |scratch, i| {
+                scratch.decode(self, space, theta, &transitions, i)
+            })
+            .collect();
+        let mut evaluation = Evaluation::new();
+        for (path, gold) in paths.iter().zip(&self.gold) {
+            let name = |&label: &LabelId| self.labels.set.name(label);
+            let mut predicted: Vec<&str> = path.iter().map(name).collect();
+            let converted;
+            if self.labels.scheme != self.labels.corpus_scheme {
+                converted = convert(&predicted, self.labels.corpus_scheme);
+                predicted = converted.iter().map(String::as_str).collect();
+            }
+            let gold: Vec<&str> = gold.iter().map(String::as_str).collect();
+            evaluation.add(&gold, &predicted)?;
+        }
+        Ok(if evaluation.has_spans() {
+            DevScore::F1(evaluation.f1())
+        } else {
+            DevScore::Accuracy(evaluation.accuracy())
+        })
+    }
+}
+
+#[derive(Default)]
+struct Scratch {
+    viterbi: Viterbi,
+    nodes: Vec<f64>,
+    edges: Vec<f64>,
+}
+
+impl Scratch {
+    fn decode(
+        &mut self,
+        development: &Development,
+        space: &ParameterSpace,
+        theta: &[f64],
+        transitions: &Transitions,
+        sentence: usize,
+    ) -> Vec<LabelId> {
+        let tokens = development.data.sentence(sentence);
+        self.nodes.resize(tokens.len() * space.stride(), 0.0);
+        let edges = if space.edges.columns() > 0 {
+            tokens.len() * space.edges.width()
+        } else {
+            0
+        };
+        self.edges.resize(edges, 0.0);
+        write_scores(
+            &development.data,
+            space,
+            theta,
+            tokens,
+            &mut self.nodes,
+            &mut self.edges,
+        );
+        let scores = Scores {
+            node: &self.nodes,
+            edge: (edges > 0).then_some(&self.edges),
+        };
+        let mut path = Vec::new();
+        let constraint = development.constraint.as_ref();
+        self.viterbi
+            .decode(transitions, scores, constraint, &mut path);
+        path
+    }
+}

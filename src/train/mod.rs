@@ -1,0 +1,19 @@
+//! Training: from labeled sentences to a model.
+//!
+//! ```text
+//! sentences → labels, attributes → X → classes of equal columns → objective → optimizer → model
+//! ```
+//!
+//! [`Trainer`] does all of it and tells an [`Observer`] how it goes. Training is deterministic: the
+//! same data and options give the same model, to the bit, for any number of threads.
+
+mod development;
+mod events;
+mod expand;
+mod options;
+mod prepare;
+mod trainer;
+
+pub use events::{DevScore, End, EndReason, Iteration, Observer, Silent, Start};
+pub use options::{Defaults, TrainOptions};
+pub use trainer::{Trained, Trainer};

@@ -1,0 +1,113 @@
+//! The parameters of training.
+
+use serde::{Deserialize, Serialize};
+
+use crate::chain::Order;
+use crate::error::{Error, Result};
+use crate::label::Scheme;
+use crate::model::Precision;
+use crate::score::{Boundary, States};
+
+/// The parameters of training, checked by [`Trainer::new`](super::Trainer::new) and stored in the
+/// model.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TrainOptions {
+    /// Scheme that the labels are brought to before training; [`Scheme::Raw`] leaves them as they
+    /// are.
+    pub scheme: Scheme,
+    /// Order of the chain.
+    pub order: Order,
+    /// Boundary weights.
+    pub boundary: Boundary,
+    /// Pairs of attribute and label that have weights.
+    pub states: States,
+    /// Strength c2 of the L2 penalty c2·‖θ‖² (c2 = 1/(2C) of CRF++, 1/(2σ²) of Stanford NER).
+    pub l2: f64,
+    /// Strength c1 of the L1 penalty c1·‖θ‖₁.
+    pub l1: f64,
+    /// Whether attributes that always occur together are trained as one parameter. The model is the
+    /// same up to rounding; training is faster.
+    pub collapse: bool,
+    /// Attributes that occur at fewer tokens are left out.
+    pub min_count: u32,
+    /// Largest number of iterations; none: until convergence.
+    pub max_iterations: Option<usize>,
+    /// With development data: iterations without a better score before training stops.
+    pub patience: usize,
+    /// How weights are stored in the model.
+    pub precision: Precision,
+}
+
+/// The defaults of [`TrainOptions`], for all who show them.
+pub struct Defaults;
+
+impl Defaults {
+    /// Strength of the L2 penalty.
+    pub const L2: f64 = 0.5;
+    /// Iterations without a better score.
+    pub const PATIENCE: usize = 20;
+}
+
+impl Default for TrainOptions {
+    fn default() -> Self {
+        Self {
+            scheme: Scheme::Raw,
+            order: Order::One,
+            boundary: Boundary::On,
+            states: States::All,
+            l2: Defaults::L2,
+            l1: 0.0,
+            collapse: true,
+            min_count: 1,
+            max_iterations: None,
+            patience: Defaults::PATIENCE,
+            precision: Precision::F32,
+        }
+    }
+}
+
+impl TrainOptions {
+    pub(super) fn check(&self) -> Result<()> {
+        for (name, strength) in [("L2", self.l2), ("L1", self.l1)] {
+            if !strength.is_finite() || strength < 0.0 {
+                return Err(Error::parameter(format!(
+                    "{name} strength {strength}; expected a finite number that is not negative"
+                )));
+            }
+        }
+        if self.min_count == 0 || self.patience == 0 {
+            let name = if self.min_count == 0 {
+                "minimum count"
+            } else {
+                "patience"
+            };
+            return Err(Error::parameter(format!("{name} 0; expected 1 or more")));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fault(change: impl FnOnce(&mut TrainOptions)) -> String {
+        let mut options = TrainOptions::default();
+        change(&mut options);
+        options.check().unwrap_err().to_string()
+    }
+
+    #[test]
+    fn parameters_without_meaning_are_named() {
+        assert!(TrainOptions::default().check().is_ok());
+        assert_eq!(
+            fault(|o| o.l2 = -1.0),
+            "L2 strength -1; expected a finite number that is not negative"
+        );
+        assert_eq!(
+            fault(|o| o.l1 = f64::NAN),
+            "L1 strength NaN; expected a finite number that is not negative"
+        );
+        assert_eq!(fault(|o| o.patience = 0), "patience 0; expected 1 or more");
+    }
+}

@@ -1,0 +1,155 @@
+//! From sentences to the numbers that training works on.
+
+use crate::chain::Order;
+use crate::error::{Error, Result};
+use crate::extract::{Alphabets, AttributeSource, Builder, Classes, Dataset};
+use crate::ids::LabelId;
+use crate::label::{LabelSet, Scheme, SchemeDetector, convert, spans};
+use crate::sentence::Sentence;
+use crate::template::Template;
+
+use super::options::TrainOptions;
+
+/// Labels of a corpus and their scheme.
+#[derive(Clone, Debug)]
+pub(super) struct Labels {
+    pub set: LabelSet,
+    /// Scheme of the model's labels.
+    pub scheme: Scheme,
+    /// Scheme of the corpus.
+    pub corpus_scheme: Scheme,
+    convert: bool,
+}
+
+impl Labels {
+    /// The labels of the training sentences, brought to the scheme that the options ask for.
+    pub fn of(sentences: &[Sentence], options: &TrainOptions) -> Result<Self> {
+        let mut detector = SchemeDetector::new();
+        let mut any_span = false;
+        for sentence in sentences {
+            let labels = gold(sentence)?;
+            any_span = any_span || !spans(&labels).is_empty();
+            detector.observe(&labels);
+        }
+        let (corpus_scheme, _) = detector.prevailing();
+        let convert = options.scheme != Scheme::Raw && options.scheme != corpus_scheme;
+        if convert && !any_span {
+            return Err(Error::parameter(format!(
+                "--scheme {}: the labels hold no spans (B-X, I-X, …); leave the option out",
+                options.scheme
+            )));
+        }
+        let scheme = if convert {
+            options.scheme
+        } else {
+            corpus_scheme
+        };
+        let mut labels = Self {
+            set: LabelSet::new(),
+            scheme,
+            corpus_scheme,
+            convert,
+        };
+        for sentence in sentences {
+            for label in labels.model_labels(sentence)? {
+                labels.set.insert(&label)?;
+            }
+        }
+        Ok(labels)
+    }
+
+    /// The gold labels of a sentence in the model's scheme.
+    fn model_labels(&self, sentence: &Sentence) -> Result<Vec<String>> {
+        let labels = gold(sentence)?;
+        Ok(if self.convert {
+            convert(&labels, self.scheme)
+        } else {
+            labels.into_iter().map(str::to_owned).collect()
+        })
+    }
+
+    fn ids(&self, sentence: &Sentence) -> Result<Vec<LabelId>> {
+        let labels = self.model_labels(sentence)?;
+        let id = |(t, label): (usize, &String)| {
+            self.set.id(label).ok_or_else(|| {
+                Error::input(sentence.place(t), format!("the label '{label}' is unknown"))
+            })
+        };
+        labels.iter().enumerate().map(id).collect()
+    }
+}
+
+fn gold(sentence: &Sentence) -> Result<Vec<&str>> {
+    sentence.labels().ok_or_else(|| {
+        Error::input(
+            sentence.place(0),
+            "found no label column; training needs labels (choose the column with --label)",
+        )
+    })
+}
+
+/// Training data as numbers.
+pub(super) struct Prepared {
+    pub labels: Labels,
+    pub alphabets: Alphabets,
+    /// The design matrices; one column for each class.
+    pub data: Dataset,
+    pub node_classes: Classes,
+    pub edge_classes: Classes,
+    /// Entries of X per token, before and after collapsing.
+    pub per_token: [f64; 2],
+}
+
+/// Extracts the attributes of the training sentences, each in a class of its own.
+pub(super) fn prepare(
+    sentences: &[Sentence],
+    template: Option<&Template>,
+    options: &TrainOptions,
+) -> Result<Prepared> {
+    let Some(first) = sentences.first() else {
+        return Err(Error::parameter("there are no sentences to train on"));
+    };
+    let labels = Labels::of(sentences, options)?;
+    let edges = options.order == Order::One;
+    let source = AttributeSource::bind(template, first.schema())?;
+    let mut builder = Builder::growing(source, edges);
+    for sentence in sentences {
+        builder.add(sentence, &labels.ids(sentence)?)?;
+    }
+    let (data, alphabets) = builder.finish(options.min_count);
+    let before = entries_per_token(&data);
+    Ok(Prepared {
+        labels,
+        node_classes: Classes::separate(alphabets.nodes.len()),
+        edge_classes: Classes::separate(alphabets.edges.len()),
+        alphabets,
+        data,
+        per_token: [before, before],
+    })
+}
+
+impl Prepared {
+    /// Brings attributes that always occur together into one class.
+    pub fn collapse(&mut self) {
+        let data = &mut self.data;
+        self.node_classes = Classes::equal_columns(&data.nodes, self.alphabets.nodes.len());
+        self.edge_classes = Classes::equal_columns(&data.edges, self.alphabets.edges.len());
+        data.nodes = self.node_classes.collapsed(&data.nodes);
+        data.edges = self.edge_classes.collapsed(&data.edges);
+        self.per_token[1] = entries_per_token(data);
+    }
+
+    /// Number of attributes.
+    pub fn attributes(&self) -> usize {
+        self.alphabets.nodes.len() + self.alphabets.edges.len()
+    }
+
+    /// Bytes of memory.
+    pub fn memory(&self) -> usize {
+        self.data.memory() + self.alphabets.nodes.memory() + self.alphabets.edges.memory()
+    }
+}
+
+fn entries_per_token(data: &Dataset) -> f64 {
+    (data.nodes.nonzeros() + data.edges.nonzeros()) as f64 / data.tokens().max(1) as f64
+}
