@@ -6,8 +6,8 @@ use super::transitions::Transitions;
 
 /// Sums of edge marginals over the tokens of any number of sentences.
 ///
-/// Without edge scores the marginal is α[t−1][a]·e[a][b]·v[t][b] with an e that is the same for all
-/// tokens and sentences (symbols as in [`Lattice`]). So α·v is summed, one multiply-add per
+/// Without edge scores the marginal is `α[t−1][a]·e[a][b]·v[t][b]` with an e that is the same for
+/// all tokens and sentences (symbols as in [`Lattice`]). So α·v is summed, one multiply-add per
 /// (t, a, b), and e multiplied in once, by [`EdgeSums::finish`]. Sentences with edge scores or in
 /// log space are summed apart, as marginals.
 #[derive(Clone, Debug)]

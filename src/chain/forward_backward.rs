@@ -42,7 +42,7 @@
 
 use super::LANES;
 use super::lattice::{Lattice, Mode};
-use super::transitions::{FLOOR, Transitions};
+use super::transitions::{FLOOR, Transitions, exponentiate};
 
 /// The largest R with which a sentence is accepted: 2⁹⁰⁰.
 const REACH: f64 = f64::from_bits((1023 + 900) << 52);
@@ -53,14 +53,14 @@ const REACH: f64 = f64::from_bits((1023 + 900) << 52);
 pub(super) fn independent(lattice: &mut Lattice) {
     let (labels, stride) = (lattice.labels, lattice.stride);
     lattice.mode = Mode::Scaled;
-    let rows = lattice.psi.chunks_exact_mut(stride);
+    exponentiate(&mut lattice.psi, labels);
+    let rows = lattice.psi.chunks_exact(stride);
     let rows = rows.zip(lattice.alpha.chunks_exact_mut(stride));
     for ((psi, alpha), scale) in rows.zip(&mut lattice.scale) {
-        psi.iter_mut().for_each(|x| *x = x.exp());
         *scale = sum(psi);
         let factor = 1.0 / *scale;
         for (alpha, psi) in alpha.iter_mut().zip(psi) {
-            *alpha = *psi * factor;
+            *alpha = psi * factor;
         }
     }
     lattice.suffix.copy_from_slice(&lattice.alpha);
@@ -75,9 +75,9 @@ pub(super) fn independent(lattice: &mut Lattice) {
 pub(super) fn scaled(lattice: &mut Lattice, transitions: &Transitions) -> bool {
     let (labels, stride) = (lattice.labels, lattice.stride);
     lattice.mode = Mode::Scaled;
-    exponentiate(&mut lattice.psi, labels, stride);
+    exponentiate(&mut lattice.psi, labels);
     let edges = lattice.edge.get_mut(labels * stride..).unwrap_or_default();
-    exponentiate(edges, labels, stride);
+    exponentiate(edges, labels);
     // A constant stride lets the compiler unroll the inner loops and drop their bounds checks.
     match stride {
         8 => passes(8, lattice, transitions),
@@ -85,15 +85,6 @@ pub(super) fn scaled(lattice: &mut Lattice, transitions: &Transitions) -> bool {
         24 => passes(24, lattice, transitions),
         32 => passes(32, lattice, transitions),
         stride => passes(stride, lattice, transitions),
-    }
-}
-
-/// Turns logarithms of potentials into potentials of at least φ, and padding into 0.
-fn exponentiate(potentials: &mut [f64], labels: usize, stride: usize) {
-    for row in potentials.chunks_exact_mut(stride) {
-        let (row, padding) = row.split_at_mut(labels);
-        row.iter_mut().for_each(|x| *x = x.exp().max(FLOOR));
-        padding.fill(0.0);
     }
 }
 
@@ -136,7 +127,7 @@ fn forward(stride: usize, lattice: &mut Lattice, transitions: &Transitions) -> f
     lowest
 }
 
-/// Fills β̂, v̂ and the node marginals; returns max β̂, or NaN or ∞ where that leaves the range.
+/// Fills β̂, v̂ and the node marginals; returns max β̂, ∞ where that leaves the range.
 #[inline(always)]
 fn backward(stride: usize, lattice: &mut Lattice, transitions: &Transitions) -> f64 {
     let (labels, size) = (lattice.labels, lattice.labels * stride);

@@ -17,8 +17,8 @@ pub enum Mode {
 
 /// Forward and backward messages of one sentence, and the room they need.
 ///
-/// With n[t][b] the node score including boundary weights, w[t][a][b] = trans[a][b] + edge[t][a][b],
-/// and the maxima n̄[t] = max_b n[t][b] and w̄[t] = max_{a,b} w[t][a][b] (of `trans` alone, thus the
+/// With `n[t][b]` the node score including boundary weights, `w[t][a][b] = trans[a][b] + edge[t][a][b]`,
+/// and the maxima `n̄[t] = max_b n[t][b]` and `w̄[t] = max_{a,b} w[t][a][b]` (of `trans` alone, thus the
 /// same for all t, where there are no edge scores), the lattice holds
 ///
 /// ```text
@@ -28,10 +28,10 @@ pub enum Mode {
 /// v[t][b] = ψ[t][b] · β[t][b] / c[t]
 /// ```
 ///
-/// from which p(y_t = b) = α[t][b]·β[t][b] and p(y_{t−1} = a, y_t = b) = α[t−1][a]·e[t][a][b]·v[t][b].
-/// α[t][b] is p(y_t = b) given what stands up to t; v[0] is the marginal of the first token. At
-/// order 0 all e are 1. In [`Mode::Log`] all of these
-/// hold the logarithms of the very same quantities; marginals are probabilities in both modes.
+/// from which `p(y_t = b) = α[t][b]·β[t][b]` and
+/// `p(y_{t−1} = a, y_t = b) = α[t−1][a]·e[t][a][b]·v[t][b]`. `α[t][b]` is `p(y_t = b)` given what stands
+/// up to t; `v[0]` is the marginal of the first token. At order 0 all e are 1. In [`Mode::Log`] all of
+/// these hold the logarithms of the very same quantities; marginals are probabilities in both modes.
 ///
 /// Source: Rabiner, "A tutorial on hidden Markov models", Proc. IEEE 77 (1989), section V.A, for
 /// the scaling; Lafferty, McCallum and Pereira, "Conditional random fields", ICML 2001, section 3.
@@ -187,13 +187,13 @@ impl Lattice {
         self.mode
     }
 
-    /// p(y_t = b), of shape `[T][S]`.
+    /// `p(y_t = b)`, of shape `[T][S]`.
     #[must_use]
     pub fn node_marginals(&self) -> &[f64] {
         &self.marginals
     }
 
-    /// Writes μ[a][b] = p(y_{t−1} = a, y_t = b) to `out` `[K][S]`.
+    /// Writes `μ[a][b] = p(y_{t−1} = a, y_t = b)` to `out` `[K][S]`.
     ///
     /// O(K²) multiplications; in log space as many exponentials. At order 0 it is the product of
     /// the node marginals.
@@ -261,7 +261,7 @@ impl Lattice {
     }
 
     /// e, of shape `[T][K][S]` (t ≥ 1), where the sentence has edge scores; otherwise empty, and
-    /// every e[t] is [`Transitions::potentials`].
+    /// every `e[t]` is [`Transitions::potentials`].
     #[must_use]
     pub fn edge_potentials(&self) -> &[f64] {
         &self.edge

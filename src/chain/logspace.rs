@@ -8,8 +8,8 @@
 //! log v[t][b] = log ψ[t][b] + log β[t][b] − log c[t]
 //! ```
 //!
-//! No score is too far from another for it. It costs 2TK² exponentials, some twenty times what
-//! multiplications do, and is taken only where those could lose precision (`forward_backward.rs`).
+//! No score is too far from another for it. It costs 2TK² exponentials, ten times what
+//! multiplications do and more, and is taken only where those could lose precision (`forward_backward.rs`).
 //! Dividing by c matters here too: it keeps the logarithms near 0, where numbers are dense, while
 //! the log-partition of a long sentence would leave them a precision of 10⁻⁹ or less.
 

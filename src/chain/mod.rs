@@ -73,9 +73,9 @@ pub const fn padded(labels: usize) -> usize {
 /// The scores of one sentence, with stride S = [`padded`]`(K)`.
 #[derive(Clone, Copy, Debug)]
 pub struct Scores<'a> {
-    /// node[t][b], of shape `[T][S]`.
+    /// `node[t][b]`, of shape `[T][S]`.
     pub node: &'a [f64],
-    /// edge[t][a][b], of shape `[T][K][S]`, where there are edge scores; the matrix of t = 0 is
+    /// `edge[t][a][b]`, of shape `[T][K][S]`, where there are edge scores; the matrix of t = 0 is
     /// not looked at, and at order 0 none is.
     pub edge: Option<&'a [f64]>,
 }

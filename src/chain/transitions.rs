@@ -4,11 +4,15 @@ use serde::{Deserialize, Serialize};
 
 use super::padded;
 use crate::ids::LabelId;
+use crate::math::exp_at_least;
 
 /// The least value of a potential and of a message in scaled exponentials: 2⁻¹⁰⁰⁰.
 ///
 /// Why there is one is told in `forward_backward.rs`.
 pub(super) const FLOOR: f64 = f64::from_bits((1023 - 1000) << 52);
+
+/// Its logarithm.
+const LN_FLOOR: f64 = -1000.0 * std::f64::consts::LN_2;
 
 /// Whether neighboring labels depend on one another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -70,7 +74,7 @@ impl Transitions {
         }
     }
 
-    /// Sets trans[a][b] from `trans` `[K][K]`, and the boundary weights from `start` and `end`
+    /// Sets `trans[a][b]` from `trans` `[K][K]`, and the boundary weights from `start` and `end`
     /// `[K]`; an empty slice where a model has none. At order 0 `trans` is not looked at.
     ///
     /// # Panics
@@ -96,11 +100,13 @@ impl Transitions {
             }
         }
         self.shift = trans.iter().copied().reduce(f64::max).unwrap_or(0.0);
-        for a in 0..labels {
-            for b in 0..labels {
-                let x = (self.scores[a * stride + b] - self.shift).exp().max(FLOOR);
-                self.potentials[a * stride + b] = x;
-                self.transposed[b * stride + a] = x;
+        for (x, score) in self.potentials.iter_mut().zip(&self.scores) {
+            *x = score - self.shift;
+        }
+        exponentiate(&mut self.potentials, labels);
+        for (a, row) in self.potentials.chunks_exact(stride).enumerate() {
+            for (b, x) in row[..labels].iter().enumerate() {
+                self.transposed[b * stride + a] = *x;
             }
         }
         trans.iter().all(|x| x.is_finite())
@@ -124,31 +130,31 @@ impl Transitions {
         self.order
     }
 
-    /// trans[a][b], of shape `[K][S]`.
+    /// `trans[a][b]`, of shape `[K][S]`.
     #[must_use]
     pub fn scores(&self) -> &[f64] {
         &self.scores
     }
 
-    /// e[a][b] = exp(trans[a][b] − max trans), of shape `[K][S]`; at least 2⁻¹⁰⁰⁰.
+    /// `e[a][b] = exp(trans[a][b] − max trans)`, of shape `[K][S]`; at least 2⁻¹⁰⁰⁰.
     #[must_use]
     pub fn potentials(&self) -> &[f64] {
         &self.potentials
     }
 
-    /// The transpose of [`Transitions::potentials`]: e[a][b] at `[b][a]`, of shape `[K][S]`.
+    /// The transpose of [`Transitions::potentials`]: `e[a][b]` at `[b][a]`, of shape `[K][S]`.
     #[must_use]
     pub fn transposed_potentials(&self) -> &[f64] {
         &self.transposed
     }
 
-    /// start[b], of shape `[S]`.
+    /// `start[b]`, of shape `[S]`.
     #[must_use]
     pub fn start(&self) -> &[f64] {
         &self.start
     }
 
-    /// end[a], of shape `[S]`.
+    /// `end[a]`, of shape `[S]`.
     #[must_use]
     pub fn end(&self) -> &[f64] {
         &self.end
@@ -164,4 +170,12 @@ fn set_row(row: &mut [f64], weights: &[f64], labels: usize) -> bool {
         row[..labels].copy_from_slice(weights);
     }
     weights.iter().all(|x| x.is_finite())
+}
+
+/// Turns logarithms of potentials into potentials of at least φ, and padding into 0.
+pub(super) fn exponentiate(potentials: &mut [f64], labels: usize) {
+    exp_at_least(potentials, LN_FLOOR);
+    for row in potentials.chunks_exact_mut(padded(labels)) {
+        row[labels..].fill(0.0);
+    }
 }

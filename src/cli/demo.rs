@@ -10,8 +10,9 @@ use dropchain::eval::Evaluation;
 use dropchain::sentence::Sentence;
 use dropchain::tag::{TagOptions, Tagger, Workspace};
 use dropchain::template::Template;
+use dropchain::tokenize::Tokenizer;
 use dropchain::train::{Silent, TrainOptions, Trainer};
-use dropchain::{Error, Result, tokenize};
+use dropchain::{Error, Result};
 
 use super::progress::notice;
 use super::{Outcome, stdout_failed};
@@ -115,10 +116,11 @@ impl Arguments {
         };
         let mut writer = Writer::new(io::stdout(), "standard output", options)?;
         let mut workspace = Workspace::default();
+        let tokenizer = Tokenizer::new();
         let file = Arc::from("-");
         for (number, line) in io::stdin().lock().lines().enumerate() {
             let line = line.map_err(|e| Error::io("-", e))?;
-            for sentence in tokenize::read_line(&line, &file, number as u64 + 1)? {
+            for sentence in tokenizer.read_line(&line, &file, number as u64 + 1)? {
                 let tagging = tagger.tag(&sentence, TagOptions::default(), &mut workspace)?;
                 let labels = tagging.labels.iter().map(|&id| tagger.label(id)).collect();
                 writer.write(&Tagged::new(&sentence, labels))?;

@@ -245,7 +245,10 @@ impl Job {
                     }
                 }
             });
-            self.write(&sentences, options)
+            let outcome = self.write(&sentences, options);
+            // If writing has failed, reading must not wait for us any longer.
+            drop(sentences);
+            outcome
         })
     }
 

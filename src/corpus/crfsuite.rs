@@ -39,10 +39,9 @@ impl Crfsuite {
                 line.fault("instance weights are not supported; remove the '@weight' lines")
             );
         }
-        if let Some(value) = value {
+        if value.is_some() {
             return Err(line.fault(format!(
-                "label '{}' with the value '{value}'; expected a label (write '\\:' for a colon)",
-                self.name
+                "the label '{label}' has a value; expected a label alone ('\\:' stands for a colon)"
             )));
         }
         if self.name.is_empty() {
@@ -213,7 +212,7 @@ mod tests {
         );
         assert_eq!(
             error("NN:x\ta\n"),
-            "x:1: label 'NN' with the value 'x'; expected a label (write '\\:' for a colon)"
+            "x:1: the label 'NN:x' has a value; expected a label alone ('\\:' stands for a colon)"
         );
     }
 

@@ -13,7 +13,7 @@ use super::reader::{Parse, ReadOptions};
 use super::{is_blank, origin};
 use crate::error::{Error, Place, Result};
 use crate::sentence::{Schema, Sentence};
-use crate::tokenize;
+use crate::tokenize::Tokenizer;
 
 /// The key of the labels, on input by default and on output always.
 const LABELS: &str = "labels";
@@ -75,6 +75,7 @@ struct Shape {
 pub(super) struct Jsonl {
     options: ReadOptions,
     shape: Option<Shape>,
+    tokenizer: Tokenizer,
     ready: VecDeque<Sentence>,
 }
 
@@ -83,6 +84,7 @@ impl Jsonl {
         Self {
             options,
             shape: None,
+            tokenizer: Tokenizer::default(),
             ready: VecDeque::new(),
         }
     }
@@ -155,7 +157,8 @@ impl Jsonl {
             )));
         };
         let source = origin::join(&text, line.text);
-        for mut sentence in tokenize::read_line(&text, line.file, line.number)? {
+        let sentences = self.tokenizer.read_line(&text, line.file, line.number)?;
+        for mut sentence in sentences {
             sentence.layout.source = Some(source.clone());
             self.ready.push_back(sentence);
         }
@@ -232,7 +235,7 @@ fn strings(line: &Line, key: &str, value: &RawValue) -> Result<Vec<String>> {
     }
     let items: Vec<&RawValue> = serde_json::from_str(value.get()).unwrap_or_default();
     let odd = |item: &&RawValue| serde_json::from_str::<String>(item.get()).is_err();
-    Err(line.fault(match items.iter().position(|item| odd(item)) {
+    Err(line.fault(match items.iter().position(odd) {
         Some(i) => format!(
             "key \"{key}\": expected an array of strings, but item {} is {}",
             i + 1,

@@ -53,6 +53,40 @@ fn is_blank(line: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    /// Reads `text` in `format` and writes what comes in every output format.
+    fn pass(text: &str, format: Format, unlabeled: bool) {
+        let options = ReadOptions {
+            format: Some(format),
+            unlabeled,
+            comments: unlabeled,
+            ..ReadOptions::default()
+        };
+        for sentence in reader::tests::sentences(text, &options).unwrap_or_default() {
+            for output in [Output::Conll, Output::Conllu, Output::Jsonl, Output::Inline] {
+                let mut writer = Writer::new(Vec::new(), "x", WriteOptions::new(output)).unwrap();
+                let labels = vec!["B-A"; sentence.len()];
+                // Some cells have no place in some formats: that is an error and no panic.
+                let _ = writer.write(&Tagged::new(&sentence, labels));
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_makes_a_reader_or_a_writer_panic(
+            text in "(\\PC|[\n\n\n\t\t \r#:\\\\\"\u{1e}]|-DOCSTART-|1-2|[1-3]|2\\.1|(\t_){9}\n){0,40}",
+            object in "\\{\"(tokens|text|labels)\": ?(\"(\\PC|\\\\n){0,4}\"|\\[(\"a\")?(,\"[bé]\")?\\])(, ?\"pos\":\\[(\"N\")?\\])?\\}\n",
+        ) {
+            for format in [Format::Text, Format::Conll, Format::Conllu, Format::Crfsuite, Format::Jsonl] {
+                for unlabeled in [false, true] {
+                    pass(&text, format, unlabeled);
+                    pass(&object, format, unlabeled);
+                }
+            }
+        }
+    }
 
     #[test]
     fn a_column_is_found_by_name_then_by_number_from_either_end() {

@@ -6,11 +6,12 @@ use super::lines::Lines;
 use super::reader::Parse;
 use crate::error::Result;
 use crate::sentence::Sentence;
-use crate::tokenize;
+use crate::tokenize::Tokenizer;
 
 /// Reads raw text. A line can have several sentences; an empty one has none.
 #[derive(Default)]
 pub(super) struct Text {
+    tokenizer: Tokenizer,
     ready: VecDeque<Sentence>,
 }
 
@@ -20,8 +21,10 @@ impl Parse for Text {
             let Some(line) = lines.next_line()? else {
                 return Ok(None);
             };
-            self.ready
-                .extend(tokenize::read_line(line.text, line.file, line.number)?);
+            let sentences = self
+                .tokenizer
+                .read_line(line.text, line.file, line.number)?;
+            self.ready.extend(sentences);
         }
         Ok(self.ready.pop_front())
     }

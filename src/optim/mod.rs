@@ -30,7 +30,8 @@
 //! satisfies its conditions, the trial with the lowest value is taken, provided that it
 //! lies below the current value by more than rounding noise (this costs one more evaluation
 //! unless it was the last trial). Otherwise the memory is cleared and one search along −g is
-//! made; if that fails too, [`minimize`] stops with [`StopReason::LineSearch`] and the best point.
+//! made; if that fails too, or the failed search was one along −g, [`minimize`] stops with
+//! [`StopReason::LineSearch`] and the best point.
 //! Trials whose value or gradient is not finite only shorten the step.
 //!
 //! # Rounding

@@ -140,8 +140,8 @@ mod tests {
 
     #[test]
     fn other_inputs_give_the_columns_that_they_have() {
-        let out = one(&tabs(), Format::Text, "Ann left.", &["X", "Y"]);
-        assert_eq!(out, "Ann\tX\nleft.\tY\n\n");
+        let out = one(&tabs(), Format::Text, "Ann left", &["X", "Y"]);
+        assert_eq!(out, "Ann\tX\nleft\tY\n\n");
         let out = one(&tabs(), Format::Crfsuite, "B\tw=a\n", &["X"]);
         assert_eq!(out, "B\tX\n\n");
         let json = r#"{"tokens":["a b"],"pos":["N"]}"#;

@@ -112,11 +112,11 @@ mod tests {
     #[test]
     fn the_spacing_of_a_text_is_kept() {
         let labels = ["B-PER", "I-PER", "O"];
-        let out = one(&spans(), Format::Text, "  Ann  Lee\tleft. ", &labels);
-        assert_eq!(out, "[PER Ann  Lee]\tleft.\n");
-        let json = r#"{"text": "Ann\nLee left."}"#;
+        let out = one(&spans(), Format::Text, "  Ann  Lee\tleft ", &labels);
+        assert_eq!(out, "[PER Ann  Lee]\tleft\n");
+        let json = r#"{"text": "Ann\nLee left"}"#;
         let out = one(&spans(), Format::Jsonl, json, &labels);
-        assert_eq!(out, "[PER Ann Lee] left.\n");
+        assert_eq!(out, "[PER Ann Lee] left\n");
     }
 
     #[test]
@@ -127,8 +127,10 @@ mod tests {
 
     #[test]
     fn labels_that_write_no_spans_stand_behind_their_words() {
-        let out = one(&tags(), Format::Text, "1/2  left]", &["CD", "VB"]);
+        let out = one(&tags(), Format::Conll, "1/2\nleft]\n", &["CD", "VB"]);
         assert_eq!(out, "1/2/CD left]/VB\n");
+        let out = one(&tags(), Format::Text, "Ann  left", &["NN", "VB"]);
+        assert_eq!(out, "Ann/NN left/VB\n");
         let out = one(&tags(), Format::Crfsuite, "B\tw=a\n", &["X"]);
         assert_eq!(out, "_/X\n");
     }

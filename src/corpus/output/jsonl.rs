@@ -14,17 +14,18 @@ use crate::error::{Error, Result};
 use crate::label;
 use crate::sentence::{Offsets, Sentence};
 
-/// The keys that are made here; those of the input are not carried through.
-const OWN: [&str; 8] = [
+/// The keys that say what was found here: what the input has there is not carried through.
+const FOUND: [&str; 6] = [
     "tokens",
     "labels",
     "spans",
-    "offsets",
-    "text",
     "probability",
     "marginals",
     "nbest",
 ];
+
+/// The keys that are made here where the tokens were cut here.
+const CUT: [&str; 2] = ["offsets", "text"];
 
 /// Writes a sentence.
 pub(super) fn sentence(buffer: &mut String, tagged: &Tagged, spans: bool) -> Result<()> {
@@ -50,7 +51,8 @@ impl Serialize for Object<'_> {
         if let Some(record) = origin::record(sentence) {
             let members: Members = serde_json::from_str(record).map_err(S::Error::custom)?;
             for (key, value) in &members.0 {
-                if !OWN.contains(&key.as_str()) {
+                let made = text.is_some() && CUT.contains(&key.as_str());
+                if !made && !FOUND.contains(&key.as_str()) {
                     map.serialize_entry(key, value)?;
                 }
             }
@@ -228,6 +230,12 @@ mod tests {
                 "\n"
             )
         );
+    }
+
+    #[test]
+    fn a_text_beside_ready_tokens_is_a_key_like_any_other() {
+        let json = r#"{"text":"a b","tokens":["a","b"],"labels":["A","B"]}"#.to_owned() + "\n";
+        assert_eq!(one(&tags(), Format::Jsonl, &json, &["A", "B"]), json);
     }
 
     #[test]

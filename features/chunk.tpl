@@ -1,0 +1,33 @@
+# Phrase chunks (CoNLL-2000): words and parts of speech around the token.
+#
+# The input has the word in its first column and the part of speech in its second. `column(1)`
+# is that second column, whatever it is called: columns count from 0.
+
+# Words, up to two tokens away
+word[-2]
+word[-1]
+word[0]
+word[+1]
+word[+2]
+
+# Neighboring words together
+word[-1] & word[0]
+word[0] & word[+1]
+
+# Parts of speech, up to two tokens away
+column(1)[-2]
+column(1)[-1]
+column(1)[0]
+column(1)[+1]
+column(1)[+2]
+
+# Two in a row
+column(1)[-2] & column(1)[-1]
+column(1)[-1] & column(1)[0]
+column(1)[0] & column(1)[+1]
+column(1)[+1] & column(1)[+2]
+
+# Three in a row
+column(1)[-2] & column(1)[-1] & column(1)[0]
+column(1)[-1] & column(1)[0] & column(1)[+1]
+column(1)[0] & column(1)[+1] & column(1)[+2]

@@ -1,0 +1,148 @@
+//! Best path, n best paths and constraints.
+
+use super::*;
+
+/// Calls `f` with all of `chains`, without constraint and with.
+fn for_each_constrained(chains: Vec<Chain>, mut f: impl FnMut(&Chain, &Transitions, Scores)) {
+    let mut numbers = Numbers(12);
+    for mut chain in chains {
+        let transitions = chain.transitions();
+        chain.scores(f64::NAN, |scores| f(&chain, &transitions, scores));
+        chain.constraint = Some(numbers.constraint(chain.labels));
+        chain.scores(f64::NAN, |scores| f(&chain, &transitions, scores));
+    }
+}
+
+fn whole_chains() -> Vec<Chain> {
+    let mut numbers = Numbers(13);
+    chains(|| numbers.whole())
+}
+
+#[track_caller]
+fn assert_best(chain: &Chain, transitions: &Transitions, scores: Scores, path: &[LabelId]) {
+    let expected = chain.enumerate().nbest(1);
+    let expected = expected.first().map(|path| &path.0[..]).unwrap_or_default();
+    assert_eq!(path, expected);
+    if !path.is_empty() {
+        assert_close(score(transitions, scores, path), chain.score(path), 1e-13);
+    }
+}
+
+#[test]
+fn decoding_finds_the_best_legal_path() {
+    let mut viterbi = Viterbi::default();
+    let mut path = Vec::new();
+    let chains = [moderate_chains(), extreme_chains()].concat();
+    for_each_constrained(chains, |chain, transitions, scores| {
+        let best = viterbi.decode(transitions, scores, chain.constraint.as_ref(), &mut path);
+        assert_best(chain, transitions, scores, &path);
+        if path.is_empty() {
+            assert_eq!(best, f64::NEG_INFINITY);
+        } else {
+            assert_eq!(best, score(transitions, scores, &path));
+        }
+    });
+}
+
+#[test]
+fn ties_go_to_the_lowest_label_from_the_last_token_on() {
+    let mut viterbi = Viterbi::default();
+    let mut path = Vec::new();
+    for_each_constrained(whole_chains(), |chain, transitions, scores| {
+        viterbi.decode(transitions, scores, chain.constraint.as_ref(), &mut path);
+        assert_best(chain, transitions, scores, &path);
+    });
+}
+
+#[test]
+fn nbest_finds_the_best_legal_paths_in_order() {
+    let mut viterbi = Viterbi::default();
+    for_each_constrained(moderate_chains(), |chain, transitions, scores| {
+        let oracle = chain.enumerate();
+        for n in [1, 2, 10, 300] {
+            let found = viterbi.nbest(transitions, scores, n, chain.constraint.as_ref());
+            let expected = oracle.nbest(n);
+            assert_eq!(found.len(), expected.len());
+            for (found, (labels, score)) in found.iter().zip(&expected) {
+                assert_eq!(&found.labels, labels);
+                assert_close(found.score, *score, 1e-13);
+            }
+        }
+    });
+}
+
+#[test]
+fn nbest_of_tied_paths_has_the_right_scores_and_no_path_twice() {
+    let mut viterbi = Viterbi::default();
+    let mut best = Vec::new();
+    for_each_constrained(whole_chains(), |chain, transitions, scores| {
+        let oracle = chain.enumerate();
+        let constraint = chain.constraint.as_ref();
+        for n in [1, 7, 40, usize::MAX] {
+            let found = viterbi.nbest(transitions, scores, n, constraint);
+            let of_oracle: Vec<f64> = oracle.nbest(n).iter().map(|path| path.1).collect();
+            let of_found: Vec<f64> = found.iter().map(|path| path.score).collect();
+            assert_eq!(of_found, of_oracle);
+            let mut labels: Vec<_> = found.iter().map(|path| &path.labels).collect();
+            assert!(labels.iter().all(|labels| chain.allows(labels)));
+            labels.sort();
+            labels.dedup();
+            assert_eq!(labels.len(), found.len());
+            let best_score = viterbi.decode(transitions, scores, constraint, &mut best);
+            if let Some(first) = found.first() {
+                assert_eq!((&first.labels, first.score), (&best, best_score));
+            }
+        }
+    });
+}
+
+#[test]
+fn nbest_of_a_long_sentence_is_descending_and_distinct() {
+    let mut numbers = Numbers(14);
+    let chain = Chain::new(10_000, 9, || 3.0 * numbers.next());
+    let transitions = chain.transitions();
+    chain.scores(0.0, |scores| {
+        let mut viterbi = Viterbi::default();
+        let paths = viterbi.nbest(&transitions, scores, 10, None);
+        assert_eq!(paths.len(), 10);
+        assert!(paths.is_sorted_by(|x, y| x.score >= y.score && x.labels != y.labels));
+        for path in &paths {
+            assert_close(path.score, score(&transitions, scores, &path.labels), 1e-13);
+        }
+        let mut best = Vec::new();
+        viterbi.decode(&transitions, scores, None, &mut best);
+        assert_eq!(paths[0].labels, best);
+    });
+}
+
+#[test]
+fn no_legal_path_is_no_path() {
+    let chain = Chain::new(2, 2, || 1.0);
+    let transitions = chain.transitions();
+    let constraint = Constraint::new(&[true; 4], &[false; 2], &[true; 2]);
+    chain.scores(0.0, |scores| {
+        let mut viterbi = Viterbi::default();
+        let mut path = vec![LabelId(0)];
+        let best = viterbi.decode(&transitions, scores, Some(&constraint), &mut path);
+        assert_eq!((best, path.len()), (f64::NEG_INFINITY, 0));
+        assert!(
+            viterbi
+                .nbest(&transitions, scores, 5, Some(&constraint))
+                .is_empty()
+        );
+    });
+}
+
+#[test]
+fn probabilities_of_all_paths_sum_to_one() {
+    let mut numbers = Numbers(15);
+    let chain = Chain::new(5, 4, || numbers.next()).with_edges(|| numbers.next());
+    let transitions = chain.transitions();
+    chain.scores(0.0, |scores| {
+        let total = Lattice::default().forward_backward(&transitions, scores);
+        let paths = Viterbi::default().nbest(&transitions, scores, usize::MAX, None);
+        assert_eq!(paths.len(), 1024);
+        let sum = paths.iter().map(|path| (path.score - total).exp()).sum();
+        assert_close(sum, 1.0, 1e-13);
+    });
+}

@@ -1,0 +1,226 @@
+//! Forward-backward, marginals and expectations.
+
+use super::*;
+
+#[test]
+fn forward_backward_agrees_with_the_enumeration() {
+    for chain in moderate_chains() {
+        let found = infer(&chain, Lattice::forward_backward);
+        assert_eq!(found.mode, Mode::Scaled);
+        assert_agrees(&found, &chain.enumerate(), 1e-13);
+    }
+}
+
+#[test]
+fn log_space_agrees_with_the_enumeration() {
+    for chain in moderate_chains() {
+        if chain.order == Order::One {
+            let found = infer(&chain, Lattice::forward_backward_in_log_space);
+            assert_eq!(found.mode, Mode::Log);
+            assert_agrees(&found, &chain.enumerate(), 1e-13);
+        }
+    }
+}
+
+#[test]
+fn padding_of_the_results_is_exactly_zero() {
+    for chain in moderate_chains().into_iter().chain(extreme_chains()) {
+        let found = infer(&chain, Lattice::forward_backward);
+        let edges = found.edges.iter().flatten();
+        let rows: Vec<f64> = edges
+            .chain(&found.expectations)
+            .chain(&found.nodes)
+            .copied()
+            .collect();
+        for row in rows.chunks_exact(padded(chain.labels)) {
+            assert!(row[chain.labels..].iter().all(|&x| x == 0.0));
+        }
+    }
+}
+
+#[test]
+fn the_modes_hold_the_same_messages() {
+    for chain in moderate_chains() {
+        let transitions = chain.transitions();
+        if chain.order == Order::Zero {
+            continue;
+        }
+        chain.scores(0.0, |scores| {
+            let (mut scaled, mut log) = (Lattice::default(), Lattice::default());
+            scaled.forward_backward(&transitions, scores);
+            log.forward_backward_in_log_space(&transitions, scores);
+            let first = if chain.edge.is_some() {
+                chain.labels * padded(chain.labels)
+            } else {
+                0
+            };
+            for (scaled, log) in [
+                (scaled.alpha(), log.alpha()),
+                (scaled.beta(), log.beta()),
+                (scaled.suffix(), log.suffix()),
+                (scaled.node_potentials(), log.node_potentials()),
+                (scaled.scale(), log.scale()),
+                (
+                    &scaled.edge_potentials()[first..],
+                    &log.edge_potentials()[first..],
+                ),
+            ] {
+                let log: Vec<f64> = log.iter().map(|x| x.exp()).collect();
+                assert_all_close(scaled, &log, 1e-13);
+            }
+        });
+    }
+}
+
+#[test]
+fn an_edge_marginal_is_the_product_of_its_messages() {
+    let mut numbers = Numbers(3);
+    let chain = Chain::new(4, 5, || numbers.next());
+    let transitions = chain.transitions();
+    chain.scores(0.0, |scores| {
+        let mut lattice = Lattice::default();
+        lattice.forward_backward(&transitions, scores);
+        let mut edge = vec![0.0; 5 * LANES];
+        lattice.edge_marginals(&transitions, 2, &mut edge);
+        let product = lattice.alpha()[LANES + 3]
+            * transitions.potentials()[3 * LANES + 4]
+            * lattice.suffix()[2 * LANES + 4];
+        assert_eq!(edge[3 * LANES + 4], product);
+        assert_close(
+            product,
+            chain.enumerate().edge_marginals(2)[3 * LANES + 4],
+            1e-14,
+        );
+    });
+}
+
+#[test]
+fn boundary_weights_may_be_left_out() {
+    let mut numbers = Numbers(4);
+    let mut chain = Chain::new(3, 4, || numbers.next());
+    chain.start.fill(0.0);
+    chain.end.fill(0.0);
+    let mut transitions = chain.transitions();
+    transitions.set(&chain.trans.concat(), &[], &[]);
+    let found = chain.scores(0.0, |scores| {
+        Lattice::default().forward_backward(&transitions, scores)
+    });
+    assert_close(found, chain.enumerate().log_partition(), 1e-14);
+}
+
+#[test]
+fn one_label_leaves_no_doubt() {
+    let mut numbers = Numbers(5);
+    let chain = Chain::new(40, 1, || 100.0 * numbers.next());
+    let found = infer(&chain, Lattice::forward_backward);
+    assert_close(found.log_partition, chain.score(&[LabelId(0); 40]), 1e-14);
+    for t in 0..40 {
+        assert_close(found.nodes[t * LANES], 1.0, 1e-14);
+    }
+}
+
+#[test]
+fn a_sentence_without_tokens_has_one_path() {
+    let transitions = Transitions::new(3, Order::One);
+    let scores = Scores {
+        node: &[],
+        edge: None,
+    };
+    let mut lattice = Lattice::default();
+    assert_eq!(lattice.forward_backward(&transitions, scores), 0.0);
+    assert!(lattice.node_marginals().is_empty());
+    lattice.add_edge_expectations(&transitions, &mut EdgeSums::new(&transitions));
+    let mut path = vec![LabelId(1)];
+    let mut viterbi = Viterbi::default();
+    assert_eq!(viterbi.decode(&transitions, scores, None, &mut path), 0.0);
+    assert!(path.is_empty());
+    let paths = viterbi.nbest(&transitions, scores, 9, None);
+    assert_eq!(
+        (paths.len(), paths[0].labels.len(), paths[0].score),
+        (1, 0, 0.0)
+    );
+    assert_eq!(score(&transitions, scores, &[]), 0.0);
+}
+
+#[test]
+fn expectations_of_many_sentences_add_up_in_any_mixture_of_modes() {
+    let mut numbers = Numbers(9);
+    let mut chain = Chain::new(6, 3, || numbers.next());
+    let transitions = chain.transitions();
+    let mut lattice = Lattice::default();
+    let mut sums = [EdgeSums::new(&transitions), EdgeSums::new(&transitions)];
+    let mut expected = vec![0.0; 3 * LANES];
+    for i in 0..8 {
+        let tokens = 1 + i % 6;
+        chain.node = (0..tokens)
+            .map(|_| (0..3).map(|_| numbers.next()).collect())
+            .collect();
+        chain.edge = None;
+        if i % 3 == 1 {
+            chain = chain.with_edges(|| numbers.next());
+        }
+        chain.scores(0.0, |scores| match i % 3 {
+            2 => lattice.forward_backward_in_log_space(&transitions, scores),
+            _ => lattice.forward_backward(&transitions, scores),
+        });
+        lattice.add_edge_expectations(&transitions, &mut sums[i % 2]);
+        let oracle = chain.enumerate();
+        (1..tokens).for_each(|t| add(&mut expected, &oracle.edge_marginals(t)));
+    }
+    let [mut first, second] = sums;
+    first.merge(&second);
+    let mut found = vec![0.0; 3 * LANES];
+    first.finish(&transitions, &mut found);
+    assert_all_close(&found, &expected, 1e-13);
+    first.clear();
+    first.finish(&transitions, &mut found);
+    assert_eq!(found, [0.0; 3 * LANES]);
+}
+
+#[test]
+fn a_lattice_remembers_nothing_of_the_sentence_before() {
+    let mut numbers = Numbers(10);
+    let mut lattice = Lattice::default();
+    for chain in extreme_chains().into_iter().rev() {
+        let transitions = chain.transitions();
+        let mut junk = Chain::new(7, 5, || numbers.extreme());
+        junk = junk.with_edges(|| numbers.extreme());
+        junk.scores(1.0, |scores| {
+            lattice.forward_backward(&junk.transitions(), scores)
+        });
+        chain.scores(0.0, |scores| {
+            let mut fresh = Lattice::default();
+            let expected = fresh.forward_backward(&transitions, scores);
+            assert_eq!(lattice.forward_backward(&transitions, scores), expected);
+        });
+        let fresh = infer(&chain, Lattice::forward_backward);
+        assert_eq!(lattice.node_marginals(), fresh.nodes);
+    }
+}
+
+#[test]
+fn a_lattice_that_has_seen_the_longest_sentence_allocates_no_more() {
+    let mut numbers = Numbers(11);
+    let mut chain = Chain::new(30, 3, || numbers.next()).with_edges(|| numbers.extreme());
+    chain.node[20] = vec![0.0, 1e4, -1e4];
+    let transitions = chain.transitions();
+    let mut lattice = Lattice::default();
+    chain.scores(0.0, |scores| lattice.forward_backward(&transitions, scores));
+    let places = |lattice: &Lattice| {
+        [
+            &lattice.alpha,
+            &lattice.beta,
+            &lattice.edge,
+            &lattice.scratch,
+            &lattice.scale,
+        ]
+        .map(|array| (array.as_ptr(), array.capacity()))
+    };
+    assert_eq!(lattice.mode(), Mode::Log);
+    let before = places(&lattice);
+    let short = Chain::new(3, 3, || numbers.next());
+    short.scores(0.0, |scores| lattice.forward_backward(&transitions, scores));
+    assert_eq!(lattice.mode(), Mode::Scaled);
+    chain.scores(0.0, |scores| lattice.forward_backward(&transitions, scores));
+    assert_eq!(places(&lattice), before);
+}

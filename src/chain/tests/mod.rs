@@ -1,0 +1,142 @@
+//! Inference held against the enumeration of all paths, and beyond where that reaches.
+
+mod decoding;
+mod marginals;
+mod precision;
+
+use super::oracle::{Chain, Oracle};
+use super::*;
+
+/// Numbers in [−1, 1), the same in every run (Knuth's MMIX linear congruential generator).
+struct Numbers(u64);
+
+impl Numbers {
+    fn next(&mut self) -> f64 {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
+    }
+
+    /// Mostly moderate, now and then ±50, now and then ±10,000.
+    fn extreme(&mut self) -> f64 {
+        let magnitude = match (self.next() * 5.0) as i32 {
+            -4 | 4 => 1e4,
+            -3 | 3 | 2 => 50.0,
+            _ => 2.0,
+        };
+        magnitude * self.next()
+    }
+
+    /// A whole number from −2 to 2, so that sums are exact and ties are many.
+    fn whole(&mut self) -> f64 {
+        (self.next() * 3.0).trunc()
+    }
+
+    fn flag(&mut self) -> bool {
+        self.next() < 0.3
+    }
+
+    fn constraint(&mut self, labels: usize) -> Constraint {
+        let mut flags = |n: usize| (0..n).map(|_| self.flag()).collect::<Vec<_>>();
+        Constraint::new(&flags(labels * labels), &flags(labels), &flags(labels))
+    }
+}
+
+/// Chains of all sizes that can be enumerated, both orders, with and without edges.
+fn chains(mut number: impl FnMut() -> f64) -> Vec<Chain> {
+    let mut chains = Vec::new();
+    for labels in 1..=9_usize {
+        for tokens in (1..=6).filter(|&tokens| labels.pow(tokens) <= 5000) {
+            for order in [Order::Zero, Order::One] {
+                let mut chain = Chain::new(tokens as usize, labels, &mut number);
+                chain.order = order;
+                chains.push(chain.clone());
+                chains.push(chain.with_edges(&mut number));
+            }
+        }
+    }
+    chains
+}
+
+fn moderate_chains() -> Vec<Chain> {
+    let mut numbers = Numbers(1);
+    chains(|| 2.0 * numbers.next())
+}
+
+fn extreme_chains() -> Vec<Chain> {
+    let mut numbers = Numbers(2);
+    chains(|| numbers.extreme())
+}
+
+#[track_caller]
+fn assert_close(found: f64, expected: f64, tolerance: f64) {
+    let error = (found - expected).abs();
+    assert!(
+        error <= tolerance * expected.abs().max(1.0),
+        "found {found}, expected {expected}"
+    );
+}
+
+#[track_caller]
+fn assert_all_close(found: &[f64], expected: &[f64], tolerance: f64) {
+    assert_eq!(found.len(), expected.len());
+    for (found, expected) in found.iter().zip(expected) {
+        assert_close(*found, *expected, tolerance);
+    }
+}
+
+/// Everything that forward-backward says about a sentence.
+struct Inference {
+    log_partition: f64,
+    nodes: Vec<f64>,
+    edges: Vec<Vec<f64>>,
+    expectations: Vec<f64>,
+    mode: Mode,
+}
+
+/// Reads off what `run` leaves in a lattice; the padding of the scores is poisoned.
+fn infer(chain: &Chain, run: impl FnOnce(&mut Lattice, &Transitions, Scores) -> f64) -> Inference {
+    let transitions = chain.transitions();
+    let mut lattice = Lattice::default();
+    let log_partition = chain.scores(f64::NAN, |scores| run(&mut lattice, &transitions, scores));
+    let edges = (1..lattice.tokens()).map(|t| {
+        let mut edge = vec![f64::NAN; transitions.labels() * transitions.stride()];
+        lattice.edge_marginals(&transitions, t, &mut edge);
+        edge
+    });
+    let edges = edges.collect();
+    let mut sums = EdgeSums::new(&transitions);
+    lattice.add_edge_expectations(&transitions, &mut sums);
+    let mut expectations = vec![f64::NAN; transitions.scores().len()];
+    sums.finish(&transitions, &mut expectations);
+    Inference {
+        log_partition,
+        nodes: lattice.node_marginals().to_vec(),
+        edges,
+        expectations,
+        mode: lattice.mode(),
+    }
+}
+
+fn sum_of(matrices: &[Vec<f64>], size: usize) -> Vec<f64> {
+    let mut sum = vec![0.0; size];
+    for matrix in matrices {
+        add(&mut sum, matrix);
+    }
+    sum
+}
+
+#[track_caller]
+fn assert_agrees(found: &Inference, expected: &Oracle, tolerance: f64) {
+    assert_close(found.log_partition, expected.log_partition(), tolerance);
+    assert_all_close(&found.nodes, &expected.node_marginals(), tolerance);
+    let edges = (1..=found.edges.len()).map(|t| expected.edge_marginals(t));
+    let edges: Vec<_> = edges.collect();
+    for (found, expected) in found.edges.iter().zip(&edges) {
+        assert_all_close(found, expected, tolerance);
+    }
+    let sums = sum_of(&edges, found.expectations.len());
+    assert_all_close(&found.expectations, &sums, tolerance);
+}

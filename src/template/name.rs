@@ -1,0 +1,123 @@
+//! Names in context: titles, and whether a name recurs in its sentence.
+
+/// Titles that stand before a person's name, with or without a full stop.
+const TITLES: [&str; 8] = ["Mr", "Ms", "Mrs", "Dr", "Miss", "Sen", "Judge", "Sir"];
+
+/// Nearest and farthest distance, in tokens, at which a recurrence counts.
+const RECURRENCE: (usize, usize) = (3, 149);
+
+/// Whether `word` is a title such as `Mr.` or `Judge`.
+pub(super) fn is_title(word: &str) -> bool {
+    TITLES.contains(&word.strip_suffix('.').unwrap_or(word))
+}
+
+/// The occurrence pattern of token `t` among `length` tokens, of which `word` gives the words.
+///
+/// A word of two characters or more whose first is upper case and no other, followed by a word
+/// with a letter and no upper case, preceded by a word with a letter, is taken for a name:
+/// `later` if it recurs 3 to 149 tokens after, else `before` if it does so before, else no value.
+/// Any other word has the value `none`.
+pub(super) fn occurrence<'a>(
+    length: usize,
+    word: impl Fn(usize) -> &'a str,
+    t: usize,
+) -> Option<&'static str> {
+    let name = word(t);
+    let is_name = looks_like_name(name)
+        && t >= 1
+        && has_letter(word(t - 1))
+        && t + 1 < length
+        && has_letter(word(t + 1))
+        && !word(t + 1).chars().any(char::is_uppercase);
+    if !is_name {
+        return Some("none");
+    }
+    let (near, far) = RECURRENCE;
+    let after = (t + near).min(length)..(t + far + 1).min(length);
+    let before = t.saturating_sub(far)..(t + 1).saturating_sub(near);
+    if after.into_iter().any(|u| word(u) == name) {
+        Some("later")
+    } else if before.into_iter().any(|u| word(u) == name) {
+        Some("before")
+    } else {
+        None
+    }
+}
+
+fn looks_like_name(word: &str) -> bool {
+    let mut characters = word.chars();
+    characters.next().is_some_and(char::is_uppercase)
+        && !characters.any(char::is_uppercase)
+        && super::text::graphemes(word).nth(1).is_some()
+}
+
+fn has_letter(word: &str) -> bool {
+    word.chars().any(char::is_alphabetic)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pattern(words: &[&str], t: usize) -> Option<&'static str> {
+        occurrence(words.len(), |u| words[u], t)
+    }
+
+    #[test]
+    fn titles_may_end_in_a_full_stop() {
+        for word in ["Mr", "Mr.", "Judge", "Miss", "Sir", "Sen."] {
+            assert!(is_title(word), "{word}");
+        }
+        for word in ["mr", "MR.", "Mr..", "Mister", ".", ""] {
+            assert!(!is_title(word), "{word}");
+        }
+    }
+
+    #[test]
+    fn a_name_that_recurs_later_says_so_before_anything_else() {
+        let words = ["by", "Ford", "and", "x", "Ford", "y", "z", "Ford"];
+        assert_eq!(pattern(&words, 1), Some("later"));
+        assert_eq!(pattern(&words, 4), Some("later"));
+    }
+
+    #[test]
+    fn a_name_that_occurred_three_tokens_before_says_so() {
+        let words = ["Ford", "a", "b", "Ford", "c"];
+        assert_eq!(pattern(&words, 3), Some("before"));
+    }
+
+    #[test]
+    fn a_recurrence_two_tokens_away_does_not_count() {
+        let words = ["by", "Ford", "and", "Ford", "says"];
+        assert_eq!(pattern(&words, 1), None);
+        assert_eq!(pattern(&words, 3), None);
+    }
+
+    #[test]
+    fn recurrences_count_up_to_149_tokens_away() {
+        for (distance, expected) in [(149, Some("later")), (150, None)] {
+            let mut words = vec!["a"; distance + 2];
+            words[1] = "Ford";
+            words[1 + distance] = "Ford";
+            assert_eq!(pattern(&words, 1), expected);
+        }
+        for (distance, expected) in [(149, Some("before")), (150, None)] {
+            let mut words = vec!["a"; distance + 2];
+            words[0] = "Ford";
+            words[distance] = "Ford";
+            assert_eq!(pattern(&words, distance), expected);
+        }
+    }
+
+    #[test]
+    fn what_is_no_name_has_the_value_none() {
+        assert_eq!(pattern(&["Ford", "and"], 0), Some("none"), "nothing before");
+        assert_eq!(pattern(&["by", "Ford"], 1), Some("none"), "nothing after");
+        assert_eq!(pattern(&["by", "F", "and"], 1), Some("none"), "one letter");
+        assert_eq!(pattern(&["by", "FORD", "and"], 1), Some("none"));
+        assert_eq!(pattern(&["by", "ford", "and"], 1), Some("none"));
+        assert_eq!(pattern(&["by", "Ford", "Motors"], 1), Some("none"));
+        assert_eq!(pattern(&["by", "Ford", ","], 1), Some("none"));
+        assert_eq!(pattern(&["\"", "Ford", "and"], 1), Some("none"));
+    }
+}

@@ -1,0 +1,351 @@
+//! What a word looks like: shapes, capitalization, and the kinds of characters in it.
+
+use hashbrown::HashSet;
+use serde::{Deserialize, Serialize};
+
+use super::text::{graphemes, push_lower};
+
+/// How a shape is built from character classes.
+///
+/// A character counts by its base: digit `d`, lower-case letter `x`, upper-case letter `X`,
+/// anything else itself. The first two shapes also write `o` for a letter without case (as in
+/// Arabic or Chinese), where the letters themselves would be no abstraction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Shape {
+    /// Every character's class: `McDonald` → `XxXxxxxx`.
+    Long,
+    /// Runs of one class become one: `McDonald` → `XxXx`.
+    Collapsed,
+    /// Stanford's chris2: up to 4 characters as `Long`; longer ones keep two classes on either
+    /// side and the sorted set of those between. A spelled-out Greek letter is one `g`.
+    Chris2,
+    /// Stanford's dan2: `Collapsed`, then `:n` for words of n ≤ 3 characters.
+    Dan2,
+}
+
+/// Every shape with its name in templates.
+pub(super) const SHAPES: [(&str, Shape); 4] = [
+    ("long", Shape::Long),
+    ("collapsed", Shape::Collapsed),
+    ("chris2", Shape::Chris2),
+    ("dan2", Shape::Dan2),
+];
+
+/// Spelled-out Greek letters as chris2 knows them (short ones that occur inside common words
+/// are left out there too).
+const GREEK: [&str; 16] = [
+    "alpha", "beta", "gamma", "delta", "epsilon", "zeta", "theta", "iota", "kappa", "lambda",
+    "omicron", "rho", "sigma", "tau", "upsilon", "omega",
+];
+
+/// Characters that chris2 keeps on either side of a long word.
+const BOUNDARY: usize = 2;
+
+/// Words seen starting in lower case: what the `k` of the Stanford shapes looks up.
+pub(super) type Known = HashSet<Box<str>>;
+
+/// Reusable memory of [`Shape::write`].
+#[derive(Clone, Debug, Default)]
+pub(super) struct ShapeScratch {
+    lower: String,
+    middle: Vec<char>,
+}
+
+impl Shape {
+    /// Whether the shape depends on the words known from training.
+    pub(super) fn uses_known_words(self) -> bool {
+        matches!(self, Self::Chris2 | Self::Dan2)
+    }
+
+    /// The name in templates.
+    pub(super) fn name(self) -> &'static str {
+        SHAPES
+            .iter()
+            .find(|(_, shape)| *shape == self)
+            .map_or("long", |(name, _)| name)
+    }
+
+    /// Appends the shape of `word`; the empty word has the empty shape.
+    pub(super) fn write(
+        self,
+        word: &str,
+        known: &Known,
+        scratch: &mut ShapeScratch,
+        out: &mut String,
+    ) {
+        if word.is_empty() {
+            return;
+        }
+        match self {
+            Self::Long => out.extend(graphemes(word).map(own_class)),
+            Self::Collapsed => {
+                collapse(graphemes(word).map(own_class), out);
+            }
+            Self::Chris2 => chris2(word, &mut scratch.middle, out),
+            Self::Dan2 => dan2(word, out),
+        }
+        if self.uses_known_words() && !known.is_empty() && all_letters(word) {
+            scratch.lower.clear();
+            push_lower(word, &mut scratch.lower);
+            if known.contains(scratch.lower.as_str()) {
+                out.push('k');
+            }
+        }
+    }
+}
+
+/// Whether `word` belongs among the [`Known`] words: all letters, the first in lower case, and
+/// a form that looking up a lower-cased word can find.
+pub(super) fn is_known_candidate(word: &str) -> bool {
+    if !word.starts_with(char::is_lowercase) || !all_letters(word) {
+        return false;
+    }
+    let mut lower = String::with_capacity(word.len());
+    push_lower(word, &mut lower);
+    lower == word
+}
+
+fn base(grapheme: &str) -> char {
+    grapheme.chars().next().unwrap_or('\u{fffd}')
+}
+
+fn all_letters(word: &str) -> bool {
+    graphemes(word).all(|g| base(g).is_alphabetic())
+}
+
+/// The class of a character, as the Stanford shapes have it.
+fn class(grapheme: &str) -> char {
+    match base(grapheme) {
+        c if c.is_numeric() => 'd',
+        c if c.is_lowercase() => 'x',
+        c if c.is_uppercase() => 'X',
+        c => c,
+    }
+}
+
+/// The class of a character, letters without case being one class.
+fn own_class(grapheme: &str) -> char {
+    match class(grapheme) {
+        'd' => 'd',
+        'x' => 'x',
+        'X' => 'X',
+        c if c.is_alphabetic() => 'o',
+        c => c,
+    }
+}
+
+/// Appends the classes with runs collapsed; returns their number before collapsing.
+fn collapse(classes: impl Iterator<Item = char>, out: &mut String) -> usize {
+    let mut last = None;
+    let mut length = 0;
+    for c in classes {
+        if last != Some(c) {
+            out.push(c);
+        }
+        last = Some(c);
+        length += 1;
+    }
+    length
+}
+
+fn dan2(word: &str, out: &mut String) {
+    let length = collapse(graphemes(word).map(class), out);
+    if length <= 3 {
+        out.push(':');
+        out.push(char::from(b'0' + length as u8));
+    }
+}
+
+fn chris2(word: &str, middle: &mut Vec<char>, out: &mut String) {
+    let length = graphemes(word).count();
+    let long = length > 2 * BOUNDARY;
+    let (mut index, mut rest) = (0, word);
+    middle.clear();
+    let mut flushed = false;
+    while let Some(grapheme) = graphemes(rest).next() {
+        let greek = GREEK.iter().find(|letter| rest.starts_with(**letter));
+        let (class, bytes, count) = match greek {
+            Some(letter) => ('g', letter.len(), letter.len()),
+            None => (class(grapheme), grapheme.len(), 1),
+        };
+        if long && (BOUNDARY..length - BOUNDARY).contains(&index) {
+            middle.push(class);
+        } else {
+            if index >= BOUNDARY && !flushed {
+                push_sorted(middle, out);
+                flushed = true;
+            }
+            out.push(class);
+        }
+        index += count;
+        rest = &rest[bytes..];
+    }
+    if !flushed {
+        push_sorted(middle, out);
+    }
+}
+
+/// Appends the set of `classes` in order.
+fn push_sorted(classes: &mut Vec<char>, out: &mut String) {
+    classes.sort_unstable();
+    classes.dedup();
+    out.extend(classes.drain(..));
+}
+
+/// How a word is capitalized: `lower`, `upper`, `initial`, `mixed`, `none` (no letter has case).
+///
+/// A single upper-case letter is `initial`. The empty word has the empty value.
+pub(super) fn capitalization(word: &str) -> &'static str {
+    let (mut upper, mut lower, mut first) = (0_usize, 0_usize, false);
+    for c in word.chars() {
+        if c.is_uppercase() {
+            first |= upper + lower == 0;
+            upper += 1;
+        } else if c.is_lowercase() {
+            lower += 1;
+        }
+    }
+    match (upper, lower) {
+        _ if word.is_empty() => "",
+        (0, 0) => "none",
+        (0, _) => "lower",
+        (1, _) if first => "initial",
+        (_, 0) => "upper",
+        _ => "mixed",
+    }
+}
+
+/// Which of letters, digits and other characters a word contains, such as `letter+other`.
+///
+/// The empty word has the empty value.
+pub(super) fn character_kinds(word: &str) -> &'static str {
+    let (mut letter, mut digit, mut other) = (false, false, false);
+    for grapheme in graphemes(word) {
+        match base(grapheme) {
+            c if c.is_alphabetic() => letter = true,
+            c if c.is_numeric() => digit = true,
+            _ => other = true,
+        }
+    }
+    match (letter, digit, other) {
+        (false, false, false) => "",
+        (true, false, false) => "letter",
+        (false, true, false) => "digit",
+        (false, false, true) => "other",
+        (true, true, false) => "letter+digit",
+        (true, false, true) => "letter+other",
+        (false, true, true) => "digit+other",
+        (true, true, true) => "letter+digit+other",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shape_of(kind: Shape, word: &str, known: &[&str]) -> String {
+        let known: Known = known.iter().map(|&word| word.into()).collect();
+        let mut out = String::new();
+        kind.write(word, &known, &mut ShapeScratch::default(), &mut out);
+        out
+    }
+
+    #[test]
+    fn the_stanford_shapes_are_those_of_the_reference_table() {
+        for (word, chris2, dan2) in [
+            ("Reuters", "Xxxxxk", "Xxk"),
+            ("said", "xxxxk", "xk"),
+            ("EU", "XX", "X:2"),
+            ("U.N.", "X.X.", "X.X."),
+            ("1996-08-22", "dd-ddd", "d-d-d"),
+            ("12,345", "dd,ddd", "d,d"),
+            ("McDonald", "XxXxxx", "XxXx"),
+            ("70", "dd", "d:2"),
+        ] {
+            let known = ["reuters", "said"];
+            assert_eq!(shape_of(Shape::Chris2, word, &known), chris2, "{word}");
+            assert_eq!(shape_of(Shape::Dan2, word, &known), dan2, "{word}");
+        }
+    }
+
+    #[test]
+    fn the_known_mark_follows_the_length_mark() {
+        assert_eq!(shape_of(Shape::Dan2, "To", &["to"]), "Xx:2k");
+    }
+
+    #[test]
+    fn a_spelled_out_greek_letter_is_one_g() {
+        assert_eq!(shape_of(Shape::Chris2, "beta", &[]), "g");
+        assert_eq!(shape_of(Shape::Chris2, "TNF-alpha", &[]), "XX-Xg");
+        assert_eq!(shape_of(Shape::Chris2, "alphabet", &[]), "gxxx");
+    }
+
+    #[test]
+    fn own_shapes_write_o_for_letters_without_case() {
+        assert_eq!(shape_of(Shape::Long, "McDonald-7東京", &[]), "XxXxxxxx-doo");
+        assert_eq!(shape_of(Shape::Collapsed, "McDonald-7東京", &[]), "XxXx-do");
+        assert_eq!(shape_of(Shape::Dan2, "東京", &[]), "東京:2");
+    }
+
+    #[test]
+    fn a_decomposed_accent_does_not_change_the_shape() {
+        for kind in [Shape::Long, Shape::Collapsed, Shape::Chris2, Shape::Dan2] {
+            let known = ["école", "e\u{301}cole"];
+            assert_eq!(
+                shape_of(kind, "E\u{301}cole", &known),
+                shape_of(kind, "École", &known)
+            );
+        }
+    }
+
+    #[test]
+    fn the_empty_word_has_the_empty_shape() {
+        for (_, kind) in SHAPES {
+            assert_eq!(shape_of(kind, "", &["a"]), "");
+        }
+    }
+
+    #[test]
+    fn only_words_in_lower_case_letters_are_known() {
+        assert!(is_known_candidate("said"));
+        assert!(is_known_candidate("œuvre"));
+        for word in ["Said", "iPhone", "e-mail", "x2", "", "東京"] {
+            assert!(!is_known_candidate(word), "{word}");
+        }
+    }
+
+    #[test]
+    fn capitalization_has_five_values() {
+        for (word, expected) in [
+            ("said", "lower"),
+            ("Said", "initial"),
+            ("A", "initial"),
+            ("'Tis", "initial"),
+            ("EU", "upper"),
+            ("U.N.", "upper"),
+            ("McDonald", "mixed"),
+            ("iPhone", "mixed"),
+            ("70", "none"),
+            ("東京", "none"),
+            ("", ""),
+        ] {
+            assert_eq!(capitalization(word), expected, "{word}");
+        }
+    }
+
+    #[test]
+    fn character_kinds_name_what_occurs() {
+        for (word, expected) in [
+            ("said", "letter"),
+            ("1996", "digit"),
+            ("--", "other"),
+            ("B2", "letter+digit"),
+            ("e-mail", "letter+other"),
+            ("12,345", "digit+other"),
+            ("F-16", "letter+digit+other"),
+            ("", ""),
+        ] {
+            assert_eq!(character_kinds(word), expected, "{word}");
+        }
+    }
+}
