@@ -5,16 +5,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::{Args, ValueEnum};
 use dropchain::chain::Order;
-use dropchain::corpus::{Format, read_all};
+use dropchain::corpus::{Format, ReadOptions, read_all};
 use dropchain::model::{Model, Precision};
+use dropchain::noise::Method;
+use dropchain::objective::Scheme as NoiseScheme;
 use dropchain::report::{self, Log, Record};
 use dropchain::score::{Boundary, States};
+use dropchain::sentence::Sentence;
 use dropchain::template::Template;
 use dropchain::train::{self, Defaults, DevScore, Observer, TrainOptions, Trainer};
 use dropchain::{Error, Result};
 
 use super::Outcome;
-use super::arguments::{Input, SchemeName, Switch, Threads};
+use super::arguments::{FormatName, Input, SchemeName, Switch, Threads};
 use super::progress::{Progress, notice};
 
 /// Train a model on labeled sentences
@@ -54,6 +57,8 @@ pub struct Arguments {
     chain: Chain,
     #[command(flatten)]
     training: Training,
+    #[command(flatten)]
+    unlabeled: Unlabeled,
     #[command(flatten)]
     threads: Threads,
     /// Write what happens to a file, as JSON lines
@@ -100,14 +105,20 @@ struct Training {
         allow_negative_numbers = true
     )]
     l1: f64,
-    /// Rate of feature noise; only 0 (none) is possible in this version
-    #[arg(
-        long,
-        default_value_t = 0.0,
-        value_name = "RATE",
-        allow_negative_numbers = true
-    )]
+    /// How much feature noise is simulated: the rate of dropout, or the variance of Gaussian noise; 0 is
+    /// none
+    #[arg(long, default_value_t = Defaults::DROPOUT, value_name = "RATE", allow_negative_numbers = true)]
     dropout: f64,
+    /// The same for transitions, boundary weights and edge attributes [default: that of --dropout]
+    #[arg(long, value_name = "RATE", allow_negative_numbers = true)]
+    edge_dropout: Option<f64>,
+    /// Kind of feature noise
+    #[arg(long, value_enum, default_value = "dropout")]
+    noise: NoiseName,
+    /// How the gradient of the noise term is computed: adjoint, message (both exact), window=R or local
+    /// (approximate) [default: adjoint]
+    #[arg(long, value_name = "ENGINE")]
+    gradient: Option<String>,
     /// Train attributes that always occur together as one (the same model, faster)
     #[arg(long, value_enum, default_value = "on")]
     collapse: Switch,
@@ -120,6 +131,36 @@ struct Training {
     /// With --dev: stop after N iterations without a better score
     #[arg(long, default_value_t = Defaults::PATIENCE, value_name = "N")]
     patience: usize,
+}
+
+/// Text that nobody has labeled.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Unlabeled text")]
+struct Unlabeled {
+    /// Files whose sentences the noise term learns from as well; labels in them are not looked at.
+    /// Giving the test file here is transductive learning: the model has then seen the test sentences,
+    /// so its score says nothing about new text, and is comparable only to other transductive scores
+    #[arg(long, num_args = 1.., value_name = "FILE")]
+    unlabeled: Vec<String>,
+    /// Format of these files; without it, what their names say (.txt: raw text)
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    unlabeled_format: Option<FormatName>,
+    /// Weight of an unlabeled sentence beside a labeled one
+    #[arg(long, default_value_t = Defaults::UNLABELED_WEIGHT, value_name = "ALPHA", allow_negative_numbers = true)]
+    unlabeled_weight: f64,
+    /// Keep attributes that only unlabeled sentences have
+    #[arg(long)]
+    discover: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum NoiseName {
+    /// Features are left out
+    Dropout,
+    /// Features are multiplied by Gaussian noise
+    Gaussian,
+    /// Gaussian noise is added to all features, active or not
+    Additive,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -146,13 +187,17 @@ enum PrecisionName {
 
 impl Arguments {
     fn options(&self) -> Result<TrainOptions> {
-        if self.training.dropout != 0.0 {
-            return Err(Error::parameter(format!(
-                "--dropout {}: feature noise is not in this version; expected 0",
-                self.training.dropout
-            )));
-        }
         Ok(TrainOptions {
+            noise: match self.training.noise {
+                NoiseName::Dropout => NoiseScheme::Dropout,
+                NoiseName::Gaussian => NoiseScheme::Gaussian,
+                NoiseName::Additive => NoiseScheme::Additive,
+            },
+            dropout: self.training.dropout,
+            edge_dropout: self.training.edge_dropout,
+            gradient: self.gradient()?,
+            unlabeled_weight: self.unlabeled.unlabeled_weight,
+            discover: self.unlabeled.discover,
             scheme: self.chain.scheme.into(),
             order: match self.chain.order {
                 OrderName::Zero => Order::Zero,
@@ -177,6 +222,44 @@ impl Arguments {
             max_iterations: self.training.max_iterations,
             patience: self.training.patience,
         })
+    }
+
+    /// The engine, if there is noise for it to work on.
+    fn gradient(&self) -> Result<Method> {
+        let Some(name) = &self.training.gradient else {
+            return Ok(Method::Adjoint);
+        };
+        let noise = [Some(self.training.dropout), self.training.edge_dropout];
+        if noise.iter().flatten().all(|&rate| rate == 0.0) {
+            return Err(Error::parameter(format!(
+                "--gradient {name}: there is no noise; expected --dropout above 0 with it"
+            )));
+        }
+        name.parse()
+    }
+
+    /// Unlabeled sentences.
+    fn read_unlabeled(&self) -> Result<Vec<Sentence>> {
+        if self.unlabeled.unlabeled.is_empty() {
+            return Ok(Vec::new());
+        }
+        if self.training.dropout == 0.0 {
+            return Err(Error::parameter(
+                "--unlabeled: only noise learns from unlabeled text; expected --dropout above 0 with it",
+            ));
+        }
+        let format = self.unlabeled.unlabeled_format.map(Format::from);
+        let mut sentences = Vec::new();
+        for file in &self.unlabeled.unlabeled {
+            let options = ReadOptions {
+                format: Some(format.unwrap_or_else(|| guess_unlabeled(file))),
+                unlabeled: true,
+                ..self.input.labeled()
+            };
+            sentences.extend(read_all(std::slice::from_ref(file), &options)?);
+        }
+        sentences.retain(|s| !s.is_empty() && !s.layout.document_start);
+        Ok(sentences)
     }
 
     /// The template; none for attributes made elsewhere.
@@ -212,6 +295,7 @@ impl Arguments {
             [] => None,
             files => Some(read_all(files, &options)?),
         };
+        let unlabeled = self.read_unlabeled()?;
         let mut watcher = Watcher {
             progress: &progress,
             files: &self.train,
@@ -221,11 +305,21 @@ impl Arguments {
         let interrupt = interrupt_flag();
         let trained = trainer
             .interrupt(interrupt)
+            .unlabeled(&unlabeled)
             .train(sentences, dev, template, &mut watcher)?;
         trained.model.save(&self.model)?;
         progress.done();
         progress.say(&format!("wrote {}", self.model.display()));
         watcher.fault.map_or(Ok(()), |fault| Err(fault.into()))
+    }
+}
+
+/// The format of a file of unlabeled text: `.txt` is raw text here.
+fn guess_unlabeled(file: &str) -> Format {
+    let name = file.to_ascii_lowercase();
+    match name.strip_suffix(".gz").unwrap_or(&name) {
+        name if name.ends_with(".txt") || name == "-" => Format::Text,
+        name => Format::guess(name),
     }
 }
 
@@ -304,6 +398,7 @@ impl Observer for Watcher<'_> {
             threads: rayon::current_num_threads(),
             sentences: start.sentences,
             tokens: start.tokens,
+            unlabeled_sentences: start.unlabeled_sentences,
             dev_sentences: start.dev_sentences,
             labels: start.labels,
             attributes: start.attributes,
@@ -338,7 +433,7 @@ impl Observer for Watcher<'_> {
             iteration: iteration.number,
             objective: iteration.objective,
             log_likelihood: iteration.log_likelihood,
-            dropout: 0.0,
+            dropout: iteration.noise,
             l2: iteration.l2,
             l1: iteration.l1,
             gradient_norm: iteration.gradient_norm,

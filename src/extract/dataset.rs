@@ -90,7 +90,7 @@ pub struct Dataset {
     /// Edge attributes: M rows; the row of a token says what holds of the edge into it, so the
     /// first of a sentence is empty.
     pub edges: SparseRows,
-    /// Labels, `[M]`; empty where the sentences are not labeled.
+    /// Labels of the first sentences, end to end; the sentences behind them are not labeled.
     pub labels: Vec<LabelId>,
 }
 
@@ -118,6 +118,18 @@ impl Dataset {
     pub fn sentence(&self, i: usize) -> std::ops::Range<usize> {
         let start = if i == 0 { 0 } else { self.ends[i - 1] as usize };
         start..self.ends[i] as usize
+    }
+
+    /// Number of sentences with labels: the first ones.
+    #[must_use]
+    pub fn labeled(&self) -> usize {
+        self.ends.partition_point(|&end| end <= self.labels.len() as u64)
+    }
+
+    /// Number of sentences without labels.
+    #[must_use]
+    pub fn unlabeled(&self) -> usize {
+        self.len() - self.labeled()
     }
 
     /// Bytes of memory that the data set takes.
@@ -176,7 +188,14 @@ impl Builder {
         }
     }
 
-    /// Adds a sentence with its labels (`[T]`, or none at all).
+    /// From here on, sentences come from `source`, and unknown attributes are left out unless
+    /// `discover`.
+    pub fn go_on(&mut self, source: AttributeSource, discover: bool) {
+        self.source = source;
+        self.grow &= discover;
+    }
+
+    /// Adds a sentence with its labels (`[T]`, or none at all; labeled sentences come first).
     ///
     /// # Errors
     ///
@@ -201,13 +220,17 @@ impl Builder {
     }
 
     /// The data set and its alphabets, without the attributes that occur at fewer than
-    /// `min_count` tokens.
+    /// `min_count` tokens (labeled ones, if there are any).
     #[must_use]
     pub fn finish(mut self, min_count: u32) -> (Dataset, Alphabets) {
         if min_count > 1 {
             let Alphabets { nodes, edges } = self.alphabets;
-            let (nodes, node_rows) = frequent(nodes, &self.data.nodes, min_count);
-            let (edges, edge_rows) = frequent(edges, &self.data.edges, min_count);
+            let counted = match self.data.labels.len() {
+                0 => self.data.tokens(),
+                labeled => labeled,
+            };
+            let (nodes, node_rows) = frequent(nodes, &self.data.nodes, counted, min_count);
+            let (edges, edge_rows) = frequent(edges, &self.data.edges, counted, min_count);
             self.alphabets = Alphabets { nodes, edges };
             self.data.nodes = node_rows;
             self.data.edges = edge_rows;
@@ -220,9 +243,15 @@ impl Builder {
     }
 }
 
-fn frequent(alphabet: Alphabet, rows: &SparseRows, min_count: u32) -> (Alphabet, SparseRows) {
+/// Keeps the attributes that occur in `min_count` of the first `counted` rows.
+fn frequent(
+    alphabet: Alphabet,
+    rows: &SparseRows,
+    counted: usize,
+    min_count: u32,
+) -> (Alphabet, SparseRows) {
     let mut counts = vec![0u32; alphabet.len()];
-    for row in 0..rows.len() {
+    for row in 0..counted {
         for &column in rows.row(row).0 {
             counts[column as usize] += 1;
         }

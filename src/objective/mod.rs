@@ -1,16 +1,19 @@
 //! What training minimizes.
 //!
 //! ```text
-//! J(θ) = − Σ log p(y|x) + c2·‖θ‖²  (+ c1·‖θ‖₁, which the optimizer adds)
+//! J(θ) = − Σ log p(y|x) + c2·‖θ‖² + λ·( Σ_labeled R(x) + α Σ_unlabeled R(u) )   (+ c1·‖θ‖₁)
 //! ```
 //!
-//! a sum over sentences, not a mean. One evaluation gives the value and the whole gradient. It goes
-//! through the corpus in blocks ([`Plan`]): scores S = X·Θ, chain kernel, derivatives ∂J/∂S = μ −
-//! [gold], and the block's share of the gradient Xᵀ·∂S. Time O(entries of X · K + M·K²) for M tokens.
+//! a sum over sentences, not a mean; R is the quadratic noise regularizer ([`crate::noise`]), λ =
+//! n/(n + αm) (eq. 11 of Wang et al. 2013), and the optimizer adds the L1 term. One evaluation gives the
+//! value and the whole gradient. It goes through the corpus in blocks ([`Plan`]): scores S = X·Θ
+//! and variances V = ρ·X∘²·Θ∘², chain kernel, derivatives by both, and the block's share of the
+//! gradient, Xᵀ·∂S + 2ρ·Θ∘(X∘²ᵀ·∂V). Time O(entries of X · K + M·K²) for M tokens.
 //!
 //! All sums run over fixed chunks in corpus order, so the result does not depend on the number of
 //! threads.
 
+mod noise;
 mod worker;
 
 use rayon::prelude::*;
@@ -18,8 +21,12 @@ use rayon::prelude::*;
 use crate::chain::Transitions;
 use crate::extract::Dataset;
 use crate::optim::Objective;
-use crate::score::{LabelWeights, ParameterSpace, Plan, Transpose};
-use worker::Worker;
+use crate::score::{
+    Derivatives, LabelWeights, NoiseDerivatives, ParameterSpace, Plan, Targets, Transpose,
+};
+use noise::LabelVariances;
+pub use noise::{Noise, Scheme};
+use worker::{Buffers, Shared, Worker};
 pub(crate) use worker::write_scores;
 
 /// Parameters of a unit of work on the parameter vector.
@@ -30,61 +37,129 @@ const PARAMETER_CHUNK: usize = 1 << 14;
 pub struct Terms {
     /// Σ log p(y|x): at most 0.
     pub log_likelihood: f64,
+    /// The noise term.
+    pub noise: f64,
     /// c2·‖θ‖².
     pub l2: f64,
 }
 
-/// The penalized negative log-likelihood of a labeled corpus.
+/// The penalized negative log-likelihood of a corpus.
+///
+/// Labeled sentences come first in the data; those behind the last label are unlabeled, and only
+/// the noise term sees them.
 #[derive(Debug)]
 pub struct Likelihood<'a> {
     data: &'a Dataset,
     space: &'a ParameterSpace,
     l2: f64,
+    noise: Option<Noise>,
     plan: Plan,
     nodes: Transpose,
     edges: Option<Transpose>,
-    workers: Vec<Worker>,       // one for each chunk of a block
-    node_derivatives: Vec<f64>, // [tokens of a block][stride]
-    edge_derivatives: Vec<f64>, // [tokens of a block][K][stride]
+    workers: Vec<Worker>, // one for each chunk of a block
+    by_scores: Blocks,
+    by_variances: Blocks, // empty without proportional noise
     weights: LabelWeights,
     transitions: Transitions,
+    variances: LabelVariances,
     totals: LabelSums,
     observed_pairs: Vec<f64>, // [K][stride]
 }
 
-/// Counts of label pairs `[K][stride]`, first and last labels `[stride]`.
+/// Numbers for the tokens of a block.
+#[derive(Debug, Default)]
+struct Blocks {
+    nodes: Vec<f64>, // [tokens][stride]
+    edges: Vec<f64>, // [tokens][K][stride], or empty
+}
+
+impl Blocks {
+    fn new(tokens: usize, space: &ParameterSpace) -> Self {
+        let edges = if space.edges.columns() > 0 {
+            tokens * space.edges.width()
+        } else {
+            0
+        };
+        Self {
+            nodes: vec![0.0; tokens * space.stride()],
+            edges: vec![0.0; edges],
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.nodes.len() + self.edges.len()
+    }
+
+    /// Cuts the numbers into pieces of `tokens` tokens each.
+    fn pieces(&mut self, tokens: &[usize], space: &ParameterSpace) -> Vec<[&mut [f64]; 2]> {
+        let edge_width = if self.edges.is_empty() {
+            0
+        } else {
+            space.edges.width()
+        };
+        let node_width = if self.nodes.is_empty() {
+            0
+        } else {
+            space.stride()
+        };
+        let (mut nodes, mut edges) = (&mut self.nodes[..], &mut self.edges[..]);
+        let mut pieces = Vec::with_capacity(tokens.len());
+        for &tokens in tokens {
+            let (mine, rest) = nodes.split_at_mut(tokens * node_width);
+            let (mine_edges, rest_edges) = edges.split_at_mut(tokens * edge_width);
+            (nodes, edges) = (rest, rest_edges);
+            pieces.push([mine, mine_edges]);
+        }
+        pieces
+    }
+}
+
+/// Sums of derivatives by what does not depend on the text.
 #[derive(Clone, Debug, Default)]
 struct LabelSums {
-    pairs: Vec<f64>,
-    first: Vec<f64>,
-    last: Vec<f64>,
+    pairs: Vec<f64>, // [K][stride]
+    first: Vec<f64>, // [stride]
+    last: Vec<f64>,  // [stride]
+    pair_variances: Vec<f64>,
+    first_variances: Vec<f64>,
+    last_variances: Vec<f64>,
+    node_variances: Vec<f64>, // [stride] over all tokens
 }
 
 impl LabelSums {
+    fn fields(&mut self) -> [&mut Vec<f64>; 7] {
+        [
+            &mut self.pairs,
+            &mut self.pair_variances,
+            &mut self.first,
+            &mut self.last,
+            &mut self.first_variances,
+            &mut self.last_variances,
+            &mut self.node_variances,
+        ]
+    }
+
     fn clear(&mut self, labels: usize, stride: usize) {
-        for (sums, length) in [
-            (&mut self.pairs, labels * stride),
-            (&mut self.first, stride),
-            (&mut self.last, stride),
-        ] {
+        for (i, sums) in self.fields().into_iter().enumerate() {
             sums.clear();
-            sums.resize(length, 0.0);
+            sums.resize(if i < 2 { labels * stride } else { stride }, 0.0);
         }
     }
 
-    fn add(&mut self, other: &Self) {
-        for (sums, more) in [
-            (&mut self.pairs, &other.pairs),
-            (&mut self.first, &other.first),
-            (&mut self.last, &other.last),
-        ] {
-            sums.iter_mut().zip(more).for_each(|(s, m)| *s += m);
+    fn add(&mut self, other: &mut Self) {
+        for (sums, more) in self.fields().into_iter().zip(other.fields()) {
+            add(sums, more);
         }
     }
 }
 
+/// Adds numbers to numbers.
+fn add(sums: &mut [f64], terms: &[f64]) {
+    sums.iter_mut().zip(terms).for_each(|(s, t)| *s += t);
+}
+
 impl<'a> Likelihood<'a> {
-    /// The objective on collapsed training data with strength c2 = `l2`.
+    /// The objective on collapsed training data with strength c2 = `l2`, without noise.
     #[must_use]
     pub fn new(data: &'a Dataset, space: &'a ParameterSpace, l2: f64) -> Self {
         let edges = space.edges.columns() > 0;
@@ -94,36 +169,49 @@ impl<'a> Likelihood<'a> {
             space.stride()
         };
         let plan = Plan::new(data, width);
-        let tokens = plan.largest_block();
         let transitions = Transitions::new(space.labels(), space.order());
         Self {
             data,
             space,
             l2,
+            noise: None,
             nodes: Transpose::new(&data.nodes, &plan),
             edges: edges.then(|| Transpose::new(&data.edges, &plan)),
             workers: (0..plan.most_chunks())
-                .map(|_| Worker::new(&transitions))
+                .map(|_| Worker::new(&transitions, None))
                 .collect(),
-            node_derivatives: vec![0.0; tokens * space.stride()],
-            edge_derivatives: vec![0.0; if edges { tokens * width } else { 0 }],
+            by_scores: Blocks::new(plan.largest_block(), space),
+            by_variances: Blocks::default(),
             plan,
             weights: LabelWeights::default(),
             transitions,
+            variances: LabelVariances::default(),
             totals: LabelSums::default(),
             observed_pairs: observed_pairs(data, space),
         }
+    }
+
+    /// The same with a noise term.
+    #[must_use]
+    pub fn with_noise(mut self, noise: Noise) -> Self {
+        if noise.scheme != Scheme::Additive {
+            self.by_variances = Blocks::new(self.plan.largest_block(), self.space);
+        }
+        for worker in &mut self.workers {
+            *worker = Worker::new(&self.transitions, Some(noise.method));
+        }
+        self.noise = Some(noise);
+        self
     }
 
     /// Bytes of memory beside the parameters and their gradient.
     #[must_use]
     pub fn memory(&self) -> usize {
         let edges = self.edges.as_ref().map_or(0, Transpose::memory);
-        let derivatives = self.node_derivatives.len() + self.edge_derivatives.len();
-        self.nodes.memory() + edges + 8 * derivatives
+        self.nodes.memory() + edges + 8 * (self.by_scores.len() + self.by_variances.len())
     }
 
-    /// The penalty and its gradient, which overwrites `gradient`.
+    /// The L2 penalty and its gradient, which overwrites `gradient`.
     fn penalty(&self, theta: &[f64], gradient: &mut [f64]) -> f64 {
         let c2 = self.l2;
         let partial: Vec<f64> = theta
@@ -141,61 +229,122 @@ impl<'a> Likelihood<'a> {
         c2 * partial.iter().sum::<f64>()
     }
 
-    /// The likelihood part of one block; returns its negative log-likelihood.
-    fn block(&mut self, index: usize, theta: &[f64], gradient: &mut [f64]) -> f64 {
+    /// The share of one block; returns its negative log-likelihood and noise term.
+    fn block(&mut self, index: usize, theta: &[f64], gradient: &mut [f64]) -> [f64; 2] {
         let block = &self.plan.blocks[index];
-        let (stride, width) = (self.space.stride(), self.space.edges.width());
-        let edge_width = if self.edges.is_some() { width } else { 0 };
-        let mut work = Vec::with_capacity(block.chunks.len());
-        let mut nodes = &mut self.node_derivatives[..];
-        let mut edges = &mut self.edge_derivatives[..];
-        for (worker, chunk) in self.workers.iter_mut().zip(&block.chunks) {
-            let first = self.data.sentence(chunk.start).start;
-            let tokens = self.data.sentence(chunk.end - 1).end - first;
-            let (mine, rest) = nodes.split_at_mut(tokens * stride);
-            let (mine_edges, rest_edges) = edges.split_at_mut(tokens * edge_width);
-            (nodes, edges) = (rest, rest_edges);
-            work.push((worker, chunk.clone(), mine, mine_edges));
+        let chunks = block.chunks.iter();
+        let tokens: Vec<usize> = chunks
+            .map(|c| self.data.sentence(c.end - 1).end - self.data.sentence(c.start).start)
+            .collect();
+        let by_scores = self.by_scores.pieces(&tokens, self.space);
+        let by_variances = self.by_variances.pieces(&tokens, self.space);
+        let mut work = Vec::with_capacity(tokens.len());
+        let buffers = by_scores.into_iter().zip(by_variances);
+        for ((worker, chunk), (by_scores, by_variances)) in
+            self.workers.iter_mut().zip(&block.chunks).zip(buffers)
+        {
+            let buffers = Buffers {
+                scores: by_scores,
+                variances: by_variances,
+            };
+            work.push((worker, chunk.clone(), buffers));
         }
-        let (data, space) = (self.data, self.space);
-        let (transitions, weights) = (&self.transitions, &self.weights);
+        let shared = Shared {
+            data: self.data,
+            space: self.space,
+            theta,
+            transitions: &self.transitions,
+            weights: &self.weights,
+            noise: self.noise.as_ref(),
+            variances: &self.variances,
+        };
         work.into_par_iter()
-            .for_each(|(worker, chunk, nodes, edges)| {
-                worker.run(
-                    &worker::Shared {
-                        data,
-                        space,
-                        theta,
-                        transitions,
-                        weights,
-                    },
-                    chunk,
-                    nodes,
-                    edges,
-                );
-            });
-        let mut loss = 0.0;
-        for worker in &self.workers[..block.chunks.len()] {
-            loss += worker.loss;
-            self.totals.add(&worker.sums);
+            .for_each(|(worker, chunk, buffers)| worker.run(&shared, chunk, buffers));
+        let mut terms = [0.0; 2];
+        for worker in &mut self.workers[..tokens.len()] {
+            terms[0] += worker.loss;
+            terms[1] += worker.noise;
+            self.totals.add(&mut worker.sums);
         }
-        self.nodes.add_gradient(
-            index,
-            &self.space.nodes,
-            &self.space.node_scale,
-            &self.node_derivatives,
-            &mut gradient[self.space.node_range()],
-        );
-        if let Some(edges) = &self.edges {
-            edges.add_gradient(
-                index,
-                &self.space.edges,
-                &self.space.edge_scale,
-                &self.edge_derivatives,
-                &mut gradient[self.space.edge_range()],
-            );
+        self.scatter(index, theta, gradient);
+        terms
+    }
+
+    /// Adds the derivatives of one block to the gradient.
+    fn scatter(&self, index: usize, theta: &[f64], gradient: &mut [f64]) {
+        let space = self.space;
+        let rates = self
+            .noise
+            .filter(|noise| noise.scheme != Scheme::Additive)
+            .map(|noise| noise.rates());
+        let parts: [(Option<&Transpose>, &Targets, &[f64], _, _); 2] = [
+            (
+                Some(&self.nodes),
+                &space.nodes,
+                &space.node_scale,
+                space.node_range(),
+                [&self.by_scores.nodes, &self.by_variances.nodes],
+            ),
+            (
+                self.edges.as_ref(),
+                &space.edges,
+                &space.edge_scale,
+                space.edge_range(),
+                [&self.by_scores.edges, &self.by_variances.edges],
+            ),
+        ];
+        for (i, (transpose, targets, scale, range, [scores, variances])) in
+            parts.into_iter().enumerate()
+        {
+            let Some(transpose) = transpose else { continue };
+            let derivatives = Derivatives {
+                scores,
+                noise: rates.map(|rates| NoiseDerivatives {
+                    variances,
+                    rate: rates[i],
+                    weights: &theta[range.clone()],
+                }),
+            };
+            transpose.add_gradient(index, targets, scale, derivatives, &mut gradient[range]);
         }
-        loss
+    }
+
+    /// Adds the derivatives by all that does not depend on the text.
+    fn add_label_gradient(&mut self, theta: &[f64], gradient: &mut [f64]) {
+        let sums = &mut self.totals;
+        let observed = self.observed_pairs.iter();
+        sums.pairs.iter_mut().zip(observed).for_each(|(s, o)| *s -= o);
+        if let Some(noise) = &self.noise {
+            let [node, edge] = noise.rates();
+            let (k, stride) = (self.space.labels(), self.space.stride());
+            let weights = &self.weights;
+            let rows = sums.pairs.chunks_exact_mut(stride);
+            let variances = sums.pair_variances.chunks_exact(stride);
+            for ((row, q), w) in rows.zip(variances).zip(weights.transitions.chunks_exact(k)) {
+                by_weight(row, 2.0 * edge, w, q);
+            }
+            by_weight(&mut sums.first, 2.0 * edge, &weights.start, &sums.first_variances);
+            by_weight(&mut sums.last, 2.0 * edge, &weights.end, &sums.last_variances);
+            if noise.scheme == Scheme::Additive {
+                let parts = [
+                    (&self.space.nodes, self.space.node_range(), node, &sums.node_variances),
+                    (&self.space.edges, self.space.edge_range(), edge, &sums.pair_variances),
+                ];
+                for (targets, range, rate, q) in parts {
+                    let weights = &theta[range.clone()];
+                    targets.add_square_derivatives(weights, 2.0 * rate, q, &mut gradient[range]);
+                }
+            }
+        }
+        self.space
+            .add_label_gradient([&sums.pairs, &sums.first, &sums.last], gradient);
+    }
+}
+
+/// Adds `factor · w · q` to derivatives.
+fn by_weight(derivatives: &mut [f64], factor: f64, weights: &[f64], variances: &[f64]) {
+    for ((d, &w), &q) in derivatives.iter_mut().zip(weights).zip(variances) {
+        *d += factor * w * q;
     }
 }
 
@@ -214,24 +363,23 @@ impl Objective for Likelihood<'_> {
             &self.weights.start,
             &self.weights.end,
         );
-        self.totals.clear(self.space.labels(), self.space.stride());
-        let mut loss = 0.0;
-        for index in 0..self.plan.blocks.len() {
-            loss += self.block(index, theta, gradient);
+        if let Some(noise) = &self.noise {
+            self.variances.set(noise, self.space, theta, &self.weights);
         }
-        let sums = &mut self.totals;
-        let observed = self.observed_pairs.iter();
-        sums.pairs
-            .iter_mut()
-            .zip(observed)
-            .for_each(|(s, o)| *s -= o);
-        self.space
-            .add_label_gradient([&sums.pairs, &sums.first, &sums.last], gradient);
+        self.totals.clear(self.space.labels(), self.space.stride());
+        let [mut loss, mut noise] = [0.0; 2];
+        for index in 0..self.plan.blocks.len() {
+            let terms = self.block(index, theta, gradient);
+            loss += terms[0];
+            noise += terms[1];
+        }
+        self.add_label_gradient(theta, gradient);
         let terms = Terms {
             log_likelihood: -loss,
+            noise,
             l2,
         };
-        (loss + l2, terms)
+        (loss + noise + l2, terms)
     }
 }
 
@@ -239,7 +387,8 @@ impl Objective for Likelihood<'_> {
 fn observed_pairs(data: &Dataset, space: &ParameterSpace) -> Vec<f64> {
     let mut counts = vec![0.0; space.labels() * space.stride()];
     for i in 0..data.len() {
-        for pair in data.labels[data.sentence(i)].windows(2) {
+        let labels = data.labels.get(data.sentence(i)).unwrap_or_default();
+        for pair in labels.windows(2) {
             counts[pair[0].index() * space.stride() + pair[1].index()] += 1.0;
         }
     }

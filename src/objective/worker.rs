@@ -1,11 +1,13 @@
-//! The likelihood of a chunk of sentences and its derivatives by their scores.
+//! One chunk of sentences: likelihood, noise term, and their derivatives by scores and variances.
 
 use std::ops::Range;
 
-use super::LabelSums;
+use super::noise::{LabelVariances, Noise};
+use super::{LabelSums, add};
 use crate::chain::{EdgeSums, Lattice, Order, Scores, Transitions};
 use crate::extract::Dataset;
 use crate::ids::LabelId;
+use crate::noise::{self, Engine, Method};
 use crate::score::{LabelWeights, ParameterSpace};
 
 /// What all workers of an evaluation read.
@@ -15,6 +17,31 @@ pub(super) struct Shared<'a> {
     pub theta: &'a [f64],
     pub transitions: &'a Transitions,
     pub weights: &'a LabelWeights,
+    pub noise: Option<&'a Noise>,
+    pub variances: &'a LabelVariances,
+}
+
+impl Shared<'_> {
+    /// What the engines share.
+    fn engine(&self) -> noise::Shared<'_> {
+        noise::Shared {
+            transitions: self.transitions,
+            variance: &self.variances.pairs,
+        }
+    }
+
+    /// Whether the variances of a token depend on its attributes.
+    fn is_proportional(&self) -> bool {
+        self.noise.is_some() && self.variances.node.is_empty()
+    }
+}
+
+/// Where a chunk leaves its derivatives: those of nodes `[tokens][stride]`, and of edges
+/// `[tokens][K][stride]` (empty without edge attributes; the first token's line of a sentence stays 0).
+pub(super) struct Buffers<'a> {
+    pub scores: [&'a mut [f64]; 2],
+    /// Empty without proportional noise.
+    pub variances: [&'a mut [f64]; 2],
 }
 
 /// Scratch space and sums for the sentences of one chunk.
@@ -22,101 +49,122 @@ pub(super) struct Shared<'a> {
 pub(super) struct Worker {
     lattice: Lattice,
     edge_sums: EdgeSums,
+    engine: Option<Box<dyn Engine>>,
+    variances: [Vec<f64>; 2],      // of the sentence at hand: nodes, edges
+    node_derivatives: Vec<f64>,    // by its node variances, under additive noise
     /// − Σ log p(y|x) over the chunk.
     pub loss: f64,
-    /// Expected label pairs, and expected minus observed first and last labels, over the chunk.
+    /// Its noise term.
+    pub noise: f64,
+    /// Its sums: pairs are expected counts, first and last labels expected minus observed ones.
     pub sums: LabelSums,
 }
 
 impl Worker {
-    pub fn new(transitions: &Transitions) -> Self {
+    pub fn new(transitions: &Transitions, method: Option<Method>) -> Self {
         Self {
             lattice: Lattice::default(),
             edge_sums: EdgeSums::new(transitions),
+            engine: method.map(Method::engine),
+            variances: [Vec::new(), Vec::new()],
+            node_derivatives: Vec::new(),
             loss: 0.0,
+            noise: 0.0,
             sums: LabelSums::default(),
         }
     }
 
-    /// Runs the sentences `chunk`. Leaves the derivatives of the loss by the scores in `nodes`
-    /// (`[tokens][stride]`) and `edges` (`[tokens][K][stride]`; empty without edge attributes; the
-    /// first token's line of a sentence stays 0).
-    pub fn run(
-        &mut self,
-        shared: &Shared<'_>,
-        chunk: Range<usize>,
-        nodes: &mut [f64],
-        edges: &mut [f64],
-    ) {
+    /// Runs the sentences `chunk`.
+    pub fn run(&mut self, shared: &Shared<'_>, chunk: Range<usize>, buffers: Buffers<'_>) {
         let (labels, stride) = (shared.space.labels(), shared.space.stride());
         self.loss = 0.0;
+        self.noise = 0.0;
         self.sums.clear(labels, stride);
         self.edge_sums.clear();
-        let first = shared.data.sentence(chunk.start).start;
+        if let Some(engine) = &mut self.engine {
+            engine.begin(shared.engine());
+        }
+        let Buffers {
+            scores: [mut nodes, mut edges],
+            variances: [mut node_variances, mut edge_variances],
+        } = buffers;
         for i in chunk {
             let tokens = shared.data.sentence(i);
-            let local = tokens.start - first..tokens.end - first;
-            let nodes = &mut nodes[local.start * stride..local.end * stride];
-            let width = shared.space.edges.width();
-            let edges = if edges.is_empty() {
-                &mut []
-            } else {
-                &mut edges[local.start * width..local.end * width]
+            let widths = [stride, shared.space.edges.width()];
+            let sentence = Buffers {
+                scores: [
+                    cut(&mut nodes, tokens.len() * widths[0]),
+                    cut(&mut edges, tokens.len() * widths[1]),
+                ],
+                variances: [
+                    cut(&mut node_variances, tokens.len() * widths[0]),
+                    cut(&mut edge_variances, tokens.len() * widths[1]),
+                ],
             };
-            self.sentence(shared, tokens, nodes, edges);
+            if !tokens.is_empty() {
+                self.sentence(shared, tokens, sentence);
+            }
         }
         if shared.space.order() == Order::One {
             self.edge_sums
                 .finish(shared.transitions, &mut self.sums.pairs);
         }
+        if let Some(engine) = &mut self.engine {
+            let derivatives = noise::SharedDerivatives {
+                scores: &mut self.sums.pairs,
+                variance: &mut self.sums.pair_variances,
+            };
+            engine.finish(shared.engine(), derivatives);
+        }
     }
 
-    fn sentence(
-        &mut self,
-        shared: &Shared<'_>,
-        tokens: Range<usize>,
-        nodes: &mut [f64],
-        edges: &mut [f64],
-    ) {
-        let labels = &shared.data.labels[tokens.clone()];
-        if labels.is_empty() {
-            return;
+    fn sentence(&mut self, shared: &Shared<'_>, tokens: Range<usize>, buffers: Buffers<'_>) {
+        let Buffers {
+            scores: [nodes, edges],
+            variances,
+        } = buffers;
+        let labels = shared.data.labels.get(tokens.clone()).unwrap_or_default();
+        if shared.is_proportional() {
+            self.write_scores_and_variances(shared, tokens, nodes, edges);
+        } else {
+            write_scores(shared.data, shared.space, shared.theta, tokens, nodes, edges);
         }
-        write_scores(
-            shared.data,
-            shared.space,
-            shared.theta,
-            tokens,
-            nodes,
-            edges,
-        );
         let scores = Scores {
             node: nodes,
             edge: (!edges.is_empty()).then_some(&*edges),
         };
         let log_partition = self.lattice.forward_backward(shared.transitions, scores);
-        self.loss += log_partition - gold_score(shared, labels, nodes, edges);
-
+        if labels.is_empty() {
+            nodes.fill(0.0);
+            edges.fill(0.0);
+        } else {
+            self.loss += log_partition - gold_score(shared, labels, nodes, edges);
+            self.likelihood_derivatives(shared, labels, nodes, edges);
+        }
+        if shared.noise.is_some() {
+            self.regularize(shared, labels.is_empty(), nodes, edges, variances);
+        }
         let stride = shared.space.stride();
+        add(&mut self.sums.first, &nodes[..stride]);
+        add(&mut self.sums.last, &nodes[nodes.len() - stride..]);
+    }
+
+    /// Turns scores into derivatives of −log p(y|x) by scores.
+    fn likelihood_derivatives(
+        &mut self,
+        shared: &Shared<'_>,
+        labels: &[LabelId],
+        nodes: &mut [f64],
+        edges: &mut [f64],
+    ) {
+        let (stride, width) = (shared.space.stride(), shared.space.edges.width());
         nodes.copy_from_slice(self.lattice.node_marginals());
         for (row, label) in nodes.chunks_exact_mut(stride).zip(labels) {
             row[label.index()] -= 1.0;
         }
-        let boundary = [
-            (&mut self.sums.first, &nodes[..stride]),
-            (&mut self.sums.last, &nodes[nodes.len() - stride..]),
-        ];
-        for (sums, derivatives) in boundary {
-            sums.iter_mut().zip(derivatives).for_each(|(s, d)| *s += d);
+        if shared.space.order() == Order::Zero {
+            return;
         }
-        if shared.space.order() == Order::One {
-            self.pairs(shared, labels, edges);
-        }
-    }
-
-    /// Derivatives by edge scores.
-    fn pairs(&mut self, shared: &Shared<'_>, labels: &[LabelId], edges: &mut [f64]) {
-        let (stride, width) = (shared.space.stride(), shared.space.edges.width());
         self.lattice
             .add_edge_expectations(shared.transitions, &mut self.edge_sums);
         let rows = edges.chunks_exact_mut(width).enumerate().skip(1);
@@ -125,6 +173,114 @@ impl Worker {
             row[pair[0].index() * stride + pair[1].index()] -= 1.0;
         }
     }
+
+    /// Adds the noise term and its derivatives.
+    fn regularize(
+        &mut self,
+        shared: &Shared<'_>,
+        unlabeled: bool,
+        nodes: &mut [f64],
+        edges: &mut [f64],
+        [by_node_variance, by_edge_variance]: [&mut [f64]; 2],
+    ) {
+        let (Some(noise), Some(engine)) = (shared.noise, &mut self.engine) else {
+            return;
+        };
+        let stride = shared.space.stride();
+        let [node_variance, edge_variance] = &mut self.variances;
+        if !shared.is_proportional() {
+            node_variance.clear();
+            for _ in 0..nodes.len() / stride {
+                node_variance.extend_from_slice(&shared.variances.node);
+            }
+            edge_variance.clear();
+        }
+        add(&mut node_variance[..stride], &shared.variances.start);
+        let last = nodes.len() - stride;
+        add(&mut node_variance[last..], &shared.variances.end);
+
+        let by_node_variance = if by_node_variance.is_empty() {
+            self.node_derivatives.resize(nodes.len(), 0.0);
+            &mut self.node_derivatives[..]
+        } else {
+            by_node_variance
+        };
+        by_node_variance.fill(0.0);
+        by_edge_variance.fill(0.0);
+        let [labeled_weight, unlabeled_weight] =
+            noise.weights(shared.data.labeled(), shared.data.unlabeled());
+        let sentence = noise::Sentence {
+            lattice: &self.lattice,
+            node_variance,
+            edge_variance: (!edge_variance.is_empty()).then_some(edge_variance),
+            weight: if unlabeled {
+                unlabeled_weight
+            } else {
+                labeled_weight
+            },
+            features: noise::Features::default(),
+        };
+        let derivatives = noise::Derivatives {
+            node: nodes,
+            edge: (!edges.is_empty()).then_some(edges),
+            node_variance: by_node_variance,
+            edge_variance: (!by_edge_variance.is_empty()).then_some(by_edge_variance),
+        };
+        self.noise += engine.regularize(shared.engine(), sentence, derivatives);
+        let sums = &mut self.sums;
+        add(&mut sums.first_variances, &by_node_variance[..stride]);
+        add(&mut sums.last_variances, &by_node_variance[last..]);
+        for row in by_node_variance.chunks_exact(stride) {
+            add(&mut sums.node_variances, row);
+        }
+    }
+
+    /// Writes the scores of a sentence, and their variances without those of the boundary.
+    fn write_scores_and_variances(
+        &mut self,
+        shared: &Shared<'_>,
+        tokens: Range<usize>,
+        nodes: &mut [f64],
+        edges: &mut [f64],
+    ) {
+        let (space, data) = (shared.space, shared.data);
+        let rates = shared.noise.map_or([0.0; 2], Noise::rates);
+        let [node_variance, edge_variance] = &mut self.variances;
+        let parts = [
+            (
+                (&data.nodes, &space.nodes, &space.node_scale, space.node_range()),
+                (nodes, node_variance),
+            ),
+            (
+                (&data.edges, &space.edges, &space.edge_scale, space.edge_range()),
+                (edges, edge_variance),
+            ),
+        ];
+        for (((rows, targets, scale, range), (scores, variances)), rate) in
+            parts.into_iter().zip(rates)
+        {
+            scores.fill(0.0);
+            variances.clear();
+            variances.resize(scores.len(), 0.0);
+            let weights = &shared.theta[range];
+            let width = targets.width();
+            let lines = scores
+                .chunks_exact_mut(width)
+                .zip(variances.chunks_exact_mut(width));
+            for (token, (scores, variances)) in tokens.clone().zip(lines) {
+                let row = rows.row(token);
+                targets.add_scores_and_variances(weights, scale, row, rate, [scores, variances]);
+            }
+        }
+    }
+}
+
+/// Takes the first `length` numbers off a slice; none off an empty one.
+fn cut<'a>(numbers: &mut &'a mut [f64], length: usize) -> &'a mut [f64] {
+    let length = length.min(numbers.len());
+    let (head, tail) = std::mem::take(numbers).split_at_mut(length);
+    *numbers = tail;
+    head
 }
 
 /// Writes the scores of a sentence: `nodes` `[T][stride]`, `edges` `[T][K][stride]` (or empty).

@@ -38,6 +38,8 @@ pub struct Start {
     pub sentences: usize,
     /// Tokens of training data.
     pub tokens: usize,
+    /// Unlabeled sentences.
+    pub unlabeled_sentences: usize,
     /// Sentences of development data.
     pub dev_sentences: usize,
     /// Number of labels.

@@ -17,4 +17,4 @@ mod transpose;
 
 pub use parameters::{Boundary, LabelWeights, ParameterSpace, SpaceOptions, States};
 pub use targets::Targets;
-pub use transpose::{Block, Plan, Transpose};
+pub use transpose::{Block, Derivatives, NoiseDerivatives, Plan, Transpose};

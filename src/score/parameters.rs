@@ -84,7 +84,7 @@ impl ParameterSpace {
         let stride = chain::padded(labels);
         let seen = Seen::in_labels(data, labels, stride);
         let (nodes, edges) = (node_classes.len(), edge_classes.len());
-        let label = |token: usize| Some(data.labels[token].index() as u32);
+        let label = |token: usize| data.labels.get(token).map(|label| label.index() as u32);
         let (nodes, edges) = match options.states {
             States::All => (
                 Targets::all(nodes, labels, stride, 1),
@@ -228,7 +228,7 @@ impl Seen {
         let mut pair_into = vec![None; data.tokens()];
         for i in 0..data.len() {
             let tokens = data.sentence(i);
-            let labels = &data.labels[tokens.clone()];
+            let labels = data.labels.get(tokens.clone()).unwrap_or_default();
             let (Some(first), Some(last)) = (labels.first(), labels.last()) else {
                 continue;
             };

@@ -212,6 +212,108 @@ impl Targets {
         }
     }
 
+    /// As [`Targets::add_scores`], and adds what noise proportional to the values gives to the
+    /// variance of each score: `variances[p] += rate · Σ_j x_j² · w_j[p]²`.
+    ///
+    /// A class of m attributes has x = 1 and weight φ = √m·θ, so its m·ρ·θ² is ρ·φ²: the scale does
+    /// not enter.
+    pub fn add_scores_and_variances(
+        &self,
+        weights: &[f64],
+        scale: &[f64],
+        (columns, values): (&[u32], Option<&[f64]>),
+        rate: f64,
+        [scores, variances]: [&mut [f64]; 2],
+    ) {
+        for (i, &column) in columns.iter().enumerate() {
+            let x = values.map_or(1.0, |values| values[i]);
+            let (c, v) = (scale[column as usize] * x, rate * x * x);
+            let range = self.range(column as usize);
+            let weights = &weights[range.clone()];
+            match &self.observed {
+                Some(observed) => {
+                    for (&place, &w) in observed.places[range].iter().zip(weights) {
+                        scores[place as usize] += c * w;
+                        variances[place as usize] += v * (w * w);
+                    }
+                }
+                None => {
+                    let lines = scores
+                        .chunks_exact_mut(self.stride)
+                        .zip(variances.chunks_exact_mut(self.stride));
+                    for ((scores, variances), weights) in lines.zip(weights.chunks_exact(self.labels))
+                    {
+                        for ((s, variance), &w) in scores.iter_mut().zip(variances).zip(weights) {
+                            *s += c * w;
+                            *variance += v * (w * w);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Adds both kinds of derivatives to the gradient of one column's weights w:
+    /// `gradient[i] += c · by_score[place of i] + v · w[i] · by_variance[place of i]`.
+    pub(super) fn add_noise_derivatives(
+        &self,
+        column: usize,
+        [c, v]: [f64; 2],
+        [by_score, by_variance]: [&[f64]; 2],
+        weights: &[f64],
+        gradient: &mut [f64],
+    ) {
+        match &self.observed {
+            Some(observed) => {
+                let places = &observed.places[observed.range(column)];
+                for ((g, &w), &place) in gradient.iter_mut().zip(weights).zip(places) {
+                    let place = place as usize;
+                    *g += c * by_score[place] + v * w * by_variance[place];
+                }
+            }
+            None => {
+                let lines = by_score
+                    .chunks_exact(self.stride)
+                    .zip(by_variance.chunks_exact(self.stride));
+                let weights = weights.chunks_exact(self.labels);
+                let rows = gradient.chunks_exact_mut(self.labels).zip(weights);
+                for ((gradient, weights), (by_score, by_variance)) in rows.zip(lines) {
+                    let terms = weights.iter().zip(by_score).zip(by_variance);
+                    for (g, ((&w, &d), &q)) in gradient.iter_mut().zip(terms) {
+                        *g += c * d + v * w * q;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Σ_j w_j[p]² over all columns, by place p, `[width]`.
+    #[must_use]
+    pub fn squares(&self, weights: &[f64]) -> Vec<f64> {
+        let mut squares = vec![0.0; self.width()];
+        for column in 0..self.columns {
+            self.for_each(column, |place, index| {
+                squares[place] += weights[index] * weights[index];
+            });
+        }
+        squares
+    }
+
+    /// Adds `factor · w_j[p] · derivatives[p]` to the gradient of every weight.
+    pub fn add_square_derivatives(
+        &self,
+        weights: &[f64],
+        factor: f64,
+        derivatives: &[f64],
+        gradient: &mut [f64],
+    ) {
+        for column in 0..self.columns {
+            self.for_each(column, |place, index| {
+                gradient[index] += factor * weights[index] * derivatives[place];
+            });
+        }
+    }
+
     /// Bytes of memory beside the weights.
     #[must_use]
     pub fn memory(&self) -> usize {

@@ -87,6 +87,26 @@ impl Plan {
     }
 }
 
+/// Derivatives by the scores of a block, and under noise by their variances.
+#[derive(Clone, Copy, Debug)]
+pub struct Derivatives<'a> {
+    /// By scores, `[tokens of the block][width]`.
+    pub scores: &'a [f64],
+    /// By variances, where noise is proportional to the values.
+    pub noise: Option<NoiseDerivatives<'a>>,
+}
+
+/// What the gradient of the variances takes.
+#[derive(Clone, Copy, Debug)]
+pub struct NoiseDerivatives<'a> {
+    /// By variances, `[tokens of the block][width]`.
+    pub variances: &'a [f64],
+    /// ρ.
+    pub rate: f64,
+    /// All weights of the matrix's columns.
+    pub weights: &'a [f64],
+}
+
 /// A design matrix stored by columns, block by block.
 #[derive(Clone, Debug)]
 pub struct Transpose {
@@ -115,14 +135,14 @@ impl Transpose {
         Self { blocks }
     }
 
-    /// Adds one block's share to the gradient of the weights: `G += Xᵀ·D`, with `derivatives` D of
-    /// shape `[tokens of the block][targets.width()]`.
+    /// Adds one block's share to the gradient of the weights: `G += Xᵀ·D`, and with noise `2ρ·Θ∘(X∘²ᵀ·Q)`,
+    /// with derivatives D by scores and Q by variances of shape `[tokens of the block][targets.width()]`.
     pub fn add_gradient(
         &self,
         block: usize,
         targets: &Targets,
         scale: &[f64],
-        derivatives: &[f64],
+        derivatives: Derivatives<'_>,
         gradient: &mut [f64],
     ) {
         let columns = &self.blocks[block];
@@ -192,7 +212,7 @@ impl Columns {
         task: Range<usize>,
         targets: &Targets,
         scale: &[f64],
-        derivatives: &[f64],
+        derivatives: Derivatives<'_>,
         gradient: &mut [f64],
         first: usize,
     ) {
@@ -201,12 +221,26 @@ impl Columns {
             let column = self.columns[i] as usize;
             let range = targets.range(column);
             let gradient = &mut gradient[range.start - first..range.end - first];
+            let weights = derivatives.noise.map(|noise| &noise.weights[range]);
             let start = if i == 0 { 0 } else { self.ends[i - 1] as usize };
             for entry in start..self.ends[i] as usize {
                 let t = self.tokens[entry] as usize;
                 let value = self.values.as_ref().map_or(1.0, |values| values[entry]);
-                let row = &derivatives[t * width..(t + 1) * width];
-                targets.add_derivatives(column, scale[column] * value, row, gradient);
+                let c = scale[column] * value;
+                let by_score = &derivatives.scores[t * width..(t + 1) * width];
+                match (derivatives.noise, weights) {
+                    (Some(noise), Some(weights)) => {
+                        let by_variance = &noise.variances[t * width..(t + 1) * width];
+                        targets.add_noise_derivatives(
+                            column,
+                            [c, 2.0 * noise.rate * value * value],
+                            [by_score, by_variance],
+                            weights,
+                            gradient,
+                        );
+                    }
+                    _ => targets.add_derivatives(column, c, by_score, gradient),
+                }
             }
         }
     }

@@ -14,6 +14,8 @@ pub struct Start<'a> {
     pub sentences: usize,
     /// Tokens of training data.
     pub tokens: usize,
+    /// Unlabeled sentences.
+    pub unlabeled_sentences: usize,
     /// Sentences of development data.
     pub dev_sentences: usize,
     /// Number of labels.
@@ -39,6 +41,8 @@ pub struct Iteration {
     pub objective: f64,
     /// Σ log p(y|x).
     pub log_likelihood: f64,
+    /// The noise term.
+    pub noise: f64,
     /// The L2 term.
     pub l2: f64,
     /// The L1 term.

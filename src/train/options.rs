@@ -6,6 +6,8 @@ use crate::chain::Order;
 use crate::error::{Error, Result};
 use crate::label::Scheme;
 use crate::model::Precision;
+use crate::noise::Method;
+use crate::objective::{Noise, Scheme as NoiseScheme};
 use crate::score::{Boundary, States};
 
 /// The parameters of training, checked by [`Trainer::new`](super::Trainer::new) and stored in the
@@ -25,6 +27,18 @@ pub struct TrainOptions {
     pub l2: f64,
     /// Strength c1 of the L1 penalty c1·‖θ‖₁.
     pub l1: f64,
+    /// How features are noised.
+    pub noise: NoiseScheme,
+    /// How much: the rate δ of dropout, or the variance σ² of Gaussian noise; 0 is no noise.
+    pub dropout: f64,
+    /// The same for transitions, boundary weights and edge attributes; none: as `dropout`.
+    pub edge_dropout: Option<f64>,
+    /// How the gradient of the noise term is computed.
+    pub gradient: Method,
+    /// Weight α of an unlabeled sentence in the noise term.
+    pub unlabeled_weight: f64,
+    /// Whether attributes that only unlabeled sentences have are kept.
+    pub discover: bool,
     /// Whether attributes that always occur together are trained as one parameter. The model is the
     /// same up to rounding; training is faster.
     pub collapse: bool,
@@ -44,6 +58,10 @@ pub struct Defaults;
 impl Defaults {
     /// Strength of the L2 penalty.
     pub const L2: f64 = 0.5;
+    /// Rate of dropout.
+    pub const DROPOUT: f64 = 0.0;
+    /// Weight of an unlabeled sentence.
+    pub const UNLABELED_WEIGHT: f64 = 0.2;
     /// Iterations without a better score.
     pub const PATIENCE: usize = 20;
 }
@@ -57,6 +75,12 @@ impl Default for TrainOptions {
             states: States::All,
             l2: Defaults::L2,
             l1: 0.0,
+            noise: NoiseScheme::Dropout,
+            dropout: Defaults::DROPOUT,
+            edge_dropout: None,
+            gradient: Method::Adjoint,
+            unlabeled_weight: Defaults::UNLABELED_WEIGHT,
+            discover: false,
             collapse: true,
             min_count: 1,
             max_iterations: None,
@@ -75,6 +99,16 @@ impl TrainOptions {
                 )));
             }
         }
+        let rates = [("dropout", Some(self.dropout)), ("edge dropout", self.edge_dropout)];
+        for (name, rate) in rates {
+            self.check_rate(name, rate.unwrap_or(0.0))?;
+        }
+        if !self.unlabeled_weight.is_finite() || self.unlabeled_weight < 0.0 {
+            return Err(Error::parameter(format!(
+                "unlabeled weight {}; expected a finite number that is not negative",
+                self.unlabeled_weight
+            )));
+        }
         if self.min_count == 0 || self.patience == 0 {
             let name = if self.min_count == 0 {
                 "minimum count"
@@ -84,6 +118,33 @@ impl TrainOptions {
             return Err(Error::parameter(format!("{name} 0; expected 1 or more")));
         }
         Ok(())
+    }
+}
+
+impl TrainOptions {
+    fn check_rate(&self, name: &str, rate: f64) -> Result<()> {
+        let (range, is_valid) = match self.noise {
+            NoiseScheme::Dropout => ("a rate from 0 up to, not including, 1", rate < 1.0),
+            NoiseScheme::Gaussian | NoiseScheme::Additive => {
+                ("a variance: a finite number that is not negative", rate.is_finite())
+            }
+        };
+        if is_valid && rate >= 0.0 {
+            return Ok(());
+        }
+        Err(Error::parameter(format!("{name} {rate}; expected {range}")))
+    }
+
+    /// The noise term; none where there is no noise.
+    pub(super) fn noise(&self) -> Option<Noise> {
+        let edge = self.edge_dropout.unwrap_or(self.dropout);
+        (self.dropout > 0.0 || edge > 0.0).then_some(Noise {
+            scheme: self.noise,
+            node: self.dropout,
+            edge,
+            method: self.gradient,
+            unlabeled_weight: self.unlabeled_weight,
+        })
     }
 }
 

@@ -100,9 +100,11 @@ pub(super) struct Prepared {
     pub per_token: [f64; 2],
 }
 
-/// Extracts the attributes of the training sentences, each in a class of its own.
+/// Extracts the attributes of the training sentences and of the unlabeled ones, each attribute in a
+/// class of its own.
 pub(super) fn prepare(
     sentences: &[Sentence],
+    unlabeled: &[Sentence],
     template: Option<&Template>,
     options: &TrainOptions,
 ) -> Result<Prepared> {
@@ -115,6 +117,13 @@ pub(super) fn prepare(
     let mut builder = Builder::growing(source, edges);
     for sentence in sentences {
         builder.add(sentence, &labels.ids(sentence)?)?;
+    }
+    for sentences in unlabeled.chunk_by(|x, y| x.schema() == y.schema()) {
+        let schema = sentences[0].schema();
+        builder.go_on(AttributeSource::bind(template, schema)?, options.discover);
+        for sentence in sentences {
+            builder.add(sentence, &[])?;
+        }
     }
     let (data, alphabets) = builder.finish(options.min_count);
     let before = entries_per_token(&data);

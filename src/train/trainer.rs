@@ -24,6 +24,7 @@ pub struct Trainer<'a> {
     options: TrainOptions,
     settings: Settings,
     interrupt: Option<&'a AtomicBool>,
+    unlabeled: &'a [Sentence],
 }
 
 /// A model and how training it ended.
@@ -51,6 +52,7 @@ impl<'a> Trainer<'a> {
             options,
             settings,
             interrupt: None,
+            unlabeled: &[],
         })
     }
 
@@ -59,6 +61,14 @@ impl<'a> Trainer<'a> {
     #[must_use]
     pub fn interrupt(mut self, flag: &'a AtomicBool) -> Self {
         self.interrupt = Some(flag);
+        self
+    }
+
+    /// Unlabeled sentences, from which the noise term learns too (labels that they may have are not
+    /// looked at). Without noise they change nothing.
+    #[must_use]
+    pub fn unlabeled(mut self, sentences: &'a [Sentence]) -> Self {
+        self.unlabeled = sentences;
         self
     }
 
@@ -86,7 +96,9 @@ impl<'a> Trainer<'a> {
         if let Some(template) = &mut template {
             template.learn(sentences.iter());
         }
-        let mut prepared = prepare(&sentences, template.as_ref(), &self.options)?;
+        let noise = self.options.noise();
+        let unlabeled = if noise.is_some() { self.unlabeled } else { &[] };
+        let mut prepared = prepare(&sentences, unlabeled, template.as_ref(), &self.options)?;
         let edges = self.options.order == Order::One;
         let development = match dev {
             None => None,
@@ -137,10 +149,14 @@ impl<'a> Trainer<'a> {
             development
         });
         let mut objective = Likelihood::new(&prepared.data, &space, self.options.l2);
+        if let Some(noise) = self.options.noise() {
+            objective = objective.with_noise(noise);
+        }
         observer.start(&Start {
             options: &self.options,
-            sentences: prepared.data.len(),
-            tokens: prepared.data.tokens(),
+            sentences: prepared.data.labeled(),
+            tokens: prepared.data.labels.len(),
+            unlabeled_sentences: prepared.data.unlabeled(),
             dev_sentences: development.as_ref().map_or(0, Development::len),
             labels: space.labels(),
             attributes: prepared.attributes(),
@@ -210,8 +226,8 @@ impl<'a> Trainer<'a> {
         let provenance = Provenance {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             files: source.files,
-            sentences: prepared.data.len() as u64,
-            tokens: prepared.data.tokens() as u64,
+            sentences: prepared.data.labeled() as u64,
+            tokens: prepared.data.labels.len() as u64,
             options,
         };
         let header = Header::new(
@@ -290,12 +306,14 @@ impl Watch<'_> {
                 return ControlFlow::Break(());
             }
         };
-        let smooth = iteration.detail.l2 - iteration.detail.log_likelihood;
+        let terms = iteration.detail;
+        let smooth = terms.l2 + terms.noise - terms.log_likelihood;
         observer.iteration(&Iteration {
             number: iteration.number,
             objective: iteration.value,
-            log_likelihood: iteration.detail.log_likelihood,
-            l2: iteration.detail.l2,
+            log_likelihood: terms.log_likelihood,
+            noise: terms.noise,
+            l2: terms.l2,
             l1: (iteration.value - smooth).max(0.0),
             gradient_norm: iteration.gradient_norm,
             evaluations: iteration.evaluations,
