@@ -6,11 +6,13 @@
 //!
 //! a sum over sentences, not a mean. One evaluation gives the value and the whole gradient. It goes
 //! through the corpus in blocks ([`Plan`]): scores S = X·Θ, chain kernel, derivatives ∂J/∂S = μ −
-//! [gold], and the block's share of the gradient Xᵀ·∂S. Time O(entries of X · K + M·K²) for M tokens.
+//! \[gold\], and the block's share of the gradient Xᵀ·∂S. Time O(entries of X · K + M·K²) for M tokens.
 //!
 //! All sums run over fixed chunks in corpus order, so the result does not depend on the number of
 //! threads.
 
+#[cfg(test)]
+mod tests;
 mod worker;
 
 use rayon::prelude::*;
@@ -120,7 +122,9 @@ impl<'a> Likelihood<'a> {
     pub fn memory(&self) -> usize {
         let edges = self.edges.as_ref().map_or(0, Transpose::memory);
         let derivatives = self.node_derivatives.len() + self.edge_derivatives.len();
-        self.nodes.memory() + edges + 8 * derivatives
+        // Label pairs: 4 arrays of a worker, 3 of the transitions, weights, totals, observed.
+        let pairs = (4 * self.workers.len() + 6) * self.observed_pairs.len();
+        self.nodes.memory() + edges + 8 * (derivatives + pairs)
     }
 
     /// The penalty and its gradient, which overwrites `gradient`.
