@@ -108,7 +108,7 @@ impl Arguments {
     fn json(&self, model: &Model, strongest: &Strongest) -> Result<Value> {
         let header = model.header();
         let weights = &header.label_weights;
-        let k = header.labels.len();
+        let transition_weights = weights.transition_matrix();
         let mut labels = serde_json::Map::new();
         for (i, name) in header.labels.names().iter().enumerate() {
             let attributes: Vec<Value> = strongest.nodes[i]
@@ -119,7 +119,7 @@ impl Arguments {
                 .labels
                 .names()
                 .iter()
-                .zip(&weights.transitions[i * k..(i + 1) * k])
+                .zip(transition_weights.row(i))
                 .map(|(next, &weight)| (next.clone(), json!(weight)))
                 .collect();
             labels.insert(
@@ -164,7 +164,6 @@ impl Arguments {
 fn transition_table(model: &Model) -> String {
     let header = model.header();
     let names = header.labels.names();
-    let k = names.len();
     let weights = &header.label_weights;
     let width = names
         .iter()
@@ -180,9 +179,9 @@ fn transition_table(model: &Model) -> String {
         }
     };
     row("(start)", &mut weights.start.iter().copied(), None);
-    for (a, name) in names.iter().enumerate() {
-        let cells = &weights.transitions[a * k..(a + 1) * k];
-        row(name, &mut cells.iter().copied(), Some(weights.end[a]));
+    let rows = weights.transition_matrix();
+    for ((name, cells), end) in names.iter().zip(rows.rows()).zip(&weights.end) {
+        row(name, &mut cells.iter().copied(), Some(*end));
     }
     let mut header_line = format!("{:width$}", "");
     for name in names.iter().map(String::as_str).chain(["(end)"]) {

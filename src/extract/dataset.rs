@@ -7,6 +7,9 @@ use crate::ids::{AttributeId, LabelId};
 use crate::sentence::{Schema, Sentence};
 use crate::template::{Extractor, Sink, Template, Workspace};
 
+/// Largest absolute value of an attribute; with larger ones, sums of squares might overflow.
+const MAX_VALUE: f64 = 1e30;
+
 /// Where the attributes of a token come from.
 #[derive(Debug)]
 pub enum AttributeSource {
@@ -35,8 +38,8 @@ impl AttributeSource {
     ///
     /// # Errors
     ///
-    /// A cell that should be a number and is not; a sentence without attributes where the input
-    /// should bring them.
+    /// A cell that should be a number and is not; a sentence without attributes, or with too few
+    /// or too many, where the input should bring them.
     pub fn attributes<S: TokenSink>(
         &self,
         sentence: &Sentence,
@@ -59,6 +62,16 @@ impl AttributeSource {
                          because there is no template",
                     ));
                 };
+                if attributes.len() != sentence.len() {
+                    return Err(Error::input(
+                        sentence.place(0),
+                        format!(
+                            "found attributes for {} tokens; expected them for all {} of the sentence",
+                            attributes.len(),
+                            sentence.len()
+                        ),
+                    ));
+                }
                 for t in 0..sentence.len() {
                     for (name, value) in attributes.token(t) {
                         sink.node(name.as_bytes(), value);
@@ -84,7 +97,7 @@ pub trait TokenSink: Sink {
 /// Sentences as numbers. N sentences, M tokens in all.
 #[derive(Clone, Debug, Default)]
 pub struct Dataset {
-    ends: Vec<u64>, // [N] end of each sentence, in tokens
+    pub(super) ends: Vec<u64>, // [N] end of each sentence, in tokens
     /// Node attributes: M rows.
     pub nodes: SparseRows,
     /// Edge attributes: M rows; the row of a token says what holds of the edge into it, so the
@@ -199,7 +212,12 @@ impl Builder {
     ///
     /// # Errors
     ///
-    /// As [`AttributeSource::attributes`]; values that are not finite; too many attributes.
+    /// As [`AttributeSource::attributes`]; values that are not finite or beyond 10³⁰; too many
+    /// attributes. The builder is of no use afterwards.
+    ///
+    /// # Panics
+    ///
+    /// If there are labels for some tokens only.
     pub fn add(&mut self, sentence: &Sentence, labels: &[LabelId]) -> Result<()> {
         let mut rows = Rows {
             alphabets: &mut self.alphabets,
@@ -214,8 +232,14 @@ impl Builder {
         self.source
             .attributes(sentence, &mut self.workspace, &mut rows)?;
         self.data.labels.extend_from_slice(labels);
-        let end = self.data.nodes.len() as u64;
-        self.data.ends.push(end);
+        let tokens = self.data.nodes.len();
+        let sentence_is_unlabeled = labels.is_empty();
+        let labels = self.data.labels.len();
+        assert!(
+            labels == tokens || sentence_is_unlabeled,
+            "{labels} labels for {tokens} tokens"
+        );
+        self.data.ends.push(tokens as u64);
         Ok(())
     }
 
@@ -291,11 +315,11 @@ impl Rows<'_> {
         } else {
             &mut self.alphabets.nodes
         };
-        let number = if value.is_finite() {
+        let number = if value.abs() <= MAX_VALUE {
             Self::number(alphabet, self.grow, name)
         } else {
             Err(Error::parameter(format!(
-                "attribute '{}' has the value {value}; expected a finite number",
+                "attribute '{}' has the value {value}; expected a number of at most {MAX_VALUE:e}",
                 String::from_utf8_lossy(name)
             )))
         };

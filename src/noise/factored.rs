@@ -1,7 +1,7 @@
 //! The exact gradient, for sentences whose edges are the transitions alone: matrix products.
 //!
 //! The messages of `adjoint.rs` are the same here; what differs is how their sums are formed. In
-//! scaled exponentials `μ[t][a][b] = α[t−1][a]·e[a][b]·v[t][b]` (symbols as in [`Lattice`]), where e is
+//! scaled exponentials `μ[t][a][b] = α[t−1][a]·e[a][b]·v[t][b]` (symbols as in `chain/lattice.rs`), where e is
 //! the same for all tokens, and V = n[t][b] + τ[a][b], where τ, the variance of the transitions, is
 //! too. So is every factor that depends on both a and b, once M = μ·w is written out:
 //!
@@ -45,7 +45,7 @@
 
 use super::pairs::Pairs;
 use super::{Derivatives, Sentence, Shared};
-use crate::chain::{LANES, Lattice, Mode};
+use crate::chain::{LANES, Mode};
 
 /// The largest v that is squared: 2⁴⁰⁰.
 const REACH: f64 = f64::from_bits((1023 + 400) << 52);
@@ -122,7 +122,7 @@ impl Factored {
         let last = &self.left[(tokens - 1) * stride..];
         let mean: f64 = last.iter().map(|left| left[1]).sum();
         self.backward(sentence, mean, out);
-        self.add_products(tokens);
+        self.add_products();
         sentence.weight * (mean + 0.5 * squares)
     }
 
@@ -201,21 +201,20 @@ impl Factored {
     }
 
     /// Adds the products of what stands left and right of every edge to the sums.
-    fn add_products(&mut self, tokens: usize) {
+    fn add_products(&mut self) {
         let stride = self.blocks * LANES;
         for (block, sums) in self.sums.chunks_exact_mut(self.labels).enumerate() {
+            let right = self.right.get(self.blocks + block..).unwrap_or_default();
+            let right = right.iter().step_by(self.blocks);
             for (a, [p0, p1, p2, p3]) in sums.iter_mut().enumerate() {
                 let left = self.left[a..].iter().step_by(stride);
-                let right = self.right[self.blocks + block..]
-                    .iter()
-                    .step_by(self.blocks);
                 for ([alpha, phi, _], [v, g, _, _]) in left.clone().zip(right.clone()) {
                     for j in 0..LANES {
                         p0[j] += alpha * v[j];
                         p1[j] += phi * v[j] + alpha * g[j];
                     }
                 }
-                for ([_, _, square], [_, _, v, nv]) in left.zip(right) {
+                for ([_, _, square], [_, _, v, nv]) in left.zip(right.clone()) {
                     for j in 0..LANES {
                         p2[j] += square * v[j];
                         p3[j] += square * nv[j];

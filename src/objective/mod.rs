@@ -14,6 +14,8 @@
 //! threads.
 
 mod noise;
+#[cfg(test)]
+mod tests;
 mod worker;
 
 use rayon::prelude::*;
@@ -208,7 +210,10 @@ impl<'a> Likelihood<'a> {
     #[must_use]
     pub fn memory(&self) -> usize {
         let edges = self.edges.as_ref().map_or(0, Transpose::memory);
-        self.nodes.memory() + edges + 8 * (self.by_scores.len() + self.by_variances.len())
+        // Label pairs: 5 arrays of a worker, 3 of the transitions, weights, variances, totals, observed.
+        let pairs = (5 * self.workers.len() + 8) * self.observed_pairs.len();
+        let derivatives = self.by_scores.len() + self.by_variances.len();
+        self.nodes.memory() + edges + 8 * (derivatives + pairs)
     }
 
     /// The L2 penalty and its gradient, which overwrites `gradient`.

@@ -13,6 +13,8 @@
 
 mod parameters;
 mod targets;
+#[cfg(test)]
+mod tests;
 mod transpose;
 
 pub use parameters::{Boundary, LabelWeights, ParameterSpace, SpaceOptions, States};

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use ndarray::ArrayView2;
 use serde::{Deserialize, Serialize};
 
 use super::targets::Targets;
@@ -68,6 +69,19 @@ pub struct LabelWeights {
     pub start: Vec<f64>,
     /// Weights of the last label, `[K]`.
     pub end: Vec<f64>,
+}
+
+impl LabelWeights {
+    /// The transition weights as a matrix, `[K][K]`, from row to column.
+    ///
+    /// # Panics
+    ///
+    /// If there are not K² of them for K start weights.
+    #[must_use]
+    pub fn transition_matrix(&self) -> ArrayView2<'_, f64> {
+        let k = self.start.len();
+        ArrayView2::from_shape((k, k), &self.transitions).expect("transitions are [K][K]")
+    }
 }
 
 impl ParameterSpace {

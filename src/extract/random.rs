@@ -1,0 +1,99 @@
+//! Random data sets for tests, the same in every run.
+
+use super::{Dataset, SparseRows};
+use crate::ids::LabelId;
+
+/// Random numbers (Knuth's MMIX linear congruential generator).
+pub(crate) struct Numbers(pub u64);
+
+impl Numbers {
+    /// A number in [−1, 1).
+    pub fn next(&mut self) -> f64 {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
+    }
+
+    /// A whole number below `n`.
+    pub fn below(&mut self, n: usize) -> usize {
+        ((self.next() + 1.0) / 2.0 * n as f64) as usize
+    }
+
+    /// `n` numbers.
+    pub fn vector(&mut self, n: usize) -> Vec<f64> {
+        (0..n).map(|_| self.next()).collect()
+    }
+}
+
+/// What a random data set is like.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RandomData {
+    pub sentences: usize,
+    pub longest: usize, // a sentence has 1 to so many tokens
+    pub labels: usize,
+    pub nodes: usize,
+    pub edges: usize,
+    pub binary: bool,
+}
+
+impl RandomData {
+    /// A data set. A token has up to four node attributes and two edge attributes.
+    pub fn build(&self, numbers: &mut Numbers) -> Dataset {
+        let mut data = Dataset::default();
+        for _ in 0..self.sentences {
+            for t in 0..=numbers.below(self.longest) {
+                let edges = if t == 0 { 0 } else { self.edges };
+                self.push_row(numbers, (self.nodes, 4), &mut data.nodes);
+                self.push_row(numbers, (edges, 2), &mut data.edges);
+                data.labels.push(LabelId(numbers.below(self.labels) as u16));
+            }
+            data.ends.push(data.labels.len() as u64);
+        }
+        data
+    }
+
+    fn push_row(
+        &self,
+        numbers: &mut Numbers,
+        (columns, most): (usize, usize),
+        rows: &mut SparseRows,
+    ) {
+        let count = numbers.below(most + 1).min(columns);
+        let mut entries = Vec::new();
+        while entries.len() < count {
+            let column = numbers.below(columns) as u32;
+            if entries.iter().all(|&(other, _)| other != column) {
+                let value = if self.binary {
+                    1.0
+                } else {
+                    2.0 * numbers.next()
+                };
+                entries.push((column, value));
+            }
+        }
+        rows.push_row(&mut entries);
+    }
+}
+
+/// The matrix with `copies(column)` columns for each of `columns`, all equal, and their number.
+pub(crate) fn copied(
+    matrix: &SparseRows,
+    columns: usize,
+    copies: impl Fn(u32) -> u32,
+) -> (SparseRows, usize) {
+    let mut firsts = vec![0];
+    for column in 0..columns as u32 {
+        firsts.push(firsts[column as usize] + copies(column));
+    }
+    let mut rows = SparseRows::default();
+    for row in 0..matrix.len() {
+        let entries = matrix.entries(row).flat_map(|(column, value)| {
+            let column = column as usize;
+            (firsts[column]..firsts[column + 1]).map(move |copy| (copy, value))
+        });
+        rows.push_row(&mut entries.collect());
+    }
+    (rows, firsts[columns] as usize)
+}

@@ -1,0 +1,166 @@
+//! From sentences to matrices.
+
+use std::sync::Arc;
+
+use super::*;
+use crate::error::Result;
+use crate::ids::LabelId;
+use crate::sentence::{Attributes, Schema, Sentence};
+use crate::template::Template;
+
+/// A sentence of one column, whose tokens have the attributes `given`.
+fn with_attributes(given: &[&[(&str, f64)]]) -> Sentence {
+    let schema = Schema::new(vec!["label".to_owned()], Some(0)).unwrap();
+    let mut sentence = Sentence::new(Arc::new(schema), Arc::from("x.crfsuite"));
+    let mut attributes = Attributes::default();
+    for (line, token) in (1..).zip(given) {
+        sentence.push(["A"], line).unwrap();
+        for (name, value) in *token {
+            attributes.push(name, *value);
+        }
+        attributes.end_token();
+    }
+    sentence.attributes = Some(attributes);
+    sentence
+}
+
+fn given() -> AttributeSource {
+    AttributeSource::bind(None, &Schema::words()).unwrap()
+}
+
+fn from_template(template: &str) -> AttributeSource {
+    let template = Template::parse(template, "t.tpl", &mut |_| unreachable!()).unwrap();
+    AttributeSource::bind(Some(&template), &Schema::words()).unwrap()
+}
+
+fn add(builder: &mut Builder, sentence: &Sentence) -> Result<()> {
+    builder.add(sentence, &vec![LabelId(0); sentence.len()])
+}
+
+fn fault(sentence: &Sentence) -> String {
+    let mut builder = Builder::growing(given(), true);
+    add(&mut builder, sentence).unwrap_err().to_string()
+}
+
+fn rows(matrix: &SparseRows) -> Vec<Vec<(u32, f64)>> {
+    (0..matrix.len())
+        .map(|row| matrix.entries(row).collect())
+        .collect()
+}
+
+#[test]
+fn given_attributes_keep_their_values_and_repeated_ones_add_up() {
+    let mut builder = Builder::growing(given(), true);
+    let sentence = with_attributes(&[&[("a", 1.0), ("b", 0.5)], &[("b", 2.0), ("b", 1.0)]]);
+    add(&mut builder, &sentence).unwrap();
+    add(&mut builder, &with_attributes(&[&[("c", 0.0), ("a", 1.0)]])).unwrap();
+    let (data, alphabets) = builder.finish(1);
+    assert_eq!((data.len(), data.tokens()), (2, 3));
+    assert_eq!(data.sentence(1), 2..3);
+    assert_eq!(
+        rows(&data.nodes),
+        [vec![(0, 1.0), (1, 0.5)], vec![(1, 3.0)], vec![(0, 1.0)]]
+    );
+    assert_eq!(alphabets.nodes.len(), 2, "an attribute of value 0 is none");
+    assert_eq!(alphabets.nodes.get(b"b").map(|id| id.0), Some(1));
+}
+
+#[test]
+fn the_first_token_of_a_sentence_has_no_edge_attributes() {
+    let mut builder = Builder::growing(from_template("word\nedge: word"), true);
+    for words in [["a", "b"], ["c", "b"]] {
+        add(&mut builder, &Sentence::from_words(words)).unwrap();
+    }
+    let (data, alphabets) = builder.finish(1);
+    assert_eq!(
+        alphabets.edges.name(crate::ids::AttributeId(0)),
+        b"edge:word[0]=b"
+    );
+    assert_eq!(alphabets.edges.len(), 1);
+    let edge = vec![(0, 1.0)];
+    assert_eq!(rows(&data.edges), [vec![], edge.clone(), vec![], edge]);
+}
+
+#[test]
+fn at_order_zero_there_are_no_edge_attributes() {
+    let mut builder = Builder::growing(from_template("word\nedge: word"), false);
+    add(&mut builder, &Sentence::from_words(["a", "b"])).unwrap();
+    let (data, alphabets) = builder.finish(1);
+    assert!(alphabets.edges.is_empty());
+    assert_eq!((data.edges.len(), data.edges.nonzeros()), (2, 0));
+}
+
+#[test]
+fn over_known_alphabets_unknown_attributes_are_left_out() {
+    let mut builder = Builder::growing(given(), true);
+    add(&mut builder, &with_attributes(&[&[("a", 1.0)]])).unwrap();
+    let (_, alphabets) = builder.finish(1);
+    let mut builder = Builder::over(given(), alphabets, true);
+    let sentence = with_attributes(&[&[("b", 1.0), ("a", 2.0)]]);
+    builder.add(&sentence, &[]).unwrap();
+    let (data, alphabets) = builder.finish(1);
+    assert_eq!(rows(&data.nodes), [vec![(0, 2.0)]]);
+    assert_eq!(alphabets.nodes.len(), 1);
+    assert!(data.labels.is_empty());
+}
+
+#[test]
+fn attributes_of_too_few_tokens_are_left_out() {
+    let mut builder = Builder::growing(given(), true);
+    let sentence = with_attributes(&[
+        &[("once", 1.0), ("twice", 1.0)],
+        &[("always", 1.0), ("twice", 1.0)],
+        &[("always", 1.0), ("always", 1.0)],
+    ]);
+    add(&mut builder, &sentence).unwrap();
+    let (data, alphabets) = builder.finish(2);
+    assert_eq!(alphabets.nodes.get(b"once"), None);
+    assert_eq!(alphabets.nodes.get(b"twice").map(|id| id.0), Some(0));
+    assert_eq!(
+        rows(&data.nodes),
+        [vec![(0, 1.0)], vec![(0, 1.0), (1, 1.0)], vec![(1, 2.0)]]
+    );
+}
+
+#[test]
+fn a_value_that_is_no_reasonable_number_is_a_fault_at_its_token() {
+    for (value, written) in [
+        (f64::NAN, "NaN"),
+        (f64::INFINITY, "inf"),
+        (-2e30, "-2000000000000000000000000000000"),
+    ] {
+        let sentence = with_attributes(&[&[("a", 1.0)], &[("b", value)]]);
+        assert_eq!(
+            fault(&sentence),
+            format!(
+                "x.crfsuite:2: attribute 'b' has the value {written}; expected a number of at most 1e30"
+            )
+        );
+    }
+}
+
+#[test]
+fn attributes_for_another_number_of_tokens_are_a_fault() {
+    let mut sentence = with_attributes(&[&[("a", 1.0)]]);
+    sentence.push(["B"], 2).unwrap();
+    assert_eq!(
+        fault(&sentence),
+        "x.crfsuite:1: found attributes for 1 tokens; expected them for all 2 of the sentence"
+    );
+}
+
+#[test]
+fn a_sentence_without_attributes_needs_a_template() {
+    assert_eq!(
+        fault(&Sentence::from_words(["a"])),
+        "-:1: found columns; expected ready-made attributes (CRFsuite's format), because there is \
+         no template"
+    );
+}
+
+#[test]
+#[should_panic(expected = "1 labels for 2 tokens")]
+fn labels_for_some_tokens_only_are_refused() {
+    let mut builder = Builder::growing(from_template("word"), true);
+    let _ = builder.add(&Sentence::from_words(["a", "b"]), &[LabelId(0)]);
+}

@@ -1,0 +1,424 @@
+//! The objective against the enumeration of all paths, central differences, and itself.
+
+use super::*;
+use crate::chain::Order;
+use crate::chain::oracle::Chain;
+use crate::extract::random::{Numbers, RandomData, copied};
+use crate::extract::{Classes, SparseRows};
+use crate::optim::{Settings, check_gradient, minimize};
+use crate::score::{Boundary, SpaceOptions, States, Targets};
+
+const DATA: RandomData = RandomData {
+    sentences: 3,
+    longest: 3,
+    labels: 3,
+    nodes: 6,
+    edges: 3,
+    binary: false,
+};
+
+const OPTIONS: SpaceOptions = SpaceOptions {
+    order: Order::One,
+    boundary: Boundary::On,
+    states: States::All,
+    transitions: true,
+};
+
+/// The parameters when no attributes share a class.
+fn space(data: &Dataset, shape: &RandomData, options: SpaceOptions) -> ParameterSpace {
+    let (nodes, edges) = (
+        Classes::separate(shape.nodes),
+        Classes::separate(shape.edges),
+    );
+    ParameterSpace::new(shape.labels, data, &nodes, &edges, options)
+}
+
+/// Every kind of objective on small data.
+fn cases() -> Vec<(Dataset, ParameterSpace)> {
+    let mut cases = Vec::new();
+    for seed in 0..80_usize {
+        let bit = |i: usize| seed >> i & 1 == 1;
+        let labels = 1 + seed / 16;
+        let shape = RandomData {
+            labels,
+            longest: if labels > 3 { 3 } else { 4 },
+            edges: if bit(0) { DATA.edges } else { 0 },
+            binary: seed % 3 == 0,
+            ..DATA
+        };
+        let data = shape.build(&mut Numbers(seed as u64));
+        let options = SpaceOptions {
+            order: if bit(1) && !bit(0) {
+                Order::Zero
+            } else {
+                Order::One
+            },
+            boundary: if bit(2) { Boundary::On } else { Boundary::Off },
+            states: if bit(3) {
+                States::All
+            } else {
+                States::Observed
+            },
+            transitions: seed % 5 != 0,
+        };
+        let space = space(&data, &shape, options);
+        cases.push((data, space));
+    }
+    cases
+}
+
+/// Scores of a token from the definition: `[places]`.
+fn scores(
+    rows: &SparseRows,
+    token: usize,
+    targets: &Targets,
+    theta: &[f64],
+    scale: &[f64],
+) -> Vec<f64> {
+    let mut scores = vec![0.0; targets.width()];
+    for (column, value) in rows.entries(token) {
+        let c = value * scale[column as usize];
+        targets.for_each(column as usize, |place, i| scores[place] += c * theta[i]);
+    }
+    scores
+}
+
+/// Value and gradient from the probabilities of all paths.
+fn enumerated(data: &Dataset, space: &ParameterSpace, l2: f64, theta: &[f64]) -> (f64, Vec<f64>) {
+    let (k, stride) = (space.labels(), space.stride());
+    let mut weights = LabelWeights::default();
+    space.label_weights(theta, &mut weights);
+    let mut gradient: Vec<f64> = theta.iter().map(|w| 2.0 * l2 * w).collect();
+    let mut value = l2 * theta.iter().map(|w| w * w).sum::<f64>();
+    for i in 0..data.len() {
+        let (tokens, gold) = (data.sentence(i), &data.labels[data.sentence(i)]);
+        let mut chain = Chain::new(tokens.len(), k, || 0.0).with_edges(|| 0.0);
+        chain.order = space.order();
+        chain.trans = weights.transitions.chunks(k).map(<[f64]>::to_vec).collect();
+        chain.start.clone_from(&weights.start);
+        chain.end.clone_from(&weights.end);
+        for (t, token) in tokens.clone().enumerate() {
+            let node = &theta[space.node_range()];
+            let node = scores(&data.nodes, token, &space.nodes, node, &space.node_scale);
+            chain.node[t].copy_from_slice(&node[..k]);
+            let edge = &theta[space.edge_range()];
+            let edge = scores(&data.edges, token, &space.edges, edge, &space.edge_scale);
+            let lines = edge.chunks(stride).map(|line| line[..k].to_vec());
+            chain.edge.as_mut().unwrap()[t] = lines.collect();
+        }
+        let oracle = chain.enumerate();
+        value += oracle.log_partition() - chain.score(gold);
+        let mut nodes = oracle.node_marginals();
+        for (t, label) in gold.iter().enumerate() {
+            nodes[t * stride + label.index()] -= 1.0;
+        }
+        let mut pairs = vec![0.0; k * stride];
+        for (t, token) in tokens.clone().enumerate() {
+            let mut edges = vec![0.0; k * stride];
+            if t > 0 {
+                edges = oracle.edge_marginals(t);
+                edges[gold[t - 1].index() * stride + gold[t].index()] -= 1.0;
+                pairs.iter_mut().zip(&edges).for_each(|(sum, d)| *sum += d);
+            }
+            for (rows, targets, scale, range, derivatives) in [
+                (
+                    &data.nodes,
+                    &space.nodes,
+                    &space.node_scale,
+                    space.node_range(),
+                    &nodes[t * stride..],
+                ),
+                (
+                    &data.edges,
+                    &space.edges,
+                    &space.edge_scale,
+                    space.edge_range(),
+                    &edges[..],
+                ),
+            ] {
+                for (column, x) in rows.entries(token) {
+                    let c = x * scale[column as usize];
+                    let gradient = &mut gradient[range.clone()];
+                    targets.for_each(column as usize, |place, i| {
+                        gradient[i] += c * derivatives[place]
+                    });
+                }
+            }
+        }
+        let last = &nodes[(gold.len() - 1) * stride..];
+        space.add_label_gradient([&pairs, &nodes[..stride], last], &mut gradient);
+    }
+    (value, gradient)
+}
+
+#[track_caller]
+fn assert_close(found: f64, expected: f64, tolerance: f64) {
+    let scale = expected.abs().max(1.0);
+    let error = (found - expected).abs();
+    assert!(
+        error <= tolerance * scale,
+        "found {found}, expected {expected}"
+    );
+}
+
+#[test]
+fn value_and_gradient_are_those_of_the_enumeration_of_all_paths() {
+    let mut numbers = Numbers(11);
+    for (i, (data, space)) in cases().iter().enumerate() {
+        let l2 = [0.0, 0.3][i % 2];
+        let theta = numbers.vector(space.dimension());
+        let (expected, expected_gradient) = enumerated(data, space, l2, &theta);
+        let mut gradient = vec![f64::NAN; theta.len()];
+        let (value, terms) = Likelihood::new(data, space, l2).evaluate(&theta, &mut gradient);
+        assert_close(value, expected, 1e-12);
+        assert_eq!(value, terms.l2 - terms.log_likelihood);
+        for (found, expected) in gradient.iter().zip(&expected_gradient) {
+            assert_close(*found, *expected, 1e-12);
+        }
+    }
+}
+
+#[test]
+fn the_gradient_is_that_of_central_differences() {
+    let mut numbers = Numbers(12);
+    for (data, space) in cases() {
+        let theta = numbers.vector(space.dimension());
+        let mut objective = Likelihood::new(&data, &space, 0.1);
+        assert!(check_gradient(&mut objective, &theta, 1e-5) < 1e-8);
+    }
+}
+
+/// Data of several blocks, and a gradient of several chunks.
+const LARGE: RandomData = RandomData {
+    sentences: 1500,
+    longest: 12,
+    labels: 3,
+    nodes: 7000,
+    edges: 40,
+    binary: true,
+};
+
+#[test]
+fn every_number_of_threads_gives_the_same_bits() {
+    let data = LARGE.build(&mut Numbers(13));
+    let space = space(&data, &LARGE, OPTIONS);
+    let theta = Numbers(14).vector(space.dimension());
+    assert!(theta.len() > PARAMETER_CHUNK);
+    assert!(Plan::new(&data, space.edges.width()).blocks.len() > 1);
+    let bits = |threads: usize| -> Vec<u64> {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        pool.unwrap().install(|| {
+            let mut gradient = vec![0.0; theta.len()];
+            let mut objective = Likelihood::new(&data, &space, 0.1);
+            let (value, _) = objective.evaluate(&theta, &mut gradient);
+            gradient.push(value);
+            gradient.iter().map(|x| x.to_bits()).collect()
+        })
+    };
+    let one = bits(1);
+    assert!(bits(2) == one && bits(8) == one);
+}
+
+#[test]
+fn a_second_evaluation_gives_the_same_bits() {
+    let data = DATA.build(&mut Numbers(15));
+    let space = space(&data, &DATA, OPTIONS);
+    let mut objective = Likelihood::new(&data, &space, 0.1);
+    let mut evaluate = |theta: &[f64]| {
+        let mut gradient = vec![0.0; theta.len()];
+        let (value, _) = objective.evaluate(theta, &mut gradient);
+        (value.to_bits(), gradient)
+    };
+    let (one, other) = (
+        Numbers(16).vector(space.dimension()),
+        vec![0.5; space.dimension()],
+    );
+    let first = evaluate(&one);
+    evaluate(&other);
+    assert!(evaluate(&one) == first);
+}
+
+#[test]
+fn a_value_that_overflows_is_not_finite_and_nothing_worse() {
+    let data = DATA.build(&mut Numbers(17));
+    let space = space(&data, &DATA, OPTIONS);
+    let mut gradient = vec![0.0; space.dimension()];
+    let theta = vec![1e308; space.dimension()];
+    let (value, _) = Likelihood::new(&data, &space, 0.1).evaluate(&theta, &mut gradient);
+    assert!(!value.is_finite());
+}
+
+/// Data whose columns come in classes of 1 to 3 equal ones.
+struct Twins {
+    apart: Dataset,
+    together: Dataset,
+    classes: [Classes; 2],
+    sizes: [usize; 2],
+}
+
+impl Twins {
+    fn new(seed: u64) -> Self {
+        let shape = RandomData {
+            sentences: 20,
+            longest: 8,
+            ..DATA
+        };
+        let mut apart = shape.build(&mut Numbers(seed));
+        let mut sizes = [0; 2];
+        (apart.nodes, sizes[0]) = copied(&apart.nodes, shape.nodes, |column| 1 + column % 3);
+        (apart.edges, sizes[1]) = copied(&apart.edges, shape.edges, |column| 1 + column % 2);
+        let classes = [
+            Classes::equal_columns(&apart.nodes, sizes[0]),
+            Classes::equal_columns(&apart.edges, sizes[1]),
+        ];
+        let mut together = apart.clone();
+        together.nodes = classes[0].collapsed(&apart.nodes);
+        together.edges = classes[1].collapsed(&apart.edges);
+        Self {
+            apart,
+            together,
+            classes,
+            sizes,
+        }
+    }
+
+    /// Parameters of the columns and of the classes.
+    fn spaces(&self, options: SpaceOptions) -> [ParameterSpace; 2] {
+        let separate = self.sizes.map(Classes::separate);
+        [(&self.apart, &separate), (&self.together, &self.classes)].map(|(data, [nodes, edges])| {
+            ParameterSpace::new(DATA.labels, data, nodes, edges, options)
+        })
+    }
+
+    /// θ of the columns for φ of the classes: each member has φ/√m.
+    fn expanded(&self, spaces: &[ParameterSpace; 2], phi: &[f64]) -> Vec<f64> {
+        let [apart, together] = spaces;
+        let mut theta = Vec::new();
+        for (classes, one, other, range) in [
+            (
+                &self.classes[0],
+                &apart.nodes,
+                &together.nodes,
+                together.node_range(),
+            ),
+            (
+                &self.classes[1],
+                &apart.edges,
+                &together.edges,
+                together.edge_range(),
+            ),
+        ] {
+            for column in 0..one.columns() {
+                let class = classes.class(column as u32);
+                let share = f64::from(classes.size(class)).sqrt();
+                let weights = &phi[range.clone()][other.range(class as usize)];
+                theta.extend(weights.iter().map(|w| w / share));
+            }
+        }
+        theta.extend_from_slice(&phi[together.edge_range().end..]);
+        assert_eq!(theta.len(), apart.dimension());
+        theta
+    }
+}
+
+#[test]
+fn collapsing_is_an_isometry() {
+    for states in [States::All, States::Observed] {
+        let twins = Twins::new(18);
+        let spaces = twins.spaces(SpaceOptions { states, ..OPTIONS });
+        assert!(spaces[1].dimension() < spaces[0].dimension());
+        let phi = Numbers(19).vector(spaces[1].dimension());
+        let theta = twins.expanded(&spaces, &phi);
+        let mut gradients = [vec![0.0; theta.len()], vec![0.0; phi.len()]];
+        let (apart, _) =
+            Likelihood::new(&twins.apart, &spaces[0], 0.2).evaluate(&theta, &mut gradients[0]);
+        let (together, _) =
+            Likelihood::new(&twins.together, &spaces[1], 0.2).evaluate(&phi, &mut gradients[1]);
+        assert_close(together, apart, 1e-13);
+        let expanded = twins.expanded(&spaces, &gradients[1]);
+        for (found, expected) in expanded.iter().zip(&gradients[0]) {
+            assert_close(*found, *expected, 1e-12);
+        }
+    }
+}
+
+#[test]
+fn with_and_without_collapsing_the_optimizer_visits_the_same_points() {
+    for (l2, l1) in [(0.1, 0.0), (0.0, 0.3), (0.05, 0.1)] {
+        let twins = Twins::new(20);
+        let spaces = twins.spaces(OPTIONS);
+        let run = |data: &Dataset, space: &ParameterSpace| {
+            let mut points = Vec::new();
+            let strengths = space.l1_strengths(l1);
+            let mut objective = Likelihood::new(data, space, l2);
+            let start = vec![0.0; space.dimension()];
+            let (strengths, settings) = (Some(&strengths[..]), Settings::default());
+            minimize(
+                &mut objective,
+                start,
+                strengths,
+                &settings,
+                None,
+                &mut |iteration| {
+                    points.push((iteration.value, iteration.x.to_vec()));
+                    if iteration.number == 12 {
+                        return std::ops::ControlFlow::Break(());
+                    }
+                    std::ops::ControlFlow::Continue(())
+                },
+            )
+            .unwrap();
+            points
+        };
+        let apart = run(&twins.apart, &spaces[0]);
+        let together = run(&twins.together, &spaces[1]);
+        assert_eq!(apart.len(), 13);
+        assert_eq!(together.len(), 13);
+        for ((value, theta), (other_value, phi)) in apart.iter().zip(&together) {
+            assert_close(*other_value, *value, 1e-10);
+            for (found, expected) in twins.expanded(&spaces, phi).iter().zip(theta) {
+                assert_close(*found, *expected, 1e-6);
+            }
+        }
+    }
+}
+
+/// Noise of every kind, with rates of nodes and edges that differ.
+fn noises() -> Vec<Noise> {
+    let schemes = [Scheme::Dropout, Scheme::Gaussian, Scheme::Additive];
+    let noise = |scheme| Noise {
+        scheme,
+        node: 0.4,
+        edge: 0.2,
+        method: crate::noise::Method::Adjoint,
+        unlabeled_weight: 0.5,
+    };
+    schemes.map(noise).to_vec()
+}
+
+#[test]
+fn the_gradient_with_noise_is_that_of_central_differences() {
+    for (i, (data, space)) in cases().iter().enumerate() {
+        for noise in noises() {
+            let mut objective = Likelihood::new(data, space, 0.1).with_noise(noise);
+            let theta = Numbers(i as u64).vector(space.dimension());
+            let error = check_gradient(&mut objective, &theta, 1e-5);
+            assert!(error < 1e-6, "case {i}, {noise:?}: {error}");
+        }
+    }
+}
+
+#[test]
+fn the_gradient_with_unlabeled_sentences_is_that_of_central_differences() {
+    for (i, (mut data, space)) in cases().into_iter().enumerate() {
+        let labeled = data.sentence(data.len() - 1).start;
+        data.labels.truncate(labeled);
+        assert_eq!((data.labeled(), data.unlabeled()), (data.len() - 1, 1));
+        for noise in noises() {
+            let mut objective = Likelihood::new(&data, &space, 0.1).with_noise(noise);
+            let theta = Numbers(i as u64).vector(space.dimension());
+            let error = check_gradient(&mut objective, &theta, 1e-5);
+            assert!(error < 1e-6, "case {i}, {noise:?}: {error}");
+        }
+    }
+}

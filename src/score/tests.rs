@@ -1,0 +1,311 @@
+//! The map from weights to scores and its transpose.
+
+use std::ops::Range;
+
+use super::*;
+use crate::chain::Order;
+use crate::extract::random::{Numbers, RandomData, copied};
+use crate::extract::{Classes, Dataset, SparseRows};
+
+const DATA: RandomData = RandomData {
+    sentences: 12,
+    longest: 6,
+    labels: 3,
+    nodes: 9,
+    edges: 4,
+    binary: false,
+};
+
+fn options(order: Order, boundary: Boundary, states: States) -> SpaceOptions {
+    SpaceOptions {
+        order,
+        boundary,
+        states,
+        transitions: true,
+    }
+}
+
+fn space(data: &Dataset, shape: &RandomData, options: SpaceOptions) -> ParameterSpace {
+    let (nodes, edges) = (
+        Classes::separate(shape.nodes),
+        Classes::separate(shape.edges),
+    );
+    ParameterSpace::new(shape.labels, data, &nodes, &edges, options)
+}
+
+/// All spaces over random data.
+fn spaces() -> Vec<(RandomData, Dataset, ParameterSpace)> {
+    let mut spaces = Vec::new();
+    for seed in 0..24 {
+        let order = [Order::One, Order::Zero][seed % 2];
+        let shape = RandomData {
+            labels: 1 + seed % 5,
+            edges: if order == Order::One { DATA.edges } else { 0 },
+            binary: seed % 3 == 0,
+            ..DATA
+        };
+        let data = shape.build(&mut Numbers(seed as u64));
+        let boundary = [Boundary::On, Boundary::Off][seed / 2 % 2];
+        for states in [States::All, States::Observed] {
+            let mut options = options(order, boundary, states);
+            options.transitions = seed % 7 != 0;
+            let space = space(&data, &shape, options);
+            spaces.push((shape, data.clone(), space));
+        }
+    }
+    spaces
+}
+
+/// Two blocks of two chunks each.
+fn four_chunks(data: &Dataset) -> Plan {
+    let cut = |i: usize| data.len() * i / 4;
+    let block = |chunks: Range<usize>| Block {
+        tokens: data.sentence(cut(chunks.start)).start..data.sentence(cut(chunks.end) - 1).end,
+        chunks: chunks.map(|i| cut(i)..cut(i + 1)).collect(),
+    };
+    Plan {
+        blocks: vec![block(0..2), block(2..4)],
+    }
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    assert_eq!(a.len(), b.len());
+    a.iter().zip(b).map(|(x, y)| x * y).sum()
+}
+
+#[track_caller]
+fn assert_close(found: f64, expected: f64) {
+    let scale = expected.abs().max(1.0);
+    assert!(
+        (found - expected).abs() <= 1e-12 * scale,
+        "{found} ≠ {expected}"
+    );
+}
+
+/// ⟨X·Θ, D⟩ = ⟨Θ, Xᵀ·D⟩
+fn assert_adjoint(rows: &SparseRows, data: &Dataset, targets: &Targets, numbers: &mut Numbers) {
+    let width = targets.width();
+    let scale = numbers.vector(targets.columns());
+    let theta = numbers.vector(targets.weights());
+    let derivatives = numbers.vector(rows.len() * width);
+    let mut scores = vec![0.0; rows.len() * width];
+    for (row, scores) in scores.chunks_exact_mut(width).enumerate() {
+        targets.add_scores(&theta, &scale, rows.row(row), scores);
+    }
+    let plan = four_chunks(data);
+    let transpose = Transpose::new(rows, &plan);
+    let mut gradient = vec![0.0; theta.len()];
+    for (i, block) in plan.blocks.iter().enumerate() {
+        let derivatives = &derivatives[block.tokens.start * width..block.tokens.end * width];
+        let derivatives = Derivatives {
+            scores: derivatives,
+            noise: None,
+        };
+        transpose.add_gradient(i, targets, &scale, derivatives, &mut gradient);
+    }
+    assert_close(dot(&scores, &derivatives), dot(&theta, &gradient));
+}
+
+#[test]
+fn the_gradient_map_is_the_adjoint_of_the_score_map() {
+    let mut numbers = Numbers(1);
+    for (_, data, space) in spaces() {
+        assert_adjoint(&data.nodes, &data, &space.nodes, &mut numbers);
+        assert_adjoint(&data.edges, &data, &space.edges, &mut numbers);
+    }
+}
+
+#[test]
+fn scores_are_sums_of_scaled_values_times_weights() {
+    let all = Targets::all(2, 2, 8, 1);
+    let mut scores = [0.0; 8];
+    let row: (&[u32], Option<&[f64]>) = (&[0, 1], Some(&[2.0, 0.5]));
+    all.add_scores(&[1.0, 10.0, 100.0, 1000.0], &[1.0, 4.0], row, &mut scores);
+    assert_eq!(scores[..3], [202.0, 2020.0, 0.0]);
+}
+
+#[test]
+fn a_pair_of_labels_has_its_score_in_the_line_of_the_first() {
+    let all = Targets::all(1, 2, 8, 2);
+    let mut places = Vec::new();
+    all.for_each(0, |place, index| places.push((place, index)));
+    assert_eq!(places, [(0, 0), (1, 1), (8, 2), (9, 3)]);
+}
+
+/// How often each parameter is used, told from outside.
+fn uses(space: &ParameterSpace) -> Vec<usize> {
+    let mut uses = vec![0; space.dimension()];
+    for (targets, range) in [
+        (&space.nodes, space.node_range()),
+        (&space.edges, space.edge_range()),
+    ] {
+        for column in 0..targets.columns() {
+            targets.for_each(column, |_, index| uses[range.start + index] += 1);
+        }
+    }
+    let mut weights = LabelWeights::default();
+    for (i, uses) in uses.iter_mut().enumerate() {
+        let mut theta = vec![0.0; space.dimension()];
+        theta[i] = 1.0;
+        space.label_weights(&theta, &mut weights);
+        let all = [&weights.transitions, &weights.start, &weights.end];
+        *uses += all.into_iter().flatten().filter(|&&w| w != 0.0).count();
+    }
+    uses
+}
+
+#[test]
+fn every_parameter_is_the_weight_of_one_thing() {
+    for (shape, _, space) in spaces() {
+        assert!(uses(&space).iter().all(|&uses| uses == 1), "{shape:?}");
+    }
+}
+
+#[test]
+fn all_states_have_a_weight_for_every_pair() {
+    let data = DATA.build(&mut Numbers(3));
+    let all = options(Order::One, Boundary::On, States::All);
+    assert_eq!(
+        space(&data, &DATA, all).dimension(),
+        9 * 3 + 4 * 9 + 9 + 3 + 3
+    );
+    let none = SpaceOptions {
+        boundary: Boundary::Off,
+        transitions: false,
+        ..all
+    };
+    assert_eq!(space(&data, &DATA, none).dimension(), 9 * 3 + 4 * 9);
+}
+
+#[test]
+fn observed_states_have_a_weight_for_what_occurs_together() {
+    let data = DATA.build(&mut Numbers(4));
+    let observed = options(Order::One, Boundary::On, States::Observed);
+    let space = space(&data, &DATA, observed);
+    let mut pairs = std::collections::BTreeSet::new();
+    for token in 0..data.tokens() {
+        let label = data.labels[token].index();
+        pairs.extend(data.nodes.row(token).0.iter().map(|&c| (c as usize, label)));
+    }
+    let mut found = Vec::new();
+    for column in 0..DATA.nodes {
+        space
+            .nodes
+            .for_each(column, |place, _| found.push((column, place)));
+    }
+    assert_eq!(found, Vec::from_iter(pairs));
+    let mut triples = std::collections::BTreeSet::new();
+    for i in 0..data.len() {
+        for t in data.sentence(i).skip(1) {
+            let place = data.labels[t - 1].index() * space.stride() + data.labels[t].index();
+            triples.extend(data.edges.row(t).0.iter().map(|&c| (c as usize, place)));
+        }
+    }
+    let mut found = Vec::new();
+    for column in 0..DATA.edges {
+        space
+            .edges
+            .for_each(column, |place, _| found.push((column, place)));
+    }
+    assert_eq!(found, Vec::from_iter(triples));
+}
+
+#[test]
+fn label_weights_and_their_gradient_are_transposes() {
+    let mut numbers = Numbers(5);
+    for (_, _, space) in spaces() {
+        let (k, stride) = (space.labels(), space.stride());
+        let theta = numbers.vector(space.dimension());
+        let mut weights = LabelWeights::default();
+        space.label_weights(&theta, &mut weights);
+        let [pairs, first, last] = [k * stride, stride, stride].map(|n| numbers.vector(n));
+        let mut gradient = vec![0.0; space.dimension()];
+        space.add_label_gradient([&pairs, &first, &last], &mut gradient);
+        let line = |a: usize| &pairs[a * stride..a * stride + k];
+        let transitions: f64 = (0..k)
+            .map(|a| dot(&weights.transitions[a * k..(a + 1) * k], line(a)))
+            .sum();
+        let boundary = dot(&weights.start, &first[..k]) + dot(&weights.end, &last[..k]);
+        assert_close(dot(&theta, &gradient), transitions + boundary);
+    }
+}
+
+#[test]
+fn the_transition_matrix_goes_from_row_to_column() {
+    let weights = LabelWeights {
+        transitions: vec![1.0, 2.0, 3.0, 4.0],
+        start: vec![0.0; 2],
+        end: vec![0.0; 2],
+    };
+    let matrix = weights.transition_matrix();
+    assert_eq!(matrix.dim(), (2, 2));
+    assert_eq!((matrix[[0, 1]], matrix[[1, 0]]), (2.0, 3.0));
+}
+
+#[test]
+fn the_l1_strength_of_a_class_of_m_is_that_of_one_times_the_root_of_m() {
+    let mut data = DATA.build(&mut Numbers(6));
+    let (nodes, columns) = copied(&data.nodes, DATA.nodes, |column| 1 + column % 4);
+    let classes = Classes::equal_columns(&nodes, columns);
+    data.nodes = classes.collapsed(&nodes);
+    let edges = Classes::separate(DATA.edges);
+    let all = options(Order::One, Boundary::On, States::All);
+    let space = ParameterSpace::new(3, &data, &classes, &edges, all);
+    let strengths = space.l1_strengths(0.5);
+    assert_eq!(strengths.len(), space.dimension());
+    for class in 0..classes.len() {
+        let m = f64::from(classes.size(class as u32));
+        assert_eq!(strengths[space.nodes.range(class)], [0.5 * m.sqrt(); 3]);
+    }
+    assert!(
+        strengths[space.edge_range().start..]
+            .iter()
+            .all(|&c| c == 0.5)
+    );
+}
+
+#[test]
+fn a_plan_covers_all_sentences_in_order() {
+    let shape = RandomData {
+        sentences: 3000,
+        longest: 40,
+        ..DATA
+    };
+    let data = shape.build(&mut Numbers(7));
+    for width in [8, 20_000] {
+        let plan = Plan::new(&data, width);
+        let (mut sentence, mut token) = (0, 0);
+        for block in &plan.blocks {
+            assert_eq!(block.tokens.start, token);
+            for chunk in &block.chunks {
+                assert_eq!(chunk.start, sentence);
+                sentence = chunk.end;
+            }
+            token = data.sentence(sentence - 1).end;
+            assert_eq!(block.tokens.end, token);
+        }
+        assert_eq!((sentence, token), (data.len(), data.tokens()));
+        assert!(plan.blocks.len() > 2);
+    }
+}
+
+#[test]
+fn wide_scores_make_small_blocks() {
+    let shape = RandomData {
+        sentences: 200,
+        longest: 40,
+        ..DATA
+    };
+    let data = shape.build(&mut Numbers(8));
+    assert_eq!(Plan::new(&data, 8).blocks.len(), 1);
+    assert_eq!(Plan::new(&data, 20_000).most_chunks(), 1);
+}
+
+#[test]
+fn nothing_needs_no_plan() {
+    let plan = Plan::new(&Dataset::default(), 8);
+    assert_eq!(
+        (plan.blocks.len(), plan.largest_block(), plan.most_chunks()),
+        (0, 0, 0)
+    );
+}
