@@ -303,10 +303,12 @@ impl Arguments {
             fault: None,
         };
         let interrupt = interrupt_flag();
-        let trained = trainer
-            .interrupt(interrupt)
-            .unlabeled(&unlabeled)
-            .train(sentences, dev, template, &mut watcher)?;
+        let trained = trainer.interrupt(interrupt).unlabeled(&unlabeled).train(
+            sentences,
+            dev,
+            template,
+            &mut watcher,
+        )?;
         trained.model.save(&self.model)?;
         progress.done();
         progress.say(&format!("wrote {}", self.model.display()));

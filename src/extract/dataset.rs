@@ -136,7 +136,8 @@ impl Dataset {
     /// Number of sentences with labels: the first ones.
     #[must_use]
     pub fn labeled(&self) -> usize {
-        self.ends.partition_point(|&end| end <= self.labels.len() as u64)
+        self.ends
+            .partition_point(|&end| end <= self.labels.len() as u64)
     }
 
     /// Number of sentences without labels.

@@ -28,8 +28,8 @@ use crate::score::{
 };
 use noise::LabelVariances;
 pub use noise::{Noise, Scheme};
-use worker::{Buffers, Shared, Worker};
 pub(crate) use worker::write_scores;
+use worker::{Buffers, Shared, Worker};
 
 /// Parameters of a unit of work on the parameter vector.
 const PARAMETER_CHUNK: usize = 1 << 14;
@@ -271,6 +271,12 @@ impl<'a> Likelihood<'a> {
             terms[1] += worker.noise;
             self.totals.add(&mut worker.sums);
         }
+        let [nodes, edges] = [self.space.node_range(), self.space.edge_range()];
+        for worker in &self.workers[..tokens.len()] {
+            let [node_sums, edge_sums] = &worker.attributes;
+            node_sums.add_to(&self.space.nodes, &mut gradient[nodes.clone()]);
+            edge_sums.add_to(&self.space.edges, &mut gradient[edges.clone()]);
+        }
         self.scatter(index, theta, gradient);
         terms
     }
@@ -318,7 +324,10 @@ impl<'a> Likelihood<'a> {
     fn add_label_gradient(&mut self, theta: &[f64], gradient: &mut [f64]) {
         let sums = &mut self.totals;
         let observed = self.observed_pairs.iter();
-        sums.pairs.iter_mut().zip(observed).for_each(|(s, o)| *s -= o);
+        sums.pairs
+            .iter_mut()
+            .zip(observed)
+            .for_each(|(s, o)| *s -= o);
         if let Some(noise) = &self.noise {
             let [node, edge] = noise.rates();
             let (k, stride) = (self.space.labels(), self.space.stride());
@@ -328,12 +337,32 @@ impl<'a> Likelihood<'a> {
             for ((row, q), w) in rows.zip(variances).zip(weights.transitions.chunks_exact(k)) {
                 by_weight(row, 2.0 * edge, w, q);
             }
-            by_weight(&mut sums.first, 2.0 * edge, &weights.start, &sums.first_variances);
-            by_weight(&mut sums.last, 2.0 * edge, &weights.end, &sums.last_variances);
+            by_weight(
+                &mut sums.first,
+                2.0 * edge,
+                &weights.start,
+                &sums.first_variances,
+            );
+            by_weight(
+                &mut sums.last,
+                2.0 * edge,
+                &weights.end,
+                &sums.last_variances,
+            );
             if noise.scheme == Scheme::Additive {
                 let parts = [
-                    (&self.space.nodes, self.space.node_range(), node, &sums.node_variances),
-                    (&self.space.edges, self.space.edge_range(), edge, &sums.pair_variances),
+                    (
+                        &self.space.nodes,
+                        self.space.node_range(),
+                        node,
+                        &sums.node_variances,
+                    ),
+                    (
+                        &self.space.edges,
+                        self.space.edge_range(),
+                        edge,
+                        &sums.pair_variances,
+                    ),
                 ];
                 for (targets, range, rate, q) in parts {
                     let weights = &theta[range.clone()];

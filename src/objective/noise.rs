@@ -77,7 +77,10 @@ impl LabelVariances {
         for (row, weights) in rows.zip(weights.transitions.chunks_exact(k)) {
             square(weights, edge, row);
         }
-        for (out, weights) in [(&mut self.start, &weights.start), (&mut self.end, &weights.end)] {
+        for (out, weights) in [
+            (&mut self.start, &weights.start),
+            (&mut self.end, &weights.end),
+        ] {
             out.clear();
             out.resize(stride, 0.0);
             square(weights, edge, out);

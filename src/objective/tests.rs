@@ -383,17 +383,26 @@ fn with_and_without_collapsing_the_optimizer_visits_the_same_points() {
     }
 }
 
-/// Noise of every kind, with rates of nodes and edges that differ.
+/// Noise of every kind, with rates of nodes and edges that differ, by every exact engine.
 fn noises() -> Vec<Noise> {
-    let schemes = [Scheme::Dropout, Scheme::Gaussian, Scheme::Additive];
-    let noise = |scheme| Noise {
+    use crate::noise::Method;
+    let collapsed = Method::Message { collapse: true };
+    let kinds = [
+        (Scheme::Dropout, Method::Adjoint),
+        (Scheme::Gaussian, collapsed),
+        (Scheme::Dropout, Method::Message { collapse: false }),
+        (Scheme::Dropout, Method::Window(5)),
+        (Scheme::Additive, Method::Adjoint),
+        (Scheme::Additive, collapsed),
+    ];
+    let noise = |(scheme, method)| Noise {
         scheme,
         node: 0.4,
         edge: 0.2,
-        method: crate::noise::Method::Adjoint,
+        method,
         unlabeled_weight: 0.5,
     };
-    schemes.map(noise).to_vec()
+    kinds.map(noise).to_vec()
 }
 
 #[test]

@@ -7,8 +7,8 @@ use super::{LabelSums, add};
 use crate::chain::{EdgeSums, Lattice, Order, Scores, Transitions};
 use crate::extract::Dataset;
 use crate::ids::LabelId;
-use crate::noise::{self, Engine, Method};
-use crate::score::{LabelWeights, ParameterSpace};
+use crate::noise::{self, Engine, Method, Rows};
+use crate::score::{LabelWeights, ParameterSpace, Targets};
 
 /// What all workers of an evaluation read.
 pub(super) struct Shared<'a> {
@@ -50,8 +50,11 @@ pub(super) struct Worker {
     lattice: Lattice,
     edge_sums: EdgeSums,
     engine: Option<Box<dyn Engine>>,
-    variances: [Vec<f64>; 2],      // of the sentence at hand: nodes, edges
-    node_derivatives: Vec<f64>,    // by its node variances, under additive noise
+    variances: [Vec<f64>; 2],   // of the sentence at hand: nodes, edges
+    node_derivatives: Vec<f64>, // by its node variances, under additive noise
+    features: Features,
+    /// Derivatives by weights of attributes, where the engine gives these: nodes, edges.
+    pub attributes: [AttributeSums; 2],
     /// − Σ log p(y|x) over the chunk.
     pub loss: f64,
     /// Its noise term.
@@ -68,6 +71,8 @@ impl Worker {
             engine: method.map(Method::engine),
             variances: [Vec::new(), Vec::new()],
             node_derivatives: Vec::new(),
+            features: Features::default(),
+            attributes: Default::default(),
             loss: 0.0,
             noise: 0.0,
             sums: LabelSums::default(),
@@ -80,6 +85,7 @@ impl Worker {
         self.loss = 0.0;
         self.noise = 0.0;
         self.sums.clear(labels, stride);
+        self.attributes.iter_mut().for_each(AttributeSums::clear);
         self.edge_sums.clear();
         if let Some(engine) = &mut self.engine {
             engine.begin(shared.engine());
@@ -125,9 +131,16 @@ impl Worker {
         } = buffers;
         let labels = shared.data.labels.get(tokens.clone()).unwrap_or_default();
         if shared.is_proportional() {
-            self.write_scores_and_variances(shared, tokens, nodes, edges);
+            self.write_scores_and_variances(shared, tokens.clone(), nodes, edges);
         } else {
-            write_scores(shared.data, shared.space, shared.theta, tokens, nodes, edges);
+            write_scores(
+                shared.data,
+                shared.space,
+                shared.theta,
+                tokens.clone(),
+                nodes,
+                edges,
+            );
         }
         let scores = Scores {
             node: nodes,
@@ -142,7 +155,8 @@ impl Worker {
             self.likelihood_derivatives(shared, labels, nodes, edges);
         }
         if shared.noise.is_some() {
-            self.regularize(shared, labels.is_empty(), nodes, edges, variances);
+            let unlabeled = labels.is_empty();
+            self.regularize(shared, (tokens, unlabeled), [nodes, edges], variances);
         }
         let stride = shared.space.stride();
         add(&mut self.sums.first, &nodes[..stride]);
@@ -178,9 +192,8 @@ impl Worker {
     fn regularize(
         &mut self,
         shared: &Shared<'_>,
-        unlabeled: bool,
-        nodes: &mut [f64],
-        edges: &mut [f64],
+        (tokens, unlabeled): (Range<usize>, bool),
+        [nodes, edges]: [&mut [f64]; 2],
         [by_node_variance, by_edge_variance]: [&mut [f64]; 2],
     ) {
         let (Some(noise), Some(engine)) = (shared.noise, &mut self.engine) else {
@@ -218,7 +231,7 @@ impl Worker {
             } else {
                 labeled_weight
             },
-            features: noise::Features::default(),
+            features: self.features.of(shared, noise.method, tokens),
         };
         let derivatives = noise::Derivatives {
             node: nodes,
@@ -227,6 +240,19 @@ impl Worker {
             edge_variance: (!by_edge_variance.is_empty()).then_some(by_edge_variance),
         };
         self.noise += engine.regularize(shared.engine(), sentence, derivatives);
+        if let Some(gradient) = engine.feature_gradient() {
+            let boundary = shared.space.nodes.columns() as u32;
+            for (column, row) in gradient.node() {
+                match column.checked_sub(boundary) {
+                    None => self.attributes[0].push(column, row),
+                    Some(0) => add(&mut self.sums.first, row),
+                    Some(_) => add(&mut self.sums.last, row),
+                }
+            }
+            for (column, matrix) in gradient.edge() {
+                self.attributes[1].push(column, matrix);
+            }
+        }
         let sums = &mut self.sums;
         add(&mut sums.first_variances, &by_node_variance[..stride]);
         add(&mut sums.last_variances, &by_node_variance[last..]);
@@ -248,11 +274,21 @@ impl Worker {
         let [node_variance, edge_variance] = &mut self.variances;
         let parts = [
             (
-                (&data.nodes, &space.nodes, &space.node_scale, space.node_range()),
+                (
+                    &data.nodes,
+                    &space.nodes,
+                    &space.node_scale,
+                    space.node_range(),
+                ),
                 (nodes, node_variance),
             ),
             (
-                (&data.edges, &space.edges, &space.edge_scale, space.edge_range()),
+                (
+                    &data.edges,
+                    &space.edges,
+                    &space.edge_scale,
+                    space.edge_range(),
+                ),
                 (edges, edge_variance),
             ),
         ];
@@ -271,6 +307,90 @@ impl Worker {
                 let row = rows.row(token);
                 targets.add_scores_and_variances(weights, scale, row, rate, [scores, variances]);
             }
+        }
+    }
+}
+
+/// Derivatives by the weights of attributes, in the order in which they came.
+#[derive(Debug, Default)]
+pub(super) struct AttributeSums {
+    columns: Vec<u32>,
+    rows: Vec<f64>, // [columns][width]
+}
+
+impl AttributeSums {
+    fn clear(&mut self) {
+        self.columns.clear();
+        self.rows.clear();
+    }
+
+    fn push(&mut self, column: u32, row: &[f64]) {
+        self.columns.push(column);
+        self.rows.extend_from_slice(row);
+    }
+
+    /// Adds everything to the gradient of the weights.
+    pub fn add_to(&self, targets: &Targets, gradient: &mut [f64]) {
+        let rows = self.rows.chunks_exact(targets.width());
+        for (&column, row) in self.columns.iter().zip(rows) {
+            targets.for_each(column as usize, |place, index| {
+                gradient[index] += row[place]
+            });
+        }
+    }
+}
+
+/// The attributes of a sentence, as the engine that works on them wants them.
+#[derive(Debug, Default)]
+struct Features {
+    ends: [Vec<usize>; 2],
+    entries: [Vec<(u32, f64)>; 2],
+}
+
+impl Features {
+    /// The attributes of a sentence, with √m times their values; start and end of the sentence are
+    /// two more attributes, behind the others. Nothing for engines that do not look at them.
+    fn of(
+        &mut self,
+        shared: &Shared<'_>,
+        method: Method,
+        tokens: Range<usize>,
+    ) -> noise::Features<'_> {
+        if !matches!(method, Method::Message { .. }) {
+            return noise::Features::default();
+        }
+        let (data, space) = (shared.data, shared.space);
+        let parts = [
+            (&data.nodes, &space.node_scale),
+            (&data.edges, &space.edge_scale),
+        ];
+        for (i, (rows, scale)) in parts.into_iter().enumerate() {
+            let (ends, entries) = (&mut self.ends[i], &mut self.entries[i]);
+            ends.clear();
+            entries.clear();
+            for token in tokens.clone() {
+                let scaled = |(column, value)| (column, scale[column as usize] * value);
+                entries.extend(rows.entries(token).map(scaled));
+                if i == 0 && token == tokens.start {
+                    entries.push((space.nodes.columns() as u32, 1.0));
+                }
+                if i == 0 && token + 1 == tokens.end {
+                    entries.push((space.nodes.columns() as u32 + 1, 1.0));
+                }
+                ends.push(entries.len());
+            }
+        }
+        let [node_ends, edge_ends] = &self.ends;
+        let [node_entries, edge_entries] = &self.entries;
+        noise::Features {
+            node: Rows {
+                ends: node_ends,
+                entries: node_entries,
+            },
+            edge: Rows {
+                ends: edge_ends,
+                entries: edge_entries,
+            },
         }
     }
 }

@@ -241,7 +241,8 @@ impl Targets {
                     let lines = scores
                         .chunks_exact_mut(self.stride)
                         .zip(variances.chunks_exact_mut(self.stride));
-                    for ((scores, variances), weights) in lines.zip(weights.chunks_exact(self.labels))
+                    for ((scores, variances), weights) in
+                        lines.zip(weights.chunks_exact(self.labels))
                     {
                         for ((s, variance), &w) in scores.iter_mut().zip(variances).zip(weights) {
                             *s += c * w;

@@ -99,7 +99,10 @@ impl TrainOptions {
                 )));
             }
         }
-        let rates = [("dropout", Some(self.dropout)), ("edge dropout", self.edge_dropout)];
+        let rates = [
+            ("dropout", Some(self.dropout)),
+            ("edge dropout", self.edge_dropout),
+        ];
         for (name, rate) in rates {
             self.check_rate(name, rate.unwrap_or(0.0))?;
         }
@@ -125,9 +128,10 @@ impl TrainOptions {
     fn check_rate(&self, name: &str, rate: f64) -> Result<()> {
         let (range, is_valid) = match self.noise {
             NoiseScheme::Dropout => ("a rate from 0 up to, not including, 1", rate < 1.0),
-            NoiseScheme::Gaussian | NoiseScheme::Additive => {
-                ("a variance: a finite number that is not negative", rate.is_finite())
-            }
+            NoiseScheme::Gaussian | NoiseScheme::Additive => (
+                "a variance: a finite number that is not negative",
+                rate.is_finite(),
+            ),
         };
         if is_valid && rate >= 0.0 {
             return Ok(());

@@ -171,6 +171,7 @@ impl<'a> Trainer<'a> {
             development: development.as_ref(),
             space: &space,
             patience: self.options.patience,
+            l1: self.options.l1 > 0.0,
             best: None,
             impatient: false,
             fault: None,
@@ -283,6 +284,7 @@ struct Watch<'a> {
     development: Option<&'a Development>,
     space: &'a ParameterSpace,
     patience: usize,
+    l1: bool,
     best: Option<Best>,
     impatient: bool,
     fault: Option<Error>,
@@ -314,7 +316,12 @@ impl Watch<'_> {
             log_likelihood: terms.log_likelihood,
             noise: terms.noise,
             l2: terms.l2,
-            l1: (iteration.value - smooth).max(0.0),
+            // What the optimizer has added to the smooth terms.
+            l1: if self.l1 {
+                iteration.value - smooth
+            } else {
+                0.0
+            },
             gradient_norm: iteration.gradient_norm,
             evaluations: iteration.evaluations,
             nonzero: iteration.nonzero,
