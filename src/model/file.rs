@@ -18,9 +18,9 @@ const MAGIC: &[u8; 8] = b"DROPCHN\n";
 const VERSION: u32 = 1;
 const SECTIONS: usize = 10;
 const LENGTH_AT: usize = 16;
-const SECTIONS_AT: usize = 24;
-const SUM_AT: usize = SECTIONS_AT + 16 * SECTIONS;
-const PREAMBLE: usize = SUM_AT + 8;
+pub(super) const SECTIONS_AT: usize = 24;
+pub(super) const SUM_AT: usize = SECTIONS_AT + 16 * SECTIONS;
+pub(super) const PREAMBLE: usize = SUM_AT + 8;
 
 /// A trained model: immutable, shared by any number of threads.
 #[derive(Debug)]
@@ -150,11 +150,15 @@ impl Model {
         self.table(kind).weights()
     }
 
-    /// The name of attribute `i`.
+    /// The name of attribute `i`, in the order of training.
     ///
     /// # Errors
     ///
     /// [`Error::Model`] when the file is damaged there.
+    ///
+    /// # Panics
+    ///
+    /// If `i` is not below [`Model::attributes`].
     pub fn attribute_name(&self, kind: Kind, i: usize) -> Result<&[u8]> {
         self.table(kind).name(&self.bytes, i)
     }
@@ -165,6 +169,10 @@ impl Model {
     /// # Errors
     ///
     /// [`Error::Model`] when the file is damaged there.
+    ///
+    /// # Panics
+    ///
+    /// If `stride` is below K or `scores` have another length.
     pub fn add_scores(
         &self,
         kind: Kind,
@@ -258,7 +266,7 @@ impl Preamble {
     }
 }
 
-fn checksum(fixed: &[u8], header: &[u8], sums: &[u8]) -> u64 {
+pub(super) fn checksum(fixed: &[u8], header: &[u8], sums: &[u8]) -> u64 {
     let mut hasher = Xxh3::new();
     hasher.update(fixed);
     hasher.update(header);
