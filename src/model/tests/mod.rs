@@ -1,6 +1,7 @@
 //! Models: what goes in comes out.
 
 mod damage;
+mod save;
 
 pub(crate) use damage::crafted;
 
