@@ -55,8 +55,11 @@ impl<'t> Splitter<'t> {
             let stop = stop(self.token(i));
             i += 1;
             let Some(stop) = stop else {
-                if self.is_paragraph_end(i) || self.ends_without_stop(i) {
+                if self.is_paragraph_end(i) {
                     return i;
+                }
+                if let Some(end) = self.end_without_stop(first, i) {
+                    return end;
                 }
                 continue;
             };
@@ -135,15 +138,27 @@ impl<'t> Splitter<'t> {
         i + skipped.count()
     }
 
-    /// Whether an abbreviation or an emoticon before token `i` ended a sentence, by what follows.
-    fn ends_without_stop(&self, i: usize) -> bool {
-        let capital = || self.first_letter(i).is_some_and(char::is_uppercase);
-        self.has_space_before(i)
-            && match self.tokens[i - 1].kind {
-                Kind::Abbreviation => starts_sentence(self.token(self.first_word(i))),
-                Kind::AndSoOn | Kind::Emoticon => capital(),
-                Kind::Word | Kind::Title | Kind::Mark => false,
+    /// The end of the sentence that starts at token `first`, if the abbreviation or emoticon before
+    /// token `i` ended it, with the closing marks that follow: what comes after them tells.
+    fn end_without_stop(&self, first: usize, i: usize) -> Option<usize> {
+        let kind = self.tokens[i - 1].kind;
+        if matches!(kind, Kind::Word | Kind::Title | Kind::Mark) {
+            return None;
+        }
+        let mut end = i;
+        while end < self.tokens.len() && !self.has_space_before(end) {
+            if !self.closes(end) {
+                return None;
             }
+            end += 1;
+        }
+        let next = self.token(self.first_word(end));
+        let ended = match kind {
+            Kind::Abbreviation => starts_sentence(next),
+            Kind::Emoticon => first + 1 < i && next.starts_with(char::is_uppercase),
+            _ => next.starts_with(char::is_uppercase),
+        };
+        ended.then_some(end)
     }
 
     /// Whether the full stop before token `end` belongs to the number of a list item: `1. First`,
@@ -221,15 +236,9 @@ fn stop(token: &str) -> Option<Stop> {
     }
 }
 
-/// Whether Unicode says that a character ends sentences (`Sentence_Break=STerm`): UAX #29 then
-/// parts a capital letter that follows it from what stands before.
+/// Whether Unicode says that a character ends sentences (`Sentence_Break=STerm`): then, and only
+/// then, UAX #29 parts even a small letter that follows it from what stands before.
 fn is_terminal(c: char) -> bool {
-    let mut probe = [0_u8; 8];
-    let length = c.encode_utf8(&mut probe).len();
-    let Some(tail) = probe.get_mut(length..length + 2) else {
-        return false;
-    };
-    tail.copy_from_slice(b" a");
-    std::str::from_utf8(&probe[..length + 2])
-        .is_ok_and(|probe| probe.split_sentence_bounds().count() == 2)
+    let probe = String::from_iter([c, ' ', 'a']);
+    probe.split_sentence_bounds().count() == 2
 }

@@ -5,8 +5,8 @@
 use super::atom::{Chunk, Kind, is_number};
 
 /// Furthest that a rule looks for the `@` or the top-level domain, in atoms: it keeps the time
-/// linear, and no real address is longer (RFC 5321 allows 64 characters before the `@`).
-const REACH: usize = 64;
+/// linear, and real addresses are shorter.
+const REACH: usize = 32;
 
 /// Top-level domains that make a domain of `name.tld`; those that are words of a language
 /// (`is it in at to so no my me us be am as do la`) need `www.`, a scheme or a path.
@@ -86,41 +86,10 @@ fn url_end(chunk: &Chunk<'_>, body: usize) -> usize {
     end
 }
 
+/// Whether a mark cannot be in a URL.
 fn ends_url(mark: &str) -> bool {
-    matches!(
-        mark,
-        "<" | ">"
-            | "\""
-            | "“"
-            | "”"
-            | "‘"
-            | "«"
-            | "»"
-            | "`"
-            | "|"
-            | "{"
-            | "}"
-            | "^"
-            | "\\"
-            | "…"
-            | "，"
-            | "。"
-            | "、"
-            | "；"
-            | "："
-            | "！"
-            | "？"
-            | "（"
-            | "）"
-            | "「"
-            | "」"
-            | "『"
-            | "』"
-            | "【"
-            | "】"
-            | "《"
-            | "》"
-    )
+    const MARKS: &str = "<>\"“”‘«»`|{}^\\…，。、；：！？（）「」『』【】《》";
+    mark.starts_with(|c| MARKS.contains(c))
 }
 
 /// An e-mail address.
@@ -178,7 +147,7 @@ pub(super) fn dotted_name(chunk: &Chunk<'_>, at: usize) -> Option<usize> {
         Some((end, true)) if chunk.text(end) == "/" => Some(url_end(chunk, end + 1)),
         Some((end, _)) => Some(end),
         None if country && lower && path(end) => Some(url_end(chunk, end + 1)),
-        None if stops > 1 && lower => Some(end).filter(|&end| is_chain(chunk, at, end)),
+        None if stops > 1 && is_chain(chunk, at, end) => Some(end),
         None => None,
     }
 }
@@ -190,9 +159,14 @@ pub(super) fn is_extension(chunk: &Chunk<'_>, at: usize) -> bool {
     chunk.word(at).is_some_and(listed) && chunk.word(at + 1).is_none()
 }
 
-/// Whether the pieces are all joined by stops: `comp.sources.unix`, `java.util.zip`.
+/// Whether the pieces of a name without a known ending make one all the same: small letters with
+/// stops between them, and no letter by itself, as in `e.g.the`, but the last.
 fn is_chain(chunk: &Chunk<'_>, at: usize, end: usize) -> bool {
-    (at..end).all(|i| chunk.text(i) != "-") && (at..end).step_by(2).all(|i| is_lower(chunk.text(i)))
+    (at..end).step_by(2).all(|i| {
+        let word = chunk.text(i);
+        let last = i + 1 == end;
+        is_lower(word) && (last || (word.len() > 1 && chunk.text(i + 1) == "."))
+    })
 }
 
 /// Whether a piece is in a list, in lower or upper case throughout.

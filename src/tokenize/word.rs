@@ -52,18 +52,9 @@ fn word(chunk: &Chunk<'_>, at: usize) -> (usize, Kind) {
     } else {
         (at + 1, Kind::Word)
     };
-    let joined = joined(chunk, end);
-    if joined > end {
-        return (suffixed(chunk, joined), Kind::Word);
-    }
-    (
-        if end == at + 1 {
-            suffixed(chunk, end)
-        } else {
-            end
-        },
-        kind,
-    )
+    let last = joined(chunk, end);
+    let kind = if last > end { Kind::Word } else { kind };
+    (suffixed(chunk, last), kind)
 }
 
 /// Extends a word that ends before atom `end` over all that is tied to it.
@@ -191,69 +182,14 @@ fn repeats(mark: &str) -> bool {
         || matches!(mark, "<" | ">" | "'" | "’" | "`")
 }
 
-/// Opening brackets and quotes, and those that do not show their side.
+/// Opening brackets and quotes, alone or repeated, and those that do not show their side.
 pub(super) fn is_opening(mark: &str) -> bool {
-    matches!(
-        mark,
-        "(" | "["
-            | "{"
-            | "<"
-            | "<<"
-            | "\""
-            | "'"
-            | "''"
-            | "`"
-            | "``"
-            | "‘"
-            | "‘‘"
-            | "“"
-            | "«"
-            | "‹"
-            | "„"
-            | "‚"
-            | "¿"
-            | "¡"
-            | "（"
-            | "［"
-            | "｛"
-            | "「"
-            | "『"
-            | "【"
-            | "《"
-            | "〈"
-            | "＂"
-            | "〔"
-            | "”"
-            | "’"
-    )
+    const MARKS: &str = "([{<\"'`‘’“”„‚«‹¿¡（［｛「『【《〈〔＂";
+    !mark.is_empty() && mark.chars().all(|c| MARKS.contains(c))
 }
 
-/// Closing brackets and quotes, and those that do not show their side.
+/// Closing brackets and quotes, alone or repeated, and those that do not show their side.
 pub(super) fn is_closing(mark: &str) -> bool {
-    matches!(
-        mark,
-        ")" | "]"
-            | "}"
-            | ">"
-            | ">>"
-            | "\""
-            | "'"
-            | "''"
-            | "’"
-            | "’’"
-            | "”"
-            | "»"
-            | "›"
-            | "“"
-            | "）"
-            | "］"
-            | "｝"
-            | "」"
-            | "』"
-            | "】"
-            | "》"
-            | "〉"
-            | "＂"
-            | "〕"
-    )
+    const MARKS: &str = ")]}>\"'’”“»›）］｝」』】》〉〕＂";
+    !mark.is_empty() && mark.chars().all(|c| MARKS.contains(c))
 }
