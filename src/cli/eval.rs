@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
-use dropchain::corpus::{Format, ReadOptions, read_all};
+use dropchain::corpus::{CONLLU_COLUMNS, Format, ReadOptions, read_all};
 use dropchain::eval::Evaluation;
 use dropchain::label::convert;
 use dropchain::sentence::Sentence;
@@ -188,6 +188,7 @@ impl Arguments {
             if gold.layout.document_start {
                 evaluation.add_document_start();
             } else {
+                check_words(gold, predicted)?;
                 evaluation.add(&gold_labels(gold)?, &gold_labels(predicted)?)?;
             }
         }
@@ -220,4 +221,33 @@ fn gold_labels(sentence: &Sentence) -> Result<Vec<&str>> {
             "found no label column; evaluation needs labels (choose the column with --label)",
         )
     })
+}
+
+/// Checks that predictions are for the words of the gold sentence, where both files surely have
+/// them in the same column: the predictions have the columns of the gold file, or these and one more,
+/// as `tag` writes them. (Other programs write what they like.)
+fn check_words(gold: &Sentence, predicted: &Sentence) -> Result<()> {
+    let [schema, other] = [gold.schema(), predicted.schema()];
+    let column = schema
+        .position("word")
+        .or_else(|| schema.position("form"))
+        .filter(|&column| Some(column) != schema.label());
+    let tagged = other.width() == schema.width() + 1;
+    let same = schema.names() == CONLLU_COLUMNS && schema.names() == other.names();
+    let Some(column) = column.filter(|_| tagged || same) else {
+        return Ok(());
+    };
+    for t in 0..gold.len() {
+        let [word, found] = [gold, predicted].map(|sentence| sentence.cell(t, column));
+        if word != found {
+            return Err(Error::input(
+                predicted.place(t),
+                format!(
+                    "found the token '{found}'; expected '{word}', as at {}",
+                    gold.place(t)
+                ),
+            ));
+        }
+    }
+    Ok(())
 }
