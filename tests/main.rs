@@ -7,8 +7,8 @@ mod contract;
 mod damaged_models;
 mod determinism;
 mod help;
-//mod model_fixture;
-//mod peer;
+mod model_fixture;
+mod peer;
 #[cfg(unix)]
 mod processes;
 mod support;
