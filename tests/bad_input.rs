@@ -526,12 +526,3 @@ fn predictions_for_other_words_are_named() {
         "other:2: found the token 'c'; expected 'b', as at gold:2"
     );
 }
-
-#[test]
-fn evaluation_needs_a_model_or_predictions() {
-    let folder = Folder::new(&[("gold", "a X\n")]);
-    let message = folder.run("eval gold").failed();
-    assert!(message.contains("--predictions"), "{message}");
-    let message = folder.run("eval --predictions gold gold gold").failed();
-    assert!(message.contains("one gold file"), "{message}");
-}

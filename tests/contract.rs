@@ -343,7 +343,10 @@ fn bad_usage_is_exit_code_2() {
         "tag m --output xml",
         "tag m --constrain maybe",
         "eval",
+        "eval m",
         "eval m train.conll train.conll",
+        "eval --predictions train.conll",
+        "eval --predictions train.conll train.conll train.conll",
         "inspect",
     ] {
         let output = folder.run(line);

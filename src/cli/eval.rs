@@ -13,7 +13,7 @@ use dropchain::{Error, Place, Result};
 
 use super::arguments::{Input, Switch, Threads};
 use super::tag::{Workspaces, read_options};
-use super::{Outcome, stdout_failed};
+use super::{Failure, Outcome, stdout_failed};
 
 /// Confusions that are shown.
 const CONFUSIONS: usize = 30;
@@ -65,16 +65,14 @@ impl Arguments {
             (Some(predictions), [gold]) => self.compare(predictions, gold)?,
             (None, [model, gold]) => self.tag(model, gold)?,
             (Some(_), _) => {
-                return Err(Error::parameter(
+                return Err(Failure::Usage(
                     "expected one gold file beside --predictions, found two files",
-                )
-                .into());
+                ));
             }
             (None, _) => {
-                return Err(Error::parameter(
+                return Err(Failure::Usage(
                     "expected a model and a gold file (or --predictions PRED and a gold file)",
-                )
-                .into());
+                ));
             }
         };
         let text = if self.json {
