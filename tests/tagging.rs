@@ -373,3 +373,19 @@ fn marginals_are_those_of_the_labels_that_are_shown() {
         }
     }
 }
+
+#[test]
+fn marginals_sum_to_1_in_every_scheme() {
+    let folder = Folder::trained(NAMES, "--template ner --scheme bioes");
+    for scheme in ["raw", "io", "iob1", "iob2", "bioes"] {
+        let tag = format!("tag m --output jsonl --marginals --scheme {scheme}");
+        let tagged = folder.run_with(&tag, TEXT).json();
+        for (t, token) in tagged["marginals"].as_array().unwrap().iter().enumerate() {
+            let token = token.as_object().unwrap();
+            let sum: f64 = token.values().map(|p| p.as_f64().unwrap()).sum();
+            assert!((sum - 1.0).abs() < 1e-9, "--scheme {scheme}: {sum}");
+            let best = token.keys().next().unwrap();
+            assert_eq!(best, &tagged["labels"][t], "--scheme {scheme}");
+        }
+    }
+}
