@@ -116,6 +116,7 @@ fn ours(folder: &Folder, l2: &str) -> f64 {
 }
 
 #[test]
+#[expect(clippy::print_stdout, reason = "a test that is skipped says so")]
 fn the_objective_of_crfsuite_is_reached() {
     let Some(corpus) = conll2000() else {
         println!("skipped: corpus not found");
