@@ -387,3 +387,33 @@ fn predictions_need_not_have_the_words() {
     let evaluated = folder.run("eval --predictions labels gold --json").json();
     assert_eq!(evaluated["accuracy"], 0.5);
 }
+
+#[test]
+fn predictions_in_json_lines_are_those_in_columns() {
+    let folder = Folder::trained(NAMES, "--template minimal --max-iterations 3");
+    let tagged = folder.run("tag m train.conll --output jsonl").succeeded();
+    folder.write("tagged.jsonl", tagged);
+    let evaluated = folder.run("eval --predictions tagged.jsonl train.conll");
+    assert_eq!(
+        evaluated.succeeded(),
+        folder.run("eval m train.conll").succeeded()
+    );
+}
+
+#[test]
+fn predictions_in_conllu_stand_in_the_column_of_the_label() {
+    let row =
+        |id: usize, form: &str, upos: &str| format!("{id}\t{form}\t_\t{upos}\t_\t_\t_\t_\t_\t_\n");
+    let gold = [row(1, "Dogs", "NOUN"), row(2, "bark", "VERB")].concat();
+    let folder = Folder::new(&[("gold.conllu", &gold)]);
+    folder.write("right.conllu", &gold);
+    folder.write("wrong.conllu", gold.replace("VERB", "NOUN"));
+    folder.write("other.conllu", gold.replace("bark", "sing"));
+    let eval = |file: &str| folder.run(&format!("eval --predictions {file} gold.conllu --json"));
+    assert_eq!(eval("right.conllu").json()["accuracy"], 1.0);
+    assert_eq!(eval("wrong.conllu").json()["accuracy"], 0.5);
+    assert_eq!(
+        eval("other.conllu").failed(),
+        "other.conllu:2: found the token 'sing'; expected 'bark', as at gold.conllu:2"
+    );
+}

@@ -389,3 +389,15 @@ fn marginals_sum_to_1_in_every_scheme() {
         }
     }
 }
+
+#[test]
+fn a_packed_file_is_tagged_as_what_its_name_says() {
+    use std::io::Write;
+
+    let folder = names();
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    packed.write_all(b"Ann NNP O\nleft VBD O\n").unwrap();
+    folder.write("a.conll.gz", packed.finish().unwrap());
+    let tagged = folder.run("tag m a.conll.gz").succeeded();
+    assert_eq!(tagged, "Ann NNP O B-PER\nleft VBD O O\n\n");
+}
