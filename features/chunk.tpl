@@ -31,3 +31,8 @@ column(1)[+1] & column(1)[+2]
 column(1)[-2] & column(1)[-1] & column(1)[0]
 column(1)[-1] & column(1)[0] & column(1)[+1]
 column(1)[0] & column(1)[+1] & column(1)[+2]
+
+# Those nineteen are the usual set for this task. Endings and the look of the word help with words
+# that training has not seen.
+suffix(1..3)
+shape(collapsed)

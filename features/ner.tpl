@@ -1,28 +1,20 @@
 # Named entities, for any language and text; needs words only, no other files.
 #
-# Compare ner-finkel.tpl, the set that the literature uses for news; this one adds lower-case
-# forms, which help where capitals cannot be trusted, and marks of web text.
+# ner-finkel.tpl is the set that the literature uses for news; this one adds the word in lower
+# case and marks of web text, and says what everything is for.
 
 bias
 
-# The word and its neighbors. What lies outside the sentence is empty, and that is an attribute
-# too: it says that the sentence begins or ends there.
+# The word and its neighbors: [-1] is the one before, [+1] the one after. What lies outside the
+# sentence is empty, and that is an attribute too: it says that the sentence begins or ends there.
 word
 word[-1]
 word[+1]
-word[-2]
-word[+2]
 
-# The same without capitals: `lower` can stand wherever a column can.
+# The same without capitals; `lower` can stand wherever a column can.
 lower
-lower[-1]
-lower[+1]
 
-# Pairs: `&` joins values to one attribute, as in `word[-1]|word[0]=New|York`.
-word[-1] & word
-word & word[+1]
-
-# Beginnings and ends of <word>, up to 5 characters of it: <Lo, <Lon, ... on>, don>
+# Beginnings and ends of <word>, up to 5 characters of it: <L, <Lo, ... on>, n>
 affixes(2..6)
 
 # What words look like. dan2 writes `Xx` for London, `d-d` for 10-12, `X:2` for EU; a final k says
@@ -30,26 +22,24 @@ affixes(2..6)
 shape(dan2)
 shape(dan2)[-1]
 shape(dan2)[+1]
+
+# `&` joins values to one attribute, as in `word[-1]|shape(dan2)[0]=in|Xx`.
+word[-1] & shape(dan2)
+shape(dan2) & word[+1]
 shape(dan2)[-1] & shape(dan2)
 shape(dan2) & shape(dan2)[+1]
 shape(dan2)[-1] & shape(dan2) & shape(dan2)[+1]
-word[-1] & shape(dan2)
-shape(dan2) & word[+1]
 
 # Two words away, where the word between is short (`of`, `de`, `-`)
-lower[-2] & shape(dan2) if length(word[-1]) <= 3
-lower[+2] & shape(dan2) if length(word[+1]) <= 3
-
-# A capital means less at the start of a sentence.
-capitalization & start
+word[-2] & shape(dan2) if length(word[-1]) <= 3
+word[+2] & shape(dan2) if length(word[+1]) <= 3
 
 # Words within four tokens, wherever
-bag(lower, 1..4)
-bag(lower, -4..-1)
+bag(word, 1..4)
+bag(word, -4..-1)
 
-# A title before a name; whether a name recurs in the sentence
+# Titles such as Mr. and Judge; whether a name recurs in the sentence
 title
-title[-1]
 occurrence
 
 # User names, hash tags and addresses, in tweets and on the web

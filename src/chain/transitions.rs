@@ -18,8 +18,10 @@ const LN_FLOOR: f64 = -1000.0 * std::f64::consts::LN_2;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Order {
     /// Every token is on its own: multinomial logistic regression.
+    #[serde(rename = "0")]
     Zero,
     /// The label of a token depends on the one before it: a linear-chain CRF.
+    #[serde(rename = "1")]
     One,
 }
 

@@ -232,10 +232,17 @@ impl Arguments {
 /// A template from a file, or else one that comes with dropchain.
 pub fn find_template(name: &str) -> Result<Template> {
     let path = std::path::Path::new(name);
-    match Template::shipped(name) {
-        Some(template) if !path.exists() => template,
-        _ => Template::read(path),
+    if path.exists() {
+        return Template::read(path);
     }
+    Template::shipped(name).unwrap_or_else(|| {
+        let names: Vec<&str> = Template::shipped_names().collect();
+        Err(Error::parameter(format!(
+            "--template {name}: there is no such file, and no template of that name comes with \
+             dropchain (there are {})",
+            names.join(", ")
+        )))
+    })
 }
 
 /// The flag that Ctrl-C sets. A second Ctrl-C ends the program at once.

@@ -1,7 +1,7 @@
 //! Writing, opening and reading a model file.
 
 use std::fs;
-use std::io::Write;
+use std::io::{self, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -335,6 +335,12 @@ fn temporary_beside(path: &Path) -> Result<(NamedTempFile, PathBuf)> {
     let file = builder
         .prefix(".dropchain-")
         .tempfile_in(folder_of(&target))
-        .map_err(|e| Error::io(path, e))?;
+        // The system's own words, without the name of the temporary file.
+        .map_err(|e| {
+            Error::io(
+                path,
+                e.raw_os_error().map_or(e, io::Error::from_raw_os_error),
+            )
+        })?;
     Ok((file, target))
 }

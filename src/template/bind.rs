@@ -7,7 +7,7 @@ use hashbrown::HashMap;
 use super::extract::{Asked, Compiled, Extractor, Slot};
 use super::functions;
 use super::lexer::Spot;
-use super::shape::Known;
+use super::shape::{Known, SHAPES};
 use super::syntax::{Column, Condition, Form, Function, Line, Term, Test, Text};
 use super::text::did_you_mean;
 use super::view::View;
@@ -102,6 +102,7 @@ impl Binder<'_> {
             let message = match column {
                 Column::Name(name) => {
                     let mut known: Vec<&str> = functions::names().collect();
+                    known.extend(SHAPES.iter().map(|(shape, _)| *shape));
                     known.extend(names.iter().map(String::as_str));
                     let near = did_you_mean(name, known);
                     format!("the input has no column '{name}', only {listed}{near}")

@@ -88,20 +88,24 @@ impl Extractor {
             }
         }
         ws.reset(sentence.len());
-        for view in &self.views {
+        let filled = self.views.iter().try_for_each(|view| {
             view.fill(sentence, ws)?;
             if ws.overflowed() {
-                ws.reset(0);
                 let message = "the sentence is too long for its templates (4 GiB of text)";
                 return Err(Error::input(sentence.place(0), message));
             }
+            Ok(())
+        });
+        if filled.is_err() {
+            ws.reset(0);
         }
-        Ok(())
+        filled
     }
 
     /// Gives `sink` all attributes of token `t` of the sentence that `ws` was prepared for.
     ///
-    /// A position beyond the sentence has no attributes.
+    /// A position beyond the sentence has no attributes. The workspace must come from a
+    /// [`Extractor::prepare`] of this extractor that succeeded.
     pub fn extract(&self, sentence: &Sentence, t: usize, ws: &mut Workspace, sink: &mut impl Sink) {
         debug_assert_eq!(sentence.len(), ws.tokens, "prepared for another sentence");
         if t >= ws.tokens {

@@ -25,6 +25,8 @@ pub(super) enum Kind<'a> {
     Name(&'a str),
     /// A whole number, with or without a sign.
     Integer(i32),
+    /// A number with a fraction.
+    Decimal,
     /// What stands between double quotes, escapes untouched.
     Quoted(&'a str),
     /// An operator or a bracket.
@@ -95,14 +97,17 @@ fn token(rest: &str) -> Result<(Kind<'_>, usize), String> {
     }
     let unsigned = rest.strip_prefix(['+', '-']).unwrap_or(rest);
     if unsigned.starts_with(|c: char| c.is_ascii_digit()) {
-        let sign = rest.len() - unsigned.len();
-        let digits = unsigned.find(|c: char| !c.is_ascii_digit());
-        let length = sign + digits.unwrap_or(unsigned.len());
-        let number = &rest[..length];
+        let after = unsigned.trim_start_matches(|c: char| c.is_ascii_digit());
+        let fraction = after.strip_prefix('.').unwrap_or("");
+        if fraction.starts_with(|c: char| c.is_ascii_digit()) {
+            let after = fraction.trim_start_matches(|c: char| c.is_ascii_digit());
+            return Ok((Kind::Decimal, rest.len() - after.len()));
+        }
+        let number = &rest[..rest.len() - after.len()];
         let value = number
             .parse()
             .map_err(|_| format!("the number {number} is too large"))?;
-        return Ok((Kind::Integer(value), length));
+        return Ok((Kind::Integer(value), number.len()));
     }
     if let Some(symbol) = SYMBOLS.iter().find(|symbol| rest.starts_with(**symbol)) {
         return Ok((Kind::Symbol(symbol), symbol.len()));
@@ -142,9 +147,9 @@ mod tests {
 
     #[test]
     fn a_line_is_cut_into_tokens() {
-        use Kind::{End, Integer, Name, Quoted, Symbol};
+        use Kind::{Decimal, End, Integer, Name, Quoted, Symbol};
         assert_eq!(
-            kinds(r#"edge: bag(größe, -4..+2) if x <= 3 # "no"#),
+            kinds(r#"edge: bag(größe, -4..+2) if x <= 3.5 # "no"#),
             [
                 Name("edge"),
                 Symbol(":"),
@@ -159,7 +164,7 @@ mod tests {
                 Name("if"),
                 Name("x"),
                 Symbol("<="),
-                Integer(3),
+                Decimal,
                 End,
             ]
         );

@@ -30,6 +30,7 @@
 //!
 //! Characters are grapheme clusters throughout: none is ever cut.
 
+mod arguments;
 mod bind;
 mod extract;
 mod functions;
@@ -44,6 +45,7 @@ mod shipped;
 mod syntax;
 mod text;
 mod view;
+mod wapiti_regex;
 mod workspace;
 
 #[cfg(test)]
@@ -332,9 +334,10 @@ fn parse_patterns(written: &[(u64, &str)], file: &str) -> Result<(Vec<Line>, boo
     let (mut lines, mut transitions) = (Vec::new(), false);
     let mut seen = hashbrown::HashSet::new();
     for &(number, text) in written {
+        let text = pattern::content(text, dialect);
         let parsed = pattern::line(text, dialect, Spot { file, line: number })?;
         transitions |= parsed.transition;
-        if seen.insert(text.trim_end()) {
+        if seen.insert(text) {
             lines.extend(parsed.line);
         }
     }

@@ -1,6 +1,7 @@
 //! A line of dropchain's own template language, from tokens to [`Line`].
 
-use super::functions::{self, Argument, Call, Value, check_offset, expression, unescape};
+use super::arguments::{Argument, Call, Value};
+use super::functions::{self, check_offset, expression, unescape};
 use super::lexer::{Kind, Spot, Token, tokens};
 use super::resources::Resources;
 use super::syntax::{Comparison, Condition, Form, Function, Line, Piece, Term, Test};
@@ -332,6 +333,11 @@ impl<'a> Parser<'a, '_, '_> {
 }
 
 /// Puts the canonical name and the separators around the terms.
+///
+/// No two lines share an attribute. Theirs start with their names followed by `=` (or end there),
+/// names differ, and no name is another name, `=` and more: inside a name a `=` stands in a
+/// string, before which the quotes of a name would not be closed, or in an operator, before
+/// which a name would end in a blank or in the half of an operator.
 fn assemble(number: u64, edge: bool, terms: Vec<Term>, conditions: Vec<Condition>) -> Line {
     let mut head = String::new();
     if edge {

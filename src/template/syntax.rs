@@ -43,6 +43,14 @@ pub(super) struct Text {
 }
 
 impl Text {
+    /// The cells of `column` as they are.
+    pub(super) fn plain(column: Column) -> Self {
+        Self {
+            column,
+            lower: false,
+        }
+    }
+
     /// Whether this is what functions read when they are not told: the words as they are.
     pub(super) fn is_default(&self) -> bool {
         self.column == Column::Word && !self.lower

@@ -82,24 +82,28 @@ pub(super) fn did_you_mean<'a>(name: &str, names: impl IntoIterator<Item = &'a s
     nearest(name, names).map_or_else(String::new, |near| format!("; did you mean '{near}'?"))
 }
 
-/// Levenshtein distance; `limit + 1` where the lengths alone exceed `limit`.
+/// Edits between two names: characters inserted, left out, replaced, or swapped with their
+/// neighbor; `limit + 1` where the lengths alone exceed `limit`.
 fn distance(a: &str, b: &str, limit: usize) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let length = a.chars().count();
-    if length.abs_diff(b.len()) > limit {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    if a.len().abs_diff(b.len()) > limit {
         return limit + 1;
     }
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, &y) in b.iter().enumerate() {
-            let substituted = diagonal + usize::from(x != y);
-            diagonal = row[j + 1];
-            row[j + 1] = substituted.min(diagonal + 1).min(row[j] + 1);
+    let mut before: Vec<usize> = Vec::new();
+    let mut above: Vec<usize> = (0..=b.len()).collect();
+    for i in 0..a.len() {
+        let mut row = vec![i + 1];
+        for j in 0..b.len() {
+            let replaced = above[j] + usize::from(a[i] != b[j]);
+            let mut least = replaced.min(above[j + 1] + 1).min(row[j] + 1);
+            if i > 0 && j > 0 && a[i] == b[j - 1] && a[i - 1] == b[j] {
+                least = least.min(before[j - 1] + 1);
+            }
+            row.push(least);
         }
+        before = std::mem::replace(&mut above, row);
     }
-    row[b.len()]
+    above[b.len()]
 }
 
 #[cfg(test)]
@@ -148,6 +152,7 @@ mod tests {
         let names = ["shape", "suffix", "lower"];
         assert_eq!(nearest("shap", names), Some("shape"));
         assert_eq!(nearest("sufix", names), Some("suffix"));
+        assert_eq!(nearest("lwoer", names), Some("lower"));
         assert_eq!(nearest("gazetteer", names), None);
         assert_eq!(did_you_mean("lowr", names), "; did you mean 'lower'?");
     }

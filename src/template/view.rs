@@ -374,7 +374,7 @@ fn fill_pattern(pattern: &Pattern, sentence: &Sentence, ws: &mut Workspace) {
     }
     for t in 0..ws.tokens {
         ws.push_made(0..0, |_, _, out| {
-            pattern.write(sentence.cell(t, pattern.column), out)
+            pattern.write(sentence.cell(t, pattern.column), out);
         });
         ws.end_cell();
     }

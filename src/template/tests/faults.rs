@@ -1,0 +1,303 @@
+//! Messages of faults, word by word.
+
+use super::*;
+
+#[test]
+fn a_misspelt_function_is_told_its_nearest_name() {
+    assert_eq!(
+        fault("word\n  sufix(3)"),
+        "t.tpl:2:3: there is no function 'sufix'; did you mean 'suffix'?"
+    );
+    assert_eq!(
+        fault("gazetteer(1)"),
+        "t.tpl:1:1: there is no function 'gazetteer'"
+    );
+}
+
+#[test]
+fn arguments_that_do_not_fit_are_quoted() {
+    for (source, message) in [
+        (
+            "prefix",
+            "t.tpl:1:1: 'prefix' needs a length or a range of lengths, as in prefix(1..4)",
+        ),
+        (
+            "prefix(0)",
+            "t.tpl:1:8: the length 0 is not allowed; expected 1 to 32",
+        ),
+        (
+            "prefix(1..99)",
+            "t.tpl:1:8: the length 99 is not allowed; expected 1 to 32",
+        ),
+        (
+            "prefix(4..1)",
+            "t.tpl:1:8: the range 4..1 is empty; expected 1..4",
+        ),
+        (
+            "shape(wide, pos, x)",
+            "t.tpl:1:13: 'shape' does not take the argument pos; expected shape(dan2)",
+        ),
+        (
+            "bias(3)",
+            "t.tpl:1:6: 'bias' does not take the argument 3; expected bias",
+        ),
+        (
+            "prefix(3, shape)",
+            "t.tpl:1:11: 'prefix' reads a column, lower or lower(column), not 'shape'",
+        ),
+        (
+            "bias[1]",
+            "t.tpl:1:1: 'bias' takes no position; leave out the square brackets",
+        ),
+        (
+            "bag(word)",
+            "t.tpl:1:1: 'bag' needs a range of positions, as in bag(word, 1..4)",
+        ),
+        (
+            "bag(word, 1..2)[1]",
+            "t.tpl:1:1: 'bag' takes no position; leave out the square brackets",
+        ),
+        (
+            "length(word[-1])[-1]",
+            "t.tpl:1:8: a position stands inside and outside the brackets; expected one of them",
+        ),
+        (
+            "column(-1)",
+            "t.tpl:1:1: 'column' needs a number from 0 or a name in quotes, as in \
+                         column(2) or column(\"name\")",
+        ),
+        (
+            "cluster(\"paths.txt\", 4, 4)",
+            "t.tpl:1:25: the length 4 is given twice",
+        ),
+    ] {
+        assert_eq!(fault(source), message, "{source}");
+    }
+}
+
+#[test]
+fn what_does_not_belong_is_quoted() {
+    for (source, message) in [
+        (
+            "word shape",
+            "t.tpl:1:6: expected '&', 'if' or the end of the line (a line holds one template), \
+             found 'shape'",
+        ),
+        (
+            "word &",
+            "t.tpl:1:7: expected a function or a column, found the end of the line",
+        ),
+        (
+            "word[x]",
+            "t.tpl:1:6: expected a position such as -1, found 'x'",
+        ),
+        (
+            "word[1",
+            "t.tpl:1:7: expected ']', found the end of the line",
+        ),
+        (
+            "prefix(1",
+            "t.tpl:1:9: expected ',' or ')', found the end of the line",
+        ),
+        (
+            "prefix(1..)",
+            "t.tpl:1:11: expected the end of the range, found ')'",
+        ),
+        ("word noise=0.2", "t.tpl:1:6: there is no option 'noise'"),
+        (
+            "if word",
+            "t.tpl:1:1: expected a function or a column, found the key word 'if'",
+        ),
+        (
+            "\"word\"",
+            "t.tpl:1:1: expected a function or a column, found '\"word\"'",
+        ),
+    ] {
+        assert_eq!(fault(source), message, "{source}");
+    }
+}
+
+#[test]
+fn conditions_that_make_no_sense_say_so() {
+    for (source, message) in [
+        (
+            "word if title",
+            "t.tpl:1:14: expected a test of title[0] (<=, ==, !=, matches \"…\" or exists), \
+             found the end of the line",
+        ),
+        (
+            "word if word <= 3",
+            "t.tpl:1:14: '<=' compares numbers, and word[0] is none; expected ==, !=, matches \
+             or exists",
+        ),
+        (
+            "word if length == \"a\"",
+            "t.tpl:1:19: expected a number that is not negative, found '\"a\"'",
+        ),
+        (
+            "word if word == 3",
+            "t.tpl:1:17: expected a string in quotes, found '3'",
+        ),
+        (
+            "word if word == \"\\n\"",
+            "t.tpl:1:17: unknown escape '\\n' in \"\\\\n\"; expected \\\" or \\\\",
+        ),
+    ] {
+        assert_eq!(fault(source), message, "{source}");
+    }
+}
+
+#[test]
+fn faulty_expressions_say_why() {
+    assert_eq!(
+        fault("regex(\"(a\")"),
+        "t.tpl:1:7: the regular expression \"(a\" is faulty: unclosed group"
+    );
+    assert_eq!(
+        fault("word if word matches \"[b\""),
+        "t.tpl:1:22: the regular expression \"[b\" is faulty: unclosed character class"
+    );
+    assert!(fault("regex(\"a{9999}{9999}\")").contains("is faulty: "));
+}
+
+#[test]
+fn what_is_too_much_is_refused() {
+    for (source, message) in [
+        (
+            "word[101]",
+            "t.tpl:1:6: the position 101 is too far; expected -100 to 100",
+        ),
+        (
+            "bag(word, 1..1000)",
+            "t.tpl:1:11: the position 1000 is too far; expected -100 to 100",
+        ),
+        (
+            "ngrams(2..6) & ngrams(2..6)",
+            "t.tpl:1:1: this line can give a token 250000 attributes; at most 4096 are allowed",
+        ),
+        (
+            "word&word&word&word&word&word&word&word&word",
+            "t.tpl:1:1: 9 terms and 0 conditions; at most 8 of each are allowed",
+        ),
+        (
+            "word[99999999999]",
+            "t.tpl:1:6: the number 99999999999 is too large",
+        ),
+    ] {
+        assert_eq!(fault(source), message, "{source}");
+    }
+    let nested = format!("lower{}", "(lower".repeat(1000));
+    assert_eq!(fault(&nested), "t.tpl:1:49: the brackets nest too deep");
+    let long = "# \n".repeat(400_000);
+    assert_eq!(
+        fault(&long),
+        "t.tpl: a template file of more than 1048576 bytes"
+    );
+}
+
+#[test]
+fn the_same_template_twice_is_a_fault() {
+    assert_eq!(
+        fault("# x\nword\n word [0]"),
+        "t.tpl:3:2: 'word[0]' stands on line 2 already"
+    );
+    assert!(parse("word\nedge: word").is_ok());
+}
+
+#[test]
+fn a_second_bare_transition_is_a_fault() {
+    assert_eq!(
+        fault("edge: bias"),
+        "t.tpl:1:1: 'edge: bias' is the bare transition, which is there without a template"
+    );
+}
+
+#[test]
+fn a_file_without_templates_is_a_fault() {
+    assert_eq!(
+        fault("# nothing\n"),
+        "t.tpl: there is no template in this file"
+    );
+}
+
+#[test]
+fn files_that_cannot_be_read_are_faults_of_the_template() {
+    assert_eq!(
+        fault("word\nlexicon(\"nams.txt\")"),
+        "t.tpl:2:9: cannot read 'nams.txt': entity not found"
+    );
+    assert_eq!(
+        fault("cluster(\"bad.txt\", 4)"),
+        "bad.txt:2: expected a cluster's path, a tab and a word, found '011'"
+    );
+}
+
+#[test]
+fn unknown_columns_are_faults_when_bound() {
+    let bound = |source: &str, sentence: &Sentence| {
+        let template = parse(source).unwrap();
+        template.bind(sentence.schema()).unwrap_err().to_string()
+    };
+    let sentence = table("word pos ner", Some(2), "a b c");
+    assert_eq!(
+        bound("word & pso", &sentence),
+        "t.tpl:1:8: the input has no column 'pso', only word pos ner; did you mean 'pos'?"
+    );
+    assert_eq!(
+        bound("shap", &sentence),
+        "t.tpl:1:1: the input has no column 'shap', only word pos ner; did you mean 'shape'?"
+    );
+    assert_eq!(
+        bound("shape(colapsed)", &sentence),
+        "t.tpl:1:1: the input has no column 'colapsed', only word pos ner; did you mean \
+         'collapsed'?"
+    );
+    assert_eq!(
+        bound("bias\nword if column(3) exists", &sentence),
+        "t.tpl:2:9: the input has no column(3); it has 3 (word pos ner)"
+    );
+    assert_eq!(
+        bound("prefix(2, ner)", &sentence),
+        "t.tpl:1:1: the template reads the label column 'ner'"
+    );
+    assert_eq!(
+        bound("U:%x[0,2]", &sentence),
+        "t.tpl:1:3: the template reads the label column 'ner'"
+    );
+}
+
+#[test]
+fn a_cell_that_is_no_number_names_its_place() {
+    for text in ["abc", "NaN", "inf", "1e16", ""] {
+        let sentence = table("word freq", None, &format!("a 1\nb {text}"));
+        let extractor = parse("value(freq)")
+            .unwrap()
+            .bind(sentence.schema())
+            .unwrap();
+        let error = extractor.prepare(&sentence, &mut Workspace::default());
+        assert_eq!(
+            error.unwrap_err().to_string(),
+            format!("x.conll:2: column 'freq' holds '{text}'; expected a number of at most 1e15")
+        );
+    }
+}
+
+#[test]
+fn sentences_with_other_columns_are_refused() {
+    let extractor = parse("word & pos").unwrap();
+    let extractor = extractor
+        .bind(table("word pos", None, "a b").schema())
+        .unwrap();
+    let mut workspace = Workspace::default();
+    let other = table("word lemma", None, "a b");
+    assert_eq!(
+        extractor
+            .prepare(&other, &mut workspace)
+            .unwrap_err()
+            .to_string(),
+        "x.conll:1: expected column 1 to be 'pos', found the columns word lemma"
+    );
+    assert!(extractor.prepare(&words("a"), &mut workspace).is_err());
+    let wider = table("word pos ner", Some(2), "a b c");
+    assert!(extractor.prepare(&wider, &mut workspace).is_ok());
+}

@@ -1,0 +1,89 @@
+//! Tests of templates as a whole: text in, attributes out.
+
+mod dialects;
+mod docs;
+mod faults;
+mod finkel;
+mod functions;
+mod robust;
+mod store;
+
+use std::sync::Arc;
+
+use super::{Sink, Template, Workspace};
+use crate::error::{Error, Result};
+use crate::sentence::{Schema, Sentence};
+
+/// Collects the attributes of a token; a value other than 1 is written after a colon.
+#[derive(Default)]
+struct Collected {
+    node: Vec<String>,
+    edge: Vec<String>,
+}
+
+impl Sink for Collected {
+    fn node(&mut self, attribute: &[u8], value: f64) {
+        self.node.push(written(attribute, value));
+    }
+
+    fn edge(&mut self, attribute: &[u8], value: f64) {
+        self.edge.push(written(attribute, value));
+    }
+}
+
+fn written(attribute: &[u8], value: f64) -> String {
+    let name = std::str::from_utf8(attribute).expect("attributes are UTF-8");
+    if value == 1.0 {
+        name.to_owned()
+    } else {
+        format!("{name}:{value}")
+    }
+}
+
+/// Files that the templates of these tests may name.
+fn resource(name: &str) -> Result<String> {
+    match name {
+        "names.txt" => Ok("New York\nParis\n".to_owned()),
+        "paths.txt" => Ok("0110\tParis\t7\n011011\tYork\t3\n1\tin\t99\n".to_owned()),
+        "bad.txt" => Ok("0110\tParis\n011\n".to_owned()),
+        _ => Err(Error::io(name, std::io::ErrorKind::NotFound.into())),
+    }
+}
+
+fn parse(source: &str) -> Result<Template> {
+    Template::parse(source, "t.tpl", &mut resource)
+}
+
+fn fault(source: &str) -> String {
+    parse(source).expect_err("a fault").to_string()
+}
+
+/// A sentence with columns: `names` separated by blanks, rows by line ends.
+fn table(names: &str, label: Option<usize>, rows: &str) -> Sentence {
+    let names = names.split(' ').map(str::to_owned).collect();
+    let schema = Arc::new(Schema::new(names, label).expect("a schema"));
+    let mut sentence = Sentence::new(schema, Arc::from("x.conll"));
+    for (line, row) in (1..).zip(rows.lines()) {
+        sentence.push(row.split(' '), line).expect("a row");
+    }
+    sentence
+}
+
+fn words(text: &str) -> Sentence {
+    Sentence::from_words(text.split(' '))
+}
+
+fn collect(template: &Template, sentence: &Sentence, t: usize) -> Collected {
+    let extractor = template.bind(sentence.schema()).expect("columns");
+    let mut workspace = Workspace::default();
+    extractor.prepare(sentence, &mut workspace).expect("values");
+    let mut collected = Collected::default();
+    extractor.extract(sentence, t, &mut workspace, &mut collected);
+    collected
+}
+
+/// The node attributes of token `t` of `sentence`, a row of words.
+fn nodes(source: &str, sentence: &str, t: usize) -> Vec<String> {
+    let template = parse(source).expect("a template");
+    collect(&template, &words(sentence), t).node
+}
