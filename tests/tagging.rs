@@ -67,12 +67,14 @@ fn columns_may_lack_the_label() {
 fn other_columns_than_those_of_training_can_be_named() {
     let folder = names();
     folder.write("other.conll", "1 Ann\n2 left\n");
-    let tag = "tag m other.conll --columns n,word";
-    // With names of their own the last column is the label, unless told apart by the width.
-    assert_eq!(
-        folder.run(&format!("{tag},ner")).succeeded(),
-        "1 Ann B-PER\n2 left O\n\n"
-    );
+    for columns in ["n,word", "n,word,ner"] {
+        let tag = format!("tag m other.conll --columns {columns}");
+        assert_eq!(
+            folder.run(&tag).succeeded(),
+            "1 Ann B-PER\n2 left O\n\n",
+            "{columns}"
+        );
+    }
 }
 
 #[test]

@@ -184,9 +184,11 @@ pub fn read_options(
         comments,
     };
     let label = header.label_name().map(str::to_owned);
-    if format == Format::Conll && columns.is_none() && trained_on_columns {
-        options.columns = Some(header.columns.clone());
-        options.label = label;
+    if format == Format::Conll && trained_on_columns {
+        let columns = options
+            .columns
+            .get_or_insert_with(|| header.columns.clone());
+        options.label = label.filter(|label| columns.contains(label));
     } else if format == Format::Conllu && !trained_on_columns && header.template.is_some() {
         options.label = label;
     }
