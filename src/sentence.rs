@@ -143,8 +143,10 @@ pub struct Layout {
     /// Lines kept apart from the words (multiword ranges, empty nodes, comments inside a
     /// sentence), each with the token it stands before; T for those after the last one.
     pub apart: Vec<(usize, String)>,
-    /// The text that the sentence was cut from: a line of raw text, or a JSON line.
+    /// The text that the sentence was cut from: a line of raw text, or the `text` of a JSON object.
     pub source: Option<Arc<str>>,
+    /// The JSON object that the sentence was read from, whose other keys the output carries.
+    pub record: Option<Arc<str>>,
     /// A document boundary (`-DOCSTART-`), not a sentence to tag.
     pub document_start: bool,
 }

@@ -7,10 +7,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use ndarray::{Array2, ArrayView2};
+use ndarray::Array2;
 
 use crate::chain::{self, Constraint, Lattice, Order, Scores, Transitions, Viterbi};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::extract::{AttributeSource, TokenSink};
 use crate::ids::LabelId;
 use crate::label::{LabelSet, Scheme};
@@ -72,17 +72,28 @@ pub struct Tagger {
     model: Model,
     transitions: Transitions,
     constraint: Option<Constraint>,
+    /// What tells this tagger from others that use the same workspace.
+    identity: Arc<()>,
 }
 
-/// What one thread needs for tagging; made once, reused for every sentence.
+/// What one thread needs for tagging; made once, reused for every sentence, of any columns and
+/// with any tagger.
 #[derive(Debug, Default)]
 pub struct Workspace {
-    source: Option<(Arc<Schema>, AttributeSource)>,
+    bound: Option<Bound>,
     template: template::Workspace,
     nodes: Vec<f64>, // [T][stride]
     edges: Vec<f64>, // [T][K][stride]
     viterbi: Viterbi,
     lattice: Lattice,
+}
+
+/// The template of a tagger, bound to the columns of the last sentence.
+#[derive(Debug)]
+struct Bound {
+    tagger: Arc<()>,
+    schema: Arc<Schema>,
+    source: AttributeSource,
 }
 
 /// The constraint for decoding legal sequences of a scheme; none where everything is legal.
@@ -105,6 +116,7 @@ impl Tagger {
             constraint: constraint(&header.labels, header.scheme),
             transitions,
             model,
+            identity: Arc::new(()),
         }
     }
 
@@ -143,22 +155,19 @@ impl Tagger {
         Ok(tagging.labels.iter().map(|&id| self.label(id)).collect())
     }
 
-    /// Tags a sentence.
+    /// Tags a sentence. One without tokens has one label sequence, the empty one.
     ///
     /// # Errors
     ///
     /// A sentence without the columns that the model's template reads, or without attributes where
-    /// the model was trained on ready-made ones; a cell that should be a number and is not; a
-    /// damaged model file.
+    /// the model was trained on ready-made ones; a cell that should be a number and is not;
+    /// attribute values for which scores overflow; a damaged model file.
     pub fn tag(
         &self,
         sentence: &Sentence,
         options: TagOptions,
         workspace: &mut Workspace,
     ) -> Result<Tagging> {
-        if sentence.is_empty() {
-            return Ok(Tagging::default());
-        }
         let edges = self.score(sentence, workspace)?;
         let Workspace {
             nodes,
@@ -175,8 +184,14 @@ impl Tagger {
         let mut tagging = Tagging::default();
         let labels = &mut tagging.labels;
         let best = viterbi.decode(&self.transitions, scores, constraint, labels);
+        if !best.is_finite() {
+            return Err(overflow(sentence, 0));
+        }
         if options.marginals || options.probability || options.nbest > 1 {
             let log_partition = lattice.forward_backward(&self.transitions, scores);
+            if !log_partition.is_finite() {
+                return Err(overflow(sentence, 0));
+            }
             let probability = |score: f64| (score - log_partition).exp().min(1.0);
             tagging.probability = options.probability.then(|| probability(best));
             if options.marginals {
@@ -196,37 +211,24 @@ impl Tagger {
     }
 
     fn marginals(&self, tokens: usize, lattice: &Lattice) -> Array2<f64> {
-        let k = self.model.header().labels.len();
-        let padded = ArrayView2::from_shape((tokens, chain::padded(k)), lattice.node_marginals());
-        padded.map_or_else(
-            |_| Array2::zeros((tokens, k)),
-            |padded| padded.slice(ndarray::s![.., ..k]).to_owned(),
-        )
+        let (k, stride) = (self.transitions.labels(), self.transitions.stride());
+        let padded = lattice.node_marginals();
+        Array2::from_shape_fn((tokens, k), |(t, b)| padded[t * stride + b])
     }
 
     /// Writes the scores of a sentence into the workspace; whether there are edge scores.
     fn score(&self, sentence: &Sentence, workspace: &mut Workspace) -> Result<bool> {
-        let header = self.model.header();
-        let k = header.labels.len();
-        let stride = chain::padded(k);
-        let edges = header.order == Order::One && self.model.attributes(Kind::Edge) > 0;
+        let (k, stride) = (self.transitions.labels(), self.transitions.stride());
+        let edges = self.transitions.order() == Order::One && self.model.attributes(Kind::Edge) > 0;
+        let width = if edges { k * stride } else { 0 };
         workspace.nodes.clear();
         workspace.nodes.resize(sentence.len() * stride, 0.0);
         workspace.edges.clear();
-        let width = if edges { k * stride } else { 0 };
         workspace.edges.resize(sentence.len() * width, 0.0);
-        let bound = workspace
-            .source
-            .take()
-            .filter(|(schema, _)| Arc::ptr_eq(schema, sentence.schema()));
-        let bound = match bound {
-            Some(bound) => bound,
-            None => {
-                let template = header.template.as_ref();
-                let source = AttributeSource::bind(template, sentence.schema())?;
-                (Arc::clone(sentence.schema()), source)
-            }
-        };
+        if sentence.is_empty() {
+            return Ok(edges);
+        }
+        let bound = self.bind(sentence.schema(), workspace.bound.take())?;
         let mut scorer = Scorer {
             model: &self.model,
             stride,
@@ -238,11 +240,41 @@ impl Tagger {
             fault: Ok(()),
         };
         let result = bound
-            .1
+            .source
             .attributes(sentence, &mut workspace.template, &mut scorer);
-        workspace.source = Some(bound);
-        result.map(|()| edges)
+        workspace.bound = Some(bound);
+        result?;
+        for (scores, width) in [(&workspace.nodes, stride), (&workspace.edges, width)] {
+            if let Some(i) = scores.iter().position(|score| !score.is_finite()) {
+                return Err(overflow(sentence, i / width));
+            }
+        }
+        Ok(edges)
     }
+
+    /// The template, bound to the columns of `schema`: `last`, if that is what it is.
+    fn bind(&self, schema: &Arc<Schema>, last: Option<Bound>) -> Result<Bound> {
+        let same = |bound: &Bound| {
+            Arc::ptr_eq(&bound.tagger, &self.identity)
+                && (Arc::ptr_eq(&bound.schema, schema) || bound.schema == *schema)
+        };
+        if let Some(bound) = last.filter(same) {
+            return Ok(bound);
+        }
+        Ok(Bound {
+            tagger: Arc::clone(&self.identity),
+            schema: Arc::clone(schema),
+            source: AttributeSource::bind(self.model.header().template.as_ref(), schema)?,
+        })
+    }
+}
+
+fn overflow(sentence: &Sentence, t: usize) -> Error {
+    Error::input(
+        sentence.place(t),
+        "the scores of the labels are not finite; expected smaller attribute values, or a model \
+         with smaller weights",
+    )
 }
 
 /// Adds the weights of attributes to the scores of the token at hand.
@@ -292,3 +324,6 @@ impl TokenSink for Scorer<'_> {
         std::mem::replace(&mut self.fault, Ok(()))
     }
 }
+
+#[cfg(test)]
+mod tests;

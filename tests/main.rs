@@ -1,4 +1,16 @@
 //! All integration tests, in one executable: the program as its users see it, and the rules that
 //! its source keeps.
 
+mod bad_input;
 mod boundaries;
+mod contract;
+mod damaged_models;
+mod determinism;
+mod help;
+mod model_fixture;
+mod peer;
+#[cfg(unix)]
+mod processes;
+mod support;
+mod tagging;
+mod training;

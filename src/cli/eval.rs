@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
-use dropchain::corpus::{Format, ReadOptions, read_all};
+use dropchain::corpus::{CONLLU_COLUMNS, Format, ReadOptions, read_all};
 use dropchain::eval::Evaluation;
 use dropchain::label::convert;
 use dropchain::sentence::Sentence;
@@ -13,7 +13,7 @@ use dropchain::{Error, Place, Result};
 
 use super::arguments::{Input, Switch, Threads};
 use super::tag::{Workspaces, read_options};
-use super::{Outcome, stdout_failed};
+use super::{Failure, Outcome, stdout_failed};
 
 /// Confusions that are shown.
 const CONFUSIONS: usize = 30;
@@ -65,16 +65,14 @@ impl Arguments {
             (Some(predictions), [gold]) => self.compare(predictions, gold)?,
             (None, [model, gold]) => self.tag(model, gold)?,
             (Some(_), _) => {
-                return Err(Error::parameter(
+                return Err(Failure::Usage(
                     "expected one gold file beside --predictions, found two files",
-                )
-                .into());
+                ));
             }
             (None, _) => {
-                return Err(Error::parameter(
+                return Err(Failure::Usage(
                     "expected a model and a gold file (or --predictions PRED and a gold file)",
-                )
-                .into());
+                ));
             }
         };
         let text = if self.json {
@@ -188,6 +186,7 @@ impl Arguments {
             if gold.layout.document_start {
                 evaluation.add_document_start();
             } else {
+                check_words(gold, predicted)?;
                 evaluation.add(&gold_labels(gold)?, &gold_labels(predicted)?)?;
             }
         }
@@ -220,4 +219,33 @@ fn gold_labels(sentence: &Sentence) -> Result<Vec<&str>> {
             "found no label column; evaluation needs labels (choose the column with --label)",
         )
     })
+}
+
+/// Checks that predictions are for the words of the gold sentence, where both files surely have
+/// them in the same column: the predictions have the columns of the gold file, or these and one more,
+/// as `tag` writes them. (Other programs write what they like.)
+fn check_words(gold: &Sentence, predicted: &Sentence) -> Result<()> {
+    let [schema, other] = [gold.schema(), predicted.schema()];
+    let column = schema
+        .position("word")
+        .or_else(|| schema.position("form"))
+        .filter(|&column| Some(column) != schema.label());
+    let tagged = other.width() == schema.width() + 1;
+    let same = schema.names() == CONLLU_COLUMNS && schema.names() == other.names();
+    let Some(column) = column.filter(|_| tagged || same) else {
+        return Ok(());
+    };
+    for t in 0..gold.len() {
+        let [word, found] = [gold, predicted].map(|sentence| sentence.cell(t, column));
+        if word != found {
+            return Err(Error::input(
+                predicted.place(t),
+                format!(
+                    "found the token '{found}'; expected '{word}', as at {}",
+                    gold.place(t)
+                ),
+            ));
+        }
+    }
+    Ok(())
 }

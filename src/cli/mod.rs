@@ -49,6 +49,8 @@ enum Command {
 enum Failure {
     /// Something is wrong: exit code 1.
     Error(Error),
+    /// The arguments do not belong together: exit code 2, as for those that clap refuses.
+    Usage(&'static str),
     /// Whoever reads our output has gone away, which is no error.
     OutputClosed,
 }
@@ -85,6 +87,10 @@ pub fn run() -> ExitCode {
         Err(Failure::Error(error)) => {
             progress::notice(&format!("dropchain: {error}"));
             ExitCode::FAILURE
+        }
+        Err(Failure::Usage(message)) => {
+            progress::notice(&format!("dropchain: {message}"));
+            ExitCode::from(2)
         }
     }
 }

@@ -1,5 +1,6 @@
 //! `dropchain tag`
 
+use std::borrow::Cow;
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, sync_channel};
@@ -9,10 +10,12 @@ use clap::{Args, ValueEnum};
 use dropchain::corpus::{
     CONLLU_COLUMNS, Format, Output, Path, ReadOptions, Reader, Tagged, WriteOptions, Writer,
 };
+use dropchain::ids::LabelId;
 use dropchain::label::{Scheme, convert};
 use dropchain::sentence::Sentence;
 use dropchain::tag::{TagOptions, Tagger, Tagging, Workspace};
 use dropchain::{Error, Result};
+use ndarray::ArrayView1;
 use rayon::prelude::*;
 
 use super::arguments::{FormatName, SchemeName, Switch, Threads};
@@ -181,9 +184,11 @@ pub fn read_options(
         comments,
     };
     let label = header.label_name().map(str::to_owned);
-    if format == Format::Conll && columns.is_none() && trained_on_columns {
-        options.columns = Some(header.columns.clone());
-        options.label = label;
+    if format == Format::Conll && trained_on_columns {
+        let columns = options
+            .columns
+            .get_or_insert_with(|| header.columns.clone());
+        options.label = label.filter(|label| columns.contains(label));
     } else if format == Format::Conllu && !trained_on_columns && header.template.is_some() {
         options.label = label;
     }
@@ -233,23 +238,22 @@ struct Job {
 impl Job {
     /// Reads, tags and writes. Reading runs ahead in a thread of its own; whatever is there is
     /// tagged together, and output is flushed before waiting for more.
-    fn stream(&self, reader: Reader, options: WriteOptions) -> Outcome {
+    fn stream(&self, mut reader: Reader, options: WriteOptions) -> Outcome {
         let (send, sentences) = sync_channel(2 * BATCH);
-        std::thread::scope(|scope| {
-            scope.spawn(move || {
-                let mut reader = reader;
-                while let Some(sentence) = reader.next() {
-                    // Nobody listens any more once writing has failed.
-                    if send.send((sentence, reader.separator())).is_err() {
-                        break;
-                    }
+        let reading = std::thread::spawn(move || {
+            while let Some(sentence) = reader.next() {
+                // Nobody listens any more once writing has failed.
+                if send.send((sentence, reader.separator())).is_err() {
+                    break;
                 }
-            });
-            let outcome = self.write(&sentences, options);
-            // If writing has failed, reading must not wait for us any longer.
-            drop(sentences);
-            outcome
-        })
+            }
+        });
+        // Where this fails, reading may be waiting for input that never comes: it is left behind.
+        self.write(&sentences, options)?;
+        match reading.join() {
+            Ok(()) => Ok(()),
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
     }
 
     fn write(
@@ -306,36 +310,44 @@ impl Job {
     }
 }
 
+/// Labels with their probabilities.
+type Probabilities<'a> = Vec<(Cow<'a, str>, f64)>;
+
 /// A tagging with names for labels.
 struct Shown<'a> {
     labels: Vec<String>,
-    marginals: Option<Vec<Vec<(&'a str, f64)>>>,
+    marginals: Option<Vec<Probabilities<'a>>>,
     probability: Option<f64>,
     nbest: Vec<(Vec<String>, f64, f64)>,
 }
 
 impl<'a> Shown<'a> {
     fn new(tagger: &'a Tagger, tagging: Tagging, scheme: Scheme) -> Self {
-        let names = |labels: &[dropchain::ids::LabelId]| -> Vec<String> {
-            let names: Vec<&str> = labels.iter().map(|&id| tagger.label(id)).collect();
-            if scheme == tagger.model().header().scheme {
-                names.into_iter().map(str::to_owned).collect()
+        let header = tagger.model().header();
+        let own = |labels: &[LabelId]| -> Vec<&'a str> {
+            labels.iter().map(|&id| tagger.label(id)).collect()
+        };
+        let names = |labels: &[LabelId]| -> Vec<String> {
+            if scheme == header.scheme {
+                own(labels).into_iter().map(str::to_owned).collect()
             } else {
-                convert(&names, scheme)
+                convert(&own(labels), scheme)
             }
         };
-        let all = tagger.model().header().labels.names();
         let marginals = tagging.marginals.map(|marginals| {
-            let row = |row: ndarray::ArrayView1<'_, f64>| {
-                let mut row: Vec<(&str, f64)> = all
-                    .iter()
-                    .map(String::as_str)
-                    .zip(row.iter().copied())
-                    .collect();
+            let predicted = own(&tagging.labels);
+            let row = |(t, row): (usize, ArrayView1<'_, f64>)| {
+                let own = header.labels.names().iter().map(String::as_str);
+                let own = own.zip(row.iter().copied());
+                let mut row = if scheme == header.scheme {
+                    own.map(|(label, p)| (Cow::Borrowed(label), p)).collect()
+                } else {
+                    converted(own, &predicted, t, scheme)
+                };
                 row.sort_by(|x, y| y.1.total_cmp(&x.1));
                 row
             };
-            marginals.rows().into_iter().map(row).collect()
+            marginals.rows().into_iter().enumerate().map(row).collect()
         });
         Self {
             labels: names(&tagging.labels),
@@ -350,10 +362,14 @@ impl<'a> Shown<'a> {
     }
 
     fn tagged<'s>(&'s self, sentence: &'s Sentence) -> Tagged<'s> {
+        let named = |row: &'s Probabilities<'a>| -> Vec<(&'s str, f64)> {
+            row.iter().map(|(label, p)| (&**label, *p)).collect()
+        };
+        let marginals = self.marginals.as_ref();
         Tagged {
             sentence,
             labels: self.labels.iter().map(String::as_str).collect(),
-            marginals: self.marginals.clone(),
+            marginals: marginals.map(|rows| rows.iter().map(named).collect()),
             probability: self.probability,
             nbest: self
                 .nbest
@@ -366,4 +382,27 @@ impl<'a> Shown<'a> {
                 .collect(),
         }
     }
+}
+
+/// Probabilities of labels at token `t` in another scheme: each of the model's own labels counts
+/// for the label that it would become in its place among the predicted ones.
+fn converted<'a>(
+    own: impl Iterator<Item = (&'a str, f64)>,
+    predicted: &[&'a str],
+    t: usize,
+    scheme: Scheme,
+) -> Probabilities<'a> {
+    // What a label becomes depends on its neighbors alone.
+    let mut around = predicted[t.saturating_sub(1)..predicted.len().min(t + 2)].to_vec();
+    let place = t.min(1);
+    let mut row: Probabilities<'a> = Vec::new();
+    for (label, probability) in own {
+        around[place] = label;
+        let label = convert(&around, scheme).swap_remove(place);
+        match row.iter_mut().find(|(known, _)| *known == label) {
+            Some((_, sum)) => *sum += probability,
+            None => row.push((Cow::Owned(label), probability)),
+        }
+    }
+    row
 }

@@ -174,10 +174,12 @@ fn named(
     options: &ReadOptions,
 ) -> Result<(Vec<String>, Option<usize>)> {
     let label = label_column(line, names, options)?;
-    let last = label + 1 == names.len();
     if found == names.len() {
-        return Ok((names.to_vec(), Some(label)));
+        // Of a file to be tagged the last column is the label only where that was said.
+        let told = !options.unlabeled || options.label.is_some();
+        return Ok((names.to_vec(), told.then_some(label)));
     }
+    let last = label + 1 == names.len();
     if options.unlabeled && last && found == label && found > 0 {
         return Ok((names[..label].to_vec(), None));
     }
@@ -355,6 +357,7 @@ mod tests {
     fn the_label_column_may_lack_in_a_file_to_be_tagged() {
         let options = ReadOptions {
             unlabeled: true,
+            label: Some("ner".to_owned()),
             ..columns("word,pos,ner")
         };
         let with = sentences("a NN O\n", &options).unwrap();
@@ -366,6 +369,17 @@ mod tests {
             fault("a\n", &options),
             "x:1: expected 3 columns (word pos ner), or 2 without the label, found 1"
         );
+    }
+
+    #[test]
+    fn a_file_to_be_tagged_has_no_label_column_unless_one_is_named() {
+        let options = ReadOptions {
+            unlabeled: true,
+            ..columns("word,pos")
+        };
+        let read = sentences("a NN\n", &options).unwrap();
+        assert_eq!(rows(&read[0]), [["a", "NN"]]);
+        assert_eq!(read[0].labels(), None);
     }
 
     #[test]

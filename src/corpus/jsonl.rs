@@ -8,9 +8,9 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::is_blank;
 use super::lines::{Line, Lines};
 use super::reader::{Parse, ReadOptions};
-use super::{is_blank, origin};
 use crate::error::{Error, Place, Result};
 use crate::sentence::{Schema, Sentence};
 use crate::tokenize::Tokenizer;
@@ -143,7 +143,7 @@ impl Jsonl {
                 )));
             }
         }
-        sentence.layout.source = Some(Arc::from(line.text));
+        sentence.layout.record = Some(Arc::from(line.text));
         self.shape = Some(shape);
         Ok(sentence)
     }
@@ -156,10 +156,10 @@ impl Jsonl {
                 kind(value)
             )));
         };
-        let source = origin::join(&text, line.text);
+        let record: Arc<str> = Arc::from(line.text);
         let sentences = self.tokenizer.read_line(&text, line.file, line.number)?;
         for mut sentence in sentences {
-            sentence.layout.source = Some(source.clone());
+            sentence.layout.record = Some(record.clone());
             self.ready.push_back(sentence);
         }
         Ok(())
@@ -288,7 +288,7 @@ fn parse<'a>(line: &Line<'a>) -> Result<Members<'a>> {
 #[cfg(test)]
 mod tests {
     use crate::corpus::reader::tests::{fault, options, sentences};
-    use crate::corpus::{Format, ReadOptions, source_text};
+    use crate::corpus::{Format, ReadOptions};
     use crate::sentence::Sentence;
 
     fn jsonl() -> ReadOptions {
@@ -318,7 +318,8 @@ mod tests {
         assert_eq!(cells(&read[0], 1), ["läuft", "V", "O"]);
         assert_eq!(read[0].labels().unwrap(), ["B", "O"]);
         assert_eq!(read[1].place(0).to_string(), "x:3");
-        assert_eq!(read[0].layout.source.as_deref(), text.lines().next());
+        assert_eq!(read[0].layout.record.as_deref(), text.lines().next());
+        assert_eq!(read[0].layout.source, None);
     }
 
     #[test]
@@ -357,10 +358,12 @@ mod tests {
 
     #[test]
     fn a_text_is_cut_into_tokens_with_offsets_into_it() {
-        let read = sentences(r#"{"id": 7, "text": "Ann\tleft"}"#, &unlabeled()).unwrap();
+        let object = r#"{"id": 7, "text": "Ann\tleft"}"#;
+        let read = sentences(object, &unlabeled()).unwrap();
         assert_eq!(read[0].cell(1, 0), "left");
         assert_eq!(read[0].offsets[1].bytes, 4..8);
-        assert_eq!(source_text(&read[0]), Some("Ann\tleft"));
+        assert_eq!(read[0].layout.source.as_deref(), Some("Ann\tleft"));
+        assert_eq!(read[0].layout.record.as_deref(), Some(object));
         assert_eq!(
             fault(r#"{"text": "Ann left"}"#, &jsonl()),
             "x:1: an object with \"text\" has no labels; expected the keys \"tokens\" and \"labels\""

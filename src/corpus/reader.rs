@@ -29,7 +29,8 @@ pub struct ReadOptions {
     /// text have columns of their own.
     pub columns: Option<Vec<String>>,
     /// Which column holds the labels: its name or its number, from 0 or, negative, from the end.
-    /// The default is the last column of CoNLL, `upos` of CoNLL-U and the key `labels` of JSON lines.
+    /// The default is the last column of CoNLL (none where `unlabeled`), `upos` of CoNLL-U and the key
+    /// `labels` of JSON lines.
     pub label: Option<String>,
     /// Labels need not be there: the inputs are to be tagged.
     pub unlabeled: bool,

@@ -18,9 +18,9 @@ const MAGIC: &[u8; 8] = b"DROPCHN\n";
 const VERSION: u32 = 1;
 const SECTIONS: usize = 10;
 const LENGTH_AT: usize = 16;
-const SECTIONS_AT: usize = 24;
-const SUM_AT: usize = SECTIONS_AT + 16 * SECTIONS;
-const PREAMBLE: usize = SUM_AT + 8;
+pub(super) const SECTIONS_AT: usize = 24;
+pub(super) const SUM_AT: usize = SECTIONS_AT + 16 * SECTIONS;
+pub(super) const PREAMBLE: usize = SUM_AT + 8;
 
 /// A trained model: immutable, shared by any number of threads.
 #[derive(Debug)]
@@ -150,11 +150,15 @@ impl Model {
         self.table(kind).weights()
     }
 
-    /// The name of attribute `i`.
+    /// The name of attribute `i`, in the order of training.
     ///
     /// # Errors
     ///
     /// [`Error::Model`] when the file is damaged there.
+    ///
+    /// # Panics
+    ///
+    /// If `i` is not below [`Model::attributes`].
     pub fn attribute_name(&self, kind: Kind, i: usize) -> Result<&[u8]> {
         self.table(kind).name(&self.bytes, i)
     }
@@ -165,6 +169,10 @@ impl Model {
     /// # Errors
     ///
     /// [`Error::Model`] when the file is damaged there.
+    ///
+    /// # Panics
+    ///
+    /// If `stride` is below K or `scores` have another length.
     pub fn add_scores(
         &self,
         kind: Kind,
@@ -258,7 +266,7 @@ impl Preamble {
     }
 }
 
-fn checksum(fixed: &[u8], header: &[u8], sums: &[u8]) -> u64 {
+pub(super) fn checksum(fixed: &[u8], header: &[u8], sums: &[u8]) -> u64 {
     let mut hasher = Xxh3::new();
     hasher.update(fixed);
     hasher.update(header);
@@ -315,11 +323,31 @@ fn folder_of(file: &Path) -> &Path {
     }
 }
 
-/// A temporary file beside the file that it is to replace, and that file's own name.
+/// Symbolic links that may lead to one another.
+const MAX_LINKS: usize = 40;
+
+/// What stands behind the symbolic links that begin at `path`, whether it exists or not.
+fn behind_links(path: &Path) -> PathBuf {
+    let mut target = path.to_owned();
+    for _ in 0..MAX_LINKS {
+        let Ok(link) = fs::read_link(&target) else {
+            break;
+        };
+        target = folder_of(&target).join(link);
+    }
+    target
+}
+
+/// A temporary file beside the file that it is to replace, and that file's own name. It has that
+/// file's permissions, or those of any new file.
 fn temporary_beside(path: &Path) -> Result<(NamedTempFile, PathBuf)> {
     // Writing through a symbolic link means writing what it points to.
-    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    if fs::metadata(&target).is_ok_and(|m| !m.is_file()) {
+    let target = behind_links(path);
+    let old = fs::metadata(&target);
+    let last = path.as_os_str().as_encoded_bytes().last();
+    let names_a_folder = path.file_name().is_none()
+        || last.is_some_and(|&byte| std::path::is_separator(char::from(byte)));
+    if names_a_folder || old.as_ref().is_ok_and(|m| !m.is_file()) {
         return Err(Error::parameter(format!(
             "{}: is not a regular file; expected the name of a file to write",
             path.display()
@@ -329,18 +357,23 @@ fn temporary_beside(path: &Path) -> Result<(NamedTempFile, PathBuf)> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        let mode = fs::metadata(&target).map_or(0o666, |m| m.permissions().mode());
-        builder.permissions(fs::Permissions::from_mode(mode));
+        builder.permissions(fs::Permissions::from_mode(0o666)); // less what umask forbids
     }
+    // The system's own words, without the name of the temporary file.
+    let failed = |e: io::Error| {
+        Error::io(
+            path,
+            e.raw_os_error().map_or(e, io::Error::from_raw_os_error),
+        )
+    };
     let file = builder
         .prefix(".dropchain-")
         .tempfile_in(folder_of(&target))
-        // The system's own words, without the name of the temporary file.
-        .map_err(|e| {
-            Error::io(
-                path,
-                e.raw_os_error().map_or(e, io::Error::from_raw_os_error),
-            )
-        })?;
+        .map_err(failed)?;
+    if let Ok(old) = old {
+        file.as_file()
+            .set_permissions(old.permissions())
+            .map_err(failed)?;
+    }
     Ok((file, target))
 }

@@ -58,40 +58,14 @@ pub struct Header {
     pub precision: Precision,
     /// Where the model comes from.
     pub provenance: Provenance,
-    /// Node and edge tables.
-    pub(super) tables: [TableInfo; 2],
+    /// Node and edge tables; filled in when the model is put together.
+    pub(crate) tables: [TableInfo; 2],
 }
 
-/// A header that claims to need more memory than this is damaged.
-const DECODE_LIMIT: usize = 1 << 30;
+/// Largest header. With the most labels that are trained, transitions take half of it.
+const MAX_BYTES: usize = 0x1000_0000;
 
 impl Header {
-    /// A header for a model that is about to be built. `schemes`: of the model's labels and of the
-    /// corpus; `columns`: of the corpus, and which of them held the labels.
-    #[must_use]
-    pub fn new(
-        labels: LabelSet,
-        [scheme, corpus_scheme]: [Scheme; 2],
-        (columns, label_column): (Vec<String>, Option<u32>),
-        template: Option<Template>,
-        chain: (Order, LabelWeights),
-        (precision, provenance): (Precision, Provenance),
-    ) -> Self {
-        Self {
-            labels,
-            scheme,
-            corpus_scheme,
-            columns,
-            label_column,
-            template,
-            order: chain.0,
-            label_weights: chain.1,
-            precision,
-            provenance,
-            tables: Default::default(),
-        }
-    }
-
     /// The name of the column that held the labels of the training corpus.
     #[must_use]
     pub fn label_name(&self) -> Option<&str> {
@@ -101,20 +75,43 @@ impl Header {
 
     pub(super) fn encode(&self) -> Result<Vec<u8>> {
         let config = bincode::config::standard();
-        bincode::serde::encode_to_vec(self, config)
-            .map_err(|e| Error::parameter(format!("cannot encode the model header: {e}")))
+        let bytes = bincode::serde::encode_to_vec(self, config)
+            .map_err(|e| Error::parameter(format!("cannot encode the model header: {e}")))?;
+        if bytes.len() > MAX_BYTES {
+            return Err(Error::parameter(format!(
+                "labels, lexica and clusters of the model take {} bytes; at most {MAX_BYTES} can be stored",
+                bytes.len()
+            )));
+        }
+        Ok(bytes)
     }
 
     /// Decodes and checks a header; the message of a fault says what is wrong.
     pub(super) fn decode(bytes: &[u8]) -> Result<Self, String> {
-        let config = bincode::config::standard().with_limit::<DECODE_LIMIT>();
-        let (header, read): (Self, usize) = bincode::serde::decode_from_slice(bytes, config)
-            .map_err(|e| format!("the header cannot be read: {e}"))?;
+        // A damaged length must not make the decoder ask for much more memory than the header
+        // takes. What it counts is at most 8 times what it reads (a number of one byte counts 8);
+        // and the limit has to be a constant.
+        let decode = match bytes.len() {
+            0..0x1_0000 => Self::decode_within::<0x8_0000>,
+            0x1_0000..0x10_0000 => Self::decode_within::<0x80_0000>,
+            0x10_0000..0x100_0000 => Self::decode_within::<0x800_0000>,
+            0x100_0000..=MAX_BYTES => Self::decode_within::<0x8000_0000>,
+            length => return Err(format!("a header of {length} bytes; at most {MAX_BYTES}")),
+        };
+        let (header, read) =
+            decode(bytes).map_err(|e| format!("the header cannot be read: {e}"))?;
         if read != bytes.len() {
             return Err("the header is longer than its contents".to_owned());
         }
         header.check()?;
         Ok(header)
+    }
+
+    fn decode_within<const LIMIT: usize>(
+        bytes: &[u8],
+    ) -> Result<(Self, usize), bincode::error::DecodeError> {
+        let config = bincode::config::standard().with_limit::<LIMIT>();
+        bincode::serde::decode_from_slice(bytes, config)
     }
 
     fn check(&self) -> Result<(), String> {

@@ -1,15 +1,4 @@
-//! A table of attributes: from a hash of the name to its weights.
-//!
-//! Tagging builds the name of an attribute in a reusable buffer, hashes it (XXH3-64, stable for
-//! ever) and probes an open-addressing table in the mapped file. Names themselves are kept for
-//! people (`inspect`) and are not touched by tagging. When a table is made, a seed is chosen for
-//! which all names have different hashes, so a known attribute is never mistaken for another; an
-//! unknown one is taken for a known one with probability A·2⁻⁶⁴.
-//!
-//! Slots are 16 bytes: hash, index of the first weight, number of weights (0: empty). Weights are
-//! stored for all scores of an attribute (*dense*: K for a node, K² for an edge), or as pairs of
-//! place and weight where that is smaller (*sparse*; place: the label, 2 bytes, or a·K + b, 4
-//! bytes). Attributes whose weights are all zero are left out.
+//! A table of attributes: from a hash of the name to its weights. [`super`] has the format.
 
 use std::ops::Range;
 
@@ -24,7 +13,7 @@ const SLOT: usize = 16;
 
 /// The shape of a table.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct TableInfo {
+pub(crate) struct TableInfo {
     /// Number of attributes.
     attributes: u64,
     /// Seed of the hash.
@@ -48,7 +37,7 @@ pub(super) struct Sections {
 
 /// Attributes and their weights, to be made into a table.
 #[derive(Debug)]
-pub struct TableBuilder {
+pub(crate) struct TableBuilder {
     scores: usize, // K or K²
     narrow: bool,  // places fit 2 bytes
     precision: Precision,
@@ -83,21 +72,40 @@ impl TableBuilder {
         }
     }
 
-    /// Adds an attribute with its weights by place (label, or a·K + b), ascending. Zero weights, and
-    /// attributes that have no others, are left out.
-    pub fn push(&mut self, name: &[u8], weights: impl IntoIterator<Item = (u32, f64)>) {
+    /// Adds an attribute, other than all before, with its weights by place (label, or a·K + b),
+    /// ascending. Zero weights, and attributes that have no others, are left out.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parameter`] when a weight is too large for its precision.
+    pub fn push(
+        &mut self,
+        name: &[u8],
+        weights: impl IntoIterator<Item = (u32, f64)>,
+    ) -> Result<()> {
         let before = self.entries.len();
-        let stored = |w: f64| match self.precision {
-            Precision::F32 => f64::from(w as f32) != 0.0,
-            Precision::F64 => w != 0.0,
-        };
-        self.entries
-            .extend(weights.into_iter().filter(|&(_, w)| stored(w)));
+        for (place, weight) in weights {
+            let stored = match self.precision {
+                Precision::F32 => f64::from(weight as f32),
+                Precision::F64 => weight,
+            };
+            if !stored.is_finite() {
+                return Err(Error::parameter(format!(
+                    "attribute '{}' has the weight {weight:e}, too large to be stored; \
+                     use a stronger penalty or larger attribute values",
+                    String::from_utf8_lossy(name)
+                )));
+            }
+            if stored != 0.0 {
+                self.entries.push((place, weight));
+            }
+        }
         if self.entries.len() > before {
             self.names.extend_from_slice(name);
             self.name_ends.push(self.names.len() as u64);
             self.row_ends.push(self.entries.len() as u64);
         }
+        Ok(())
     }
 
     pub(super) fn finish(self) -> Result<(TableInfo, Sections)> {
@@ -122,11 +130,12 @@ impl TableBuilder {
         };
         let mut bytes = Vec::with_capacity(weights * layout.entry());
         let mut firsts = Vec::with_capacity(n);
+        let mut row = vec![0.0; if layout.dense { self.scores } else { 0 }];
         for i in 0..n {
             let entries = &self.entries[range(&self.row_ends, i)];
             firsts.push((bytes.len() / layout.entry()) as u32);
             if layout.dense {
-                let mut row = vec![0.0; self.scores];
+                row.fill(0.0);
                 for &(place, w) in entries {
                     row[place as usize] = w;
                 }
@@ -367,6 +376,10 @@ impl Table {
 
     /// Adds an attribute's weights times `value` to a token's scores, `[1 or K][stride]`. Returns
     /// whether the attribute is known.
+    ///
+    /// # Panics
+    ///
+    /// If `stride` is below K or `scores` have another length.
     pub fn add_scores(
         &self,
         bytes: &Bytes,
@@ -375,6 +388,10 @@ impl Table {
         stride: usize,
         scores: &mut [f64],
     ) -> Result<bool> {
+        assert!(
+            stride >= self.labels && scores.len() == self.height * stride,
+            "scores are [1 or K][stride]"
+        );
         let Some(range) = self.find(bytes, hash)? else {
             return Ok(false);
         };
@@ -400,7 +417,12 @@ impl Table {
     }
 
     /// The name of attribute `i`, in the order of training.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such attribute.
     pub fn name<'a>(&self, bytes: &'a Bytes, i: usize) -> Result<&'a [u8]> {
+        assert!(i < self.len(), "attribute {i} of {}", self.len());
         let end = |i: usize| -> Result<usize> {
             let start = self.sections[2].start + 8 * i;
             let end = bytes.get(start..start + 8)?;

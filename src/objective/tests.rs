@@ -140,7 +140,7 @@ fn enumerated(data: &Dataset, space: &ParameterSpace, l2: f64, theta: &[f64]) ->
                     let c = x * scale[column as usize];
                     let gradient = &mut gradient[range.clone()];
                     targets.for_each(column as usize, |place, i| {
-                        gradient[i] += c * derivatives[place]
+                        gradient[i] += c * derivatives[place];
                     });
                 }
             }

@@ -141,32 +141,4 @@ impl Log {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_record_names_its_kind_and_comes_back() {
-        let record = Record::Iteration(Iteration {
-            iteration: 3,
-            objective: 12.5,
-            log_likelihood: -12.0,
-            dropout: 0.0,
-            l2: 0.5,
-            l1: 0.0,
-            gradient_norm: 0.25,
-            evaluations: 4,
-            nonzero: 7,
-            seconds: 1.5,
-            dev_f1: Some(0.75),
-            dev_accuracy: None,
-        });
-        let line = serde_json::to_string(&record).unwrap();
-        assert_eq!(
-            line,
-            "{\"event\":\"iteration\",\"iteration\":3,\"objective\":12.5,\"log_likelihood\":-12.0,\
-             \"dropout\":0.0,\"l2\":0.5,\"l1\":0.0,\"gradient_norm\":0.25,\"evaluations\":4,\
-             \"nonzero\":7,\"seconds\":1.5,\"dev_f1\":0.75}"
-        );
-        assert_eq!(serde_json::from_str::<Record>(&line).unwrap(), record);
-    }
-}
+mod tests;

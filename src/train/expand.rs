@@ -1,21 +1,25 @@
 //! From parameters to a model: each attribute gets its own weights back.
 
+use crate::error::Result;
 use crate::extract::{Alphabet, Classes};
 use crate::ids::AttributeId;
-use crate::model::Precision;
-use crate::model::table::TableBuilder;
+use crate::model::{Precision, TableBuilder};
 use crate::score::{ParameterSpace, Targets};
 
 use super::prepare::Prepared;
 
 /// The tables of node and edge weights. A member of a class of m attributes with parameter φ gets
 /// θ = φ/√m.
+///
+/// # Errors
+///
+/// A weight that is too large for its precision.
 pub(super) fn tables(
     prepared: &Prepared,
     space: &ParameterSpace,
     theta: &[f64],
     precision: Precision,
-) -> (TableBuilder, TableBuilder) {
+) -> Result<[TableBuilder; 2]> {
     let labels = space.labels();
     let nodes = fill(
         TableBuilder::nodes(labels, precision),
@@ -24,7 +28,7 @@ pub(super) fn tables(
         &space.nodes,
         &theta[space.node_range()],
         |place| place,
-    );
+    )?;
     let stride = space.stride();
     let edges = fill(
         TableBuilder::edges(labels, precision),
@@ -33,8 +37,8 @@ pub(super) fn tables(
         &space.edges,
         &theta[space.edge_range()],
         |place| place / stride * labels + place % stride,
-    );
-    (nodes, edges)
+    )?;
+    Ok([nodes, edges])
 }
 
 fn fill(
@@ -44,7 +48,7 @@ fn fill(
     targets: &Targets,
     weights: &[f64],
     place_in_table: impl Fn(usize) -> usize,
-) -> TableBuilder {
+) -> Result<TableBuilder> {
     let mut row = Vec::new();
     for id in 0..alphabet.len() as u32 {
         let class = classes.class(id);
@@ -53,7 +57,7 @@ fn fill(
         targets.for_each(class as usize, |place, index| {
             row.push((place_in_table(place) as u32, weights[index] * share));
         });
-        table.push(alphabet.name(AttributeId(id)), row.drain(..));
+        table.push(alphabet.name(AttributeId(id)), row.drain(..))?;
     }
-    table
+    Ok(table)
 }

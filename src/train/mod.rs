@@ -12,6 +12,8 @@ mod events;
 mod expand;
 mod options;
 mod prepare;
+#[cfg(test)]
+mod tests;
 mod trainer;
 
 pub use events::{DevScore, End, EndReason, Iteration, Observer, Silent, Start};

@@ -154,6 +154,8 @@ impl TrainOptions {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn fault(change: impl FnOnce(&mut TrainOptions)) -> String {
@@ -174,5 +176,42 @@ mod tests {
             "L1 strength NaN; expected a finite number that is not negative"
         );
         assert_eq!(fault(|o| o.patience = 0), "patience 0; expected 1 or more");
+        assert_eq!(
+            fault(|o| o.min_count = 0),
+            "minimum count 0; expected 1 or more"
+        );
+    }
+
+    fn any_options() -> impl Strategy<Value = TrainOptions> {
+        let strength = 0.0..f64::MAX;
+        let switches = (any::<[bool; 5]>(), 0..Scheme::ALL.len());
+        let counts = (1..=u32::MAX, any::<Option<usize>>(), 1..=usize::MAX);
+        (strength.clone(), strength, switches, counts).prop_map(
+            |(l2, l1, (on, scheme), (min_count, max_iterations, patience))| TrainOptions {
+                scheme: Scheme::ALL[scheme],
+                order: if on[0] { Order::One } else { Order::Zero },
+                boundary: if on[1] { Boundary::On } else { Boundary::Off },
+                states: if on[2] { States::All } else { States::Observed },
+                l2,
+                l1,
+                collapse: on[3],
+                min_count,
+                max_iterations,
+                patience,
+                precision: if on[4] {
+                    Precision::F32
+                } else {
+                    Precision::F64
+                },
+            },
+        )
+    }
+
+    proptest! {
+        #[test]
+        fn options_come_back_from_json(options in any_options()) {
+            let text = serde_json::to_string(&options).unwrap();
+            prop_assert_eq!(serde_json::from_str::<TrainOptions>(&text).unwrap(), options);
+        }
     }
 }

@@ -10,6 +10,10 @@ use crate::template::Template;
 
 use super::options::TrainOptions;
 
+/// Labels that can be trained. Training needs dozens of arrays of K² numbers; a column of words,
+/// taken for the labels, would fill any memory with them.
+const MAX_LABELS: usize = 4096;
+
 /// Labels of a corpus and their scheme.
 #[derive(Clone, Debug)]
 pub(super) struct Labels {
@@ -51,8 +55,15 @@ impl Labels {
             convert,
         };
         for sentence in sentences {
-            for label in labels.model_labels(sentence)? {
-                labels.set.insert(&label)?;
+            for (t, label) in labels.model_labels(sentence)?.iter().enumerate() {
+                labels.set.insert(label)?;
+                if labels.set.len() > MAX_LABELS {
+                    let message = format!(
+                        "'{label}' is one label too many: at most {MAX_LABELS} can be trained \
+                         (is this the label column?)"
+                    );
+                    return Err(Error::input(sentence.place(t), message));
+                }
             }
         }
         Ok(labels)

@@ -220,10 +220,11 @@ impl<'a> Trainer<'a> {
         run: &Run,
     ) -> Result<Model> {
         let precision = self.options.precision;
-        let (nodes, edges) = expand::tables(prepared, &run.space, &run.theta, precision);
+        let [nodes, edges] = expand::tables(prepared, &run.space, &run.theta, precision)?;
         let mut label_weights = LabelWeights::default();
         run.space.label_weights(&run.theta, &mut label_weights);
-        let options = serde_json::to_string(&self.options).unwrap_or_default();
+        let options = serde_json::to_string(&self.options)
+            .map_err(|e| Error::parameter(format!("cannot write the options as JSON: {e}")))?;
         let provenance = Provenance {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             files: source.files,
@@ -231,14 +232,19 @@ impl<'a> Trainer<'a> {
             tokens: prepared.data.labels.len() as u64,
             options,
         };
-        let header = Header::new(
-            prepared.labels.set.clone(),
-            [prepared.labels.scheme, prepared.labels.corpus_scheme],
-            (source.columns, source.label_column),
+        let header = Header {
+            labels: prepared.labels.set.clone(),
+            scheme: prepared.labels.scheme,
+            corpus_scheme: prepared.labels.corpus_scheme,
+            columns: source.columns,
+            label_column: source.label_column,
             template,
-            (self.options.order, label_weights),
-            (precision, provenance),
-        );
+            order: self.options.order,
+            label_weights,
+            precision,
+            provenance,
+            tables: Default::default(),
+        };
         Model::build(header, nodes, edges)
     }
 }
@@ -252,8 +258,12 @@ struct Source {
 
 impl Source {
     fn of(sentences: &[Sentence]) -> Self {
-        let mut files: Vec<String> = sentences.iter().map(|s| s.file().to_string()).collect();
-        files.dedup();
+        let mut files: Vec<String> = Vec::new();
+        for file in sentences.iter().map(Sentence::file) {
+            if files.last().is_none_or(|last| **last != **file) {
+                files.push(file.to_string());
+            }
+        }
         let schema = sentences.first().map(Sentence::schema);
         Self {
             files,

@@ -12,8 +12,8 @@
 
 use std::fmt::Write;
 
-use super::{Tagged, word};
-use crate::corpus::{CONLLU_COLUMNS, find_column, source_text};
+use super::{Tagged, source, word};
+use crate::corpus::{CONLLU_COLUMNS, find_column};
 use crate::error::{Error, Result};
 use crate::sentence::Sentence;
 
@@ -86,11 +86,9 @@ pub(super) fn sentence(
 /// What is known of the sentence as a whole.
 fn comments(buffer: &mut String, tagged: &Tagged) {
     let offsets = &tagged.sentence.offsets;
-    if let (Some(text), Some(first), Some(last)) = (
-        source_text(tagged.sentence),
-        offsets.first(),
-        offsets.last(),
-    ) && let Some(text) = text.get(first.bytes.start..last.bytes.end)
+    if let (Some(text), Some(first), Some(last)) =
+        (source(tagged.sentence), offsets.first(), offsets.last())
+        && let Some(text) = text.get(first.bytes.start..last.bytes.end)
     {
         let text = text.replace(['\n', '\r', '\t'], " ");
         // Writing to a string cannot fail.
@@ -152,7 +150,7 @@ fn form(sentence: &Sentence, t: usize) -> Result<String> {
 
 /// Whether the text goes on without white space after token `t`.
 fn is_joined(sentence: &Sentence, t: usize) -> bool {
-    let after = source_text(sentence)
+    let after = source(sentence)
         .zip(sentence.offsets.get(t))
         .and_then(|(text, token)| text.get(token.bytes.end..)?.chars().next());
     after.is_some_and(|c| !c.is_whitespace())

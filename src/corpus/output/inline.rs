@@ -8,8 +8,7 @@
 
 use std::fmt::Write;
 
-use super::{Tagged, word};
-use crate::corpus::source_text;
+use super::{Tagged, source, word};
 use crate::label;
 
 /// Writes a sentence.
@@ -47,7 +46,7 @@ fn slashes(buffer: &mut String, tagged: &Tagged, labels: &[&str]) {
 /// `[TYPE word word] word`
 fn brackets(buffer: &mut String, tagged: &Tagged, labels: &[&str]) {
     let sentence = tagged.sentence;
-    let text = source_text(sentence);
+    let text = source(sentence);
     let spans = label::spans(labels);
     let mut spans = spans.iter().peekable();
     for t in 0..sentence.len() {

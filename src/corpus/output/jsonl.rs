@@ -7,9 +7,8 @@
 
 use serde::ser::{Error as _, Serialize, SerializeMap, Serializer};
 
-use super::{Path, Tagged, word};
+use super::{Path, Tagged, source, word};
 use crate::corpus::jsonl::Members;
-use crate::corpus::origin;
 use crate::error::{Error, Result};
 use crate::label;
 use crate::sentence::{Offsets, Sentence};
@@ -46,9 +45,9 @@ impl Serialize for Object<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let tagged = self.tagged;
         let sentence = tagged.sentence;
-        let text = origin::source_text(sentence);
+        let text = source(sentence);
         let mut map = serializer.serialize_map(None)?;
-        if let Some(record) = origin::record(sentence) {
+        if let Some(record) = &sentence.layout.record {
             let members: Members = serde_json::from_str(record).map_err(S::Error::custom)?;
             for (key, value) in &members.0 {
                 let made = text.is_some() && CUT.contains(&key.as_str());
@@ -159,7 +158,7 @@ impl Serialize for Candidate<'_> {
 #[cfg(test)]
 mod tests {
     use super::super::tests::{full, one, read, written};
-    use super::super::{Output, WriteOptions};
+    use super::super::{Output, Tagged, WriteOptions};
     use crate::corpus::Format;
 
     fn spans() -> WriteOptions {
@@ -201,6 +200,17 @@ mod tests {
                 r#""text":"Ä  b c"}"#,
                 "\n"
             )
+        );
+    }
+
+    #[test]
+    fn a_text_without_offsets_into_it_is_not_written() {
+        let mut sentences = read(Format::Conll, "a\n");
+        sentences[0].layout.source = Some("a b".into());
+        let tagged = Tagged::new(&sentences[0], vec!["X"]);
+        assert_eq!(
+            written(&tags(), &[tagged]).unwrap(),
+            "{\"tokens\":[\"a\"],\"labels\":[\"X\"]}\n"
         );
     }
 

@@ -260,6 +260,12 @@ fn word(sentence: &Sentence, t: usize) -> &str {
     word_column(sentence.schema()).map_or(NO_WORD, |column| sentence.cell(t, column))
 }
 
+/// The text that the tokens' offsets refer to, where there are both.
+fn source(sentence: &Sentence) -> Option<&str> {
+    let source = sentence.layout.source.as_deref();
+    source.filter(|_| !sentence.offsets.is_empty())
+}
+
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;

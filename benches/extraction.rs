@@ -1,0 +1,58 @@
+//! From columns to the names of attributes.
+
+use std::hint::black_box;
+
+use criterion::{Criterion, Throughput};
+use dropchain::template::{Sink, Template, Workspace};
+
+use crate::corpus;
+
+/// Counts attributes and the bytes of their names.
+#[derive(Default, PartialEq, Debug)]
+struct Count {
+    attributes: usize,
+    bytes: usize,
+}
+
+impl Sink for Count {
+    fn node(&mut self, attribute: &[u8], _value: f64) {
+        self.attributes += 1;
+        self.bytes += black_box(attribute).len();
+    }
+
+    fn edge(&mut self, attribute: &[u8], value: f64) {
+        self.node(attribute, value);
+    }
+}
+
+pub fn benches(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("extraction");
+    group.throughput(Throughput::Elements(corpus::TOKENS as u64));
+    let sentences = corpus::sentences("ner");
+    for (name, least) in [("chunk", 19), ("ner", 25), ("ner-finkel", 20)] {
+        let mut template = Template::shipped(name).unwrap().unwrap();
+        template.learn(sentences.iter());
+        let extractor = template.bind(sentences[0].schema()).unwrap();
+        let mut workspace = Workspace::default();
+        let mut extract = || {
+            let mut count = Count::default();
+            for sentence in &sentences {
+                extractor.prepare(sentence, &mut workspace).unwrap();
+                for t in 0..sentence.len() {
+                    extractor.extract(sentence, t, &mut workspace, &mut count);
+                }
+            }
+            count
+        };
+        let expected = extract();
+        assert!(
+            expected.attributes >= least * corpus::TOKENS,
+            "{name}: {expected:?}"
+        );
+        println!("{name}: {expected:?}");
+        group.bench_function(name, |bencher| {
+            bencher.iter(|| assert_eq!(extract(), expected));
+        });
+    }
+    group.finish();
+}

@@ -1,0 +1,22 @@
+//! How fast the parts are, in tokens per second: `cargo bench`, or `cargo bench -- chain` for one.
+//!
+//! Every bench works on the same made-up corpus ([`corpus`]) and checks what it counted, so that a
+//! fault cannot pass for speed. Recorded runs are in `record/`.
+#![allow(clippy::print_stdout)] // what was measured belongs beside how fast it was
+
+mod chain;
+mod corpus;
+mod extraction;
+mod objective;
+mod tagging;
+
+use criterion::Criterion;
+
+fn main() {
+    let mut criterion = Criterion::default().sample_size(10).configure_from_args();
+    extraction::benches(&mut criterion);
+    chain::benches(&mut criterion);
+    objective::benches(&mut criterion);
+    tagging::benches(&mut criterion);
+    criterion.final_summary();
+}

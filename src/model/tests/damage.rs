@@ -1,0 +1,349 @@
+//! Damaged and crafted files: an error, never a panic or an absurd allocation.
+
+use super::super::bytes::{BLOCK, block_sums};
+use super::super::file::{PREAMBLE, SECTIONS_AT, SUM_AT, checksum};
+use super::*;
+use crate::error::{Error, Result};
+
+/// Opens a model and looks at every byte of it.
+fn read(bytes: Vec<u8>) -> Result<Model> {
+    let model = Model::from_bytes(bytes)?;
+    model.verify()?;
+    Ok(model)
+}
+
+fn fault(bytes: Vec<u8>) -> String {
+    let error = read(bytes).expect_err("a damaged model");
+    assert!(matches!(error, Error::Model { .. }));
+    error.to_string()
+}
+
+/// What is wrong with a damaged model, without the words around it.
+fn damage(bytes: Vec<u8>) -> String {
+    let message = fault(bytes);
+    let what = message.strip_prefix("model in memory: the model is damaged: ");
+    let what = what.and_then(|what| what.strip_suffix("; train it again or restore a copy"));
+    what.unwrap_or(&message).to_owned()
+}
+
+/// Makes all checksums right; `None` where the sections are too broken to have any.
+fn reseal(mut bytes: Vec<u8>) -> Option<Vec<u8>> {
+    let number = |at: usize| {
+        let number = u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());
+        usize::try_from(number).ok()
+    };
+    let section = |i: usize| {
+        let start = number(SECTIONS_AT + 16 * i)?;
+        Some(start..start.checked_add(number(SECTIONS_AT + 16 * i + 8)?)?)
+    };
+    let (header, sums) = (section(0)?, section(1)?);
+    let fresh = block_sums(bytes.get(sums.end..)?);
+    let old = bytes.get_mut(sums.clone())?;
+    if old.len() != fresh.len() {
+        return None;
+    }
+    old.copy_from_slice(&fresh);
+    let sum = checksum(&bytes[..SUM_AT], bytes.get(header)?, &fresh);
+    bytes[SUM_AT..PREAMBLE].copy_from_slice(&sum.to_le_bytes());
+    Some(bytes)
+}
+
+/// Copies of a model with one byte changed, and right checksums.
+pub(crate) fn crafted(model: &Model) -> impl Iterator<Item = Vec<u8>> {
+    let original = model.as_bytes().to_vec();
+    (0..original.len()).flat_map(move |i| {
+        let byte = original[i];
+        let values = [0, 1, 0x7f, 0xfb, 0xff, byte ^ 1, byte ^ 0x80];
+        let original = original.clone();
+        values.into_iter().filter_map(move |value| {
+            let mut bytes = original.clone();
+            bytes[i] = value;
+            reseal(bytes)
+        })
+    })
+}
+
+/// Where the sections of a model stand.
+fn section(model: &Model, i: usize) -> std::ops::Range<usize> {
+    let number = |at: usize| {
+        let number = &model.as_bytes()[at..at + 8];
+        u64::from_le_bytes(number.try_into().unwrap()) as usize
+    };
+    let start = number(SECTIONS_AT + 16 * i);
+    start..start + number(SECTIONS_AT + 16 * i + 8)
+}
+
+/// A small model with bytes of section `i` replaced, from `offset` on, and right checksums.
+fn replaced(model: &Model, i: usize, offset: usize, new: &[u8]) -> Vec<u8> {
+    let mut bytes = model.as_bytes().to_vec();
+    let start = section(model, i).start + offset;
+    bytes[start..start + new.len()].copy_from_slice(new);
+    reseal(bytes).unwrap()
+}
+
+const SLOTS: usize = 2;
+const WEIGHTS: usize = 3;
+const ENDS: usize = 4;
+const EDGE_WEIGHTS: usize = 7;
+
+#[test]
+fn every_flipped_byte_is_found() {
+    let bytes = small_model().as_bytes().to_vec();
+    for i in 0..bytes.len() {
+        for flip in [0x01, 0x80, 0xff] {
+            let mut damaged = bytes.clone();
+            damaged[i] ^= flip;
+            assert!(read(damaged).is_err(), "byte {i} of {}", bytes.len());
+        }
+    }
+}
+
+#[test]
+fn every_missing_end_is_found() {
+    let bytes = small_model().as_bytes().to_vec();
+    for length in 0..bytes.len() {
+        assert!(read(bytes[..length].to_vec()).is_err(), "{length} bytes");
+    }
+    let longer = [&bytes[..], &[0]].concat();
+    let (found, said) = (longer.len(), bytes.len());
+    assert_eq!(
+        damage(longer),
+        format!("it has {found} bytes and says that it has {said}")
+    );
+}
+
+#[test]
+fn damage_is_found_when_it_is_touched_and_not_before() {
+    let mut table = TableBuilder::nodes(3, Precision::F32);
+    for i in 0..5000 {
+        let weights = (0..3).map(|place| (place, 1.0));
+        table
+            .push(format!("attribute {i}").as_bytes(), weights)
+            .unwrap();
+    }
+    let edges = TableBuilder::edges(3, Precision::F32);
+    let model = Model::build(header(&LABELS, "word", Precision::F32), table, edges).unwrap();
+    let mut bytes = model.as_bytes().to_vec();
+    let end = bytes.len();
+    bytes[end - 1] ^= 1; // the last block holds names, which scores do not need
+    assert!(section(&model, 5).len() > BLOCK);
+    let damaged = Model::from_bytes(bytes).unwrap();
+    let mut scores = [0.0; 3];
+    let known = damaged.add_scores(Kind::Node, b"attribute 7", 1.0, 3, &mut scores);
+    assert!(known.unwrap());
+    assert_eq!(
+        damaged.attribute_name(Kind::Node, 0).unwrap(),
+        b"attribute 0"
+    );
+    for fault in [
+        damaged.attribute_name(Kind::Node, 4999).unwrap_err(),
+        damaged.verify().unwrap_err(),
+    ] {
+        assert!(fault.to_string().contains("do not match their checksum"));
+    }
+}
+
+#[test]
+fn other_files_are_not_taken_for_models() {
+    let expected =
+        "model in memory: this is not a dropchain model (it does not begin with DROPCHN)";
+    for bytes in [&b""[..], b"DROPCHN", b"lCRF\x01\x02\x03\x04 and so on"] {
+        assert_eq!(fault(bytes.to_vec()), expected);
+    }
+    assert_eq!(
+        damage(b"DROPCHN\n".to_vec()),
+        "it ends within its first 192 bytes"
+    );
+}
+
+#[test]
+fn a_later_version_is_named() {
+    let mut bytes = small_model().as_bytes().to_vec();
+    bytes[8] = 2;
+    assert_eq!(
+        fault(bytes),
+        "model in memory: the model has format version 2; this dropchain reads version 1, so a \
+         newer dropchain is needed, or the model is damaged"
+    );
+}
+
+#[test]
+fn crafted_files_never_make_reading_panic() {
+    let model = small_model();
+    let mut opened = 0;
+    for bytes in crafted(&model) {
+        let Ok(model) = read(bytes) else { continue };
+        opened += 1;
+        let k = model.header().labels.len();
+        for (kind, lines) in [(Kind::Node, 1), (Kind::Edge, k)] {
+            let mut scores = vec![0.0; lines * k];
+            for i in 0..model.attributes(kind) {
+                if let Ok(name) = model.attribute_name(kind, i) {
+                    let _ = model.add_scores(kind, name, 1.0, k, &mut scores);
+                }
+            }
+            let _ = model.add_scores(kind, b"word[0]=a", 1.0, k, &mut scores);
+        }
+    }
+    assert!(opened > 100, "only {opened} crafted files were opened");
+}
+
+#[test]
+fn a_length_without_end_asks_for_no_memory() {
+    // A list of one label, whose name has 2²⁸, 2³⁴ or 2⁶³ bytes.
+    for exponent in [28, 34, 63] {
+        let mut header = vec![1, 253];
+        header.extend_from_slice(&(1_u64 << exponent).to_le_bytes());
+        assert_eq!(
+            Header::decode(&header).unwrap_err(),
+            "the header cannot be read: LimitExceeded"
+        );
+    }
+}
+
+#[test]
+fn headers_of_every_size_can_be_read() {
+    for length in [0, 0xffff, 0x10_0000, 0x100_0000] {
+        let mut header = header(&LABELS, "word", Precision::F32);
+        header.provenance.options = "x".repeat(length);
+        let decoded = Header::decode(&header.encode().unwrap()).unwrap();
+        assert_eq!(decoded.provenance.options.len(), length);
+    }
+}
+
+#[test]
+fn a_header_that_contradicts_itself_is_damaged() {
+    let fault = |change: fn(&mut Header)| {
+        let mut header = header(&LABELS, "word", Precision::F32);
+        change(&mut header);
+        Header::decode(&header.encode().unwrap()).unwrap_err()
+    };
+    assert_eq!(
+        fault(|header| header.labels = LabelSet::new()),
+        "the model has no labels"
+    );
+    assert_eq!(
+        fault(|header| header.label_weights.transitions.push(0.0)),
+        "transition or boundary weights do not fit the labels"
+    );
+    assert_eq!(
+        fault(|header| header.label_weights.end[0] = f64::NAN),
+        "a transition or boundary weight is not a number"
+    );
+    assert_eq!(
+        fault(|header| header.label_column = Some(2)),
+        "the label column does not exist"
+    );
+}
+
+#[test]
+fn a_table_of_another_size_than_its_header_says_is_damaged() {
+    let model = small_model();
+    let mut bytes = model.as_bytes().to_vec();
+    // The slots lose a byte to the weights.
+    for (at, change) in [(SLOTS, -1_i64), (WEIGHTS, 1)] {
+        let length = SECTIONS_AT + 16 * at + 8;
+        let number = i64::from_le_bytes(bytes[length..length + 8].try_into().unwrap());
+        bytes[length..length + 8].copy_from_slice(&(number + change).to_le_bytes());
+    }
+    let start = SECTIONS_AT + 16 * WEIGHTS;
+    let number = u64::from_le_bytes(bytes[start..start + 8].try_into().unwrap());
+    bytes[start..start + 8].copy_from_slice(&(number - 1).to_le_bytes());
+    assert_eq!(
+        damage(reseal(bytes).unwrap()),
+        "a table does not have the size that the header says"
+    );
+}
+
+#[test]
+fn sections_beyond_the_file_are_damaged() {
+    let bytes = small_model().as_bytes().to_vec();
+    for at in (SECTIONS_AT..SUM_AT).step_by(8) {
+        for number in [0, u64::MAX, 1 << 62] {
+            let mut bytes = bytes.clone();
+            bytes[at..at + 8].copy_from_slice(&number.to_le_bytes());
+            assert!(read(bytes).is_err());
+        }
+    }
+}
+
+/// The error of adding the scores of every node attribute of a crafted model.
+fn score_fault(bytes: Vec<u8>) -> String {
+    let model = Model::from_bytes(bytes).unwrap();
+    let mut scores = [0.0; 9];
+    let faults = dense_nodes()
+        .into_iter()
+        .map(|(name, _)| model.add_scores(Kind::Node, name.as_bytes(), 1.0, 3, &mut scores[..3]));
+    let faults: Vec<String> = faults
+        .filter_map(Result::err)
+        .map(|e| e.to_string())
+        .collect();
+    faults.first().expect("a fault").clone()
+}
+
+#[test]
+fn weights_that_do_not_exist_are_damage() {
+    let model = small_model();
+    let slots = section(&model, SLOTS).len() / 16;
+    for number in [0xff_ff_ff_ff_u32, 0x7f_ff_ff_ff, 13] {
+        for field in [8, 12] {
+            let mut bytes = model.as_bytes().to_vec();
+            for slot in 0..slots {
+                let at = section(&model, SLOTS).start + 16 * slot;
+                if bytes[at + 12..at + 16] != [0; 4] {
+                    bytes[at + field..at + field + 4].copy_from_slice(&number.to_le_bytes());
+                }
+            }
+            let fault = score_fault(reseal(bytes).unwrap());
+            assert!(
+                fault.contains("an attribute has weights that do not exist"),
+                "{fault}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_full_table_of_others_is_searched_once_around() {
+    let model = small_model();
+    let mut bytes = model.as_bytes().to_vec();
+    for at in section(&model, SLOTS).step_by(16) {
+        bytes[at..at + 16].fill(1);
+    }
+    let model = Model::from_bytes(reseal(bytes).unwrap()).unwrap();
+    let known = model.add_scores(Kind::Node, b"word[0]=a", 1.0, 3, &mut [0.0; 3]);
+    assert!(!known.unwrap());
+}
+
+#[test]
+fn a_weight_of_no_label_is_damage() {
+    let model = small_model();
+    for place in [9_u32, 0xffff, u32::MAX] {
+        let bytes = replaced(&model, EDGE_WEIGHTS, 0, &place.to_le_bytes());
+        let model = Model::from_bytes(bytes).unwrap();
+        let name = b"edge:word[0]=a";
+        let fault = model.add_scores(Kind::Edge, name, 1.0, 3, &mut [0.0; 9]);
+        assert!(
+            fault
+                .unwrap_err()
+                .to_string()
+                .contains("a weight belongs to no label")
+        );
+    }
+}
+
+#[test]
+fn names_outside_of_the_names_are_damage() {
+    let model = small_model();
+    for (end, expected) in [
+        (u64::MAX, "a name lies outside of the names"),
+        (1_000, "a name lies outside of the names"),
+        (0, "a name ends before it begins"),
+    ] {
+        let bytes = replaced(&model, ENDS, 8, &end.to_le_bytes());
+        let model = Model::from_bytes(bytes).unwrap();
+        let fault = model.attribute_name(Kind::Node, 1).unwrap_err();
+        assert!(fault.to_string().contains(expected), "{fault}");
+        assert!(model.attribute_name(Kind::Node, 0).is_ok());
+    }
+}

@@ -1,0 +1,267 @@
+//! Models: what goes in comes out.
+
+mod damage;
+mod save;
+
+pub(crate) use damage::crafted;
+
+use super::*;
+use crate::chain::Order;
+use crate::label::{LabelSet, Scheme};
+use crate::score::LabelWeights;
+use crate::template::Template;
+
+/// Attributes of one kind, with their weights by place.
+pub(crate) type Weights = Vec<(&'static str, Vec<(u32, f64)>)>;
+
+/// A header for `labels` in IOB2, with transition weights that are all different.
+pub(crate) fn header(labels: &[&str], template: &str, precision: Precision) -> Header {
+    let template = Template::parse(template, "t.tpl", &mut |_| unreachable!());
+    let k = labels.len();
+    let number = |i: usize| (0.7 * i as f64).sin();
+    Header {
+        labels: LabelSet::try_from(Vec::from_iter(labels.iter().map(|&l| l.to_owned()))).unwrap(),
+        scheme: Scheme::Iob2,
+        corpus_scheme: Scheme::Iob2,
+        columns: vec!["word".to_owned(), "ner".to_owned()],
+        label_column: Some(1),
+        template: Some(template.unwrap()),
+        order: Order::One,
+        label_weights: LabelWeights {
+            transitions: (0..k * k).map(number).collect(),
+            start: (k..2 * k).map(number).collect(),
+            end: (2 * k..3 * k).map(number).collect(),
+        },
+        precision,
+        provenance: Provenance {
+            version: "1.2.3".to_owned(),
+            files: vec!["a.conll".to_owned()],
+            sentences: 7,
+            tokens: 77,
+            options: "{}".to_owned(),
+        },
+        tables: Default::default(),
+    }
+}
+
+/// A model of these weights.
+pub(crate) fn model(header: Header, nodes: &Weights, edges: &Weights) -> Model {
+    let (k, precision) = (header.labels.len(), header.precision);
+    let fill = |mut table: TableBuilder, weights: &Weights| {
+        for (name, weights) in weights {
+            let pushed = table.push(name.as_bytes(), weights.iter().copied());
+            pushed.unwrap();
+        }
+        table
+    };
+    let nodes = fill(TableBuilder::nodes(k, precision), nodes);
+    let edges = fill(TableBuilder::edges(k, precision), edges);
+    Model::build(header, nodes, edges).unwrap()
+}
+
+pub(crate) const LABELS: [&str; 3] = ["O", "B-X", "I-X"];
+
+/// Most attributes have weights for all labels.
+fn dense_nodes() -> Weights {
+    vec![
+        ("word[0]=a", vec![(0, 0.1), (1, -0.2), (2, 1e-3)]),
+        ("word[0]=b", vec![(0, 1.5), (1, 2.5), (2, -3.5)]),
+        ("word[0]=ü", vec![(1, 1.0 / 3.0), (2, -0.75)]),
+        ("", vec![(0, 7.0), (2, 8.0)]),
+    ]
+}
+
+/// Few have.
+fn sparse_nodes() -> Weights {
+    vec![
+        ("word[0]=a", vec![(0, 0.1)]),
+        ("word[0]=b", vec![(2, -3.5)]),
+        ("word[0]=ü", vec![(1, 1.0 / 3.0)]),
+    ]
+}
+
+fn dense_edges() -> Weights {
+    let all = |factor: f64| (0..9).map(move |place| (place, factor * f64::from(place + 1)));
+    vec![
+        ("edge:word[0]=a", all(0.1).collect()),
+        ("edge:word[0]=c", all(-0.7).collect()),
+    ]
+}
+
+fn sparse_edges() -> Weights {
+    vec![
+        ("edge:word[0]=a", vec![(1, 0.1), (8, 0.9)]),
+        ("edge:word[0]=c", vec![(5, -0.7)]),
+    ]
+}
+
+/// A small model with tables of both kinds.
+pub(crate) fn small_model() -> Model {
+    let header = header(&LABELS, "word\nedge: word", Precision::F32);
+    model(header, &dense_nodes(), &sparse_edges())
+}
+
+/// The weights of an attribute by place, if it is known.
+fn weights(model: &Model, kind: Kind, name: &str) -> Option<Vec<f64>> {
+    let k = model.header().labels.len();
+    let mut scores = vec![0.0; if kind == Kind::Node { k } else { k * k }];
+    let known = model.add_scores(kind, name.as_bytes(), 1.0, k, &mut scores);
+    known.unwrap().then_some(scores)
+}
+
+#[track_caller]
+fn assert_holds(model: &Model, kind: Kind, expected: &Weights) {
+    assert_eq!(model.attributes(kind), expected.len());
+    for (i, (name, entries)) in expected.iter().enumerate() {
+        let found = weights(model, kind, name).expect("the attribute is known");
+        let mut stored = vec![0.0; found.len()];
+        for &(place, weight) in entries {
+            stored[place as usize] = match model.header().precision {
+                Precision::F32 => f64::from(weight as f32),
+                Precision::F64 => weight,
+            };
+        }
+        assert_eq!(found, stored, "{name}");
+        assert_eq!(model.attribute_name(kind, i).unwrap(), name.as_bytes());
+    }
+}
+
+#[test]
+fn every_weight_comes_back_in_both_precisions_and_layouts() {
+    for precision in [Precision::F32, Precision::F64] {
+        for (nodes, edges, stored) in [
+            (dense_nodes(), dense_edges(), [12, 18]),
+            (sparse_nodes(), sparse_edges(), [3, 3]),
+            (sparse_nodes(), Weights::new(), [3, 0]),
+            (Weights::new(), dense_edges(), [0, 18]),
+        ] {
+            let model = model(header(&LABELS, "word", precision), &nodes, &edges);
+            let found = [Kind::Node, Kind::Edge].map(|kind| model.weights(kind));
+            assert_eq!(found, stored);
+            assert_holds(&model, Kind::Node, &nodes);
+            assert_holds(&model, Kind::Edge, &edges);
+            model.verify().unwrap();
+        }
+    }
+}
+
+#[test]
+fn unknown_attributes_are_unknown() {
+    let model = small_model();
+    for name in ["word[0]=c", "word[0]=", "w", "edge:word[0]=a"] {
+        assert_eq!(weights(&model, Kind::Node, name), None, "{name}");
+    }
+    assert_eq!(weights(&model, Kind::Edge, "word[0]=a"), None);
+}
+
+#[test]
+fn many_attributes_are_all_found() {
+    let mut table = TableBuilder::nodes(3, Precision::F64);
+    for i in 0..2000 {
+        let weights = [(i % 3, f64::from(i + 1))];
+        table.push(format!("a{i}").as_bytes(), weights).unwrap();
+    }
+    let edges = TableBuilder::edges(3, Precision::F64);
+    let model = Model::build(header(&LABELS, "word", Precision::F64), table, edges).unwrap();
+    for i in 0..2000 {
+        let found = weights(&model, Kind::Node, &format!("a{i}")).unwrap();
+        assert_eq!(found[i % 3], (i + 1) as f64);
+    }
+    assert_eq!(weights(&model, Kind::Node, "a2000"), None);
+}
+
+#[test]
+fn weights_enter_scores_times_the_value_and_at_the_stride() {
+    let model = small_model();
+    let mut nodes = [1.0; 8];
+    let name = b"word[0]=b";
+    let known = model.add_scores(Kind::Node, name, 2.0, 8, &mut nodes);
+    assert!(known.unwrap());
+    assert_eq!(nodes, [4.0, 6.0, -6.0, 1.0, 1.0, 1.0, 1.0, 1.0]);
+    let mut edges = [0.0; 24];
+    let name = b"edge:word[0]=c";
+    model
+        .add_scores(Kind::Edge, name, -1.0, 8, &mut edges)
+        .unwrap();
+    let mut expected = [0.0; 24];
+    expected[8 + 2] = f64::from(0.7_f32);
+    assert_eq!(edges, expected);
+}
+
+#[test]
+fn zero_weights_and_attributes_without_others_are_left_out() {
+    let nodes = vec![
+        ("none", vec![]),
+        ("zero", vec![(0, 0.0), (1, -0.0)]),
+        ("tiny", vec![(0, 1e-60)]),
+        ("some", vec![(0, 0.0), (1, 2.0)]),
+    ];
+    let single = model(
+        header(&LABELS, "word", Precision::F32),
+        &nodes,
+        &Weights::new(),
+    );
+    assert_eq!(single.attributes(Kind::Node), 1);
+    assert_eq!(single.weights(Kind::Node), 1);
+    assert_eq!(
+        weights(&single, Kind::Node, "some"),
+        Some(vec![0.0, 2.0, 0.0])
+    );
+    assert_eq!(weights(&single, Kind::Node, "tiny"), None);
+    let double = model(
+        header(&LABELS, "word", Precision::F64),
+        &nodes,
+        &Weights::new(),
+    );
+    assert_eq!(
+        weights(&double, Kind::Node, "tiny"),
+        Some(vec![1e-60, 0.0, 0.0])
+    );
+}
+
+#[test]
+fn a_weight_that_its_precision_cannot_hold_is_a_fault() {
+    let mut table = TableBuilder::nodes(3, Precision::F32);
+    let error = table.push(b"word[0]=a", [(0, 1e39)]).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "attribute 'word[0]=a' has the weight 1e39, too large to be stored; use a stronger penalty \
+         or larger attribute values"
+    );
+    let mut table = TableBuilder::nodes(3, Precision::F64);
+    assert!(table.push(b"word[0]=a", [(0, 1e39)]).is_ok());
+    assert!(table.push(b"word[0]=b", [(0, f64::NAN)]).is_err());
+}
+
+#[test]
+fn what_stands_before_the_tables_comes_back() {
+    let before = header(&LABELS, "word\nsuffix(2)", Precision::F64);
+    let model = model(before.clone(), &dense_nodes(), &sparse_edges());
+    let after = Model::from_bytes(model.as_bytes().to_vec()).unwrap();
+    let after = after.header();
+    assert_eq!(after.labels, before.labels);
+    assert_eq!(
+        (after.scheme, after.corpus_scheme),
+        (Scheme::Iob2, Scheme::Iob2)
+    );
+    assert_eq!(after.columns, before.columns);
+    assert_eq!(after.label_name(), Some("ner"));
+    let source = |header: &Header| header.template.as_ref().unwrap().source().to_owned();
+    assert_eq!(source(after), source(&before));
+    assert_eq!(after.order, Order::One);
+    assert_eq!(after.label_weights, before.label_weights);
+    assert_eq!(after.precision, Precision::F64);
+    assert_eq!(after.provenance, before.provenance);
+}
+
+#[test]
+#[should_panic(expected = "attribute 4 of 4")]
+fn a_name_beyond_the_last_is_refused() {
+    let _ = small_model().attribute_name(Kind::Node, 4);
+}
+
+#[test]
+#[should_panic(expected = "scores are [1 or K][stride]")]
+fn scores_of_another_shape_are_refused() {
+    let _ = small_model().add_scores(Kind::Edge, b"edge:word[0]=a", 1.0, 3, &mut [0.0; 3]);
+}

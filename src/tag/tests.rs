@@ -1,0 +1,361 @@
+//! Tagging against the enumeration of all paths; workspaces; what must not go unnoticed.
+
+use super::*;
+use crate::chain::oracle::Chain;
+use crate::label;
+use crate::model::tests::{LABELS, Weights, crafted, header, model, small_model};
+use crate::model::{Header, Precision};
+use crate::sentence::Attributes;
+
+/// Weights that make illegal sequences (`O I-X`, `I-X` first) attractive.
+fn nodes() -> Weights {
+    vec![
+        ("word[0]=a", vec![(0, 0.5), (1, 1.5), (2, 2.25)]),
+        ("word[0]=b", vec![(0, 1.5), (1, 0.25), (2, 1.75)]),
+        ("word[0]=c", vec![(0, -0.5), (1, 0.125), (2, 0.625)]),
+    ]
+}
+
+fn edges() -> Weights {
+    let weight = |place: u32| f64::from(place * 7 % 5) / 3.0 - 0.5;
+    vec![
+        (
+            "edge:word[0]=a",
+            (0..9).map(|place| (place, weight(place))).collect(),
+        ),
+        ("edge:word[0]=c", vec![(2, 1.25), (4, -2.0)]),
+    ]
+}
+
+fn double(template: &str) -> Header {
+    header(&LABELS, template, Precision::F64)
+}
+
+fn tagger() -> Tagger {
+    Tagger::new(model(double("word\nedge: word"), &nodes(), &edges()))
+}
+
+/// The scores that the weights above give `words`, from the definition.
+fn chain(header: &Header, words: &[&str]) -> Chain {
+    let k = LABELS.len();
+    let mut chain = Chain::new(words.len(), k, || 0.0).with_edges(|| 0.0);
+    let weights = &header.label_weights;
+    chain.order = header.order;
+    chain.trans = weights.transitions.chunks(k).map(<[f64]>::to_vec).collect();
+    chain.start.clone_from(&weights.start);
+    chain.end.clone_from(&weights.end);
+    for (t, word) in words.iter().enumerate() {
+        let of = |all: Weights, prefix: &str| -> Vec<(u32, f64)> {
+            let name = format!("{prefix}word[0]={word}");
+            let found = all.into_iter().filter(|(other, _)| *other == name);
+            found.flat_map(|(_, weights)| weights).collect()
+        };
+        for (place, weight) in of(nodes(), "") {
+            chain.node[t][place as usize] += weight;
+        }
+        let edge = &mut chain.edge.as_mut().unwrap()[t];
+        for (place, weight) in of(edges(), "edge:") {
+            edge[place as usize / k][place as usize % k] += weight;
+        }
+    }
+    chain
+}
+
+const SENTENCES: [&[&str]; 6] = [
+    &["a"],
+    &["c", "c"],
+    &["a", "b", "c"],
+    &["b", "unknown", "a", "c"],
+    &["c", "a", "a", "b", "b"],
+    &["x", "y", "z"],
+];
+
+const EVERYTHING: TagOptions = TagOptions {
+    constrain: true,
+    marginals: true,
+    nbest: 5,
+    probability: true,
+};
+
+#[track_caller]
+fn assert_close(found: f64, expected: f64) {
+    assert!((found - expected).abs() < 1e-12, "{found} ≠ {expected}");
+}
+
+fn tag(tagger: &Tagger, words: &[&str], options: TagOptions) -> Tagging {
+    let sentence = Sentence::from_words(words);
+    tagger
+        .tag(&sentence, options, &mut Workspace::default())
+        .unwrap()
+}
+
+#[test]
+fn paths_probabilities_and_marginals_are_those_of_the_enumeration() {
+    for order in [Order::One, Order::Zero] {
+        let header = Header {
+            order,
+            ..double("word\nedge: word")
+        };
+        let tagger = Tagger::new(model(header.clone(), &nodes(), &edges()));
+        for constrain in [true, false] {
+            for words in SENTENCES {
+                let options = TagOptions {
+                    constrain,
+                    ..EVERYTHING
+                };
+                let tagging = tag(&tagger, words, options);
+                let mut chain = chain(&header, words);
+                let free = chain.enumerate();
+                let total = free.log_partition();
+                if constrain {
+                    chain.constraint = constraint(&header.labels, Scheme::Iob2);
+                }
+                let best = chain.enumerate().nbest(5);
+                assert_close(chain.score(&tagging.labels), best[0].1);
+                assert_close(tagging.probability.unwrap(), (best[0].1 - total).exp());
+                assert_eq!(tagging.nbest.len(), best.len());
+                for (found, (_, score)) in tagging.nbest.iter().zip(&best) {
+                    // Paths of equal score may come in another order.
+                    assert_close(chain.score(&found.labels), *score);
+                    assert_close(found.score, *score);
+                    assert_close(found.probability, (score - total).exp());
+                }
+                let marginals = tagging.marginals.unwrap();
+                assert_eq!(marginals.dim(), (words.len(), 3));
+                let expected = free.node_marginals();
+                for ((t, b), found) in marginals.indexed_iter() {
+                    assert_close(*found, expected[t * chain::padded(3) + b]);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn marginals_of_a_token_sum_to_one() {
+    for words in SENTENCES {
+        let marginals = tag(&tagger(), words, EVERYTHING).marginals.unwrap();
+        for row in marginals.rows() {
+            assert_close(row.sum(), 1.0);
+        }
+    }
+}
+
+#[test]
+fn the_n_best_are_distinct_sorted_and_legal() {
+    let tagger = tagger();
+    let legal = label::Constraint::new(&tagger.model().header().labels, Scheme::Iob2);
+    for words in SENTENCES {
+        let options = TagOptions {
+            nbest: 1000,
+            ..EVERYTHING
+        };
+        let paths = tag(&tagger, words, options).nbest;
+        assert!(paths.windows(2).all(|pair| pair[0].score >= pair[1].score));
+        for (i, path) in paths.iter().enumerate() {
+            assert!(paths[..i].iter().all(|other| other.labels != path.labels));
+            assert!(legal.start(path.labels[0]));
+            assert!(path.labels.windows(2).all(|ab| legal.allowed(ab[0], ab[1])));
+        }
+    }
+}
+
+#[test]
+fn a_constraint_changes_what_would_be_illegal() {
+    let name = |constrain: bool| -> Vec<String> {
+        let tagger = tagger();
+        let options = TagOptions {
+            constrain,
+            ..TagOptions::default()
+        };
+        let labels = tag(&tagger, &["a"], options).labels;
+        labels
+            .into_iter()
+            .map(|id| tagger.label(id).to_owned())
+            .collect()
+    };
+    assert_eq!(name(false), ["I-X"]);
+    assert_eq!(name(true), ["B-X"]);
+}
+
+#[test]
+fn only_what_was_asked_for_is_given() {
+    let tagging = tag(&tagger(), &["a", "b"], TagOptions::default());
+    assert_eq!(tagging.labels.len(), 2);
+    assert_eq!((tagging.marginals, tagging.probability), (None, None));
+    assert!(tagging.nbest.is_empty());
+}
+
+#[test]
+fn words_are_tagged_by_name() {
+    assert_eq!(tagger().tag_words(["a"]).unwrap(), ["B-X"]);
+    assert!(tagger().tag_words([""; 0]).unwrap().is_empty());
+}
+
+#[test]
+fn a_sentence_without_tokens_has_one_empty_path() {
+    let tagging = tag(&tagger(), &[], EVERYTHING);
+    assert!(tagging.labels.is_empty());
+    assert_eq!(tagging.marginals.unwrap().dim(), (0, 3));
+    assert_eq!(tagging.probability, Some(1.0));
+    let path = LabelPath {
+        labels: vec![],
+        score: 0.0,
+        probability: 1.0,
+    };
+    assert_eq!(tagging.nbest, [path]);
+}
+
+/// A sentence with these columns, in which column `word` holds `words`.
+fn in_columns(names: &[&str], words: &[&str]) -> Sentence {
+    let schema = Schema::new(names.iter().map(|&n| n.to_owned()).collect(), None);
+    let mut sentence = Sentence::new(Arc::new(schema.unwrap()), Arc::from("x.conll"));
+    for (line, word) in (1..).zip(words) {
+        let cells = names
+            .iter()
+            .map(|&name| if name == "word" { word } else { "c" });
+        sentence.push(cells, line).unwrap();
+    }
+    sentence
+}
+
+#[test]
+fn a_workspace_may_see_other_columns() {
+    let tagger = tagger();
+    let mut workspace = Workspace::default();
+    for names in [
+        &["word"][..],
+        &["id", "word"],
+        &["word", "id"],
+        &["word"],
+        &["id", "word"],
+    ] {
+        for words in SENTENCES {
+            let sentence = in_columns(names, words);
+            let reused = tagger.tag(&sentence, EVERYTHING, &mut workspace).unwrap();
+            let fresh = tagger.tag(&sentence, EVERYTHING, &mut Workspace::default());
+            assert_eq!(reused, fresh.unwrap(), "{names:?} {words:?}");
+        }
+    }
+}
+
+#[test]
+fn a_workspace_may_serve_several_taggers() {
+    let by_word = tagger();
+    let weights = vec![
+        ("suffix(1)[0]=a", vec![(0, 3.0)]),
+        ("suffix(1)[0]=c", vec![(1, 3.0)]),
+    ];
+    let by_suffix = Tagger::new(model(double("suffix(1)"), &weights, &Weights::new()));
+    let mut workspace = Workspace::default();
+    let sentence = in_columns(&["word"], &["a", "c", "b"]);
+    for _ in 0..2 {
+        for tagger in [&by_word, &by_suffix] {
+            let reused = tagger.tag(&sentence, EVERYTHING, &mut workspace).unwrap();
+            let fresh = tagger.tag(&sentence, EVERYTHING, &mut Workspace::default());
+            assert_eq!(reused, fresh.unwrap());
+        }
+    }
+}
+
+#[test]
+fn equal_columns_are_not_bound_again() {
+    let (tagger, mut workspace) = (tagger(), Workspace::default());
+    let bound = |workspace: &Workspace| Arc::as_ptr(&workspace.bound.as_ref().unwrap().schema);
+    let one = in_columns(&["id", "word"], &["a"]);
+    tagger.tag(&one, EVERYTHING, &mut workspace).unwrap();
+    let first = bound(&workspace);
+    let equal = in_columns(&["id", "word"], &["b"]);
+    tagger.tag(&equal, EVERYTHING, &mut workspace).unwrap();
+    assert_eq!(bound(&workspace), first);
+    assert!(!Arc::ptr_eq(one.schema(), equal.schema()));
+}
+
+#[test]
+fn a_workspace_survives_a_fault() {
+    let mut header = double("value(size)");
+    header.columns = vec!["word".to_owned(), "size".to_owned()];
+    let tagger = Tagger::new(model(header, &nodes(), &edges()));
+    let schema = Arc::new(Schema::new(vec!["size".to_owned()], None).unwrap());
+    let sentence = |cell: &str| {
+        let mut sentence = Sentence::new(Arc::clone(&schema), Arc::from("x.conll"));
+        sentence.push([cell], 1).unwrap();
+        sentence
+    };
+    let mut workspace = Workspace::default();
+    assert!(
+        tagger
+            .tag(&sentence("7"), EVERYTHING, &mut workspace)
+            .is_ok()
+    );
+    let fault = tagger.tag(&sentence("seven"), EVERYTHING, &mut workspace);
+    assert!(fault.unwrap_err().to_string().starts_with("x.conll:1: "));
+    assert!(
+        tagger
+            .tag(&sentence("8"), EVERYTHING, &mut workspace)
+            .is_ok()
+    );
+    let missing = tagger.tag(&Sentence::from_words(["a"]), EVERYTHING, &mut workspace);
+    assert!(missing.is_err());
+    assert!(
+        tagger
+            .tag(&sentence("9"), EVERYTHING, &mut workspace)
+            .is_ok()
+    );
+}
+
+/// The fault of tagging a sentence whose tokens have these values of an attribute with a very
+/// large weight.
+fn overflow_of(values: [f64; 2]) -> String {
+    let header = Header {
+        template: None,
+        ..double("word")
+    };
+    let weights = vec![("size", vec![(0, 1e300)])];
+    let tagger = Tagger::new(model(header, &weights, &Weights::new()));
+    let mut attributes = Attributes::default();
+    for value in values {
+        attributes.push("size", value);
+        attributes.end_token();
+    }
+    let mut sentence = in_columns(&["word"], &["a", "b"]);
+    sentence.attributes = Some(attributes);
+    let result = tagger.tag(&sentence, EVERYTHING, &mut Workspace::default());
+    result.unwrap_err().to_string()
+}
+
+const OVERFLOW: &str = "the scores of the labels are not finite; expected smaller attribute values, \
+                        or a model with smaller weights";
+
+#[test]
+fn scores_that_are_not_finite_are_a_fault_at_their_token() {
+    for value in [f64::NAN, f64::INFINITY, 1e30] {
+        assert_eq!(overflow_of([1.0, value]), format!("x.conll:2: {OVERFLOW}"));
+    }
+}
+
+#[test]
+fn scores_whose_sum_overflows_are_a_fault() {
+    assert_eq!(
+        overflow_of([1.5e8, 1.5e8]),
+        format!("x.conll:1: {OVERFLOW}")
+    );
+}
+
+#[test]
+fn crafted_models_never_make_tagging_panic() {
+    let sentence = Sentence::from_words(["a", "c", "a"]);
+    let mut tagged = 0;
+    for bytes in crafted(&small_model()) {
+        let Ok(model) = Model::from_bytes(bytes) else {
+            continue;
+        };
+        let tagger = Tagger::new(model);
+        let result = tagger.tag(&sentence, EVERYTHING, &mut Workspace::default());
+        if let Ok(tagging) = result {
+            assert_eq!(tagging.labels.len(), 3);
+            tagged += 1;
+        }
+    }
+    assert!(tagged > 100, "only {tagged} crafted models could tag");
+}

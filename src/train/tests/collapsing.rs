@@ -1,0 +1,121 @@
+//! Training with attributes that always occur together as one, and apart: the same model.
+
+use super::*;
+use crate::chain::Order;
+use crate::score::States;
+use crate::tag::Tagger;
+use crate::tag::{TagOptions, Workspace};
+
+/// Trains both ways and compares weights, values and labels.
+#[track_caller]
+fn assert_same(options: &TrainOptions, sentences: &[Sentence], source: Option<&str>) {
+    let train = |collapse: bool| {
+        let options = TrainOptions {
+            collapse,
+            ..options.clone()
+        };
+        let mut recorder = Recorder::default();
+        let trainer = Trainer::new(options).unwrap();
+        let trained = trainer.train(
+            sentences.to_vec(),
+            None,
+            source.map(template),
+            &mut recorder,
+        );
+        (trained.unwrap().model, recorder)
+    };
+    let ((apart, one), (together, other)) = (train(false), train(true));
+    assert_eq!(one.attributes[0], one.attributes[1]);
+    assert_eq!(one.attributes[0], other.attributes[0]);
+    assert!(other.attributes[1] < other.attributes[0]);
+    assert_eq!(one.iterations.len(), other.iterations.len());
+    for (x, y) in one.iterations.iter().zip(&other.iterations) {
+        assert_close(y.objective, x.objective, 1e-9);
+        assert_close(y.l1, x.l1, 1e-9);
+        assert_close(y.gradient_norm, x.gradient_norm, 1e-6);
+    }
+    for kind in [Kind::Node, Kind::Edge] {
+        for name in names(&apart, kind).iter().chain(&names(&together, kind)) {
+            let expected = weights(&apart, kind, name);
+            for (found, expected) in weights(&together, kind, name).iter().zip(&expected) {
+                assert_close(*found, *expected, 1e-6);
+            }
+        }
+    }
+    let [apart, together] = [apart, together].map(Tagger::new);
+    let mut workspace = Workspace::default();
+    for sentence in sentences {
+        let mut labels = |tagger: &Tagger| {
+            let tagging = tagger.tag(sentence, TagOptions::default(), &mut workspace);
+            tagging.unwrap().labels
+        };
+        assert_eq!(labels(&apart), labels(&together));
+    }
+}
+
+#[track_caller]
+fn assert_close(found: f64, expected: f64, tolerance: f64) {
+    let scale = expected.abs().max(1.0);
+    let error = (found - expected).abs();
+    assert!(
+        error <= tolerance * scale,
+        "found {found}, expected {expected}"
+    );
+}
+
+/// Dozens of iterations, the last of which change next to nothing.
+fn options(l2: f64, l1: f64) -> TrainOptions {
+    TrainOptions {
+        l2,
+        l1,
+        max_iterations: Some(25),
+        ..super::options()
+    }
+}
+
+const PENALTIES: [(f64, f64); 3] = [(0.2, 0.0), (0.0, 0.1), (0.1, 0.05)];
+
+/// Numbers of the same attributes at every token.
+const VALUES: &str = "\
+A x:0.5,y:0.5,z:-1;B u:2;A x:0.5,y:0.5
+B u:2,v:2,z:0.25;A x:1.5,y:1.5
+A z:1;A x:-0.5,y:-0.5;B v:1,w:1
+B w:1,v:1;B u:0.5";
+
+#[test]
+fn the_model_is_the_same_under_every_penalty() {
+    for (l2, l1) in PENALTIES {
+        let source = "word\nword[-1]\nsuffix(2)\nshape";
+        assert_same(&options(l2, l1), &corpus(NAMES), Some(source));
+    }
+}
+
+#[test]
+fn the_model_is_the_same_with_edge_attributes() {
+    for (l2, l1) in PENALTIES {
+        let source = "word\nedge: word\nedge: suffix(2)\nedge: word[-1]";
+        assert_same(&options(l2, l1), &corpus(NAMES), Some(source));
+    }
+}
+
+#[test]
+fn the_model_is_the_same_with_values_other_than_one() {
+    for (l2, l1) in PENALTIES {
+        assert_same(&options(l2, l1), &given(VALUES), None);
+    }
+}
+
+#[test]
+fn the_model_is_the_same_with_observed_states_and_at_order_zero() {
+    let source = "word\nsuffix(2)\nedge: word";
+    let observed = TrainOptions {
+        states: States::Observed,
+        ..options(0.1, 0.0)
+    };
+    assert_same(&observed, &corpus(NAMES), Some(source));
+    let zero = TrainOptions {
+        order: Order::Zero,
+        ..options(0.1, 0.0)
+    };
+    assert_same(&zero, &corpus(NAMES), Some(source));
+}

@@ -1,0 +1,260 @@
+//! What training makes of corpora of all kinds.
+
+use super::*;
+use crate::chain::Order;
+use crate::label::Scheme;
+use crate::tag::{TagOptions, Tagger, Workspace};
+
+fn fault(result: Result<Trained>) -> String {
+    result.expect_err("a fault").to_string()
+}
+
+fn with_dev(dev: &str) -> Result<Trained> {
+    let trainer = Trainer::new(options())?;
+    trainer.train(
+        corpus(NAMES),
+        Some(corpus(dev)),
+        Some(template("word")),
+        &mut Silent,
+    )
+}
+
+#[test]
+fn a_corpus_without_sentences_is_a_fault() {
+    for text in ["", "\n\n"] {
+        assert_eq!(
+            fault(train(&options(), corpus(text), "word")),
+            "there are no sentences to train on"
+        );
+        assert_eq!(fault(with_dev(text)), "there are no development sentences");
+    }
+}
+
+#[test]
+fn document_boundaries_are_no_sentences() {
+    let mut sentences = corpus("-DOCSTART-/O\na/B-X b/O");
+    sentences[0].layout.document_start = true;
+    let model = trained(&options(), sentences.clone(), "word");
+    assert!(!knows(&model, "word[0]=-DOCSTART-"));
+    assert_eq!(model.header().provenance.sentences, 1);
+    assert_eq!(model.header().provenance.tokens, 2);
+    sentences.truncate(1);
+    assert_eq!(
+        fault(train(&options(), sentences, "word")),
+        "there are no sentences to train on"
+    );
+}
+
+#[test]
+fn sentences_without_labels_are_a_fault() {
+    let bare = || vec![Sentence::from_words(["a", "b"])];
+    assert_eq!(
+        fault(train(&options(), bare(), "word")),
+        "-:1: found no label column; training needs labels (choose the column with --label)"
+    );
+    let trainer = Trainer::new(options()).unwrap();
+    let result = trainer.train(
+        corpus(NAMES),
+        Some(bare()),
+        Some(template("word")),
+        &mut Silent,
+    );
+    assert_eq!(
+        fault(result),
+        "-:1: found no label column; development data need labels"
+    );
+}
+
+#[test]
+fn more_labels_than_can_be_trained_are_a_fault_at_the_first() {
+    let tokens: Vec<String> = (0..5000).map(|i| format!("w/label{i}\n")).collect();
+    assert_eq!(
+        fault(train(&options(), corpus(&tokens.concat()), "word")),
+        "x.conll:4097: 'label4096' is one label too many: at most 4096 can be trained (is this the \
+         label column?)"
+    );
+}
+
+#[test]
+fn a_template_that_reads_a_missing_column_is_a_fault() {
+    let message = fault(train(&options(), corpus(NAMES), "column(\"pos\")"));
+    assert!(message.starts_with("t.tpl:1:"), "{message}");
+}
+
+#[test]
+fn parameters_are_checked_before_anything_else() {
+    let options = TrainOptions {
+        l2: f64::INFINITY,
+        ..options()
+    };
+    assert!(Trainer::new(options).is_err());
+}
+
+#[test]
+fn what_was_learned_is_told_apart() {
+    let model = trained(&options(), corpus(NAMES), "word\nword[-1]");
+    let tagger = Tagger::new(model);
+    let tag = |words: &str| tagger.tag_words(words.split(' ')).unwrap().join(" ");
+    assert_eq!(tag("Mary Lovelace left London"), "B-PER I-PER O B-LOC");
+    assert_eq!(tag("she left New York"), "O O B-LOC I-LOC");
+}
+
+#[test]
+fn the_header_says_what_was_trained_on() {
+    let mut sentences = corpus(NAMES);
+    let schema = Arc::clone(sentences[0].schema());
+    let mut other = Sentence::new(schema, Arc::from("y.conll"));
+    other.push(["a", "O"], 1).unwrap();
+    sentences.push(other);
+    let model = trained(&options(), sentences, "word");
+    let header = model.header();
+    assert_eq!(header.columns, ["word", "label"]);
+    assert_eq!(header.label_name(), Some("label"));
+    assert_eq!(
+        header.labels.names(),
+        ["B-PER", "I-PER", "O", "B-LOC", "I-LOC"]
+    );
+    assert_eq!(header.template.as_ref().unwrap().source(), "word");
+    let provenance = &header.provenance;
+    assert_eq!(provenance.files, ["x.conll", "y.conll"]);
+    assert_eq!((provenance.sentences, provenance.tokens), (9, 39));
+    let stored: TrainOptions = serde_json::from_str(&provenance.options).unwrap();
+    assert_eq!(stored, options());
+}
+
+#[test]
+fn labels_can_be_brought_to_another_scheme() {
+    let options = TrainOptions {
+        scheme: Scheme::Bioes,
+        ..options()
+    };
+    let trainer = Trainer::new(options).unwrap();
+    let mut recorder = Recorder::default();
+    let source = "word\nword[-1]\nword[+1]";
+    let dev = Some(corpus(NAMES));
+    let trained = trainer.train(corpus(NAMES), dev, Some(template(source)), &mut recorder);
+    let model = trained.unwrap().model;
+    let header = model.header();
+    assert_eq!(
+        (header.scheme, header.corpus_scheme),
+        (Scheme::Bioes, Scheme::Iob2)
+    );
+    let labels = ["B-PER", "E-PER", "O", "S-LOC", "S-PER", "B-LOC", "E-LOC"];
+    assert_eq!(header.labels.names(), labels);
+    // Development data are scored in the scheme of the corpus.
+    let best = recorder.dev_scores().into_iter().fold(0.0, f64::max);
+    assert_eq!(best, 1.0);
+    let tagger = Tagger::new(model);
+    let found = tagger
+        .tag_words(["Ada", "Lovelace", "left", "London"])
+        .unwrap();
+    assert_eq!(found, ["B-PER", "E-PER", "O", "S-LOC"]);
+}
+
+#[test]
+fn labels_without_spans_cannot_be_brought_to_a_scheme() {
+    let options = TrainOptions {
+        scheme: Scheme::Bioes,
+        ..options()
+    };
+    assert_eq!(
+        fault(train(&options, corpus("the/DT dog/NN barks/VBZ"), "word")),
+        "--scheme bioes: the labels hold no spans (B-X, I-X, …); leave the option out"
+    );
+}
+
+#[test]
+fn one_illegal_sequence_in_a_hundred_does_not_lift_the_constraint() {
+    let legal = "a/B-X b/I-X c/O\n".repeat(100);
+    let model = trained(&options(), corpus(&format!("{legal}b/I-X c/O")), "word");
+    assert_eq!(model.header().scheme, Scheme::Iob2);
+    let tagger = Tagger::new(model);
+    let tag = |constrain: bool| {
+        let options = TagOptions {
+            constrain,
+            ..TagOptions::default()
+        };
+        let sentence = Sentence::from_words(["b", "c"]);
+        let tagging = tagger.tag(&sentence, options, &mut Workspace::default());
+        tagger.label(tagging.unwrap().labels[0]).to_owned()
+    };
+    assert_eq!(tag(false), "I-X");
+    assert_ne!(tag(true), "I-X");
+}
+
+#[test]
+fn rare_attributes_can_be_left_out() {
+    let options = TrainOptions {
+        min_count: 2,
+        ..options()
+    };
+    let model = trained(&options, corpus(NAMES), "word");
+    assert!(knows(&model, "word[0]=London"));
+    assert!(!knows(&model, "word[0]=Marylebone"));
+    assert!(knows(
+        &trained(&super::options(), corpus(NAMES), "word"),
+        "word[0]=Marylebone"
+    ));
+}
+
+#[test]
+fn at_order_zero_a_label_depends_on_its_own_token_alone() {
+    let options = TrainOptions {
+        order: Order::Zero,
+        ..options()
+    };
+    let model = trained(&options, corpus(NAMES), "word\nedge: word");
+    assert_eq!(model.attributes(Kind::Edge), 0);
+    let transitions = model.header().label_weights.transition_matrix();
+    assert!(transitions.iter().all(|&w| w == 0.0));
+    let tagger = Tagger::new(model);
+    let everything = TagOptions {
+        marginals: true,
+        ..TagOptions::default()
+    };
+    let marginals = |words: [&str; 3]| {
+        let sentence = Sentence::from_words(words);
+        let tagging = tagger.tag(&sentence, everything, &mut Workspace::default());
+        tagging.unwrap().marginals.unwrap()
+    };
+    let (one, other) = (
+        marginals(["in", "London", "far"]),
+        marginals(["Ada", "London", "May"]),
+    );
+    assert_eq!(one.row(1), other.row(1));
+}
+
+#[test]
+fn attributes_can_come_ready_made() {
+    let sentences = given("A a,size:0.5;B b\nB b,size:2;A a\nA a;A a");
+    let trainer = Trainer::new(options()).unwrap();
+    let dev = Some(given("A a;B b,new"));
+    let trained = trainer.train(sentences, dev, None, &mut Silent).unwrap();
+    assert_eq!(trained.end.dev, Some(DevScore::Accuracy(1.0)));
+    let model = trained.model;
+    assert!(model.header().template.is_none());
+    assert_eq!(names(&model, Kind::Node), [&b"a"[..], b"size", b"b"]);
+    let tagger = Tagger::new(model);
+    let tag = |sentence: &Sentence| {
+        tagger.tag(sentence, TagOptions::default(), &mut Workspace::default())
+    };
+    let labels = tag(&given("A b,size:1;A a")[0]).unwrap().labels;
+    let names: Vec<&str> = labels.iter().map(|&id| tagger.label(id)).collect();
+    assert_eq!(names, ["B", "A"]);
+    assert!(tag(&Sentence::from_words(["a"])).is_err());
+}
+
+#[test]
+fn every_number_of_threads_gives_the_same_model() {
+    let model = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        pool.unwrap().install(|| {
+            let source = "word\nshape\nedge: word";
+            trained(&options(), corpus(NAMES), source)
+                .as_bytes()
+                .to_vec()
+        })
+    };
+    let one = model(1);
+    assert!(model(2) == one && model(8) == one);
+}

@@ -1,0 +1,156 @@
+//! The course of training: development data, patience, interruption.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::*;
+use crate::optim::StopReason;
+
+/// `common` speaks for Y, `rare` for N; what is learned of `rare` at length is wrong of `DEV`.
+fn overfitting() -> Vec<Sentence> {
+    let (yes, no) = ("Y common\n".repeat(12), "N common,rare\n".repeat(4));
+    given(&format!("N rare\n{no}{yes}"))
+}
+
+const DEV: &str = "Y common\nY common,rare";
+
+fn options() -> TrainOptions {
+    TrainOptions {
+        l2: 0.01,
+        patience: 3,
+        ..super::options()
+    }
+}
+
+fn train_on_overfitting(options: TrainOptions, dev: Option<&str>) -> (Trained, Recorder) {
+    let mut recorder = Recorder::default();
+    let trainer = Trainer::new(options).unwrap();
+    let trained = trainer.train(overfitting(), dev.map(given), None, &mut recorder);
+    (trained.unwrap(), recorder)
+}
+
+#[test]
+fn training_stops_when_patience_is_lost_and_the_best_model_is_kept() {
+    let (trained, recorder) = train_on_overfitting(options(), Some(DEV));
+    let scores = recorder.dev_scores();
+    let highest = scores.iter().copied().fold(0.0, f64::max);
+    let best = scores.iter().position(|&score| score == highest).unwrap();
+    assert!(0 < best && *scores.last().unwrap() < highest, "{scores:?}");
+    assert_eq!(trained.end.reason, EndReason::Patience);
+    assert_eq!(trained.end.best_iteration, best);
+    assert_eq!(trained.end.iterations, best + 3);
+    assert_eq!(trained.end.dev, Some(DevScore::Accuracy(highest)));
+    assert_eq!(recorder.end.as_ref(), Some(&trained.end));
+    let until_best = TrainOptions {
+        max_iterations: Some(best),
+        ..options()
+    };
+    let (expected, _) = train_on_overfitting(until_best, None);
+    for name in names(&trained.model, Kind::Node) {
+        let [found, expected] = [&trained, &expected].map(|t| weights(&t.model, Kind::Node, &name));
+        assert_eq!(found, expected);
+    }
+}
+
+#[test]
+fn patience_is_not_lost_before_anything_is_right() {
+    // The only span of the development data needs more than one iteration.
+    let mut recorder = Recorder::default();
+    let options = TrainOptions {
+        patience: 1,
+        ..super::options()
+    };
+    let trainer = Trainer::new(options).unwrap();
+    let train = corpus(&format!("{}x/B-X a/O", "a/O b/O c/O\n".repeat(9)));
+    let dev = Some(corpus("x/B-X a/O"));
+    let trained = trainer
+        .train(train, dev, Some(template("word")), &mut recorder)
+        .unwrap();
+    let scores = recorder.dev_scores();
+    assert!(scores.len() > 3 && scores[..2] == [0.0, 0.0], "{scores:?}");
+    assert_eq!(trained.end.dev, Some(DevScore::F1(1.0)));
+}
+
+#[test]
+fn without_development_data_the_last_iteration_is_the_best() {
+    let (trained, recorder) = train_on_overfitting(options(), None);
+    assert_eq!(trained.end.best_iteration, trained.end.iterations);
+    assert_eq!(trained.end.iterations + 1, recorder.iterations.len());
+    assert_eq!(trained.end.dev, None);
+    assert!(matches!(
+        trained.end.reason,
+        EndReason::Optimizer(StopReason::Improvement | StopReason::Gradient)
+    ));
+}
+
+#[test]
+fn the_terms_add_up_to_the_objective() {
+    let options = TrainOptions {
+        l1: 0.1,
+        ..options()
+    };
+    let (_, recorder) = train_on_overfitting(options, None);
+    for iteration in &recorder.iterations {
+        let sum = iteration.l2 + iteration.l1 - iteration.log_likelihood;
+        assert!((sum - iteration.objective).abs() < 1e-12);
+    }
+    let last = recorder.iterations.last().unwrap();
+    assert!(last.l2 > 0.0 && last.l1 > 0.0 && last.log_likelihood < 0.0);
+}
+
+/// Sets a flag at an iteration.
+struct Interrupter<'a> {
+    at: usize,
+    flag: &'a AtomicBool,
+}
+
+impl Observer for Interrupter<'_> {
+    fn iteration(&mut self, iteration: &Iteration) {
+        if iteration.number == self.at {
+            self.flag.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+#[test]
+fn an_interrupt_keeps_what_was_reached() {
+    for at in [0, 2] {
+        let flag = AtomicBool::new(false);
+        let trainer = Trainer::new(options()).unwrap().interrupt(&flag);
+        let mut observer = Interrupter { at, flag: &flag };
+        let trained = trainer
+            .train(overfitting(), None, None, &mut observer)
+            .unwrap();
+        assert_eq!(
+            trained.end.reason,
+            EndReason::Optimizer(StopReason::Interrupted)
+        );
+        assert_eq!(
+            (trained.end.iterations, trained.end.best_iteration),
+            (at, at)
+        );
+        let until = TrainOptions {
+            max_iterations: Some(at),
+            ..options()
+        };
+        let (expected, _) = train_on_overfitting(until, None);
+        for name in [&b"common"[..], b"rare"] {
+            let [found, expected] =
+                [&trained, &expected].map(|t| weights(&t.model, Kind::Node, name));
+            assert_eq!(found, expected);
+        }
+    }
+}
+
+#[test]
+fn a_limit_of_iterations_is_kept() {
+    let options = TrainOptions {
+        max_iterations: Some(2),
+        ..options()
+    };
+    let (trained, recorder) = train_on_overfitting(options, None);
+    assert_eq!(
+        trained.end.reason,
+        EndReason::Optimizer(StopReason::MaxIterations)
+    );
+    assert_eq!((trained.end.iterations, recorder.iterations.len()), (2, 3));
+}

@@ -1,0 +1,131 @@
+//! Training as a whole: sentences in, a model out.
+
+mod collapsing;
+mod corpora;
+mod course;
+
+use std::sync::Arc;
+
+use super::*;
+use crate::error::Result;
+use crate::model::{Kind, Model, Precision};
+use crate::sentence::{Attributes, Schema, Sentence};
+use crate::template::Template;
+
+/// Sentences, one a line, of tokens `word/label`.
+fn corpus(text: &str) -> Vec<Sentence> {
+    let names = vec!["word".to_owned(), "label".to_owned()];
+    let schema = Arc::new(Schema::new(names, Some(1)).unwrap());
+    let lines = (1..).zip(text.lines());
+    let sentence = |(line, text): (u64, &str)| {
+        let mut sentence = Sentence::new(Arc::clone(&schema), Arc::from("x.conll"));
+        for token in text.split_whitespace() {
+            let (word, label) = token.rsplit_once('/').expect("word/label");
+            sentence.push([word, label], line).unwrap();
+        }
+        sentence
+    };
+    lines.map(sentence).collect()
+}
+
+/// Sentences, one a line, of tokens `label name:value,name:value`, separated by semicolons.
+fn given(text: &str) -> Vec<Sentence> {
+    let schema = Arc::new(Schema::new(vec!["label".to_owned()], Some(0)).unwrap());
+    let sentence = |text: &str| {
+        let mut sentence = Sentence::new(Arc::clone(&schema), Arc::from("x.crfsuite"));
+        let mut attributes = Attributes::default();
+        for token in text.split(';') {
+            let (label, rest) = token.trim().split_once(' ').unwrap_or((token.trim(), ""));
+            sentence.push([label], 1).unwrap();
+            for attribute in rest.split(',').filter(|a| !a.is_empty()) {
+                let (name, value) = attribute.split_once(':').unwrap_or((attribute, "1"));
+                attributes.push(name, value.parse().unwrap());
+            }
+            attributes.end_token();
+        }
+        sentence.attributes = Some(attributes);
+        sentence
+    };
+    text.lines().map(sentence).collect()
+}
+
+fn template(source: &str) -> Template {
+    Template::parse(source, "t.tpl", &mut |_| unreachable!()).unwrap()
+}
+
+/// Names of persons and places, in IOB2.
+const NAMES: &str = "\
+Ada/B-PER Lovelace/I-PER lived/O in/O London/B-LOC
+Charles/B-PER Babbage/I-PER left/O London/B-LOC
+Mary/B-PER Somerville/I-PER taught/O Ada/B-PER
+she/O died/O in/O Marylebone/B-LOC
+in/O London/B-LOC Charles/B-PER met/O Mary/B-PER Somerville/I-PER
+he/O wrote/O to/O Ada/B-PER Lovelace/I-PER
+New/B-LOC York/I-LOC is/O far/O
+they/O left/O New/B-LOC York/I-LOC in/O May/O";
+
+fn options() -> TrainOptions {
+    TrainOptions {
+        l2: 0.1,
+        precision: Precision::F64,
+        ..TrainOptions::default()
+    }
+}
+
+fn train(options: &TrainOptions, sentences: Vec<Sentence>, source: &str) -> Result<Trained> {
+    Trainer::new(options.clone())?.train(sentences, None, Some(template(source)), &mut Silent)
+}
+
+fn trained(options: &TrainOptions, sentences: Vec<Sentence>, source: &str) -> Model {
+    train(options, sentences, source).unwrap().model
+}
+
+/// Keeps all that an observer is told.
+#[derive(Default)]
+struct Recorder {
+    attributes: [usize; 2], // before and after collapsing
+    iterations: Vec<Iteration>,
+    end: Option<End>,
+}
+
+impl Observer for Recorder {
+    fn start(&mut self, start: &Start<'_>) {
+        assert!(self.iterations.is_empty() && self.end.is_none());
+        assert!(start.memory > 0);
+        self.attributes = [start.attributes, start.collapsed];
+    }
+
+    fn iteration(&mut self, iteration: &Iteration) {
+        assert_eq!(iteration.number, self.iterations.len());
+        self.iterations.push(iteration.clone());
+    }
+
+    fn end(&mut self, end: &End) {
+        assert_eq!(self.end.replace(end.clone()), None);
+    }
+}
+
+impl Recorder {
+    fn dev_scores(&self) -> Vec<f64> {
+        let score = |iteration: &Iteration| iteration.dev.expect("a score").value();
+        self.iterations.iter().map(score).collect()
+    }
+}
+
+/// The weights of an attribute by place, 0 where there are none.
+fn weights(model: &Model, kind: Kind, name: &[u8]) -> Vec<f64> {
+    let k = model.header().labels.len();
+    let mut scores = vec![0.0; if kind == Kind::Node { k } else { k * k }];
+    model.add_scores(kind, name, 1.0, k, &mut scores).unwrap();
+    scores
+}
+
+/// Names of all attributes with weights.
+fn names(model: &Model, kind: Kind) -> Vec<Vec<u8>> {
+    let name = |i| model.attribute_name(kind, i).unwrap().to_vec();
+    (0..model.attributes(kind)).map(name).collect()
+}
+
+fn knows(model: &Model, name: &str) -> bool {
+    names(model, Kind::Node).contains(&name.as_bytes().to_vec())
+}

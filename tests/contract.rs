@@ -1,0 +1,419 @@
+//! What scripts rely on: exit codes, what goes where, the fields of logs and of JSON output.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use crate::support::{Folder, NAMES, WORDS};
+
+fn keys(object: &Value) -> BTreeSet<&str> {
+    let object = object.as_object().unwrap();
+    object.keys().map(String::as_str).collect()
+}
+
+/// The log of training on `corpus`.
+fn log(corpus: &str, options: &str) -> Vec<Value> {
+    let options = format!("--template ner --log log.jsonl {options}");
+    Folder::trained(corpus, &options).json_lines("log.jsonl")
+}
+
+// Logs
+
+#[test]
+fn a_log_has_a_start_iterations_from_0_on_and_an_end() {
+    let log = log(NAMES, "");
+    let (last, rest) = log.split_last().unwrap();
+    assert_eq!(rest[0]["event"], "start");
+    for (i, line) in rest[1..].iter().enumerate() {
+        assert_eq!(line["event"], "iteration");
+        assert_eq!(line["iteration"], i);
+    }
+    assert_eq!(last["event"], "end");
+    assert_eq!(last["iterations"], rest.len() - 2);
+}
+
+#[test]
+fn the_start_of_a_log_has_every_parameter_and_the_sizes() {
+    let log = log(NAMES, "--l1 0.25 --min-count 2");
+    let start = &log[0];
+    for (key, expected) in [
+        ("files", json!(["train.conll"])),
+        ("sentences", json!(3)),
+        ("tokens", json!(19)),
+        ("dev_sentences", json!(0)),
+        ("labels", json!(5)),
+        ("version", json!(env!("CARGO_PKG_VERSION"))),
+    ] {
+        assert_eq!(start[key], expected, "{key}");
+    }
+    for key in [
+        "attributes",
+        "collapsed_attributes",
+        "weights",
+        "active_per_token",
+        "collapsed_active_per_token",
+        "estimated_memory",
+        "threads",
+    ] {
+        assert!(start[key].as_f64().unwrap() > 0.0, "{key} in {start}");
+    }
+    let parameters = keys(&start["parameters"]);
+    for key in [
+        "scheme",
+        "order",
+        "boundary",
+        "states",
+        "l2",
+        "l1",
+        "collapse",
+        "min_count",
+        "max_iterations",
+        "patience",
+        "precision",
+    ] {
+        assert!(parameters.contains(key), "{key} in {parameters:?}");
+    }
+    assert_eq!(start["parameters"]["l1"], 0.25);
+    assert_eq!(start["parameters"]["min_count"], 2);
+}
+
+#[test]
+fn the_iterations_of_a_log_have_the_terms_of_the_objective() {
+    for line in &log(NAMES, "--l1 0.1")[1..] {
+        if line["event"] != "iteration" {
+            continue;
+        }
+        let number = |key: &str| {
+            line[key]
+                .as_f64()
+                .unwrap_or_else(|| panic!("{key}: {line}"))
+        };
+        let sum = number("l2") + number("l1") + number("dropout") - number("log_likelihood");
+        let objective = number("objective");
+        assert!((sum - objective).abs() < 1e-6 * objective.abs(), "{line}");
+        assert!(number("gradient_norm") >= 0.0);
+        assert!(number("evaluations") > number("iteration"));
+        assert!(number("seconds") >= 0.0);
+        assert!(line.get("dev_f1").is_none() && line.get("dev_accuracy").is_none());
+    }
+}
+
+#[test]
+fn the_objective_falls_from_iteration_to_iteration() {
+    let log = log(NAMES, "");
+    let objectives: Vec<f64> = log
+        .iter()
+        .filter_map(|line| line["objective"].as_f64())
+        .collect();
+    assert!(objectives.len() > 2);
+    assert!(objectives.is_sorted_by(|a, b| a >= b), "{objectives:?}");
+}
+
+#[test]
+fn the_end_of_a_log_says_why_and_when() {
+    let log = log(NAMES, "");
+    let end = log.last().unwrap();
+    assert_eq!(
+        keys(end),
+        BTreeSet::from([
+            "event",
+            "stop_reason",
+            "iterations",
+            "seconds",
+            "best_iteration"
+        ])
+    );
+    assert!(["improvement", "gradient"].contains(&end["stop_reason"].as_str().unwrap()));
+    assert_eq!(end["best_iteration"], end["iterations"]);
+}
+
+#[test]
+fn a_log_has_span_scores_of_development_data() {
+    let log = log(NAMES, "--dev train.conll");
+    assert_eq!(log[0]["dev_sentences"], 3);
+    for line in &log[1..log.len() - 1] {
+        let score = line["dev_f1"].as_f64().unwrap();
+        assert!((0.0..=1.0).contains(&score), "{line}");
+        assert!(line.get("dev_accuracy").is_none(), "{line}");
+    }
+}
+
+#[test]
+fn a_log_has_the_accuracy_on_development_data_without_spans() {
+    let log = log(WORDS, "--dev train.conll");
+    for line in &log[1..log.len() - 1] {
+        let score = line["dev_accuracy"].as_f64().unwrap();
+        assert!((0.0..=1.0).contains(&score), "{line}");
+        assert!(line.get("dev_f1").is_none(), "{line}");
+    }
+}
+
+#[test]
+fn a_log_that_cannot_be_written_is_said_before_training() {
+    let folder = Folder::new(&[("train.conll", NAMES)]);
+    let train = "train train.conll --template ner --model m --quiet --log no/log.jsonl";
+    let message = folder.run(train).failed();
+    assert!(message.starts_with("no/log.jsonl: "), "{message}");
+    assert_eq!(folder.names(), ["train.conll"]);
+}
+
+// JSON output
+
+#[test]
+fn scores_of_spans_are_fractions_with_those_of_each_type() {
+    let folder = Folder::new(&[
+        ("gold", "a B-X\nb I-X\nc O\nd B-Y\n"),
+        ("predicted", "a B-X\nb I-X\nc B-Y\nd O\n"),
+    ]);
+    let evaluated = folder
+        .run("eval --predictions predicted gold --json")
+        .json();
+    assert_eq!(
+        evaluated,
+        json!({
+            "tokens": 4,
+            "sentences": 1,
+            "accuracy": 0.5,
+            "precision": 0.5,
+            "recall": 0.5,
+            "f1": 0.5,
+            "types": {
+                "X": {"precision": 1.0, "recall": 1.0, "f1": 1.0, "support": 1},
+                "Y": {"precision": 0.0, "recall": 0.0, "f1": 0.0, "support": 1}
+            }
+        })
+    );
+}
+
+#[test]
+fn labels_without_spans_have_accuracy_alone() {
+    let folder = Folder::new(&[("gold", "a X\nb Y\n"), ("predicted", "a X\nb X\n")]);
+    let evaluated = folder
+        .run("eval --predictions predicted gold --json")
+        .json();
+    assert_eq!(
+        evaluated,
+        json!({"tokens": 2, "sentences": 1, "accuracy": 0.5})
+    );
+}
+
+#[test]
+fn scores_of_labels_and_confusions_come_on_demand() {
+    let folder = Folder::new(&[("gold", "a X\nb Y\n"), ("predicted", "a X\nb X\n")]);
+    let eval = "eval --predictions predicted gold --per-label --confusion";
+    let evaluated = folder.run(&format!("{eval} --json")).json();
+    assert_eq!(
+        keys(&evaluated),
+        BTreeSet::from(["tokens", "sentences", "accuracy", "labels", "confusions"])
+    );
+    assert_eq!(evaluated["labels"]["X"]["precision"], 0.5);
+    assert_eq!(evaluated["confusions"].as_array().unwrap().len(), 1);
+    let text = folder.run(eval).succeeded();
+    assert!(
+        text.starts_with("accuracy:  50.00%  (1 of 2 tokens)\n\n"),
+        "{text}"
+    );
+}
+
+#[test]
+fn evaluation_of_a_model_is_that_of_its_output() {
+    let folder = Folder::trained(NAMES, "--template minimal --max-iterations 3");
+    let tagged = folder.run("tag m train.conll").succeeded();
+    folder.write("tagged.conll", tagged);
+    let of_model = folder.run("eval m train.conll").succeeded();
+    let of_output = folder
+        .run("eval --predictions tagged.conll train.conll")
+        .succeeded();
+    assert_eq!(of_model, of_output);
+}
+
+#[test]
+fn a_model_shows_everything_as_json() {
+    let folder = Folder::trained(NAMES, "--template ner");
+    let inspected = folder.run("inspect m --json --top 3").json();
+    assert_eq!(
+        keys(&inspected),
+        BTreeSet::from([
+            "scheme",
+            "corpus_scheme",
+            "columns",
+            "node_attributes",
+            "edge_attributes",
+            "weights",
+            "bytes",
+            "version",
+            "files",
+            "sentences",
+            "tokens",
+            "options",
+            "template",
+            "labels",
+            "edges",
+        ])
+    );
+    assert_eq!(inspected["bytes"], folder.bytes("m").len());
+    assert_eq!(inspected["files"], json!(["train.conll"]));
+    let label = &inspected["labels"]["B-PER"];
+    assert_eq!(
+        keys(label),
+        BTreeSet::from(["start", "end", "transitions", "attributes"])
+    );
+    assert_eq!(label["attributes"].as_array().unwrap().len(), 3);
+    assert_eq!(keys(&label["transitions"]).len(), 5);
+}
+
+#[test]
+fn a_model_shows_its_labels_transitions_and_attributes_as_text() {
+    let folder = Folder::trained(NAMES, "--template minimal");
+    let text = folder.run("inspect m").succeeded();
+    assert!(text.starts_with("5 labels (iob2), "), "{text}");
+    for part in [
+        "\ntrained by dropchain ",
+        " on train.conll (3 sentences, 19 tokens)\n",
+        "\n(start)",
+        "\nB-PER\n",
+        "word[0]=Ann\n",
+    ] {
+        assert!(text.contains(part), "{part:?} in {text}");
+    }
+    assert!(!text.contains("\ntemplate\n"));
+    let text = folder.run("inspect m --template").succeeded();
+    assert!(text.contains("\ntemplate\n"), "{text}");
+}
+
+// Streams and exit codes
+
+#[test]
+fn results_go_to_standard_output_and_notices_to_standard_error() {
+    let folder = Folder::new(&[("train.conll", NAMES)]);
+    let trained = folder.run("train train.conll --dev train.conll --template ner --model m");
+    assert_eq!(trained.stdout, "");
+    let lines: Vec<&str> = trained.stderr.lines().collect();
+    assert_eq!(lines[0], "reading train.conll");
+    assert!(lines[1].starts_with("3 sentences, 19 tokens, 5 labels; "));
+    assert!(lines[2].starts_with("iteration    0  objective "));
+    assert!(lines[2].contains("  dev F1 "));
+    assert_eq!(lines.last().unwrap(), &"wrote m");
+    for line in [
+        "eval m train.conll",
+        "eval m train.conll --json",
+        "inspect m",
+        "inspect m --json",
+        "tag m train.conll",
+    ] {
+        let output = folder.run(line);
+        assert_eq!(output.stderr, "", "{line}");
+        assert_ne!(output.succeeded(), "", "{line}");
+    }
+}
+
+#[test]
+fn quiet_training_says_nothing() {
+    let folder = Folder::new(&[("train.conll", NAMES)]);
+    let trained = folder.run("train train.conll --template ner --model m --quiet");
+    assert_eq!(trained.stderr, "");
+    assert_eq!(trained.succeeded(), "");
+}
+
+#[test]
+fn quiet_training_still_complains() {
+    let folder = Folder::new(&[]);
+    let message = folder
+        .run("train none --template ner --model m --quiet")
+        .failed();
+    assert!(message.starts_with("none: "), "{message}");
+}
+
+#[test]
+fn bad_usage_is_exit_code_2() {
+    let folder = Folder::new(&[("train.conll", NAMES)]);
+    for line in [
+        "",
+        "fly",
+        "train",
+        "train train.conll --template ner",
+        "train train.conll --template ner --model m --order 2",
+        "train train.conll --template ner --model m --scheme none",
+        "train train.conll --template ner --model m --threads 0",
+        "train train.conll --template ner --model m --min-count -1",
+        "train train.conll --template ner --model m --l2 much",
+        "train train.conll --template ner --model m --fast",
+        "tag",
+        "tag m --nbest 0",
+        "tag m --output xml",
+        "tag m --constrain maybe",
+        "eval",
+        "eval m",
+        "eval m train.conll train.conll",
+        "eval --predictions train.conll",
+        "eval --predictions train.conll train.conll train.conll",
+        "inspect",
+    ] {
+        let output = folder.run(line);
+        assert_eq!(output.status.code(), Some(2), "{line}: {output:?}");
+        assert_eq!(output.stdout, "", "{line}");
+        assert_ne!(output.stderr, "", "{line}");
+    }
+    assert_eq!(folder.names(), ["train.conll"]);
+}
+
+#[test]
+fn help_and_version_are_results() {
+    let folder = Folder::new(&[]);
+    for line in ["--help", "--version", "help", "train --help", "tag -h"] {
+        let output = folder.run(line);
+        assert_eq!(output.stderr, "", "{line}");
+        assert_ne!(output.succeeded(), "", "{line}");
+    }
+    let version = folder.run("--version").succeeded();
+    assert_eq!(
+        version,
+        concat!("dropchain ", env!("CARGO_PKG_VERSION"), "\n")
+    );
+}
+
+#[test]
+fn the_demo_tags_what_it_is_given() {
+    let folder = Folder::new(&[]);
+    let output = folder.run_with("demo", "Ada Lovelace met Charles Babbage in London.\n");
+    assert!(output.stderr.contains("L2 (default)"), "{}", output.stderr);
+    let tagged = output.succeeded();
+    assert!(tagged.contains("[LOC London]"), "{tagged}");
+}
+
+#[test]
+fn predictions_need_not_have_the_words() {
+    let folder = Folder::new(&[("gold", "a X\nb Y\n"), ("labels", "X X\nY X\n")]);
+    let evaluated = folder.run("eval --predictions labels gold --json").json();
+    assert_eq!(evaluated["accuracy"], 0.5);
+}
+
+#[test]
+fn predictions_in_json_lines_are_those_in_columns() {
+    let folder = Folder::trained(NAMES, "--template minimal --max-iterations 3");
+    let tagged = folder.run("tag m train.conll --output jsonl").succeeded();
+    folder.write("tagged.jsonl", tagged);
+    let evaluated = folder.run("eval --predictions tagged.jsonl train.conll");
+    assert_eq!(
+        evaluated.succeeded(),
+        folder.run("eval m train.conll").succeeded()
+    );
+}
+
+#[test]
+fn predictions_in_conllu_stand_in_the_column_of_the_label() {
+    let row =
+        |id: usize, form: &str, upos: &str| format!("{id}\t{form}\t_\t{upos}\t_\t_\t_\t_\t_\t_\n");
+    let gold = [row(1, "Dogs", "NOUN"), row(2, "bark", "VERB")].concat();
+    let folder = Folder::new(&[("gold.conllu", &gold)]);
+    folder.write("right.conllu", &gold);
+    folder.write("wrong.conllu", gold.replace("VERB", "NOUN"));
+    folder.write("other.conllu", gold.replace("bark", "sing"));
+    let eval = |file: &str| folder.run(&format!("eval --predictions {file} gold.conllu --json"));
+    assert_eq!(eval("right.conllu").json()["accuracy"], 1.0);
+    assert_eq!(eval("wrong.conllu").json()["accuracy"], 0.5);
+    assert_eq!(
+        eval("other.conllu").failed(),
+        "other.conllu:2: found the token 'sing'; expected 'bark', as at gold.conllu:2"
+    );
+}

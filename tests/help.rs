@@ -1,0 +1,135 @@
+//! What the program says of itself.
+
+use std::collections::BTreeSet;
+
+use crate::support::Folder;
+
+const COMMANDS: [&str; 5] = ["train", "tag", "eval", "inspect", "demo"];
+
+/// What scripts may use, by command; names here are a promise.
+const FLAGS: [(&str, &[&str]); 5] = [
+    (
+        "train",
+        &[
+            "--template",
+            "--model",
+            "--dev",
+            "--format",
+            "--columns",
+            "--label",
+            "--comments",
+            "--scheme",
+            "--order",
+            "--boundary",
+            "--states",
+            "--precision",
+            "--l2",
+            "--l1",
+            "--dropout",
+            "--collapse",
+            "--min-count",
+            "--max-iterations",
+            "--patience",
+            "--threads",
+            "--log",
+            "--quiet",
+        ],
+    ),
+    (
+        "tag",
+        &[
+            "--format",
+            "--output",
+            "--columns",
+            "--comments",
+            "--marginals",
+            "--nbest",
+            "--constrain",
+            "--scheme",
+            "--threads",
+        ],
+    ),
+    (
+        "eval",
+        &[
+            "--predictions",
+            "--format",
+            "--columns",
+            "--label",
+            "--comments",
+            "--constrain",
+            "--per-label",
+            "--confusion",
+            "--json",
+            "--threads",
+        ],
+    ),
+    ("inspect", &["--top", "--template", "--json"]),
+    ("demo", &["--label"]),
+];
+
+fn help(command: &str) -> String {
+    Folder::new(&[])
+        .run(&format!("{command} --help"))
+        .succeeded()
+}
+
+/// The flags that a text names.
+fn flags(text: &str) -> BTreeSet<&str> {
+    let word = |c: char| c.is_ascii_alphanumeric() || c == '-';
+    text.split(|c| !word(c))
+        .filter(|word| word.len() > 2 && word.starts_with("--"))
+        .collect()
+}
+
+/// What stands before and after the heading of the examples.
+fn parts(help: &str) -> (&str, &str) {
+    help.split_once("\nExamples:\n")
+        .unwrap_or_else(|| panic!("no examples in {help}"))
+}
+
+#[test]
+fn every_promised_flag_is_explained() {
+    for (command, promised) in FLAGS {
+        let help = help(command);
+        let explained = flags(parts(&help).0);
+        for flag in promised {
+            assert!(explained.contains(flag), "{command} {flag}");
+        }
+    }
+}
+
+#[test]
+fn every_command_shows_examples_with_flags_that_exist() {
+    for command in COMMANDS {
+        let help = help(command);
+        let (before, examples) = parts(&help);
+        assert!(
+            examples.contains(&format!("dropchain {command}")),
+            "{command}"
+        );
+        let own = examples
+            .lines()
+            .filter(|line| line.contains(&format!("dropchain {command}")));
+        for line in own {
+            // What stands behind a pipe belongs to others.
+            let (_, line) = line.split_once(&format!("dropchain {command}")).unwrap();
+            let line = line.split(['|', '>', '#']).next().unwrap_or_default();
+            for flag in flags(line) {
+                assert!(
+                    flags(before).contains(flag),
+                    "{command}: {flag} in an example"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn the_program_lists_its_commands() {
+    let help = Folder::new(&[]).run("--help").succeeded();
+    for command in COMMANDS {
+        assert!(help.contains(&format!("\n  {command} ")), "{command}");
+    }
+    assert!(help.contains("\nExamples:\n"));
+}

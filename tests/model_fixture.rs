@@ -1,0 +1,145 @@
+//! A model that was written once and must be read for ever.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::support::Folder;
+
+const CORPUS: &str = "\
+Dr. 3 B-PER
+Ann 3 I-PER
+O'Neill 7 I-PER
+left 4 O
+Köln 4 B-LOC
+in 2 O
+1998 4 O
+. 1 O
+
+the 3 O
+Bank 4 B-ORG
+of 2 I-ORG
+Köln 4 I-ORG
+met 3 O
+Ann 3 B-PER
+at 2 O
+10:30 5 O
+. 1 O
+
+@ann 4 O
+left 4 O
+東京 2 B-LOC
+for 3 O
+São 3 B-LOC
+Paulo 5 I-LOC
+\u{1f600} 1 O
+";
+
+const TEMPLATE: &str = r#"# Something of everything that a model stores
+bias
+word
+lower[-1]
+lower[+1] & shape(dan2)
+affixes(2..4)
+shape(collapsed)[-1] & shape(collapsed)
+regex("^[@#].")
+regex("([0-9]+)[:.]")
+value(length) & start
+value(size)
+bag(lower, 1..2)
+title
+occurrence
+word[-2] & shape if length(word[-1]) <= 3
+edge: shape(collapsed)
+edge: lower & capitalization
+"#;
+
+/// Columns to tag: known and unknown words, values, boundaries.
+const TEXT: &str = "\
+Dr. 3
+Bob 3
+O'Neill 7
+met 3
+Ann 3
+in 2
+Köln 4
+. 1
+
+東京 2
+Bank 4
+of 2
+São 3
+Paulo 5
+
+@bob 4
+10:45 5
+";
+
+fn file(name: &str) -> PathBuf {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    root.join("tests/data/models").join(name)
+}
+
+fn tagged(folder: &Folder) -> String {
+    let tag = "tag m text.conll --output jsonl --marginals --nbest 3";
+    folder.run(tag).succeeded()
+}
+
+/// Whether two values are the same but for rounding.
+fn alike(x: &Value, y: &Value) -> bool {
+    match (x, y) {
+        (Value::Number(x), Value::Number(y)) => {
+            let [x, y] = [x, y].map(|number| number.as_f64().unwrap());
+            (x - y).abs() <= 1e-9 * x.abs().max(1.0)
+        }
+        (Value::Array(x), Value::Array(y)) => {
+            x.len() == y.len() && x.iter().zip(y).all(|(x, y)| alike(x, y))
+        }
+        (Value::Object(x), Value::Object(y)) => {
+            let same = |(key, value)| y.get(key).is_some_and(|other| alike(value, other));
+            x.len() == y.len() && x.iter().all(same)
+        }
+        _ => x == y,
+    }
+}
+
+#[test]
+fn a_model_of_version_1_is_read_and_tags_as_ever() {
+    let folder = Folder::new(&[("text.conll", TEXT)]);
+    folder.write("m", fs::read(file("v1.model")).unwrap());
+    folder.write("expected", fs::read(file("v1.expected")).unwrap());
+    let tagged: Vec<Value> = folder
+        .run("tag m text.conll --output jsonl --marginals --nbest 3")
+        .json_lines();
+    let expected = folder.json_lines("expected");
+    assert_eq!(tagged.len(), expected.len());
+    for (found, expected) in tagged.iter().zip(&expected) {
+        assert!(alike(found, expected), "{found}\ninstead of\n{expected}");
+    }
+}
+
+#[test]
+fn a_model_of_version_1_shows_its_template() {
+    let folder = Folder::new(&[]);
+    folder.write("m", fs::read(file("v1.model")).unwrap());
+    let inspected = folder.run("inspect m --json").json();
+    assert_eq!(inspected["template"], TEMPLATE);
+    assert!(inspected["node_attributes"].as_u64().unwrap() > 0);
+    assert!(inspected["edge_attributes"].as_u64().unwrap() > 0);
+}
+
+#[test]
+#[ignore = "writes the fixture anew; see tests/data/models/README.md"]
+fn write_the_model_fixture() {
+    let folder = Folder::new(&[
+        ("train.conll", CORPUS),
+        ("v1.tpl", TEMPLATE),
+        ("text.conll", TEXT),
+    ]);
+    let train = "train train.conll --columns word,size,ner --template v1.tpl --l2 0.05 \
+                 --model m --quiet";
+    folder.run(train).succeeded();
+    fs::write(file("v1.model"), folder.bytes("m")).unwrap();
+    fs::write(file("v1.expected"), tagged(&folder)).unwrap();
+}

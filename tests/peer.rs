@@ -1,0 +1,140 @@
+//! Against CRFsuite: the same attributes, weights and penalty must give the same optimum.
+
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::support::Folder;
+
+/// Attributes of CRFsuite's chunking example: column and offset of each part.
+const TEMPLATES: [&[(&str, isize)]; 19] = [
+    &[("w", -2)],
+    &[("w", -1)],
+    &[("w", 0)],
+    &[("w", 1)],
+    &[("w", 2)],
+    &[("w", -1), ("w", 0)],
+    &[("w", 0), ("w", 1)],
+    &[("pos", -2)],
+    &[("pos", -1)],
+    &[("pos", 0)],
+    &[("pos", 1)],
+    &[("pos", 2)],
+    &[("pos", -2), ("pos", -1)],
+    &[("pos", -1), ("pos", 0)],
+    &[("pos", 0), ("pos", 1)],
+    &[("pos", 1), ("pos", 2)],
+    &[("pos", -2), ("pos", -1), ("pos", 0)],
+    &[("pos", -1), ("pos", 0), ("pos", 1)],
+    &[("pos", 0), ("pos", 1), ("pos", 2)],
+];
+
+/// Sentences of CoNLL-2000 that are trained on where all of them would take too long.
+const FEW: usize = 800;
+
+/// How much further down CRFsuite may have gone, relatively: both stop when little moves.
+const TOLERANCE: f64 = 3e-4;
+
+/// The training file of CoNLL-2000, where there is one.
+fn conll2000() -> Option<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    ["../shared/corpora", "corpora/public"]
+        .map(|folder| root.join(folder).join("conll2000/train.txt"))
+        .into_iter()
+        .find(|file| file.exists())
+}
+
+/// The attribute that a template gives token `t`, if all of it lies in the sentence.
+fn attribute(sentence: &[Vec<&str>], t: usize, template: &[(&str, isize)]) -> Option<String> {
+    let mut names = Vec::new();
+    let mut values = Vec::new();
+    for &(column, offset) in template {
+        let token = sentence.get(t.checked_add_signed(offset)?)?;
+        names.push(format!("{column}[{offset}]"));
+        values.push(token[usize::from(column == "pos")]);
+    }
+    let attribute = format!("{}={}", names.join("|"), values.join("|"));
+    Some(attribute.replace('\\', "\\\\").replace(':', "\\:"))
+}
+
+/// A corpus of words, parts of speech and labels in CRFsuite's format.
+fn crfsuite(corpus: &str, sentences: usize) -> String {
+    let mut out = String::new();
+    for sentence in corpus.split("\n\n").take(sentences) {
+        let tokens: Vec<Vec<&str>> = sentence.lines().map(|l| l.split(' ').collect()).collect();
+        for (t, token) in tokens.iter().enumerate() {
+            out.push_str(token[2]);
+            for template in TEMPLATES {
+                if let Some(attribute) = attribute(&tokens, t, template) {
+                    let _ = write!(out, "\t{attribute}");
+                }
+            }
+            if t == 0 {
+                out.push_str("\t__BOS__");
+            }
+            if t + 1 == tokens.len() {
+                out.push_str("\t__EOS__");
+            }
+            out.push('\n');
+        }
+        out.push('\n');
+    }
+    out
+}
+
+/// The objective that python-crfsuite ends with; none where it is not installed.
+fn peer(folder: &Folder, l2: &str) -> Option<f64> {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/peer/crfsuite.py");
+    let run = Command::new("python3")
+        .arg(script)
+        .arg(folder.path("train.crfsuite"))
+        .arg(l2)
+        .arg(folder.path("peer.crfsuite"))
+        .output()
+        .ok()?;
+    if run.status.code() == Some(3) {
+        return None;
+    }
+    assert!(run.status.success(), "{run:?}");
+    let text = String::from_utf8(run.stdout).unwrap();
+    Some(text.trim().parse().unwrap())
+}
+
+/// Our objective at the end of the same training.
+fn ours(folder: &Folder, l2: &str) -> f64 {
+    let line = format!(
+        "train train.crfsuite --states observed --boundary off --dropout 0 --l2 {l2} \
+         --model m --log log.jsonl --quiet"
+    );
+    // Without a watchdog: all sentences take minutes.
+    let mut child = folder.command(&line).spawn().unwrap();
+    drop(child.stdin.take());
+    assert!(child.wait().unwrap().success());
+    let log = folder.json_lines("log.jsonl");
+    log[log.len() - 2]["objective"].as_f64().unwrap()
+}
+
+#[test]
+#[expect(clippy::print_stdout, reason = "a test that is skipped says so")]
+fn the_objective_of_crfsuite_is_reached() {
+    let Some(corpus) = conll2000() else {
+        println!("skipped: corpus not found");
+        return;
+    };
+    let all = cfg!(not(debug_assertions)) || std::env::var("DROPCHAIN_SLOW_TESTS").is_ok();
+    let sentences = if all { usize::MAX } else { FEW };
+    let corpus = fs::read_to_string(corpus).unwrap();
+    let folder = Folder::new(&[("train.crfsuite", &crfsuite(&corpus, sentences))]);
+    let Some(peer) = peer(&folder, "1") else {
+        println!("skipped: python-crfsuite not found");
+        return;
+    };
+    let ours = ours(&folder, "1");
+    println!("objective {ours:.3}, CRFsuite's {peer:.3}");
+    assert!(ours <= peer * (1.0 + TOLERANCE), "{ours} instead of {peer}");
+    assert!(
+        ours >= peer * (1.0 - 10.0 * TOLERANCE),
+        "{ours}: not the objective of {peer}"
+    );
+}

@@ -1,0 +1,453 @@
+//! `train` with every input format and option, and what `eval` and `inspect` say of the result.
+
+use std::io::Write;
+
+use serde_json::{Value, json};
+
+use crate::support::{Folder, NAMES, WORDS, sample};
+
+/// The first sentences of the sample corpus.
+fn sentences(count: usize) -> String {
+    let corpus = sample("train");
+    let mut sentences: Vec<&str> = corpus.split("\n\n").collect();
+    sentences.truncate(count);
+    sentences.join("\n\n") + "\n"
+}
+
+/// What `inspect --json` says of the model `m` trained on [`NAMES`] with `options`.
+fn inspected(options: &str) -> Value {
+    Folder::trained(NAMES, &format!("--template minimal {options}"))
+        .run("inspect m --json")
+        .json()
+}
+
+fn labels(inspected: &Value) -> Vec<&str> {
+    let labels = inspected["labels"].as_object().unwrap();
+    labels.keys().map(String::as_str).collect()
+}
+
+/// Every weight that `inspect --json --top 1000` shows.
+fn weights(folder: &Folder) -> Vec<f64> {
+    let inspected = folder.run("inspect m --json --top 1000").json();
+    let labels = inspected["labels"].as_object().unwrap().values();
+    let attributes = labels.flat_map(|label| label["attributes"].as_array().unwrap());
+    attributes.map(|a| a["weight"].as_f64().unwrap()).collect()
+}
+
+fn gzip(text: &str) -> Vec<u8> {
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    packed.write_all(text.as_bytes()).unwrap();
+    packed.finish().unwrap()
+}
+
+const CONLLU: &str = "\
+# sent_id = 1
+1\tDogs\tdog\tNOUN\tNNS\t_\t2\tnsubj\t_\t_
+2\tbark\tbark\tVERB\tVBP\t_\t0\troot\t_\t_
+
+# sent_id = 2
+1-2\tI'm\t_\t_\t_\t_\t_\t_\t_\t_
+1\tI\tI\tPRON\tPRP\t_\t3\tnsubj\t_\t_
+2\t'm\tbe\tAUX\tVBP\t_\t3\tcop\t_\t_
+3\tlate\tlate\tADJ\tJJ\t_\t0\troot\t_\t_
+
+";
+
+const CRFSUITE: &str = "\
+B-PER\tw=Ann\tcap
+I-PER\tw=Lee\tcap\tlength:3
+O\tw=left\tlength:0.5
+
+O\tw=at\ttime=10\\:30
+B-LOC\tw=Rome\tcap:1.0
+
+";
+
+const JSONL: &str = r#"{"id": 1, "tokens": ["Ann", "left"], "pos": ["NNP", "VBD"], "labels": ["B-PER", "O"]}
+{"id": 2, "tokens": ["Rome", "fell"], "pos": ["NNP", "VBD"], "labels": ["B-LOC", "O"]}
+"#;
+
+// Input formats
+
+#[test]
+fn conll_is_learned_by_heart() {
+    let folder = Folder::trained(NAMES, "--template ner");
+    let evaluated = folder.run("eval m train.conll").succeeded();
+    assert_eq!(
+        evaluated,
+        "processed 19 tokens with 6 phrases; found: 6 phrases; correct: 6.\n\
+         accuracy: 100.00%; precision: 100.00%; recall: 100.00%; FB1: 100.00\n\
+         \x20             LOC: precision: 100.00%; recall: 100.00%; FB1: 100.00  3\n\
+         \x20             PER: precision: 100.00%; recall: 100.00%; FB1: 100.00  3\n"
+    );
+}
+
+#[test]
+fn conllu_is_learned_by_heart() {
+    let folder = Folder::new(&[("train.conllu", CONLLU)]);
+    let train = "train train.conllu --template pos --model m --l2 0.01 --quiet";
+    folder.run(train).succeeded();
+    let evaluated = folder.run("eval m train.conllu").succeeded();
+    assert_eq!(evaluated, "accuracy: 100.00%  (5 of 5 tokens)\n");
+}
+
+#[test]
+fn the_label_column_of_conllu_is_chosen_by_name_and_number() {
+    let folder = Folder::new(&[("train.conllu", CONLLU)]);
+    for (label, expected) in [("xpos", "NNS"), ("4", "NNS"), ("upos", "NOUN")] {
+        let train = format!("train train.conllu --label {label} --template pos --model m --quiet");
+        folder.run(&train).succeeded();
+        let inspected = folder.run("inspect m --json").json();
+        assert_eq!(labels(&inspected)[0], expected, "--label {label}");
+    }
+}
+
+#[test]
+fn crfsuite_attributes_are_learned_by_heart_without_a_template() {
+    let folder = Folder::new(&[("train.crfsuite", CRFSUITE)]);
+    let train = "train train.crfsuite --model m --l2 0.01 --quiet";
+    folder.run(train).succeeded();
+    let evaluated = folder.run("eval m train.crfsuite --json").json();
+    assert_eq!(evaluated["f1"], 1.0);
+    let inspected = folder.run("inspect m --json").json();
+    assert_eq!(inspected["template"], Value::Null);
+    let attributes = &inspected["labels"]["O"]["attributes"];
+    let names = attributes.as_array().unwrap().iter();
+    assert!(names.into_iter().any(|a| a["attribute"] == "time=10:30"));
+}
+
+#[test]
+fn json_lines_are_learned_by_heart_with_their_own_columns() {
+    let folder = Folder::new(&[
+        ("train.jsonl", JSONL),
+        ("pos.tpl", "word\ncolumn(\"pos\")\n"),
+    ]);
+    let train = "train train.jsonl --template pos.tpl --model m --l2 0.01 --quiet";
+    folder.run(train).succeeded();
+    let evaluated = folder.run("eval m train.jsonl --json").json();
+    assert_eq!(evaluated["f1"], 1.0);
+}
+
+#[test]
+fn a_packed_file_trains_the_same_weights() {
+    let plain = Folder::trained(NAMES, "--template ner");
+    let packed = Folder::new(&[]);
+    packed.write("train.conll.gz", gzip(NAMES));
+    let train = "train train.conll.gz --template ner --model m --l2 0.01 --quiet";
+    packed.run(train).succeeded();
+    assert_eq!(weights(&packed), weights(&plain));
+}
+
+#[test]
+fn several_files_are_one_corpus() {
+    let (first, rest) = NAMES.split_once("\n\n").unwrap();
+    let folder = Folder::new(&[("a.conll", first), ("b.conll", rest)]);
+    let train = "train a.conll b.conll --template ner --model m --l2 0.01 --quiet";
+    folder.run(train).succeeded();
+    let inspected = folder.run("inspect m --json").json();
+    assert_eq!(inspected["files"], json!(["a.conll", "b.conll"]));
+    assert_eq!(inspected["sentences"], 3);
+    let whole = Folder::trained(NAMES, "--template ner");
+    assert_eq!(weights(&folder), weights(&whole));
+}
+
+#[test]
+fn a_dash_is_standard_input() {
+    let folder = Folder::new(&[]);
+    let train = "train - --template ner --model m --l2 0.01 --quiet";
+    folder.run_with(train, NAMES).succeeded();
+    assert_eq!(
+        weights(&folder),
+        weights(&Folder::trained(NAMES, "--template ner"))
+    );
+}
+
+#[test]
+fn the_format_can_be_said() {
+    let folder = Folder::new(&[("train", CONLLU)]);
+    let train = "train train --format conllu --template pos --model m --quiet";
+    folder.run(train).succeeded();
+    let evaluated = folder.run("eval m train --format conllu --json").json();
+    assert_eq!(evaluated["tokens"], 5);
+}
+
+#[test]
+fn comment_lines_are_passed_over_where_asked_for() {
+    let commented = format!("# the first file\n{NAMES}");
+    let folder = Folder::trained(&commented, "--template ner --comments");
+    let inspected = folder.run("inspect m --json").json();
+    assert_eq!(inspected["tokens"], 19);
+}
+
+#[test]
+fn document_boundaries_are_passed_over() {
+    let corpus = format!("-DOCSTART- -X- O\n\n{NAMES}");
+    let folder = Folder::trained(&corpus, "--template ner");
+    let inspected = folder.run("inspect m --json").json();
+    assert_eq!(inspected["tokens"], 19);
+}
+
+// Columns and labels
+
+#[test]
+fn named_columns_are_there_for_the_template() {
+    let folder = Folder::new(&[("train.conll", NAMES), ("my.tpl", "word\ntag & word[-1]\n")]);
+    let train = "train train.conll --columns word,tag,ner --template my.tpl --model m --quiet";
+    folder.run(train).succeeded();
+    let inspected = folder.run("inspect m --json").json();
+    assert_eq!(inspected["columns"], json!(["word", "tag", "ner"]));
+}
+
+#[test]
+fn the_label_column_is_chosen_by_name_and_number() {
+    for label in ["tag", "1", "-2"] {
+        let inspected = inspected(&format!("--columns word,tag,ner --label {label}"));
+        assert_eq!(
+            labels(&inspected),
+            ["NNP", "VBD", ".", "DT", "NN", "IN"],
+            "--label {label}"
+        );
+    }
+}
+
+#[test]
+fn rare_attributes_are_left_out() {
+    let all = inspected("")["node_attributes"].as_u64().unwrap();
+    let frequent = inspected("--min-count 2")["node_attributes"]
+        .as_u64()
+        .unwrap();
+    assert!(0 < frequent && frequent < all, "{frequent} of {all}");
+}
+
+// Schemes
+
+#[test]
+fn each_scheme_trains_its_own_labels() {
+    for (scheme, expected) in [
+        ("raw", &["B-PER", "I-PER", "O", "B-LOC", "I-LOC"][..]),
+        ("io", &["I-PER", "O", "I-LOC"]),
+        ("iob1", &["I-PER", "O", "I-LOC"]),
+        ("iob2", &["B-PER", "I-PER", "O", "B-LOC", "I-LOC"]),
+        (
+            "bioes",
+            &["B-PER", "E-PER", "O", "S-LOC", "S-PER", "B-LOC", "E-LOC"],
+        ),
+    ] {
+        let inspected = inspected(&format!("--scheme {scheme}"));
+        assert_eq!(labels(&inspected), expected, "--scheme {scheme}");
+        assert_eq!(inspected["corpus_scheme"], "iob2", "--scheme {scheme}");
+    }
+}
+
+#[test]
+fn predictions_come_in_the_scheme_of_the_corpus() {
+    for scheme in ["raw", "io", "iob1", "iob2", "bioes"] {
+        let options = format!("--template ner --scheme {scheme}");
+        let folder = Folder::trained(NAMES, &options);
+        let tagged = folder.run("tag m train.conll").succeeded();
+        let expected: String = NAMES
+            .lines()
+            .map(|line| match line.rsplit_once(' ') {
+                Some((_, label)) => format!("{line} {label}\n"),
+                None => "\n".to_owned(),
+            })
+            .collect();
+        assert_eq!(tagged, expected + "\n", "--scheme {scheme}");
+        let evaluated = folder.run("eval m train.conll --json").json();
+        assert_eq!(evaluated["f1"], 1.0, "--scheme {scheme}");
+    }
+}
+
+// Kinds of models
+
+#[test]
+fn a_model_of_order_0_has_no_transitions() {
+    let inspected = inspected("--order 0");
+    for (label, of) in inspected["labels"].as_object().unwrap() {
+        let transitions = of["transitions"].as_object().unwrap().values();
+        assert!(transitions.into_iter().all(|w| w == 0.0), "{label}: {of}");
+    }
+    assert_eq!(inspected["options"]["order"], "0");
+}
+
+#[test]
+fn a_model_of_order_1_has_transitions() {
+    let transitions = &inspected("--order 1")["labels"]["B-PER"]["transitions"];
+    assert!(transitions["I-PER"].as_f64().unwrap() > 0.0);
+    assert!(transitions["I-LOC"].as_f64().unwrap() < 0.0);
+}
+
+#[test]
+fn boundary_weights_are_there_unless_switched_off() {
+    let start = |inspected: &Value| inspected["labels"]["O"]["start"].as_f64().unwrap();
+    assert_ne!(start(&inspected("")), 0.0);
+    assert_ne!(start(&inspected("--boundary on")), 0.0);
+    assert_eq!(start(&inspected("--boundary off")), 0.0);
+}
+
+#[test]
+fn observed_states_have_fewer_weights() {
+    let weights = |options: &str| {
+        let folder = Folder::new(&[("train.conll", NAMES)]);
+        folder
+            .run(&format!(
+                "train train.conll --template minimal --model m --log log.jsonl --quiet {options}"
+            ))
+            .succeeded();
+        folder.json_lines("log.jsonl")[0]["weights"]
+            .as_u64()
+            .unwrap()
+    };
+    let [all, default, observed] = ["--states all", "", "--states observed"].map(weights);
+    assert_eq!(default, all);
+    assert!(0 < observed && observed < all, "{observed} of {all}");
+}
+
+#[test]
+fn l1_leaves_fewer_weights() {
+    let [dense, sparse] = ["", "--l1 0.5"].map(|options| {
+        let folder = Folder::trained(NAMES, &format!("--template ner {options}"));
+        assert_eq!(folder.run("eval m train.conll --json").json()["tokens"], 19);
+        let inspected = folder.run("inspect m --json").json();
+        inspected["weights"].as_u64().unwrap()
+    });
+    assert!(0 < sparse && 4 * sparse < dense, "{sparse} of {dense}");
+}
+
+#[test]
+fn double_precision_makes_a_larger_model_with_the_same_weights() {
+    let single = Folder::trained(NAMES, "--template ner --precision f32");
+    let double = Folder::trained(NAMES, "--template ner --precision f64");
+    assert!(double.bytes("m").len() > single.bytes("m").len());
+    // The two may order equal weights differently.
+    let sorted = |folder| {
+        let mut weights = weights(folder);
+        weights.sort_by(f64::total_cmp);
+        weights
+    };
+    let (single, double) = (sorted(&single), sorted(&double));
+    assert_eq!(single.len(), double.len());
+    for (x, y) in single.iter().zip(&double) {
+        assert!((x - y).abs() < 1e-6, "{x} and {y}");
+    }
+}
+
+#[test]
+fn training_ends_after_the_iterations_that_were_allowed() {
+    let folder = Folder::trained(NAMES, "--template ner --max-iterations 3 --log log.jsonl");
+    let log = folder.json_lines("log.jsonl");
+    let end = log.last().unwrap();
+    assert_eq!(end["stop_reason"], "max_iterations");
+    assert_eq!(end["iterations"], 3);
+}
+
+#[test]
+fn training_ends_when_patience_does_and_keeps_the_best_model() {
+    let folder = Folder::new(&[
+        ("train.conll", &sentences(60)),
+        ("dev.conll", &sample("dev")),
+    ]);
+    let train = "train train.conll --dev dev.conll --template ner --l2 0.01 --patience 2 \
+                 --model m --log log.jsonl --quiet";
+    folder.run(train).succeeded();
+    let log = folder.json_lines("log.jsonl");
+    let end = log.last().unwrap();
+    assert_eq!(end["stop_reason"], "patience");
+    let best = end["best_iteration"].as_u64().unwrap();
+    assert_eq!(end["iterations"].as_u64().unwrap(), best + 2);
+    let of_best = log
+        .iter()
+        .find(|line| line["event"] == "iteration" && line["iteration"] == best)
+        .unwrap();
+    let evaluated = folder.run("eval m dev.conll --json").json();
+    let [logged, evaluated] = [&of_best["dev_f1"], &evaluated["f1"]].map(|v| v.as_f64().unwrap());
+    assert!((logged - evaluated).abs() < 1e-9, "{logged}, {evaluated}");
+}
+
+// Templates
+
+#[test]
+fn every_template_that_comes_with_dropchain_trains() {
+    for name in [
+        "minimal",
+        "pos",
+        "ner",
+        "ner-finkel",
+        "ner-finkel-edges",
+        "pos-sancl",
+        "chunk",
+    ] {
+        let folder = Folder::trained(NAMES, &format!("--template {name}"));
+        assert_eq!(
+            folder.run("eval m train.conll --json").json()["accuracy"],
+            1.0,
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn a_file_goes_before_a_template_of_the_same_name() {
+    let folder = Folder::new(&[("train.conll", NAMES), ("ner", "word\n")]);
+    folder
+        .run("train train.conll --template ner --model m --quiet")
+        .succeeded();
+    let inspected = folder.run("inspect m --json").json();
+    assert_eq!(inspected["template"], "word\n");
+}
+
+#[test]
+fn template_files_of_crfpp_are_read_as_they_are() {
+    let template = "# Unigram\nU00:%x[-1,0]\nU01:%x[0,0]\nU02:%x[0,0]/%x[0,1]\n\n# Bigram\nB\n";
+    let folder = Folder::new(&[("train.conll", NAMES), ("template", template)]);
+    folder
+        .run("train train.conll --template template --model m --l2 0.01 --quiet")
+        .succeeded();
+    let inspected = folder.run("inspect m --json --top 1000").json();
+    let attributes = inspected["labels"]["B-LOC"]["attributes"]
+        .as_array()
+        .unwrap();
+    assert!(attributes.iter().any(|a| a["attribute"] == "U02:Rome/NNP"));
+    assert_eq!(folder.run("eval m train.conll --json").json()["f1"], 1.0);
+}
+
+#[test]
+fn template_files_of_wapiti_are_read_as_they_are() {
+    let template = "\
+# words
+u:w-1=%x[-1,0]
+*:w0=%X[0,0]
+u:suffix=%m[0,0,\".?.?$\"]
+u:upper=%t[0,0,\"^\\u\"]
+b
+";
+    let folder = Folder::new(&[("train.conll", NAMES), ("wapiti.pat", template)]);
+    folder
+        .run("train train.conll --template wapiti.pat --model m --l2 0.01 --quiet")
+        .succeeded();
+    let inspected = folder.run("inspect m --json").json();
+    assert!(inspected["edge_attributes"].as_u64().unwrap() > 0);
+    assert_eq!(folder.run("eval m train.conll --json").json()["f1"], 1.0);
+}
+
+#[test]
+fn edge_attributes_are_shown_with_both_labels() {
+    let folder = Folder::trained(NAMES, "--template ner-finkel-edges");
+    let inspected = folder.run("inspect m --json").json();
+    let edge = &inspected["edges"][0];
+    for key in ["from", "to", "attribute", "weight"] {
+        assert!(!edge[key].is_null(), "{key} in {edge}");
+    }
+    let text = folder.run("inspect m").succeeded();
+    assert!(text.contains("\nstrongest edge attributes\n"), "{text}");
+}
+
+#[test]
+fn words_without_spans_are_scored_by_accuracy_during_training() {
+    let folder = Folder::new(&[("train.conll", WORDS)]);
+    let train = "train train.conll --dev train.conll --template pos --model m --log log.jsonl";
+    let notices = folder.run(train).stderr;
+    assert!(notices.contains("dev accuracy "), "{notices}");
+    let log = folder.json_lines("log.jsonl");
+    assert!(log[1]["dev_accuracy"].is_f64() && log[1].get("dev_f1").is_none());
+}
