@@ -10,6 +10,7 @@ fn start() -> Record {
         threads: 2,
         sentences: 10,
         tokens: 100,
+        unlabeled_sentences: 5,
         dev_sentences: 3,
         labels: 9,
         attributes: 1000,

@@ -182,18 +182,43 @@ mod tests {
         );
     }
 
+    #[test]
+    fn a_rate_of_dropout_is_below_1_and_a_variance_is_finite() {
+        let expected = "expected a rate from 0 up to, not including, 1";
+        assert_eq!(fault(|o| o.dropout = 1.0), format!("dropout 1; {expected}"));
+        assert_eq!(
+            fault(|o| o.edge_dropout = Some(-0.5)),
+            format!("edge dropout -0.5; {expected}")
+        );
+        assert_eq!(
+            fault(|o| (o.noise, o.dropout) = (NoiseScheme::Additive, f64::INFINITY)),
+            "dropout inf; expected a variance: a finite number that is not negative"
+        );
+        assert_eq!(
+            fault(|o| o.unlabeled_weight = -0.1),
+            "unlabeled weight -0.1; expected a finite number that is not negative"
+        );
+    }
+
     fn any_options() -> impl Strategy<Value = TrainOptions> {
         let strength = 0.0..f64::MAX;
-        let switches = (any::<[bool; 5]>(), 0..Scheme::ALL.len());
+        let noise = (0.0..1.0, proptest::option::of(0.0..1.0), strength.clone(), 0..9_usize);
+        let switches = (any::<[bool; 6]>(), 0..Scheme::ALL.len());
         let counts = (1..=u32::MAX, any::<Option<usize>>(), 1..=usize::MAX);
-        (strength.clone(), strength, switches, counts).prop_map(
-            |(l2, l1, (on, scheme), (min_count, max_iterations, patience))| TrainOptions {
+        (strength.clone(), strength, noise, switches, counts).prop_map(
+            |(l2, l1, noise, (on, scheme), (min_count, max_iterations, patience))| TrainOptions {
                 scheme: Scheme::ALL[scheme],
                 order: if on[0] { Order::One } else { Order::Zero },
                 boundary: if on[1] { Boundary::On } else { Boundary::Off },
                 states: if on[2] { States::All } else { States::Observed },
                 l2,
                 l1,
+                noise: NoiseScheme::Gaussian,
+                dropout: noise.0,
+                edge_dropout: noise.1,
+                gradient: Method::Window(noise.3),
+                unlabeled_weight: noise.2,
+                discover: on[5],
                 collapse: on[3],
                 min_count,
                 max_iterations,
