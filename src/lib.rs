@@ -10,6 +10,7 @@ pub mod ids;
 pub mod label;
 pub mod math;
 pub mod model;
+pub mod noise;
 pub mod objective;
 pub mod optim;
 pub mod report;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 const ROWS: [&[&str]; 9] = [
     &["error", "ids", "math"],
     &["sentence", "label", "chain", "optim"],
-    &["tokenize", "template", "eval"],
+    &["tokenize", "template", "eval", "noise"],
     &["corpus", "extract"],
     &["score"],
     &["objective", "model"],

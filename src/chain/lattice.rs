@@ -79,7 +79,7 @@ impl Lattice {
 
     /// As [`Lattice::forward_backward`], in log space whether needed or not.
     #[cfg(test)]
-    pub(super) fn forward_backward_in_log_space(
+    pub(crate) fn forward_backward_in_log_space(
         &mut self,
         transitions: &Transitions,
         scores: Scores,

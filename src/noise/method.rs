@@ -1,0 +1,113 @@
+//! Which engine, by name.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::{Adjoint, Engine, Message, Window};
+use crate::error::Error;
+
+/// A way to the gradient of the quadratic regularizer, as named on the command line.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Method {
+    /// Exact, by scalar messages: [`Adjoint`].
+    #[default]
+    Adjoint,
+    /// Exact, by the paper's vector messages: [`Message`].
+    Message {
+        /// Whether attributes that fire once, at the same token, are one.
+        collapse: bool,
+    },
+    /// Approximate, within a radius: [`Window`].
+    Window(usize),
+    /// Approximate, token by token: [`Window`] of radius 0.
+    Local,
+}
+
+impl Method {
+    /// The engine.
+    #[must_use]
+    pub fn engine(self) -> Box<dyn Engine> {
+        match self {
+            Self::Adjoint => Box::new(Adjoint::default()),
+            Self::Message { collapse } => Box::new(Message::new(collapse)),
+            Self::Window(radius) => Box::new(Window::new(radius)),
+            Self::Local => Box::new(Window::new(0)),
+        }
+    }
+
+    /// Whether the gradient is that of the value, and not an approximation.
+    #[must_use]
+    pub fn is_exact(self) -> bool {
+        matches!(self, Self::Adjoint | Self::Message { .. })
+    }
+}
+
+/// As on the command line, where collapsing is an option of its own.
+impl fmt::Display for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Adjoint => f.write_str("adjoint"),
+            Self::Message { .. } => f.write_str("message"),
+            Self::Window(radius) => write!(f, "window={radius}"),
+            Self::Local => f.write_str("local"),
+        }
+    }
+}
+
+/// As on the command line; `message` collapses.
+impl FromStr for Method {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self, Error> {
+        match name {
+            "adjoint" => return Ok(Self::Adjoint),
+            "message" => return Ok(Self::Message { collapse: true }),
+            "local" => return Ok(Self::Local),
+            _ => {}
+        }
+        let radius = name.strip_prefix("window").ok_or_else(|| {
+            let expected = "expected adjoint, message, window=R or local";
+            Error::parameter(format!("gradient '{name}'; {expected}"))
+        })?;
+        let radius = radius.strip_prefix('=').and_then(|r| r.parse().ok());
+        radius.map(Self::Window).ok_or_else(|| {
+            let expected = "expected window=R with a whole number R, for example window=2";
+            Error::parameter(format!("gradient '{name}'; {expected}"))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_as_they_are_written() {
+        for name in ["adjoint", "message", "window=0", "window=12", "local"] {
+            assert_eq!(name.parse::<Method>().unwrap().to_string(), name);
+        }
+    }
+
+    #[test]
+    fn a_window_without_a_number_is_refused() {
+        for name in [
+            "window",
+            "window=",
+            "window=-1",
+            "window=1.5",
+            "window 3",
+            "windows=3",
+        ] {
+            let error = name.parse::<Method>().unwrap_err().to_string();
+            let expected = "expected window=R with a whole number R, for example window=2";
+            assert_eq!(error, format!("gradient '{name}'; {expected}"));
+        }
+    }
+
+    #[test]
+    fn another_name_is_answered_with_those_there_are() {
+        let error = "exact".parse::<Method>().unwrap_err().to_string();
+        let expected = "gradient 'exact'; expected adjoint, message, window=R or local";
+        assert_eq!(error, expected);
+    }
+}
