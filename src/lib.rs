@@ -20,5 +20,6 @@ pub mod tag;
 pub mod template;
 pub mod tokenize;
 pub mod train;
+pub mod wide;
 
 pub use error::{Error, Place, Result};
