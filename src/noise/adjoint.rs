@@ -69,10 +69,10 @@ impl Engine for Adjoint {
         value
     }
 
-    fn finish(&mut self, shared: Shared<'_>, out: SharedDerivatives<'_>) {
+    fn finish(&mut self, shared: Shared<'_>, mut out: SharedDerivatives<'_>) {
         if shared.transitions.order() == Order::One {
             self.factored.add_to(&mut self.pairs);
-            self.pairs.finish(out);
+            self.pairs.finish(&mut out);
         }
     }
 }

@@ -46,7 +46,7 @@ impl Pairs {
         self.column.resize(stride, 0.0);
     }
 
-    pub fn finish(&self, out: SharedDerivatives<'_>) {
+    pub fn finish(&self, out: &mut SharedDerivatives<'_>) {
         add(out.scores, &self.score_sums, 1.0);
         add(out.variance, &self.variance_sums, 1.0);
     }

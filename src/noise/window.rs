@@ -93,9 +93,9 @@ impl Engine for Window {
         self.scatter(shared, sentence, radius, &mut out)
     }
 
-    fn finish(&mut self, shared: Shared<'_>, out: SharedDerivatives<'_>) {
+    fn finish(&mut self, shared: Shared<'_>, mut out: SharedDerivatives<'_>) {
         if shared.transitions.order() == Order::One {
-            self.pairs.finish(out);
+            self.pairs.finish(&mut out);
         }
     }
 }

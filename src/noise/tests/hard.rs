@@ -9,7 +9,7 @@ fn extreme_cases(magnitude: f64) -> Vec<Case> {
     for case in &mut cases {
         let mut change = |row: &mut Vec<f64>| {
             for x in row {
-                *x = magnitude * (1.7 * numbers.next()).trunc() + *x;
+                *x += magnitude * (1.7 * numbers.next()).trunc();
             }
         };
         let edge = case.chain.edge.iter_mut().flatten().flatten();

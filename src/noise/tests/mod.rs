@@ -12,7 +12,7 @@ use crate::chain::{Mode, Order, padded};
 use oracle::Paths;
 
 /// Numbers in [−1, 1), the same in every run (Knuth's MMIX linear congruential generator).
-struct Numbers(u64);
+pub(super) struct Numbers(pub(super) u64);
 
 impl Numbers {
     fn next(&mut self) -> f64 {
@@ -33,7 +33,7 @@ type Attributes = Vec<Vec<(u32, f64)>>;
 
 /// A sentence with its variances and features.
 #[derive(Clone, Debug)]
-struct Case {
+pub(super) struct Case {
     chain: Chain,
     node: Vec<Vec<f64>>,              // [T][K] variances
     trans: Vec<Vec<f64>>,             // [K][K]
@@ -45,7 +45,7 @@ struct Case {
 
 impl Case {
     /// Random scores, variances and attributes.
-    fn new(tokens: usize, labels: usize, numbers: &mut Numbers) -> Self {
+    pub(super) fn new(tokens: usize, labels: usize, numbers: &mut Numbers) -> Self {
         let chain = Chain::new(tokens, labels, || 2.0 * numbers.next());
         let variances = Chain::new(tokens, labels, || 1.0 + numbers.next());
         let mut attributes = |count: usize, most: usize| -> Attributes {
@@ -103,19 +103,19 @@ fn cases() -> Vec<Case> {
 
 /// A value with all its derivatives, rows padded with what was there before.
 #[derive(Clone, Debug)]
-struct Found {
-    value: f64,
-    node: Vec<f64>,
-    trans: Vec<f64>,
-    edge: Option<Vec<f64>>,
-    node_variance: Vec<f64>,
-    trans_variance: Vec<f64>,
-    edge_variance: Option<Vec<f64>>,
+pub(super) struct Found {
+    pub(super) value: f64,
+    pub(super) node: Vec<f64>,
+    pub(super) trans: Vec<f64>,
+    pub(super) edge: Option<Vec<f64>>,
+    pub(super) node_variance: Vec<f64>,
+    pub(super) trans_variance: Vec<f64>,
+    pub(super) edge_variance: Option<Vec<f64>>,
 }
 
 impl Found {
     /// Zeros of the shapes of a case, edges included where it has any.
-    fn zeros(case: &Case) -> Self {
+    pub(super) fn zeros(case: &Case) -> Self {
         let (labels, stride) = (case.chain.labels, padded(case.chain.labels));
         let (row, matrix) = (case.node.len() * stride, labels * stride);
         let edge = case.edge.as_ref();
@@ -131,7 +131,7 @@ impl Found {
         }
     }
 
-    fn gradient(&self) -> Vec<f64> {
+    pub(super) fn gradient(&self) -> Vec<f64> {
         let edge = self.edge.iter().flatten();
         self.node
             .iter()
@@ -141,25 +141,28 @@ impl Found {
             .collect()
     }
 
-    fn variances(&self) -> Vec<f64> {
+    pub(super) fn variances(&self) -> Vec<f64> {
         let edge = self.edge_variance.iter().flatten();
         let all = self.node_variance.iter().chain(&self.trans_variance);
         all.chain(edge).copied().collect()
     }
 }
 
+/// What [`Rows`] are lent from: ends and entries.
+type OwnedRows = (Vec<usize>, Vec<(u32, f64)>);
+
 /// The numbers of a case as they are lent.
-struct Lent {
+pub(super) struct Lent {
     transitions: Transitions,
     lattice: Lattice,
     node: Vec<f64>,
     trans: Vec<f64>,
     edge: Option<Vec<f64>>,
-    rows: [(Vec<usize>, Vec<(u32, f64)>); 2],
+    rows: [OwnedRows; 2],
 }
 
 impl Lent {
-    fn new(case: &Case, in_log_space: bool) -> Self {
+    pub(super) fn new(case: &Case, in_log_space: bool) -> Self {
         let pad = |row: &Vec<f64>| {
             let mut row = row.clone();
             row.resize(padded(case.chain.labels), 1e30);
@@ -192,14 +195,14 @@ impl Lent {
         }
     }
 
-    fn shared(&self) -> Shared<'_> {
+    pub(super) fn shared(&self) -> Shared<'_> {
         Shared {
             transitions: &self.transitions,
             variance: &self.trans,
         }
     }
 
-    fn sentence(&self, weight: f64) -> Sentence<'_> {
+    pub(super) fn sentence(&self, weight: f64) -> Sentence<'_> {
         let [node, edge] = self
             .rows
             .each_ref()

@@ -103,14 +103,15 @@ fn model() -> (Case, Weights) {
 
 fn assert_is_gradient_of_value(gradient: &[f64], attributes: &Case, weights: &Weights) {
     let h = 1e-5;
-    for i in 0..SIZE {
+    assert_eq!(gradient.len(), SIZE);
+    for (i, found) in gradient.iter().enumerate() {
         let value = |h: f64| {
             let mut weights = Weights(weights.0.clone());
             weights.0[i] += h;
             Paths::new(&weights.case(attributes)).value()
         };
         let expected = (value(h) - value(-h)) / (2.0 * h);
-        assert_all_close(&[gradient[i]], &[expected], 1e-8);
+        assert_all_close(&[*found], &[expected], 1e-8);
     }
 }
 
