@@ -154,11 +154,8 @@ impl Model {
     ///
     /// # Errors
     ///
-    /// [`Error::Model`] when the file is damaged there.
-    ///
-    /// # Panics
-    ///
-    /// If `i` is not below [`Model::attributes`].
+    /// [`Error::Parameter`] when `i` is not below [`Model::attributes`], [`Error::Model`] when the
+    /// file is damaged there.
     pub fn attribute_name(&self, kind: Kind, i: usize) -> Result<&[u8]> {
         self.table(kind).name(&self.bytes, i)
     }

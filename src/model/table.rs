@@ -417,12 +417,13 @@ impl Table {
     }
 
     /// The name of attribute `i`, in the order of training.
-    ///
-    /// # Panics
-    ///
-    /// If there is no such attribute.
     pub fn name<'a>(&self, bytes: &'a Bytes, i: usize) -> Result<&'a [u8]> {
-        assert!(i < self.len(), "attribute {i} of {}", self.len());
+        if i >= self.len() {
+            return Err(Error::parameter(format!(
+                "attribute {i} does not exist: there are {}",
+                self.len()
+            )));
+        }
         let end = |i: usize| -> Result<usize> {
             let start = self.sections[2].start + 8 * i;
             let end = bytes.get(start..start + 8)?;
