@@ -110,7 +110,7 @@ pub mod tag;
 pub mod template;
 pub mod tokenize;
 pub mod train;
-pub mod wide;
+mod wide;
 
 pub use error::{Error, Place, Result};
 pub use model::Model;

@@ -3,11 +3,14 @@
 use std::fmt;
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
+
 use super::{Adjoint, Engine, Message, Window};
 use crate::error::Error;
 
 /// A way to the gradient of the quadratic regularizer, as named on the command line.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub enum Method {
     /// Exact, by scalar messages: [`Adjoint`].
     #[default]
@@ -74,6 +77,20 @@ impl FromStr for Method {
             let expected = "expected window=R with a whole number R, for example window=2";
             Error::parameter(format!("gradient '{name}'; {expected}"))
         })
+    }
+}
+
+impl TryFrom<String> for Method {
+    type Error = Error;
+
+    fn try_from(name: String) -> Result<Self, Error> {
+        name.parse()
+    }
+}
+
+impl From<Method> for String {
+    fn from(method: Method) -> Self {
+        method.to_string()
     }
 }
 

@@ -202,7 +202,12 @@ mod tests {
 
     fn any_options() -> impl Strategy<Value = TrainOptions> {
         let strength = 0.0..f64::MAX;
-        let noise = (0.0..1.0, proptest::option::of(0.0..1.0), strength.clone(), 0..9_usize);
+        let noise = (
+            0.0..1.0,
+            proptest::option::of(0.0..1.0),
+            strength.clone(),
+            0..9_usize,
+        );
         let switches = (any::<[bool; 6]>(), 0..Scheme::ALL.len());
         let counts = (1..=u32::MAX, any::<Option<usize>>(), 1..=usize::MAX);
         (strength.clone(), strength, noise, switches, counts).prop_map(
