@@ -372,9 +372,49 @@ fn parameters_without_meaning_are_named() {
 }
 
 #[test]
-fn noise_that_is_not_there_is_named() {
-    let message = training_with("--template minimal --dropout 0.5");
-    assert!(message.starts_with("--dropout 0.5: "), "{message}");
+fn noise_without_meaning_is_named() {
+    let cases = [
+        (
+            "--dropout 1",
+            "dropout 1; expected a rate from 0 up to, not including, 1",
+        ),
+        (
+            "--dropout=-0.1",
+            "dropout -0.1; expected a rate from 0 up to, not including, 1",
+        ),
+        (
+            "--dropout 0.2 --edge-dropout 1.5",
+            "edge dropout 1.5; expected a rate from 0 up to, not including, 1",
+        ),
+        (
+            "--noise gaussian --dropout=-1",
+            "dropout -1; expected a variance: a finite number that is not negative",
+        ),
+        (
+            "--dropout 0.2 --unlabeled-weight=-2",
+            "unlabeled weight -2; expected a finite number that is not negative",
+        ),
+        (
+            "--dropout 0.2 --gradient window",
+            "gradient 'window'; expected window=R with a whole number R, for example window=2",
+        ),
+        (
+            "--dropout 0.2 --gradient exact",
+            "gradient 'exact'; expected adjoint, message, window=R or local",
+        ),
+        (
+            "--dropout 0 --gradient local",
+            "--gradient local: there is no noise; expected --dropout above 0 with it",
+        ),
+        (
+            "--dropout 0 --unlabeled train.conll",
+            "--unlabeled: only noise learns from unlabeled text; expected --dropout above 0 with it",
+        ),
+    ];
+    for (options, expected) in cases {
+        let message = training_with(&format!("--template minimal {options}"));
+        assert_eq!(message.trim_end(), expected, "{options}");
+    }
 }
 
 #[test]

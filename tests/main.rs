@@ -8,6 +8,7 @@ mod damaged_models;
 mod determinism;
 mod help;
 mod model_fixture;
+mod noise;
 mod peer;
 #[cfg(unix)]
 mod processes;

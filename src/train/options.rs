@@ -13,6 +13,7 @@ use crate::score::{Boundary, States};
 /// The parameters of training, checked by [`Trainer::new`](super::Trainer::new) and stored in the
 /// model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct TrainOptions {
     /// Scheme that the labels are brought to before training; [`Scheme::Raw`] leaves them as they
     /// are.
