@@ -58,7 +58,7 @@ pub struct Defaults;
 
 impl Defaults {
     /// Strength of the L2 penalty.
-    pub const L2: f64 = 0.5;
+    pub const L2: f64 = 0.3;
     /// Rate of dropout.
     pub const DROPOUT: f64 = 0.0;
     /// Weight of an unlabeled sentence.
