@@ -11,7 +11,7 @@ use dropchain::sentence::Sentence;
 use dropchain::tag::{TagOptions, Tagger, Workspace};
 use dropchain::template::Template;
 use dropchain::tokenize::Tokenizer;
-use dropchain::train::{Silent, TrainOptions, Trainer};
+use dropchain::train::{Defaults, Silent, TrainOptions, Trainer};
 use dropchain::{Error, Result};
 
 use super::progress::notice;
@@ -74,8 +74,8 @@ impl Arguments {
         let mut best: Option<(f64, Tagger)> = None;
         for (name, l2, dropout) in [
             ("none", 0.0, 0.0),
-            ("L2 0.3", 0.3, 0.0),
-            ("dropout 0.3, L2 0.02", 0.02, 0.3),
+            ("L2 0.3", Defaults::L2, 0.0),
+            ("dropout 0.3, L2 0.02", Defaults::L2_WITH_NOISE, 0.3),
         ] {
             let clock = Instant::now();
             let tagger = self.train(&train, l2, dropout)?;

@@ -94,9 +94,9 @@ struct Chain {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Training")]
 struct Training {
-    /// Strength of the L2 penalty, c2·‖θ‖²
-    #[arg(long, default_value_t = Defaults::L2, value_name = "C2", allow_negative_numbers = true)]
-    l2: f64,
+    /// Strength of the L2 penalty, c2·‖θ‖² [default: 0.3; 0.02 with --dropout]
+    #[arg(long, value_name = "C2", allow_negative_numbers = true)]
+    l2: Option<f64>,
     /// Strength of the L1 penalty, c1·‖θ‖₁; above 0, many weights become exactly 0
     #[arg(
         long,
@@ -215,7 +215,11 @@ impl Arguments {
                 PrecisionName::F32 => Precision::F32,
                 PrecisionName::F64 => Precision::F64,
             },
-            l2: self.training.l2,
+            l2: self.training.l2.unwrap_or(if self.training.dropout > 0.0 {
+                Defaults::L2_WITH_NOISE
+            } else {
+                Defaults::L2
+            }),
             l1: self.training.l1,
             collapse: self.training.collapse == Switch::On,
             min_count: self.training.min_count,

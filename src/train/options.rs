@@ -59,6 +59,8 @@ pub struct Defaults;
 impl Defaults {
     /// Strength of the L2 penalty.
     pub const L2: f64 = 0.3;
+    /// Strength of the L2 penalty beside noise.
+    pub const L2_WITH_NOISE: f64 = 0.02;
     /// Rate of dropout.
     pub const DROPOUT: f64 = 0.0;
     /// Weight of an unlabeled sentence.
