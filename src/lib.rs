@@ -5,7 +5,7 @@
 //! *attributes* (its word, its suffix, its neighbors, …), which a [`Template`] derives from the
 //! columns of the corpus. A model weighs attributes against labels and labels against the labels
 //! before them; training finds the weights under which the labeled corpus is most probable, less
-//! L2 and L1 penalties, and tagging finds the most probable labels of a sentence. It is built for
+//! penalties (L2, L1, simulated feature noise), and tagging finds the most probable labels of a sentence. It is built for
 //! small labeled corpora and for ordinary processors, and for answers that can be trusted:
 //! training gives the same bits for any number of threads, and a model is one checked file.
 //!
@@ -79,6 +79,7 @@
 //! | 2 | [`tokenize`] | text to sentences |
 //! | 2 | [`template`] | which attributes a token has |
 //! | 2 | [`eval`] | accuracy, precision, recall, F1 |
+//! | 2 | [`noise`] | what simulated feature noise adds for a sentence, with its gradient |
 //! | 3 | [`corpus`] | reading and writing CoNLL, CoNLL-U, CRFsuite's format, JSON lines, text |
 //! | 3 | [`extract`] | sentences to the sparse design matrix X |
 //! | 4 | [`score`] | weights to scores S = X·Θ, and the transpose of that |

@@ -391,7 +391,7 @@ fn noise_without_meaning_is_named() {
             "dropout -1; expected a variance: a finite number that is not negative",
         ),
         (
-            "--dropout 0.2 --unlabeled-weight=-2",
+            "--dropout 0.2 --unlabeled train.conll --unlabeled-weight=-2",
             "unlabeled weight -2; expected a finite number that is not negative",
         ),
         (
@@ -407,6 +407,10 @@ fn noise_without_meaning_is_named() {
             "--gradient local: there is no noise; expected --dropout above 0 with it",
         ),
         (
+            "--noise gaussian",
+            "--noise: there is none; expected --dropout above 0 with it",
+        ),
+        (
             "--dropout 0 --unlabeled train.conll",
             "--unlabeled: only noise learns from unlabeled text; expected --dropout above 0 with it",
         ),
@@ -414,6 +418,36 @@ fn noise_without_meaning_is_named() {
     for (options, expected) in cases {
         let message = training_with(&format!("--template minimal {options}"));
         assert_eq!(message.trim_end(), expected, "{options}");
+    }
+}
+
+#[test]
+fn labels_that_the_model_does_not_have_are_warned_of() {
+    let folder = Folder::trained(NAMES, "--template ner");
+    folder.write("words.conll", "Ann NNP\nleft VBD\n");
+    folder.write("names.conll", "Ann NNP B-PER\nleft VBD O\n");
+    let output = folder.run("eval m words.conll --columns word,pos --label pos");
+    assert!(output.status.success());
+    assert!(
+        output.stderr.contains("none of the gold labels"),
+        "{}",
+        output.stderr
+    );
+    assert_eq!(folder.run("eval m names.conll").stderr, "");
+}
+
+#[test]
+fn options_for_unlabeled_text_need_some() {
+    let folder = Folder::new(&[("train.conll", NAMES)]);
+    for option in [
+        "--discover",
+        "--unlabeled-weight 1",
+        "--unlabeled-format text",
+    ] {
+        let train = "train train.conll --template minimal --model m --dropout 0.2";
+        let output = folder.run(&format!("{train} {option}"));
+        assert_eq!(output.status.code(), Some(2), "{option}");
+        assert!(output.stderr.contains("--unlabeled <FILE>..."), "{option}");
     }
 }
 

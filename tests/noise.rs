@@ -106,6 +106,15 @@ fn unlabeled_text_of_any_format_changes_the_model() {
 }
 
 #[test]
+fn noise_on_edges_alone_learns_from_unlabeled_text() {
+    let folder = Folder::new(&[("train.conll", NAMES), ("raw.txt", "Ada met Bob.\n")]);
+    let without = last_iteration(&folder, "--edge-dropout 0.3");
+    let with = last_iteration(&folder, "--edge-dropout 0.3 --unlabeled raw.txt");
+    assert!(number(&with, "dropout") > 0.0);
+    assert_ne!(with["objective"], without["objective"]);
+}
+
+#[test]
 fn noise_gives_the_same_bytes_for_any_number_of_threads() {
     let folder = Folder::new(&[("train.conll", NAMES), ("raw.txt", "Ada met Bob.\n")]);
     let models = ["1", "2", "5"].map(|threads| {

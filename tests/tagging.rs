@@ -347,6 +347,15 @@ fn predictions_are_legal_unless_constraints_are_off() {
 }
 
 #[test]
+fn labels_that_write_no_spans_have_no_other_scheme() {
+    let folder = words();
+    let message = folder.run_with("tag m --scheme bioes", TEXT).failed();
+    assert!(message.starts_with("--scheme bioes: "), "{message}");
+    let raw = folder.run_with("tag m --scheme raw", TEXT).succeeded();
+    assert_eq!(raw, folder.run_with("tag m", TEXT).succeeded());
+}
+
+#[test]
 fn labels_come_in_the_scheme_that_is_asked_for() {
     let folder = Folder::trained(NAMES, "--template ner --scheme bioes");
     for (scheme, expected) in [

@@ -12,6 +12,7 @@ use dropchain::tag::{TagOptions, Tagger};
 use dropchain::{Error, Place, Result};
 
 use super::arguments::{Input, Switch, Threads};
+use super::progress::notice;
 use super::tag::{Workspaces, read_options};
 use super::{Failure, Outcome, stdout_failed};
 
@@ -29,8 +30,8 @@ Examples:
   dropchain eval --predictions test.tagged test.conll --per-label --confusion
   dropchain eval ner.model test.conll --json | jq .f1
 
-The text is that of conlleval, letter for letter; for labels that write no spans (parts of speech) it
-is the accuracy.")]
+The text is that of conlleval, letter for letter; for labels that write no spans (parts of
+speech) it is the accuracy.")]
 pub struct Arguments {
     /// The model, then the gold file; with --predictions only the gold file
     #[arg(required = true, num_args = 1..=2, value_names = ["MODEL", "GOLD"])]
@@ -132,7 +133,9 @@ impl Arguments {
             ..TagOptions::default()
         };
         let taggings = Workspaces::default().tag(&tagger, &sentences, tag_options);
-        let scheme = tagger.model().header().corpus_scheme;
+        let header = tagger.model().header();
+        let (scheme, is_own) = (header.corpus_scheme, header.corpus_scheme == header.scheme);
+        let mut any_known = !is_own;
         let mut evaluation = self.evaluation();
         for (sentence, tagging) in sentences.iter().zip(taggings) {
             if sentence.layout.document_start {
@@ -142,11 +145,18 @@ impl Arguments {
             let labels = tagging?.labels;
             let predicted: Vec<&str> = labels.iter().map(|&id| tagger.label(id)).collect();
             let gold = gold_labels(sentence)?;
-            if scheme == tagger.model().header().scheme {
+            any_known = any_known || gold.iter().any(|label| header.labels.id(label).is_some());
+            if is_own {
                 evaluation.add(&gold, &predicted)?;
             } else {
                 evaluation.add(&gold, &convert(&predicted, scheme))?;
             }
+        }
+        if !any_known {
+            notice(&format!(
+                "warning: {gold}: the model has none of the gold labels; are they in the right column \
+                 (--label)?"
+            ));
         }
         Ok(evaluation)
     }

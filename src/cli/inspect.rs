@@ -171,7 +171,7 @@ fn transition_table(model: &Model) -> String {
         .max()
         .unwrap_or(0)
         .max(7);
-    let mut text = format!("{:width$}", "");
+    let mut text = String::new();
     let mut row = |name: &str, cells: &mut dyn Iterator<Item = f64>, end: Option<f64>| {
         let _ = write!(text, "\n{name:width$}");
         for cell in cells.chain(end) {
@@ -187,7 +187,7 @@ fn transition_table(model: &Model) -> String {
     for name in names.iter().map(String::as_str).chain(["(end)"]) {
         let _ = write!(header_line, "  {name:>width$}");
     }
-    header_line + text.trim_start_matches(' ') + "\n"
+    header_line + &text + "\n"
 }
 
 /// The strongest attributes of a model.

@@ -33,8 +33,8 @@ Examples:
   dropchain tag pos.model en-test.conllu --output conllu > tagged.conllu
   dropchain tag ner.model news.txt --output jsonl --marginals --nbest 3 | jq .
 
-Output comes in the order of the input, a sentence as soon as it is read. Labels are in the scheme of
-the training corpus.")]
+Output comes in the order of the input, a sentence as soon as it is read. Labels are in the
+scheme of the training corpus.")]
 pub struct Arguments {
     /// The model
     model: PathBuf,
@@ -130,9 +130,23 @@ impl Arguments {
         }
     }
 
+    /// Labels that write no spans would all become O in another scheme.
+    fn check_scheme(&self, tagger: &Tagger) -> Result<()> {
+        match self.scheme {
+            None | Some(SchemeName::Raw) => Ok(()),
+            Some(_) if tagger.model().header().labels.write_spans() => Ok(()),
+            Some(scheme) => Err(Error::parameter(format!(
+                "--scheme {}: the labels of the model write no spans (B-X, I-X, …); leave the option \
+                 out",
+                Scheme::from(scheme)
+            ))),
+        }
+    }
+
     /// Runs the command.
     pub fn run(&self) -> Outcome {
         let tagger = Tagger::open(&self.model)?;
+        self.check_scheme(&tagger)?;
         self.threads.start()?;
         let inputs = self.inputs();
         let format = self.format(&inputs)?;

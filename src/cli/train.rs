@@ -48,7 +48,8 @@ pub struct Arguments {
     /// Where to write the model
     #[arg(long, value_name = "FILE")]
     model: PathBuf,
-    /// Development files: training stops when their score no longer rises; the best model is kept
+    /// Development files: training stops when their score no longer rises; the best model is kept.
+    /// All files up to the next option are meant: write TRAIN before it
     #[arg(long, num_args = 1.., value_name = "FILE")]
     dev: Vec<String>,
     #[command(flatten)]
@@ -112,9 +113,9 @@ struct Training {
     /// The same for transitions, boundary weights and edge attributes [default: that of --dropout]
     #[arg(long, value_name = "RATE", allow_negative_numbers = true)]
     edge_dropout: Option<f64>,
-    /// Kind of feature noise
-    #[arg(long, value_enum, default_value = "dropout")]
-    noise: NoiseName,
+    /// Kind of feature noise [default: dropout]
+    #[arg(long, value_enum)]
+    noise: Option<NoiseName>,
     /// How the gradient of the noise term is computed: adjoint, message (both exact), window=R or local
     /// (approximate) [default: adjoint]
     #[arg(long, value_name = "ENGINE")]
@@ -143,13 +144,19 @@ struct Unlabeled {
     #[arg(long, num_args = 1.., value_name = "FILE")]
     unlabeled: Vec<String>,
     /// Format of these files; without it, what their names say (.txt: raw text)
-    #[arg(long, value_enum, value_name = "FORMAT")]
+    #[arg(long, value_enum, value_name = "FORMAT", requires = "unlabeled")]
     unlabeled_format: Option<FormatName>,
     /// Weight of an unlabeled sentence beside a labeled one
-    #[arg(long, default_value_t = Defaults::UNLABELED_WEIGHT, value_name = "ALPHA", allow_negative_numbers = true)]
+    #[arg(
+        long,
+        default_value_t = Defaults::UNLABELED_WEIGHT,
+        value_name = "ALPHA",
+        allow_negative_numbers = true,
+        requires = "unlabeled"
+    )]
     unlabeled_weight: f64,
     /// Keep attributes that only unlabeled sentences have
-    #[arg(long)]
+    #[arg(long, requires = "unlabeled")]
     discover: bool,
 }
 
@@ -189,13 +196,16 @@ impl Arguments {
     fn options(&self) -> Result<TrainOptions> {
         Ok(TrainOptions {
             noise: match self.training.noise {
-                NoiseName::Dropout => NoiseScheme::Dropout,
-                NoiseName::Gaussian => NoiseScheme::Gaussian,
-                NoiseName::Additive => NoiseScheme::Additive,
+                None | Some(NoiseName::Dropout) => NoiseScheme::Dropout,
+                Some(NoiseName::Gaussian) => NoiseScheme::Gaussian,
+                Some(NoiseName::Additive) => NoiseScheme::Additive,
             },
             dropout: self.training.dropout,
             edge_dropout: self.training.edge_dropout,
-            gradient: self.gradient()?,
+            gradient: match &self.training.gradient {
+                Some(name) => name.parse()?,
+                None => Method::Adjoint,
+            },
             unlabeled_weight: self.unlabeled.unlabeled_weight,
             discover: self.unlabeled.discover,
             scheme: self.chain.scheme.into(),
@@ -228,30 +238,25 @@ impl Arguments {
         })
     }
 
-    /// The engine, if there is noise for it to work on.
-    fn gradient(&self) -> Result<Method> {
-        let Some(name) = &self.training.gradient else {
-            return Ok(Method::Adjoint);
-        };
-        let noise = [Some(self.training.dropout), self.training.edge_dropout];
-        if noise.iter().flatten().all(|&rate| rate == 0.0) {
-            return Err(Error::parameter(format!(
-                "--gradient {name}: there is no noise; expected --dropout above 0 with it"
-            )));
+    /// Refuses options that speak of noise where there is none.
+    fn check_noise(&self) -> Result<()> {
+        let rates = [Some(self.training.dropout), self.training.edge_dropout];
+        if rates.iter().flatten().any(|&rate| rate != 0.0) {
+            return Ok(());
         }
-        name.parse()
+        let option = match (&self.training.gradient, self.training.noise) {
+            (Some(name), _) => format!("--gradient {name}: there is no noise"),
+            (None, Some(_)) => "--noise: there is none".to_owned(),
+            (None, None) if self.unlabeled.unlabeled.is_empty() => return Ok(()),
+            (None, None) => "--unlabeled: only noise learns from unlabeled text".to_owned(),
+        };
+        Err(Error::parameter(format!(
+            "{option}; expected --dropout above 0 with it"
+        )))
     }
 
     /// Unlabeled sentences.
     fn read_unlabeled(&self) -> Result<Vec<Sentence>> {
-        if self.unlabeled.unlabeled.is_empty() {
-            return Ok(Vec::new());
-        }
-        if self.training.dropout == 0.0 {
-            return Err(Error::parameter(
-                "--unlabeled: only noise learns from unlabeled text; expected --dropout above 0 with it",
-            ));
-        }
         let format = self.unlabeled.unlabeled_format.map(Format::from);
         let mut sentences = Vec::new();
         for file in &self.unlabeled.unlabeled {
@@ -262,7 +267,6 @@ impl Arguments {
             };
             sentences.extend(read_all(std::slice::from_ref(file), &options)?);
         }
-        sentences.retain(|s| !s.is_empty() && !s.layout.document_start);
         Ok(sentences)
     }
 
@@ -288,6 +292,7 @@ impl Arguments {
     /// Runs the command.
     pub fn run(&self) -> Outcome {
         let trainer = Trainer::new(self.options()?)?;
+        self.check_noise()?;
         let template = self.template()?;
         Model::check_target(&self.model)?;
         self.threads.start()?;
@@ -384,8 +389,12 @@ impl Watcher<'_> {
 
 impl Observer for Watcher<'_> {
     fn start(&mut self, start: &train::Start<'_>) {
+        let unlabeled = match start.unlabeled_sentences {
+            0 => String::new(),
+            n => format!(", {n} unlabeled sentences"),
+        };
         self.progress.say(&format!(
-            "{} sentences, {} tokens, {} labels; {} attributes ({:.1} per token), {} after \
+            "{} sentences, {} tokens, {} labels{unlabeled}; {} attributes ({:.1} per token), {} after \
              collapsing ({:.1}); {} weights; about {} of memory",
             start.sentences,
             start.tokens,

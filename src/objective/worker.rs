@@ -7,7 +7,7 @@ use super::{LabelSums, add};
 use crate::chain::{EdgeSums, Lattice, Order, Scores, Transitions};
 use crate::extract::Dataset;
 use crate::ids::LabelId;
-use crate::noise::{self, Engine, Method, Rows};
+use crate::noise::{self, Engine, FeatureGradient, Method, Rows};
 use crate::score::{LabelWeights, ParameterSpace, Targets};
 
 /// What all workers of an evaluation read.
@@ -242,16 +242,7 @@ impl Worker {
         self.noise += engine.regularize(shared.engine(), sentence, derivatives);
         if let Some(gradient) = engine.feature_gradient() {
             let boundary = shared.space.nodes.columns() as u32;
-            for (column, row) in gradient.node() {
-                match column.checked_sub(boundary) {
-                    None => self.attributes[0].push(column, row),
-                    Some(0) => add(&mut self.sums.first, row),
-                    Some(_) => add(&mut self.sums.last, row),
-                }
-            }
-            for (column, matrix) in gradient.edge() {
-                self.attributes[1].push(column, matrix);
-            }
+            take_feature_gradient(gradient, boundary, &mut self.attributes, &mut self.sums);
         }
         let sums = &mut self.sums;
         add(&mut sums.first_variances, &by_node_variance[..stride]);
@@ -337,6 +328,26 @@ impl AttributeSums {
                 gradient[index] += row[place]
             });
         }
+    }
+}
+
+/// Takes over what an engine says of the attributes of a sentence; from column `boundary` on, these
+/// are its start and its end.
+fn take_feature_gradient(
+    gradient: &FeatureGradient,
+    boundary: u32,
+    [nodes, edges]: &mut [AttributeSums; 2],
+    sums: &mut LabelSums,
+) {
+    for (column, row) in gradient.node() {
+        match column.checked_sub(boundary) {
+            None => nodes.push(column, row),
+            Some(0) => add(&mut sums.first, row),
+            Some(_) => add(&mut sums.last, row),
+        }
+    }
+    for (column, matrix) in gradient.edge() {
+        edges.push(column, matrix);
     }
 }
 

@@ -90,6 +90,11 @@ impl Labels {
     }
 }
 
+/// Whether a sentence has tokens that are text: the boundaries of documents are none.
+pub(super) fn is_text(sentence: &Sentence) -> bool {
+    !sentence.is_empty() && !sentence.layout.document_start
+}
+
 fn gold(sentence: &Sentence) -> Result<Vec<&str>> {
     sentence.labels().ok_or_else(|| {
         Error::input(
@@ -132,7 +137,7 @@ pub(super) fn prepare(
     for sentences in unlabeled.chunk_by(|x, y| x.schema() == y.schema()) {
         let schema = sentences[0].schema();
         builder.go_on(AttributeSource::bind(template, schema)?, options.discover);
-        for sentence in sentences {
+        for sentence in sentences.iter().filter(|s| is_text(s)) {
             builder.add(sentence, &[])?;
         }
     }

@@ -8,7 +8,7 @@ use super::development::Development;
 use super::events::{DevScore, End, EndReason, Iteration, Observer, Start};
 use super::expand;
 use super::options::TrainOptions;
-use super::prepare::{Prepared, prepare};
+use super::prepare::{Prepared, is_text, prepare};
 use crate::chain::Order;
 use crate::error::{Error, Result};
 use crate::model::{Header, Model, Provenance};
@@ -91,7 +91,7 @@ impl<'a> Trainer<'a> {
         observer: &mut dyn Observer,
     ) -> Result<Trained> {
         for corpus in [Some(&mut sentences), dev.as_mut()].into_iter().flatten() {
-            corpus.retain(|s| !s.is_empty() && !s.layout.document_start);
+            corpus.retain(is_text);
         }
         if let Some(template) = &mut template {
             template.learn(sentences.iter());
@@ -152,23 +152,12 @@ impl<'a> Trainer<'a> {
         if let Some(noise) = self.options.noise() {
             objective = objective.with_noise(noise);
         }
-        observer.start(&Start {
-            options: &self.options,
-            sentences: prepared.data.labeled(),
-            tokens: prepared.data.labels.len(),
-            unlabeled_sentences: prepared.data.unlabeled(),
-            dev_sentences: development.as_ref().map_or(0, Development::len),
-            labels: space.labels(),
-            attributes: prepared.attributes(),
-            collapsed: prepared.node_classes.len() + prepared.edge_classes.len(),
-            parameters: space.dimension(),
-            per_token: prepared.per_token,
-            memory: self.memory(prepared, &space, &objective),
-        });
+        let development = development.as_ref();
+        observer.start(&self.start(prepared, development, &space, &objective));
         let mut watch = Watch {
             clock,
             scoring: Duration::ZERO,
-            development: development.as_ref(),
+            development,
             space: &space,
             patience: self.options.patience,
             l1: self.options.l1 > 0.0,
@@ -194,6 +183,29 @@ impl<'a> Trainer<'a> {
         let (theta, end) = finish(outcome, best, impatient, time);
         observer.end(&end);
         Ok(Run { space, theta, end })
+    }
+
+    /// What is known before the first iteration.
+    fn start(
+        &self,
+        prepared: &Prepared,
+        development: Option<&Development>,
+        space: &ParameterSpace,
+        objective: &Likelihood<'_>,
+    ) -> Start<'_> {
+        Start {
+            options: &self.options,
+            sentences: prepared.data.labeled(),
+            tokens: prepared.data.labels.len(),
+            unlabeled_sentences: prepared.data.unlabeled(),
+            dev_sentences: development.map_or(0, Development::len),
+            labels: space.labels(),
+            attributes: prepared.attributes(),
+            collapsed: prepared.node_classes.len() + prepared.edge_classes.len(),
+            parameters: space.dimension(),
+            per_token: prepared.per_token,
+            memory: self.memory(prepared, space, objective),
+        }
     }
 
     /// Bytes that training is about to take, all told.
@@ -355,11 +367,13 @@ impl Watch<'_> {
         };
         let started = Instant::now();
         let score = development.score(self.space, iteration.x)?;
-        let best = self
+        // As long as nothing is right, later weights are at least nearer to the minimum: those of the
+        // start are all 0.
+        let is_best = self
             .best
             .as_ref()
-            .map_or(f64::NEG_INFINITY, |b| b.score.value());
-        if score.value() > best {
+            .is_none_or(|best| score.value() > best.score.value() || best.score.value() == 0.0);
+        if is_best {
             // The old best is written over, so that only one copy of the weights is ever kept.
             let mut theta = self.best.take().map_or_else(Vec::new, |b| b.theta);
             theta.clear();

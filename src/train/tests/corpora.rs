@@ -46,6 +46,29 @@ fn document_boundaries_are_no_sentences() {
 }
 
 #[test]
+fn document_boundaries_are_no_unlabeled_sentences() {
+    let options = TrainOptions {
+        dropout: 0.5,
+        discover: true,
+        ..options()
+    };
+    let with = |text: &str| {
+        let mut unlabeled = corpus(text);
+        for sentence in &mut unlabeled {
+            sentence.layout.document_start = sentence.cell(0, 0) == "-DOCSTART-";
+        }
+        unlabeled.push(Sentence::from_words([""; 0]));
+        let trainer = Trainer::new(options.clone()).unwrap();
+        let trainer = trainer.unlabeled(&unlabeled);
+        let trained = trainer.train(corpus(NAMES), None, Some(template("word")), &mut Silent);
+        trained.unwrap().model
+    };
+    let [without, with] = ["x/O y/O", "-DOCSTART-/O\nx/O y/O"].map(with);
+    assert!(knows(&with, "word[0]=x") && !knows(&with, "word[0]=-DOCSTART-"));
+    assert_eq!(without.as_bytes(), with.as_bytes());
+}
+
+#[test]
 fn sentences_without_labels_are_a_fault() {
     let bare = || vec![Sentence::from_words(["a", "b"])];
     assert_eq!(

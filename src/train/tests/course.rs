@@ -71,6 +71,19 @@ fn patience_is_not_lost_before_anything_is_right() {
 }
 
 #[test]
+fn where_nothing_is_ever_right_the_last_iteration_is_kept() {
+    let options = TrainOptions {
+        max_iterations: Some(3),
+        ..options()
+    };
+    let (trained, recorder) = train_on_overfitting(options, Some("Z common"));
+    assert_eq!(recorder.dev_scores(), [0.0; 4]);
+    assert_eq!(trained.end.best_iteration, 3);
+    let [common, start] = [weights(&trained.model, Kind::Node, b"common"), vec![0.0; 2]];
+    assert_ne!(common, start);
+}
+
+#[test]
 fn without_development_data_the_last_iteration_is_the_best() {
     let (trained, recorder) = train_on_overfitting(options(), None);
     assert_eq!(trained.end.best_iteration, trained.end.iterations);
