@@ -14,7 +14,7 @@ fn last_iteration(folder: &Folder, options: &str) -> serde_json::Value {
         .map(|l| serde_json::from_str::<serde_json::Value>(l).unwrap());
     lines
         .filter(|line| line["event"] == "iteration")
-        .last()
+        .next_back()
         .unwrap()
 }
 

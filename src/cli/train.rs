@@ -48,9 +48,9 @@ pub struct Arguments {
     /// Where to write the model
     #[arg(long, value_name = "FILE")]
     model: PathBuf,
-    /// Development files: training stops when their score no longer rises; the best model is kept.
-    /// All files up to the next option are meant: write TRAIN before it
-    #[arg(long, num_args = 1.., value_name = "FILE")]
+    /// Development file: training stops when its score no longer rises, and the best model is kept. May be
+    /// given more than once
+    #[arg(long, value_name = "FILE")]
     dev: Vec<String>,
     #[command(flatten)]
     input: Input,
@@ -138,7 +138,8 @@ struct Training {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Unlabeled text")]
 struct Unlabeled {
-    /// Files whose sentences the noise term learns from as well; labels in them are not looked at.
+    /// Files whose sentences the noise term learns from as well; labels in them are not looked at. All
+    /// files up to the next option are meant: write TRAIN before it.
     /// Giving the test file here is transductive learning: the model has then seen the test sentences,
     /// so its score says nothing about new text, and is comparable only to other transductive scores
     #[arg(long, num_args = 1.., value_name = "FILE")]

@@ -325,7 +325,7 @@ impl AttributeSums {
         let rows = self.rows.chunks_exact(targets.width());
         for (&column, row) in self.columns.iter().zip(rows) {
             targets.for_each(column as usize, |place, index| {
-                gradient[index] += row[place]
+                gradient[index] += row[place];
             });
         }
     }

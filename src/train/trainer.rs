@@ -180,6 +180,12 @@ impl<'a> Trainer<'a> {
         let time = watch.time();
         let (impatient, best) = (watch.impatient, watch.best);
         drop(objective);
+        if outcome.stop_reason == StopReason::NonFinite && outcome.iterations == 0 {
+            return Err(Error::parameter(
+                "the objective is not finite where training begins; expected smaller values of \
+                 attributes, or less noise",
+            ));
+        }
         let (theta, end) = finish(outcome, best, impatient, time);
         observer.end(&end);
         Ok(Run { space, theta, end })
