@@ -9,13 +9,10 @@ fn last_iteration(folder: &Folder, options: &str) -> serde_json::Value {
     let train = "train train.conll --template minimal --model m --quiet --log log --l2 0.1";
     folder.run(&format!("{train} {options}")).succeeded();
     let log = fs::read_to_string(folder.path("log")).unwrap();
-    let lines = log
+    let mut lines = log
         .lines()
         .map(|l| serde_json::from_str::<serde_json::Value>(l).unwrap());
-    lines
-        .filter(|line| line["event"] == "iteration")
-        .next_back()
-        .unwrap()
+    lines.rfind(|line| line["event"] == "iteration").unwrap()
 }
 
 fn number(value: &serde_json::Value, field: &str) -> f64 {

@@ -37,7 +37,7 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    Train(train::Arguments),
+    Train(Box<train::Arguments>),
     Tag(tag::Arguments),
     Eval(eval::Arguments),
     Inspect(inspect::Arguments),
