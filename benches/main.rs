@@ -10,10 +10,16 @@ mod extraction;
 mod objective;
 mod tagging;
 
+use std::time::Duration;
+
 use criterion::Criterion;
 
 fn main() {
-    let mut criterion = Criterion::default().sample_size(10).configure_from_args();
+    let mut criterion = Criterion::default()
+        .sample_size(10)
+        .warm_up_time(Duration::from_secs(1))
+        .measurement_time(Duration::from_secs(2))
+        .configure_from_args();
     extraction::benches(&mut criterion);
     chain::benches(&mut criterion);
     objective::benches(&mut criterion);
