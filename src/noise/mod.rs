@@ -21,7 +21,7 @@
 //! w[t][a][b] = ½ (1 − 2μ[t][a][b])·V[t][a][b]          W(y) = Σ_t w[t][y_{t−1}][y_t]
 //! ```
 //!
-//! and ∇μ = μ·∇log μ (eq. 15), for any score s[i][c][d] = node + transitions + edge of one edge
+//! and ∇μ = μ·∇log μ (eq. 15), for any score `s[i][c][d]` = node + transitions + edge of one edge
 //!
 //! ```text
 //! ∂R/∂s[i][c][d] = Σ_{t,a,b} w[t][a][b] · Cov(y has a, b at t; y has c, d at i) = Cov(W; y has c, d at i)

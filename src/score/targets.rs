@@ -288,7 +288,7 @@ impl Targets {
         }
     }
 
-    /// Σ_j w_j[p]² over all columns, by place p, `[width]`.
+    /// `Σ_j w_j[p]²` over all columns, by place p, `[width]`.
     #[must_use]
     pub fn squares(&self, weights: &[f64]) -> Vec<f64> {
         let mut squares = vec![0.0; self.width()];
