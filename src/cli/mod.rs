@@ -7,6 +7,7 @@ mod inspect;
 mod progress;
 mod tag;
 mod train;
+mod watcher;
 
 use std::io;
 use std::process::ExitCode;

@@ -9,16 +9,17 @@ use dropchain::corpus::{Format, ReadOptions, read_all};
 use dropchain::model::{Model, Precision};
 use dropchain::noise::Method;
 use dropchain::objective::Scheme as NoiseScheme;
-use dropchain::report::{self, Log, Record};
+use dropchain::report::Log;
 use dropchain::score::{Boundary, States};
 use dropchain::sentence::Sentence;
 use dropchain::template::Template;
-use dropchain::train::{self, Defaults, DevScore, Observer, TrainOptions, Trainer};
+use dropchain::train::{Defaults, TrainOptions, Trainer};
 use dropchain::{Error, Result};
 
 use super::Outcome;
 use super::arguments::{FormatName, Input, SchemeName, Switch, Threads};
 use super::progress::{Progress, notice};
+use super::watcher::Watcher;
 
 /// Train a model on labeled sentences
 #[derive(Debug, Args)]
@@ -306,12 +307,8 @@ impl Arguments {
             files => Some(read_all(files, &options)?),
         };
         let unlabeled = self.read_unlabeled()?;
-        let mut watcher = Watcher {
-            progress: &progress,
-            files: &self.train,
-            log: self.log.as_ref().map(Log::create).transpose()?,
-            fault: None,
-        };
+        let log = self.log.as_ref().map(Log::create).transpose()?;
+        let mut watcher = Watcher::new(&progress, &self.train, log);
         let interrupt = interrupt_flag();
         let trained = trainer.interrupt(interrupt).unlabeled(&unlabeled).train(
             sentences,
@@ -322,7 +319,7 @@ impl Arguments {
         trained.model.save(&self.model)?;
         progress.done();
         progress.say(&format!("wrote {}", self.model.display()));
-        watcher.fault.map_or(Ok(()), |fault| Err(fault.into()))
+        watcher.finish().map_err(Into::into)
     }
 }
 
@@ -366,132 +363,4 @@ fn interrupt_flag() -> &'static AtomicBool {
         ));
     }
     &INTERRUPTED
-}
-
-/// Passes what training tells on to the terminal and the log.
-struct Watcher<'a> {
-    progress: &'a Progress,
-    files: &'a [String],
-    log: Option<Log>,
-    fault: Option<Error>,
-}
-
-impl Watcher<'_> {
-    fn log(&mut self, record: &Record) {
-        if let Some(log) = &mut self.log
-            && let Err(fault) = log.write(record)
-        {
-            // The model matters more than the log: train on, and say it at the end.
-            self.log = None;
-            self.fault = Some(fault);
-        }
-    }
-}
-
-impl Observer for Watcher<'_> {
-    fn start(&mut self, start: &train::Start<'_>) {
-        let unlabeled = match start.unlabeled_sentences {
-            0 => String::new(),
-            n => format!(", {n} unlabeled sentences"),
-        };
-        self.progress.say(&format!(
-            "{} sentences, {} tokens, {} labels{unlabeled}; {} attributes ({:.1} per token), {} after \
-             collapsing ({:.1}); {} weights; about {} of memory",
-            start.sentences,
-            start.tokens,
-            start.labels,
-            start.attributes,
-            start.per_token[0],
-            start.collapsed,
-            start.per_token[1],
-            start.parameters,
-            megabytes(start.memory)
-        ));
-        let record = Record::Start(report::Start {
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            parameters: serde_json::to_value(start.options).unwrap_or_default(),
-            files: self.files.to_vec(),
-            threads: rayon::current_num_threads(),
-            sentences: start.sentences,
-            tokens: start.tokens,
-            unlabeled_sentences: start.unlabeled_sentences,
-            dev_sentences: start.dev_sentences,
-            labels: start.labels,
-            attributes: start.attributes,
-            collapsed_attributes: start.collapsed,
-            weights: start.parameters,
-            active_per_token: start.per_token[0],
-            collapsed_active_per_token: start.per_token[1],
-            estimated_memory: start.memory,
-        });
-        self.log(&record);
-    }
-
-    fn iteration(&mut self, iteration: &train::Iteration) {
-        let mut line = format!(
-            "iteration {:4}  objective {:.4}  |gradient| {:.3e}  {:.1} s",
-            iteration.number,
-            iteration.objective,
-            iteration.gradient_norm,
-            iteration.time.as_secs_f64()
-        );
-        if let Some(score) = iteration.dev {
-            line.push_str(&format!("  dev {}", describe(score)));
-        }
-        self.progress.step(line);
-        let (mut dev_f1, mut dev_accuracy) = (None, None);
-        match iteration.dev {
-            Some(DevScore::F1(score)) => dev_f1 = Some(score),
-            Some(DevScore::Accuracy(score)) => dev_accuracy = Some(score),
-            None => {}
-        }
-        self.log(&Record::Iteration(report::Iteration {
-            iteration: iteration.number,
-            objective: iteration.objective,
-            log_likelihood: iteration.log_likelihood,
-            dropout: iteration.noise,
-            l2: iteration.l2,
-            l1: iteration.l1,
-            gradient_norm: iteration.gradient_norm,
-            evaluations: iteration.evaluations,
-            nonzero: iteration.nonzero,
-            seconds: iteration.time.as_secs_f64(),
-            dev_f1,
-            dev_accuracy,
-        }));
-    }
-
-    fn end(&mut self, end: &train::End) {
-        let mut line = format!(
-            "stopped after {} iterations, {:.1} s: {}",
-            end.iterations,
-            end.time.as_secs_f64(),
-            end.reason
-        );
-        if let Some(score) = end.dev {
-            line.push_str(&format!(
-                "; best on development data: {} at iteration {}",
-                describe(score),
-                end.best_iteration
-            ));
-        }
-        self.progress.say(&line);
-        self.log(&Record::End(report::End {
-            stop_reason: end.reason.name().to_owned(),
-            iterations: end.iterations,
-            seconds: end.time.as_secs_f64(),
-            best_iteration: end.best_iteration,
-        }));
-    }
-}
-
-fn describe(score: DevScore) -> String {
-    match score {
-        DevScore::F1(f1) => format!("F1 {:.2}", 100.0 * f1),
-        DevScore::Accuracy(accuracy) => format!("accuracy {:.2}", 100.0 * accuracy),
-    }
-}
-
-fn megabytes(bytes: usize) -> String {
-    format!("{:.0} MB", (bytes as f64 / 1e6).max(1.0))
 }

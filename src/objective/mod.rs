@@ -13,6 +13,7 @@
 //! All sums run over fixed chunks in corpus order, so the result does not depend on the number of
 //! threads.
 
+mod features;
 mod noise;
 #[cfg(test)]
 mod tests;
