@@ -1,6 +1,6 @@
 #!/bin/sh
 # Trains and tests the models of the README's accuracy table. Strengths were chosen on development data
-# (CoNLL-2000: the last 936 sentences of the training file, training on the others); the test files are scored once.
+# (CoNLL-2000: the last 936 sentences of the training file, training on the others), never on the test files.
 #
 #   sh run.sh PROGRAM CORPORA > result.txt
 set -eu
