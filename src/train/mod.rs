@@ -17,5 +17,5 @@ mod tests;
 mod trainer;
 
 pub use events::{DevScore, End, EndReason, Iteration, Observer, Silent, Start};
-pub use options::{Defaults, TrainOptions};
+pub use options::{Defaults, NoiseKind, TrainOptions};
 pub use trainer::{Trained, Trainer};
