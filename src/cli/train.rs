@@ -122,10 +122,10 @@ struct Training {
     gradient: Option<String>,
     /// With --noise monte-carlo: how often every sentence is sampled in an iteration, 1 to 1000; time
     /// grows with it, noise falls with its root [default: 4]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     samples: Option<u32>,
     /// With --noise monte-carlo: where its random numbers start from [default: 1]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     seed: Option<u64>,
     /// Train attributes that always occur together as one (the same model, faster)
     #[arg(long, value_enum, default_value = "on")]

@@ -4,7 +4,8 @@
 //! J(θ) = − Σ log p(y|x) + c2·‖θ‖² + λ·( Σ_labeled R(x) + α Σ_unlabeled R(u) )   (+ c1·‖θ‖₁)
 //! ```
 //!
-//! a sum over sentences, not a mean; R is the quadratic noise regularizer ([`crate::noise`]), λ =
+//! a sum over sentences, not a mean; R is the quadratic noise regularizer ([`crate::noise`]), or what
+//! it approximates, sampled ([`MonteCarlo`]); λ =
 //! n/(n + αm) (eq. 11 of Wang et al. 2013), and the optimizer adds the L1 term. One evaluation gives the
 //! value and the whole gradient. It goes through the corpus in blocks ([`Plan`]): scores S = X·Θ
 //! and variances V = ρ·X∘²·Θ∘², chain kernel, derivatives by both, and the block's share of the
