@@ -5,9 +5,9 @@
 //! ```
 //!
 //! a sum over sentences, not a mean; R is the quadratic noise regularizer ([`crate::noise`]), or what
-//! it approximates, sampled ([`MonteCarlo`]); λ =
-//! n/(n + αm) (eq. 11 of Wang et al. 2013), and the optimizer adds the L1 term. One evaluation gives the
-//! value and the whole gradient. It goes through the corpus in blocks ([`Plan`]): scores S = X·Θ
+//! it approximates, sampled ([`MonteCarlo`]), λ = n/(n + αm) (eq. 11 of Wang et al. 2013), and the
+//! optimizer adds the L1 term. One evaluation gives the value and the whole gradient. It goes
+//! through the corpus in blocks ([`Plan`]): scores S = X·Θ
 //! and variances V = ρ·X∘²·Θ∘², chain kernel, derivatives by both, and the block's share of the
 //! gradient, Xᵀ·∂S + 2ρ·Θ∘(X∘²ᵀ·∂V). Time O(entries of X · K + M·K²) for M tokens.
 //!
