@@ -27,6 +27,7 @@ use crate::optim::Objective;
 use crate::score::{
     Derivatives, LabelWeights, NoiseDerivatives, ParameterSpace, Plan, Targets, Transpose,
 };
+pub use features::active_counts;
 use noise::LabelVariances;
 pub use noise::{Noise, Scheme};
 pub(crate) use worker::write_scores;
