@@ -133,6 +133,10 @@ impl Arguments {
         let progress = Progress::new(self.quiet || self.measuring.peak_of.is_some());
         progress.step(format!("reading {}", self.files.join(", ")));
         let sentences = self.read()?;
+        let dev = match self.measuring.runs {
+            true => read_all(&self.dev, &self.input.labeled())?,
+            false => Vec::new(),
+        };
         let problem = Problem::new(
             sentences.clone(),
             checked.template.clone(),
@@ -144,11 +148,14 @@ impl Arguments {
             return print(&format!("{}\n", json!(peak)));
         }
         progress.say(&describe(&problem));
+        if !self.dev.is_empty() && !self.measuring.runs {
+            progress.say("--dev: not looked at without --train");
+        }
         let rows = self.measure(&checked, &problem, &progress)?;
         let mut report = self.report(&checked, &problem, &rows);
         drop(problem);
         let runs = if self.measuring.runs {
-            self.train(&checked, &sentences, &progress)?
+            train(&checked, [&sentences, &dev], &progress)?
         } else {
             Vec::new()
         };
@@ -265,24 +272,6 @@ impl Arguments {
         Ok(rows)
     }
 
-    fn train(
-        &self,
-        checked: &Checked,
-        sentences: &[Sentence],
-        progress: &Progress,
-    ) -> Result<Vec<Run>> {
-        let dev = read_all(&self.dev, &self.input.labeled())?;
-        let mut runs = Vec::new();
-        for &engine in &checked.engines {
-            let name = tables::name(&engine.name(), engine.is_collapsed());
-            progress.step(format!("training: {name}"));
-            let corpora = [sentences, &dev];
-            let template = checked.template.as_ref();
-            runs.push(bench::train(engine, &checked.options, corpora, template)?);
-        }
-        Ok(runs)
-    }
-
     fn report(&self, checked: &Checked, problem: &Problem, rows: &[Measurement]) -> Value {
         json!({
             "version": env!("CARGO_PKG_VERSION"),
@@ -300,6 +289,17 @@ impl Arguments {
             "engines": rows,
         })
     }
+}
+
+/// Trains with every engine.
+fn train(checked: &Checked, corpora: [&[Sentence]; 2], progress: &Progress) -> Result<Vec<Run>> {
+    let template = checked.template.as_ref();
+    let run = |&engine: &Engine| {
+        let name = tables::name(&engine.name(), engine.is_collapsed());
+        progress.step(format!("training: {name}"));
+        bench::train(engine, &checked.options, corpora, template)
+    };
+    checked.engines.iter().map(run).collect()
 }
 
 fn describe(problem: &Problem) -> String {
