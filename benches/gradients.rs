@@ -10,7 +10,7 @@ use dropchain::train::{Problem, TrainOptions};
 use crate::corpus;
 
 /// Sentences: few, for the vector messages take hundreds of times the time of the likelihood.
-const SENTENCES: usize = 100;
+const SENTENCES: usize = 200;
 
 pub fn benches(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("gradients");

@@ -88,7 +88,7 @@
 //! | 6 | [`train`] | corpus to model |
 //! | 6 | [`tag`] | sentences and a model to labels |
 //! | 7 | [`report`] | records of training |
-//! | 7 | [`bench`] | what gradients of the noise term cost, and how exact they are |
+//! | 7 | [`bench`](mod@bench) | what gradients of the noise term cost, and how exact they are |
 //!
 //! The program `dropchain` is one more row on top.
 #![deny(missing_docs)]

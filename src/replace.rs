@@ -33,7 +33,7 @@ pub fn write(path: impl AsRef<Path>, contents: &[u8]) -> Result<()> {
 ///
 /// # Errors
 ///
-/// As [`write`].
+/// As [`write()`].
 pub fn check(path: impl AsRef<Path>) -> Result<()> {
     temporary_beside(path.as_ref()).map(|_| ())
 }
