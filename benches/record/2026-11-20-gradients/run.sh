@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Measures the gradients of the noise term. Usage: run.sh DROPCHAIN CORPORA, with wnut17/ and ewt/ in
-# CORPORA; tables go to standard output, JSON beside this file.
+# Measures the gradients of the noise term. Usage: run.sh DROPCHAIN CORPORA, the program by its full path,
+# with wnut17/ and ewt/ in CORPORA; tables go to standard output, JSON beside this file.
 set -euo pipefail
 dropchain=$1 corpora=$2
 here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
@@ -30,9 +30,10 @@ approximate="--engines adjoint,local,window=1,window=2,window=4"
     bench "wnut17-$weights" $names --weights $weights --repeat 7 $approximate
     bench "ewt-$weights" $tags --weights $weights --repeat 5 $approximate
   done
-  # Training: all engines on a part and not to the end, the cheap ones on everything.
+  # Training: all engines on a part and not to the end, the cheap ones on everything, and to the minimum.
   bench wnut17-300-training $names --limit 300 --dev wnut17/dev.conll --repeat 1 --train --max-iterations 12
   bench wnut17-training $names --dev wnut17/dev.conll --repeat 1 $approximate --train --collapse on
-  bench ewt-training $tags --dev ewt/dev.conllu --repeat 1 $approximate --train --collapse on \
-    --max-iterations 60
 }
+cd "$here/../../../corpora/sample"
+bench sample-training train.conll --columns word,upos,ner --template ner-finkel --dev dev.conll --weights trained \
+  --repeat 1 --engines adjoint,local,window=1,window=2,window=4 --train --patience 1000
