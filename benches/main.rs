@@ -7,6 +7,7 @@
 mod chain;
 mod corpus;
 mod extraction;
+mod gradients;
 mod objective;
 mod tagging;
 
@@ -23,6 +24,7 @@ fn main() {
     extraction::benches(&mut criterion);
     chain::benches(&mut criterion);
     objective::benches(&mut criterion);
+    gradients::benches(&mut criterion);
     tagging::benches(&mut criterion);
     criterion.final_summary();
 }

@@ -71,7 +71,7 @@
 //!
 //! | row | modules | what for |
 //! |---|---|---|
-//! | 0 | [`error`], [`ids`], [`math`] | errors with places, identifiers, numerical helpers |
+//! | 0 | [`error`], [`ids`], [`math`], [`replace`] | errors with places, identifiers, numerical helpers, files written whole |
 //! | 1 | [`sentence`] | tokens in columns |
 //! | 1 | [`label`] | labels, their schemes (IO, IOB1, IOB2, BIOES), the spans they write |
 //! | 1 | [`chain`] | inference: marginals, best paths |
@@ -88,10 +88,12 @@
 //! | 6 | [`train`] | corpus to model |
 //! | 6 | [`tag`] | sentences and a model to labels |
 //! | 7 | [`report`] | records of training |
+//! | 7 | [`bench`](mod@bench) | what gradients of the noise term cost, and how exact they are |
 //!
 //! The program `dropchain` is one more row on top.
 #![deny(missing_docs)]
 
+pub mod bench;
 pub mod chain;
 pub mod corpus;
 pub mod error;
@@ -104,6 +106,7 @@ pub mod model;
 pub mod noise;
 pub mod objective;
 pub mod optim;
+pub mod replace;
 pub mod report;
 pub mod score;
 pub mod sentence;

@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 
 /// The modules, row by row. Those of the first may be used everywhere.
 const ROWS: [&[&str]; 9] = [
-    &["error", "ids", "math", "wide"],
+    &["error", "ids", "math", "replace", "wide"],
     &["sentence", "label", "chain", "optim"],
     &["tokenize", "template", "eval", "noise"],
     &["corpus", "extract"],
     &["score"],
     &["objective", "model"],
     &["train", "tag"],
-    &["report"],
+    &["report", "bench"],
     &["cli"],
 ];
 

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use crate::support::Folder;
 
-const COMMANDS: [&str; 5] = ["train", "tag", "eval", "inspect", "demo"];
+const COMMANDS: [&str; 6] = ["train", "tag", "eval", "inspect", "demo", "bench"];
 
 /// What scripts may use, by command; names here are a promise.
-const FLAGS: [(&str, &[&str]); 5] = [
+const FLAGS: [(&str, &[&str]); 6] = [
     (
         "train",
         &[
@@ -75,6 +75,37 @@ const FLAGS: [(&str, &[&str]); 5] = [
     ),
     ("inspect", &["--top", "--template", "--json"]),
     ("demo", &["--label"]),
+    (
+        "bench gradients",
+        &[
+            "--template",
+            "--dev",
+            "--format",
+            "--columns",
+            "--label",
+            "--comments",
+            "--scheme",
+            "--order",
+            "--boundary",
+            "--states",
+            "--dropout",
+            "--edge-dropout",
+            "--l2",
+            "--collapse",
+            "--min-count",
+            "--max-iterations",
+            "--patience",
+            "--engines",
+            "--weights",
+            "--seed",
+            "--repeat",
+            "--limit",
+            "--train",
+            "--threads",
+            "--json",
+            "--quiet",
+        ],
+    ),
 ];
 
 fn help(command: &str) -> String {
@@ -110,7 +141,7 @@ fn every_promised_flag_is_explained() {
 
 #[test]
 fn every_command_shows_examples_with_flags_that_exist() {
-    for command in COMMANDS {
+    for (command, _) in FLAGS {
         let help = help(command);
         let (before, examples) = parts(&help);
         assert!(

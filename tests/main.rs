@@ -2,6 +2,7 @@
 //! its source keeps.
 
 mod bad_input;
+mod bench;
 mod boundaries;
 mod contract;
 mod damaged_models;

@@ -1,8 +1,11 @@
 //! Arguments that several commands share.
 
 use clap::{Args, ValueEnum};
+use dropchain::chain::Order;
 use dropchain::corpus::{Format, ReadOptions};
 use dropchain::label::Scheme;
+use dropchain::score::{Boundary, States};
+use dropchain::train::Defaults;
 use dropchain::{Error, Result};
 
 /// How corpora are read.
@@ -88,6 +91,79 @@ impl From<SchemeName> for Scheme {
             SchemeName::Bioes => Self::Bioes,
         }
     }
+}
+
+/// What kind of model.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Model")]
+pub struct Chain {
+    /// Train with labels in this scheme; predictions are brought back to the corpus's own
+    #[arg(long, value_enum, default_value = "raw")]
+    pub scheme: SchemeName,
+    /// 1: a label depends on the one before it (CRF); 0: it does not
+    #[arg(long, value_enum, default_value = "1")]
+    order: OrderName,
+    /// Weights for the first and the last label of a sentence
+    #[arg(long, value_enum, default_value = "on")]
+    boundary: Switch,
+    /// Weights for all pairs of attribute and label, or for those observed in training
+    #[arg(long, value_enum, default_value = "all")]
+    states: StatesName,
+}
+
+impl Chain {
+    /// The order of the chain.
+    pub fn order(&self) -> Order {
+        match self.order {
+            OrderName::Zero => Order::Zero,
+            OrderName::One => Order::One,
+        }
+    }
+
+    /// Boundary weights.
+    pub fn boundary(&self) -> Boundary {
+        match self.boundary {
+            Switch::On => Boundary::On,
+            Switch::Off => Boundary::Off,
+        }
+    }
+
+    /// Pairs of attribute and label that have weights.
+    pub fn states(&self) -> States {
+        match self.states {
+            StatesName::All => States::All,
+            StatesName::Observed => States::Observed,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum OrderName {
+    #[value(name = "0")]
+    Zero,
+    #[value(name = "1")]
+    One,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum StatesName {
+    All,
+    Observed,
+}
+
+/// On what, and how long, training goes on.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Training")]
+pub struct Course {
+    /// Leave out attributes of fewer than N tokens
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    pub min_count: u32,
+    /// Stop after N iterations
+    #[arg(long, value_name = "N")]
+    pub max_iterations: Option<usize>,
+    /// With --dev: stop after N iterations without a better score
+    #[arg(long, default_value_t = Defaults::PATIENCE, value_name = "N")]
+    pub patience: usize,
 }
 
 /// A switch.

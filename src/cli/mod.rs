@@ -1,6 +1,7 @@
 //! The command line: arguments in, exit code out. All printing of the program is here.
 
 mod arguments;
+mod bench;
 mod demo;
 mod eval;
 mod inspect;
@@ -43,6 +44,7 @@ enum Command {
     Eval(eval::Arguments),
     Inspect(inspect::Arguments),
     Demo(demo::Arguments),
+    Bench(bench::Arguments),
 }
 
 /// What can end a command early.
@@ -82,6 +84,7 @@ pub fn run() -> ExitCode {
         Command::Eval(arguments) => arguments.run(),
         Command::Inspect(arguments) => arguments.run(),
         Command::Demo(arguments) => arguments.run(),
+        Command::Bench(arguments) => arguments.run(),
     };
     match outcome {
         Ok(()) | Err(Failure::OutputClosed) => ExitCode::SUCCESS,

@@ -4,19 +4,17 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::{Args, ValueEnum};
-use dropchain::chain::Order;
 use dropchain::corpus::{Format, ReadOptions, read_all};
 use dropchain::model::{Model, Precision};
 use dropchain::noise::Method;
 use dropchain::report::Log;
-use dropchain::score::{Boundary, States};
 use dropchain::sentence::Sentence;
 use dropchain::template::Template;
 use dropchain::train::{Defaults, NoiseKind, TrainOptions, Trainer};
 use dropchain::{Error, Result};
 
 use super::Outcome;
-use super::arguments::{FormatName, Input, SchemeName, Switch, Threads};
+use super::arguments::{Chain, Course, FormatName, Input, Switch, Threads};
 use super::progress::{Progress, notice};
 use super::watcher::Watcher;
 
@@ -56,8 +54,13 @@ pub struct Arguments {
     input: Input,
     #[command(flatten)]
     chain: Chain,
+    /// How weights are stored in the model
+    #[arg(long, value_enum, default_value = "f32", help_heading = "Model")]
+    precision: PrecisionName,
     #[command(flatten)]
     training: Training,
+    #[command(flatten)]
+    course: Course,
     #[command(flatten)]
     unlabeled: Unlabeled,
     #[command(flatten)]
@@ -68,27 +71,6 @@ pub struct Arguments {
     /// Print no progress
     #[arg(long)]
     quiet: bool,
-}
-
-/// What kind of model.
-#[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "Model")]
-struct Chain {
-    /// Train with labels in this scheme; predictions are brought back to the corpus's own
-    #[arg(long, value_enum, default_value = "raw")]
-    scheme: SchemeName,
-    /// 1: a label depends on the one before it (CRF); 0: it does not
-    #[arg(long, value_enum, default_value = "1")]
-    order: OrderName,
-    /// Weights for the first and the last label of a sentence
-    #[arg(long, value_enum, default_value = "on")]
-    boundary: Switch,
-    /// Weights for all pairs of attribute and label, or for those observed in training
-    #[arg(long, value_enum, default_value = "all")]
-    states: StatesName,
-    /// How weights are stored in the model
-    #[arg(long, value_enum, default_value = "f32")]
-    precision: PrecisionName,
 }
 
 /// How to train it.
@@ -130,15 +112,6 @@ struct Training {
     /// Train attributes that always occur together as one (the same model, faster)
     #[arg(long, value_enum, default_value = "on")]
     collapse: Switch,
-    /// Leave out attributes of fewer than N tokens
-    #[arg(long, default_value_t = 1, value_name = "N")]
-    min_count: u32,
-    /// Stop after N iterations
-    #[arg(long, value_name = "N")]
-    max_iterations: Option<usize>,
-    /// With --dev: stop after N iterations without a better score
-    #[arg(long, default_value_t = Defaults::PATIENCE, value_name = "N")]
-    patience: usize,
 }
 
 /// Text that nobody has labeled.
@@ -181,20 +154,6 @@ enum NoiseName {
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum OrderName {
-    #[value(name = "0")]
-    Zero,
-    #[value(name = "1")]
-    One,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum StatesName {
-    All,
-    Observed,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
 enum PrecisionName {
     /// 4 bytes each
     F32,
@@ -222,19 +181,10 @@ impl Arguments {
             unlabeled_weight: self.unlabeled.unlabeled_weight,
             discover: self.unlabeled.discover,
             scheme: self.chain.scheme.into(),
-            order: match self.chain.order {
-                OrderName::Zero => Order::Zero,
-                OrderName::One => Order::One,
-            },
-            boundary: match self.chain.boundary {
-                Switch::On => Boundary::On,
-                Switch::Off => Boundary::Off,
-            },
-            states: match self.chain.states {
-                StatesName::All => States::All,
-                StatesName::Observed => States::Observed,
-            },
-            precision: match self.chain.precision {
+            order: self.chain.order(),
+            boundary: self.chain.boundary(),
+            states: self.chain.states(),
+            precision: match self.precision {
                 PrecisionName::F32 => Precision::F32,
                 PrecisionName::F64 => Precision::F64,
             },
@@ -245,9 +195,9 @@ impl Arguments {
             }),
             l1: self.training.l1,
             collapse: self.training.collapse == Switch::On,
-            min_count: self.training.min_count,
-            max_iterations: self.training.max_iterations,
-            patience: self.training.patience,
+            min_count: self.course.min_count,
+            max_iterations: self.course.max_iterations,
+            patience: self.course.patience,
         })
     }
 
@@ -298,30 +248,11 @@ impl Arguments {
         Ok(sentences)
     }
 
-    /// The template; none for attributes made elsewhere.
-    fn template(&self) -> Result<Option<Template>> {
-        let format = self.input.format.map(Format::from);
-        let is_given =
-            |file: &String| format.unwrap_or_else(|| Format::guess(file)) == Format::Crfsuite;
-        let given = self.train.iter().all(is_given);
-        match (&self.template, given) {
-            (Some(name), false) => find_template(name).map(Some),
-            (None, true) => Ok(None),
-            (Some(_), true) => Err(Error::parameter(
-                "--template: CRFsuite's format brings its own attributes; leave the option out",
-            )),
-            (None, false) => Err(Error::parameter(
-                "--template is missing: name a file, or one of those that come with dropchain \
-                 (ner, pos, chunk, minimal)",
-            )),
-        }
-    }
-
     /// Runs the command.
     pub fn run(&self) -> Outcome {
         let trainer = Trainer::new(self.options()?)?;
         self.check_noise()?;
-        let template = self.template()?;
+        let template = choose_template(self.template.as_deref(), &self.train, &self.input)?;
         Model::check_target(&self.model)?;
         self.threads.start()?;
         let progress = Progress::new(self.quiet);
@@ -355,6 +286,28 @@ fn guess_unlabeled(file: &str) -> Format {
     match name.strip_suffix(".gz").unwrap_or(&name) {
         name if name.ends_with(".txt") || name == "-" => Format::Text,
         name => Format::guess(name),
+    }
+}
+
+/// The template to train with on `files`; none for attributes made elsewhere.
+pub fn choose_template(
+    name: Option<&str>,
+    files: &[String],
+    input: &Input,
+) -> Result<Option<Template>> {
+    let format = input.format.map(Format::from);
+    let is_given =
+        |file: &String| format.unwrap_or_else(|| Format::guess(file)) == Format::Crfsuite;
+    match (name, files.iter().all(is_given)) {
+        (Some(name), false) => find_template(name).map(Some),
+        (None, true) => Ok(None),
+        (Some(_), true) => Err(Error::parameter(
+            "--template: CRFsuite's format brings its own attributes; leave the option out",
+        )),
+        (None, false) => Err(Error::parameter(
+            "--template is missing: name a file, or one of those that come with dropchain \
+             (ner, pos, chunk, minimal)",
+        )),
     }
 }
 

@@ -46,6 +46,23 @@ pub struct ActiveCounts {
     pub collapsed: u64,
 }
 
+impl ActiveCounts {
+    /// Counts a sentence of so many tokens. O(n log n) for n entries.
+    ///
+    /// # Panics
+    ///
+    /// If there are rows, but not one for each token.
+    pub fn add(&mut self, features: Features<'_>, tokens: usize) {
+        let mut active = Active::default();
+        for (rows, first) in [(features.node, 0), (features.edge, 1)] {
+            active.set(rows, first, tokens, true);
+            self.attributes += active.columns.len() as u64;
+            self.collapsed += active.features as u64;
+        }
+        self.tokens += tokens as u64;
+    }
+}
+
 /// The features of a sentence, of one kind.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Active {
@@ -175,6 +192,25 @@ mod tests {
         let members: Vec<_> = (0..6).map(|feature| (feature, 1.0)).collect();
         assert_eq!(active.members, members);
         assert_eq!(features(&active)[0], [(1, 0.5), (2, 1.0), (3, 1.0)]);
+    }
+
+    #[test]
+    fn sentences_are_counted_before_and_after_collapsing() {
+        let mut counts = ActiveCounts::default();
+        let sentence = Features {
+            node: ROWS,
+            edge: ROWS,
+        };
+        counts.add(sentence, 3);
+        // Edge attributes of the first token do not count: 7 and 2 go, 4 fires once.
+        let expected = ActiveCounts {
+            tokens: 3,
+            attributes: 6 + 4,
+            collapsed: 4 + 3,
+        };
+        assert_eq!(counts, expected);
+        counts.add(Features::default(), 2);
+        assert_eq!((counts.tokens, counts.attributes), (5, 10));
     }
 
     #[test]

@@ -4,8 +4,9 @@ use std::ops::Range;
 
 use super::worker::Shared;
 use super::{LabelSums, add};
-use crate::noise::{self, FeatureGradient, Method, Rows};
-use crate::score::Targets;
+use crate::extract::Dataset;
+use crate::noise::{self, ActiveCounts, FeatureGradient, Method, Rows};
+use crate::score::{ParameterSpace, Targets};
 
 /// Derivatives by the weights of attributes, in the order in which they came.
 #[derive(Debug, Default)]
@@ -75,7 +76,15 @@ impl Features {
         if !matches!(method, Method::Message { .. }) {
             return noise::Features::default();
         }
-        let (data, space) = (shared.data, shared.space);
+        self.fill(shared.data, shared.space, tokens)
+    }
+
+    fn fill(
+        &mut self,
+        data: &Dataset,
+        space: &ParameterSpace,
+        tokens: Range<usize>,
+    ) -> noise::Features<'_> {
         let parts = [
             (&data.nodes, &space.node_scale),
             (&data.edges, &space.edge_scale),
@@ -109,4 +118,19 @@ impl Features {
             },
         }
     }
+}
+
+/// How many different attributes the sentences of the data have, before and after the paper's
+/// collapsing (section 4.1), as the engine that works on attributes sees them: start and end of a
+/// sentence are two of them. O(n log n) for n entries of a sentence.
+#[must_use]
+pub fn active_counts(data: &Dataset, space: &ParameterSpace) -> ActiveCounts {
+    let mut counts = ActiveCounts::default();
+    let mut features = Features::default();
+    for i in 0..data.len() {
+        let tokens = data.sentence(i);
+        let length = tokens.len();
+        counts.add(features.fill(data, space, tokens), length);
+    }
+    counts
 }

@@ -29,6 +29,7 @@ use crate::optim::Objective;
 use crate::score::{
     Derivatives, LabelWeights, NoiseDerivatives, ParameterSpace, Plan, Targets, Transpose,
 };
+pub use features::active_counts;
 pub use monte_carlo::MonteCarlo;
 use monte_carlo::{Part, Sampling};
 use noise::LabelVariances;

@@ -12,10 +12,12 @@ mod events;
 mod expand;
 mod options;
 mod prepare;
+mod problem;
 #[cfg(test)]
 mod tests;
 mod trainer;
 
 pub use events::{DevScore, End, EndReason, Iteration, Observer, Silent, Start};
 pub use options::{Defaults, NoiseKind, TrainOptions};
+pub use problem::Problem;
 pub use trainer::{Trained, Trainer};

@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use crate::extract::{Alphabets, AttributeSource, Builder, Classes, Dataset};
 use crate::ids::LabelId;
 use crate::label::{LabelSet, Scheme, SchemeDetector, convert, spans};
+use crate::score::{ParameterSpace, SpaceOptions};
 use crate::sentence::Sentence;
 use crate::template::Template;
 
@@ -162,6 +163,22 @@ impl Prepared {
         data.nodes = self.node_classes.collapsed(&data.nodes);
         data.edges = self.edge_classes.collapsed(&data.edges);
         self.per_token[1] = entries_per_token(data);
+    }
+
+    /// The parameters over the data; `transitions`: whether pairs of labels have weights.
+    pub fn space(&self, options: &TrainOptions, transitions: bool) -> ParameterSpace {
+        ParameterSpace::new(
+            self.labels.set.len(),
+            &self.data,
+            &self.node_classes,
+            &self.edge_classes,
+            SpaceOptions {
+                order: options.order,
+                boundary: options.boundary,
+                states: options.states,
+                transitions,
+            },
+        )
     }
 
     /// Number of attributes.

@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::model::{Header, Model, Provenance};
 use crate::objective::{Likelihood, Terms};
 use crate::optim::{self, Outcome, Settings, StopReason, minimize};
-use crate::score::{LabelWeights, ParameterSpace, SpaceOptions};
+use crate::score::{LabelWeights, ParameterSpace};
 use crate::sentence::Sentence;
 use crate::template::Template;
 
@@ -132,18 +132,7 @@ impl<'a> Trainer<'a> {
         if self.options.collapse {
             prepared.collapse();
         }
-        let space = ParameterSpace::new(
-            prepared.labels.set.len(),
-            &prepared.data,
-            &prepared.node_classes,
-            &prepared.edge_classes,
-            SpaceOptions {
-                order: self.options.order,
-                boundary: self.options.boundary,
-                states: self.options.states,
-                transitions,
-            },
-        );
+        let space = prepared.space(&self.options, transitions);
         let development = development.map(|mut development| {
             development.collapse(prepared);
             development

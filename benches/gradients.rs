@@ -1,0 +1,56 @@
+//! One evaluation with the noise term, by each of its engines.
+
+use criterion::{BenchmarkId, Criterion, Throughput};
+use dropchain::bench::{Weights, parse_engines};
+use dropchain::optim::Objective;
+use dropchain::sentence::Sentence;
+use dropchain::template::Template;
+use dropchain::train::{Problem, TrainOptions};
+
+use crate::corpus;
+
+/// Sentences: few, for the vector messages take hundreds of times the time of the likelihood.
+const SENTENCES: usize = 200;
+
+pub fn benches(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("gradients");
+    // 5 labels: names in the scheme IO.
+    for (labels, column, template) in [(5, "ner", "ner-finkel"), (17, "upos", "pos-sancl")] {
+        let mut sentences = corpus::sentences(column);
+        sentences.truncate(SENTENCES);
+        let tokens: usize = sentences.iter().map(Sentence::len).sum();
+        group.throughput(Throughput::Elements(tokens as u64));
+        let options = TrainOptions {
+            scheme: if labels == 5 {
+                dropchain::label::Scheme::Io
+            } else {
+                dropchain::label::Scheme::Raw
+            },
+            dropout: 0.5,
+            ..TrainOptions::default()
+        };
+        let template = Template::shipped(template).unwrap().unwrap();
+        let problem = Problem::new(sentences, Some(template), &options).unwrap();
+        assert_eq!(problem.space().labels(), labels);
+        let theta = Weights::Random { scale: 0.2 }.of(&problem, 1).unwrap();
+        let mut gradient = vec![0.0; theta.len()];
+        let engines = parse_engines(&["adjoint", "message", "window=1", "local"]).unwrap();
+        for engine in engines {
+            let mut objective = problem.likelihood(engine.method());
+            let (expected, _) = objective.evaluate(&theta, &mut gradient);
+            assert!(expected > tokens as f64 / 2.0, "value {expected}");
+            let collapsed = if engine.is_collapsed() {
+                "-collapsed"
+            } else {
+                ""
+            };
+            let id = BenchmarkId::new(engine.name() + collapsed, labels);
+            group.bench_function(id, |bencher| {
+                bencher.iter(|| {
+                    assert_eq!(objective.evaluate(&theta, &mut gradient).0, expected);
+                });
+            });
+        }
+    }
+    group.finish();
+}

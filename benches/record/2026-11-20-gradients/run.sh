@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# Measures the gradients of the noise term. Usage: run.sh DROPCHAIN CORPORA, the program by its full path,
+# with wnut17/ and ewt/ in CORPORA; tables go to standard output, JSON beside this file.
+set -euo pipefail
+dropchain=$1 corpora=$2
+here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
+cd "$corpora"
+
+bench() { # NAME OPTIONS…
+  local name=$1
+  shift
+  echo "== $name: $*"
+  "$dropchain" bench gradients "$@" --quiet --json "$here/$name.json"
+  echo
+}
+
+names="wnut17/train.conll --template ner-finkel"
+tags="ewt/train.conllu --label upos --template pos-sancl"
+approximate="--engines adjoint,local,window=1,window=2,window=4"
+# $names, $tags and $approximate are lists of words.
+# shellcheck disable=SC2086
+{
+  # Part of the corpora, for the engine that takes longest.
+  for weights in zero random trained; do
+    bench "wnut17-600-$weights" $names --limit 600 --weights $weights --repeat 2
+    bench "ewt-200-$weights" $tags --limit 200 --weights $weights --repeat 2
+  done
+  # All of them.
+  for weights in zero random trained; do
+    bench "wnut17-$weights" $names --weights $weights --repeat 7 $approximate
+    bench "ewt-$weights" $tags --weights $weights --repeat 5 $approximate
+  done
+  # Training: all engines on a part and not to the end, the cheap ones on everything, and to the minimum.
+  bench wnut17-300-training $names --limit 300 --dev wnut17/dev.conll --repeat 1 --train --max-iterations 12
+  bench wnut17-training $names --dev wnut17/dev.conll --repeat 1 $approximate --train --collapse on
+}
+cd "$here/../../../corpora/sample"
+bench sample-training train.conll --columns word,upos,ner --template ner-finkel --dev dev.conll --weights trained \
+  --repeat 1 --engines adjoint,local,window=1,window=2,window=4 --train --patience 1000

@@ -1,0 +1,134 @@
+//! The tables of `dropchain bench`.
+
+use dropchain::bench::{Measurement, Run};
+
+/// The name of an engine in a line of its own.
+pub fn name(engine: &str, collapsed: bool) -> String {
+    match engine {
+        "message" if collapsed => "message, collapsed".to_owned(),
+        "message" => "message, plain".to_owned(),
+        name => name.to_owned(),
+    }
+}
+
+/// Speed and exactness of the engines.
+pub fn gradients(rows: &[Measurement]) -> String {
+    let heading = [
+        "gradient",
+        "seconds",
+        "x likelihood",
+        "error",
+        "cosine",
+        "active/token",
+        "memory",
+    ];
+    let rows = rows.iter().map(|row| {
+        [
+            name(&row.engine, row.collapsed),
+            format!("{:.4}", row.seconds),
+            format!("{:.2}", row.ratio_to_likelihood),
+            row.relative_error.map_or_else(none, error),
+            row.cosine
+                .map_or_else(none, |cosine| format!("{cosine:.6}")),
+            format!("{:.1}", row.active_per_token),
+            row.peak_bytes.map_or_else(none, megabytes),
+        ]
+    });
+    aligned(heading.map(str::to_owned), rows)
+}
+
+/// How training went with each engine; nothing where there was none.
+pub fn training(runs: &[Run]) -> String {
+    if runs.is_empty() {
+        return String::new();
+    }
+    let heading = [
+        "training",
+        "dev score",
+        "iterations",
+        "best at",
+        "seconds",
+        "s/iteration",
+        "stopped by",
+    ];
+    let rows = runs.iter().map(|run| {
+        let score = match (run.dev_f1, run.dev_accuracy) {
+            (Some(f1), _) => format!("F1 {:.2}", 100.0 * f1),
+            (None, Some(accuracy)) => format!("acc. {:.2}", 100.0 * accuracy),
+            (None, None) => none(),
+        };
+        [
+            name(&run.engine, run.collapsed),
+            score,
+            run.iterations.to_string(),
+            run.best_iteration.to_string(),
+            format!("{:.1}", run.seconds),
+            format!("{:.3}", run.seconds / run.iterations.max(1) as f64),
+            run.stop_reason.clone(),
+        ]
+    });
+    format!("\n{}", aligned(heading.map(str::to_owned), rows))
+}
+
+fn none() -> String {
+    "–".to_owned()
+}
+
+/// Errors of rounding as powers of ten, others as fractions.
+fn error(error: f64) -> String {
+    if error < 1e-6 {
+        format!("{error:.0e}")
+    } else {
+        format!("{error:.4}")
+    }
+}
+
+fn megabytes(bytes: u64) -> String {
+    format!("{:.1} MB", bytes as f64 / 1e6)
+}
+
+/// Lines of cells: the first to the left, the others to the right, as wide as they need to be.
+fn aligned<const N: usize>(
+    heading: [String; N],
+    rows: impl Iterator<Item = [String; N]>,
+) -> String {
+    let lines: Vec<[String; N]> = [heading].into_iter().chain(rows).collect();
+    let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max();
+    let mut text = String::new();
+    for line in &lines {
+        for (column, cell) in line.iter().enumerate() {
+            let width = width(column).unwrap_or(0);
+            if column == 0 {
+                text += &format!("{cell:width$}");
+            } else {
+                text += &format!("  {cell:>width$}");
+            }
+        }
+        text.push('\n');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_stand_under_one_another() {
+        let rows = [["local", "–"], ["a", "0.25"]];
+        let rows = rows.map(|row| row.map(str::to_owned));
+        let heading = ["way", "error"].map(str::to_owned);
+        assert_eq!(
+            aligned(heading, rows.into_iter()),
+            "way    error\nlocal      –\na       0.25\n"
+        );
+    }
+
+    #[test]
+    fn errors_of_rounding_are_powers_of_ten() {
+        assert_eq!(
+            [3.21e-14, 0.0, 0.20345].map(error),
+            ["3e-14", "0e0", "0.2034"]
+        );
+    }
+}

@@ -1,0 +1,100 @@
+//! What training minimizes, for those who want to look at it without training.
+
+use super::options::{NoiseTerm, TrainOptions};
+use super::prepare::{is_text, prepare};
+use crate::error::{Error, Result};
+use crate::extract::Dataset;
+use crate::noise::Method;
+use crate::objective::{Likelihood, Noise};
+use crate::score::ParameterSpace;
+use crate::sentence::Sentence;
+use crate::template::Template;
+
+/// Labeled sentences as numbers, the parameters over them, and the objectives of training.
+#[derive(Debug)]
+pub struct Problem {
+    data: Dataset,
+    space: ParameterSpace,
+    noise: Noise,
+    l2: f64,
+}
+
+impl Problem {
+    /// Prepares the sentences as [`Trainer::train`](super::Trainer::train) does: the same attributes,
+    /// classes and parameters. The options must ask for noise.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Trainer::new`](super::Trainer::new) and
+    /// [`Trainer::train`](super::Trainer::train); no noise.
+    pub fn new(
+        mut sentences: Vec<Sentence>,
+        mut template: Option<Template>,
+        options: &TrainOptions,
+    ) -> Result<Self> {
+        options.check()?;
+        let noise = match options.noise() {
+            Some(NoiseTerm::Quadratic(noise)) => noise,
+            Some(NoiseTerm::Sampled(_)) => {
+                return Err(Error::parameter(
+                    "the noise is monte-carlo; expected noise with a quadratic regularizer",
+                ));
+            }
+            None => {
+                return Err(Error::parameter(
+                    "there is no noise; expected a rate above 0",
+                ));
+            }
+        };
+        sentences.retain(is_text);
+        if let Some(template) = &mut template {
+            template.learn(sentences.iter());
+        }
+        let mut prepared = prepare(&sentences, &[], template.as_ref(), options)?;
+        if options.collapse {
+            prepared.collapse();
+        }
+        let transitions = template.as_ref().is_none_or(Template::transitions);
+        Ok(Self {
+            space: prepared.space(options, transitions),
+            data: prepared.data,
+            noise,
+            l2: options.l2,
+        })
+    }
+
+    /// The design matrices and labels.
+    #[must_use]
+    pub fn data(&self) -> &Dataset {
+        &self.data
+    }
+
+    /// The layout of the parameters.
+    #[must_use]
+    pub fn space(&self) -> &ParameterSpace {
+        &self.space
+    }
+
+    /// −Σ log p(y|x) alone, or with the noise term whose gradient `method` computes.
+    #[must_use]
+    pub fn likelihood(&self, method: Option<Method>) -> Likelihood<'_> {
+        self.with_l2(0.0, method)
+    }
+
+    /// What training minimizes, L1 apart: likelihood, noise term (exact gradient) and L2 penalty.
+    #[must_use]
+    pub fn objective(&self) -> Likelihood<'_> {
+        self.with_l2(self.l2, Some(Method::Adjoint))
+    }
+
+    fn with_l2(&self, l2: f64, method: Option<Method>) -> Likelihood<'_> {
+        let likelihood = Likelihood::new(&self.data, &self.space, l2);
+        match method {
+            None => likelihood,
+            Some(method) => likelihood.with_noise(Noise {
+                method,
+                ..self.noise
+            }),
+        }
+    }
+}

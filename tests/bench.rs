@@ -1,0 +1,177 @@
+//! `dropchain bench`
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use crate::support::{Folder, sample};
+
+const SAMPLE: &str = "bench gradients train.conll --columns word,upos,ner --template ner-finkel";
+
+fn keys(object: &Value) -> BTreeSet<&str> {
+    let object = object.as_object().unwrap();
+    object.keys().map(String::as_str).collect()
+}
+
+fn folder() -> Folder {
+    Folder::new(&[
+        ("train.conll", &sample("train")),
+        ("dev.conll", &sample("dev")),
+    ])
+}
+
+/// The report on the first sentences of the sample corpus.
+fn report(options: &str) -> Value {
+    let line = format!("{SAMPLE} --limit 20 --repeat 1 --quiet --json - {options}");
+    folder().run(&line).json()
+}
+
+#[test]
+fn a_report_has_a_row_of_promised_fields_for_each_engine() {
+    let report = report("--engines adjoint,message,window=1,local");
+    let rows = report["engines"].as_array().unwrap();
+    let names: Vec<Value> = rows
+        .iter()
+        .map(|row| json!([row["engine"], row["collapsed"]]))
+        .collect();
+    let expected = [
+        json!(["likelihood", false]),
+        json!(["adjoint", false]),
+        json!(["message", true]),
+        json!(["message", false]),
+        json!(["window=1", false]),
+        json!(["local", false]),
+    ];
+    assert_eq!(names, expected);
+    let fields = BTreeSet::from([
+        "engine",
+        "collapsed",
+        "seconds",
+        "ratio_to_likelihood",
+        "relative_error",
+        "cosine",
+        "active_per_token",
+        "peak_bytes",
+    ]);
+    for row in rows {
+        assert_eq!(keys(row), fields);
+        for field in ["seconds", "ratio_to_likelihood", "active_per_token"] {
+            assert!(row[field].as_f64().unwrap() > 0.0, "{field}: {row}");
+        }
+        let bytes = &row["peak_bytes"];
+        assert!(bytes.is_null() || bytes.as_u64().unwrap() > 0, "{row}");
+    }
+    assert!(rows[2]["relative_error"].as_f64().unwrap() < 1e-10);
+    let active = |row: usize| rows[row]["active_per_token"].as_f64().unwrap();
+    assert!(active(2) < active(3));
+}
+
+#[test]
+fn a_report_says_what_was_measured() {
+    let report = report("--engines local --weights random=0.5 --seed 7 --threads 2");
+    let fields = BTreeSet::from([
+        "version",
+        "files",
+        "template",
+        "sentences",
+        "tokens",
+        "labels",
+        "parameters",
+        "options",
+        "weights",
+        "seed",
+        "repeat",
+        "threads",
+        "engines",
+    ]);
+    assert_eq!(keys(&report), fields);
+    assert_eq!(report["sentences"], 20);
+    assert_eq!(report["weights"], "random=0.5");
+    assert_eq!(
+        (&report["seed"], &report["threads"]),
+        (&json!(7), &json!(2))
+    );
+    assert_eq!(report["options"]["dropout"], 0.5);
+}
+
+#[test]
+fn training_runs_are_told_by_engine() {
+    let report = report("--engines local --train --dev dev.conll --max-iterations 3");
+    let runs = report["training"].as_array().unwrap();
+    let fields = BTreeSet::from([
+        "engine",
+        "collapsed",
+        "dev_f1",
+        "iterations",
+        "best_iteration",
+        "stop_reason",
+        "seconds",
+    ]);
+    assert_eq!(runs.len(), 2);
+    for run in runs {
+        assert_eq!(keys(run), fields);
+        assert_eq!(run["stop_reason"], "max_iterations");
+        assert_eq!(run["iterations"], 3);
+    }
+}
+
+#[test]
+fn a_table_has_a_line_for_each_engine() {
+    let line = format!("{SAMPLE} --limit 5 --repeat 1 --engines adjoint,window=1 --json out.json");
+    let folder = folder();
+    let table = folder.run(&line).succeeded();
+    let first: Vec<&str> = table
+        .lines()
+        .map(|line| line.split_whitespace().next().unwrap())
+        .collect();
+    assert_eq!(first, ["gradient", "likelihood", "adjoint", "window=1"]);
+    let written: Value = serde_json::from_str(&folder.text("out.json")).unwrap();
+    assert_eq!(written["engines"].as_array().unwrap().len(), 3);
+    assert_eq!(folder.names(), ["dev.conll", "out.json", "train.conll"]);
+}
+
+#[test]
+fn standard_input_is_measured_without_memory() {
+    let line =
+        SAMPLE.replace("train.conll", "-") + " --format conll --engines local --limit 5 --json -";
+    let output = folder().run_with(&line, sample("train"));
+    assert!(output.stderr.contains("memory is not measured"));
+    for row in output.json()["engines"].as_array().unwrap() {
+        assert_eq!(row["peak_bytes"], Value::Null);
+    }
+}
+
+#[test]
+fn faults_are_found_before_any_work() {
+    let folder = Folder::new(&[]);
+    for (options, expected) in [
+        (
+            "--engines adjoint,exact",
+            "--engines: engine 'exact'; expected adjoint, message",
+        ),
+        (
+            "--weights one",
+            "--weights: weights 'one'; expected zero, random",
+        ),
+        (
+            "--train",
+            "--train: there is no development file; expected --dev FILE with it",
+        ),
+        (
+            "--dropout 0",
+            "--dropout 0: there is no noise; expected a rate above 0",
+        ),
+        (
+            "--dropout 1",
+            "dropout 1; expected a rate from 0 up to, not including, 1",
+        ),
+        ("--l2 -1", "L2 strength -1; expected a finite number"),
+        ("--repeat 0", "--repeat 0; expected 1 or more"),
+        ("--limit 0", "--limit 0; expected 1 or more"),
+        ("--json nowhere/out.json", "nowhere/out.json: "),
+    ] {
+        // The corpus does not exist, so whoever reads it complains of something else.
+        let message = folder.run(&format!("{SAMPLE} {options}")).failed();
+        assert!(message.starts_with(expected), "{message}");
+    }
+}
