@@ -12,9 +12,11 @@ mod events;
 mod expand;
 mod options;
 mod prepare;
+mod recall_bias;
 #[cfg(test)]
 mod tests;
 mod trainer;
+mod watch;
 
 pub use events::{DevScore, End, EndReason, Iteration, Observer, Silent, Start};
 pub use options::{Defaults, TrainOptions};
