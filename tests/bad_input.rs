@@ -407,6 +407,27 @@ fn noise_without_meaning_is_named() {
             "--gradient local: there is no noise; expected --dropout above 0 with it",
         ),
         (
+            "--noise monte-carlo --dropout 0.2 --gradient local",
+            "gradient 'local' with monte-carlo noise; expected no choice of gradient: that of dropped features \
+             is exact, and there is only one",
+        ),
+        (
+            "--noise monte-carlo --dropout 0.2 --samples 0",
+            "0 samples; expected 1 to 1000",
+        ),
+        (
+            "--noise monte-carlo --dropout 0.2 --samples 1001",
+            "1001 samples; expected 1 to 1000",
+        ),
+        (
+            "--dropout 0.2 --samples 4",
+            "--samples 4: nothing is sampled; expected --noise monte-carlo with it",
+        ),
+        (
+            "--noise gaussian --dropout 0.2 --seed 4",
+            "--seed 4: nothing is random; expected --noise monte-carlo with it",
+        ),
+        (
             "--noise gaussian",
             "--noise: there is none; expected --dropout above 0 with it",
         ),

@@ -29,6 +29,8 @@ const FLAGS: [(&str, &[&str]); 5] = [
             "--edge-dropout",
             "--noise",
             "--gradient",
+            "--samples",
+            "--seed",
             "--unlabeled",
             "--unlabeled-format",
             "--unlabeled-weight",

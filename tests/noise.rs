@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::support::{Folder, NAMES};
+use crate::support::{Folder, NAMES, sample};
 
 /// The last iteration of a training run with `options`, from its log.
 fn last_iteration(folder: &Folder, options: &str) -> serde_json::Value {
@@ -120,4 +120,51 @@ fn noise_gives_the_same_bytes_for_any_number_of_threads() {
         fs::read(folder.path("m")).unwrap()
     });
     assert!(models[0] == models[1] && models[0] == models[2]);
+}
+
+const MONTE_CARLO: &str = "--noise monte-carlo --dropout 0.3 --max-iterations 15";
+
+#[test]
+fn monte_carlo_noise_gives_the_same_bytes_for_any_number_of_threads() {
+    let folder = Folder::new(&[
+        ("train.conll", &sample("train")),
+        ("raw.txt", "Ada met Bob.\n"),
+    ]);
+    let model = |options: &str| {
+        let train = "train train.conll --template minimal --model m --quiet --samples 2";
+        let options = format!("{train} {MONTE_CARLO} --unlabeled raw.txt {options}");
+        folder.run(&options).succeeded();
+        folder.bytes("m")
+    };
+    // The options in the model name the seed, not the threads.
+    let one = model("--seed 7 --threads 1");
+    assert!(one == model("--seed 7 --threads 2"));
+    assert!(one == model("--seed 7 --threads 5"));
+}
+
+#[test]
+fn another_seed_is_another_run() {
+    let folder = Folder::new(&[("train.conll", NAMES)]);
+    let [one, again, other] = ["1", "1", "2"]
+        .map(|seed| last_iteration(&folder, &format!("{MONTE_CARLO} --seed {seed}")));
+    assert_eq!(one["objective"], again["objective"]);
+    assert_ne!(one["objective"], other["objective"]);
+}
+
+#[test]
+fn monte_carlo_noise_ends_and_says_why_and_with_what() {
+    let folder = Folder::new(&[("train.conll", NAMES)]);
+    for options in ["", "--l1 0.02", "--order 0", "--samples 1 --collapse off"] {
+        let options = format!("--noise monte-carlo --dropout 0.3 --seed 5 {options}");
+        let last = last_iteration(&folder, &options);
+        assert!(number(&last, "dropout") > 0.0);
+        let log = folder.json_lines("log");
+        let parameters = &log[0]["parameters"];
+        assert_eq!(parameters["noise"], "monte-carlo");
+        assert_eq!(parameters["seed"], 5);
+        let samples = if options.contains("--samples") { 1 } else { 4 };
+        assert_eq!(parameters["samples"], samples);
+        let end = log.last().unwrap();
+        assert_eq!(end["stop_reason"], "improvement", "{options}");
+    }
 }

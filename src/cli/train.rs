@@ -9,12 +9,11 @@ use dropchain::chain::Order;
 use dropchain::corpus::{Format, ReadOptions, read_all};
 use dropchain::model::{Model, Precision};
 use dropchain::noise::Method;
-use dropchain::objective::Scheme as NoiseScheme;
 use dropchain::report::Log;
 use dropchain::score::{Boundary, States};
 use dropchain::sentence::Sentence;
 use dropchain::template::Template;
-use dropchain::train::{Defaults, TrainOptions, Trainer};
+use dropchain::train::{Defaults, NoiseKind, TrainOptions, Trainer};
 use dropchain::{Error, Result};
 
 use super::Outcome;
@@ -122,6 +121,13 @@ struct Training {
     /// (approximate) [default: adjoint]
     #[arg(long, value_name = "ENGINE")]
     gradient: Option<String>,
+    /// With --noise monte-carlo: how often every sentence is sampled in an iteration, 1 to 1000; time
+    /// grows with it, noise falls with its root [default: 4]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    samples: Option<u32>,
+    /// With --noise monte-carlo: where its random numbers start from [default: 1]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    seed: Option<u64>,
     /// Train attributes that always occur together as one (the same model, faster)
     #[arg(long, value_enum, default_value = "on")]
     collapse: Switch,
@@ -193,12 +199,14 @@ impl FromStr for RecallBias {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum NoiseName {
-    /// Features are left out
+    /// Features are left out: to second order, and without randomness
     Dropout,
     /// Features are multiplied by Gaussian noise
     Gaussian,
     /// Gaussian noise is added to all features, active or not
     Additive,
+    /// Features are really left out, at random: slower, to compare with
+    MonteCarlo,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -227,9 +235,10 @@ impl Arguments {
     fn options(&self) -> Result<TrainOptions> {
         Ok(TrainOptions {
             noise: match self.training.noise {
-                None | Some(NoiseName::Dropout) => NoiseScheme::Dropout,
-                Some(NoiseName::Gaussian) => NoiseScheme::Gaussian,
-                Some(NoiseName::Additive) => NoiseScheme::Additive,
+                None | Some(NoiseName::Dropout) => NoiseKind::Dropout,
+                Some(NoiseName::Gaussian) => NoiseKind::Gaussian,
+                Some(NoiseName::Additive) => NoiseKind::Additive,
+                Some(NoiseName::MonteCarlo) => NoiseKind::MonteCarlo,
             },
             dropout: self.training.dropout,
             edge_dropout: self.training.edge_dropout,
@@ -237,6 +246,8 @@ impl Arguments {
                 Some(name) => name.parse()?,
                 None => Method::Adjoint,
             },
+            samples: self.training.samples.unwrap_or(Defaults::SAMPLES),
+            seed: self.training.seed.unwrap_or(Defaults::SEED),
             unlabeled_weight: self.unlabeled.unlabeled_weight,
             discover: self.unlabeled.discover,
             scheme: self.chain.scheme.into(),
@@ -270,8 +281,9 @@ impl Arguments {
         })
     }
 
-    /// Refuses options that speak of noise where there is none.
+    /// Refuses options that speak of noise, or of samples, where there is none.
     fn check_noise(&self) -> Result<()> {
+        self.check_samples()?;
         let rates = [Some(self.training.dropout), self.training.edge_dropout];
         if rates.iter().flatten().any(|&rate| rate != 0.0) {
             return Ok(());
@@ -284,6 +296,20 @@ impl Arguments {
         };
         Err(Error::parameter(format!(
             "{option}; expected --dropout above 0 with it"
+        )))
+    }
+
+    fn check_samples(&self) -> Result<()> {
+        if matches!(self.training.noise, Some(NoiseName::MonteCarlo)) {
+            return Ok(());
+        }
+        let option = match (self.training.samples, self.training.seed) {
+            (Some(n), _) => format!("--samples {n}: nothing is sampled"),
+            (None, Some(n)) => format!("--seed {n}: nothing is random"),
+            (None, None) => return Ok(()),
+        };
+        Err(Error::parameter(format!(
+            "{option}; expected --noise monte-carlo with it"
         )))
     }
 

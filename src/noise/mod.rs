@@ -42,6 +42,7 @@
 mod active;
 mod adjoint;
 mod factored;
+mod hessian;
 mod message;
 mod method;
 mod pairs;
@@ -51,6 +52,7 @@ mod window;
 
 pub use active::{ActiveCounts, Features, Rows};
 pub use adjoint::Adjoint;
+pub use hessian::{Direction, HessianProduct};
 pub use message::{FeatureGradient, Message};
 pub use method::Method;
 pub use window::Window;

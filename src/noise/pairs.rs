@@ -11,8 +11,8 @@
 //! and its mirror image. The divisor is p(y_t = b), but taken from the very numbers above it, so that
 //! an expectation stays within its values even where a probability is too small to be known well.
 
-use super::{Derivatives, Sentence, Shared, SharedDerivatives};
-use crate::chain::Order;
+use super::{Derivatives, Direction, Sentence, Shared, SharedDerivatives};
+use crate::chain::{Lattice, Order, Transitions};
 
 /// The matrices of one position, and sums of derivatives by transitions.
 #[derive(Clone, Debug, Default)]
@@ -27,11 +27,17 @@ pub(super) struct Pairs {
 
 impl Pairs {
     pub fn begin(&mut self, shared: Shared<'_>) {
-        let (labels, stride) = (shared.transitions.labels(), shared.transitions.stride());
-        let size = labels * stride;
         if shared.transitions.order() == Order::One {
+            let size = shared.transitions.labels() * shared.transitions.stride();
             assert_eq!(shared.variance.len(), size, "variances are [K][S]");
         }
+        self.reset(shared.transitions);
+    }
+
+    /// Sizes the matrices and clears the sums.
+    pub fn reset(&mut self, transitions: &Transitions) {
+        let (labels, stride) = (transitions.labels(), transitions.stride());
+        let size = labels * stride;
         for matrix in [
             &mut self.marginals,
             &mut self.weighted,
@@ -71,6 +77,30 @@ impl Pairs {
         let from = self.marginals.iter().zip(&self.variance);
         for (x, (mu, v)) in self.weighted.iter_mut().zip(from) {
             *x = mu * (0.5 - mu) * v;
+        }
+    }
+
+    /// Sets μ and M for the edges that lead to t ≥ 1, with a w that is given. O(K²).
+    pub fn weigh(
+        &mut self,
+        (transitions, lattice): (&Transitions, &Lattice),
+        w: Direction<'_>,
+        t: usize,
+    ) {
+        let (size, stride) = (self.marginals.len(), self.column.len());
+        lattice.edge_marginals(transitions, t, &mut self.marginals);
+        let node = &w.node[t * stride..][..stride];
+        let rows = self.weighted.chunks_exact_mut(stride);
+        for (row, marginals) in rows.zip(self.marginals.chunks_exact(stride)) {
+            for ((x, mu), w) in row.iter_mut().zip(marginals).zip(node) {
+                *x = mu * w;
+            }
+        }
+        if let Some(edge) = w.edge {
+            let edge = self.marginals.iter().zip(&edge[t * size..][..size]);
+            for (x, (mu, w)) in self.weighted.iter_mut().zip(edge) {
+                *x += mu * w;
+            }
         }
     }
 

@@ -4,9 +4,10 @@
 //! J(θ) = − Σ log p(y|x) + c2·‖θ‖² + λ·( Σ_labeled R(x) + α Σ_unlabeled R(u) )   (+ c1·‖θ‖₁)
 //! ```
 //!
-//! a sum over sentences, not a mean; R is the quadratic noise regularizer ([`crate::noise`]), λ =
-//! n/(n + αm) (eq. 11 of Wang et al. 2013), and the optimizer adds the L1 term. One evaluation gives the
-//! value and the whole gradient. It goes through the corpus in blocks ([`Plan`]): scores S = X·Θ
+//! a sum over sentences, not a mean; R is the quadratic noise regularizer ([`crate::noise`]), or what
+//! it approximates, sampled ([`MonteCarlo`]), λ = n/(n + αm) (eq. 11 of Wang et al. 2013), and the
+//! optimizer adds the L1 term. One evaluation gives the value and the whole gradient. It goes
+//! through the corpus in blocks ([`Plan`]): scores S = X·Θ
 //! and variances V = ρ·X∘²·Θ∘², chain kernel, derivatives by both, and the block's share of the
 //! gradient, Xᵀ·∂S + 2ρ·Θ∘(X∘²ᵀ·∂V). Time O(entries of X · K + M·K²) for M tokens.
 //!
@@ -14,6 +15,7 @@
 //! threads.
 
 mod features;
+mod monte_carlo;
 mod noise;
 #[cfg(test)]
 mod tests;
@@ -27,6 +29,8 @@ use crate::optim::Objective;
 use crate::score::{
     Derivatives, LabelWeights, NoiseDerivatives, ParameterSpace, Plan, Targets, Transpose,
 };
+pub use monte_carlo::MonteCarlo;
+use monte_carlo::{Part, Sampling};
 use noise::LabelVariances;
 pub use noise::{Noise, Scheme};
 pub(crate) use worker::write_scores;
@@ -56,6 +60,7 @@ pub struct Likelihood<'a> {
     space: &'a ParameterSpace,
     l2: f64,
     noise: Option<Noise>,
+    sampling: Option<Sampling>,
     plan: Plan,
     nodes: Transpose,
     edges: Option<Transpose>,
@@ -178,6 +183,7 @@ impl<'a> Likelihood<'a> {
             space,
             l2,
             noise: None,
+            sampling: None,
             nodes: Transpose::new(&data.nodes, &plan),
             edges: edges.then(|| Transpose::new(&data.edges, &plan)),
             workers: (0..plan.most_chunks())
@@ -207,13 +213,23 @@ impl<'a> Likelihood<'a> {
         self
     }
 
+    /// The same with a noise term of real samples instead. Every iteration has others, which
+    /// [`Objective::begin_iteration`] goes over to.
+    #[must_use]
+    pub fn with_monte_carlo(mut self, monte_carlo: MonteCarlo) -> Self {
+        let (chunks, tokens) = (self.plan.most_chunks(), self.plan.largest_block());
+        self.sampling = Some(Sampling::new(monte_carlo, self.space, chunks, tokens));
+        self
+    }
+
     /// Bytes of memory beside the parameters and their gradient.
     #[must_use]
     pub fn memory(&self) -> usize {
         let edges = self.edges.as_ref().map_or(0, Transpose::memory);
         // Label pairs: 5 arrays of a worker, 3 of the transitions, weights, variances, totals, observed.
         let pairs = (5 * self.workers.len() + 8) * self.observed_pairs.len();
-        let derivatives = self.by_scores.len() + self.by_variances.len();
+        let sampled = self.sampling.as_ref().map_or(0, Sampling::numbers);
+        let derivatives = self.by_scores.len() + self.by_variances.len() + sampled;
         self.nodes.memory() + edges + 8 * (derivatives + pairs)
     }
 
@@ -277,6 +293,16 @@ impl<'a> Likelihood<'a> {
             let [node_sums, edge_sums] = &worker.attributes;
             node_sums.add_to(&self.space.nodes, &mut gradient[nodes.clone()]);
             edge_sums.add_to(&self.space.edges, &mut gradient[edges.clone()]);
+        }
+        if let Some(sampling) = &mut self.sampling {
+            let part = Part {
+                block,
+                index,
+                tokens: &tokens,
+                matrices: [Some(&self.nodes), self.edges.as_ref()],
+            };
+            let (by_scores, totals) = (&mut self.by_scores, &mut self.totals);
+            terms[1] += sampling.add_block(&shared, &part, by_scores, totals, gradient);
         }
         self.scatter(index, theta, gradient);
         terms
@@ -415,6 +441,11 @@ impl Objective for Likelihood<'_> {
             l2,
         };
         (loss + noise + l2, terms)
+    }
+
+    fn begin_iteration(&mut self, iteration: u64) -> bool {
+        let sampling = self.sampling.as_mut();
+        sampling.is_some_and(|sampling| sampling.begin_iteration(iteration))
     }
 }
 

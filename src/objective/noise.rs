@@ -44,10 +44,15 @@ impl Noise {
 
     /// The weight of a labeled and of an unlabeled sentence, of which there are `n` and `m`.
     pub(super) fn weights(&self, n: usize, m: usize) -> [f64; 2] {
-        let (n, m) = (n as f64, m as f64);
-        let labeled = n / (n + self.unlabeled_weight * m);
-        [labeled, self.unlabeled_weight * labeled]
+        sentence_weights(self.unlabeled_weight, n, m)
     }
+}
+
+/// The weight of a labeled and of an unlabeled sentence, of which there are `n` and `m`: λ and αλ.
+pub(super) fn sentence_weights(alpha: f64, n: usize, m: usize) -> [f64; 2] {
+    let (n, m) = (n as f64, m as f64);
+    let labeled = n / (n + alpha * m);
+    [labeled, alpha * labeled]
 }
 
 /// What the weights that do not depend on the text give to variances, one evaluation long.

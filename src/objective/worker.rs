@@ -304,7 +304,7 @@ impl Worker {
 }
 
 /// Takes the first `length` numbers off a slice; none off an empty one.
-fn cut<'a>(numbers: &mut &'a mut [f64], length: usize) -> &'a mut [f64] {
+pub(super) fn cut<'a>(numbers: &mut &'a mut [f64], length: usize) -> &'a mut [f64] {
     let length = length.min(numbers.len());
     let (head, tail) = std::mem::take(numbers).split_at_mut(length);
     *numbers = tail;

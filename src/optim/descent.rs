@@ -127,6 +127,9 @@ impl<'a, O: Objective> Descent<'a, O> {
             if observer(&self.report(step)).is_break() {
                 break StopReason::Interrupted;
             }
+            if let ControlFlow::Break(reason) = self.begin_iteration() {
+                break reason;
+            }
             if let Some(reason) = self.stopping_test() {
                 break reason;
             }
@@ -200,6 +203,34 @@ impl<'a, O: Objective> Descent<'a, O> {
                 Found::Nothing => self.restart(),
             }
         }
+    }
+
+    /// Evaluates `here` again if the function has changed.
+    fn begin_iteration(&mut self) -> ControlFlow<StopReason> {
+        if !self.objective.begin_iteration(self.iterations as u64) {
+            return ControlFlow::Continue(());
+        }
+        if self.is_interrupted() {
+            return ControlFlow::Break(StopReason::Interrupted);
+        }
+        let here = &mut self.here;
+        let (smooth, detail) = self.objective.evaluate(&here.x, &mut here.gradient);
+        self.evaluations += 1;
+        here.detail = detail;
+        here.value = match &self.penalty {
+            Some(penalty) => smooth + penalty.value(&mut self.passes, &here.x),
+            None => smooth,
+        };
+        self.norms = measure(&mut self.passes, self.penalty.as_mut(), &self.here);
+        if !(self.here.value.is_finite() && self.norms.are_finite()) {
+            return ControlFlow::Break(StopReason::NonFinite);
+        }
+        self.progress.renew(self.here.value, self.options.period);
+        ControlFlow::Continue(())
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.interrupt.is_some_and(|i| i.load(Ordering::Relaxed))
     }
 
     fn restart(&mut self) {
@@ -299,7 +330,7 @@ impl<'a, O: Objective> Descent<'a, O> {
     /// Puts `there` at a step from `here` and evaluates it; returns the change that F would have
     /// if it were linear, or nothing when interrupted.
     fn try_step(&mut self, step: f64) -> Option<f64> {
-        if self.interrupt.is_some_and(|i| i.load(Ordering::Relaxed)) {
+        if self.is_interrupted() {
             return None;
         }
         let (x, d) = (&self.here.x, &self.direction);

@@ -34,6 +34,14 @@
 //! [`StopReason::LineSearch`] and the best point.
 //! Trials whose value or gradient is not finite only shorten the step.
 //!
+//! # A function that changes
+//!
+//! An [`Objective`] that draws random samples may become another function with every iteration
+//! ([`Objective::begin_iteration`]). The current point is then evaluated again, so that the stopping
+//! tests see a function that was not minimized yet, and a line search and a pair (s, y) belong to one
+//! function each. What the observer sees is the value under the function just minimized, as a rule a
+//! bit low. For when such a search ends see [`Options::improvement_tolerance`].
+//!
 //! # Rounding
 //!
 //! Near a minimum a step changes F by less than the rounding error of F long before the gradient
@@ -126,6 +134,12 @@ pub trait Objective {
     /// Where f is not defined the value or an entry of the gradient may be NaN or infinite: the
     /// optimizer then tries a shorter step. The gradient may be an approximation.
     fn evaluate(&mut self, x: &[f64], gradient: &mut [f64]) -> (f64, Self::Detail);
+
+    /// Tells that an iteration begins (0 is the first; the starting point belongs to it), and asks
+    /// whether the function is another one than before. It must not change in between.
+    fn begin_iteration(&mut self, _iteration: u64) -> bool {
+        false
+    }
 }
 
 /// The state after an accepted step, for the observer of [`minimize`].
@@ -186,7 +200,8 @@ impl fmt::Display for StopReason {
 /// What [`minimize`] found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome<D> {
-    /// The last accepted point, `[n]`; no accepted value is lower, up to rounding noise.
+    /// The last accepted point, `[n]`; no accepted value of the same function is lower, up to rounding
+    /// noise.
     pub x: Vec<f64>,
     /// F(x), with the L1 penalty.
     pub value: f64,

@@ -26,6 +26,10 @@ pub struct Options {
     pub max_line_search: usize,
     /// Stop when (F_{k−period} − F_k) / |F_k| falls below this; at 0 only rounding stops.
     ///
+    /// For a function that changes with every iteration, it is the mean over the last `period` functions
+    /// of the values with which their iterations began that must fall by so much from the mean over
+    /// the `period` before; a mean that does not fall stops the search at any tolerance.
+    ///
     /// Default 10⁻⁵, that of CRFsuite, so that training times compare.
     pub improvement_tolerance: f64,
     /// Number of iterations, at least 1, over which the improvement is measured.

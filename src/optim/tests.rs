@@ -1,5 +1,6 @@
 //! Whole minimizations: what the tests share.
 
+mod changing;
 mod faults;
 mod l1;
 mod smooth;

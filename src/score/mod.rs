@@ -19,4 +19,4 @@ mod transpose;
 
 pub use parameters::{Boundary, LabelWeights, ParameterSpace, SpaceOptions, States};
 pub use targets::Targets;
-pub use transpose::{Block, Derivatives, NoiseDerivatives, Plan, Transpose};
+pub use transpose::{Block, Derivatives, Entry, NoiseDerivatives, Plan, Transpose};

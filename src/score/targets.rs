@@ -185,9 +185,30 @@ impl Targets {
         }
     }
 
+    /// Adds a multiple of one column's weights, which need not be its own, to a token's row of scores:
+    /// `scores[place of i] += c · weights[i]`.
+    pub(crate) fn add_weights(&self, column: usize, c: f64, weights: &[f64], scores: &mut [f64]) {
+        match &self.observed {
+            Some(observed) => {
+                let places = &observed.places[observed.range(column)];
+                for (&w, &place) in weights.iter().zip(places) {
+                    scores[place as usize] += c * w;
+                }
+            }
+            None => {
+                let lines = scores.chunks_exact_mut(self.stride);
+                for (line, weights) in lines.zip(weights.chunks_exact(self.labels)) {
+                    for (score, &w) in line.iter_mut().zip(weights) {
+                        *score += c * w;
+                    }
+                }
+            }
+        }
+    }
+
     /// Adds a multiple of a row of derivatives (by the scores of one token) to the gradient of
     /// one column's weights: `gradient[i] += c · derivatives[place of i]`.
-    pub(super) fn add_derivatives(
+    pub(crate) fn add_derivatives(
         &self,
         column: usize,
         c: f64,

@@ -113,6 +113,20 @@ pub struct Transpose {
     blocks: Vec<Columns>,
 }
 
+/// An entry of the matrix.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Entry {
+    /// Its column.
+    pub column: usize,
+    /// Its token, counted from the first of the block.
+    pub token: usize,
+    /// Its value.
+    pub value: f64,
+}
+
+/// A task, the index of the first weight of its columns, and the gradient of all of them.
+type Piece<'a> = (Range<usize>, usize, &'a mut [f64]);
+
 /// The columns that occur in one block, ascending.
 #[derive(Clone, Debug, Default)]
 struct Columns {
@@ -146,18 +160,38 @@ impl Transpose {
         gradient: &mut [f64],
     ) {
         let columns = &self.blocks[block];
-        // Columns ascend and weights stand in column order, so each task owns one piece of the gradient.
-        let mut pieces = Vec::with_capacity(columns.tasks.len());
-        let (mut rest, mut cut) = (gradient, 0);
-        for task in &columns.tasks {
-            let first = targets.range(columns.columns[task.start] as usize).start;
-            let end = targets.range(columns.columns[task.end - 1] as usize).end;
-            let (piece, after) = rest.split_at_mut(end - cut);
-            pieces.push((task.clone(), first, &mut piece[first - cut..]));
-            (rest, cut) = (after, end);
-        }
+        let pieces = columns.pieces(targets, gradient);
         pieces.into_par_iter().for_each(|(task, first, piece)| {
             columns.add_gradient(task, targets, scale, derivatives, piece, first);
+        });
+    }
+
+    /// Calls `visit(room, entry, gradient of the weights of its column)` for every entry of one block,
+    /// column by column, tokens in order. Columns are worked on in parallel; each has one owner.
+    pub fn for_each_entry<R: Default>(
+        &self,
+        block: usize,
+        targets: &Targets,
+        gradient: &mut [f64],
+        visit: impl Fn(&mut R, Entry, &mut [f64]) + Sync,
+    ) {
+        let columns = &self.blocks[block];
+        let pieces = columns.pieces(targets, gradient);
+        pieces.into_par_iter().for_each(|(task, first, piece)| {
+            let mut room = R::default();
+            for i in task {
+                let column = columns.columns[i] as usize;
+                let range = targets.range(column);
+                let gradient = &mut piece[range.start - first..range.end - first];
+                for entry in columns.start(i)..columns.ends[i] as usize {
+                    let entry = Entry {
+                        column,
+                        token: columns.tokens[entry] as usize,
+                        value: columns.value(entry),
+                    };
+                    visit(&mut room, entry, gradient);
+                }
+            }
         });
     }
 
@@ -206,6 +240,30 @@ impl Columns {
         block
     }
 
+    /// Cuts the gradient into a piece for each task. Columns ascend and weights stand in column
+    /// order, so each task owns one piece.
+    fn pieces<'a>(&self, targets: &Targets, gradient: &'a mut [f64]) -> Vec<Piece<'a>> {
+        let mut pieces = Vec::with_capacity(self.tasks.len());
+        let (mut rest, mut cut) = (gradient, 0);
+        for task in &self.tasks {
+            let first = targets.range(self.columns[task.start] as usize).start;
+            let end = targets.range(self.columns[task.end - 1] as usize).end;
+            let (piece, after) = rest.split_at_mut(end - cut);
+            pieces.push((task.clone(), first, &mut piece[first - cut..]));
+            (rest, cut) = (after, end);
+        }
+        pieces
+    }
+
+    /// Where the entries of the `i`-th column start.
+    fn start(&self, i: usize) -> usize {
+        if i == 0 { 0 } else { self.ends[i - 1] as usize }
+    }
+
+    fn value(&self, entry: usize) -> f64 {
+        self.values.as_ref().map_or(1.0, |values| values[entry])
+    }
+
     /// One task: `gradient` holds the weights from index `first` on.
     fn add_gradient(
         &self,
@@ -222,10 +280,9 @@ impl Columns {
             let range = targets.range(column);
             let gradient = &mut gradient[range.start - first..range.end - first];
             let weights = derivatives.noise.map(|noise| &noise.weights[range]);
-            let start = if i == 0 { 0 } else { self.ends[i - 1] as usize };
-            for entry in start..self.ends[i] as usize {
+            for entry in self.start(i)..self.ends[i] as usize {
                 let t = self.tokens[entry] as usize;
-                let value = self.values.as_ref().map_or(1.0, |values| values[entry]);
+                let value = self.value(entry);
                 let c = scale[column] * value;
                 let by_score = &derivatives.scores[t * width..(t + 1) * width];
                 match (derivatives.noise, weights) {

@@ -19,5 +19,5 @@ mod trainer;
 mod watch;
 
 pub use events::{DevScore, End, EndReason, Iteration, Observer, Silent, Start};
-pub use options::{Defaults, TrainOptions};
+pub use options::{Defaults, NoiseKind, TrainOptions};
 pub use trainer::{Trained, Trainer};

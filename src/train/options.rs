@@ -7,8 +7,11 @@ use crate::error::{Error, Result};
 use crate::label::Scheme;
 use crate::model::Precision;
 use crate::noise::Method;
-use crate::objective::{Noise, Scheme as NoiseScheme};
+use crate::objective::{MonteCarlo, Noise, Scheme as NoiseScheme};
 use crate::score::{Boundary, States};
+
+/// Most samples of a sentence. Errors fall with their root and time does not: more is a typing error.
+const MAX_SAMPLES: u32 = 1000;
 
 /// The parameters of training, checked by [`Trainer::new`](super::Trainer::new) and stored in the
 /// model.
@@ -29,13 +32,18 @@ pub struct TrainOptions {
     /// Strength c1 of the L1 penalty c1·‖θ‖₁.
     pub l1: f64,
     /// How features are noised.
-    pub noise: NoiseScheme,
+    pub noise: NoiseKind,
     /// How much: the rate δ of dropout, or the variance σ² of Gaussian noise; 0 is no noise.
     pub dropout: f64,
     /// The same for transitions, boundary weights and edge attributes; none: as `dropout`.
     pub edge_dropout: Option<f64>,
-    /// How the gradient of the noise term is computed.
+    /// How the gradient of the noise term is computed. Monte-Carlo noise has only one way, and wants
+    /// the default here.
     pub gradient: Method,
+    /// Samples of every sentence in every iteration, under Monte-Carlo noise; 1 to 1000.
+    pub samples: u32,
+    /// Where the random numbers of Monte-Carlo noise start from. Nothing else is random.
+    pub seed: u64,
     /// Weight α of an unlabeled sentence in the noise term.
     pub unlabeled_weight: f64,
     /// Whether attributes that only unlabeled sentences have are kept.
@@ -57,6 +65,30 @@ pub struct TrainOptions {
     pub precision: Precision,
 }
 
+/// How features are noised.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum NoiseKind {
+    /// Simulated dropout: [`Scheme::Dropout`](NoiseScheme::Dropout).
+    #[default]
+    Dropout,
+    /// Simulated multiplicative noise: [`Scheme::Gaussian`](NoiseScheme::Gaussian).
+    Gaussian,
+    /// Simulated additive noise: [`Scheme::Additive`](NoiseScheme::Additive).
+    Additive,
+    /// Features really dropped, at random: [`MonteCarlo`].
+    MonteCarlo,
+}
+
+/// The noise term of an objective.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum NoiseTerm {
+    /// The quadratic regularizer.
+    Quadratic(Noise),
+    /// Real samples.
+    Sampled(MonteCarlo),
+}
+
 /// The defaults of [`TrainOptions`], for all who show them.
 pub struct Defaults;
 
@@ -69,6 +101,10 @@ impl Defaults {
     pub const DROPOUT: f64 = 0.0;
     /// Weight of an unlabeled sentence.
     pub const UNLABELED_WEIGHT: f64 = 0.2;
+    /// Samples of a sentence.
+    pub const SAMPLES: u32 = 4;
+    /// Where random numbers start from.
+    pub const SEED: u64 = 1;
     /// Iterations without a better score.
     pub const PATIENCE: usize = 20;
 }
@@ -82,10 +118,12 @@ impl Default for TrainOptions {
             states: States::All,
             l2: Defaults::L2,
             l1: 0.0,
-            noise: NoiseScheme::Dropout,
+            noise: NoiseKind::Dropout,
             dropout: Defaults::DROPOUT,
             edge_dropout: None,
             gradient: Method::Adjoint,
+            samples: Defaults::SAMPLES,
+            seed: Defaults::SEED,
             unlabeled_weight: Defaults::UNLABELED_WEIGHT,
             discover: false,
             collapse: true,
@@ -114,6 +152,7 @@ impl TrainOptions {
         for (name, rate) in rates {
             self.check_rate(name, rate.unwrap_or(0.0))?;
         }
+        self.check_monte_carlo()?;
         if !self.unlabeled_weight.is_finite() || self.unlabeled_weight < 0.0 {
             return Err(Error::parameter(format!(
                 "unlabeled weight {}; expected a finite number that is not negative",
@@ -142,8 +181,10 @@ impl TrainOptions {
 impl TrainOptions {
     fn check_rate(&self, name: &str, rate: f64) -> Result<()> {
         let (range, is_valid) = match self.noise {
-            NoiseScheme::Dropout => ("a rate from 0 up to, not including, 1", rate < 1.0),
-            NoiseScheme::Gaussian | NoiseScheme::Additive => (
+            NoiseKind::Dropout | NoiseKind::MonteCarlo => {
+                ("a rate from 0 up to, not including, 1", rate < 1.0)
+            }
+            NoiseKind::Gaussian | NoiseKind::Additive => (
                 "a variance: a finite number that is not negative",
                 rate.is_finite(),
             ),
@@ -154,15 +195,49 @@ impl TrainOptions {
         Err(Error::parameter(format!("{name} {rate}; expected {range}")))
     }
 
+    fn check_monte_carlo(&self) -> Result<()> {
+        if !(1..=MAX_SAMPLES).contains(&self.samples) {
+            return Err(Error::parameter(format!(
+                "{} samples; expected 1 to {MAX_SAMPLES}",
+                self.samples
+            )));
+        }
+        if self.noise == NoiseKind::MonteCarlo && self.gradient != Method::Adjoint {
+            return Err(Error::parameter(format!(
+                "gradient '{}' with monte-carlo noise; expected no choice of gradient: that of \
+                 dropped features is exact, and there is only one",
+                self.gradient
+            )));
+        }
+        Ok(())
+    }
+
     /// The noise term; none where there is no noise.
-    pub(super) fn noise(&self) -> Option<Noise> {
+    pub(super) fn noise(&self) -> Option<NoiseTerm> {
         let edge = self.edge_dropout.unwrap_or(self.dropout);
-        (self.dropout > 0.0 || edge > 0.0).then_some(Noise {
-            scheme: self.noise,
-            node: self.dropout,
-            edge,
-            method: self.gradient,
-            unlabeled_weight: self.unlabeled_weight,
+        if self.dropout <= 0.0 && edge <= 0.0 {
+            return None;
+        }
+        let quadratic = |scheme| {
+            NoiseTerm::Quadratic(Noise {
+                scheme,
+                node: self.dropout,
+                edge,
+                method: self.gradient,
+                unlabeled_weight: self.unlabeled_weight,
+            })
+        };
+        Some(match self.noise {
+            NoiseKind::Dropout => quadratic(NoiseScheme::Dropout),
+            NoiseKind::Gaussian => quadratic(NoiseScheme::Gaussian),
+            NoiseKind::Additive => quadratic(NoiseScheme::Additive),
+            NoiseKind::MonteCarlo => NoiseTerm::Sampled(MonteCarlo {
+                node: self.dropout,
+                edge,
+                samples: self.samples,
+                seed: self.seed,
+                unlabeled_weight: self.unlabeled_weight,
+            }),
         })
     }
 }
@@ -210,12 +285,30 @@ mod tests {
             format!("edge dropout -0.5; {expected}")
         );
         assert_eq!(
-            fault(|o| (o.noise, o.dropout) = (NoiseScheme::Additive, f64::INFINITY)),
+            fault(|o| (o.noise, o.dropout) = (NoiseKind::Additive, f64::INFINITY)),
             "dropout inf; expected a variance: a finite number that is not negative"
         );
         assert_eq!(
             fault(|o| o.unlabeled_weight = -0.1),
             "unlabeled weight -0.1; expected a finite number that is not negative"
+        );
+    }
+
+    #[test]
+    fn monte_carlo_noise_wants_some_samples_and_no_engine() {
+        assert_eq!(fault(|o| o.samples = 0), "0 samples; expected 1 to 1000");
+        assert_eq!(
+            fault(|o| o.samples = 1001),
+            "1001 samples; expected 1 to 1000"
+        );
+        assert_eq!(
+            fault(|o| (o.noise, o.gradient) = (NoiseKind::MonteCarlo, Method::Local)),
+            "gradient 'local' with monte-carlo noise; expected no choice of gradient: that of \
+             dropped features is exact, and there is only one"
+        );
+        assert_eq!(
+            fault(|o| (o.noise, o.dropout) = (NoiseKind::MonteCarlo, 1.0)),
+            "dropout 1; expected a rate from 0 up to, not including, 1"
         );
     }
 
@@ -237,10 +330,12 @@ mod tests {
                 states: if on[2] { States::All } else { States::Observed },
                 l2,
                 l1,
-                noise: NoiseScheme::Gaussian,
+                noise: [NoiseKind::Gaussian, NoiseKind::MonteCarlo][usize::from(on[0])],
                 dropout: noise.0,
                 edge_dropout: noise.1,
                 gradient: Method::Window(noise.3),
+                samples: min_count,
+                seed: patience as u64,
                 unlabeled_weight: noise.2,
                 discover: on[5],
                 collapse: on[3],

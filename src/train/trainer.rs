@@ -6,7 +6,7 @@ use std::time::Instant;
 use super::development::Development;
 use super::events::{End, Observer, Start};
 use super::expand;
-use super::options::TrainOptions;
+use super::options::{NoiseTerm, TrainOptions};
 use super::prepare::{Prepared, is_text, prepare};
 use super::recall_bias::Search;
 use super::watch::{Watch, Watching};
@@ -150,9 +150,11 @@ impl<'a> Trainer<'a> {
             development
         });
         let mut objective = Likelihood::new(&prepared.data, &space, self.options.l2);
-        if let Some(noise) = self.options.noise() {
-            objective = objective.with_noise(noise);
-        }
+        objective = match self.options.noise() {
+            None => objective,
+            Some(NoiseTerm::Quadratic(noise)) => objective.with_noise(noise),
+            Some(NoiseTerm::Sampled(monte_carlo)) => objective.with_monte_carlo(monte_carlo),
+        };
         let development = development.as_ref();
         observer.start(&self.start(prepared, development, &space, &objective));
         let mut watch = Watch::new(Watching {

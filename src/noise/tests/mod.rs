@@ -3,6 +3,7 @@
 mod approximate;
 mod exact;
 mod hard;
+mod hessian;
 mod model;
 mod oracle;
 

@@ -1,0 +1,191 @@
+//! Which features are dropped: random numbers that are looked up, not drawn in turn.
+//!
+//! A mask is a function of (seed, iteration, sample, kind of weight, token of the corpus, attribute,
+//! member of its class, weight), so nobody has to keep it, and neither the order of work nor the
+//! number of threads matters: who needs it computes it again.
+//!
+//! The function is SplitMix64 (Steele, Lea & Flood: Fast splittable pseudorandom number generators,
+//! OOPSLA 2014; the finalizer is Stafford's variant 13 of MurmurHash3's), chained: the n-th output of
+//! the generator whose seed is the key above is the key below, or at the end 64 random bits.
+
+/// The golden ratio, of which SplitMix64 counts the multiples.
+const GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// A place in the tree of random numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Key(pub u64);
+
+impl Key {
+    /// The `n`-th output, counted from 0, of SplitMix64 with this seed.
+    #[inline(always)]
+    pub fn at(self, n: u64) -> Self {
+        let z = self.0.wrapping_add(GAMMA.wrapping_mul(n.wrapping_add(1)));
+        let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        Self(z ^ (z >> 31))
+    }
+}
+
+/// The masks of the weights of one kind, in one sample.
+///
+/// 32 random bits decide on a weight, so the rate is rounded to a multiple of 2⁻³². What is kept is
+/// scaled by 1/(1 − the rounded rate): the expectation is exact.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Masks {
+    key: Key,
+    threshold: u32, // a weight is dropped if its bits are below this
+}
+
+impl Masks {
+    /// Masks at the rate δ < 1.
+    pub fn new(key: Key, rate: f64) -> Self {
+        let threshold = (rate * 2_f64.powi(32)).round() as u32; // at most u32::MAX
+        Self { key, threshold }
+    }
+
+    /// What the weights of an attribute at a token of the corpus are multiplied by. That of a class
+    /// of m `members` stands for m weights, which are dropped one by one: k/(m(1 − δ)) where k are
+    /// kept.
+    pub fn fill(&self, token: usize, column: usize, members: u32, factors: &mut [f64]) {
+        if self.threshold == 0 {
+            return factors.fill(1.0);
+        }
+        let key = self.key.at(token as u64).at(column as u64);
+        let words = factors.len().div_ceil(2) as u64; // for each member
+        factors.fill(0.0);
+        for member in 0..u64::from(members) {
+            for (i, pair) in factors.chunks_mut(2).enumerate() {
+                let word = key.at(member * words + i as u64).0;
+                for (kept, bits) in pair.iter_mut().zip([word as u32, (word >> 32) as u32]) {
+                    *kept += f64::from(u8::from(bits >= self.threshold));
+                }
+            }
+        }
+        let keep = 1.0 - f64::from(self.threshold) * 2_f64.powi(-32);
+        let scale = 1.0 / (f64::from(members) * keep);
+        factors.iter_mut().for_each(|x| *x *= scale);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// By how many standard deviations the number of ones among `n` fair coins is off.
+    fn deviation(ones: u32, n: u32) -> f64 {
+        (f64::from(ones) - f64::from(n) / 2.0) / (f64::from(n) / 4.0).sqrt()
+    }
+
+    #[test]
+    fn numbers_are_those_of_splitmix64() {
+        // The first outputs of the reference implementation with seed 1234567.
+        let expected = [
+            6_457_827_717_110_365_317,
+            3_203_168_211_198_807_973,
+            9_817_491_932_198_370_423,
+            4_593_380_528_125_082_431,
+            16_408_922_859_458_223_821,
+        ];
+        let found: Vec<u64> = (0..5).map(|n| Key(1_234_567).at(n).0).collect();
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn every_bit_is_one_half_of_the_time() {
+        const N: u32 = 1 << 16;
+        // Neighboring counters at each level of a short chain.
+        for level in 0..3 {
+            let mut ones = [0_u32; 64];
+            for n in 0..u64::from(N) {
+                let mut path = [5, 6, 7];
+                path[level] = n;
+                let bits = path.into_iter().fold(Key(1), Key::at).0;
+                (0..64).for_each(|i| ones[i] += (bits >> i & 1) as u32);
+            }
+            for ones in ones {
+                assert!(deviation(ones, N).abs() < 5.0, "{ones} of {N}");
+            }
+        }
+    }
+
+    #[test]
+    fn neighboring_counters_are_independent() {
+        const N: u32 = 1 << 16;
+        for level in 0..3 {
+            // How often a bit is that of the next counter.
+            let mut equal = [0_u32; 64];
+            for n in 0..u64::from(N) {
+                let [one, next] = [n, n + 1].map(|n| {
+                    let mut path = [0, 0, 0];
+                    path[level] = n;
+                    path.into_iter().fold(Key(0), Key::at).0
+                });
+                (0..64).for_each(|i| equal[i] += (!(one ^ next) >> i & 1) as u32);
+            }
+            for equal in equal {
+                assert!(deviation(equal, N).abs() < 5.0, "{equal} of {N}");
+            }
+        }
+    }
+
+    #[test]
+    fn halves_of_a_word_are_uniform_together() {
+        // Pairs of neighboring weights by sixteenths of their bits: χ² with 255 degrees of freedom has
+        // mean 255 and standard deviation 22.6.
+        const N: u32 = 1 << 16;
+        let mut counts = [0_u32; 256];
+        for n in 0..u64::from(N) {
+            let word = Key(7).at(n).0;
+            counts[((word >> 28 & 15) << 4 | word >> 60) as usize] += 1;
+        }
+        let expected = f64::from(N) / 256.0;
+        let squares = counts.map(|count| (f64::from(count) - expected).powi(2) / expected);
+        let statistic: f64 = squares.iter().sum();
+        assert!((statistic - 255.0).abs() < 5.0 * 22.6, "{statistic}");
+    }
+
+    /// Mean and variance of the factors of many weights.
+    fn moments(rate: f64, members: u32) -> [f64; 2] {
+        let masks = Masks::new(Key(3), rate);
+        let (mut sum, mut squares, mut count) = (0.0, 0.0, 0.0);
+        let mut factors = [0.0; 5];
+        for token in 0..100 {
+            for column in 0..100 {
+                masks.fill(token, column, members, &mut factors);
+                sum += factors.iter().sum::<f64>();
+                squares += factors.iter().map(|x| x * x).sum::<f64>();
+                count += 5.0;
+            }
+        }
+        let mean = sum / count;
+        [mean, squares / count - mean * mean]
+    }
+
+    #[test]
+    fn factors_have_mean_1_and_the_variance_of_dropout() {
+        for (rate, members) in [(0.1, 1), (0.5, 1), (0.9, 1), (0.5, 3), (0.2, 7)] {
+            let [mean, variance] = moments(rate, members);
+            let expected = rate / (1.0 - rate) / f64::from(members);
+            let error = (expected / 50_000.0).sqrt();
+            assert!((mean - 1.0).abs() < 4.0 * error, "{rate} {members}: {mean}");
+            assert!(
+                (variance / expected - 1.0).abs() < 0.05,
+                "{rate} {members}: {variance}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_rate_of_0_keeps_everything() {
+        assert_eq!(moments(0.0, 2), [1.0, 0.0]);
+    }
+
+    #[test]
+    fn the_highest_rates_give_finite_factors() {
+        let mut factors = [0.0; 9];
+        for rate in [1.0 - f64::EPSILON, 0.999_999_999] {
+            Masks::new(Key(1), rate).fill(0, 0, 1, &mut factors);
+            assert!(factors.iter().all(|x| x.is_finite()));
+        }
+    }
+}

@@ -1,0 +1,393 @@
+//! The Monte-Carlo term against central differences, the enumeration of all masks, and R.
+
+mod oracle;
+
+use super::*;
+use crate::chain::Order;
+use crate::extract::random::{Numbers, RandomData, copied};
+use crate::extract::{Classes, Dataset};
+use crate::noise::Method;
+use crate::objective::{Likelihood, Noise, Scheme};
+use crate::optim::{Objective, check_gradient};
+use crate::score::{Boundary, SpaceOptions, States};
+use oracle::{Exact, occurrences};
+
+const MONTE_CARLO: MonteCarlo = MonteCarlo {
+    node: 0.4,
+    edge: 0.2,
+    samples: 3,
+    seed: 1,
+    unlabeled_weight: 0.5,
+};
+
+const DATA: RandomData = RandomData {
+    sentences: 3,
+    longest: 4,
+    labels: 3,
+    nodes: 6,
+    edges: 3,
+    binary: false,
+};
+
+const OPTIONS: SpaceOptions = SpaceOptions {
+    order: Order::One,
+    boundary: Boundary::On,
+    states: States::All,
+    transitions: true,
+};
+
+/// Data with collapsed classes of 1 to 3 attributes, and its parameters; `apart`: with classes of one.
+fn collapsed(
+    shape: RandomData,
+    seed: u64,
+    options: SpaceOptions,
+    apart: bool,
+) -> (Dataset, ParameterSpace) {
+    let mut data = shape.build(&mut Numbers(seed));
+    let (nodes, node_columns) = copied(&data.nodes, shape.nodes, |column| 1 + column % 3);
+    let (edges, edge_columns) = copied(&data.edges, shape.edges, |column| 1 + column % 2);
+    let classes = if apart {
+        [
+            Classes::separate(node_columns),
+            Classes::separate(edge_columns),
+        ]
+    } else {
+        [
+            Classes::equal_columns(&nodes, node_columns),
+            Classes::equal_columns(&edges, edge_columns),
+        ]
+    };
+    data.nodes = classes[0].collapsed(&nodes);
+    data.edges = classes[1].collapsed(&edges);
+    let space = ParameterSpace::new(shape.labels, &data, &classes[0], &classes[1], options);
+    (data, space)
+}
+
+/// Every kind of objective on small data.
+fn cases() -> Vec<(Dataset, ParameterSpace)> {
+    let mut cases = Vec::new();
+    for seed in 0..48_usize {
+        let bit = |i: usize| seed >> i & 1 == 1;
+        let shape = RandomData {
+            labels: [1, 2, 3, 9][seed % 4],
+            longest: if seed % 4 == 3 { 2 } else { 4 },
+            edges: if bit(3) { DATA.edges } else { 0 },
+            binary: bit(4),
+            ..DATA
+        };
+        let options = SpaceOptions {
+            order: if seed % 3 == 0 && !bit(3) {
+                Order::Zero
+            } else {
+                Order::One
+            },
+            boundary: if bit(2) { Boundary::On } else { Boundary::Off },
+            states: if seed % 5 < 3 {
+                States::All
+            } else {
+                States::Observed
+            },
+            transitions: seed % 7 != 0,
+        };
+        cases.push(collapsed(shape, seed as u64, options, bit(5)));
+    }
+    cases
+}
+
+/// A sentence of two tokens and two labels with few enough weights, collapsed or not.
+fn tiny(order: Order, boundary: Boundary, apart: bool) -> (Dataset, ParameterSpace) {
+    let shape = RandomData {
+        sentences: 1,
+        longest: 2,
+        labels: 2,
+        nodes: 2,
+        edges: 0,
+        binary: true,
+    };
+    let options = SpaceOptions {
+        order,
+        boundary,
+        ..OPTIONS
+    };
+    let seed = (0..).find(|&seed| {
+        let (data, space) = collapsed(shape, seed, options, false);
+        let columns = [0, 1].map(|t| data.nodes.row(t % data.tokens()).0.len());
+        (data.tokens(), columns, space.node_scale.len()) == (2, [2, 1], 2)
+    });
+    collapsed(shape, seed.unwrap(), options, apart)
+}
+
+/// The noise term at θ under `noise`.
+fn term(objective: Likelihood<'_>, theta: &[f64]) -> f64 {
+    let mut objective = objective;
+    objective
+        .evaluate(theta, &mut vec![0.0; theta.len()])
+        .1
+        .noise
+}
+
+/// The means of D over the samples of iterations `iterations`.
+fn means(
+    (data, space): &(Dataset, ParameterSpace),
+    monte_carlo: MonteCarlo,
+    theta: &[f64],
+    iterations: u64,
+) -> Vec<f64> {
+    let mut objective = Likelihood::new(data, space, 0.0).with_monte_carlo(monte_carlo);
+    let mut gradient = vec![0.0; theta.len()];
+    let mut mean = |iteration| {
+        objective.begin_iteration(iteration);
+        objective.evaluate(theta, &mut gradient).1.noise
+    };
+    (0..iterations).map(&mut mean).collect()
+}
+
+#[test]
+fn the_mean_over_samples_tends_to_the_expectation_over_all_masks() {
+    for (order, apart) in [(Order::Zero, true), (Order::One, true), (Order::One, false)] {
+        let case = tiny(order, Boundary::On, apart);
+        let theta = Numbers(5).vector(case.1.dimension());
+        let theta: Vec<f64> = theta.iter().map(|w| 2.0 * w).collect();
+        let all = occurrences(&case.0, &case.1, &theta, MONTE_CARLO);
+        let exact = Exact::new(2, 2, &all);
+        let samples = 500;
+        let monte_carlo = MonteCarlo {
+            samples,
+            ..MONTE_CARLO
+        };
+        let means = means(&case, monte_carlo, &theta, 40);
+        let mean = means.iter().sum::<f64>() / 40.0;
+        let error = (mean - exact.mean) / (exact.deviation / (40.0 * f64::from(samples)).sqrt());
+        assert!(error.abs() < 3.0, "{order:?}: {error} standard errors");
+        assert!(means.iter().all(|&d| d > 0.0));
+    }
+}
+
+#[test]
+fn the_error_falls_with_the_root_of_the_number_of_samples() {
+    let case = tiny(Order::One, Boundary::On, false);
+    let theta = Numbers(6).vector(case.1.dimension());
+    let exact = Exact::new(2, 2, &occurrences(&case.0, &case.1, &theta, MONTE_CARLO));
+    for samples in [1, 4, 16, 64] {
+        let monte_carlo = MonteCarlo {
+            samples,
+            ..MONTE_CARLO
+        };
+        let means = means(&case, monte_carlo, &theta, 200);
+        let squares = means.iter().map(|mean| (mean - exact.mean).powi(2));
+        let error = (squares.sum::<f64>() / 200.0).sqrt();
+        let expected = exact.deviation / f64::from(samples).sqrt();
+        // 200 errors tell their standard deviation up to 5 %.
+        assert!(
+            (error / expected - 1.0).abs() < 0.15,
+            "{samples}: {error}, {expected}"
+        );
+    }
+}
+
+#[test]
+fn collapsing_does_not_change_the_expectation() {
+    let exact = [false, true].map(|apart| {
+        let (data, space) = tiny(Order::One, Boundary::On, apart);
+        let mut theta = vec![0.0; space.dimension()];
+        for (column, scale) in space.node_scale.iter().enumerate() {
+            for i in space.nodes.range(column) {
+                theta[i] = scale * [1.5, -0.5][i % 2];
+            }
+        }
+        let all = occurrences(&data, &space, &theta, MONTE_CARLO);
+        (all.len(), Exact::new(2, 2, &all).mean)
+    });
+    assert_eq!(exact[0].0, exact[1].0);
+    assert!((exact[0].1 - exact[1].1).abs() < 1e-12);
+}
+
+/// R of the same noise.
+fn quadratic(
+    (data, space): &(Dataset, ParameterSpace),
+    monte_carlo: MonteCarlo,
+    theta: &[f64],
+) -> f64 {
+    let noise = Noise {
+        scheme: Scheme::Dropout,
+        node: monte_carlo.node,
+        edge: monte_carlo.edge,
+        method: Method::Adjoint,
+        unlabeled_weight: monte_carlo.unlabeled_weight,
+    };
+    term(Likelihood::new(data, space, 0.0).with_noise(noise), theta)
+}
+
+/// R, the expectation and its part of second order, and the probability of the best path; at the rates
+/// of nodes and edges, with weights of `size`.
+fn compared(case: &(Dataset, ParameterSpace), rates: [f64; 2], size: f64) -> ([f64; 3], f64) {
+    let monte_carlo = MonteCarlo {
+        node: rates[0],
+        edge: rates[1],
+        ..MONTE_CARLO
+    };
+    let theta = Numbers(9).vector(case.1.dimension());
+    let theta: Vec<f64> = theta.iter().map(|w| size * w).collect();
+    let exact = Exact::new(2, 2, &occurrences(&case.0, &case.1, &theta, monte_carlo));
+    let r = quadratic(case, monte_carlo, &theta);
+    ([r, exact.mean, exact.second], exact.best)
+}
+
+#[test]
+fn at_order_0_r_is_the_part_of_second_order() {
+    let case = tiny(Order::Zero, Boundary::On, true);
+    for (rate, size) in [(0.01, 1.0), (0.3, 0.5), (0.5, 4.0)] {
+        let ([r, _, second], _) = compared(&case, [rate; 2], size);
+        assert!((r / second - 1.0).abs() < 1e-12, "{r} {second}");
+    }
+}
+
+#[test]
+fn at_order_1_r_is_that_for_the_noise_of_edges_and_more_for_that_of_nodes() {
+    let case = tiny(Order::One, Boundary::Off, true);
+    let ([r, _, second], _) = compared(&case, [0.0, 0.3], 2.0);
+    assert!((r / second - 1.0).abs() < 1e-12, "{r} {second}");
+    for (size, expected) in [(0.5, 1.296), (2.0, 1.653)] {
+        let ([r, _, second], _) = compared(&case, [0.3, 0.0], size);
+        assert!((r / second - expected).abs() < 5e-4, "{}", r / second);
+    }
+}
+
+#[test]
+fn the_part_of_second_order_is_all_where_weights_are_small() {
+    for order in [Order::Zero, Order::One] {
+        let case = tiny(order, Boundary::On, true);
+        let ([_, mean, second], _) = compared(&case, [0.3; 2], 0.01);
+        assert!(
+            (second / mean - 1.0).abs() < 1e-3,
+            "{order:?}: {}",
+            second / mean
+        );
+    }
+}
+
+/// The table of `docs/dropout.md`: order, size of weights, probability of the best labels, and R as a
+/// multiple of the expectation at rates 0.01, 0.1, 0.3, 0.5.
+const TABLE: [(Order, f64, f64, [f64; 4]); 6] = [
+    (Order::Zero, 0.5, 0.423, [0.989, 0.997, 1.020, 1.061]),
+    (Order::Zero, 2.0, 0.640, [1.105, 1.161, 1.311, 1.503]),
+    (Order::Zero, 6.0, 0.854, [1.148, 1.274, 1.639, 2.063]),
+    (Order::One, 0.5, 0.476, [1.323, 1.334, 1.368, 1.427]),
+    (Order::One, 2.0, 0.803, [1.777, 1.785, 1.871, 2.051]),
+    (Order::One, 6.0, 0.986, [0.649, 0.511, 0.468, 0.507]),
+];
+
+#[test]
+fn r_comes_as_near_to_the_expectation_as_the_docs_have_it() {
+    for (order, size, best, ratios) in TABLE {
+        let case = tiny(order, Boundary::On, true);
+        for (rate, expected) in [0.01, 0.1, 0.3, 0.5].into_iter().zip(ratios) {
+            let ([r, mean, _], sure) = compared(&case, [rate; 2], size);
+            assert!(
+                (r / mean - expected).abs() < 6e-4,
+                "{order:?} {size} {rate}"
+            );
+            assert!((sure - best).abs() < 6e-4, "{order:?} {size}: {sure}");
+        }
+    }
+}
+
+#[test]
+fn without_rates_nothing_is_added() {
+    let (data, space) = tiny(Order::One, Boundary::On, false);
+    let theta = Numbers(7).vector(space.dimension());
+    let monte_carlo = MonteCarlo {
+        node: 0.0,
+        edge: 0.0,
+        ..MONTE_CARLO
+    };
+    let mut gradients = [(); 2].map(|()| vec![0.0; theta.len()]);
+    Likelihood::new(&data, &space, 0.1).evaluate(&theta, &mut gradients[0]);
+    let mut sampled = Likelihood::new(&data, &space, 0.1).with_monte_carlo(monte_carlo);
+    let (_, terms) = sampled.evaluate(&theta, &mut gradients[1]);
+    assert!(terms.noise.abs() < 1e-14);
+    for (found, expected) in gradients[1].iter().zip(&gradients[0]) {
+        assert!((found - expected).abs() < 1e-14);
+    }
+}
+
+#[test]
+fn another_seed_or_iteration_is_another_function() {
+    let case = tiny(Order::One, Boundary::On, false);
+    let theta = Numbers(8).vector(case.1.dimension());
+    let run = |seed| {
+        means(
+            &case,
+            MonteCarlo {
+                seed,
+                ..MONTE_CARLO
+            },
+            &theta,
+            3,
+        )
+    };
+    let (one, other) = (run(1), run(2));
+    assert_eq!(one, run(1));
+    assert!(one[0] != one[1] && one[1] != one[2] && one[0] != other[0]);
+    let mut objective = Likelihood::new(&case.0, &case.1, 0.0).with_monte_carlo(MONTE_CARLO);
+    assert!(!objective.begin_iteration(0));
+    assert!(objective.begin_iteration(1));
+    assert!(!objective.begin_iteration(1));
+}
+
+#[test]
+fn every_number_of_threads_gives_the_same_bits() {
+    let shape = RandomData {
+        sentences: 1200,
+        longest: 12,
+        nodes: 700,
+        edges: 40,
+        binary: true,
+        ..DATA
+    };
+    let (data, space) = collapsed(shape, 13, OPTIONS, false);
+    let theta = Numbers(14).vector(space.dimension());
+    let bits = |threads: usize| -> Vec<u64> {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        pool.unwrap().install(|| {
+            let mut gradient = vec![0.0; theta.len()];
+            let mut objective = Likelihood::new(&data, &space, 0.1).with_monte_carlo(MONTE_CARLO);
+            let (value, _) = objective.evaluate(&theta, &mut gradient);
+            gradient.push(value);
+            gradient.iter().map(|x| x.to_bits()).collect()
+        })
+    };
+    let one = bits(1);
+    assert!(bits(2) == one && bits(5) == one);
+}
+
+#[test]
+fn a_value_that_overflows_is_not_finite_and_nothing_worse() {
+    let (data, space) = collapsed(DATA, 17, OPTIONS, false);
+    let mut gradient = vec![0.0; space.dimension()];
+    let theta = vec![1e308; space.dimension()];
+    let mut objective = Likelihood::new(&data, &space, 0.1).with_monte_carlo(MONTE_CARLO);
+    assert!(!objective.evaluate(&theta, &mut gradient).0.is_finite());
+}
+
+#[test]
+fn the_gradient_is_that_of_central_differences() {
+    for (i, (mut data, space)) in cases().into_iter().enumerate() {
+        if i % 2 == 1 {
+            let labeled = data.sentence(data.len() - 1).start;
+            data.labels.truncate(labeled);
+        }
+        let rates = [(0.4, 0.2), (0.4, 0.0), (0.0, 0.3), (0.9, 0.9)][i / 4 % 4];
+        let monte_carlo = MonteCarlo {
+            node: rates.0,
+            edge: rates.1,
+            ..MONTE_CARLO
+        };
+        let l2 = [0.1, 0.0][i % 2];
+        let mut objective = Likelihood::new(&data, &space, l2).with_monte_carlo(monte_carlo);
+        objective.begin_iteration(i as u64);
+        let theta = Numbers(i as u64).vector(space.dimension());
+        let error = check_gradient(&mut objective, &theta, 1e-5);
+        assert!(error < 1e-7, "case {i}: {error}");
+    }
+}

@@ -1,0 +1,117 @@
+//! A function that is another one in every iteration.
+
+use super::*;
+
+/// ½ Σ (x_i − m_i)², where m moves about `center` from iteration to iteration, and then 100.
+struct Moving {
+    center: f64,
+    spread: f64,
+    iteration: u64,
+    evaluated: Vec<(u64, f64)>, // iteration, x₀
+}
+
+impl Moving {
+    fn new(spread: f64) -> Self {
+        Self {
+            center: 3.0,
+            spread,
+            iteration: 0,
+            evaluated: Vec::new(),
+        }
+    }
+}
+
+impl Objective for Moving {
+    type Detail = u64;
+
+    fn dimension(&self) -> usize {
+        5
+    }
+
+    fn evaluate(&mut self, x: &[f64], gradient: &mut [f64]) -> (f64, u64) {
+        self.evaluated.push((self.iteration, x[0]));
+        let mut value = 100.0;
+        let mut number = numbers(self.iteration * 0x1234_5677);
+        for (g, x) in gradient.iter_mut().zip(x) {
+            *g = x - (self.center + self.spread * number());
+            value += 0.5 * *g * *g;
+        }
+        (value, self.iteration)
+    }
+
+    fn begin_iteration(&mut self, iteration: u64) -> bool {
+        let is_new = iteration != self.iteration;
+        self.iteration = iteration;
+        is_new
+    }
+}
+
+const L1: Option<&[f64]> = Some(&[1e-3; 5]);
+
+#[test]
+fn the_search_ends_near_the_mean_of_the_minima() {
+    for l1 in [None, L1] {
+        let mut objective = Moving::new(0.5);
+        let outcome = run(&mut objective, &[0.0; 5], l1, &Settings::default());
+        assert_eq!(outcome.stop_reason, StopReason::Improvement);
+        assert!(
+            (20..200).contains(&outcome.iterations),
+            "{}",
+            outcome.iterations
+        );
+        assert!(outcome.x.iter().all(|x| (x - 3.0).abs() < 1.0));
+    }
+}
+
+#[test]
+fn the_tolerance_may_be_0() {
+    let outcome = run(&mut Moving::new(0.5), &[0.0; 5], None, &precise(1e-9));
+    assert_eq!(outcome.stop_reason, StopReason::Improvement);
+    assert!(outcome.iterations < 200);
+}
+
+#[test]
+fn every_iteration_begins_with_its_own_function_at_the_point_reached() {
+    for l1 in [None, L1] {
+        let mut objective = Moving::new(0.5);
+        let mut points = Vec::new();
+        let mut observer = |iteration: &Iteration<'_, u64>| {
+            points.push((*iteration.detail, iteration.x[0]));
+            ControlFlow::Continue(())
+        };
+        let options = Options {
+            max_iterations: Some(15),
+            ..Options::default()
+        };
+        let settings = Settings::new(options).unwrap();
+        let start = vec![0.0; 5];
+        let outcome = minimize(&mut objective, start, l1, &settings, None, &mut observer).unwrap();
+        assert_eq!(outcome.evaluations, objective.evaluated.len());
+        assert_eq!(
+            (outcome.stop_reason, points.len()),
+            (StopReason::MaxIterations, 16)
+        );
+        for (k, pair) in points.windows(2).enumerate() {
+            // The accepted point was found with function k, and function k began where k − 1 ended.
+            assert_eq!(pair[1].0, k as u64);
+            let mut evaluated = objective.evaluated.iter();
+            let first = evaluated.find(|(iteration, _)| *iteration == k as u64);
+            assert_eq!(first, Some(&(k as u64, pair[0].1)));
+        }
+    }
+}
+
+#[test]
+fn a_function_that_stays_the_same_is_not_evaluated_again() {
+    let mut still = quadratic(vec![1.0, 10.0], vec![1.0, 2.0], 5.0);
+    let outcome = run(&mut still, &[0.0; 2], None, &Settings::default());
+    assert_eq!(outcome.stop_reason, StopReason::Gradient);
+    assert!(outcome.evaluations < 2 * outcome.iterations + 1);
+}
+
+#[test]
+fn a_function_that_becomes_infinite_ends_the_search() {
+    let mut objective = Moving::new(f64::MAX);
+    let outcome = run(&mut objective, &[0.0; 5], None, &Settings::default());
+    assert_eq!(outcome.stop_reason, StopReason::NonFinite);
+}
