@@ -128,6 +128,9 @@ struct Training {
     /// With --noise monte-carlo: where its random numbers start from [default: 1]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     seed: Option<u64>,
+    /// With noise: iterations without it before those with it [default: 80, or half of --max-iterations]
+    #[arg(long, value_name = "N")]
+    warm_up: Option<usize>,
     /// Train attributes that always occur together as one (the same model, faster)
     #[arg(long, value_enum, default_value = "on")]
     collapse: Switch,
@@ -277,6 +280,7 @@ impl Arguments {
             min_count: self.training.min_count,
             max_iterations: self.training.max_iterations,
             patience: self.training.patience,
+            warm_up: self.training.warm_up,
             recall_bias: self.training.recall_bias.0,
         })
     }

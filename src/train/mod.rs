@@ -10,6 +10,7 @@
 mod development;
 mod events;
 mod expand;
+mod optimize;
 mod options;
 mod prepare;
 mod recall_bias;

@@ -40,6 +40,10 @@ pub struct TrainOptions {
     /// How the gradient of the noise term is computed. Monte-Carlo noise has only one way, and wants
     /// the default here.
     pub gradient: Method,
+    /// Iterations without noise before those with it. R is not convex: from weights that are all 0 it keeps
+    /// rare attributes from ever getting any. None: [`Defaults::WARM_UP`], or half of `max_iterations`
+    /// where that is less. Without noise it means nothing.
+    pub warm_up: Option<usize>,
     /// Samples of every sentence in every iteration, under Monte-Carlo noise; 1 to 1000.
     pub samples: u32,
     /// Where the random numbers of Monte-Carlo noise start from. Nothing else is random.
@@ -101,6 +105,8 @@ impl Defaults {
     pub const DROPOUT: f64 = 0.0;
     /// Weight of an unlabeled sentence.
     pub const UNLABELED_WEIGHT: f64 = 0.2;
+    /// Iterations without noise before those with it.
+    pub const WARM_UP: usize = 80;
     /// Samples of a sentence.
     pub const SAMPLES: u32 = 4;
     /// Where random numbers start from.
@@ -122,6 +128,7 @@ impl Default for TrainOptions {
             dropout: Defaults::DROPOUT,
             edge_dropout: None,
             gradient: Method::Adjoint,
+            warm_up: None,
             samples: Defaults::SAMPLES,
             seed: Defaults::SEED,
             unlabeled_weight: Defaults::UNLABELED_WEIGHT,
@@ -210,6 +217,15 @@ impl TrainOptions {
             )));
         }
         Ok(())
+    }
+
+    /// Iterations without noise before those with it; 0 without noise.
+    pub(super) fn warm_up(&self) -> usize {
+        if self.noise().is_none() {
+            return 0;
+        }
+        let half = self.max_iterations.map_or(usize::MAX, |n| n / 2);
+        self.warm_up.unwrap_or(Defaults::WARM_UP.min(half))
     }
 
     /// The noise term; none where there is no noise.
@@ -342,6 +358,7 @@ mod tests {
                 min_count,
                 max_iterations,
                 patience,
+                warm_up: max_iterations,
                 recall_bias: noise.1,
                 precision: if on[4] {
                     Precision::F32

@@ -6,7 +6,8 @@ use std::time::Instant;
 use super::development::Development;
 use super::events::{End, Observer, Start};
 use super::expand;
-use super::options::{NoiseTerm, TrainOptions};
+use super::optimize::Optimizer;
+use super::options::TrainOptions;
 use super::prepare::{Prepared, is_text, prepare};
 use super::recall_bias::Search;
 use super::watch::{Watch, Watching};
@@ -14,7 +15,7 @@ use crate::chain::Order;
 use crate::error::{Error, Result};
 use crate::model::{Header, Model, Provenance};
 use crate::objective::Likelihood;
-use crate::optim::{self, Settings, StopReason, minimize};
+use crate::optim;
 use crate::score::{LabelWeights, ParameterSpace, SpaceOptions};
 use crate::sentence::Sentence;
 use crate::template::Template;
@@ -23,7 +24,6 @@ use crate::template::Template;
 #[derive(Clone, Debug)]
 pub struct Trainer<'a> {
     options: TrainOptions,
-    settings: Settings,
     interrupt: Option<&'a AtomicBool>,
     unlabeled: &'a [Sentence],
 }
@@ -45,13 +45,8 @@ impl<'a> Trainer<'a> {
     /// [`Error::Parameter`](crate::Error::Parameter) naming the parameter that has no meaning.
     pub fn new(options: TrainOptions) -> Result<Self> {
         options.check()?;
-        let settings = Settings::new(optim::Options {
-            max_iterations: options.max_iterations,
-            ..optim::Options::default()
-        })?;
         Ok(Self {
             options,
-            settings,
             interrupt: None,
             unlabeled: &[],
         })
@@ -149,38 +144,24 @@ impl<'a> Trainer<'a> {
             development.collapse(prepared);
             development
         });
-        let mut objective = Likelihood::new(&prepared.data, &space, self.options.l2);
-        objective = match self.options.noise() {
-            None => objective,
-            Some(NoiseTerm::Quadratic(noise)) => objective.with_noise(noise),
-            Some(NoiseTerm::Sampled(monte_carlo)) => objective.with_monte_carlo(monte_carlo),
-        };
         let development = development.as_ref();
-        observer.start(&self.start(prepared, development, &space, &objective));
+        let search = Search::new(&self.options, &prepared.labels)?;
         let mut watch = Watch::new(Watching {
             clock,
             development,
             space: &space,
             patience: self.options.patience,
             l1: self.options.l1 > 0.0,
-            search: Search::new(&self.options, &prepared.labels)?,
+            search,
         });
-        let l1 = (self.options.l1 > 0.0).then(|| space.l1_strengths(self.options.l1));
-        let outcome = minimize(
-            &mut objective,
-            vec![0.0; space.dimension()],
-            l1.as_deref(),
-            &self.settings,
-            self.interrupt,
-            &mut |iteration| watch.iteration(iteration, observer),
-        )?;
-        drop(objective);
-        if outcome.stop_reason == StopReason::NonFinite && outcome.iterations == 0 {
-            return Err(Error::parameter(
-                "the objective is not finite where training begins; expected smaller values of \
-                 attributes, or less noise",
-            ));
-        }
+        let objective = Likelihood::new(&prepared.data, &space, self.options.l2);
+        observer.start(&self.start(prepared, development, &space, &objective));
+        let optimizer = Optimizer {
+            options: &self.options,
+            space: &space,
+            interrupt: self.interrupt,
+        };
+        let outcome = optimizer.run(objective, &mut watch, observer)?;
         let (theta, end) = watch.finish(outcome)?;
         observer.end(&end);
         Ok(Run { space, theta, end })
@@ -217,7 +198,7 @@ impl<'a> Trainer<'a> {
         objective: &Likelihood<'_>,
     ) -> usize {
         let vectors =
-            2 * self.settings.options().memory + 5 + 2 * usize::from(self.options.l1 > 0.0);
+            2 * optim::Options::default().memory + 5 + 2 * usize::from(self.options.l1 > 0.0);
         prepared.memory()
             + objective.memory()
             + space.nodes.memory()

@@ -28,9 +28,19 @@ pub(super) struct Watch<'a> {
     patience: usize,
     l1: bool,
     search: Search,
+    stage: Stage,
+    iterations: usize, // so far
     best: Option<Best>,
     impatient: bool,
     fault: Option<Error>,
+}
+
+/// A run of the optimizer among several, each beginning where the one before ended.
+#[derive(Clone, Copy, Debug, Default)]
+struct Stage {
+    iterations: usize,  // of the stages before
+    evaluations: usize, // of the stages before
+    is_warm_up: bool,   // whose length is fixed: no patience is lost in it
 }
 
 /// How to watch.
@@ -68,10 +78,31 @@ impl<'a> Watch<'a> {
             patience,
             l1,
             search,
+            stage: Stage::default(),
+            iterations: 0,
             best: None,
             impatient: false,
             fault: None,
         }
+    }
+
+    /// The optimizer begins a stage of fixed length, before the one that matters.
+    pub fn begin_warm_up(&mut self) {
+        self.stage.is_warm_up = true;
+    }
+
+    /// The warm-up is over; the optimizer goes on from its outcome.
+    pub fn end_warm_up(&mut self, outcome: &Outcome<Terms>) {
+        self.stage = Stage {
+            iterations: outcome.iterations,
+            evaluations: outcome.evaluations,
+            is_warm_up: false,
+        };
+    }
+
+    /// Whether no iteration has been made yet.
+    pub fn is_at_start(&self) -> bool {
+        self.iterations == 0
     }
 
     /// Time since training began, without that for scoring development data.
@@ -85,8 +116,13 @@ impl<'a> Watch<'a> {
         iteration: &optim::Iteration<'_, Terms>,
         observer: &mut dyn Observer,
     ) -> ControlFlow<()> {
+        if iteration.number == 0 && self.stage.iterations > 0 {
+            return ControlFlow::Continue(()); // the end of the warm-up, seen already
+        }
+        let number = self.stage.iterations + iteration.number;
+        self.iterations = number;
         let time = self.time();
-        let dev = match self.score(iteration) {
+        let dev = match self.score(number, iteration.x) {
             Ok(dev) => dev,
             Err(fault) => {
                 self.fault = Some(fault);
@@ -96,7 +132,7 @@ impl<'a> Watch<'a> {
         let terms = iteration.detail;
         let smooth = terms.l2 + terms.noise - terms.log_likelihood;
         observer.iteration(&Iteration {
-            number: iteration.number,
+            number,
             objective: iteration.value,
             log_likelihood: terms.log_likelihood,
             noise: terms.noise,
@@ -108,16 +144,18 @@ impl<'a> Watch<'a> {
                 0.0
             },
             gradient_norm: iteration.gradient_norm,
-            evaluations: iteration.evaluations,
+            evaluations: self.stage.evaluations + iteration.evaluations,
             nonzero: iteration.nonzero,
             time,
             dev: dev.map(|dev| dev.score),
             recall_bias: dev.and_then(|dev| self.search.is_open().then_some(dev.recall_bias)),
         });
         // Early iterations may predict no span at all: nothing has been lost while the score is 0.
-        self.impatient = self.best.as_ref().is_some_and(|best| {
-            best.score.value() > 0.0 && iteration.number - best.iteration >= self.patience
-        });
+        self.impatient = !self.stage.is_warm_up
+            && self.best.as_ref().is_some_and(|best| {
+                let since = best.iteration.max(self.stage.iterations);
+                best.score.value() > 0.0 && number - since >= self.patience
+            });
         if self.impatient {
             ControlFlow::Break(())
         } else {
@@ -125,13 +163,13 @@ impl<'a> Watch<'a> {
         }
     }
 
-    fn score(&mut self, iteration: &optim::Iteration<'_, Terms>) -> Result<Option<Scored>> {
+    fn score(&mut self, number: usize, x: &[f64]) -> Result<Option<Scored>> {
         let Some(development) = self.development else {
             return Ok(None);
         };
         let started = Instant::now();
-        let candidates = self.search.candidates(iteration.number);
-        let scores = development.score(self.space, iteration.x, &candidates)?;
+        let candidates = self.search.candidates(number);
+        let scores = development.score(self.space, x, &candidates)?;
         let scored = self.search.choose(&candidates, &scores);
         let score = scored.score;
         // As long as nothing is right, later weights are at least nearer to the minimum: those of the
@@ -144,9 +182,9 @@ impl<'a> Watch<'a> {
             // The old best is written over, so that only one copy of the weights is ever kept.
             let mut theta = self.best.take().map_or_else(Vec::new, |b| b.theta);
             theta.clear();
-            theta.extend_from_slice(iteration.x);
+            theta.extend_from_slice(x);
             self.best = Some(Best {
-                iteration: iteration.number,
+                iteration: number,
                 score,
                 recall_bias: scored.recall_bias,
                 theta,
@@ -171,7 +209,7 @@ impl<'a> Watch<'a> {
             reason => EndReason::Optimizer(reason),
         };
         let last = Best {
-            iteration: outcome.iterations,
+            iteration: self.iterations,
             score: DevScore::F1(0.0),
             recall_bias: self.search.bias(),
             theta: outcome.x,
@@ -180,7 +218,7 @@ impl<'a> Watch<'a> {
         let best = self.best.unwrap_or(last);
         let end = End {
             reason,
-            iterations: outcome.iterations,
+            iterations: self.iterations,
             best_iteration: best.iteration,
             time,
             dev,
