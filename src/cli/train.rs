@@ -1,6 +1,7 @@
 //! `dropchain train`
 
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::{Args, ValueEnum};
@@ -109,9 +110,22 @@ struct Training {
     /// With --noise monte-carlo: where its random numbers start from [default: 1]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     seed: Option<u64>,
+    /// With noise: iterations without it before those with it [default: 80, or half of --max-iterations]
+    #[arg(long, value_name = "N")]
+    warm_up: Option<usize>,
     /// Train attributes that always occur together as one (the same model, faster)
     #[arg(long, value_enum, default_value = "on")]
     collapse: Switch,
+    /// For labels that write spans: what the score of `O` is lowered by when tagging. Above 0, more spans are
+    /// found, and more wrong ones. `auto`: what gives the best F1 on --dev, together with the iteration;
+    /// without --dev, 0
+    #[arg(
+        long,
+        default_value = "auto",
+        value_name = "BIAS",
+        allow_negative_numbers = true
+    )]
+    recall_bias: RecallBias,
 }
 
 /// Text that nobody has labeled.
@@ -139,6 +153,24 @@ struct Unlabeled {
     /// Keep attributes that only unlabeled sentences have
     #[arg(long, requires = "unlabeled")]
     discover: bool,
+}
+
+/// A number, or none for `auto`.
+#[derive(Clone, Copy, Debug)]
+struct RecallBias(Option<f64>);
+
+impl FromStr for RecallBias {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        if text == "auto" {
+            return Ok(Self(None));
+        }
+        let number = text.parse();
+        number
+            .map(|bias| Self(Some(bias)))
+            .map_err(|_| "expected `auto` or a number".to_owned())
+    }
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -198,6 +230,8 @@ impl Arguments {
             min_count: self.course.min_count,
             max_iterations: self.course.max_iterations,
             patience: self.course.patience,
+            warm_up: self.training.warm_up,
+            recall_bias: self.training.recall_bias.0,
         })
     }
 

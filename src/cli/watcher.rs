@@ -111,6 +111,7 @@ impl Observer for Watcher<'_> {
             seconds: iteration.time.as_secs_f64(),
             dev_f1,
             dev_accuracy,
+            recall_bias: iteration.recall_bias,
         }));
     }
 
@@ -127,6 +128,9 @@ impl Observer for Watcher<'_> {
                 describe(score),
                 end.best_iteration
             ));
+            if end.recall_bias != 0.0 {
+                line.push_str(&format!(", recall bias {}", end.recall_bias));
+            }
         }
         self.progress.say(&line);
         self.log(&Record::End(report::End {
@@ -134,6 +138,7 @@ impl Observer for Watcher<'_> {
             iterations: end.iterations,
             seconds: end.time.as_secs_f64(),
             best_iteration: end.best_iteration,
+            recall_bias: end.recall_bias,
         }));
     }
 }

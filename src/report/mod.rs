@@ -87,6 +87,9 @@ pub struct Iteration {
     /// Accuracy on development data, where labels write no spans.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dev_accuracy: Option<f64>,
+    /// The recall bias of that score, where it is searched for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recall_bias: Option<f64>,
 }
 
 /// How training ended.
@@ -100,6 +103,9 @@ pub struct End {
     pub seconds: f64,
     /// The iteration whose weights are in the model.
     pub best_iteration: usize,
+    /// The recall bias that is in the model; 0 is none.
+    #[serde(default)]
+    pub recall_bias: f64,
 }
 
 /// Writes a run record to a file, line by line as things happen.

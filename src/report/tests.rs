@@ -36,6 +36,7 @@ fn iteration() -> Record {
         seconds: 1.5,
         dev_f1: Some(0.75),
         dev_accuracy: None,
+        recall_bias: None,
     })
 }
 
@@ -45,6 +46,7 @@ fn end() -> Record {
         iterations: 30,
         seconds: 1.0 / 3.0,
         best_iteration: 10,
+        recall_bias: 0.5,
     })
 }
 

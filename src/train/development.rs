@@ -15,6 +15,14 @@ use crate::score::{LabelWeights, ParameterSpace};
 use crate::sentence::Sentence;
 use crate::template::Template;
 
+/// The score of an iterate.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Scored {
+    pub score: DevScore,
+    /// The recall bias that gave it.
+    pub recall_bias: f64,
+}
+
 /// Development data over the classes of the training data.
 pub(super) struct Development {
     data: Dataset,
@@ -70,20 +78,41 @@ impl Development {
         self.data.len()
     }
 
-    /// The score of the parameters θ: span F1, or accuracy where labels are no span scheme.
-    pub fn score(&self, space: &ParameterSpace, theta: &[f64]) -> Result<DevScore> {
+    /// The scores of the parameters θ under each of some recall biases: span F1, or accuracy where labels
+    /// are no span scheme.
+    pub fn score(
+        &self,
+        space: &ParameterSpace,
+        theta: &[f64],
+        recall_biases: &[f64],
+    ) -> Result<Vec<DevScore>> {
         let mut weights = LabelWeights::default();
         space.label_weights(theta, &mut weights);
-        let mut transitions = Transitions::new(space.labels(), space.order());
-        transitions.set(&weights.transitions, &weights.start, &weights.end);
-        let paths: Vec<Vec<LabelId>> = (0..self.data.len())
+        let transitions: Vec<Transitions> = recall_biases
+            .iter()
+            .map(|&bias| {
+                let mut weights = weights.clone();
+                self.labels.add_recall_bias(bias, &mut weights);
+                let mut transitions = Transitions::new(space.labels(), space.order());
+                transitions.set(&weights.transitions, &weights.start, &weights.end);
+                transitions
+            })
+            .collect();
+        let paths: Vec<Vec<Vec<LabelId>>> = (0..self.data.len())
             .into_par_iter()
             .map_init(Scratch::default, |scratch, i| {
                 scratch.decode(self, space, theta, &transitions, i)
             })
             .collect();
+        (0..recall_biases.len())
+            .map(|candidate| self.evaluate(paths.iter().map(|paths| &paths[candidate])))
+            .collect()
+    }
+
+    /// The score of a labeling.
+    fn evaluate<'a>(&self, paths: impl Iterator<Item = &'a Vec<LabelId>>) -> Result<DevScore> {
         let mut evaluation = Evaluation::new();
-        for (path, gold) in paths.iter().zip(&self.gold) {
+        for (path, gold) in paths.zip(&self.gold) {
             let name = |&label: &LabelId| self.labels.set.name(label);
             let mut predicted: Vec<&str> = path.iter().map(name).collect();
             let converted;
@@ -91,8 +120,7 @@ impl Development {
                 converted = convert(&predicted, self.labels.corpus_scheme);
                 predicted = converted.iter().map(String::as_str).collect();
             }
-            let gold: Vec<&str> = gold.iter().map(String::as_str).collect();
-            evaluation.add(&gold, &predicted)?;
+            evaluation.add(gold, &predicted)?;
         }
         Ok(if evaluation.has_spans() {
             DevScore::F1(evaluation.f1())
@@ -110,14 +138,15 @@ struct Scratch {
 }
 
 impl Scratch {
+    /// The best labels of a sentence under each of several transitions.
     fn decode(
         &mut self,
         development: &Development,
         space: &ParameterSpace,
         theta: &[f64],
-        transitions: &Transitions,
+        transitions: &[Transitions],
         sentence: usize,
-    ) -> Vec<LabelId> {
+    ) -> Vec<Vec<LabelId>> {
         let tokens = development.data.sentence(sentence);
         self.nodes.resize(tokens.len() * space.stride(), 0.0);
         let edges = if space.edges.columns() > 0 {
@@ -138,10 +167,13 @@ impl Scratch {
             node: &self.nodes,
             edge: (edges > 0).then_some(&self.edges),
         };
-        let mut path = Vec::new();
         let constraint = development.constraint.as_ref();
-        self.viterbi
-            .decode(transitions, scores, constraint, &mut path);
-        path
+        let decode = |transitions| {
+            let mut path = Vec::new();
+            self.viterbi
+                .decode(transitions, scores, constraint, &mut path);
+            path
+        };
+        transitions.iter().map(decode).collect()
     }
 }

@@ -57,6 +57,8 @@ pub struct Iteration {
     pub time: Duration,
     /// Score on development data: a fraction.
     pub dev: Option<DevScore>,
+    /// The recall bias that gave it, where it is searched for.
+    pub recall_bias: Option<f64>,
 }
 
 /// A score on development data.
@@ -91,6 +93,8 @@ pub struct End {
     pub time: Duration,
     /// Best score on development data.
     pub dev: Option<DevScore>,
+    /// The recall bias that is in the model ([`TrainOptions::recall_bias`]).
+    pub recall_bias: f64,
 }
 
 /// Why training ended.

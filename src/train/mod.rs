@@ -10,12 +10,15 @@
 mod development;
 mod events;
 mod expand;
+mod optimize;
 mod options;
 mod prepare;
 mod problem;
+mod recall_bias;
 #[cfg(test)]
 mod tests;
 mod trainer;
+mod watch;
 
 pub use events::{DevScore, End, EndReason, Iteration, Observer, Silent, Start};
 pub use options::{Defaults, NoiseKind, TrainOptions};

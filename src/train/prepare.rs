@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::extract::{Alphabets, AttributeSource, Builder, Classes, Dataset};
 use crate::ids::LabelId;
 use crate::label::{LabelSet, Scheme, SchemeDetector, convert, spans};
-use crate::score::{ParameterSpace, SpaceOptions};
+use crate::score::{LabelWeights, ParameterSpace, SpaceOptions};
 use crate::sentence::Sentence;
 use crate::template::Template;
 
@@ -24,6 +24,7 @@ pub(super) struct Labels {
     /// Scheme of the corpus.
     pub corpus_scheme: Scheme,
     convert: bool,
+    any_span: bool,
 }
 
 impl Labels {
@@ -54,6 +55,7 @@ impl Labels {
             scheme,
             corpus_scheme,
             convert,
+            any_span,
         };
         for sentence in sentences {
             for (t, label) in labels.model_labels(sentence)?.iter().enumerate() {
@@ -68,6 +70,24 @@ impl Labels {
             }
         }
         Ok(labels)
+    }
+
+    /// The label outside all spans, where labels write spans.
+    pub fn outside(&self) -> Option<LabelId> {
+        self.any_span.then(|| self.set.id("O")).flatten()
+    }
+
+    /// Lowers the score of the outside label by `bias` at every token: in the weight of the first label
+    /// and in all transitions into it.
+    pub fn add_recall_bias(&self, bias: f64, weights: &mut LabelWeights) {
+        let Some(outside) = self.outside() else {
+            return;
+        };
+        let k = self.set.len();
+        weights.start[outside.index()] -= bias;
+        for row in weights.transitions.chunks_exact_mut(k) {
+            row[outside.index()] -= bias;
+        }
     }
 
     /// The gold labels of a sentence in the model's scheme.

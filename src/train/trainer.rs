@@ -1,19 +1,21 @@
 //! The course of training.
 
-use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::development::Development;
-use super::events::{DevScore, End, EndReason, Iteration, Observer, Start};
+use super::events::{End, Observer, Start};
 use super::expand;
-use super::options::{NoiseTerm, TrainOptions};
+use super::optimize::Optimizer;
+use super::options::TrainOptions;
 use super::prepare::{Prepared, is_text, prepare};
+use super::recall_bias::Search;
+use super::watch::{Watch, Watching};
 use crate::chain::Order;
 use crate::error::{Error, Result};
 use crate::model::{Header, Model, Provenance};
-use crate::objective::{Likelihood, Terms};
-use crate::optim::{self, Outcome, Settings, StopReason, minimize};
+use crate::objective::Likelihood;
+use crate::optim;
 use crate::score::{LabelWeights, ParameterSpace};
 use crate::sentence::Sentence;
 use crate::template::Template;
@@ -22,7 +24,6 @@ use crate::template::Template;
 #[derive(Clone, Debug)]
 pub struct Trainer<'a> {
     options: TrainOptions,
-    settings: Settings,
     interrupt: Option<&'a AtomicBool>,
     unlabeled: &'a [Sentence],
 }
@@ -44,13 +45,8 @@ impl<'a> Trainer<'a> {
     /// [`Error::Parameter`](crate::Error::Parameter) naming the parameter that has no meaning.
     pub fn new(options: TrainOptions) -> Result<Self> {
         options.check()?;
-        let settings = Settings::new(optim::Options {
-            max_iterations: options.max_iterations,
-            ..optim::Options::default()
-        })?;
         Ok(Self {
             options,
-            settings,
             interrupt: None,
             unlabeled: &[],
         })
@@ -137,47 +133,25 @@ impl<'a> Trainer<'a> {
             development.collapse(prepared);
             development
         });
-        let mut objective = Likelihood::new(&prepared.data, &space, self.options.l2);
-        objective = match self.options.noise() {
-            None => objective,
-            Some(NoiseTerm::Quadratic(noise)) => objective.with_noise(noise),
-            Some(NoiseTerm::Sampled(monte_carlo)) => objective.with_monte_carlo(monte_carlo),
-        };
         let development = development.as_ref();
-        observer.start(&self.start(prepared, development, &space, &objective));
-        let mut watch = Watch {
+        let search = Search::new(&self.options, &prepared.labels)?;
+        let mut watch = Watch::new(Watching {
             clock,
-            scoring: Duration::ZERO,
             development,
             space: &space,
             patience: self.options.patience,
             l1: self.options.l1 > 0.0,
-            best: None,
-            impatient: false,
-            fault: None,
+            search,
+        });
+        let objective = Likelihood::new(&prepared.data, &space, self.options.l2);
+        observer.start(&self.start(prepared, development, &space, &objective));
+        let optimizer = Optimizer {
+            options: &self.options,
+            space: &space,
+            interrupt: self.interrupt,
         };
-        let l1 = (self.options.l1 > 0.0).then(|| space.l1_strengths(self.options.l1));
-        let outcome = minimize(
-            &mut objective,
-            vec![0.0; space.dimension()],
-            l1.as_deref(),
-            &self.settings,
-            self.interrupt,
-            &mut |iteration| watch.iteration(iteration, observer),
-        )?;
-        if let Some(fault) = watch.fault {
-            return Err(fault);
-        }
-        let time = watch.time();
-        let (impatient, best) = (watch.impatient, watch.best);
-        drop(objective);
-        if outcome.stop_reason == StopReason::NonFinite && outcome.iterations == 0 {
-            return Err(Error::parameter(
-                "the objective is not finite where training begins; expected smaller values of \
-                 attributes, or less noise",
-            ));
-        }
-        let (theta, end) = finish(outcome, best, impatient, time);
+        let outcome = optimizer.run(objective, &mut watch, observer)?;
+        let (theta, end) = watch.finish(outcome)?;
         observer.end(&end);
         Ok(Run { space, theta, end })
     }
@@ -213,7 +187,7 @@ impl<'a> Trainer<'a> {
         objective: &Likelihood<'_>,
     ) -> usize {
         let vectors =
-            2 * self.settings.options().memory + 5 + 2 * usize::from(self.options.l1 > 0.0);
+            2 * optim::Options::default().memory + 5 + 2 * usize::from(self.options.l1 > 0.0);
         prepared.memory()
             + objective.memory()
             + space.nodes.memory()
@@ -232,6 +206,9 @@ impl<'a> Trainer<'a> {
         let [nodes, edges] = expand::tables(prepared, &run.space, &run.theta, precision)?;
         let mut label_weights = LabelWeights::default();
         run.space.label_weights(&run.theta, &mut label_weights);
+        prepared
+            .labels
+            .add_recall_bias(run.end.recall_bias, &mut label_weights);
         let options = serde_json::to_string(&self.options)
             .map_err(|e| Error::parameter(format!("cannot write the options as JSON: {e}")))?;
         let provenance = Provenance {
@@ -287,126 +264,4 @@ struct Run {
     space: ParameterSpace,
     theta: Vec<f64>,
     end: End,
-}
-
-/// The best iterate on development data.
-struct Best {
-    iteration: usize,
-    score: DevScore,
-    theta: Vec<f64>,
-}
-
-/// Watches the optimizer: keeps the time, scores development data, loses patience.
-struct Watch<'a> {
-    clock: Instant,
-    scoring: Duration,
-    development: Option<&'a Development>,
-    space: &'a ParameterSpace,
-    patience: usize,
-    l1: bool,
-    best: Option<Best>,
-    impatient: bool,
-    fault: Option<Error>,
-}
-
-impl Watch<'_> {
-    fn time(&self) -> Duration {
-        self.clock.elapsed().saturating_sub(self.scoring)
-    }
-
-    fn iteration(
-        &mut self,
-        iteration: &optim::Iteration<'_, Terms>,
-        observer: &mut dyn Observer,
-    ) -> ControlFlow<()> {
-        let time = self.time();
-        let dev = match self.score(iteration) {
-            Ok(dev) => dev,
-            Err(fault) => {
-                self.fault = Some(fault);
-                return ControlFlow::Break(());
-            }
-        };
-        let terms = iteration.detail;
-        let smooth = terms.l2 + terms.noise - terms.log_likelihood;
-        observer.iteration(&Iteration {
-            number: iteration.number,
-            objective: iteration.value,
-            log_likelihood: terms.log_likelihood,
-            noise: terms.noise,
-            l2: terms.l2,
-            // What the optimizer has added to the smooth terms.
-            l1: if self.l1 {
-                iteration.value - smooth
-            } else {
-                0.0
-            },
-            gradient_norm: iteration.gradient_norm,
-            evaluations: iteration.evaluations,
-            nonzero: iteration.nonzero,
-            time,
-            dev,
-        });
-        // Early iterations may predict no span at all: nothing has been lost while the score is 0.
-        self.impatient = self.best.as_ref().is_some_and(|best| {
-            best.score.value() > 0.0 && iteration.number - best.iteration >= self.patience
-        });
-        if self.impatient {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        }
-    }
-
-    fn score(&mut self, iteration: &optim::Iteration<'_, Terms>) -> Result<Option<DevScore>> {
-        let Some(development) = self.development else {
-            return Ok(None);
-        };
-        let started = Instant::now();
-        let score = development.score(self.space, iteration.x)?;
-        // As long as nothing is right, later weights are at least nearer to the minimum: those of the
-        // start are all 0.
-        let is_best = self
-            .best
-            .as_ref()
-            .is_none_or(|best| score.value() > best.score.value() || best.score.value() == 0.0);
-        if is_best {
-            // The old best is written over, so that only one copy of the weights is ever kept.
-            let mut theta = self.best.take().map_or_else(Vec::new, |b| b.theta);
-            theta.clear();
-            theta.extend_from_slice(iteration.x);
-            self.best = Some(Best {
-                iteration: iteration.number,
-                score,
-                theta,
-            });
-        }
-        self.scoring += started.elapsed();
-        Ok(Some(score))
-    }
-}
-
-/// The weights to keep and the report of how training ended.
-fn finish(
-    outcome: Outcome<Terms>,
-    best: Option<Best>,
-    impatient: bool,
-    time: Duration,
-) -> (Vec<f64>, End) {
-    let reason = match outcome.stop_reason {
-        StopReason::Interrupted if impatient => EndReason::Patience,
-        reason => EndReason::Optimizer(reason),
-    };
-    let (best_iteration, dev, theta) = match best {
-        Some(best) => (best.iteration, Some(best.score), best.theta),
-        None => (outcome.iterations, None, outcome.x),
-    };
-    let end = End {
-        reason,
-        iterations: outcome.iterations,
-        best_iteration,
-        time,
-        dev,
-    };
-    (theta, end)
 }

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::chain::Order;
+use crate::eval::Evaluation;
 use crate::label::Scheme;
 use crate::tag::{TagOptions, Tagger, Workspace};
 
@@ -280,4 +281,78 @@ fn every_number_of_threads_gives_the_same_model() {
     };
     let one = model(1);
     assert!(model(2) == one && model(8) == one);
+}
+
+#[test]
+fn a_recall_bias_is_taken_off_every_way_to_the_outside_label() {
+    let with = |recall_bias| TrainOptions {
+        recall_bias: Some(recall_bias),
+        ..options()
+    };
+    let [plain, biased] = [0.0, 1.5].map(|bias| {
+        let model = trained(&with(bias), corpus(NAMES), "word");
+        let header = model.header();
+        let outside = header.labels.id("O").unwrap().index();
+        (header.label_weights.clone(), outside)
+    });
+    let (mut expected, outside) = plain;
+    expected.start[outside] -= 1.5;
+    for row in expected.transitions.chunks_exact_mut(expected.start.len()) {
+        row[outside] -= 1.5;
+    }
+    assert_eq!(biased, (expected, outside));
+}
+
+#[test]
+fn a_model_scores_on_development_data_what_training_told() {
+    let options = TrainOptions {
+        l2: 3.0, // names are unlikely at first
+        ..options()
+    };
+    let dev = corpus("Ada/B-PER left/O Marylebone/B-LOC\nin/O May/O Charles/B-PER died/O");
+    let trainer = Trainer::new(options).unwrap();
+    let trained = trainer
+        .train(
+            corpus(NAMES),
+            Some(dev.clone()),
+            Some(template("word")),
+            &mut Silent,
+        )
+        .unwrap();
+    assert!(trained.end.recall_bias > 0.0, "{:?}", trained.end);
+    let tagger = Tagger::new(trained.model);
+    let mut workspace = Workspace::default();
+    let mut evaluation = Evaluation::new();
+    for sentence in &dev {
+        let tagging = tagger
+            .tag(sentence, TagOptions::default(), &mut workspace)
+            .unwrap();
+        let labels: Vec<&str> = tagging.labels.iter().map(|&id| tagger.label(id)).collect();
+        evaluation
+            .add(&sentence.labels().unwrap(), &labels)
+            .unwrap();
+    }
+    assert_eq!(trained.end.dev, Some(DevScore::F1(evaluation.f1())));
+}
+
+#[test]
+fn a_recall_bias_needs_a_label_outside_spans() {
+    let options = TrainOptions {
+        recall_bias: Some(1.0),
+        ..options()
+    };
+    let fault = train(&options, corpus("a/NOUN b/VERB"), "word").unwrap_err();
+    assert_eq!(
+        fault.to_string(),
+        "recall bias 1; expected 0, since the labels write no spans with O between them"
+    );
+    let options = TrainOptions {
+        order: Order::Zero,
+        ..options
+    };
+    let fault = train(&options, corpus(NAMES), "word").unwrap_err();
+    assert_eq!(
+        fault.to_string(),
+        "recall bias 1; expected 0, since the order is 0"
+    );
 }
