@@ -120,7 +120,8 @@ fn the_end_of_a_log_says_why_and_when() {
             "stop_reason",
             "iterations",
             "seconds",
-            "best_iteration"
+            "best_iteration",
+            "recall_bias"
         ])
     );
     assert!(["improvement", "gradient"].contains(&end["stop_reason"].as_str().unwrap()));
