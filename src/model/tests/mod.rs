@@ -255,6 +255,19 @@ fn what_stands_before_the_tables_comes_back() {
 }
 
 #[test]
+fn transitions_that_are_all_0_are_not_in_the_file() {
+    let size = |transitions: f64| {
+        let mut header = header(&LABELS, "word", Precision::F32);
+        header.label_weights.transitions = vec![transitions; 9];
+        let model = model(header, &dense_nodes(), &sparse_edges());
+        let read = Model::from_bytes(model.as_bytes().to_vec()).unwrap();
+        assert_eq!(read.header().label_weights.transitions, [transitions; 9]);
+        model.as_bytes().len()
+    };
+    assert_eq!(size(0.5) - size(0.0), 9 * 8);
+}
+
+#[test]
 fn a_name_beyond_the_last_is_refused() {
     let fault = small_model().attribute_name(Kind::Node, 4).unwrap_err();
     assert_eq!(fault.to_string(), "attribute 4 does not exist: there are 4");
