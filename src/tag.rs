@@ -5,6 +5,7 @@
 //! attribute is put together of those of its parts and looked up in the mapped model.
 
 mod scorer;
+mod stream;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -20,6 +21,7 @@ use crate::model::{Kind, Model};
 use crate::sentence::{Schema, Sentence};
 use crate::template;
 use scorer::{Scorer, Scratch};
+pub use stream::{Batch, stream};
 
 /// What to find out about a sentence besides its best labels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
