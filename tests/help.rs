@@ -23,6 +23,7 @@ const FLAGS: [(&str, &[&str]); 5] = [
             "--boundary",
             "--states",
             "--precision",
+            "--prune",
             "--l2",
             "--l1",
             "--dropout",

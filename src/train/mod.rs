@@ -16,6 +16,6 @@ mod prepare;
 mod tests;
 mod trainer;
 
-pub use events::{DevScore, End, EndReason, Iteration, Observer, Silent, Start};
+pub use events::{DevScore, End, EndReason, Iteration, Observer, Pruned, Silent, Start};
 pub use options::{Defaults, TrainOptions};
 pub use trainer::{Trained, Trainer};

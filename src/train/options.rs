@@ -51,6 +51,9 @@ pub struct TrainOptions {
     pub patience: usize,
     /// How weights are stored in the model.
     pub precision: Precision,
+    /// Weights of attributes that are nearer to 0 than this are left out of the model.
+    #[serde(default)]
+    pub prune: f64,
 }
 
 /// The defaults of [`TrainOptions`], for all who show them.
@@ -89,6 +92,7 @@ impl Default for TrainOptions {
             max_iterations: None,
             patience: Defaults::PATIENCE,
             precision: Precision::F32,
+            prune: 0.0,
         }
     }
 }
@@ -108,6 +112,12 @@ impl TrainOptions {
         ];
         for (name, rate) in rates {
             self.check_rate(name, rate.unwrap_or(0.0))?;
+        }
+        if !self.prune.is_finite() || self.prune < 0.0 {
+            return Err(Error::parameter(format!(
+                "pruning below {}; expected a finite number that is not negative",
+                self.prune
+            )));
         }
         if !self.unlabeled_weight.is_finite() || self.unlabeled_weight < 0.0 {
             return Err(Error::parameter(format!(
@@ -178,6 +188,10 @@ mod tests {
             fault(|o| o.l1 = f64::NAN),
             "L1 strength NaN; expected a finite number that is not negative"
         );
+        assert_eq!(
+            fault(|o| o.prune = f64::INFINITY),
+            "pruning below inf; expected a finite number that is not negative"
+        );
         assert_eq!(fault(|o| o.patience = 0), "patience 0; expected 1 or more");
         assert_eq!(
             fault(|o| o.min_count = 0),
@@ -236,6 +250,7 @@ mod tests {
                 } else {
                     Precision::F64
                 },
+                prune: noise.2,
             },
         )
     }

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use super::development::Development;
-use super::events::{DevScore, End, EndReason, Iteration, Observer, Start};
+use super::events::{DevScore, End, EndReason, Iteration, Observer, Pruned, Start};
 use super::expand;
 use super::options::TrainOptions;
 use super::prepare::{Prepared, is_text, prepare};
@@ -98,7 +98,8 @@ impl<'a> Trainer<'a> {
         }
         let noise = self.options.noise();
         let unlabeled = if noise.is_some() { self.unlabeled } else { &[] };
-        let mut prepared = prepare(&sentences, unlabeled, template.as_ref(), &self.options)?;
+        let source = Source::of(&sentences);
+        let mut prepared = prepare(sentences, unlabeled, template.as_ref(), &self.options)?;
         let edges = self.options.order == Order::One;
         let development = match dev {
             None => None,
@@ -110,8 +111,7 @@ impl<'a> Trainer<'a> {
                 Some(development)
             }
         };
-        let source = Source::of(&sentences);
-        drop(sentences);
+        prepared.close();
         let transitions = template.as_ref().is_none_or(Template::transitions);
         let run = self.optimize(&mut prepared, development, transitions, observer)?;
         let model = self.model(&prepared, template, source, &run)?;
@@ -186,8 +186,18 @@ impl<'a> Trainer<'a> {
                  attributes, or less noise",
             ));
         }
-        let (theta, end) = finish(outcome, best, impatient, time);
+        let (mut theta, end) = finish(outcome, best, impatient, time);
         observer.end(&end);
+        if self.options.prune > 0.0 {
+            let score = |theta: &[f64]| development.map(|d| d.score(&space, theta)).transpose();
+            let before = score(&theta)?;
+            let weights = expand::prune(prepared, &space, &mut theta, self.options.prune);
+            observer.pruned(&Pruned {
+                before: weights[0],
+                after: weights[1],
+                dev: before.zip(score(&theta)?).map(|(b, a)| [b, a]),
+            });
+        }
         Ok(Run { space, theta, end })
     }
 
