@@ -134,18 +134,22 @@ struct State {
     new_document: bool,
 }
 
+/// Says that no more sentences will come, whatever reading ended with.
+struct Ending<'a>(&'a Queue);
+
+impl Drop for Ending<'_> {
+    fn drop(&mut self) {
+        lock(&self.0.state).ended = true;
+        self.0.filled.notify_all();
+    }
+}
+
 impl Queue {
     /// Reads all sentences.
     fn fill(&self, mut reader: Reader) -> Result<()> {
-        let mut result = Ok(());
+        let _ending = Ending(self);
         while let Some(sentence) = reader.next() {
-            let sentence = match sentence {
-                Ok(sentence) => sentence,
-                Err(fault) => {
-                    result = Err(fault);
-                    break;
-                }
-            };
+            let sentence = sentence?;
             let mut state = lock(&self.state);
             while state.sentences.len() >= AHEAD && !state.closed {
                 state.full = true;
@@ -161,9 +165,7 @@ impl Queue {
                 self.filled.notify_one();
             }
         }
-        lock(&self.state).ended = true;
-        self.filled.notify_all();
-        result
+        Ok(())
     }
 
     /// The next sentences; `None` when there will be none.
