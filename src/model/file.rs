@@ -65,8 +65,8 @@ impl Model {
     /// Puts a model together.
     pub(crate) fn build(
         mut header: Header,
-        nodes: TableBuilder,
-        edges: TableBuilder,
+        nodes: &TableBuilder,
+        edges: &TableBuilder,
     ) -> Result<Self> {
         // Both tables have one seed, so that an attribute has one key.
         let mut seed = 0;

@@ -273,7 +273,7 @@ impl<'a> Trainer<'a> {
             provenance,
             tables: Default::default(),
         };
-        Model::build(header, nodes, edges)
+        Model::build(header, &nodes, &edges)
     }
 }
 

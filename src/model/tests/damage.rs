@@ -122,7 +122,7 @@ fn damage_is_found_when_it_is_touched_and_not_before() {
             .unwrap();
     }
     let edges = TableBuilder::edges(3, Precision::F32);
-    let model = Model::build(header(&LABELS, "word", Precision::F32), table, edges).unwrap();
+    let model = Model::build(header(&LABELS, "word", Precision::F32), &table, &edges).unwrap();
     let mut bytes = model.as_bytes().to_vec();
     let end = bytes.len();
     bytes[end - 1] ^= 1; // the last block holds names, which scores do not need
