@@ -28,7 +28,7 @@
 //!
 //! # Tables
 //!
-//! The key of an attribute is the [fingerprint](crate::fingerprint) of its name at a base that a seed
+//! The key of an attribute is the fingerprint (`src/fingerprint.rs`) of its name at a base that a seed
 //! chooses, spread over 64 bits. Fingerprints can be put together of those of the parts of a name, so
 //! tagging never writes names. The key is looked for in an open-addressing table of *slots* in the
 //! mapped file. A slot is 8 bytes, a number: the lowest b bits are 1 + the location of the weights,
