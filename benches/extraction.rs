@@ -1,26 +1,26 @@
-//! From columns to the names of attributes.
+//! From columns to attributes.
 
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput};
-use dropchain::template::{Sink, Template, Workspace};
+use dropchain::extract::{AttributeSource, Builder};
+use dropchain::template::{Attribute, Sink, Template, Workspace};
 
 use crate::corpus;
 
-/// Counts attributes and the bytes of their names.
+/// Counts attributes.
 #[derive(Default, PartialEq, Debug)]
 struct Count {
     attributes: usize,
-    bytes: usize,
 }
 
 impl Sink for Count {
-    fn node(&mut self, attribute: &[u8], _value: f64) {
+    fn node(&mut self, attribute: &Attribute<'_>, _value: f64) {
         self.attributes += 1;
-        self.bytes += black_box(attribute).len();
+        black_box(attribute);
     }
 
-    fn edge(&mut self, attribute: &[u8], value: f64) {
+    fn edge(&mut self, attribute: &Attribute<'_>, value: f64) {
         self.node(attribute, value);
     }
 }
@@ -52,6 +52,25 @@ pub fn benches(criterion: &mut Criterion) {
         println!("{name}: {expected:?}");
         group.bench_function(name, |bencher| {
             bencher.iter(|| assert_eq!(extract(), expected));
+        });
+    }
+    group.finish();
+
+    let mut group = criterion.benchmark_group("design matrix");
+    group.throughput(Throughput::Elements(corpus::TOKENS as u64));
+    for name in ["chunk", "ner-finkel"] {
+        let template = Template::shipped(name).unwrap().unwrap();
+        let build = || {
+            let source = AttributeSource::bind(Some(&template), sentences[0].schema()).unwrap();
+            let mut builder = Builder::growing(source, true);
+            for sentence in &sentences {
+                builder.add(sentence, &[]).unwrap();
+            }
+            builder.finish(1).0.nodes.nonzeros()
+        };
+        let expected = build();
+        group.bench_function(name, |bencher| {
+            bencher.iter(|| assert_eq!(build(), expected));
         });
     }
     group.finish();

@@ -99,6 +99,7 @@ pub mod corpus;
 pub mod error;
 pub mod eval;
 pub mod extract;
+mod fingerprint;
 pub mod ids;
 pub mod label;
 pub mod math;

@@ -97,20 +97,27 @@ pub struct Offsets {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Attributes {
     names: String,
-    items: Vec<(usize, f64)>, // end of the name in `names`, value
-    tokens: Vec<usize>,       // [T] end of the token in `items`
+    ends: Vec<u32>,           // end of each name in `names`
+    values: Option<Vec<f64>>, // of each name, if some are not 1
+    tokens: Vec<usize>,       // [T] end of the token in `ends`
 }
 
 impl Attributes {
     /// Adds an attribute to the token that [`Attributes::end_token`] will close.
     pub fn push(&mut self, name: &str, value: f64) {
+        if self.values.is_none() && value != 1.0 {
+            self.values = Some(vec![1.0; self.ends.len()]);
+        }
         self.names.push_str(name);
-        self.items.push((self.names.len(), value));
+        self.ends.push(self.names.len() as u32);
+        if let Some(values) = &mut self.values {
+            values.push(value);
+        }
     }
 
     /// Closes a token.
     pub fn end_token(&mut self) {
-        self.tokens.push(self.items.len());
+        self.tokens.push(self.ends.len());
     }
 
     /// Number of closed tokens.
@@ -129,9 +136,22 @@ impl Attributes {
     pub fn token(&self, t: usize) -> impl Iterator<Item = (&str, f64)> {
         let first = if t == 0 { 0 } else { self.tokens[t - 1] };
         (first..self.tokens[t]).map(|i| {
-            let start = if i == 0 { 0 } else { self.items[i - 1].0 };
-            (&self.names[start..self.items[i].0], self.items[i].1)
+            let start = if i == 0 { 0 } else { self.ends[i - 1] as usize };
+            let value = self.values.as_ref().map_or(1.0, |values| values[i]);
+            (&self.names[start..self.ends[i] as usize], value)
         })
+    }
+
+    /// Whether there are more names than can be told apart: 4 GiB.
+    pub(crate) fn is_full(&self) -> bool {
+        u32::try_from(self.names.len()).is_err()
+    }
+
+    /// Gives back memory that is kept for more.
+    pub(crate) fn shrink(&mut self) {
+        self.names.shrink_to_fit();
+        self.ends.shrink_to_fit();
+        self.tokens.shrink_to_fit();
     }
 }
 

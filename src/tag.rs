@@ -1,8 +1,11 @@
 //! Tagging: from sentences and a model to labels.
 //!
 //! A [`Tagger`] is immutable and shared by threads; a [`Workspace`] belongs to one thread and is
-//! reused from sentence to sentence. Tagging a sentence builds no strings: the name of each
-//! attribute is written into a buffer of the workspace, hashed, and looked up in the mapped model.
+//! reused from sentence to sentence. Tagging a sentence builds no strings: the fingerprint of each
+//! attribute is put together of those of its parts and looked up in the mapped model.
+
+mod scorer;
+mod stream;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -11,12 +14,14 @@ use ndarray::Array2;
 
 use crate::chain::{self, Constraint, Lattice, Order, Scores, Transitions, Viterbi};
 use crate::error::{Error, Result};
-use crate::extract::{AttributeSource, TokenSink};
+use crate::extract::AttributeSource;
 use crate::ids::LabelId;
 use crate::label::{LabelSet, Scheme};
 use crate::model::{Kind, Model};
 use crate::sentence::{Schema, Sentence};
-use crate::template::{self, Sink};
+use crate::template;
+use scorer::{Scorer, Scratch};
+pub use stream::{Batch, stream};
 
 /// What to find out about a sentence besides its best labels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,6 +87,7 @@ pub struct Tagger {
 pub struct Workspace {
     bound: Option<Bound>,
     template: template::Workspace,
+    scratch: Scratch,
     nodes: Vec<f64>, // [T][stride]
     edges: Vec<f64>, // [T][K][stride]
     viterbi: Viterbi,
@@ -229,19 +235,19 @@ impl Tagger {
             return Ok(edges);
         }
         let bound = self.bind(sentence.schema(), workspace.bound.take())?;
+        workspace.scratch.clear();
         let mut scorer = Scorer {
             model: &self.model,
+            scratch: &mut workspace.scratch,
             stride,
-            nodes: &mut workspace.nodes,
-            edges: &mut workspace.edges,
-            node: 0..stride,
-            edge: 0..0,
             width,
             fault: Ok(()),
         };
         let result = bound
             .source
             .attributes(sentence, &mut workspace.template, &mut scorer);
+        let result =
+            result.and_then(|()| scorer.finish(&mut workspace.nodes, &mut workspace.edges));
         workspace.bound = Some(bound);
         result?;
         for (scores, width) in [(&workspace.nodes, stride), (&workspace.edges, width)] {
@@ -261,10 +267,11 @@ impl Tagger {
         if let Some(bound) = last.filter(same) {
             return Ok(bound);
         }
+        let source = AttributeSource::bind(self.model.header().template.as_ref(), schema)?;
         Ok(Bound {
             tagger: Arc::clone(&self.identity),
             schema: Arc::clone(schema),
-            source: AttributeSource::bind(self.model.header().template.as_ref(), schema)?,
+            source: source.at_base(self.model.base().unwrap_or_default()),
         })
     }
 }
@@ -275,54 +282,6 @@ fn overflow(sentence: &Sentence, t: usize) -> Error {
         "the scores of the labels are not finite; expected smaller attribute values, or a model \
          with smaller weights",
     )
-}
-
-/// Adds the weights of attributes to the scores of the token at hand.
-struct Scorer<'a> {
-    model: &'a Model,
-    stride: usize,
-    nodes: &'a mut [f64],
-    edges: &'a mut [f64],
-    node: std::ops::Range<usize>,
-    edge: std::ops::Range<usize>, // empty at the first token: there is no edge into it
-    width: usize,
-    fault: Result<()>,
-}
-
-impl Scorer<'_> {
-    fn add(&mut self, kind: Kind, attribute: &[u8], value: f64) {
-        let scores = match kind {
-            Kind::Node => &mut self.nodes[self.node.clone()],
-            Kind::Edge => &mut self.edges[self.edge.clone()],
-        };
-        if scores.is_empty() || self.fault.is_err() {
-            return;
-        }
-        let added = self
-            .model
-            .add_scores(kind, attribute, value, self.stride, scores);
-        if let Err(fault) = added {
-            self.fault = Err(fault);
-        }
-    }
-}
-
-impl Sink for Scorer<'_> {
-    fn node(&mut self, attribute: &[u8], value: f64) {
-        self.add(Kind::Node, attribute, value);
-    }
-
-    fn edge(&mut self, attribute: &[u8], value: f64) {
-        self.add(Kind::Edge, attribute, value);
-    }
-}
-
-impl TokenSink for Scorer<'_> {
-    fn end_token(&mut self, t: usize) -> Result<()> {
-        self.node = (t + 1) * self.stride..((t + 2) * self.stride).min(self.nodes.len());
-        self.edge = (t + 1) * self.width..((t + 2) * self.width).min(self.edges.len());
-        std::mem::replace(&mut self.fault, Ok(()))
-    }
 }
 
 #[cfg(test)]

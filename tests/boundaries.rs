@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// The modules, row by row. Those of the first may be used everywhere.
 const ROWS: [&[&str]; 9] = [
-    &["error", "ids", "math", "replace", "wide"],
+    &["error", "fingerprint", "ids", "math", "replace", "wide"],
     &["sentence", "label", "chain", "optim"],
     &["tokenize", "template", "eval", "noise"],
     &["corpus", "extract"],

@@ -23,6 +23,7 @@ const FLAGS: [(&str, &[&str]); 6] = [
             "--boundary",
             "--states",
             "--precision",
+            "--prune",
             "--l2",
             "--l1",
             "--dropout",

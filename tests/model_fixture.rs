@@ -104,11 +104,12 @@ fn alike(x: &Value, y: &Value) -> bool {
     }
 }
 
-#[test]
-fn a_model_of_version_1_is_read_and_tags_as_ever() {
+/// Tags the text with a fixture and compares.
+fn check(version: &str) {
     let folder = Folder::new(&[("text.conll", TEXT)]);
-    folder.write("m", fs::read(file("v1.model")).unwrap());
-    folder.write("expected", fs::read(file("v1.expected")).unwrap());
+    folder.write("m", fs::read(file(&format!("{version}.model"))).unwrap());
+    let expected = fs::read(file(&format!("{version}.expected"))).unwrap();
+    folder.write("expected", expected);
     let tagged: Vec<Value> = folder
         .run("tag m text.conll --output jsonl --marginals --nbest 3")
         .json_lines();
@@ -117,16 +118,24 @@ fn a_model_of_version_1_is_read_and_tags_as_ever() {
     for (found, expected) in tagged.iter().zip(&expected) {
         assert!(alike(found, expected), "{found}\ninstead of\n{expected}");
     }
-}
-
-#[test]
-fn a_model_of_version_1_shows_its_template() {
-    let folder = Folder::new(&[]);
-    folder.write("m", fs::read(file("v1.model")).unwrap());
     let inspected = folder.run("inspect m --json").json();
+    assert_eq!(
+        inspected["format_version"],
+        version[1..].parse::<u64>().unwrap()
+    );
     assert_eq!(inspected["template"], TEMPLATE);
     assert!(inspected["node_attributes"].as_u64().unwrap() > 0);
     assert!(inspected["edge_attributes"].as_u64().unwrap() > 0);
+}
+
+#[test]
+fn a_model_of_version_1_is_read_and_tags_as_ever() {
+    check("v1");
+}
+
+#[test]
+fn a_model_of_version_2_is_read_and_tags_as_ever() {
+    check("v2");
 }
 
 #[test]
@@ -134,12 +143,12 @@ fn a_model_of_version_1_shows_its_template() {
 fn write_the_model_fixture() {
     let folder = Folder::new(&[
         ("train.conll", CORPUS),
-        ("v1.tpl", TEMPLATE),
+        ("my.tpl", TEMPLATE),
         ("text.conll", TEXT),
     ]);
-    let train = "train train.conll --columns word,size,ner --template v1.tpl --l2 0.05 \
+    let train = "train train.conll --columns word,size,ner --template my.tpl --l2 0.05 \
                  --model m --quiet";
     folder.run(train).succeeded();
-    fs::write(file("v1.model"), folder.bytes("m")).unwrap();
-    fs::write(file("v1.expected"), tagged(&folder)).unwrap();
+    fs::write(file("v2.model"), folder.bytes("m")).unwrap();
+    fs::write(file("v2.expected"), tagged(&folder)).unwrap();
 }

@@ -15,6 +15,7 @@ use super::constraint::Constraint;
 use super::transitions::Transitions;
 use super::{LANES, Order, Scores, add};
 use crate::ids::LabelId;
+use crate::wide::{self, Kernel};
 
 /// Decodes sentences; keeps the room that takes for the next one.
 #[derive(Clone, Debug, Default)]
@@ -91,14 +92,7 @@ impl Viterbi {
             return self.forward_independent();
         }
         let edge = scores.edges(transitions);
-        // A constant stride lets the compiler unroll the inner loops and drop their bounds checks.
-        match self.stride {
-            8 => self.forward(8, edge),
-            16 => self.forward(16, edge),
-            24 => self.forward(24, edge),
-            32 => self.forward(32, edge),
-            stride => self.forward(stride, edge),
-        }
+        wide::run(Forward(self, edge));
     }
 
     /// Turns node scores into δ where every label may follow every other at no cost: O(TK).
@@ -149,6 +143,26 @@ impl Viterbi {
                 Some(edge) => before + (step + edge[(t * self.labels + a) * self.stride + b]),
             }
         })
+    }
+}
+
+/// [`Viterbi::forward`], with the edge scores if there are any.
+struct Forward<'a>(&'a mut Viterbi, Option<&'a [f64]>);
+
+impl Kernel for Forward<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self(viterbi, edge) = self;
+        // A constant stride lets the compiler unroll the inner loops and drop their bounds checks.
+        match viterbi.stride {
+            8 => viterbi.forward(8, edge),
+            16 => viterbi.forward(16, edge),
+            24 => viterbi.forward(24, edge),
+            32 => viterbi.forward(32, edge),
+            stride => viterbi.forward(stride, edge),
+        }
     }
 }
 

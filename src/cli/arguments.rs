@@ -184,6 +184,12 @@ pub struct Threads {
 }
 
 impl Threads {
+    /// How many there are to be.
+    pub fn number(&self) -> usize {
+        let all = || std::thread::available_parallelism().map_or(1, usize::from);
+        self.threads.map_or_else(all, usize::from)
+    }
+
     /// Starts the threads.
     pub fn start(&self) -> Result<()> {
         rayon::ThreadPoolBuilder::new()

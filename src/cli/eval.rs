@@ -2,18 +2,20 @@
 
 use std::io::Write;
 use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
 
 use clap::Args;
 use dropchain::corpus::{CONLLU_COLUMNS, Format, ReadOptions, read_all};
 use dropchain::eval::Evaluation;
 use dropchain::label::convert;
 use dropchain::sentence::Sentence;
-use dropchain::tag::{TagOptions, Tagger};
+use dropchain::tag::{TagOptions, Tagger, Tagging, Workspace};
 use dropchain::{Error, Place, Result};
+use rayon::prelude::*;
 
 use super::arguments::{Input, Switch, Threads};
 use super::progress::notice;
-use super::tag::{Workspaces, read_options};
+use super::tag::read_options;
 use super::{Failure, Outcome, stdout_failed};
 
 /// Confusions that are shown.
@@ -258,4 +260,36 @@ fn check_words(gold: &Sentence, predicted: &Sentence) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// One workspace for each thread.
+struct Workspaces(Vec<Mutex<Workspace>>);
+
+impl Default for Workspaces {
+    fn default() -> Self {
+        let threads = rayon::current_num_threads();
+        Self((0..threads).map(|_| Mutex::default()).collect())
+    }
+}
+
+impl Workspaces {
+    /// Tags sentences in parallel; results in their order.
+    fn tag(
+        &self,
+        tagger: &Tagger,
+        sentences: &[Sentence],
+        options: TagOptions,
+    ) -> Vec<Result<Tagging>> {
+        let tag = |sentence: &Sentence| {
+            let thread = rayon::current_thread_index().unwrap_or(0);
+            // A workspace is scratch space: whatever a panic left in it is overwritten.
+            let workspace = self.0[thread % self.0.len()].lock();
+            let mut workspace = workspace.unwrap_or_else(PoisonError::into_inner);
+            tagger.tag(sentence, options, &mut workspace)
+        };
+        match sentences {
+            [sentence] => vec![tag(sentence)],
+            sentences => sentences.par_iter().map(tag).collect(),
+        }
+    }
 }

@@ -8,7 +8,7 @@ use clap::Args;
 use dropchain::Error;
 use dropchain::Result;
 use dropchain::ids::LabelId;
-use dropchain::model::{Kind, Model};
+use dropchain::model::{Kind, Model, Precision};
 use serde_json::{Value, json};
 
 use super::{Outcome, stdout_failed};
@@ -67,6 +67,19 @@ impl Arguments {
             model.attributes(Kind::Edge),
             model.weights(Kind::Node) + model.weights(Kind::Edge),
             model.as_bytes().len()
+        );
+        let pruned = match pruned(model) {
+            0.0 => String::new(),
+            least => format!(", those below {least} pruned"),
+        };
+        let _ = writeln!(
+            text,
+            "format version {}, weights of {} bytes{pruned}",
+            model.version(),
+            match header.precision {
+                Precision::F32 => 4,
+                Precision::F64 => 8,
+            }
         );
         let _ = writeln!(
             text,
@@ -149,6 +162,9 @@ impl Arguments {
             "edge_attributes": model.attributes(Kind::Edge),
             "weights": model.weights(Kind::Node) + model.weights(Kind::Edge),
             "bytes": model.as_bytes().len(),
+            "format_version": model.version(),
+            "precision": header.precision,
+            "prune": pruned(model),
             "version": header.provenance.version,
             "files": header.provenance.files,
             "sentences": header.provenance.sentences,
@@ -159,6 +175,13 @@ impl Arguments {
             "edges": edges,
         }))
     }
+}
+
+/// The size below which weights were left out; 0 if none were.
+fn pruned(model: &Model) -> f64 {
+    let options: Value =
+        serde_json::from_str(&model.header().provenance.options).unwrap_or_default();
+    options["prune"].as_f64().unwrap_or(0.0)
 }
 
 fn transition_table(model: &Model) -> String {

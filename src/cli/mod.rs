@@ -6,6 +6,7 @@ mod demo;
 mod eval;
 mod inspect;
 mod progress;
+mod shown;
 mod tag;
 mod train;
 mod watcher;

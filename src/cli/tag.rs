@@ -1,28 +1,22 @@
 //! `dropchain tag`
 
-use std::borrow::Cow;
-use std::io::{self, BufWriter, Write};
+use std::io;
 use std::path::PathBuf;
-use std::sync::mpsc::{Receiver, sync_channel};
-use std::sync::{Mutex, PoisonError};
 
 use clap::{Args, ValueEnum};
 use dropchain::corpus::{
-    CONLLU_COLUMNS, Format, Output, Path, ReadOptions, Reader, Tagged, WriteOptions, Writer,
+    CONLLU_COLUMNS, Format, Output, ReadOptions, Reader, WriteOptions, Writer,
 };
-use dropchain::ids::LabelId;
-use dropchain::label::{Scheme, convert};
-use dropchain::sentence::Sentence;
-use dropchain::tag::{TagOptions, Tagger, Tagging, Workspace};
+use dropchain::label::Scheme;
+use dropchain::tag::{Batch, TagOptions, Tagger, Workspace, stream};
 use dropchain::{Error, Result};
-use ndarray::ArrayView1;
-use rayon::prelude::*;
 
+use super::Outcome;
 use super::arguments::{FormatName, SchemeName, Switch, Threads};
-use super::{Failure, Outcome};
+use super::shown::Shown;
 
-/// Sentences that are tagged together when the input is ahead of us.
-const BATCH: usize = 256;
+/// What errors call the output.
+const OUTPUT: &str = "standard output";
 
 /// Tag text or sentences with a model
 #[derive(Debug, Args)]
@@ -147,7 +141,6 @@ impl Arguments {
     pub fn run(&self) -> Outcome {
         let tagger = Tagger::open(&self.model)?;
         self.check_scheme(&tagger)?;
-        self.threads.start()?;
         let inputs = self.inputs();
         let format = self.format(&inputs)?;
         let header = tagger.model().header();
@@ -171,10 +164,9 @@ impl Arguments {
                 nbest: self.nbest as usize,
                 probability: options.output == Output::Jsonl && (self.marginals || self.nbest > 1),
             },
-            workspaces: Workspaces::default(),
             tagger,
         };
-        job.stream(reader, options)
+        job.stream(reader, &options, self.threads.number())
     }
 }
 
@@ -209,214 +201,35 @@ pub fn read_options(
     options
 }
 
-/// One workspace for each thread.
-pub struct Workspaces(Vec<Mutex<Workspace>>);
-
-impl Default for Workspaces {
-    fn default() -> Self {
-        let threads = rayon::current_num_threads();
-        Self((0..threads).map(|_| Mutex::default()).collect())
-    }
-}
-
-impl Workspaces {
-    /// Tags sentences in parallel; results in their order.
-    pub fn tag(
-        &self,
-        tagger: &Tagger,
-        sentences: &[Sentence],
-        options: TagOptions,
-    ) -> Vec<Result<Tagging>> {
-        let tag = |sentence: &Sentence| {
-            let thread = rayon::current_thread_index().unwrap_or(0);
-            // A workspace is scratch space: whatever a panic left in it is overwritten.
-            let workspace = self.0[thread % self.0.len()].lock();
-            let mut workspace = workspace.unwrap_or_else(PoisonError::into_inner);
-            tagger.tag(sentence, options, &mut workspace)
-        };
-        match sentences {
-            [sentence] => vec![tag(sentence)],
-            sentences => sentences.par_iter().map(tag).collect(),
-        }
-    }
-}
-
 /// Tagging a stream of sentences.
 struct Job {
     tagger: Tagger,
     options: TagOptions,
     scheme: Scheme,
-    workspaces: Workspaces,
 }
 
 impl Job {
-    /// Reads, tags and writes. Reading runs ahead in a thread of its own; whatever is there is
-    /// tagged together, and output is flushed before waiting for more.
-    fn stream(&self, mut reader: Reader, options: WriteOptions) -> Outcome {
-        let (send, sentences) = sync_channel(2 * BATCH);
-        let reading = std::thread::spawn(move || {
-            while let Some(sentence) = reader.next() {
-                // Nobody listens any more once writing has failed.
-                if send.send((sentence, reader.separator())).is_err() {
-                    break;
-                }
+    /// Reads, tags and writes.
+    fn stream(&self, reader: Reader, options: &WriteOptions, threads: usize) -> Outcome {
+        // Faults of the output are found before anything is read.
+        Writer::new(io::sink(), OUTPUT, options.clone())?;
+        let tag = |batch: &Batch, workspace: &mut Workspace, text: &mut Vec<u8>| {
+            let options = WriteOptions {
+                separator: batch.separator,
+                ..options.clone()
+            };
+            let mut writer = Writer::new(text, OUTPUT, options)?;
+            writer.begin_document(batch.new_document);
+            for sentence in &batch.sentences {
+                let tagging = self.tagger.tag(sentence, self.options, workspace)?;
+                let shown = Shown::new(&self.tagger, tagging, self.scheme);
+                writer.write(&shown.tagged(sentence))?;
             }
-        });
-        // Where this fails, reading may be waiting for input that never comes: it is left behind.
-        self.write(&sentences, options)?;
-        match reading.join() {
-            Ok(()) => Ok(()),
-            Err(panic) => std::panic::resume_unwind(panic),
-        }
-    }
-
-    fn write(
-        &self,
-        sentences: &Receiver<(Result<Sentence>, char)>,
-        mut options: WriteOptions,
-    ) -> Outcome {
-        let mut writer = None;
-        let mut batch = Vec::with_capacity(BATCH);
-        let mut fault = None;
-        while fault.is_none() {
-            let Ok(first) = sentences.recv() else { break };
-            let mut next = Some(first);
-            while let Some((sentence, separator)) = next.take() {
-                match sentence {
-                    Ok(sentence) => batch.push(sentence),
-                    Err(error) => fault = Some(error),
-                }
-                if writer.is_none() {
-                    options.separator = separator;
-                    let out = BufWriter::with_capacity(1 << 16, io::stdout());
-                    writer = Some(Writer::new(out, "standard output", options.clone())?);
-                }
-                if batch.len() < BATCH && fault.is_none() {
-                    next = sentences.try_recv().ok();
-                }
-            }
-            if let Some(writer) = &mut writer {
-                self.tag_batch(&batch, writer)?;
-            }
-            batch.clear();
-        }
-        fault.map_or(Ok(()), |fault| Err(fault.into()))
-    }
-
-    fn tag_batch<W: Write>(
-        &self,
-        batch: &[Sentence],
-        writer: &mut Writer<W>,
-    ) -> Result<(), Failure> {
-        let taggings = self.workspaces.tag(&self.tagger, batch, self.options);
-        for (sentence, tagging) in batch.iter().zip(taggings) {
-            let result = tagging.map(|tagging| Shown::new(&self.tagger, tagging, self.scheme));
-            match result {
-                Ok(shown) => writer.write(&shown.tagged(sentence))?,
-                Err(error) => {
-                    writer.flush()?;
-                    return Err(error.into());
-                }
-            }
-        }
-        writer.flush()?;
+            Ok(())
+        };
+        stream(reader, threads, io::stdout(), tag, |error| {
+            Error::io(OUTPUT, error)
+        })?;
         Ok(())
     }
-}
-
-/// Labels with their probabilities.
-type Probabilities<'a> = Vec<(Cow<'a, str>, f64)>;
-
-/// A tagging with names for labels.
-struct Shown<'a> {
-    labels: Vec<String>,
-    marginals: Option<Vec<Probabilities<'a>>>,
-    probability: Option<f64>,
-    nbest: Vec<(Vec<String>, f64, f64)>,
-}
-
-impl<'a> Shown<'a> {
-    fn new(tagger: &'a Tagger, tagging: Tagging, scheme: Scheme) -> Self {
-        let header = tagger.model().header();
-        let own = |labels: &[LabelId]| -> Vec<&'a str> {
-            labels.iter().map(|&id| tagger.label(id)).collect()
-        };
-        let names = |labels: &[LabelId]| -> Vec<String> {
-            if scheme == header.scheme {
-                own(labels).into_iter().map(str::to_owned).collect()
-            } else {
-                convert(&own(labels), scheme)
-            }
-        };
-        let marginals = tagging.marginals.map(|marginals| {
-            let predicted = own(&tagging.labels);
-            let row = |(t, row): (usize, ArrayView1<'_, f64>)| {
-                let own = header.labels.names().iter().map(String::as_str);
-                let own = own.zip(row.iter().copied());
-                let mut row = if scheme == header.scheme {
-                    own.map(|(label, p)| (Cow::Borrowed(label), p)).collect()
-                } else {
-                    converted(own, &predicted, t, scheme)
-                };
-                row.sort_by(|x, y| y.1.total_cmp(&x.1));
-                row
-            };
-            marginals.rows().into_iter().enumerate().map(row).collect()
-        });
-        Self {
-            labels: names(&tagging.labels),
-            marginals,
-            probability: tagging.probability,
-            nbest: tagging
-                .nbest
-                .iter()
-                .map(|path| (names(&path.labels), path.score, path.probability))
-                .collect(),
-        }
-    }
-
-    fn tagged<'s>(&'s self, sentence: &'s Sentence) -> Tagged<'s> {
-        let named = |row: &'s Probabilities<'a>| -> Vec<(&'s str, f64)> {
-            row.iter().map(|(label, p)| (&**label, *p)).collect()
-        };
-        let marginals = self.marginals.as_ref();
-        Tagged {
-            sentence,
-            labels: self.labels.iter().map(String::as_str).collect(),
-            marginals: marginals.map(|rows| rows.iter().map(named).collect()),
-            probability: self.probability,
-            nbest: self
-                .nbest
-                .iter()
-                .map(|(labels, score, probability)| Path {
-                    labels: labels.iter().map(String::as_str).collect(),
-                    score: *score,
-                    probability: *probability,
-                })
-                .collect(),
-        }
-    }
-}
-
-/// Probabilities of labels at token `t` in another scheme: each of the model's own labels counts
-/// for the label that it would become in its place among the predicted ones.
-fn converted<'a>(
-    own: impl Iterator<Item = (&'a str, f64)>,
-    predicted: &[&'a str],
-    t: usize,
-    scheme: Scheme,
-) -> Probabilities<'a> {
-    // What a label becomes depends on its neighbors alone.
-    let mut around = predicted[t.saturating_sub(1)..predicted.len().min(t + 2)].to_vec();
-    let place = t.min(1);
-    let mut row: Probabilities<'a> = Vec::new();
-    for (label, probability) in own {
-        around[place] = label;
-        let label = convert(&around, scheme).swap_remove(place);
-        match row.iter_mut().find(|(known, _)| *known == label) {
-            Some((_, sum)) => *sum += probability,
-            None => row.push((Cow::Owned(label), probability)),
-        }
-    }
-    row
 }

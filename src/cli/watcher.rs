@@ -141,6 +141,19 @@ impl Observer for Watcher<'_> {
             recall_bias: end.recall_bias,
         }));
     }
+
+    fn pruned(&mut self, pruned: &train::Pruned) {
+        let dropped = pruned.before - pruned.after;
+        let mut line = format!("pruned {dropped} of {} weights", pruned.before);
+        if let Some([before, after]) = pruned.dev {
+            line.push_str(&format!(
+                "; on development data: {} before, {} after",
+                describe(before),
+                describe(after)
+            ));
+        }
+        self.progress.say(&line);
+    }
 }
 
 fn describe(score: DevScore) -> String {

@@ -79,6 +79,7 @@ impl Parse for Crfsuite {
         if sentence.is_empty() {
             return Ok(None);
         }
+        attributes.shrink();
         sentence.attributes = Some(attributes);
         Ok(Some(sentence))
     }

@@ -1,10 +1,11 @@
 //! Attribute names and their numbers.
 
 use hashbrown::HashTable;
-use xxhash_rust::xxh3::xxh3_64;
 
 use crate::error::{Error, Result};
+use crate::fingerprint::Base;
 use crate::ids::AttributeId;
+use crate::template::Attribute;
 
 /// Attribute names, numbered in order of first appearance.
 ///
@@ -12,9 +13,8 @@ use crate::ids::AttributeId;
 #[derive(Clone, Debug, Default)]
 pub struct Alphabet {
     bytes: Vec<u8>,
-    ends: Vec<u64>,   // [A] end of each name in `bytes`
-    hashes: Vec<u64>, // [A]
-    table: HashTable<u32>,
+    ends: Vec<u64>,               // [A] end of each name in `bytes`
+    table: HashTable<(u64, u32)>, // key and number
 }
 
 impl Alphabet {
@@ -41,32 +41,35 @@ impl Alphabet {
     /// The number of a name, if it is known.
     #[must_use]
     pub fn get(&self, name: &[u8]) -> Option<AttributeId> {
-        self.table
-            .find(xxh3_64(name), |&id| self.name(AttributeId(id)) == name)
-            .map(|&id| AttributeId(id))
+        self.find(&Attribute::named(name, Base::default()))
     }
 
-    /// The number of a name, which becomes known.
+    /// The number of an attribute, if it is known.
+    #[must_use]
+    pub fn find(&self, attribute: &Attribute<'_>) -> Option<AttributeId> {
+        let key = attribute.key();
+        let is_it = |&(k, id): &(u64, u32)| k == key && attribute.is(self.name(AttributeId(id)));
+        let found = self.table.find(key, is_it);
+        found.map(|&(_, id)| AttributeId(id))
+    }
+
+    /// The number of an attribute, which becomes known.
     ///
     /// # Errors
     ///
     /// [`Error::Parameter`] when there would be more than 2³²−1 attributes.
-    pub fn intern(&mut self, name: &[u8]) -> Result<AttributeId> {
-        let hash = xxh3_64(name);
-        let find = |&id: &u32| self.name(AttributeId(id)) == name;
-        if let Some(&id) = self.table.find(hash, find) {
-            return Ok(AttributeId(id));
+    pub fn intern(&mut self, attribute: &Attribute<'_>) -> Result<AttributeId> {
+        if let Some(id) = self.find(attribute) {
+            return Ok(id);
         }
         let id = u32::try_from(self.len())
             .ok()
             .filter(|&id| id < u32::MAX)
             .ok_or_else(|| Error::parameter("more than 4294967295 different attributes"))?;
-        self.bytes.extend_from_slice(name);
+        attribute.write(&mut self.bytes);
         self.ends.push(self.bytes.len() as u64);
-        self.hashes.push(hash);
-        let hashes = &self.hashes;
-        self.table
-            .insert_unique(hash, id, |&id| hashes[id as usize]);
+        let key = attribute.key();
+        self.table.insert_unique(key, (key, id), |&(key, _)| key);
         Ok(AttributeId(id))
     }
 
@@ -78,26 +81,31 @@ impl Alphabet {
         for (i, new) in renumbered.iter_mut().enumerate() {
             let id = AttributeId(i as u32);
             if keep(id) {
-                let number = kept.len() as u32;
+                *new = Some(kept.len() as u32);
                 kept.bytes.extend_from_slice(self.name(id));
                 kept.ends.push(kept.bytes.len() as u64);
-                kept.hashes.push(self.hashes[i]);
-                *new = Some(number);
             }
         }
-        kept.table.reserve(kept.hashes.len(), |_| 0);
-        for (i, &hash) in kept.hashes.iter().enumerate() {
-            let hashes = &kept.hashes;
-            kept.table
-                .insert_unique(hash, i as u32, |&id| hashes[id as usize]);
+        let known = |&(key, id): &(u64, u32)| Some((key, renumbered[id as usize]?));
+        let entries: Vec<(u64, u32)> = self.table.iter().filter_map(known).collect();
+        kept.table.reserve(entries.len(), |&(key, _)| key);
+        for entry in entries {
+            kept.table.insert_unique(entry.0, entry, |&(key, _)| key);
         }
         (kept, renumbered)
+    }
+
+    /// Forgets how to look names up; [`Alphabet::name`] is all that is left.
+    pub(crate) fn close(&mut self) {
+        self.table = HashTable::new();
+        self.bytes.shrink_to_fit();
+        self.ends.shrink_to_fit();
     }
 
     /// Bytes of memory that the names and the table take.
     #[must_use]
     pub fn memory(&self) -> usize {
-        self.bytes.capacity() + self.ends.capacity() * 16 + self.table.capacity() * 5
+        self.bytes.capacity() + self.ends.capacity() * 8 + self.table.capacity() * 17
     }
 }
 
@@ -105,11 +113,15 @@ impl Alphabet {
 mod tests {
     use super::*;
 
+    fn attribute(name: &str) -> Attribute<'_> {
+        Attribute::named(name.as_bytes(), Base::default())
+    }
+
     #[test]
     fn names_are_numbered_in_order_of_first_appearance() {
         let mut alphabet = Alphabet::default();
         for name in ["b", "a", "b", "", "a"] {
-            alphabet.intern(name.as_bytes()).unwrap();
+            alphabet.intern(&attribute(name)).unwrap();
         }
         assert_eq!(alphabet.len(), 3);
         assert_eq!(alphabet.get(b"a"), Some(AttributeId(1)));
@@ -121,7 +133,7 @@ mod tests {
     fn retaining_some_renumbers_the_rest_in_order() {
         let mut alphabet = Alphabet::default();
         for i in 0..100 {
-            alphabet.intern(format!("x{i}").as_bytes()).unwrap();
+            alphabet.intern(&attribute(&format!("x{i}"))).unwrap();
         }
         let (kept, new) = alphabet.retain(|id| id.0 % 10 == 3);
         assert_eq!(kept.len(), 10);

@@ -1,22 +1,28 @@
 //! Sentences as numbers: what training and dev scoring read.
 
+use std::cell::Cell;
+
 use super::alphabet::Alphabet;
 use super::matrix::SparseRows;
 use crate::error::{Error, Result};
+use crate::fingerprint::Base;
 use crate::ids::{AttributeId, LabelId};
 use crate::sentence::{Schema, Sentence};
-use crate::template::{Extractor, Sink, Template, Workspace};
+use crate::template::{Attribute, Extractor, Sink, Template, Workspace};
 
 /// Largest absolute value of an attribute; with larger ones, sums of squares might overflow.
 const MAX_VALUE: f64 = 1e30;
 
 /// Where the attributes of a token come from.
 #[derive(Debug)]
-pub enum AttributeSource {
+pub struct AttributeSource(Source);
+
+#[derive(Debug)]
+enum Source {
     /// A template, bound to the columns of the input.
     Template(Box<Extractor>),
-    /// The input itself ([`Sentence::attributes`]).
-    Given,
+    /// The input itself ([`Sentence::attributes`]), with fingerprints at a base.
+    Given(Base),
 }
 
 impl AttributeSource {
@@ -27,9 +33,18 @@ impl AttributeSource {
     ///
     /// A template that reads columns which `schema` does not have.
     pub fn bind(template: Option<&Template>, schema: &Schema) -> Result<Self> {
-        Ok(match template {
-            Some(template) => Self::Template(Box::new(template.bind(schema)?)),
-            None => Self::Given,
+        Ok(Self(match template {
+            Some(template) => Source::Template(Box::new(template.bind(schema)?)),
+            None => Source::Given(Base::default()),
+        }))
+    }
+
+    /// The same, with fingerprints at another base.
+    #[must_use]
+    pub(crate) fn at_base(self, base: Base) -> Self {
+        Self(match self.0 {
+            Source::Template(extractor) => Source::Template(Box::new(extractor.at_base(base))),
+            Source::Given(_) => Source::Given(base),
         })
     }
 
@@ -46,15 +61,15 @@ impl AttributeSource {
         workspace: &mut Workspace,
         sink: &mut S,
     ) -> Result<()> {
-        match self {
-            Self::Template(extractor) => {
+        match &self.0 {
+            Source::Template(extractor) => {
                 extractor.prepare(sentence, workspace)?;
                 for t in 0..sentence.len() {
                     extractor.extract(sentence, t, workspace, sink);
                     sink.end_token(t)?;
                 }
             }
-            Self::Given => {
+            Source::Given(base) => {
                 let Some(attributes) = &sentence.attributes else {
                     return Err(Error::input(
                         sentence.place(0),
@@ -62,6 +77,10 @@ impl AttributeSource {
                          because there is no template",
                     ));
                 };
+                if attributes.is_full() {
+                    let message = "the sentence has more than 4 GiB of attributes";
+                    return Err(Error::input(sentence.place(0), message));
+                }
                 if attributes.len() != sentence.len() {
                     return Err(Error::input(
                         sentence.place(0),
@@ -74,7 +93,7 @@ impl AttributeSource {
                 }
                 for t in 0..sentence.len() {
                     for (name, value) in attributes.token(t) {
-                        sink.node(name.as_bytes(), value);
+                        sink.node(&Attribute::named(name.as_bytes(), *base), value);
                     }
                     sink.end_token(t)?;
                 }
@@ -207,6 +226,7 @@ impl Builder {
     pub fn go_on(&mut self, source: AttributeSource, discover: bool) {
         self.source = source;
         self.grow &= discover;
+        self.workspace.forget();
     }
 
     /// Adds a sentence with its labels (`[T]`, or none at all; labeled sentences come first).
@@ -299,45 +319,64 @@ struct Rows<'a> {
 }
 
 impl Rows<'_> {
-    fn number(alphabet: &mut Alphabet, grow: bool, name: &[u8]) -> Result<Option<AttributeId>> {
-        if grow {
-            alphabet.intern(name).map(Some)
+    fn take(&mut self, edge: bool, attribute: &Attribute<'_>, value: f64) {
+        if value == 0.0 || self.fault.is_some() {
+            return;
+        }
+        let found = if value.abs() <= MAX_VALUE {
+            self.number(edge, attribute)
         } else {
-            Ok(alphabet.get(name))
+            let mut name = Vec::new();
+            attribute.write(&mut name);
+            Err(Error::parameter(format!(
+                "attribute '{}' has the value {value}; expected a number of at most {MAX_VALUE:e}",
+                String::from_utf8_lossy(&name)
+            )))
+        };
+        match found {
+            Ok(Some(id)) => self.entries[usize::from(edge)].push((id.0, value)),
+            Ok(None) => {}
+            Err(fault) => self.fault = Some(fault),
         }
     }
 
-    fn take(&mut self, edge: bool, name: &[u8], value: f64) {
-        if value == 0.0 || self.fault.is_some() {
-            return;
+    /// The number of an attribute, which its memo holds plus [`KNOWN`] once it has been looked up.
+    fn number(&mut self, edge: bool, attribute: &Attribute<'_>) -> Result<Option<AttributeId>> {
+        let memo = attribute.memo();
+        match memo.map_or(0, Cell::get) {
+            0 => {}
+            UNKNOWN => return Ok(None),
+            number => return Ok(Some(AttributeId((number - KNOWN) as u32))),
         }
         let alphabet = if edge {
             &mut self.alphabets.edges
         } else {
             &mut self.alphabets.nodes
         };
-        let number = if value.abs() <= MAX_VALUE {
-            Self::number(alphabet, self.grow, name)
+        let found = if self.grow {
+            Some(alphabet.intern(attribute)?)
         } else {
-            Err(Error::parameter(format!(
-                "attribute '{}' has the value {value}; expected a number of at most {MAX_VALUE:e}",
-                String::from_utf8_lossy(name)
-            )))
+            alphabet.find(attribute)
         };
-        match number {
-            Ok(Some(id)) => self.entries[usize::from(edge)].push((id.0, value)),
-            Ok(None) => {}
-            Err(fault) => self.fault = Some(fault),
+        if let Some(memo) = memo {
+            memo.set(found.map_or(UNKNOWN, |id| u64::from(id.0) + KNOWN));
         }
+        Ok(found)
     }
 }
 
+/// The memo of an attribute that the alphabet does not have.
+const UNKNOWN: u64 = 1;
+
+/// What the memo of a known attribute is higher than its number.
+const KNOWN: u64 = 2;
+
 impl Sink for Rows<'_> {
-    fn node(&mut self, attribute: &[u8], value: f64) {
+    fn node(&mut self, attribute: &Attribute<'_>, value: f64) {
         self.take(false, attribute, value);
     }
 
-    fn edge(&mut self, attribute: &[u8], value: f64) {
+    fn edge(&mut self, attribute: &Attribute<'_>, value: f64) {
         if self.edges && !self.first {
             self.take(true, attribute, value);
         }

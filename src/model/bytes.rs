@@ -117,6 +117,7 @@ impl Bytes {
     /// # Errors
     ///
     /// [`Error::Model`] when the range does not exist or a block that it touches is damaged.
+    #[inline]
     pub fn get(&self, range: Range<usize>) -> Result<&[u8]> {
         let bytes = match self.storage.get(range.clone()) {
             Some(bytes) if range.start >= self.data => bytes,

@@ -7,23 +7,45 @@ use xxhash_rust::xxh3::Xxh3;
 
 use super::bytes::{Bytes, block_sums};
 use super::header::Header;
-use super::table::{Sections, Table, TableBuilder};
+use super::table::{Location, Sections, Table, TableBuilder, Weights};
 use crate::error::{Error, Result};
+use crate::fingerprint::Base;
 use crate::replace;
 
 const MAGIC: &[u8; 8] = b"DROPCHN\n";
-const VERSION: u32 = 1;
 const SECTIONS: usize = 10;
 const LENGTH_AT: usize = 16;
 pub(super) const SECTIONS_AT: usize = 24;
 pub(super) const SUM_AT: usize = SECTIONS_AT + 16 * SECTIONS;
 pub(super) const PREAMBLE: usize = SUM_AT + 8;
 
+/// Versions of the format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Version {
+    /// Keys are XXH3-64 of names.
+    One,
+    /// Keys are fingerprints of names; slots of 8 bytes.
+    Two,
+}
+
+impl Version {
+    /// The version that models are written in.
+    const WRITTEN: Self = Self::Two;
+
+    fn number(self) -> u64 {
+        match self {
+            Self::One => 1,
+            Self::Two => 2,
+        }
+    }
+}
+
 /// A trained model: immutable, shared by any number of threads.
 #[derive(Debug)]
 pub struct Model {
     bytes: Bytes,
     header: Header,
+    version: Version,
     tables: [Table; 2], // nodes, edges
 }
 
@@ -40,13 +62,20 @@ impl Model {
     /// Puts a model together.
     pub(crate) fn build(
         mut header: Header,
-        nodes: TableBuilder,
-        edges: TableBuilder,
+        nodes: &TableBuilder,
+        edges: &TableBuilder,
     ) -> Result<Self> {
-        let (node_info, nodes) = nodes.finish()?;
-        let (edge_info, edges) = edges.finish()?;
-        header.tables = [node_info, edge_info];
-        let encoded = encode(&header.encode()?, [nodes, edges]);
+        // Both tables have one seed, so that an attribute has one key.
+        let mut seed = 0;
+        let (nodes, edges) = loop {
+            let (nodes, edges) = (nodes.finish(seed)?, edges.finish(seed)?);
+            seed = nodes.0.seed.max(edges.0.seed);
+            if nodes.0.seed == edges.0.seed {
+                break (nodes, edges);
+            }
+        };
+        header.tables = [nodes.0, edges.0];
+        let encoded = encode(&header.encode()?, [nodes.1, edges.1]);
         Self::from_bytes(encoded)
     }
 
@@ -85,14 +114,25 @@ impl Model {
         let table = |i: usize| {
             let sections = std::array::from_fn(|s| preamble.sections[2 + 4 * i + s].clone());
             let k = header.labels.len();
-            Table::new(&header.tables[i], header.precision, k, i == 1, sections)
-                .map_err(|what| bytes.damaged(&what))
+            let info = &header.tables[i];
+            Table::new(
+                info,
+                preamble.version,
+                header.precision,
+                (k, i == 1),
+                sections,
+            )
+            .map_err(|what| bytes.damaged(&what))
         };
         let tables = [table(0)?, table(1)?];
+        if preamble.version == Version::Two && header.tables[0].seed != header.tables[1].seed {
+            return Err(bytes.damaged("its tables have different seeds"));
+        }
         bytes.set_blocks(sums.clone(), sums.end)?;
         Ok(Self {
             bytes,
             header,
+            version: preamble.version,
             tables,
         })
     }
@@ -127,6 +167,12 @@ impl Model {
     #[must_use]
     pub fn header(&self) -> &Header {
         &self.header
+    }
+
+    /// The version of the file format.
+    #[must_use]
+    pub fn version(&self) -> u64 {
+        self.version.number()
     }
 
     /// The file that the model was opened from.
@@ -176,7 +222,56 @@ impl Model {
         scores: &mut [f64],
     ) -> Result<bool> {
         let table = self.table(kind);
-        table.add_scores(&self.bytes, table.hash(name), value, stride, scores)
+        assert!(
+            stride >= self.header.labels.len() && scores.len() == table.scores(stride),
+            "scores are [1 or K][stride]"
+        );
+        let key = table.key(name);
+        let Some(location) = self.find(kind, key, self.first_slot(kind, key)?)? else {
+            return Ok(false);
+        };
+        if !self
+            .weights_at(kind, location)?
+            .add_to(value, stride, scores)
+        {
+            return Err(self.misplaced());
+        }
+        Ok(true)
+    }
+
+    /// The base of fingerprints whose keys [`Model::find`] takes; none where keys are those of
+    /// [`Model::key`], made of whole names.
+    pub(crate) fn base(&self) -> Option<Base> {
+        (self.version == Version::Two).then(|| self.tables[0].base())
+    }
+
+    /// The key of a name.
+    pub(crate) fn key(&self, kind: Kind, name: &[u8]) -> u64 {
+        self.table(kind).key(name)
+    }
+
+    /// What [`Model::find`] begins with; many of these at once wait for memory only once.
+    #[inline]
+    pub(crate) fn first_slot(&self, kind: Kind, key: u64) -> Result<[u64; 2]> {
+        self.table(kind).first_slot(&self.bytes, key)
+    }
+
+    /// Where the weights of an attribute stand, if it is known.
+    #[inline]
+    pub(crate) fn find(&self, kind: Kind, key: u64, slot: [u64; 2]) -> Result<Option<Location>> {
+        self.table(kind).find(&self.bytes, key, slot)
+    }
+
+    /// The weights at a location.
+    #[inline]
+    pub(crate) fn weights_at(&self, kind: Kind, location: Location) -> Result<Weights<'_>> {
+        self.table(kind).at(&self.bytes, location)
+    }
+
+    /// The error for weights that [`Weights::add_to`] finds no scores for.
+    #[cold]
+    pub(crate) fn misplaced(&self) -> Error {
+        self.bytes.damaged("a weight belongs to no label")
     }
 
     /// Checks every byte of the file.
@@ -196,6 +291,7 @@ impl Model {
 
 /// The fixed beginning of a file.
 struct Preamble {
+    version: Version,
     sections: [Range<usize>; SECTIONS],
     sum: u64,
 }
@@ -218,15 +314,18 @@ impl Preamble {
             u64::from_le_bytes(eight)
         };
         let version = number(8);
-        if version != u64::from(VERSION) {
+        let Some(version) = [Version::One, Version::Two]
+            .into_iter()
+            .find(|known| known.number() == version)
+        else {
             return Err(Error::model(
                 bytes.path(),
                 format!(
-                    "the model has format version {version}; this dropchain reads version {VERSION}, \
+                    "the model has format version {version}; this dropchain reads versions 1 and 2, \
                      so a newer dropchain is needed, or the model is damaged"
                 ),
             ));
-        }
+        };
         if number(LENGTH_AT) != bytes.len() as u64 {
             return Err(bytes.damaged(&format!(
                 "it has {} bytes and says that it has {}",
@@ -254,6 +353,7 @@ impl Preamble {
             return Err(bytes.damaged("there is more behind its last section"));
         }
         Ok(Self {
+            version,
             sections,
             sum: number(SUM_AT),
         })
@@ -280,7 +380,7 @@ fn encode(header: &[u8], tables: [Sections; 2]) -> Vec<u8> {
 
     let mut file = Vec::with_capacity(total);
     file.extend_from_slice(MAGIC);
-    file.extend_from_slice(&u64::from(VERSION).to_le_bytes());
+    file.extend_from_slice(&Version::WRITTEN.number().to_le_bytes());
     file.extend_from_slice(&(total as u64).to_le_bytes());
     let mut start = PREAMBLE;
     for length in [header.len(), sums.len()].into_iter().chain(lengths) {

@@ -52,7 +52,7 @@ pub struct Header {
     pub template: Option<Template>,
     /// Order of the chain.
     pub order: Order,
-    /// Transition, start and end weights.
+    /// Transition, start and end weights. Transitions that are all 0 (order 0) are not in the file.
     pub label_weights: LabelWeights,
     /// How the weights in the tables are stored.
     pub precision: Precision,
@@ -61,6 +61,10 @@ pub struct Header {
     /// Node and edge tables; filled in when the model is put together.
     pub(crate) tables: [TableInfo; 2],
 }
+
+/// Labels that can be trained. Training needs dozens of arrays of K² numbers; a column of words,
+/// taken for the labels, would fill any memory with them.
+pub(crate) const MAX_LABELS: usize = 4096;
 
 /// Largest header. With the most labels that are trained, transitions take half of it.
 const MAX_BYTES: usize = 0x1000_0000;
@@ -75,7 +79,12 @@ impl Header {
 
     pub(super) fn encode(&self) -> Result<Vec<u8>> {
         let config = bincode::config::standard();
-        let bytes = bincode::serde::encode_to_vec(self, config)
+        let mut stored = self.clone();
+        let transitions = &mut stored.label_weights.transitions;
+        if transitions.iter().all(|&weight| weight == 0.0) {
+            transitions.clear();
+        }
+        let bytes = bincode::serde::encode_to_vec(&stored, config)
             .map_err(|e| Error::parameter(format!("cannot encode the model header: {e}")))?;
         if bytes.len() > MAX_BYTES {
             return Err(Error::parameter(format!(
@@ -98,12 +107,14 @@ impl Header {
             0x100_0000..=MAX_BYTES => Self::decode_within::<0x8000_0000>,
             length => return Err(format!("a header of {length} bytes; at most {MAX_BYTES}")),
         };
-        let (header, read) =
+        let (mut header, read) =
             decode(bytes).map_err(|e| format!("the header cannot be read: {e}"))?;
         if read != bytes.len() {
             return Err("the header is longer than its contents".to_owned());
         }
         header.check()?;
+        let k = header.labels.len();
+        header.label_weights.transitions.resize(k * k, 0.0);
         Ok(header)
     }
 
@@ -120,11 +131,14 @@ impl Header {
         if k == 0 {
             return Err("the model has no labels".to_owned());
         }
-        if (
-            weights.transitions.len(),
-            weights.start.len(),
-            weights.end.len(),
-        ) != (k * k, k, k)
+        if k > MAX_LABELS {
+            return Err(format!(
+                "the model has {k} labels; at most {MAX_LABELS} can be trained"
+            ));
+        }
+        let transitions = weights.transitions.len();
+        if (transitions != k * k && transitions != 0)
+            || (weights.start.len(), weights.end.len()) != (k, k)
         {
             return Err("transition or boundary weights do not fit the labels".to_owned());
         }

@@ -1,6 +1,6 @@
 //! The model: what tagging needs, in one file.
 //!
-//! # File format, version 1
+//! # File format, version 2
 //!
 //! All integers are little-endian.
 //!
@@ -28,19 +28,32 @@
 //!
 //! # Tables
 //!
-//! Tagging builds the name of an attribute in a reusable buffer, hashes it (XXH3-64, stable for
-//! ever) and probes the open-addressing table of *slots* in the mapped file. A slot is 16 bytes:
-//! hash, index of the first weight (4), number of weights (4; 0: empty). The search for a hash h
-//! begins at slot ⌊h·slots / 2⁶⁴⌋ and goes on to the next until an empty one.
+//! The key of an attribute is the fingerprint (`src/fingerprint.rs`) of its name at a base that a seed
+//! chooses, spread over 64 bits. Fingerprints can be put together of those of the parts of a name, so
+//! tagging never writes names. The key is looked for in an open-addressing table of *slots* in the
+//! mapped file. A slot is 8 bytes, a number: the lowest b bits are 1 + the location of the weights,
+//! above them stand the lowest 64 − b bits of the key; 0 is an empty slot. b is the least number of
+//! bits that hold the number of locations. The search for a key h begins at slot ⌊h·slots / 2⁶⁴⌋ and goes
+//! on to the next until an empty one.
 //!
-//! *Weights* are stored for all scores of an attribute (dense: K for a node, K² for an edge), or as
-//! pairs of place and weight where that is smaller (sparse; place: the label, 2 bytes, or a·K + b,
-//! 4 bytes). Attributes whose weights are all zero are left out.
+//! *Weights* are stored for all scores of an attribute (dense: K for a node, K² for an edge; a location
+//! is the number of the attribute), or as pairs of place and weight where that is smaller (sparse; a
+//! location is the number of the first pair; place: the label, 2 bytes, or a·K + b, 4 bytes, whose highest
+//! bit marks the last pair of an attribute). Attributes whose weights are all zero are left out.
 //!
-//! *Names* stand end to end, in the order of training, and *ends* says where each ends (8 bytes).
-//! They are for people (`inspect`); tagging does not touch them. When a table is made, a seed is
-//! chosen for which all names have different hashes, so a known attribute is never mistaken for
-//! another; an unknown one is taken for one of A known ones with probability A·2⁻⁶⁴.
+//! *Names* stand end to end, in the order of training, and *ends* says where each ends (4 bytes, or 8
+//! where the names have 4 GiB or more). They are for people (`inspect`); tagging does not touch them.
+//! When tables are made, a seed is chosen, one for both, for which no attribute is found in the place
+//! of another, so a known attribute is never mistaken. An unknown one is taken for a known one where
+//! it meets a slot with 64 − b equal bits: with a million attributes, once in some 10¹³ look-ups.
+//!
+//! Transitions that are all 0, as at order 0, are not in the header.
+//!
+//! # Version 1
+//!
+//! It is read and no longer written. Its keys are XXH3-64 of the whole name with the seed of the table.
+//! A slot is 16 bytes: key, index of the first weight (4), number of weights (4; 0: empty). Sparse places
+//! mark no last pair, ends have 8 bytes, and transitions are always there.
 
 mod bytes;
 mod file;
@@ -50,5 +63,6 @@ mod table;
 pub(crate) mod tests;
 
 pub use file::{Kind, Model};
+pub(crate) use header::MAX_LABELS;
 pub use header::{Header, Precision, Provenance};
-pub(crate) use table::TableBuilder;
+pub(crate) use table::{Location, TableBuilder, Weights};

@@ -12,6 +12,7 @@ use super::syntax::{Column, Condition, Form, Function, Line, Term, Test, Text};
 use super::text::did_you_mean;
 use super::view::View;
 use crate::error::Result;
+use crate::fingerprint::{Base, EMPTY};
 use crate::sentence::Schema;
 
 /// Compiles `lines` of the template file `file` for `schema`.
@@ -43,6 +44,7 @@ pub(super) fn bind(
                 view: binder.function(&piece.term, spot)?,
                 position: piece.term.position,
                 after: piece.after.as_bytes().into(),
+                piece: Base::default().piece(b""),
             });
         }
         let mut conditions = Vec::with_capacity(line.conditions.len());
@@ -57,9 +59,11 @@ pub(super) fn bind(
             node: line.node,
             edge: line.edge,
             head: line.head.as_bytes().into(),
+            print: EMPTY,
             slots,
             escape: line.escape,
             conditions,
+            memo: None,
         });
     }
     Ok(Extractor::new(binder.views, compiled, schema))

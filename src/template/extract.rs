@@ -1,11 +1,15 @@
-//! The compiled templates at work: attributes of a token as bytes.
+//! The compiled templates at work: a sentence's attributes.
 
+use std::ops::Range;
 use std::sync::Arc;
 
+use super::attribute::Attribute;
+use super::pattern::Pattern;
 use super::syntax::Position;
-use super::view::View;
-use super::workspace::{Item, Workspace};
+use super::view::{Source, View};
+use super::workspace::{self, Item, Workspace};
 use crate::error::{Error, Result};
+use crate::fingerprint::{Base, Piece};
 use crate::sentence::{Schema, Sentence};
 
 /// Takes the attributes of a token, in the order of the template lines.
@@ -14,17 +18,45 @@ use crate::sentence::{Schema, Sentence};
 /// one. Lines of CRF++ and Wapiti files may give the same one again; values then add up.
 pub trait Sink {
     /// An attribute that is crossed with the label.
-    fn node(&mut self, attribute: &[u8], value: f64);
+    fn node(&mut self, attribute: &Attribute<'_>, value: f64);
     /// An attribute that is crossed with the label pair; none at the first token.
-    fn edge(&mut self, attribute: &[u8], value: f64);
+    fn edge(&mut self, attribute: &Attribute<'_>, value: f64);
 }
 
 /// Templates bound to the columns of a corpus; immutable, to be shared between threads.
 #[derive(Clone, Debug)]
 pub struct Extractor {
+    identity: Arc<()>, // what tells it from others that use the same workspace
+    base: Base,
     views: Vec<View>,
+    plan: Plan,
+    memos: Vec<u32>, // of each value of each view
     lines: Vec<Compiled>,
     columns: Vec<(usize, String)>, // that are read, with their names
+}
+
+/// How views are computed.
+#[derive(Clone, Debug)]
+struct Plan {
+    padding: usize, // positions on either side of a sentence that have a value of their own
+    columns: Vec<Kept>, // those that there are entries of
+    places: Vec<Place>, // of each view
+}
+
+/// A column whose texts have entries, and the views that an entry holds.
+#[derive(Clone, Debug)]
+struct Kept {
+    column: usize,
+    views: Vec<usize>,
+}
+
+/// How a view is computed.
+#[derive(Clone, Copy, Debug)]
+enum Place {
+    /// In the entries of column number `kept`, as number `offset`.
+    Kept { kept: usize, offset: usize },
+    /// In every sentence.
+    Around,
 }
 
 /// A template line.
@@ -33,9 +65,11 @@ pub(super) struct Compiled {
     pub node: bool,
     pub edge: bool,
     pub head: Arc<[u8]>,
+    pub print: u64, // of the head
     pub slots: Vec<Slot>,
     pub escape: bool,
     pub conditions: Vec<Asked>,
+    pub memo: Option<u32>, // which of its value's memos is this line's
 }
 
 /// A place for a value in an attribute.
@@ -44,6 +78,7 @@ pub(super) struct Slot {
     pub view: usize,
     pub position: Position,
     pub after: Arc<[u8]>,
+    pub piece: Piece, // of what stands after
 }
 
 /// A condition of a line.
@@ -54,6 +89,51 @@ pub(super) struct Asked {
     pub negated: bool,
 }
 
+impl Plan {
+    fn new(views: &[View]) -> Self {
+        let mut columns: Vec<Kept> = Vec::new();
+        let mut places: Vec<Place> = Vec::with_capacity(views.len());
+        for (number, view) in views.iter().enumerate() {
+            let kept = match view {
+                View::Column(column) | View::Pattern(Pattern { column, .. }) => {
+                    let known = columns.iter().position(|kept| kept.column == *column);
+                    Some(known.unwrap_or_else(|| {
+                        let (column, views) = (*column, Vec::new());
+                        columns.push(Kept { column, views });
+                        columns.len() - 1
+                    }))
+                }
+                view => view.made_of().and_then(|source| match places[source] {
+                    Place::Kept { kept, .. } => Some(kept),
+                    Place::Around => None,
+                }),
+            };
+            places.push(match kept {
+                None => Place::Around,
+                Some(kept) => {
+                    columns[kept].views.push(number);
+                    let offset = columns[kept].views.len() - 1;
+                    Place::Kept { kept, offset }
+                }
+            });
+        }
+        let padding = views.iter().map(View::padding).max().unwrap_or(1);
+        Self {
+            padding,
+            columns,
+            places,
+        }
+    }
+
+    /// Where a view stands in an entry.
+    fn offset(&self, view: usize) -> usize {
+        match self.places[view] {
+            Place::Kept { offset, .. } => offset,
+            Place::Around => 0,
+        }
+    }
+}
+
 impl Extractor {
     pub(super) fn new(views: Vec<View>, lines: Vec<Compiled>, schema: &Schema) -> Self {
         let mut columns: Vec<(usize, String)> = Vec::new();
@@ -62,11 +142,49 @@ impl Extractor {
                 columns.push((column, name.clone()));
             }
         }
-        Self {
+        let mut extractor = Self {
+            identity: Arc::new(()),
+            base: Base::default(),
+            plan: Plan::new(&views),
+            memos: Vec::new(),
             views,
             lines,
             columns,
+        };
+        extractor.number_memos();
+        extractor.at_base(Base::default())
+    }
+
+    /// The same, with fingerprints at another base.
+    #[must_use]
+    pub(crate) fn at_base(mut self, base: Base) -> Self {
+        self.identity = Arc::new(());
+        self.base = base;
+        for line in &mut self.lines {
+            line.print = base.print(&line.head);
+            for slot in &mut line.slots {
+                slot.piece = base.piece(&slot.after);
+            }
         }
+        self
+    }
+
+    /// Gives a memo to each line that consists of one value which depends on one cell. Values of a
+    /// bag are those of the view that it collects.
+    fn number_memos(&mut self) {
+        let mut memos = vec![0; self.views.len()];
+        for line in &mut self.lines {
+            let [slot] = &line.slots[..] else { continue };
+            let view = match &self.views[slot.view] {
+                View::Bag(_, source) => *source,
+                _ => slot.view,
+            };
+            if line.node != line.edge && matches!(self.plan.places[view], Place::Kept { .. }) {
+                line.memo = Some(memos[view]);
+                memos[view] += 1;
+            }
+        }
+        self.memos = memos;
     }
 
     /// Computes once what the templates need of every token of `sentence`.
@@ -76,7 +194,14 @@ impl Extractor {
     /// [`Error::Input`] when the sentence has other columns than those bound to, when a cell
     /// should be a number and is none, and when the sentence has gigabytes of text.
     pub fn prepare(&self, sentence: &Sentence, ws: &mut Workspace) -> Result<()> {
-        ws.reset(0);
+        let filled = self.fill(sentence, ws);
+        if filled.is_err() {
+            ws.forget();
+        }
+        filled
+    }
+
+    fn fill(&self, sentence: &Sentence, ws: &mut Workspace) -> Result<()> {
         let names = sentence.schema().names();
         for (column, bound) in &self.columns {
             if names.get(*column) != Some(bound) {
@@ -87,19 +212,91 @@ impl Extractor {
                 return Err(Error::input(sentence.place(0), message));
             }
         }
-        ws.reset(sentence.len());
-        let filled = self.views.iter().try_for_each(|view| {
-            view.fill(sentence, ws)?;
+        let overflow = |ws: &Workspace| {
+            let message = "the sentence is too long for its templates (4 GiB of text)";
+            let fault = || Error::input(sentence.place(0), message);
             if ws.overflowed() {
-                let message = "the sentence is too long for its templates (4 GiB of text)";
-                return Err(Error::input(sentence.place(0), message));
+                Err(fault())
+            } else {
+                Ok(())
             }
-            Ok(())
-        });
-        if filled.is_err() {
-            ws.reset(0);
+        };
+        let known = ws.enter(&self.identity, self.base);
+        ws.reset(sentence.len(), self.plan.padding);
+        if !known {
+            self.keep_outside(ws);
         }
-        filled
+        for (number, kept) in self.plan.columns.iter().enumerate() {
+            ws.begin_row(number);
+            for t in 0..sentence.len() {
+                let text = sentence.cell(t, kept.column);
+                let first = match ws.entry(number, text) {
+                    Some(first) => first,
+                    None => self.keep(number, text, ws),
+                };
+                ws.push_row(first);
+            }
+            ws.end_row(number);
+            overflow(ws)?;
+        }
+        for (view, place) in self.views.iter().zip(&self.plan.places) {
+            match *place {
+                Place::Kept { kept, offset } => {
+                    let row = kept * (sentence.len() + 2 * self.plan.padding);
+                    ws.begin_view(workspace::View::Kept { row, offset });
+                }
+                Place::Around => {
+                    let first = ws.next_cell();
+                    ws.set_memos(0);
+                    view.fill_around(sentence, ws)?;
+                    ws.begin_view(workspace::View::Around { first });
+                    overflow(ws)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes the entry of a text in a column and returns its first cell.
+    fn keep(&self, number: usize, text: &str, ws: &mut Workspace) -> u32 {
+        let start = ws.arena.len();
+        ws.arena.push_str(text);
+        let range = start..ws.arena.len();
+        let first = self.fill_entry(number, range.clone(), None, ws);
+        ws.keep(number, range, first);
+        first as u32
+    }
+
+    /// Makes the entries of what lies outside of every sentence.
+    fn keep_outside(&self, ws: &mut Workspace) {
+        let padding = self.plan.padding;
+        for number in 0..self.plan.columns.len() {
+            let before = (1..=padding).rev().map(|distance| (true, distance));
+            for outside in before.chain((1..=padding).map(|distance| (false, distance))) {
+                let first = self.fill_entry(number, 0..0, Some(outside), ws);
+                ws.keep_outside(first);
+            }
+        }
+    }
+
+    fn fill_entry(
+        &self,
+        number: usize,
+        text: Range<usize>,
+        outside: Option<(bool, usize)>,
+        ws: &mut Workspace,
+    ) -> usize {
+        let first = ws.next_cell();
+        let source = Source {
+            text,
+            outside,
+            first,
+        };
+        for &view in &self.plan.columns[number].views {
+            ws.set_memos(self.memos[view]);
+            self.views[view].fill_kept(&source, |other| self.plan.offset(other), ws);
+        }
+        first
     }
 
     /// Gives `sink` all attributes of token `t` of the sentence that `ws` was prepared for.
@@ -111,15 +308,13 @@ impl Extractor {
         if t >= ws.tokens {
             return;
         }
-        let mut buffer = std::mem::take(&mut ws.buffer);
+        let mut chosen = std::mem::take(&mut ws.chosen);
         for line in &self.lines {
             let edge = line.edge && t > 0;
-            if !(line.node || edge) || !line.applies(t, ws) {
+            if !(line.node || edge) || !(line.conditions.is_empty() || line.applies(t, ws)) {
                 continue;
             }
-            buffer.clear();
-            buffer.extend_from_slice(&line.head);
-            let mut emit = |attribute: &[u8], value: f64| {
+            let mut emit = |attribute: &Attribute<'_>, value: f64| {
                 if line.node {
                     sink.node(attribute, value);
                 }
@@ -127,9 +322,24 @@ impl Extractor {
                     sink.edge(attribute, value);
                 }
             };
-            line.expand(&line.slots, t, ws, (&mut buffer, 1.0), &mut emit);
+            match &line.slots[..] {
+                [slot] => {
+                    for item in slot.values(t, ws) {
+                        let values = std::slice::from_ref(item);
+                        emit(&Attribute::of_line(line, values, ws), item.weight);
+                    }
+                }
+                slots => line.expand(slots, t, ws, (&mut chosen, 1.0), &mut emit),
+            }
         }
-        ws.buffer = buffer;
+        ws.chosen = chosen;
+    }
+}
+
+impl Slot {
+    #[inline(always)]
+    fn values<'a>(&self, t: usize, ws: &'a Workspace) -> &'a [Item] {
+        ws.cell(self.view, self.position.resolve(t, ws.tokens))
     }
 }
 
@@ -141,43 +351,24 @@ impl Compiled {
         })
     }
 
-    /// Emits one attribute for every combination of values of `slots`: `written` holds what
-    /// stands before them and the product of the numbers so far.
+    /// Emits one attribute for every combination of values of `slots`: those before them have the
+    /// values `chosen` and the product of numbers `value`.
     fn expand(
         &self,
         slots: &[Slot],
         t: usize,
         ws: &Workspace,
-        written: (&mut Vec<u8>, f64),
-        emit: &mut impl FnMut(&[u8], f64),
+        (chosen, value): (&mut Vec<Item>, f64),
+        emit: &mut impl FnMut(&Attribute<'_>, f64),
     ) {
-        let (buffer, value) = written;
         let Some((slot, rest)) = slots.split_first() else {
-            emit(buffer, value);
+            emit(&Attribute::of_line(self, chosen, ws), value);
             return;
         };
-        let length = buffer.len();
-        for &item in ws.cell(slot.view, slot.position.resolve(t, ws.tokens)) {
-            self.push_value(item, ws, buffer);
-            buffer.extend_from_slice(&slot.after);
-            self.expand(rest, t, ws, (buffer, value * item.weight), emit);
-            buffer.truncate(length);
-        }
-    }
-
-    #[inline]
-    fn push_value(&self, item: Item, ws: &Workspace, buffer: &mut Vec<u8>) {
-        let text = &ws.arena.as_bytes()[item.range()];
-        let special = |byte: &u8| matches!(byte, b'|' | b'\\');
-        if !self.escape || !text.iter().any(special) {
-            buffer.extend_from_slice(text);
-            return;
-        }
-        for byte in text {
-            if special(byte) {
-                buffer.push(b'\\');
-            }
-            buffer.push(*byte);
+        for item in slot.values(t, ws) {
+            chosen.push(*item);
+            self.expand(rest, t, ws, (chosen, value * item.weight), emit);
+            chosen.pop();
         }
     }
 }

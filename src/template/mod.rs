@@ -3,34 +3,36 @@
 //! A template file says, one template a line, what is looked at around a token; `docs/templates.md`
 //! is its reference. [`Template::parse`] checks the file, [`Template::learn`] fixes what depends on
 //! the training data, [`Template::bind`] looks up the columns of a corpus, and the [`Extractor`]
-//! that results writes the attributes of a token as bytes into a [`Sink`]:
+//! that results gives the attributes of a token to a [`Sink`], which may write their names:
 //!
 //! ```
 //! use dropchain::sentence::{Schema, Sentence};
-//! use dropchain::template::{Sink, Template, Workspace};
+//! use dropchain::template::{Attribute, Sink, Template, Workspace};
 //!
-//! struct Print(String);
-//! impl Sink for Print {
-//!     fn node(&mut self, attribute: &[u8], _value: f64) {
-//!         self.0 += &format!("{} ", String::from_utf8_lossy(attribute));
+//! struct Names(Vec<u8>);
+//! impl Sink for Names {
+//!     fn node(&mut self, attribute: &Attribute<'_>, _value: f64) {
+//!         attribute.write(&mut self.0);
+//!         self.0.push(b' ');
 //!     }
-//!     fn edge(&mut self, _attribute: &[u8], _value: f64) {}
+//!     fn edge(&mut self, _attribute: &Attribute<'_>, _value: f64) {}
 //! }
 //!
 //! let source = "word\nword[-1] & shape(collapsed)\n";
 //! let template = Template::parse(source, "my.tpl", &mut |_| unreachable!())?;
 //! let extractor = template.bind(&Schema::words())?;
 //! let sentence = Sentence::from_words(["in", "London"]);
-//! let (mut workspace, mut sink) = (Workspace::default(), Print(String::new()));
+//! let (mut workspace, mut sink) = (Workspace::default(), Names(Vec::new()));
 //! extractor.prepare(&sentence, &mut workspace)?;
 //! extractor.extract(&sentence, 1, &mut workspace, &mut sink);
-//! assert_eq!(sink.0, "word[0]=London word[-1]|shape(collapsed)[0]=in|Xx ");
+//! assert_eq!(sink.0, b"word[0]=London word[-1]|shape(collapsed)[0]=in|Xx ");
 //! # Ok::<(), dropchain::Error>(())
 //! ```
 //!
 //! Characters are grapheme clusters throughout: none is ever cut.
 
 mod arguments;
+mod attribute;
 mod bind;
 mod extract;
 mod functions;
@@ -57,6 +59,7 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
 
+pub use attribute::Attribute;
 pub use extract::{Extractor, Sink};
 pub use syntax::Column;
 pub use workspace::Workspace;

@@ -1,6 +1,7 @@
-//! Views: what a function is at every position of a sentence, computed once per sentence.
+//! Views: what a function is at every position of a sentence, computed once for each word that it
+//! sees or, where it looks around, once per sentence.
 
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 
 use regex::Regex;
@@ -12,7 +13,7 @@ use super::pattern::Pattern;
 use super::shape::{Known, capitalization, character_kinds};
 use super::syntax::{Form, NGRAM_WINDOW, Part, Test};
 use super::text::{graphemes, push_lower};
-use super::workspace::Workspace;
+use super::workspace::{Item, Workspace};
 use crate::error::{Error, Result};
 use crate::sentence::Sentence;
 
@@ -46,6 +47,16 @@ pub(super) enum View {
     Test(Test, usize),
 }
 
+/// The cell of the input that a view is computed of.
+pub(super) struct Source {
+    /// Its text in the arena.
+    pub text: Range<usize>,
+    /// Where it lies: `Some((before, distance))` outside of the sentence, at a distance from 1.
+    pub outside: Option<(bool, usize)>,
+    /// The first cell of its entry.
+    pub first: usize,
+}
+
 impl View {
     /// The column that it reads from the sentence, if it does.
     pub(super) fn column(&self) -> Option<usize> {
@@ -56,63 +67,89 @@ impl View {
         }
     }
 
-    /// Computes the view at every position of `sentence`.
+    /// Positions on either side of a sentence where it has a value of its own.
+    pub(super) fn padding(&self) -> usize {
+        match self {
+            Self::Pattern(pattern) => pattern.padding(),
+            _ => 1,
+        }
+    }
+
+    /// The view of the same cell that this one is made of, if it depends on nothing else.
+    pub(super) fn made_of(&self) -> Option<usize> {
+        match self {
+            Self::Lower(source)
+            | Self::Form(_, source, _)
+            | Self::Parts(_, _, source)
+            | Self::Regex(_, source)
+            | Self::Title(source)
+            | Self::Cluster(_, _, source)
+            | Self::LengthValue(source)
+            | Self::Test(_, source) => Some(*source),
+            _ => None,
+        }
+    }
+
+    /// Computes a view of one cell; `offset(view)` is where another one stands in the entry.
+    pub(super) fn fill_kept(
+        &self,
+        source: &Source,
+        offset: impl Fn(usize) -> usize,
+        ws: &mut Workspace,
+    ) {
+        let inside = source.outside.is_none();
+        let cell = self.made_of().map_or(0, |view| source.first + offset(view));
+        let made_of = |ws: &Workspace| ws.source_of(cell);
+        match self {
+            Self::Column(_) => ws.push_range(source.text.clone()),
+            Self::Lower(_) => ws.push_made(made_of(ws), |text, _, out| push_lower(text, out)),
+            Self::Form(form, _, known) => push_form(*form, made_of(ws), known, ws),
+            Self::Test(test, _) => push_test(test, cell, inside, ws),
+            Self::Pattern(pattern) => push_pattern(pattern, source, ws),
+            _ if !inside => {}
+            Self::Parts(part, lengths, _) => push_parts(*part, lengths, made_of(ws), ws),
+            Self::Regex(regex, _) => push_group(regex, made_of(ws), ws),
+            Self::Title(_) => push_flag(is_title(&ws.arena[made_of(ws)]), ws),
+            Self::Cluster(clusters, lengths, _) => push_paths(clusters, lengths, made_of(ws), ws),
+            Self::LengthValue(_) => {
+                let length = graphemes(&ws.arena[made_of(ws)]).count();
+                push_number(length as f64, ws);
+            }
+            _ => {} // looks around
+        }
+        ws.end_cell();
+    }
+
+    /// Computes a view that looks around at every position of `sentence`.
     ///
     /// # Errors
     ///
     /// [`Error::Input`] at a token whose cell should be a number and is none.
-    pub(super) fn fill(&self, sentence: &Sentence, ws: &mut Workspace) -> Result<()> {
-        if let Self::Pattern(pattern) = self {
-            fill_pattern(pattern, sentence, ws);
-            return Ok(());
-        }
-        ws.begin_view(1);
-        if let Self::Regex(regex, source) = self {
-            fill_groups(regex, *source, ws);
-            return Ok(());
-        }
+    pub(super) fn fill_around(&self, sentence: &Sentence, ws: &mut Workspace) -> Result<()> {
         if let Self::Lexicon(lexicon, source) = self {
             tag(lexicon, *source, ws);
         }
         let length = ws.tokens as i64;
         for p in -1..=length {
-            if (0..length).contains(&p) {
-                self.inside(sentence, p as usize, ws)?;
-            } else {
-                self.outside(p, ws);
+            match self {
+                Self::Bias => ws.push_range(0..0),
+                Self::Test(test, source) => {
+                    let cell = ws.cell_number(*source, p);
+                    push_test(test, cell, (0..length).contains(&p), ws);
+                }
+                _ if !(0..length).contains(&p) => {}
+                _ => self.inside(sentence, p as usize, ws)?,
             }
             ws.end_cell();
         }
         Ok(())
     }
 
-    /// What a view has before and after the sentence, where the text is empty.
-    fn outside(&self, p: i64, ws: &mut Workspace) {
-        match self {
-            Self::Bias => ws.push_range(0..0),
-            Self::Column(_) | Self::Lower(_) => ws.push_text(""),
-            Self::Form(form, _, known) => push_form(*form, 0..0, known, ws),
-            Self::Test(test, source) => push_test(test, *source, p, ws),
-            _ => {}
-        }
-    }
-
     fn inside(&self, sentence: &Sentence, t: usize, ws: &mut Workspace) -> Result<()> {
-        let p = t as i64;
         match self {
-            Self::Bias => ws.push_range(0..0),
             Self::Start => push_flag(t == 0, ws),
             Self::End => push_flag(t + 1 == ws.tokens, ws),
-            Self::Column(column) => ws.push_text(sentence.cell(t, *column)),
-            Self::Lower(source) => {
-                ws.push_made(ws.source(*source, p), |text, _, out| push_lower(text, out));
-            }
-            Self::Form(form, source, known) => push_form(*form, ws.source(*source, p), known, ws),
-            Self::Parts(part, lengths, source) => push_parts(*part, lengths, *source, p, ws),
-            Self::Bag(window, source) => push_bag(window, *source, p, ws),
-            Self::Title(source) => {
-                push_flag(is_title(&ws.arena[ws.source(*source, p)]), ws);
-            }
+            Self::Bag(window, source) => push_bag(window, *source, t as i64, ws),
             Self::Occurrence(source) => {
                 let word = |u: usize| &ws.arena[ws.source(*source, u as i64)];
                 if let Some(value) = occurrence(ws.tokens, word, t) {
@@ -123,9 +160,6 @@ impl View {
                 Some(b' ') | None => {}
                 Some(&tag) => ws.push_text(char::from(tag).encode_utf8(&mut [0; 4])),
             },
-            Self::Cluster(clusters, lengths, source) => {
-                push_paths(clusters, lengths, *source, p, ws);
-            }
             Self::Number(column) => {
                 let number = parse_number(sentence.cell(t, *column));
                 push_number(
@@ -133,12 +167,7 @@ impl View {
                     ws,
                 );
             }
-            Self::LengthValue(source) => {
-                let length = graphemes(&ws.arena[ws.source(*source, p)]).count();
-                push_number(length as f64, ws);
-            }
-            Self::Pattern(_) | Self::Regex(..) => {} // have a loop of their own
-            Self::Test(test, source) => push_test(test, *source, p, ws),
+            _ => {} // has an entry for each text
         }
         Ok(())
     }
@@ -169,7 +198,7 @@ fn not_a_number(sentence: &Sentence, t: usize, column: usize) -> Error {
     Error::input(sentence.place(t), message)
 }
 
-fn push_form(form: Form, source: std::ops::Range<usize>, known: &Known, ws: &mut Workspace) {
+fn push_form(form: Form, source: Range<usize>, known: &Known, ws: &mut Workspace) {
     match form {
         Form::Same => ws.push_range(source),
         Form::Shape(shape) => {
@@ -187,14 +216,7 @@ fn push_form(form: Form, source: std::ops::Range<usize>, known: &Known, ws: &mut
     }
 }
 
-fn push_parts(
-    part: Part,
-    lengths: &RangeInclusive<usize>,
-    source: usize,
-    p: i64,
-    ws: &mut Workspace,
-) {
-    let word = ws.source(source, p);
+fn push_parts(part: Part, lengths: &RangeInclusive<usize>, word: Range<usize>, ws: &mut Workspace) {
     match part {
         Part::Prefix => push_prefixes(lengths, word, ws),
         Part::Suffix => push_suffixes(lengths, word, None, ws),
@@ -215,7 +237,7 @@ fn push_parts(
 }
 
 /// Writes `<text>` into the arena.
-fn push_bracketed(word: std::ops::Range<usize>, ws: &mut Workspace) -> std::ops::Range<usize> {
+fn push_bracketed(word: Range<usize>, ws: &mut Workspace) -> Range<usize> {
     let start = ws.arena.len();
     ws.arena.push('<');
     ws.arena.extend_from_within(word);
@@ -223,11 +245,7 @@ fn push_bracketed(word: std::ops::Range<usize>, ws: &mut Workspace) -> std::ops:
     start..ws.arena.len()
 }
 
-fn push_prefixes(
-    lengths: &RangeInclusive<usize>,
-    word: std::ops::Range<usize>,
-    ws: &mut Workspace,
-) {
+fn push_prefixes(lengths: &RangeInclusive<usize>, word: Range<usize>, ws: &mut Workspace) {
     ws.cuts.clear();
     let mut end = word.start;
     for grapheme in graphemes(&ws.arena[word.clone()]).take(*lengths.end()) {
@@ -241,7 +259,7 @@ fn push_prefixes(
 
 fn push_suffixes(
     lengths: &RangeInclusive<usize>,
-    word: std::ops::Range<usize>,
+    word: Range<usize>,
     but: Option<usize>,
     ws: &mut Workspace,
 ) {
@@ -262,7 +280,7 @@ fn push_suffixes(
 }
 
 /// All runs of `lengths` characters, each text once, within the first [`NGRAM_WINDOW`].
-fn push_ngrams(lengths: &RangeInclusive<usize>, word: std::ops::Range<usize>, ws: &mut Workspace) {
+fn push_ngrams(lengths: &RangeInclusive<usize>, word: Range<usize>, ws: &mut Workspace) {
     ws.cuts.clear();
     ws.cuts.push(word.start);
     let mut end = word.start;
@@ -288,33 +306,26 @@ fn push_ngrams(lengths: &RangeInclusive<usize>, word: std::ops::Range<usize>, ws
 }
 
 /// A flag, or the first group's text, where the expression matches.
-fn fill_groups(regex: &Regex, source: usize, ws: &mut Workspace) {
-    let mut groups = regex.capture_locations();
-    ws.end_cell();
-    for t in 0..ws.tokens {
-        let word = ws.source(source, t as i64);
-        let text = &ws.arena[word.clone()];
-        if groups.len() == 1 {
-            push_flag(regex.is_match(text), ws);
-        } else if regex.captures_read(&mut groups, text).is_some() {
-            let (start, end) = groups.get(1).unwrap_or((0, 0));
-            ws.push_range(word.start + start..word.start + end);
-        }
-        ws.end_cell();
+fn push_group(regex: &Regex, word: Range<usize>, ws: &mut Workspace) {
+    let text = &ws.arena[word.clone()];
+    if regex.captures_len() == 1 {
+        push_flag(regex.is_match(text), ws);
+    } else if let Some(groups) = regex.captures(text) {
+        let range = groups.get(1).map_or(0..0, |group| group.range());
+        ws.push_range(word.start + range.start..word.start + range.end);
     }
-    ws.end_cell();
 }
 
 /// The set of texts in the window; outside the sentence it is the empty text.
 fn push_bag(window: &RangeInclusive<i32>, source: usize, p: i64, ws: &mut Workspace) {
-    let offsets = || window.clone().map(i64::from);
-    for offset in offsets() {
-        let range = ws.source(source, p + offset);
-        let text = &ws.arena[range.clone()];
-        let earlier = offsets().take_while(|&other| other < offset);
-        let mut texts = earlier.map(|other| &ws.arena[ws.source(source, p + other)]);
-        if !texts.any(|other| other == text) {
-            ws.push_range(range);
+    let first = ws.next_item();
+    for offset in window.clone().map(i64::from) {
+        let Some(&item) = ws.cell(source, p + offset).first() else {
+            continue;
+        };
+        let same = |other: &Item| other.piece == item.piece && ws.text(*other) == ws.text(item);
+        if !ws.items_from(first).iter().any(same) {
+            ws.push_copy(item);
         }
     }
 }
@@ -327,8 +338,8 @@ fn tag(lexicon: &Lexicon, source: usize, ws: &mut Workspace) {
 }
 
 /// Prefixes of the cluster's path; of those longer than the path one, the path itself.
-fn push_paths(clusters: &Clusters, lengths: &[usize], source: usize, p: i64, ws: &mut Workspace) {
-    let Some(path) = clusters.path(&ws.arena[ws.source(source, p)]) else {
+fn push_paths(clusters: &Clusters, lengths: &[usize], word: Range<usize>, ws: &mut Workspace) {
+    let Some(path) = clusters.path(&ws.arena[word]) else {
         return;
     };
     let start = ws.arena.len();
@@ -346,9 +357,8 @@ fn push_paths(clusters: &Clusters, lengths: &[usize], source: usize, p: i64, ws:
     }
 }
 
-fn push_test(test: &Test, source: usize, p: i64, ws: &mut Workspace) {
-    let inside = (0..ws.tokens as i64).contains(&p);
-    let mut texts = ws.cell(source, p).iter().map(|item| ws.text(*item));
+fn push_test(test: &Test, source: usize, inside: bool, ws: &mut Workspace) {
+    let mut texts = ws.items_of(source).iter().map(|item| ws.text(*item));
     let holds = match test {
         Test::Length(comparison, number) => {
             let length = texts.next().map_or(0, |text| graphemes(text).count());
@@ -362,27 +372,11 @@ fn push_test(test: &Test, source: usize, p: i64, ws: &mut Workspace) {
     push_flag(holds, ws);
 }
 
-fn fill_pattern(pattern: &Pattern, sentence: &Sentence, ws: &mut Workspace) {
-    let padding = pattern.padding();
-    ws.begin_view(padding);
+fn push_pattern(pattern: &Pattern, source: &Source, ws: &mut Workspace) {
     let mut boundary = std::mem::take(&mut ws.boundary);
-    for distance in (1..=padding).rev() {
-        ws.push_made(0..0, |_, _, out| {
-            pattern.write_outside(true, distance, &mut boundary, out);
-        });
-        ws.end_cell();
-    }
-    for t in 0..ws.tokens {
-        ws.push_made(0..0, |_, _, out| {
-            pattern.write(sentence.cell(t, pattern.column), out);
-        });
-        ws.end_cell();
-    }
-    for distance in 1..=padding {
-        ws.push_made(0..0, |_, _, out| {
-            pattern.write_outside(false, distance, &mut boundary, out);
-        });
-        ws.end_cell();
-    }
+    ws.push_made(source.text.clone(), |text, _, out| match source.outside {
+        None => pattern.write(text, out),
+        Some((before, distance)) => pattern.write_outside(before, distance, &mut boundary, out),
+    });
     ws.boundary = boundary;
 }

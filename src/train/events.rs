@@ -131,6 +131,17 @@ impl std::fmt::Display for EndReason {
     }
 }
 
+/// What pruning did.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pruned {
+    /// Weights of attributes before.
+    pub before: usize,
+    /// Weights of attributes after.
+    pub after: usize,
+    /// Scores on development data, before and after.
+    pub dev: Option<[DevScore; 2]>,
+}
+
 /// Is told how training goes.
 pub trait Observer {
     /// Before the first iteration.
@@ -139,6 +150,8 @@ pub trait Observer {
     fn iteration(&mut self, _iteration: &Iteration) {}
     /// After the last iteration.
     fn end(&mut self, _end: &End) {}
+    /// After weights near 0 have been left out, where that is asked for.
+    fn pruned(&mut self, _pruned: &Pruned) {}
 }
 
 /// An observer that does nothing.

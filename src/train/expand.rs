@@ -41,6 +41,36 @@ pub(super) fn tables(
     Ok([nodes, edges])
 }
 
+/// Sets to 0 the parameters of attributes whose weights are nearer to 0 than `least`. Returns how
+/// many weights that are not 0 there were and are.
+pub(super) fn prune(
+    prepared: &Prepared,
+    space: &ParameterSpace,
+    theta: &mut [f64],
+    least: f64,
+) -> [usize; 2] {
+    let mut count = [0; 2];
+    for (classes, targets, range) in [
+        (&prepared.node_classes, &space.nodes, space.node_range()),
+        (&prepared.edge_classes, &space.edges, space.edge_range()),
+    ] {
+        let weights = &mut theta[range];
+        for class in 0..classes.len() as u32 {
+            let members = classes.size(class);
+            let share = 1.0 / f64::from(members).sqrt();
+            targets.for_each(class as usize, |_, index| {
+                let weight = &mut weights[index];
+                count[0] += members as usize * usize::from(*weight != 0.0);
+                if (*weight * share).abs() < least {
+                    *weight = 0.0;
+                }
+                count[1] += members as usize * usize::from(*weight != 0.0);
+            });
+        }
+    }
+    count
+}
+
 fn fill(
     mut table: TableBuilder,
     alphabet: &Alphabet,

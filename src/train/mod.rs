@@ -20,7 +20,7 @@ mod tests;
 mod trainer;
 mod watch;
 
-pub use events::{DevScore, End, EndReason, Iteration, Observer, Silent, Start};
+pub use events::{DevScore, End, EndReason, Iteration, Observer, Pruned, Silent, Start};
 pub use options::{Defaults, NoiseKind, TrainOptions};
 pub use problem::Problem;
 pub use trainer::{Trained, Trainer};

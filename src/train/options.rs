@@ -67,6 +67,9 @@ pub struct TrainOptions {
     pub recall_bias: Option<f64>,
     /// How weights are stored in the model.
     pub precision: Precision,
+    /// Weights of attributes that are nearer to 0 than this are left out of the model.
+    #[serde(default)]
+    pub prune: f64,
 }
 
 /// How features are noised.
@@ -139,6 +142,7 @@ impl Default for TrainOptions {
             patience: Defaults::PATIENCE,
             recall_bias: None,
             precision: Precision::F32,
+            prune: 0.0,
         }
     }
 }
@@ -160,6 +164,12 @@ impl TrainOptions {
             self.check_rate(name, rate.unwrap_or(0.0))?;
         }
         self.check_monte_carlo()?;
+        if !self.prune.is_finite() || self.prune < 0.0 {
+            return Err(Error::parameter(format!(
+                "pruning below {}; expected a finite number that is not negative",
+                self.prune
+            )));
+        }
         if !self.unlabeled_weight.is_finite() || self.unlabeled_weight < 0.0 {
             return Err(Error::parameter(format!(
                 "unlabeled weight {}; expected a finite number that is not negative",
@@ -285,6 +295,10 @@ mod tests {
             fault(|o| o.recall_bias = Some(f64::INFINITY)),
             "recall bias inf; expected a finite number"
         );
+        assert_eq!(
+            fault(|o| o.prune = f64::INFINITY),
+            "pruning below inf; expected a finite number that is not negative"
+        );
         assert_eq!(fault(|o| o.patience = 0), "patience 0; expected 1 or more");
         assert_eq!(
             fault(|o| o.min_count = 0),
@@ -365,6 +379,7 @@ mod tests {
                 } else {
                     Precision::F64
                 },
+                prune: noise.2,
             },
         )
     }

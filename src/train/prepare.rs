@@ -5,15 +5,12 @@ use crate::error::{Error, Result};
 use crate::extract::{Alphabets, AttributeSource, Builder, Classes, Dataset};
 use crate::ids::LabelId;
 use crate::label::{LabelSet, Scheme, SchemeDetector, convert, spans};
+use crate::model::MAX_LABELS;
 use crate::score::{LabelWeights, ParameterSpace, SpaceOptions};
 use crate::sentence::Sentence;
 use crate::template::Template;
 
 use super::options::TrainOptions;
-
-/// Labels that can be trained. Training needs dozens of arrays of K² numbers; a column of words,
-/// taken for the labels, would fill any memory with them.
-const MAX_LABELS: usize = 4096;
 
 /// Labels of a corpus and their scheme.
 #[derive(Clone, Debug)]
@@ -140,7 +137,7 @@ pub(super) struct Prepared {
 /// Extracts the attributes of the training sentences and of the unlabeled ones, each attribute in a
 /// class of its own.
 pub(super) fn prepare(
-    sentences: &[Sentence],
+    sentences: Vec<Sentence>,
     unlabeled: &[Sentence],
     template: Option<&Template>,
     options: &TrainOptions,
@@ -148,12 +145,13 @@ pub(super) fn prepare(
     let Some(first) = sentences.first() else {
         return Err(Error::parameter("there are no sentences to train on"));
     };
-    let labels = Labels::of(sentences, options)?;
+    let labels = Labels::of(&sentences, options)?;
     let edges = options.order == Order::One;
     let source = AttributeSource::bind(template, first.schema())?;
     let mut builder = Builder::growing(source, edges);
+    // Each is let go when it has been taken in, so that no text is there twice.
     for sentence in sentences {
-        builder.add(sentence, &labels.ids(sentence)?)?;
+        builder.add(&sentence, &labels.ids(&sentence)?)?;
     }
     for sentences in unlabeled.chunk_by(|x, y| x.schema() == y.schema()) {
         let schema = sentences[0].schema();
@@ -199,6 +197,12 @@ impl Prepared {
                 transitions,
             },
         )
+    }
+
+    /// Lets go of what is needed only to look attributes up.
+    pub fn close(&mut self) {
+        self.alphabets.nodes.close();
+        self.alphabets.edges.close();
     }
 
     /// Number of attributes.

@@ -50,7 +50,7 @@ impl Problem {
         if let Some(template) = &mut template {
             template.learn(sentences.iter());
         }
-        let mut prepared = prepare(&sentences, &[], template.as_ref(), options)?;
+        let mut prepared = prepare(sentences, &[], template.as_ref(), options)?;
         if options.collapse {
             prepared.collapse();
         }

@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use super::development::Development;
-use super::events::{End, Observer, Start};
+use super::events::{DevScore, End, Observer, Pruned, Start};
 use super::expand;
 use super::optimize::Optimizer;
 use super::options::TrainOptions;
@@ -94,7 +94,8 @@ impl<'a> Trainer<'a> {
         }
         let noise = self.options.noise();
         let unlabeled = if noise.is_some() { self.unlabeled } else { &[] };
-        let mut prepared = prepare(&sentences, unlabeled, template.as_ref(), &self.options)?;
+        let source = Source::of(&sentences);
+        let mut prepared = prepare(sentences, unlabeled, template.as_ref(), &self.options)?;
         let edges = self.options.order == Order::One;
         let development = match dev {
             None => None,
@@ -106,8 +107,7 @@ impl<'a> Trainer<'a> {
                 Some(development)
             }
         };
-        let source = Source::of(&sentences);
-        drop(sentences);
+        prepared.close();
         let transitions = template.as_ref().is_none_or(Template::transitions);
         let run = self.optimize(&mut prepared, development, transitions, observer)?;
         let model = self.model(&prepared, template, source, &run)?;
@@ -151,8 +151,24 @@ impl<'a> Trainer<'a> {
             interrupt: self.interrupt,
         };
         let outcome = optimizer.run(objective, &mut watch, observer)?;
-        let (theta, end) = watch.finish(outcome)?;
+        let (mut theta, end) = watch.finish(outcome)?;
         observer.end(&end);
+        if self.options.prune > 0.0 {
+            let bias = [end.recall_bias];
+            let score = |theta: &[f64]| -> Result<Option<DevScore>> {
+                let scores = development.map(|d| d.score(&space, theta, &bias));
+                Ok(scores
+                    .transpose()?
+                    .and_then(|scores| scores.first().copied()))
+            };
+            let before = score(&theta)?;
+            let weights = expand::prune(prepared, &space, &mut theta, self.options.prune);
+            observer.pruned(&Pruned {
+                before: weights[0],
+                after: weights[1],
+                dev: before.zip(score(&theta)?).map(|(b, a)| [b, a]),
+            });
+        }
         Ok(Run { space, theta, end })
     }
 
@@ -231,7 +247,7 @@ impl<'a> Trainer<'a> {
             provenance,
             tables: Default::default(),
         };
-        Model::build(header, nodes, edges)
+        Model::build(header, &nodes, &edges)
     }
 }
 

@@ -193,6 +193,12 @@ impl<W: Write> Writer<W> {
         })
     }
 
+    /// Says whether the sentence before the first that is written is the boundary of a document, where
+    /// sentences are spread over several writers.
+    pub fn begin_document(&mut self, begin: bool) {
+        self.new_document = begin;
+    }
+
     /// Writes a sentence.
     ///
     /// # Errors

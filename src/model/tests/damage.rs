@@ -122,7 +122,7 @@ fn damage_is_found_when_it_is_touched_and_not_before() {
             .unwrap();
     }
     let edges = TableBuilder::edges(3, Precision::F32);
-    let model = Model::build(header(&LABELS, "word", Precision::F32), table, edges).unwrap();
+    let model = Model::build(header(&LABELS, "word", Precision::F32), &table, &edges).unwrap();
     let mut bytes = model.as_bytes().to_vec();
     let end = bytes.len();
     bytes[end - 1] ^= 1; // the last block holds names, which scores do not need
@@ -159,11 +159,11 @@ fn other_files_are_not_taken_for_models() {
 #[test]
 fn a_later_version_is_named() {
     let mut bytes = small_model().as_bytes().to_vec();
-    bytes[8] = 2;
+    bytes[8] = 3;
     assert_eq!(
         fault(bytes),
-        "model in memory: the model has format version 2; this dropchain reads version 1, so a \
-         newer dropchain is needed, or the model is damaged"
+        "model in memory: the model has format version 3; this dropchain reads versions 1 and 2, \
+         so a newer dropchain is needed, or the model is damaged"
     );
 }
 
@@ -223,8 +223,15 @@ fn a_header_that_contradicts_itself_is_damaged() {
         "the model has no labels"
     );
     assert_eq!(
-        fault(|header| header.label_weights.transitions.push(0.0)),
+        fault(|header| header.label_weights.transitions.push(1.0)),
         "transition or boundary weights do not fit the labels"
+    );
+    assert_eq!(
+        fault(|header| {
+            let labels = (0..5000).map(|i| i.to_string()).collect::<Vec<_>>();
+            header.labels = LabelSet::try_from(labels).unwrap();
+        }),
+        "the model has 5000 labels; at most 4096 can be trained"
     );
     assert_eq!(
         fault(|header| header.label_weights.end[0] = f64::NAN),
@@ -284,21 +291,30 @@ fn score_fault(bytes: Vec<u8>) -> String {
 #[test]
 fn weights_that_do_not_exist_are_damage() {
     let model = small_model();
-    let slots = section(&model, SLOTS).len() / 16;
-    for number in [0xff_ff_ff_ff_u32, 0x7f_ff_ff_ff, 13] {
-        for field in [8, 12] {
-            let mut bytes = model.as_bytes().to_vec();
-            for slot in 0..slots {
-                let at = section(&model, SLOTS).start + 16 * slot;
-                if bytes[at + 12..at + 16] != [0; 4] {
-                    bytes[at + field..at + field + 4].copy_from_slice(&number.to_le_bytes());
-                }
-            }
-            let fault = score_fault(reseal(bytes).unwrap());
-            assert!(
-                fault.contains("an attribute has weights that do not exist"),
-                "{fault}"
-            );
+    let mut bytes = model.as_bytes().to_vec();
+    for at in section(&model, SLOTS).step_by(8) {
+        if bytes[at..at + 8] != [0; 8] {
+            bytes[at] |= 7; // three bits are enough for the four attributes
+        }
+    }
+    let fault = score_fault(reseal(bytes).unwrap());
+    assert!(
+        fault.contains("an attribute has weights that do not exist"),
+        "{fault}"
+    );
+}
+
+#[test]
+fn weights_without_a_last_one_are_damage() {
+    let model = small_model();
+    for offset in [8, 16] {
+        let bytes = replaced(&model, EDGE_WEIGHTS, offset, &5_u32.to_le_bytes());
+        let model = Model::from_bytes(bytes).unwrap();
+        let name = b"edge:word[0]=c";
+        let fault = model.add_scores(Kind::Edge, name, 1.0, 3, &mut [0.0; 9]);
+        match offset {
+            16 => assert!(fault.unwrap_err().to_string().contains("do not exist")),
+            _ => assert!(fault.unwrap()),
         }
     }
 }
@@ -307,8 +323,8 @@ fn weights_that_do_not_exist_are_damage() {
 fn a_full_table_of_others_is_searched_once_around() {
     let model = small_model();
     let mut bytes = model.as_bytes().to_vec();
-    for at in section(&model, SLOTS).step_by(16) {
-        bytes[at..at + 16].fill(1);
+    for at in section(&model, SLOTS).step_by(8) {
+        bytes[at..at + 8].fill(1);
     }
     let model = Model::from_bytes(reseal(bytes).unwrap()).unwrap();
     let known = model.add_scores(Kind::Node, b"word[0]=a", 1.0, 3, &mut [0.0; 3]);
@@ -336,11 +352,11 @@ fn a_weight_of_no_label_is_damage() {
 fn names_outside_of_the_names_are_damage() {
     let model = small_model();
     for (end, expected) in [
-        (u64::MAX, "a name lies outside of the names"),
+        (u32::MAX, "a name lies outside of the names"),
         (1_000, "a name lies outside of the names"),
         (0, "a name ends before it begins"),
     ] {
-        let bytes = replaced(&model, ENDS, 8, &end.to_le_bytes());
+        let bytes = replaced(&model, ENDS, 4, &end.to_le_bytes());
         let model = Model::from_bytes(bytes).unwrap();
         let fault = model.attribute_name(Kind::Node, 1).unwrap_err();
         assert!(fault.to_string().contains(expected), "{fault}");

@@ -56,7 +56,7 @@ pub(crate) fn model(header: Header, nodes: &Weights, edges: &Weights) -> Model {
     };
     let nodes = fill(TableBuilder::nodes(k, precision), nodes);
     let edges = fill(TableBuilder::edges(k, precision), edges);
-    Model::build(header, nodes, edges).unwrap()
+    Model::build(header, &nodes, &edges).unwrap()
 }
 
 pub(crate) const LABELS: [&str; 3] = ["O", "B-X", "I-X"];
@@ -162,7 +162,7 @@ fn many_attributes_are_all_found() {
         table.push(format!("a{i}").as_bytes(), weights).unwrap();
     }
     let edges = TableBuilder::edges(3, Precision::F64);
-    let model = Model::build(header(&LABELS, "word", Precision::F64), table, edges).unwrap();
+    let model = Model::build(header(&LABELS, "word", Precision::F64), &table, &edges).unwrap();
     for i in 0..2000 {
         let found = weights(&model, Kind::Node, &format!("a{i}")).unwrap();
         assert_eq!(found[i % 3], (i + 1) as f64);
@@ -252,6 +252,19 @@ fn what_stands_before_the_tables_comes_back() {
     assert_eq!(after.label_weights, before.label_weights);
     assert_eq!(after.precision, Precision::F64);
     assert_eq!(after.provenance, before.provenance);
+}
+
+#[test]
+fn transitions_that_are_all_0_are_not_in_the_file() {
+    let size = |transitions: f64| {
+        let mut header = header(&LABELS, "word", Precision::F32);
+        header.label_weights.transitions = vec![transitions; 9];
+        let model = model(header, &dense_nodes(), &sparse_edges());
+        let read = Model::from_bytes(model.as_bytes().to_vec()).unwrap();
+        assert_eq!(read.header().label_weights.transitions, [transitions; 9]);
+        model.as_bytes().len()
+    };
+    assert_eq!(size(0.5) - size(0.0), 9 * 8);
 }
 
 #[test]

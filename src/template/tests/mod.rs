@@ -5,13 +5,15 @@ mod docs;
 mod faults;
 mod finkel;
 mod functions;
+mod memory;
 mod robust;
 mod store;
 
 use std::sync::Arc;
 
-use super::{Sink, Template, Workspace};
+use super::{Attribute, Sink, Template, Workspace};
 use crate::error::{Error, Result};
+use crate::fingerprint::Base;
 use crate::sentence::{Schema, Sentence};
 
 /// Collects the attributes of a token; a value other than 1 is written after a colon.
@@ -22,19 +24,26 @@ struct Collected {
 }
 
 impl Sink for Collected {
-    fn node(&mut self, attribute: &[u8], value: f64) {
+    fn node(&mut self, attribute: &Attribute<'_>, value: f64) {
         self.node.push(written(attribute, value));
     }
 
-    fn edge(&mut self, attribute: &[u8], value: f64) {
+    fn edge(&mut self, attribute: &Attribute<'_>, value: f64) {
         self.edge.push(written(attribute, value));
     }
 }
 
-fn written(attribute: &[u8], value: f64) -> String {
-    let name = std::str::from_utf8(attribute).expect("attributes are UTF-8");
+fn written(attribute: &Attribute<'_>, value: f64) -> String {
+    let mut name = Vec::new();
+    attribute.write(&mut name);
+    assert!(attribute.is(&name));
+    assert_eq!(
+        attribute.key(),
+        Attribute::named(&name, Base::default()).key()
+    );
+    let name = String::from_utf8(name).expect("attributes are UTF-8");
     if value == 1.0 {
-        name.to_owned()
+        name
     } else {
         format!("{name}:{value}")
     }

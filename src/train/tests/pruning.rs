@@ -1,0 +1,82 @@
+//! Leaving weights near 0 out.
+
+use super::*;
+
+/// Remembers what pruning did.
+#[derive(Default)]
+struct Watch(Option<Pruned>);
+
+impl Observer for Watch {
+    fn pruned(&mut self, pruned: &Pruned) {
+        self.0 = Some(*pruned);
+    }
+}
+
+fn pruned(least: f64, dev: Option<Vec<Sentence>>) -> (Model, Option<Pruned>) {
+    let options = TrainOptions {
+        prune: least,
+        ..options()
+    };
+    let mut watch = Watch::default();
+    let source = Some(template("word\nword[-1]\nedge: word"));
+    let trainer = Trainer::new(options).unwrap();
+    let trained = trainer.train(corpus(NAMES), dev, source, &mut watch);
+    (trained.unwrap().model, watch.0)
+}
+
+fn weights(model: &Model) -> usize {
+    model.weights(Kind::Node) + model.weights(Kind::Edge)
+}
+
+/// The weights of all attributes of a kind, by name.
+fn all(model: &Model, kind: Kind) -> Vec<(Vec<u8>, Vec<f64>)> {
+    let k = model.header().labels.len();
+    let size = if kind == Kind::Node { k } else { k * k };
+    let row = |i: usize| {
+        let name = model.attribute_name(kind, i).unwrap().to_vec();
+        let mut scores = vec![0.0; size];
+        model.add_scores(kind, &name, 1.0, k, &mut scores).unwrap();
+        (name, scores)
+    };
+    (0..model.attributes(kind)).map(row).collect()
+}
+
+#[test]
+fn weights_near_0_are_left_out_and_no_others() {
+    let (full, none) = pruned(0.0, None);
+    assert_eq!(none, None, "nothing is told where nothing is asked for");
+    let (small, told) = pruned(0.02, None);
+    let told = told.unwrap();
+    assert!(told.after < told.before && told.after > 0, "{told:?}");
+    for kind in [Kind::Node, Kind::Edge] {
+        let mut expected = all(&full, kind);
+        for (_, row) in &mut expected {
+            for weight in row.iter_mut().filter(|weight| weight.abs() < 0.02) {
+                *weight = 0.0;
+            }
+        }
+        expected.retain(|(_, row)| row.iter().any(|&weight| weight != 0.0));
+        assert_eq!(all(&small, kind), expected);
+    }
+    assert!(small.as_bytes().len() < full.as_bytes().len());
+}
+
+#[test]
+fn transitions_are_not_pruned() {
+    let (full, _) = pruned(0.0, None);
+    let (small, told) = pruned(1e6, None);
+    assert_eq!(told.unwrap().after, 0);
+    assert_eq!(weights(&small), 0);
+    let weights = |model: &Model| model.header().label_weights.clone();
+    assert_eq!(weights(&small), weights(&full));
+}
+
+#[test]
+fn with_development_data_the_score_before_and_after_is_told() {
+    let (_, told) = pruned(1e6, Some(corpus(NAMES)));
+    let [before, after] = told.unwrap().dev.unwrap();
+    assert_eq!(before, DevScore::F1(1.0));
+    assert!(after.value() < 1.0, "{after:?}");
+    let (_, told) = pruned(1e-9, Some(corpus(NAMES)));
+    assert_eq!(told.unwrap().dev, Some([DevScore::F1(1.0); 2]));
+}
