@@ -14,6 +14,7 @@
 //! All sums run over fixed chunks in corpus order, so the result does not depend on the number of
 //! threads.
 
+mod curvature;
 mod features;
 mod monte_carlo;
 mod noise;
@@ -415,6 +416,10 @@ impl Objective for Likelihood<'_> {
 
     fn dimension(&self) -> usize {
         self.space.dimension()
+    }
+
+    fn inverse_curvature(&self) -> Option<Vec<f32>> {
+        Some(curvature::inverse(self.data, self.space, self.l2))
     }
 
     fn evaluate(&mut self, theta: &[f64], gradient: &mut [f64]) -> (f64, Terms) {

@@ -88,13 +88,14 @@ impl<'a, O: Objective> Descent<'a, O> {
             detail,
         };
         let norms = measure(&mut passes, penalty.as_mut(), &here);
+        let history = History::new(options.memory, dimension, objective.inverse_curvature());
         Self {
             objective,
             options,
             interrupt,
             penalty,
             passes,
-            history: History::new(options.memory, dimension),
+            history,
             there: Point {
                 x: vec![0.0; dimension],
                 gradient: vec![0.0; dimension],
@@ -181,7 +182,7 @@ impl<'a, O: Objective> Descent<'a, O> {
         loop {
             self.find_direction();
             let first = if self.history.is_empty() {
-                self.reach / self.norms.gradient
+                self.reach / self.passes.dot(&self.direction, &self.direction).sqrt()
             } else {
                 1.0
             };

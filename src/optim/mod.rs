@@ -135,6 +135,14 @@ pub trait Objective {
     /// optimizer then tries a shorter step. The gradient may be an approximation.
     fn evaluate(&mut self, x: &[f64], gradient: &mut [f64]) -> (f64, Self::Detail);
 
+    /// Estimates of the inverse of the diagonal of the Hessian, up to a common factor; `[n]`, finite and
+    /// above 0. They are the metric in which the first step goes downhill and from which curvature is
+    /// learned: good ones save iterations, bad ones cost some, and the minimum is the same. Default:
+    /// none, all variables alike.
+    fn inverse_curvature(&self) -> Option<Vec<f32>> {
+        None
+    }
+
     /// Tells that an iteration begins (0 is the first; the starting point belongs to it), and asks
     /// whether the function is another one than before. It must not change in between.
     fn begin_iteration(&mut self, _iteration: u64) -> bool {

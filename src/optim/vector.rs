@@ -116,6 +116,24 @@ impl Passes {
         })[0]
     }
 
+    /// out = factor·P·out with P = diag(p); returns out·w.
+    pub(super) fn scale(&mut self, out: &mut [f64], factor: f64, p: &[f32], w: &[f64]) -> f64 {
+        by_chunks!(self, [p, w], [out], {
+            for (o, &p) in out.iter_mut().zip(p) {
+                *o *= factor * f64::from(p);
+            }
+            [dot(out, w), 0.0, 0.0]
+        })[0]
+    }
+
+    /// vᵀ·P·v with P = diag(p)
+    pub(super) fn weighted_square(&mut self, v: &[f64], p: &[f32]) -> f64 {
+        by_chunks!(self, [v, p], [], {
+            let sum = v.iter().zip(p).map(|(v, &p)| f64::from(p) * v * v).sum();
+            [sum, 0.0, 0.0]
+        })[0]
+    }
+
     /// s = x₁ − x₀ and y = g₁ − g₀ of two points (x, g); returns s·s, y·y and s·y.
     pub(super) fn pair(
         &mut self,
@@ -208,6 +226,12 @@ mod tests {
             [squares, squares, -squares]
         );
         assert_eq!((out[n - 1], other[n - 1]), (-a[n - 1], a[n - 1]));
+
+        let halves = vec![0.5_f32; n];
+        out.copy_from_slice(&a);
+        assert_eq!(passes.scale(&mut out, 4.0, &halves, &a), 2.0 * squares);
+        assert_eq!(out[n - 1], 2.0 * a[n - 1]);
+        assert_eq!(passes.weighted_square(&a, &halves), 0.5 * squares);
 
         let zeros = a.iter().filter(|a| **a == 0.0).count();
         assert_eq!(

@@ -1,0 +1,65 @@
+//! How steep the objective is in each parameter, before anything is known of the parameters.
+//!
+//! The Hessian of the likelihood has Σ x²·p(1−p) + 2·c2 on its diagonal, the sum over the tokens of an
+//! attribute. Counts of attributes range from 1 to the size of the corpus, so do the curvatures, and
+//! an optimizer that takes all parameters for alike gives rare attributes their weights only after hundreds
+//! of iterations. With p(1−p) unknown, h = κ·Σ x² + 2·c2 stands for it.
+//!
+//! The optimizer gets 1/√h: the whole of 1/h is right at the start, and wrong later, when frequent
+//! attributes are sure of their labels (p(1−p) → 0) and rare ones are not; the root is the geometric mean
+//! between it and no estimate at all. (docs/decisions has the numbers.)
+
+use crate::extract::SparseRows;
+use crate::score::{ParameterSpace, Targets};
+
+use super::Dataset;
+
+/// What stands for p(1−p) of a label.
+const KAPPA: f64 = 0.1;
+
+/// The estimates 1/√h of all parameters, `[space.dimension()]`. Time O(entries of X + parameters).
+pub(super) fn inverse(data: &Dataset, space: &ParameterSpace, l2: f64) -> Vec<f32> {
+    // Absurd values of attributes leave the range of f32.
+    let estimate = |count: f64| (1.0 / (KAPPA * count + 2.0 * l2).sqrt()).clamp(1e-30, 1e30) as f32;
+    let pairs = data.tokens() as f64 / space.labels() as f64;
+    // Transitions and boundary weights; attributes follow.
+    let mut estimates = vec![estimate(pairs.max(1.0)); space.dimension()];
+    let parts = [
+        (
+            &data.nodes,
+            &space.nodes,
+            &space.node_scale,
+            space.node_range(),
+            1.0,
+        ),
+        (
+            &data.edges,
+            &space.edges,
+            &space.edge_scale,
+            space.edge_range(),
+            1.0 / space.labels() as f64, // a pair of labels is so much rarer than a label
+        ),
+    ];
+    for (rows, targets, scale, range, share) in parts {
+        let estimates = &mut estimates[range];
+        for (column, square) in squares(rows, targets, scale).into_iter().enumerate() {
+            // Attributes of unlabeled text alone may have no count here.
+            estimates[targets.range(column)].fill(estimate((share * square).max(share)));
+        }
+    }
+    estimates
+}
+
+/// Σ x² of every column, a class of m attributes counting m-fold.
+fn squares(rows: &SparseRows, targets: &Targets, scale: &[f64]) -> Vec<f64> {
+    let mut squares = vec![0.0; targets.columns()];
+    for row in 0..rows.len() {
+        for (column, value) in rows.entries(row) {
+            squares[column as usize] += value * value;
+        }
+    }
+    for (square, scale) in squares.iter_mut().zip(scale) {
+        *square *= scale * scale;
+    }
+    squares
+}
