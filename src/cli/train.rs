@@ -120,7 +120,7 @@ struct Training {
     /// With --noise monte-carlo: where its random numbers start from [default: 1]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     seed: Option<u64>,
-    /// With noise: iterations without it before those with it [default: 80, or half of --max-iterations]
+    /// With noise: iterations without it before those with it [default: 20, or half of --max-iterations]
     #[arg(long, value_name = "N")]
     warm_up: Option<usize>,
     /// Train attributes that always occur together as one (the same model, faster)

@@ -25,24 +25,17 @@ pub(super) fn inverse(data: &Dataset, space: &ParameterSpace, l2: f64) -> Vec<f3
     // Transitions and boundary weights; attributes follow.
     let mut estimates = vec![estimate(pairs.max(1.0)); space.dimension()];
     let parts = [
-        (
-            &data.nodes,
-            &space.nodes,
-            &space.node_scale,
-            space.node_range(),
-            1.0,
-        ),
+        (&data.nodes, &space.nodes, space.node_range(), 1.0),
         (
             &data.edges,
             &space.edges,
-            &space.edge_scale,
             space.edge_range(),
             1.0 / space.labels() as f64, // a pair of labels is so much rarer than a label
         ),
     ];
-    for (rows, targets, scale, range, share) in parts {
+    for (rows, targets, range, share) in parts {
         let estimates = &mut estimates[range];
-        for (column, square) in squares(rows, targets, scale).into_iter().enumerate() {
+        for (column, square) in squares(rows, targets).into_iter().enumerate() {
             // Attributes of unlabeled text alone may have no count here.
             estimates[targets.range(column)].fill(estimate((share * square).max(share)));
         }
@@ -50,16 +43,14 @@ pub(super) fn inverse(data: &Dataset, space: &ParameterSpace, l2: f64) -> Vec<f3
     estimates
 }
 
-/// Σ x² of every column, a class of m attributes counting m-fold.
-fn squares(rows: &SparseRows, targets: &Targets, scale: &[f64]) -> Vec<f64> {
+/// Σ x² of every column. A class of m attributes counts once: its members would each have this estimate,
+/// and so the optimizer visits the same points with and without collapsing.
+fn squares(rows: &SparseRows, targets: &Targets) -> Vec<f64> {
     let mut squares = vec![0.0; targets.columns()];
     for row in 0..rows.len() {
         for (column, value) in rows.entries(row) {
             squares[column as usize] += value * value;
         }
-    }
-    for (square, scale) in squares.iter_mut().zip(scale) {
-        *square *= scale * scale;
     }
     squares
 }

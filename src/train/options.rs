@@ -109,7 +109,7 @@ impl Defaults {
     /// Weight of an unlabeled sentence.
     pub const UNLABELED_WEIGHT: f64 = 0.2;
     /// Iterations without noise before those with it.
-    pub const WARM_UP: usize = 80;
+    pub const WARM_UP: usize = 20;
     /// Samples of a sentence.
     pub const SAMPLES: u32 = 4;
     /// Where random numbers start from.
