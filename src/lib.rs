@@ -78,7 +78,7 @@
 //! | 1 | [`optim`] | L-BFGS and OWL-QN |
 //! | 2 | [`tokenize`] | text to sentences |
 //! | 2 | [`template`] | which attributes a token has |
-//! | 2 | [`eval`] | accuracy, precision, recall, F1 |
+//! | 2 | [`eval`] | accuracy, precision, recall, F1; paired bootstrap |
 //! | 2 | [`noise`] | what simulated feature noise adds for a sentence, with its gradient |
 //! | 3 | [`corpus`] | reading and writing CoNLL, CoNLL-U, CRFsuite's format, JSON lines, text |
 //! | 3 | [`extract`] | sentences to the sparse design matrix X |

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use crate::support::Folder;
 
-const COMMANDS: [&str; 5] = ["train", "tag", "eval", "inspect", "demo"];
+const COMMANDS: [&str; 6] = ["train", "tag", "eval", "compare", "inspect", "demo"];
 
 /// What scripts may use, by command; names here are a promise.
-const FLAGS: [(&str, &[&str]); 5] = [
+const FLAGS: [(&str, &[&str]); 6] = [
     (
         "train",
         &[
@@ -67,6 +67,19 @@ const FLAGS: [(&str, &[&str]); 5] = [
             "--constrain",
             "--per-label",
             "--confusion",
+            "--json",
+            "--threads",
+        ],
+    ),
+    (
+        "compare",
+        &[
+            "--samples",
+            "--seed",
+            "--format",
+            "--columns",
+            "--label",
+            "--comments",
             "--json",
             "--threads",
         ],

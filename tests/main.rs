@@ -3,6 +3,7 @@
 
 mod bad_input;
 mod boundaries;
+mod compare;
 mod contract;
 mod damaged_models;
 mod determinism;

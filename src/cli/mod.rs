@@ -1,9 +1,11 @@
 //! The command line: arguments in, exit code out. All printing of the program is here.
 
 mod arguments;
+mod compare;
 mod demo;
 mod eval;
 mod inspect;
+mod predictions;
 mod progress;
 mod tag;
 mod train;
@@ -41,6 +43,7 @@ enum Command {
     Train(Box<train::Arguments>),
     Tag(tag::Arguments),
     Eval(eval::Arguments),
+    Compare(compare::Arguments),
     Inspect(inspect::Arguments),
     Demo(demo::Arguments),
 }
@@ -80,6 +83,7 @@ pub fn run() -> ExitCode {
         Command::Train(arguments) => arguments.run(),
         Command::Tag(arguments) => arguments.run(),
         Command::Eval(arguments) => arguments.run(),
+        Command::Compare(arguments) => arguments.run(),
         Command::Inspect(arguments) => arguments.run(),
         Command::Demo(arguments) => arguments.run(),
     };
