@@ -71,7 +71,7 @@
 //!
 //! | row | modules | what for |
 //! |---|---|---|
-//! | 0 | [`error`], [`ids`], [`math`] | errors with places, identifiers, numerical helpers |
+//! | 0 | [`error`], [`ids`], [`math`], [`replace`] | errors with places, identifiers, numerical helpers, files written whole |
 //! | 1 | [`sentence`] | tokens in columns |
 //! | 1 | [`label`] | labels, their schemes (IO, IOB1, IOB2, BIOES), the spans they write |
 //! | 1 | [`chain`] | inference: marginals, best paths |
@@ -79,6 +79,7 @@
 //! | 2 | [`tokenize`] | text to sentences |
 //! | 2 | [`template`] | which attributes a token has |
 //! | 2 | [`eval`] | accuracy, precision, recall, F1; paired bootstrap |
+//! | 2 | [`cluster`] | classes of words, learned from unlabeled text |
 //! | 2 | [`noise`] | what simulated feature noise adds for a sentence, with its gradient |
 //! | 3 | [`corpus`] | reading and writing CoNLL, CoNLL-U, CRFsuite's format, JSON lines, text |
 //! | 3 | [`extract`] | sentences to the sparse design matrix X |
@@ -93,6 +94,7 @@
 #![deny(missing_docs)]
 
 pub mod chain;
+pub mod cluster;
 pub mod corpus;
 pub mod error;
 pub mod eval;
@@ -104,6 +106,7 @@ pub mod model;
 pub mod noise;
 pub mod objective;
 pub mod optim;
+pub mod replace;
 pub mod report;
 pub mod score;
 pub mod sentence;

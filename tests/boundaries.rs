@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 /// The modules, row by row. Those of the first may be used everywhere.
 const ROWS: [&[&str]; 9] = [
-    &["error", "ids", "math", "wide"],
+    &["error", "ids", "math", "replace", "wide"],
     &["sentence", "label", "chain", "optim"],
-    &["tokenize", "template", "eval", "noise"],
+    &["tokenize", "template", "eval", "cluster", "noise"],
     &["corpus", "extract"],
     &["score"],
     &["objective", "model"],

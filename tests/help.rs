@@ -4,10 +4,12 @@ use std::collections::BTreeSet;
 
 use crate::support::Folder;
 
-const COMMANDS: [&str; 6] = ["train", "tag", "eval", "compare", "inspect", "demo"];
+const COMMANDS: [&str; 7] = [
+    "train", "tag", "eval", "compare", "inspect", "cluster", "demo",
+];
 
 /// What scripts may use, by command; names here are a promise.
-const FLAGS: [(&str, &[&str]); 6] = [
+const FLAGS: [(&str, &[&str]); 7] = [
     (
         "train",
         &[
@@ -85,6 +87,19 @@ const FLAGS: [(&str, &[&str]); 6] = [
         ],
     ),
     ("inspect", &["--top", "--template", "--json"]),
+    (
+        "cluster",
+        &[
+            "--clusters",
+            "--min-count",
+            "--output",
+            "--format",
+            "--columns",
+            "--comments",
+            "--threads",
+            "--quiet",
+        ],
+    ),
     ("demo", &["--label"]),
 ];
 

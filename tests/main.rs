@@ -3,6 +3,7 @@
 
 mod bad_input;
 mod boundaries;
+mod cluster;
 mod compare;
 mod contract;
 mod damaged_models;

@@ -1,6 +1,7 @@
 //! The command line: arguments in, exit code out. All printing of the program is here.
 
 mod arguments;
+mod cluster;
 mod compare;
 mod demo;
 mod eval;
@@ -45,6 +46,7 @@ enum Command {
     Eval(eval::Arguments),
     Compare(compare::Arguments),
     Inspect(inspect::Arguments),
+    Cluster(cluster::Arguments),
     Demo(demo::Arguments),
 }
 
@@ -85,6 +87,7 @@ pub fn run() -> ExitCode {
         Command::Eval(arguments) => arguments.run(),
         Command::Compare(arguments) => arguments.run(),
         Command::Inspect(arguments) => arguments.run(),
+        Command::Cluster(arguments) => arguments.run(),
         Command::Demo(arguments) => arguments.run(),
     };
     match outcome {
