@@ -1,5 +1,6 @@
 //! Views: what a function is at every position of a sentence, computed once per sentence.
 
+use std::fmt::Write;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
@@ -12,6 +13,7 @@ use super::pattern::Pattern;
 use super::shape::{Known, capitalization, character_kinds};
 use super::syntax::{Form, NGRAM_WINDOW, Part, Test};
 use super::text::{graphemes, push_lower};
+use super::vectors::Vectors;
 use super::workspace::Workspace;
 use crate::error::{Error, Result};
 use crate::sentence::Sentence;
@@ -37,6 +39,8 @@ pub(super) enum View {
     Occurrence(usize),
     Lexicon(Arc<Lexicon>, usize),
     Cluster(Arc<Clusters>, Vec<usize>, usize),
+    /// Vectors, and what they are multiplied by.
+    Vector(Arc<Vectors>, f64, usize),
     /// The numbers in a column.
     Number(usize),
     /// The length of the text as a number.
@@ -125,6 +129,9 @@ impl View {
             },
             Self::Cluster(clusters, lengths, source) => {
                 push_paths(clusters, lengths, *source, p, ws);
+            }
+            Self::Vector(vectors, scale, source) => {
+                push_vector(vectors, *scale, ws.source(*source, p), ws);
             }
             Self::Number(column) => {
                 let number = parse_number(sentence.cell(t, *column));
@@ -343,6 +350,18 @@ fn push_paths(clusters: &Clusters, lengths: &[usize], source: usize, p: i64, ws:
     }
     if whole {
         ws.push_range(start..start + path.len());
+    }
+}
+
+/// The numbers of the word's vector, each with its position as text; zeros are no attributes.
+fn push_vector(vectors: &Vectors, scale: f64, word: std::ops::Range<usize>, ws: &mut Workspace) {
+    let Some(numbers) = vectors.of(&ws.arena[word]) else {
+        return;
+    };
+    for (i, &number) in numbers.iter().enumerate().filter(|(_, n)| **n != 0.0) {
+        let start = ws.arena.len();
+        let _ = write!(ws.arena, "{i}"); // a String takes all
+        ws.push_weighted(start..ws.arena.len(), scale * f64::from(number));
     }
 }
 
