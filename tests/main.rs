@@ -17,3 +17,4 @@ mod processes;
 mod support;
 mod tagging;
 mod training;
+mod vectors;

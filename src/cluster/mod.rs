@@ -4,7 +4,9 @@
 //! before. Under it the text is the more probable the more the classes of neighbors tell of each
 //! other, that is the greater their average mutual information
 //!
-//!     I = Σ_{c,d} p(c,d) · log₂ ( p(c,d) / (p(c,·) · p(·,d)) )   bits,
+//! ```text
+//! I = Σ_{c,d} p(c,d) · log₂ ( p(c,d) / (p(c,·) · p(·,d)) )   bits,
+//! ```
 //!
 //! where p(c,d) is the fraction of neighbors whose left word is of class c and right word of class d.
 //! To find V words C classes that make I great, merge greedily, always the two classes whose merger

@@ -156,3 +156,22 @@ fn what_cannot_be_clustered_is_an_error() {
         "no two such words are neighbors in the text; expected sentences of several words"
     );
 }
+
+#[test]
+fn the_order_of_sentences_does_not_matter() {
+    let sentences = [
+        "the dog runs",
+        "a cat sleeps",
+        "the cat runs",
+        "a dog sleeps",
+    ];
+    let clustered = |order: &mut dyn Iterator<Item = &&str>| {
+        let mut text = Text::new();
+        for sentence in order {
+            text.add(sentence.split(' ')).unwrap();
+        }
+        learn(text, 3).entries().to_vec()
+    };
+    let forward = clustered(&mut sentences.iter());
+    assert_eq!(forward, clustered(&mut sentences.iter().rev()));
+}

@@ -3,13 +3,17 @@
 //! With N(a,x) the number of neighbors whose left word is of class a and right word of class x, L(a) and
 //! R(a) the sums of the row and of the column of a, N their total and φ(n) = n·log n,
 //!
-//!     N·I = Σ_{a,x} φ(N(a,x)) − Σ_a φ(L(a)) − Σ_a φ(R(a)) + φ(N).
+//! ```text
+//! N·I = Σ_{a,x} φ(N(a,x)) − Σ_a φ(L(a)) − Σ_a φ(R(a)) + φ(N).
+//! ```
 //!
 //! Merging a and b adds up their rows and their columns, so with ψ(m,n) = φ(m) + φ(n) − φ(m+n) it loses
 //!
-//!     loss(a,b) = Σ_{x ≠ a,b} [ ψ(N(a,x), N(b,x)) + ψ(N(x,a), N(x,b)) ]            rows and columns
-//!               + φ(N(a,a)) + φ(N(a,b)) + φ(N(b,a)) + φ(N(b,b)) − φ(their sum)     corner
-//!               − ψ(L(a), L(b)) − ψ(R(a), R(b))                                    margins
+//! ```text
+//! loss(a,b) = Σ_{x ≠ a,b} [ ψ(N(a,x), N(b,x)) + ψ(N(x,a), N(x,b)) ]            rows and columns
+//!           + φ(N(a,a)) + φ(N(a,b)) + φ(N(b,a)) + φ(N(b,b)) − φ(their sum)     corner
+//!           − ψ(L(a), L(b)) − ψ(R(a), R(b))                                    margins
+//! ```
 //!
 //! ψ is 0 where one of its arguments is. So when a class gets more neighbors (the *bundle*: a new
 //! word's into an empty class, or those of another class in a merger), only these losses change:
@@ -296,8 +300,10 @@ mod tests {
         /// The table after a merger of `b` into `a`.
         fn merged(&self, a: usize, b: usize) -> Vec<Vec<u32>> {
             let mut table = self.table.clone();
-            for x in 0..table.len() {
-                table[a][x] += std::mem::take(&mut table[b][x]);
+            let empty = vec![0; table.len()];
+            let row = std::mem::replace(&mut table[b], empty);
+            for (sum, count) in table[a].iter_mut().zip(row) {
+                *sum += count;
             }
             for row in &mut table {
                 row[a] += std::mem::take(&mut row[b]);

@@ -76,7 +76,7 @@ impl Tally {
     }
 }
 
-/// What `compare --json` writes. Scores are fractions in 0..=1.
+/// What `compare --json` writes, under these names. Scores are fractions in 0..=1.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ComparisonReport {
     /// Number of tokens, document boundaries included.
@@ -205,7 +205,8 @@ impl Comparison {
         let mut sum = self.boundaries;
         for draw in 0..self.sentences.len() as u64 {
             // The upper half of a product of 64 bits each spreads 0..2⁶⁴ evenly over 0..n.
-            let at = u128::from(mix(key.wrapping_add(step(draw)))) * n >> 64;
+            let random = mix(key.wrapping_add(step(draw)));
+            let at = (u128::from(random) * n) >> 64;
             sum += &self.sentences[at as usize];
         }
         sum
