@@ -78,7 +78,8 @@
 //! | 1 | [`optim`] | L-BFGS and OWL-QN |
 //! | 2 | [`tokenize`] | text to sentences |
 //! | 2 | [`template`] | which attributes a token has |
-//! | 2 | [`eval`] | accuracy, precision, recall, F1 |
+//! | 2 | [`eval`] | accuracy, precision, recall, F1; paired bootstrap |
+//! | 2 | [`cluster`] | classes of words, learned from unlabeled text |
 //! | 2 | [`noise`] | what simulated feature noise adds for a sentence, with its gradient |
 //! | 3 | [`corpus`] | reading and writing CoNLL, CoNLL-U, CRFsuite's format, JSON lines, text |
 //! | 3 | [`extract`] | sentences to the sparse design matrix X |
@@ -95,6 +96,7 @@
 
 pub mod bench;
 pub mod chain;
+pub mod cluster;
 pub mod corpus;
 pub mod error;
 pub mod eval;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 const ROWS: [&[&str]; 9] = [
     &["error", "fingerprint", "ids", "math", "replace", "wide"],
     &["sentence", "label", "chain", "optim"],
-    &["tokenize", "template", "eval", "noise"],
+    &["tokenize", "template", "eval", "cluster", "noise"],
     &["corpus", "extract"],
     &["score"],
     &["objective", "model"],

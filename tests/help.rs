@@ -4,10 +4,12 @@ use std::collections::BTreeSet;
 
 use crate::support::Folder;
 
-const COMMANDS: [&str; 6] = ["train", "tag", "eval", "inspect", "demo", "bench"];
+const COMMANDS: [&str; 8] = [
+    "train", "tag", "eval", "compare", "inspect", "cluster", "demo", "bench",
+];
 
 /// What scripts may use, by command; names here are a promise.
-const FLAGS: [(&str, &[&str]); 6] = [
+const FLAGS: [(&str, &[&str]); 8] = [
     (
         "train",
         &[
@@ -74,7 +76,33 @@ const FLAGS: [(&str, &[&str]); 6] = [
             "--threads",
         ],
     ),
+    (
+        "compare",
+        &[
+            "--samples",
+            "--seed",
+            "--format",
+            "--columns",
+            "--label",
+            "--comments",
+            "--json",
+            "--threads",
+        ],
+    ),
     ("inspect", &["--top", "--template", "--json"]),
+    (
+        "cluster",
+        &[
+            "--clusters",
+            "--min-count",
+            "--output",
+            "--format",
+            "--columns",
+            "--comments",
+            "--threads",
+            "--quiet",
+        ],
+    ),
     ("demo", &["--label"]),
     (
         "bench gradients",

@@ -4,6 +4,8 @@
 mod bad_input;
 mod bench;
 mod boundaries;
+mod cluster;
+mod compare;
 mod contract;
 mod damaged_models;
 mod determinism;
@@ -16,3 +18,4 @@ mod processes;
 mod support;
 mod tagging;
 mod training;
+mod vectors;

@@ -5,15 +5,16 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use clap::Args;
-use dropchain::corpus::{CONLLU_COLUMNS, Format, ReadOptions, read_all};
+use dropchain::corpus::{Format, read_all};
 use dropchain::eval::Evaluation;
 use dropchain::label::convert;
 use dropchain::sentence::Sentence;
 use dropchain::tag::{TagOptions, Tagger, Tagging, Workspace};
-use dropchain::{Error, Place, Result};
+use dropchain::{Error, Result};
 use rayon::prelude::*;
 
 use super::arguments::{Input, Switch, Threads};
+use super::predictions::{Gold, labels};
 use super::progress::notice;
 use super::tag::read_options;
 use super::{Failure, Outcome, stdout_failed};
@@ -144,9 +145,9 @@ impl Arguments {
                 evaluation.add_document_start();
                 continue;
             }
-            let labels = tagging?.labels;
-            let predicted: Vec<&str> = labels.iter().map(|&id| tagger.label(id)).collect();
-            let gold = gold_labels(sentence)?;
+            let tags = tagging?.labels;
+            let predicted: Vec<&str> = tags.iter().map(|&id| tagger.label(id)).collect();
+            let gold = labels(sentence)?;
             any_known = any_known || gold.iter().any(|label| header.labels.id(label).is_some());
             if is_own {
                 evaluation.add(&gold, &predicted)?;
@@ -165,52 +166,15 @@ impl Arguments {
 
     /// Compares two files.
     fn compare(&self, predictions: &str, gold: &str) -> Result<Evaluation> {
-        let gold_sentences = read_all(&[gold], &self.input.labeled())?;
-        let format = self
-            .input
-            .format
-            .map_or_else(|| Format::guess(predictions), Into::into);
-        let reading = ReadOptions {
-            format: Some(format),
-            label: match format {
-                Format::Conll => None,
-                _ => self.input.label.clone(),
-            },
-            columns: None,
-            ..self.input.labeled()
-        };
-        let predicted_sentences = read_all(&[predictions], &reading)?;
+        let gold = Gold::read(&self.input, gold)?;
+        let predicted = gold.predictions(&self.input, predictions)?;
         let mut evaluation = self.evaluation();
-        for (gold, predicted) in gold_sentences.iter().zip(&predicted_sentences) {
-            if gold.len() != predicted.len()
-                || gold.layout.document_start != predicted.layout.document_start
-            {
-                return Err(Error::input(
-                    predicted.place(0),
-                    format!(
-                        "found a sentence of {} tokens; expected {} tokens, as at {}",
-                        predicted.len(),
-                        gold.len(),
-                        gold.place(0)
-                    ),
-                ));
-            }
+        for (gold, predicted) in gold.sentences.iter().zip(&predicted) {
             if gold.layout.document_start {
                 evaluation.add_document_start();
             } else {
-                check_words(gold, predicted)?;
-                evaluation.add(&gold_labels(gold)?, &gold_labels(predicted)?)?;
+                evaluation.add(&labels(gold)?, &labels(predicted)?)?;
             }
-        }
-        if gold_sentences.len() != predicted_sentences.len() {
-            return Err(Error::input(
-                Place::file(predictions),
-                format!(
-                    "found {} sentences; expected {}, as in {gold}",
-                    predicted_sentences.len(),
-                    gold_sentences.len()
-                ),
-            ));
         }
         Ok(evaluation)
     }
@@ -222,44 +186,6 @@ impl Arguments {
             Evaluation::new()
         }
     }
-}
-
-fn gold_labels(sentence: &Sentence) -> Result<Vec<&str>> {
-    sentence.labels().ok_or_else(|| {
-        Error::input(
-            sentence.place(0),
-            "found no label column; evaluation needs labels (choose the column with --label)",
-        )
-    })
-}
-
-/// Checks that predictions are for the words of the gold sentence, where both files surely have
-/// them in the same column: the predictions have the columns of the gold file, or these and one more,
-/// as `tag` writes them. (Other programs write what they like.)
-fn check_words(gold: &Sentence, predicted: &Sentence) -> Result<()> {
-    let [schema, other] = [gold.schema(), predicted.schema()];
-    let column = schema
-        .position("word")
-        .or_else(|| schema.position("form"))
-        .filter(|&column| Some(column) != schema.label());
-    let tagged = other.width() == schema.width() + 1;
-    let same = schema.names() == CONLLU_COLUMNS && schema.names() == other.names();
-    let Some(column) = column.filter(|_| tagged || same) else {
-        return Ok(());
-    };
-    for t in 0..gold.len() {
-        let [word, found] = [gold, predicted].map(|sentence| sentence.cell(t, column));
-        if word != found {
-            return Err(Error::input(
-                predicted.place(t),
-                format!(
-                    "found the token '{found}'; expected '{word}', as at {}",
-                    gold.place(t)
-                ),
-            ));
-        }
-    }
-    Ok(())
 }
 
 /// One workspace for each thread.

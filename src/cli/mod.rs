@@ -2,9 +2,12 @@
 
 mod arguments;
 mod bench;
+mod cluster;
+mod compare;
 mod demo;
 mod eval;
 mod inspect;
+mod predictions;
 mod progress;
 mod shown;
 mod tag;
@@ -43,7 +46,9 @@ enum Command {
     Train(Box<train::Arguments>),
     Tag(tag::Arguments),
     Eval(eval::Arguments),
+    Compare(compare::Arguments),
     Inspect(inspect::Arguments),
+    Cluster(cluster::Arguments),
     Demo(demo::Arguments),
     Bench(bench::Arguments),
 }
@@ -83,7 +88,9 @@ pub fn run() -> ExitCode {
         Command::Train(arguments) => arguments.run(),
         Command::Tag(arguments) => arguments.run(),
         Command::Eval(arguments) => arguments.run(),
+        Command::Compare(arguments) => arguments.run(),
         Command::Inspect(arguments) => arguments.run(),
+        Command::Cluster(arguments) => arguments.run(),
         Command::Demo(arguments) => arguments.run(),
         Command::Bench(arguments) => arguments.run(),
     };

@@ -326,7 +326,7 @@ impl Arguments {
 }
 
 /// The format of a file of unlabeled text: `.txt` is raw text here.
-fn guess_unlabeled(file: &str) -> Format {
+pub fn guess_unlabeled(file: &str) -> Format {
     let name = file.to_ascii_lowercase();
     match name.strip_suffix(".gz").unwrap_or(&name) {
         name if name.ends_with(".txt") || name == "-" => Format::Text,

@@ -1,8 +1,10 @@
 //! Evaluation: predicted labels against gold ones, counted as conlleval counts.
 //!
 //! [`Evaluation`] takes sentences one at a time and keeps counts alone. Its `Display` is the report for
-//! people, [`Evaluation::report`] the one for programs.
+//! people, [`Evaluation::report`] the one for programs. [`Comparison`] takes the labels of two taggers
+//! and says whether one is better.
 
+mod bootstrap;
 mod confusion;
 mod counts;
 mod report;
@@ -14,6 +16,7 @@ use std::collections::BTreeMap;
 
 use crate::error::{Error, Result};
 use crate::label::Chunk;
+pub use bootstrap::{Comparison, ComparisonReport, Difference};
 pub use confusion::Confusion;
 pub use counts::{Counts, Scores};
 pub use report::{Report, ScoreReport, SpanReport};

@@ -13,6 +13,9 @@ use crate::error::Result;
 /// Longest prefix, suffix, n-gram, and path of a cluster, in characters.
 const MAX_LENGTH: i32 = 32;
 
+/// Largest factor of numbers.
+const MAX_SCALE: f64 = 1e6;
+
 /// A function or a column as written, before its arguments are understood.
 #[derive(Clone, Debug)]
 pub(super) struct Call<'a> {
@@ -35,6 +38,8 @@ pub(super) struct Argument<'a> {
 #[derive(Clone, Debug)]
 pub(super) enum Value<'a> {
     Range(i32, i32),
+    /// A number with a fraction, as written.
+    Decimal(&'a str),
     Quoted(&'a str),
     Call(Call<'a>),
 }
@@ -105,6 +110,7 @@ impl<'a> Arguments<'a> {
         let found = match &argument.value {
             Value::Range(first, last) if first == last => first.to_string(),
             Value::Range(first, last) => format!("{first}..{last}"),
+            Value::Decimal(text) => (*text).to_owned(),
             Value::Quoted(text) => format!("\"{text}\""),
             Value::Call(call) => call.name.to_owned(),
         };
@@ -271,6 +277,50 @@ impl<'a> Arguments<'a> {
             lengths.push(length);
         }
         Ok(lengths)
+    }
+
+    /// What stands in an argument such as `first(1000)`, and where.
+    fn setting(&mut self, name: &str) -> Result<Option<(Value<'a>, u64)>> {
+        let setting = self.take(|value| match value {
+            Value::Call(call) if call.name == name && call.offset.is_none() => {
+                call.arguments.clone()
+            }
+            _ => None,
+        });
+        match setting {
+            None => Ok(None),
+            Some((arguments, column)) => match &arguments[..] {
+                [argument] => Ok(Some((argument.value.clone(), argument.column))),
+                _ => self.fault(column, format!("'{name}' takes one number")),
+            },
+        }
+    }
+
+    /// How many lines of a file to read.
+    pub(super) fn first(&mut self) -> Result<Option<usize>> {
+        match self.setting("first")? {
+            None => Ok(None),
+            Some((Value::Range(lines, last), _)) if lines == last && lines > 0 => {
+                Ok(Some(lines as usize))
+            }
+            Some((_, column)) => self.fault(column, "'first' takes a whole number from 1"),
+        }
+    }
+
+    /// What to multiply numbers by.
+    pub(super) fn scale(&mut self) -> Result<Option<f64>> {
+        let Some((value, column)) = self.setting("scale")? else {
+            return Ok(None);
+        };
+        let factor = match value {
+            Value::Range(first, last) if first == last => Some(f64::from(first)),
+            Value::Decimal(text) => text.parse().ok(),
+            _ => None,
+        };
+        match factor.filter(|factor| (1e-6..=MAX_SCALE).contains(factor)) {
+            Some(factor) => Ok(Some(factor)),
+            None => self.fault(column, "'scale' takes a number from 0.000001 to 1000000"),
+        }
     }
 
     /// A file name and where it stands.

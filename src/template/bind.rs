@@ -160,6 +160,10 @@ impl Binder<'_> {
                 let lengths = lengths.iter().map(|&length| length as usize).collect();
                 View::Cluster(Arc::clone(clusters), lengths, source)
             }
+            Function::Vector(embedding, _) => {
+                let scale = embedding.scale.unwrap_or(1.0);
+                View::Vector(Arc::clone(&embedding.vectors), scale, source)
+            }
             Function::Value(_, true) => View::LengthValue(source),
             Function::Value(text, false) => View::Number(self.column(&text.column, at, spot)?),
             Function::Pattern(pattern) => {

@@ -5,12 +5,15 @@ use regex::{Regex, RegexBuilder};
 use super::arguments::{Arguments, Call};
 use super::lexer::Spot;
 use super::resources::Resources;
-use super::syntax::{Column, Expression, Form, Function, Part, Position, Term, Text, quoted};
+use super::syntax::{
+    Column, Embedding, Expression, Form, Function, Part, Position, Term, Text, quoted,
+};
 use super::text::did_you_mean;
+use super::vectors::Extent;
 use crate::error::Result;
 
 /// Every function, with an example of its arguments.
-pub(super) const FUNCTIONS: [(&str, &str); 20] = [
+pub(super) const FUNCTIONS: [(&str, &str); 21] = [
     ("bias", "bias"),
     ("start", "start"),
     ("end", "end"),
@@ -30,6 +33,10 @@ pub(super) const FUNCTIONS: [(&str, &str); 20] = [
     ("occurrence", "occurrence"),
     ("lexicon", "lexicon(\"names.txt\")"),
     ("cluster", "cluster(\"paths.txt\", 4, 6, 10)"),
+    (
+        "vector",
+        "vector(\"vectors.txt\", first(50000), scale(0.5))",
+    ),
     ("value", "value(column)"),
 ];
 
@@ -116,6 +123,23 @@ fn function(arguments: &mut Arguments<'_>, resources: &mut Resources<'_>) -> Res
             let text = arguments.text()?;
             let clusters = resources.clusters(&file, text.lower, arguments.spot, column)?;
             Function::Cluster(file, clusters, lengths, text)
+        }
+        "vector" => {
+            let (file, column) = arguments.file()?;
+            let (first, scale) = (arguments.first()?, arguments.scale()?);
+            let text = arguments.text()?;
+            let extent = Extent {
+                lower: text.lower,
+                first,
+            };
+            let vectors = resources.vectors(&file, extent, arguments.spot, column)?;
+            let embedding = Embedding {
+                file,
+                vectors,
+                first,
+                scale,
+            };
+            Function::Vector(embedding, text)
         }
         "value" => arguments.number()?,
         name => Function::Form(Form::Same, Text::plain(column_named(name))),

@@ -46,6 +46,7 @@ mod shape;
 mod shipped;
 mod syntax;
 mod text;
+mod vectors;
 mod view;
 mod wapiti_regex;
 mod workspace;
@@ -78,7 +79,7 @@ const MAX_SOURCE: usize = 1 << 20;
 /// A template file, checked, with the files that it names and what was learned from the
 /// training data.
 ///
-/// It is stored whole in a model: text, lexica and clusters, known words. Reading it back
+/// It is stored whole in a model: text, lexica, clusters and word vectors, known words. Reading it back
 /// parses the text again, so that a damaged model is an error and nothing worse.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(try_from = "Stored", into = "Stored")]
@@ -133,13 +134,13 @@ impl TryFrom<Stored> for Template {
 impl Template {
     /// Parses a template file, its own language or that of CRF++ or Wapiti.
     ///
-    /// `file` names it in messages; `resources` gives the text of a lexicon or cluster file
-    /// under the name that the template has for it.
+    /// `file` names it in messages; `resources` gives the text of a file that it names, such as a
+    /// lexicon, under the name that the template has for it.
     ///
     /// # Errors
     ///
-    /// [`Error::Input`] at the line and column of the first fault, and at the line of a lexicon
-    /// or cluster file that is faulty.
+    /// [`Error::Input`] at the line and column of the first fault, and at the line of a file that
+    /// it names where that is faulty.
     pub fn parse(
         source: &str,
         file: &str,

@@ -225,6 +225,10 @@ impl<'a> Parser<'a, '_, '_> {
                 self.next();
                 Value::Range(first, self.range_end(first)?)
             }
+            Kind::Decimal => {
+                self.next();
+                Value::Decimal(token.text)
+            }
             Kind::Quoted(text) => {
                 self.next();
                 Value::Quoted(text)

@@ -9,6 +9,7 @@ use regex::Regex;
 use super::lexicon::{Clusters, Lexicon};
 use super::pattern::Pattern;
 use super::shape::Shape;
+use super::vectors::Vectors;
 
 /// A column of the input.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -118,10 +119,23 @@ pub(super) enum Function {
     Lexicon(String, Arc<Lexicon>, Text),
     /// Prefixes of the given lengths of the path of a cluster; no lengths: the whole path.
     Cluster(String, Arc<Clusters>, Vec<i32>, Text),
+    /// The numbers of the word's vector.
+    Vector(Embedding, Text),
     /// A number: that of a cell, or with `true` the length of the text.
     Value(Text, bool),
     /// A command of a CRF++ or Wapiti pattern.
     Pattern(Pattern),
+}
+
+/// Word vectors, and how they were asked for.
+#[derive(Clone, Debug)]
+pub(super) struct Embedding {
+    pub file: String,
+    pub vectors: Arc<Vectors>,
+    /// How many lines of the file count.
+    pub first: Option<usize>,
+    /// What the numbers are multiplied by.
+    pub scale: Option<f64>,
 }
 
 /// Characters of a word that `ngrams` looks at, brackets included.
@@ -147,6 +161,7 @@ impl Function {
             Self::Parts(Part::Affixes, range, _) => 2 * width(range),
             Self::Parts(Part::Ngrams, range, _) => NGRAM_WINDOW * width(range),
             Self::Cluster(_, _, lengths, _) => lengths.len().max(1),
+            Self::Vector(embedding, _) => embedding.vectors.dimensions(),
             _ => 1,
         }
     }
@@ -163,6 +178,7 @@ impl Function {
             | Self::Occurrence(text)
             | Self::Lexicon(_, _, text)
             | Self::Cluster(_, _, _, text)
+            | Self::Vector(_, text)
             | Self::Value(text, _) => Some(text),
         }
     }
@@ -214,6 +230,13 @@ impl fmt::Display for Function {
                 arguments.extend(lengths.iter().map(ToString::to_string));
                 let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
                 call(f, "cluster", &arguments, text)
+            }
+            Self::Vector(embedding, text) => {
+                let mut arguments = vec![quoted(&embedding.file)];
+                arguments.extend(embedding.first.map(|lines| format!("first({lines})")));
+                arguments.extend(embedding.scale.map(|factor| format!("scale({factor})")));
+                let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+                call(f, "vector", &arguments, text)
             }
             Self::Value(text, false) => write!(f, "value({text})"),
             Self::Value(text, true) => {

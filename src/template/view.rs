@@ -1,6 +1,7 @@
 //! Views: what a function is at every position of a sentence, computed once for each word that it
 //! sees or, where it looks around, once per sentence.
 
+use std::fmt::Write;
 use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 
@@ -13,6 +14,7 @@ use super::pattern::Pattern;
 use super::shape::{Known, capitalization, character_kinds};
 use super::syntax::{Form, NGRAM_WINDOW, Part, Test};
 use super::text::{graphemes, push_lower};
+use super::vectors::Vectors;
 use super::workspace::{Item, Workspace};
 use crate::error::{Error, Result};
 use crate::sentence::Sentence;
@@ -38,6 +40,8 @@ pub(super) enum View {
     Occurrence(usize),
     Lexicon(Arc<Lexicon>, usize),
     Cluster(Arc<Clusters>, Vec<usize>, usize),
+    /// Vectors, and what they are multiplied by.
+    Vector(Arc<Vectors>, f64, usize),
     /// The numbers in a column.
     Number(usize),
     /// The length of the text as a number.
@@ -84,6 +88,7 @@ impl View {
             | Self::Regex(_, source)
             | Self::Title(source)
             | Self::Cluster(_, _, source)
+            | Self::Vector(_, _, source)
             | Self::LengthValue(source)
             | Self::Test(_, source) => Some(*source),
             _ => None,
@@ -111,6 +116,7 @@ impl View {
             Self::Regex(regex, _) => push_group(regex, made_of(ws), ws),
             Self::Title(_) => push_flag(is_title(&ws.arena[made_of(ws)]), ws),
             Self::Cluster(clusters, lengths, _) => push_paths(clusters, lengths, made_of(ws), ws),
+            Self::Vector(vectors, scale, _) => push_vector(vectors, *scale, made_of(ws), ws),
             Self::LengthValue(_) => {
                 let length = graphemes(&ws.arena[made_of(ws)]).count();
                 push_number(length as f64, ws);
@@ -354,6 +360,18 @@ fn push_paths(clusters: &Clusters, lengths: &[usize], word: Range<usize>, ws: &m
     }
     if whole {
         ws.push_range(start..start + path.len());
+    }
+}
+
+/// The numbers of the word's vector, each with its position as text; zeros are no attributes.
+fn push_vector(vectors: &Vectors, scale: f64, word: Range<usize>, ws: &mut Workspace) {
+    let Some(numbers) = vectors.of(&ws.arena[word]) else {
+        return;
+    };
+    for (i, &number) in numbers.iter().enumerate().filter(|(_, n)| **n != 0.0) {
+        let start = ws.arena.len();
+        let _ = write!(ws.arena, "{i}"); // a String takes all
+        ws.push_weighted(start..ws.arena.len(), scale * f64::from(number));
     }
 }
 

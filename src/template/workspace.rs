@@ -245,6 +245,11 @@ impl Workspace {
         self.push_item(range, 1.0);
     }
 
+    /// Adds a range of the arena with a number to the cell.
+    pub(super) fn push_weighted(&mut self, range: Range<usize>, weight: f64) {
+        self.push_item(range, weight);
+    }
+
     /// Adds a number without text to the cell.
     pub(super) fn push_number(&mut self, weight: f64) {
         self.push_item(0..0, weight);

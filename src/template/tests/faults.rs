@@ -233,6 +233,40 @@ fn files_that_cannot_be_read_are_faults_of_the_template() {
 }
 
 #[test]
+fn vectors_say_what_they_take() {
+    for (source, message) in [
+        (
+            "vector",
+            "t.tpl:1:1: 'vector' needs a file name in quotes, as in vector(\"vectors.txt\", \
+             first(50000), scale(0.5))",
+        ),
+        (
+            "vector(\"vectors.txt\", first(0))",
+            "t.tpl:1:29: 'first' takes a whole number from 1",
+        ),
+        (
+            "vector(\"vectors.txt\", scale(0))",
+            "t.tpl:1:29: 'scale' takes a number from 0.000001 to 1000000",
+        ),
+        (
+            "vector(\"vectors.txt\", scale())",
+            "t.tpl:1:23: 'scale' takes one number",
+        ),
+        (
+            "vector(\"vectors.txt\", 0.5)",
+            "t.tpl:1:23: 'vector' does not take the argument 0.5; expected \
+             vector(\"vectors.txt\", first(50000), scale(0.5))",
+        ),
+        (
+            "vector(\"ragged.txt\")",
+            "ragged.txt:2: found 1 numbers; expected 2, as before ('Rome 2')",
+        ),
+    ] {
+        assert_eq!(fault(source), message);
+    }
+}
+
+#[test]
 fn unknown_columns_are_faults_when_bound() {
     let bound = |source: &str, sentence: &Sentence| {
         let template = parse(source).unwrap();

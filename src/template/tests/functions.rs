@@ -269,6 +269,44 @@ fn a_cluster_gives_prefixes_of_its_path() {
 }
 
 #[test]
+fn a_vector_gives_its_numbers_as_values() {
+    let source = "vector(\"vectors.txt\")\nvector(\"vectors.txt\", scale(0.5), lower)[+1]";
+    assert_eq!(
+        nodes(source, "in Paris", 0),
+        [
+            "vector(\"vectors.txt\")[0]=0:0.5",
+            "vector(\"vectors.txt\")[0]=1:-1",
+            "vector(\"vectors.txt\", scale(0.5), lower)[+1]=0:1.5",
+            "vector(\"vectors.txt\", scale(0.5), lower)[+1]=1:2",
+        ]
+    );
+}
+
+#[test]
+fn unknown_words_and_zeros_of_vectors_have_no_attributes() {
+    let source = "vector(\"vectors.txt\")";
+    assert_eq!(nodes(source, "rome", 0), [""; 0]);
+    assert_eq!(nodes(source, "Rome", 0), ["vector(\"vectors.txt\")[0]=0:2"]);
+    let first = "vector(\"vectors.txt\", first(1))";
+    assert_eq!(nodes(first, "Paris", 0), [""; 0]);
+    assert_eq!(nodes(first, "in", 0).len(), 2);
+}
+
+#[test]
+fn vectors_multiply_and_can_be_tested() {
+    assert_eq!(
+        nodes(
+            "vector(\"vectors.txt\") & shape(collapsed) if vector(\"vectors.txt\")[-1] exists",
+            "in Rome",
+            1
+        ),
+        [
+            "vector(\"vectors.txt\")[0]|shape(collapsed)[0] if vector(\"vectors.txt\")[-1] exists=0|Xx:2"
+        ]
+    );
+}
+
+#[test]
 fn numbers_are_values_and_multiply() {
     let template = parse("value(freq)\nvalue(length)\nvalue(freq)[-1] & value(length) & word");
     let sentence = table("word freq", None, "a 0\nbcd -2.5e1\ne 0.5");

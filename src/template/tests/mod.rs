@@ -54,6 +54,8 @@ fn resource(name: &str) -> Result<String> {
     match name {
         "names.txt" => Ok("New York\nParis\n".to_owned()),
         "paths.txt" => Ok("0110\tParis\t7\n011011\tYork\t3\n1\tin\t99\n".to_owned()),
+        "vectors.txt" => Ok("3 2\nin 0.5 -1\nRome 2 0\nParis 3 4\n".to_owned()),
+        "ragged.txt" => Ok("in 0.5 -1\nRome 2\n".to_owned()),
         "bad.txt" => Ok("0110\tParis\n011\n".to_owned()),
         _ => Err(Error::io(name, std::io::ErrorKind::NotFound.into())),
     }

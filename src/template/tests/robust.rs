@@ -30,6 +30,7 @@ occurrence
 lexicon("names.txt", lower)
 cluster("paths.txt", 1, 4)
 value(length)
+vector("vectors.txt", lower, scale(2))
 word[-1] & word
 prefix(1..2) & suffix(1..2) & shape
 word if length[-1] <= 3 and word matches "a"
@@ -52,6 +53,10 @@ fn template_text() -> impl Strategy<Value = String> {
         Just("column"),
         Just("lexicon"),
         Just("cluster"),
+        Just("vector"),
+        Just("first"),
+        Just("scale"),
+        Just("0.5"),
         Just("edge:"),
         Just("if"),
         Just("not"),
@@ -71,6 +76,7 @@ fn template_text() -> impl Strategy<Value = String> {
         Just("&"),
         Just("\"a\""),
         Just("\"names.txt\""),
+        Just("\"vectors.txt\""),
         Just("\\"),
         Just("\n"),
         Just("#"),

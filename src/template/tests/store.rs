@@ -24,6 +24,20 @@ fn a_template_comes_back_with_its_files_and_words() {
 }
 
 #[test]
+fn of_vectors_only_the_lines_that_count_are_stored() {
+    let template =
+        parse("vector(\"vectors.txt\", first(1))\nvector(\"vectors.txt\", first(2))").unwrap();
+    let stored = Stored::from(template.clone());
+    assert_eq!(&*stored.files[0].1, "3 2\nin 0.5 -1\nRome 2 0\n");
+    let before = collect(&template, &words("Rome"), 0).node;
+    assert_eq!(before, ["vector(\"vectors.txt\", first(2))[0]=0:2"]);
+    assert_eq!(
+        collect(&restored(&template), &words("Rome"), 0).node,
+        before
+    );
+}
+
+#[test]
 fn storing_is_deterministic() {
     let mut template = parse("shape(chris2)").unwrap();
     template.learn(std::iter::once(&words("d c b a")));

@@ -1,0 +1,279 @@
+//! Against all samples of few sentences, and against what another program found.
+
+use std::fs;
+
+use serde_json::Value;
+
+use super::*;
+
+/// A comparison of sentences that are given as `gold / A / B`.
+fn comparison(sentences: &[&str]) -> Comparison {
+    let mut comparison = Comparison::new();
+    for sentence in sentences {
+        let sides: Vec<Vec<&str>> = sentence
+            .split('/')
+            .map(|side| side.split_whitespace().collect())
+            .collect();
+        let [gold, a, b] = &sides[..] else {
+            panic!("{sentence}");
+        };
+        comparison.add(gold, [a, b]).unwrap();
+    }
+    comparison
+}
+
+const FOUR: [&str; 4] = [
+    "B-X I-X O O / B-X O O O / B-X I-X O O",
+    "O B-Y B-X O / O B-Y O B-X / O B-X B-X O",
+    "B-Y O / O O / B-Y O",
+    "O O B-X / O O B-X / B-X O B-X",
+];
+
+/// Span counts of [`FOUR`], counted by hand: gold, correct by A and B, predicted by A and B.
+const COUNTED: [[u32; 5]; 4] = [
+    [1, 0, 1, 1, 1],
+    [2, 1, 1, 2, 2],
+    [1, 0, 1, 0, 1],
+    [1, 1, 1, 1, 2],
+];
+
+/// The differences in F1 over all 4⁴ samples of [`COUNTED`].
+fn all_differences() -> Vec<f64> {
+    let f1 = |sum: &[u32; 5], side: usize| {
+        2.0 * f64::from(sum[1 + side]) / f64::from(sum[0] + sum[3 + side])
+    };
+    let mut differences = Vec::new();
+    for number in 0..256_usize {
+        let mut sum = [0; 5];
+        for digit in [1, 4, 16, 64] {
+            let row = COUNTED[number / digit % 4];
+            for (total, count) in sum.iter_mut().zip(row) {
+                *total += count;
+            }
+        }
+        differences.push(f1(&sum, 1) - f1(&sum, 0));
+    }
+    differences
+}
+
+#[test]
+fn sentences_are_counted_as_by_hand() {
+    let report = comparison(&FOUR).bootstrap(1, 0).unwrap();
+    let f1 = report.f1.unwrap();
+    assert_eq!((f1.a, f1.b), (4.0 / 9.0, 8.0 / 11.0));
+    assert_eq!(
+        (report.accuracy.a, report.accuracy.b),
+        (9.0 / 13.0, 11.0 / 13.0)
+    );
+    assert_eq!(f1.difference, f1.b - f1.a);
+    assert_eq!((report.sentences, report.tokens), (4, 13));
+}
+
+#[test]
+fn every_sample_is_drawn_as_often_as_it_should_be() {
+    const SAMPLES: u32 = 100_000;
+    let comparison = comparison(&FOUR);
+    let drawn = (0..u64::from(SAMPLES)).map(|s| difference(comparison.sample(3, s).f1()));
+    let drawn: Vec<f64> = drawn.collect();
+    let all = all_differences();
+    let fraction = |values: &[f64], limit: f64| {
+        let below = values.iter().filter(|&&d| d <= limit).count();
+        below as f64 / values.len() as f64
+    };
+    for &limit in &all {
+        let (expected, found) = (fraction(&all, limit), fraction(&drawn, limit));
+        // Three standard deviations at most.
+        assert!(
+            (expected - found).abs() < 0.005,
+            "{limit}: {expected} {found}"
+        );
+    }
+}
+
+#[test]
+fn the_p_value_is_twice_the_smaller_tail() {
+    let report = comparison(&FOUR).bootstrap(100_000, 5).unwrap();
+    let all = all_differences();
+    let tail = all.iter().filter(|&&d| d <= 0.0).count() as f64 / 256.0;
+    let found = report.f1.unwrap().p_value;
+    assert!((found - 2.0 * tail).abs() < 0.005, "{found} {tail}");
+}
+
+#[test]
+fn p_values_count_ties_on_both_sides_and_are_never_zero() {
+    assert_eq!(p_value(&[0.1; 9]), 0.2);
+    assert_eq!(p_value(&[-0.1; 9]), 0.2);
+    assert_eq!(p_value(&[0.0; 9]), 1.0);
+    assert_eq!(
+        p_value(&[0.1, 0.1, 0.0, -0.1, 0.1, 0.1, 0.1, 0.1, 0.1]),
+        0.6
+    );
+}
+
+#[test]
+fn the_interval_leaves_one_in_forty_samples_out_at_either_end() {
+    let drawn = |samples: i32| (1..=samples).rev().map(f64::from).collect();
+    let interval = |samples| Difference::new([0.0, 1.0], drawn(samples)).interval;
+    assert_eq!(interval(1), [1.0, 1.0]);
+    assert_eq!(interval(38), [1.0, 38.0]);
+    assert_eq!(interval(79), [2.0, 78.0]);
+    assert_eq!(interval(2000), [50.0, 1951.0]);
+}
+
+#[test]
+fn taggers_that_agree_do_not_differ() {
+    let same = comparison(&["B-X O / O O / O O", "O B-X / O B-X / O B-X"]);
+    let f1 = same.bootstrap(200, 1).unwrap().f1.unwrap();
+    assert_eq!(
+        (f1.difference, f1.interval, f1.p_value),
+        (0.0, [0.0, 0.0], 1.0)
+    );
+}
+
+#[test]
+fn a_better_tagger_on_every_sentence_has_the_least_p_value() {
+    let better = comparison(&["B-X O / O O / B-X O"; 5]);
+    let f1 = better.bootstrap(999, 1).unwrap().f1.unwrap();
+    assert_eq!((f1.interval, f1.p_value), ([1.0, 1.0], 0.002));
+}
+
+#[test]
+fn labels_that_write_no_spans_have_no_f1() {
+    let report = comparison(&["N V / N N / N V"]).bootstrap(10, 1).unwrap();
+    assert_eq!(report.f1, None);
+    assert_eq!(report.accuracy.difference, 0.5);
+}
+
+#[test]
+fn document_boundaries_count_as_tokens_but_are_not_drawn() {
+    let mut comparison = comparison(&["B-X / O / B-X"]);
+    comparison.add_document_start();
+    let report = comparison.bootstrap(10, 1).unwrap();
+    assert_eq!((report.sentences, report.tokens), (1, 2));
+    assert_eq!(report.accuracy.interval, [0.5, 0.5]);
+}
+
+#[test]
+fn the_result_is_the_same_for_any_number_of_threads() {
+    let comparison = comparison(&FOUR);
+    let with = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+        let pool = pool.build().unwrap();
+        pool.install(|| comparison.bootstrap(500, 9).unwrap())
+    };
+    assert_eq!(with(1), with(3));
+}
+
+#[test]
+fn another_seed_draws_other_samples() {
+    let comparison = comparison(&FOUR);
+    let at = |seed| comparison.bootstrap(500, seed).unwrap().accuracy.p_value;
+    assert_ne!(at(1), at(2));
+}
+
+#[test]
+fn what_cannot_be_compared_is_an_error() {
+    let mut comparison = Comparison::new();
+    assert!(comparison.bootstrap(1, 1).is_err());
+    let error = comparison.add(&["O", "O"], [&["O", "O"], &["O"]]);
+    assert_eq!(
+        error.unwrap_err().to_string(),
+        "sentence 1 has 2 gold labels but 1 predicted ones"
+    );
+    comparison.add(&["O"], [&["O"], &["O"]]).unwrap();
+    assert!(comparison.bootstrap(0, 1).is_err());
+}
+
+#[test]
+fn the_table_names_the_level_of_significance() {
+    let score = |p_value| Difference {
+        a: 0.8467,
+        b: 0.8742,
+        difference: 0.0275,
+        interval: [0.012, 0.0431],
+        p_value,
+    };
+    let report = ComparisonReport {
+        tokens: 20,
+        sentences: 3,
+        samples: 2000,
+        seed: 1,
+        f1: Some(score(0.0009995)),
+        accuracy: score(0.2),
+    };
+    assert_eq!(
+        report.to_string(),
+        "\
+3 sentences, 20 tokens; 2000 samples, seed 1
+               A       B   B - A        95% interval       p
+F1         84.67   87.42   +2.75      [+1.20, +4.31]  0.0010  B is better, significant at the 0.1% level
+accuracy   84.67   87.42   +2.75      [+1.20, +4.31]  0.2000  no significant difference
+"
+    );
+}
+
+/// The files that `tests/data/compare/bootstrap.py` wrote.
+fn file(name: &str) -> String {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/compare");
+    fs::read_to_string(format!("{folder}/{name}")).unwrap()
+}
+
+/// The labels of a file, sentence by sentence.
+fn sentences(text: &str) -> Vec<Vec<&str>> {
+    text.trim_end()
+        .split("\n\n")
+        .map(|lines| lines.lines().map(|line| line.split_once(' ').unwrap().1))
+        .map(Iterator::collect)
+        .collect()
+}
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap()
+}
+
+/// The generated comparison and what the script found of it.
+fn generated() -> (Comparison, Value) {
+    let [gold, a, b] = ["gold", "a", "b"].map(|name| file(&format!("{name}.conll")));
+    let mut comparison = Comparison::new();
+    for (gold, (a, b)) in sentences(&gold)
+        .iter()
+        .zip(sentences(&a).iter().zip(&sentences(&b)))
+    {
+        comparison.add(gold, [a, b]).unwrap();
+    }
+    (
+        comparison,
+        serde_json::from_str(&file("expected.json")).unwrap(),
+    )
+}
+
+fn assert_near(found: &Difference, expected: &Value, tolerance: f64) {
+    let near = |x: f64, y: &Value| (x - number(y)).abs() <= tolerance;
+    assert!(near(found.a, &expected["a"]) && near(found.b, &expected["b"]));
+    assert!(
+        near(found.interval[0], &expected["interval"][0]),
+        "{found:?}"
+    );
+    assert!(
+        near(found.interval[1], &expected["interval"][1]),
+        "{found:?}"
+    );
+    assert!(near(found.p_value, &expected["p_value"]), "{found:?}");
+}
+
+#[test]
+fn another_program_finds_the_same_with_the_same_draws() {
+    let (comparison, expected) = generated();
+    let report = comparison.bootstrap(2000, 7).unwrap();
+    assert_eq!(report.tokens, expected["tokens"].as_u64().unwrap());
+    assert_near(&report.f1.unwrap(), &expected["same_draws"]["f1"], 1e-14);
+    assert_near(&report.accuracy, &expected["same_draws"]["accuracy"], 1e-14);
+}
+
+#[test]
+fn another_program_finds_about_the_same_with_other_draws() {
+    let (comparison, expected) = generated();
+    let report = comparison.bootstrap(50_000, 1).unwrap();
+    assert_near(&report.f1.unwrap(), &expected["other_draws"]["f1"], 0.01);
+    assert_near(&report.accuracy, &expected["other_draws"]["accuracy"], 0.01);
+}

@@ -1,0 +1,112 @@
+//! `dropchain compare`: what it prints, and what it refuses.
+
+use serde_json::json;
+
+use crate::support::Folder;
+
+const GOLD: &str = "Ann B-PER\nleft O\n\nRome B-LOC\n\nYork B-LOC\nclosed O\n";
+const A: &str = "Ann B-PER O\nleft O O\n\nRome B-LOC B-LOC\n\nYork B-LOC O\nclosed O O\n";
+const B: &str = "Ann B-PER B-PER\nleft O O\n\nRome B-LOC B-LOC\n\nYork B-LOC B-PER\nclosed O O\n";
+
+fn folder() -> Folder {
+    Folder::new(&[("gold", GOLD), ("a", A), ("b", B)])
+}
+
+#[test]
+fn the_fields_of_the_json_output_are_those_documented() {
+    let report = folder()
+        .run("compare gold a b --samples 99 --seed 4 --json")
+        .json();
+    let keys = |value: &serde_json::Value| -> Vec<String> {
+        value.as_object().unwrap().keys().cloned().collect()
+    };
+    assert_eq!(
+        keys(&report),
+        ["tokens", "sentences", "samples", "seed", "f1", "accuracy"]
+    );
+    for metric in ["f1", "accuracy"] {
+        assert_eq!(
+            keys(&report[metric]),
+            ["a", "b", "difference", "interval", "p_value"]
+        );
+    }
+    assert_eq!(report["seed"], 4);
+    assert_eq!(report["samples"], 99);
+    assert_eq!(
+        (&report["sentences"], &report["tokens"]),
+        (&json!(3), &json!(5))
+    );
+    assert_eq!(report["f1"]["a"], 0.5);
+    assert_eq!(report["f1"]["b"], json!(2.0 / 3.0));
+}
+
+#[test]
+fn scores_are_those_of_eval() {
+    let folder = folder();
+    let report = folder.run("compare gold a b --json").json();
+    for side in ["a", "b"] {
+        let evaluated = folder
+            .run(&format!("eval --predictions {side} gold --json"))
+            .json();
+        for metric in ["f1", "accuracy"] {
+            let [x, y] = [&report[metric][side], &evaluated[metric]].map(|v| v.as_f64().unwrap());
+            assert!((x - y).abs() < 1e-15, "{metric} of {side}: {x} {y}");
+        }
+    }
+}
+
+#[test]
+fn the_output_does_not_depend_on_the_threads() {
+    let folder = folder();
+    let one = folder.run("compare gold a b --threads 1").succeeded();
+    let three = folder.run("compare gold a b --threads 3").succeeded();
+    assert_eq!(one, three);
+    assert!(
+        one.starts_with("3 sentences, 5 tokens; 2000 samples, seed 1\n"),
+        "{one}"
+    );
+}
+
+#[test]
+fn predictions_for_other_words_are_named() {
+    let folder = folder();
+    folder.write("other", B.replace("Rome", "Roma"));
+    assert_eq!(
+        folder.run("compare gold a other").failed(),
+        "other:4: found the token 'Roma'; expected 'Rome', as at gold:4"
+    );
+}
+
+#[test]
+fn predictions_for_other_sentences_are_named() {
+    let folder = folder();
+    folder.write("short", "Ann B-PER O\nleft O O\n");
+    assert_eq!(
+        folder.run("compare gold short b").failed(),
+        "short: found 1 sentences; expected 3, as in gold"
+    );
+}
+
+#[test]
+fn a_missing_file_is_named() {
+    let message = folder().run("compare gold a none").failed();
+    assert!(message.starts_with("none: "), "{message}");
+}
+
+#[test]
+fn arguments_that_mean_nothing_are_refused() {
+    for line in [
+        "compare gold - -",
+        "compare gold a",
+        "compare gold a b --samples 0",
+    ] {
+        assert_eq!(folder().run(line).status.code(), Some(2), "{line}");
+    }
+}
+
+#[test]
+fn predictions_can_come_from_standard_input() {
+    let folder = folder();
+    let piped = folder.run_with("compare gold a -", B).succeeded();
+    assert_eq!(piped, folder.run("compare gold a b").succeeded());
+}
