@@ -25,7 +25,7 @@ use crate::chain::Transitions;
 use crate::extract::Dataset;
 use crate::optim::Objective;
 use crate::score::{
-    Derivatives, LabelWeights, NoiseDerivatives, ParameterSpace, Plan, Targets, Transpose,
+    Derivatives, LabelWeights, NoiseDerivatives, ParameterSpace, Plan, Rows, Targets, Transpose,
 };
 use noise::LabelVariances;
 pub use noise::{Noise, Scheme};
@@ -57,16 +57,23 @@ pub struct Likelihood<'a> {
     l2: f64,
     noise: Option<Noise>,
     plan: Plan,
+    rows: [Rows; 2], // of nodes and edges
     nodes: Transpose,
     edges: Option<Transpose>,
     workers: Vec<Worker>, // one for each chunk of a block
-    by_scores: Blocks,
-    by_variances: Blocks, // empty without proportional noise
+    buffers: [BlockDerivatives; 2],
     weights: LabelWeights,
     transitions: Transitions,
     variances: LabelVariances,
     totals: LabelSums,
     observed_pairs: Vec<f64>, // [K][stride]
+}
+
+/// Derivatives of a block.
+#[derive(Debug, Default)]
+struct BlockDerivatives {
+    scores: Blocks,
+    variances: Blocks, // empty without proportional noise
 }
 
 /// Numbers for the tokens of a block.
@@ -178,13 +185,20 @@ impl<'a> Likelihood<'a> {
             space,
             l2,
             noise: None,
-            nodes: Transpose::new(&data.nodes, &plan),
-            edges: edges.then(|| Transpose::new(&data.edges, &plan)),
+            rows: [
+                Rows::new(&data.nodes, &space.nodes, &space.node_scale),
+                Rows::new(&data.edges, &space.edges, &space.edge_scale),
+            ],
+            nodes: Transpose::new(&data.nodes, &space.nodes, &space.node_scale, &plan),
+            edges: edges
+                .then(|| Transpose::new(&data.edges, &space.edges, &space.edge_scale, &plan)),
             workers: (0..plan.most_chunks())
                 .map(|_| Worker::new(&transitions, None))
                 .collect(),
-            by_scores: Blocks::new(plan.largest_block(), space),
-            by_variances: Blocks::default(),
+            buffers: [(); 2].map(|()| BlockDerivatives {
+                scores: Blocks::new(plan.largest_block(), space),
+                variances: Blocks::default(),
+            }),
             plan,
             weights: LabelWeights::default(),
             transitions,
@@ -198,7 +212,9 @@ impl<'a> Likelihood<'a> {
     #[must_use]
     pub fn with_noise(mut self, noise: Noise) -> Self {
         if noise.scheme != Scheme::Additive {
-            self.by_variances = Blocks::new(self.plan.largest_block(), self.space);
+            for buffers in &mut self.buffers {
+                buffers.variances = Blocks::new(self.plan.largest_block(), self.space);
+            }
         }
         for worker in &mut self.workers {
             *worker = Worker::new(&self.transitions, Some(noise.method));
@@ -213,8 +229,13 @@ impl<'a> Likelihood<'a> {
         let edges = self.edges.as_ref().map_or(0, Transpose::memory);
         // Label pairs: 5 arrays of a worker, 3 of the transitions, weights, variances, totals, observed.
         let pairs = (5 * self.workers.len() + 8) * self.observed_pairs.len();
-        let derivatives = self.by_scores.len() + self.by_variances.len();
-        self.nodes.memory() + edges + 8 * (derivatives + pairs)
+        let derivatives = self
+            .buffers
+            .iter()
+            .map(|b| b.scores.len() + b.variances.len());
+        let derivatives: usize = derivatives.sum();
+        let rows: usize = self.rows.iter().map(Rows::memory).sum();
+        rows + self.nodes.memory() + edges + 8 * (derivatives + pairs)
     }
 
     /// The L2 penalty and its gradient, which overwrites `gradient`.
@@ -235,29 +256,53 @@ impl<'a> Likelihood<'a> {
         c2 * partial.iter().sum::<f64>()
     }
 
-    /// The share of one block; returns its negative log-likelihood and noise term.
-    fn block(&mut self, index: usize, theta: &[f64], gradient: &mut [f64]) -> [f64; 2] {
-        let block = &self.plan.blocks[index];
+    /// The shares of all blocks; returns the negative log-likelihood and the noise term.
+    ///
+    /// While the derivatives of one block go into the gradient the next one is already under way, so
+    /// that no thread waits for the last sentences of a block.
+    fn blocks(&mut self, theta: &[f64], gradient: &mut [f64]) -> [f64; 2] {
+        let [mut done, mut next] = std::mem::take(&mut self.buffers);
+        let mut terms = [0.0; 2];
+        let mut workers = std::mem::take(&mut self.workers);
+        self.run_sentences(0, theta, &mut workers, &mut done);
+        for index in 0..self.plan.blocks.len() {
+            self.collect(index, &mut workers, gradient, &mut terms);
+            let this = &*self;
+            rayon::join(
+                || this.scatter(index, theta, &done, gradient),
+                || this.run_sentences(index + 1, theta, &mut workers, &mut next),
+            );
+            std::mem::swap(&mut done, &mut next);
+        }
+        self.workers = workers;
+        self.buffers = [done, next];
+        terms
+    }
+
+    /// Leaves the derivatives of the sentences of a block, if there is one, in `buffers`.
+    fn run_sentences(
+        &self,
+        index: usize,
+        theta: &[f64],
+        workers: &mut [Worker],
+        buffers: &mut BlockDerivatives,
+    ) {
+        let Some(block) = self.plan.blocks.get(index) else {
+            return;
+        };
         let chunks = block.chunks.iter();
         let tokens: Vec<usize> = chunks
             .map(|c| self.data.sentence(c.end - 1).end - self.data.sentence(c.start).start)
             .collect();
-        let by_scores = self.by_scores.pieces(&tokens, self.space);
-        let by_variances = self.by_variances.pieces(&tokens, self.space);
-        let mut work = Vec::with_capacity(tokens.len());
+        let by_scores = buffers.scores.pieces(&tokens, self.space);
+        let by_variances = buffers.variances.pieces(&tokens, self.space);
         let buffers = by_scores.into_iter().zip(by_variances);
-        for ((worker, chunk), (by_scores, by_variances)) in
-            self.workers.iter_mut().zip(&block.chunks).zip(buffers)
-        {
-            let buffers = Buffers {
-                scores: by_scores,
-                variances: by_variances,
-            };
-            work.push((worker, chunk.clone(), buffers));
-        }
+        let buffers = buffers.map(|(scores, variances)| Buffers { scores, variances });
+        let work: Vec<_> = workers.iter_mut().zip(&block.chunks).zip(buffers).collect();
         let shared = Shared {
             data: self.data,
             space: self.space,
+            rows: &self.rows,
             theta,
             transitions: &self.transitions,
             weights: &self.weights,
@@ -265,25 +310,37 @@ impl<'a> Likelihood<'a> {
             variances: &self.variances,
         };
         work.into_par_iter()
-            .for_each(|(worker, chunk, buffers)| worker.run(&shared, chunk, buffers));
-        let mut terms = [0.0; 2];
-        for worker in &mut self.workers[..tokens.len()] {
+            .for_each(|((worker, chunk), buffers)| worker.run(&shared, chunk.clone(), buffers));
+    }
+
+    /// Collects what the workers of a block have summed, in order.
+    fn collect(
+        &mut self,
+        index: usize,
+        workers: &mut [Worker],
+        gradient: &mut [f64],
+        terms: &mut [f64; 2],
+    ) {
+        let workers = &mut workers[..self.plan.blocks[index].chunks.len()];
+        let [nodes, edges] = [self.space.node_range(), self.space.edge_range()];
+        for worker in workers {
             terms[0] += worker.loss;
             terms[1] += worker.noise;
             self.totals.add(&mut worker.sums);
-        }
-        let [nodes, edges] = [self.space.node_range(), self.space.edge_range()];
-        for worker in &self.workers[..tokens.len()] {
             let [node_sums, edge_sums] = &worker.attributes;
             node_sums.add_to(&self.space.nodes, &mut gradient[nodes.clone()]);
             edge_sums.add_to(&self.space.edges, &mut gradient[edges.clone()]);
         }
-        self.scatter(index, theta, gradient);
-        terms
     }
 
     /// Adds the derivatives of one block to the gradient.
-    fn scatter(&self, index: usize, theta: &[f64], gradient: &mut [f64]) {
+    fn scatter(
+        &self,
+        index: usize,
+        theta: &[f64],
+        buffers: &BlockDerivatives,
+        gradient: &mut [f64],
+    ) {
         let space = self.space;
         let rates = self
             .noise
@@ -295,14 +352,14 @@ impl<'a> Likelihood<'a> {
                 &space.nodes,
                 &space.node_scale,
                 space.node_range(),
-                [&self.by_scores.nodes, &self.by_variances.nodes],
+                [&buffers.scores.nodes, &buffers.variances.nodes],
             ),
             (
                 self.edges.as_ref(),
                 &space.edges,
                 &space.edge_scale,
                 space.edge_range(),
-                [&self.by_scores.edges, &self.by_variances.edges],
+                [&buffers.scores.edges, &buffers.variances.edges],
             ),
         ];
         for (i, (transpose, targets, scale, range, [scores, variances])) in
@@ -392,6 +449,10 @@ impl Objective for Likelihood<'_> {
 
     fn evaluate(&mut self, theta: &[f64], gradient: &mut [f64]) -> (f64, Terms) {
         let l2 = self.penalty(theta, gradient);
+        let [nodes, edges] = &mut self.rows;
+        let space = self.space;
+        nodes.set(&space.nodes, &space.node_scale, &theta[space.node_range()]);
+        edges.set(&space.edges, &space.edge_scale, &theta[space.edge_range()]);
         self.space.label_weights(theta, &mut self.weights);
         self.transitions.set(
             &self.weights.transitions,
@@ -402,12 +463,7 @@ impl Objective for Likelihood<'_> {
             self.variances.set(noise, self.space, theta, &self.weights);
         }
         self.totals.clear(self.space.labels(), self.space.stride());
-        let [mut loss, mut noise] = [0.0; 2];
-        for index in 0..self.plan.blocks.len() {
-            let terms = self.block(index, theta, gradient);
-            loss += terms[0];
-            noise += terms[1];
-        }
+        let [loss, noise] = self.blocks(theta, gradient);
         self.add_label_gradient(theta, gradient);
         let terms = Terms {
             log_likelihood: -loss,
