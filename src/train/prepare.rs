@@ -2,7 +2,7 @@
 
 use crate::chain::Order;
 use crate::error::{Error, Result};
-use crate::extract::{Alphabets, AttributeSource, Builder, Classes, Dataset};
+use crate::extract::{Alphabets, AttributeSource, Builder, Classes, Dataset, SparseRows};
 use crate::ids::LabelId;
 use crate::label::{LabelSet, Scheme, SchemeDetector, convert, spans};
 use crate::sentence::Sentence;
@@ -162,6 +162,12 @@ impl Prepared {
         data.nodes = self.node_classes.collapsed(&data.nodes);
         data.edges = self.edge_classes.collapsed(&data.edges);
         self.per_token[1] = entries_per_token(data);
+    }
+
+    /// Frees the design matrices, once training has ended: a model is about to take their room.
+    pub fn drop_matrices(&mut self) {
+        self.data.nodes = SparseRows::default();
+        self.data.edges = SparseRows::default();
     }
 
     /// Number of attributes.
