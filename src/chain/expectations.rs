@@ -1,7 +1,6 @@
 //! How often each transition is expected: Σ_t p(y_{t−1} = a, y_t = b), the gradient of the
 //! log-partition in `trans`.
 
-use super::LANES;
 use super::lattice::{Lattice, Mode};
 use super::transitions::Transitions;
 use crate::wide::{self, Kernel};
@@ -87,14 +86,43 @@ impl Lattice {
             sums: &mut sums.products,
         });
     }
+
+    /// Adds Σ_t α[t−1][a]·v[t][b] to `sums` `[K][S]`.
+    ///
+    /// Four tokens at a time, so that `sums` are read and written once for four products.
+    #[inline(always)]
+    fn add_products(&self, stride: usize, sums: &mut [f64]) {
+        let Some(edges) = self.tokens.checked_sub(1) else {
+            return;
+        };
+        let (before, after) = (&self.alpha[..edges * stride], &self.suffix[stride..]);
+        let fours = before
+            .chunks_exact(4 * stride)
+            .zip(after.chunks_exact(4 * stride));
+        for (before, after) in fours {
+            let (v, w) = after.split_at(2 * stride);
+            let ((v0, v1), (v2, v3)) = (v.split_at(stride), w.split_at(stride));
+            for (a, row) in sums.chunks_exact_mut(stride).enumerate() {
+                let [x0, x1, x2, x3] = [0, 1, 2, 3].map(|i| before[i * stride + a]);
+                let v = v0.iter().zip(v1).zip(v2).zip(v3);
+                for (sum, (((v0, v1), v2), v3)) in row.iter_mut().zip(v) {
+                    *sum += (x0 * v0 + x1 * v1) + (x2 * v2 + x3 * v3);
+                }
+            }
+        }
+        let rest = edges / 4 * 4 * stride;
+        let ones = before[rest..].chunks_exact(stride);
+        for (before, after) in ones.zip(after[rest..].chunks_exact(stride)) {
+            for (row, x) in sums.chunks_exact_mut(stride).zip(before) {
+                for (sum, v) in row.iter_mut().zip(after) {
+                    *sum += x * v;
+                }
+            }
+        }
+    }
 }
 
-/// Rows of labels before an edge that are summed together.
-const ROWS: usize = 4;
-
-/// Adds Σ_t α[t−1][a]·v[t][b] to `sums` `[K][S]`.
-///
-/// Four labels a and [`LANES`] labels b at a time, whose sums stay in registers for all tokens.
+/// The expectations of one sentence.
 struct Products<'a> {
     lattice: &'a Lattice,
     sums: &'a mut [f64],
@@ -105,32 +133,14 @@ impl Kernel for Products<'_> {
 
     #[inline(always)]
     fn run(self) {
-        let stride = self.lattice.stride;
-        let Some(before) = self.lattice.alpha.len().checked_sub(stride) else {
-            return;
-        };
-        let alpha = &self.lattice.alpha[..before];
-        let suffix = &self.lattice.suffix[stride..];
-        for (tile, rows) in self.sums.chunks_mut(ROWS * stride).enumerate() {
-            for block in (0..stride).step_by(LANES) {
-                let mut sums = [[0.0; LANES]; ROWS];
-                let edges = alpha.chunks_exact(stride).zip(suffix.chunks_exact(stride));
-                for (alpha, suffix) in edges {
-                    // Where labels end the padding goes on: a row has at least this many.
-                    let x: &[f64; ROWS] = &alpha.as_chunks().0[tile];
-                    let v: &[f64; LANES] = &suffix.as_chunks().0[block / LANES];
-                    for (sums, x) in sums.iter_mut().zip(x) {
-                        for (sum, v) in sums.iter_mut().zip(v) {
-                            *sum += x * v;
-                        }
-                    }
-                }
-                for (row, sums) in rows.chunks_exact_mut(stride).zip(&sums) {
-                    for (sum, x) in row[block..].iter_mut().zip(sums) {
-                        *sum += x;
-                    }
-                }
-            }
+        let (lattice, sums) = (self.lattice, self.sums);
+        // A constant stride lets the compiler unroll the inner loops and drop their bounds checks.
+        match lattice.stride {
+            8 => lattice.add_products(8, sums),
+            16 => lattice.add_products(16, sums),
+            24 => lattice.add_products(24, sums),
+            32 => lattice.add_products(32, sums),
+            stride => lattice.add_products(stride, sums),
         }
     }
 }
