@@ -3,8 +3,8 @@
 //! An evaluation works through the corpus block by block: first the scores and their derivatives
 //! of all sentences of a block (parallel over *chunks* of sentences), then the block's share of
 //! the gradient (parallel over columns), while the next block's sentences are under way. The derivatives
-//! of a block stay in cache between the two and never exist for the whole corpus at once. Blocks and chunks depend on the data alone, never
-//! on the number of threads.
+//! of a block stay in cache between the two and never exist for the whole corpus at once. Blocks and
+//! chunks depend on the data alone, never on the number of threads.
 
 use std::ops::Range;
 
