@@ -23,6 +23,7 @@ pub fn log_sum_exp(values: &[f64]) -> f64 {
 ///
 /// With n the whole number nearest to x / log 2 and r = x − n·log 2, exp(x) = 2ⁿ·exp(r), where
 /// |r| ≤ ½ log 2 and the power series of exp(r) is cut after r¹³, 4·10⁻¹⁸ from its limit.
+#[inline(always)]
 pub fn exp_at_least(values: &mut [f64], lowest: f64) {
     debug_assert!(lowest >= -700.0, "2ⁿ would not be normal");
     for x in values {

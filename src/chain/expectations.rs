@@ -3,6 +3,7 @@
 
 use super::lattice::{Lattice, Mode};
 use super::transitions::Transitions;
+use crate::wide::{self, Kernel};
 
 /// Sums of edge marginals over the tokens of any number of sentences.
 ///
@@ -80,13 +81,10 @@ impl Lattice {
             }
             return;
         }
-        match self.stride {
-            8 => self.add_products(8, &mut sums.products),
-            16 => self.add_products(16, &mut sums.products),
-            24 => self.add_products(24, &mut sums.products),
-            32 => self.add_products(32, &mut sums.products),
-            stride => self.add_products(stride, &mut sums.products),
-        }
+        wide::run(Products {
+            lattice: self,
+            sums: &mut sums.products,
+        });
     }
 
     /// Adds Σ_t α[t−1][a]·v[t][b] to `sums` `[K][S]`.
@@ -120,6 +118,29 @@ impl Lattice {
                     *sum += x * v;
                 }
             }
+        }
+    }
+}
+
+/// The expectations of one sentence.
+struct Products<'a> {
+    lattice: &'a Lattice,
+    sums: &'a mut [f64],
+}
+
+impl Kernel for Products<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let (lattice, sums) = (self.lattice, self.sums);
+        // A constant stride lets the compiler unroll the inner loops and drop their bounds checks.
+        match lattice.stride {
+            8 => lattice.add_products(8, sums),
+            16 => lattice.add_products(16, sums),
+            24 => lattice.add_products(24, sums),
+            32 => lattice.add_products(32, sums),
+            stride => lattice.add_products(stride, sums),
         }
     }
 }

@@ -43,6 +43,7 @@
 use super::LANES;
 use super::lattice::{Lattice, Mode};
 use super::transitions::{FLOOR, Transitions, exponentiate};
+use crate::wide::{self, Kernel};
 
 /// The largest R with which a sentence is accepted: 2⁹⁰⁰.
 const REACH: f64 = f64::from_bits((1023 + 900) << 52);
@@ -73,31 +74,54 @@ pub(super) fn independent(lattice: &mut Lattice) {
 
 /// Order 1, O(TK²). Expects log ψ and log e in the lattice; whether the result can be trusted.
 pub(super) fn scaled(lattice: &mut Lattice, transitions: &Transitions) -> bool {
-    let (labels, stride) = (lattice.labels, lattice.stride);
-    lattice.mode = Mode::Scaled;
-    exponentiate(&mut lattice.psi, labels);
-    let edges = lattice.edge.get_mut(labels * stride..).unwrap_or_default();
-    exponentiate(edges, labels);
-    // A constant stride lets the compiler unroll the inner loops and drop their bounds checks.
-    match stride {
-        8 => passes(8, lattice, transitions),
-        16 => passes(16, lattice, transitions),
-        24 => passes(24, lattice, transitions),
-        32 => passes(32, lattice, transitions),
-        stride => passes(stride, lattice, transitions),
+    wide::run(Scaled {
+        lattice,
+        transitions,
+    })
+}
+
+struct Scaled<'a> {
+    lattice: &'a mut Lattice,
+    transitions: &'a Transitions,
+}
+
+impl Kernel for Scaled<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run(self) -> bool {
+        let (lattice, transitions) = (self.lattice, self.transitions);
+        let (labels, stride) = (lattice.labels, lattice.stride);
+        lattice.mode = Mode::Scaled;
+        exponentiate(&mut lattice.psi, labels);
+        let edges = lattice.edge.get_mut(labels * stride..).unwrap_or_default();
+        exponentiate(edges, labels);
+        // A constant number of blocks lets a whole row of sums stay in registers.
+        match stride / LANES {
+            1 => passes::<1>(lattice, transitions),
+            2 => passes::<2>(lattice, transitions),
+            3 => passes::<3>(lattice, transitions),
+            4 => passes::<4>(lattice, transitions),
+            5 => passes::<5>(lattice, transitions),
+            6 => passes::<6>(lattice, transitions),
+            7 => passes::<7>(lattice, transitions),
+            // Zero stands for any number: block after block.
+            _ => passes::<0>(lattice, transitions),
+        }
     }
 }
 
 #[inline(always)]
-fn passes(stride: usize, lattice: &mut Lattice, transitions: &Transitions) -> bool {
-    let lowest = forward(stride, lattice, transitions);
-    let highest = backward(stride, lattice, transitions);
+fn passes<const B: usize>(lattice: &mut Lattice, transitions: &Transitions) -> bool {
+    let stride = if B == 0 { lattice.stride } else { B * LANES };
+    let lowest = forward::<B>(stride, lattice, transitions);
+    let highest = backward::<B>(stride, lattice, transitions);
     highest.max(1.0) / lowest.min(1.0) <= REACH
 }
 
 /// Fills α̂ and c; returns min c.
 #[inline(always)]
-fn forward(stride: usize, lattice: &mut Lattice, transitions: &Transitions) -> f64 {
+fn forward<const B: usize>(stride: usize, lattice: &mut Lattice, transitions: &Transitions) -> f64 {
     let size = lattice.labels * stride;
     let floor = &transitions.floor[..stride];
     let mut lowest = f64::INFINITY;
@@ -113,7 +137,7 @@ fn forward(stride: usize, lattice: &mut Lattice, transitions: &Transitions) -> f
                 Some(edge) => edge,
                 None => transitions.potentials(),
             };
-            combine(stride, before, matrix, floor, alpha);
+            combine::<B>(before, matrix, floor, alpha);
             for ((x, psi), floor) in alpha.iter_mut().zip(psi).zip(floor) {
                 *x = *x * psi + floor;
             }
@@ -129,7 +153,11 @@ fn forward(stride: usize, lattice: &mut Lattice, transitions: &Transitions) -> f
 
 /// Fills β̂, v̂ and the node marginals; returns max β̂, ∞ where that leaves the range.
 #[inline(always)]
-fn backward(stride: usize, lattice: &mut Lattice, transitions: &Transitions) -> f64 {
+fn backward<const B: usize>(
+    stride: usize,
+    lattice: &mut Lattice,
+    transitions: &Transitions,
+) -> f64 {
     let (labels, size) = (lattice.labels, lattice.labels * stride);
     let floor = &transitions.floor[..stride];
     let mut highest = [0.0; LANES];
@@ -163,13 +191,8 @@ fn backward(stride: usize, lattice: &mut Lattice, transitions: &Transitions) -> 
                 Some(edge) => combine_rows(stride, edge, suffix, out),
                 None => {
                     let suffix = &suffix[..labels];
-                    combine(
-                        stride,
-                        suffix,
-                        transitions.transposed_potentials(),
-                        floor,
-                        out,
-                    );
+                    let matrix = transitions.transposed_potentials();
+                    combine::<B>(suffix, matrix, floor, out);
                 }
             }
         }
@@ -179,19 +202,37 @@ fn backward(stride: usize, lattice: &mut Lattice, transitions: &Transitions) -> 
 
 /// out[b] = floor[b] + Σ_a x[a]·matrix[a][b], with x `[K]`, matrix `[K][S]`, floor and out `[S]`.
 #[inline(always)]
-fn combine(stride: usize, x: &[f64], matrix: &[f64], floor: &[f64], out: &mut [f64]) {
-    let (out, _) = out[..stride].as_chunks_mut::<LANES>();
-    let (floor, _) = floor[..stride].as_chunks::<LANES>();
-    for (block, (out, floor)) in out.iter_mut().zip(floor).enumerate() {
-        let mut sums = *floor;
-        for (x, row) in x.iter().zip(matrix.chunks_exact(stride)) {
-            let (row, _) = row.as_chunks::<LANES>();
-            for (sum, weight) in sums.iter_mut().zip(&row[block]) {
-                *sum += x * weight;
+fn combine<const B: usize>(x: &[f64], matrix: &[f64], floor: &[f64], out: &mut [f64]) {
+    let stride = floor.len();
+    let out = out[..stride].as_chunks_mut::<LANES>().0;
+    let floor = floor.as_chunks::<LANES>().0;
+    if B == 0 {
+        for (block, (out, floor)) in out.iter_mut().zip(floor).enumerate() {
+            let mut sums = *floor;
+            for (x, row) in x.iter().zip(matrix.chunks_exact(stride)) {
+                let row = &row.as_chunks::<LANES>().0[block];
+                for j in 0..LANES {
+                    sums[j] += x * row[j];
+                }
+            }
+            *out = sums;
+        }
+        return;
+    }
+    let (out, floor) = (
+        &mut out.as_chunks_mut::<B>().0[0],
+        floor.as_chunks::<B>().0[0],
+    );
+    let mut sums = floor;
+    let rows = matrix.as_chunks::<LANES>().0.as_chunks::<B>().0;
+    for (x, row) in x.iter().zip(rows) {
+        for i in 0..B {
+            for j in 0..LANES {
+                sums[i][j] += x * row[i][j];
             }
         }
-        *out = sums;
     }
+    *out = sums;
 }
 
 /// out[a] = φ + Σ_b matrix[a][b]·x[b], and 0 in the padding, with matrix `[K][S]`, x and out `[S]`.

@@ -175,6 +175,7 @@ fn set_row(row: &mut [f64], weights: &[f64], labels: usize) -> bool {
 }
 
 /// Turns logarithms of potentials into potentials of at least φ, and padding into 0.
+#[inline(always)]
 pub(super) fn exponentiate(potentials: &mut [f64], labels: usize) {
     exp_at_least(potentials, LN_FLOOR);
     for row in potentials.chunks_exact_mut(padded(labels)) {

@@ -37,6 +37,7 @@ impl SparseRows {
 
     /// The columns of a row and, unless the matrix is binary, their values.
     #[must_use]
+    #[inline]
     pub fn row(&self, row: usize) -> (&[u32], Option<&[f64]>) {
         let start = if row == 0 {
             0

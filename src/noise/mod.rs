@@ -115,7 +115,7 @@ pub struct SharedDerivatives<'a> {
 /// # Panics
 ///
 /// All methods do if an array has the wrong shape.
-pub trait Engine: std::fmt::Debug + Send {
+pub trait Engine: std::fmt::Debug + Send + Sync {
     /// Prepares for sentences under the same transitions, and forgets those before. O(K²).
     fn begin(&mut self, shared: Shared<'_>);
 

@@ -14,6 +14,7 @@
 //! All sums run over fixed chunks in corpus order, so the result does not depend on the number of
 //! threads.
 
+mod buffers;
 mod curvature;
 mod features;
 mod monte_carlo;
@@ -28,8 +29,9 @@ use crate::chain::Transitions;
 use crate::extract::Dataset;
 use crate::optim::Objective;
 use crate::score::{
-    Derivatives, LabelWeights, NoiseDerivatives, ParameterSpace, Plan, Targets, Transpose,
+    Derivatives, LabelWeights, NoiseDerivatives, ParameterSpace, Plan, Rows, Targets, Transpose,
 };
+use buffers::{BlockDerivatives, Blocks, LabelSums, add};
 pub use features::active_counts;
 pub use monte_carlo::MonteCarlo;
 use monte_carlo::{Part, Sampling};
@@ -64,108 +66,16 @@ pub struct Likelihood<'a> {
     noise: Option<Noise>,
     sampling: Option<Sampling>,
     plan: Plan,
+    rows: [Rows; 2], // of nodes and edges
     nodes: Transpose,
     edges: Option<Transpose>,
     workers: Vec<Worker>, // one for each chunk of a block
-    by_scores: Blocks,
-    by_variances: Blocks, // empty without proportional noise
+    buffers: [BlockDerivatives; 2],
     weights: LabelWeights,
     transitions: Transitions,
     variances: LabelVariances,
     totals: LabelSums,
     observed_pairs: Vec<f64>, // [K][stride]
-}
-
-/// Numbers for the tokens of a block.
-#[derive(Debug, Default)]
-struct Blocks {
-    nodes: Vec<f64>, // [tokens][stride]
-    edges: Vec<f64>, // [tokens][K][stride], or empty
-}
-
-impl Blocks {
-    fn new(tokens: usize, space: &ParameterSpace) -> Self {
-        let edges = if space.edges.columns() > 0 {
-            tokens * space.edges.width()
-        } else {
-            0
-        };
-        Self {
-            nodes: vec![0.0; tokens * space.stride()],
-            edges: vec![0.0; edges],
-        }
-    }
-
-    fn len(&self) -> usize {
-        self.nodes.len() + self.edges.len()
-    }
-
-    /// Cuts the numbers into pieces of `tokens` tokens each.
-    fn pieces(&mut self, tokens: &[usize], space: &ParameterSpace) -> Vec<[&mut [f64]; 2]> {
-        let edge_width = if self.edges.is_empty() {
-            0
-        } else {
-            space.edges.width()
-        };
-        let node_width = if self.nodes.is_empty() {
-            0
-        } else {
-            space.stride()
-        };
-        let (mut nodes, mut edges) = (&mut self.nodes[..], &mut self.edges[..]);
-        let mut pieces = Vec::with_capacity(tokens.len());
-        for &tokens in tokens {
-            let (mine, rest) = nodes.split_at_mut(tokens * node_width);
-            let (mine_edges, rest_edges) = edges.split_at_mut(tokens * edge_width);
-            (nodes, edges) = (rest, rest_edges);
-            pieces.push([mine, mine_edges]);
-        }
-        pieces
-    }
-}
-
-/// Sums of derivatives by what does not depend on the text.
-#[derive(Clone, Debug, Default)]
-struct LabelSums {
-    pairs: Vec<f64>, // [K][stride]
-    first: Vec<f64>, // [stride]
-    last: Vec<f64>,  // [stride]
-    pair_variances: Vec<f64>,
-    first_variances: Vec<f64>,
-    last_variances: Vec<f64>,
-    node_variances: Vec<f64>, // [stride] over all tokens
-}
-
-impl LabelSums {
-    fn fields(&mut self) -> [&mut Vec<f64>; 7] {
-        [
-            &mut self.pairs,
-            &mut self.pair_variances,
-            &mut self.first,
-            &mut self.last,
-            &mut self.first_variances,
-            &mut self.last_variances,
-            &mut self.node_variances,
-        ]
-    }
-
-    fn clear(&mut self, labels: usize, stride: usize) {
-        for (i, sums) in self.fields().into_iter().enumerate() {
-            sums.clear();
-            sums.resize(if i < 2 { labels * stride } else { stride }, 0.0);
-        }
-    }
-
-    fn add(&mut self, other: &mut Self) {
-        for (sums, more) in self.fields().into_iter().zip(other.fields()) {
-            add(sums, more);
-        }
-    }
-}
-
-/// Adds numbers to numbers.
-fn add(sums: &mut [f64], terms: &[f64]) {
-    sums.iter_mut().zip(terms).for_each(|(s, t)| *s += t);
 }
 
 impl<'a> Likelihood<'a> {
@@ -186,13 +96,20 @@ impl<'a> Likelihood<'a> {
             l2,
             noise: None,
             sampling: None,
-            nodes: Transpose::new(&data.nodes, &plan),
-            edges: edges.then(|| Transpose::new(&data.edges, &plan)),
+            rows: [
+                Rows::new(&data.nodes, &space.nodes, &space.node_scale),
+                Rows::new(&data.edges, &space.edges, &space.edge_scale),
+            ],
+            nodes: Transpose::new(&data.nodes, &space.nodes, &space.node_scale, &plan),
+            edges: edges
+                .then(|| Transpose::new(&data.edges, &space.edges, &space.edge_scale, &plan)),
             workers: (0..plan.most_chunks())
                 .map(|_| Worker::new(&transitions, None))
                 .collect(),
-            by_scores: Blocks::new(plan.largest_block(), space),
-            by_variances: Blocks::default(),
+            buffers: [(); 2].map(|()| BlockDerivatives {
+                scores: Blocks::new(plan.largest_block(), space),
+                variances: Blocks::default(),
+            }),
             plan,
             weights: LabelWeights::default(),
             transitions,
@@ -206,7 +123,9 @@ impl<'a> Likelihood<'a> {
     #[must_use]
     pub fn with_noise(mut self, noise: Noise) -> Self {
         if noise.scheme != Scheme::Additive {
-            self.by_variances = Blocks::new(self.plan.largest_block(), self.space);
+            for buffers in &mut self.buffers {
+                buffers.variances = Blocks::new(self.plan.largest_block(), self.space);
+            }
         }
         for worker in &mut self.workers {
             *worker = Worker::new(&self.transitions, Some(noise.method));
@@ -219,8 +138,12 @@ impl<'a> Likelihood<'a> {
     /// [`Objective::begin_iteration`] goes over to.
     #[must_use]
     pub fn with_monte_carlo(mut self, monte_carlo: MonteCarlo) -> Self {
-        let (chunks, tokens) = (self.plan.most_chunks(), self.plan.largest_block());
-        self.sampling = Some(Sampling::new(monte_carlo, self.space, chunks, tokens));
+        self.sampling = Some(Sampling::new(
+            monte_carlo,
+            self.data,
+            self.space,
+            &self.plan,
+        ));
         self
     }
 
@@ -230,9 +153,14 @@ impl<'a> Likelihood<'a> {
         let edges = self.edges.as_ref().map_or(0, Transpose::memory);
         // Label pairs: 5 arrays of a worker, 3 of the transitions, weights, variances, totals, observed.
         let pairs = (5 * self.workers.len() + 8) * self.observed_pairs.len();
-        let sampled = self.sampling.as_ref().map_or(0, Sampling::numbers);
-        let derivatives = self.by_scores.len() + self.by_variances.len() + sampled;
-        self.nodes.memory() + edges + 8 * (derivatives + pairs)
+        let derivatives = self
+            .buffers
+            .iter()
+            .map(|b| b.scores.len() + b.variances.len());
+        let derivatives: usize = derivatives.sum();
+        let rows: usize = self.rows.iter().map(Rows::memory).sum();
+        let sampled = self.sampling.as_ref().map_or(0, Sampling::memory);
+        rows + sampled + self.nodes.memory() + edges + 8 * (derivatives + pairs)
     }
 
     /// The L2 penalty and its gradient, which overwrites `gradient`.
@@ -253,65 +181,126 @@ impl<'a> Likelihood<'a> {
         c2 * partial.iter().sum::<f64>()
     }
 
-    /// The share of one block; returns its negative log-likelihood and noise term.
-    fn block(&mut self, index: usize, theta: &[f64], gradient: &mut [f64]) -> [f64; 2] {
-        let block = &self.plan.blocks[index];
+    /// The shares of all blocks; returns the negative log-likelihood and the noise term.
+    ///
+    /// While the derivatives of one block go into the gradient the next one is already under way, so
+    /// that no thread waits for the last sentences of a block.
+    fn blocks(&mut self, theta: &[f64], gradient: &mut [f64]) -> [f64; 2] {
+        let [mut done, mut next] = std::mem::take(&mut self.buffers);
+        let mut terms = [0.0; 2];
+        let mut workers = std::mem::take(&mut self.workers);
+        self.run_sentences(0, theta, &mut workers, &mut done);
+        for index in 0..self.plan.blocks.len() {
+            self.collect(index, &mut workers, gradient, &mut terms);
+            let this = &*self;
+            rayon::join(
+                || this.scatter(index, theta, &done, gradient),
+                || this.run_sentences(index + 1, theta, &mut workers, &mut next),
+            );
+            std::mem::swap(&mut done, &mut next);
+        }
+        self.workers = workers;
+        self.buffers = [done, next];
+        terms
+    }
+
+    /// Leaves the derivatives of the sentences of a block, if there is one, in `buffers`.
+    fn run_sentences(
+        &self,
+        index: usize,
+        theta: &[f64],
+        workers: &mut [Worker],
+        buffers: &mut BlockDerivatives,
+    ) {
+        let Some(block) = self.plan.blocks.get(index) else {
+            return;
+        };
         let chunks = block.chunks.iter();
         let tokens: Vec<usize> = chunks
             .map(|c| self.data.sentence(c.end - 1).end - self.data.sentence(c.start).start)
             .collect();
-        let by_scores = self.by_scores.pieces(&tokens, self.space);
-        let by_variances = self.by_variances.pieces(&tokens, self.space);
-        let mut work = Vec::with_capacity(tokens.len());
+        let by_scores = buffers.scores.pieces(&tokens, self.space);
+        let by_variances = buffers.variances.pieces(&tokens, self.space);
         let buffers = by_scores.into_iter().zip(by_variances);
-        for ((worker, chunk), (by_scores, by_variances)) in
-            self.workers.iter_mut().zip(&block.chunks).zip(buffers)
-        {
-            let buffers = Buffers {
-                scores: by_scores,
-                variances: by_variances,
-            };
-            work.push((worker, chunk.clone(), buffers));
+        let buffers = buffers.map(|(scores, variances)| Buffers { scores, variances });
+        let work: Vec<_> = workers.iter_mut().zip(&block.chunks).zip(buffers).collect();
+        let shared = self.shared(theta);
+        work.into_par_iter()
+            .for_each(|((worker, chunk), buffers)| worker.run(&shared, chunk.clone(), buffers));
+    }
+
+    /// Collects what the workers of a block have summed, in order.
+    fn collect(
+        &mut self,
+        index: usize,
+        workers: &mut [Worker],
+        gradient: &mut [f64],
+        terms: &mut [f64; 2],
+    ) {
+        let workers = &mut workers[..self.plan.blocks[index].chunks.len()];
+        let [nodes, edges] = [self.space.node_range(), self.space.edge_range()];
+        for worker in workers {
+            terms[0] += worker.loss;
+            terms[1] += worker.noise;
+            self.totals.add(&mut worker.sums);
+            let [node_sums, edge_sums] = &worker.attributes;
+            node_sums.add_to(&self.space.nodes, &mut gradient[nodes.clone()]);
+            edge_sums.add_to(&self.space.edges, &mut gradient[edges.clone()]);
         }
-        let shared = Shared {
+    }
+
+    /// The Monte-Carlo term, where there is one.
+    fn add_samples(&mut self, theta: &[f64], gradient: &mut [f64]) -> f64 {
+        let Some(mut sampling) = self.sampling.take() else {
+            return 0.0;
+        };
+        let [mut buffers, rest] = std::mem::take(&mut self.buffers);
+        let mut totals = std::mem::take(&mut self.totals);
+        let mut value = 0.0;
+        for (index, block) in self.plan.blocks.iter().enumerate() {
+            let sentences = block.chunks.iter();
+            let tokens: Vec<usize> = sentences
+                .map(|c| self.data.sentence(c.end - 1).end - self.data.sentence(c.start).start)
+                .collect();
+            let part = Part {
+                block,
+                index,
+                tokens: &tokens,
+            };
+            buffers.scores.clear();
+            let shared = self.shared(theta);
+            let scores = &mut buffers.scores;
+            value += sampling.add_block(&shared, &part, scores, &mut totals, gradient);
+            self.scatter(index, theta, &buffers, gradient);
+        }
+        self.totals = totals;
+        self.buffers = [buffers, rest];
+        self.sampling = Some(sampling);
+        value
+    }
+
+    /// What all workers read.
+    fn shared<'b>(&'b self, theta: &'b [f64]) -> Shared<'b> {
+        Shared {
             data: self.data,
             space: self.space,
+            rows: &self.rows,
             theta,
             transitions: &self.transitions,
             weights: &self.weights,
             noise: self.noise.as_ref(),
             variances: &self.variances,
-        };
-        work.into_par_iter()
-            .for_each(|(worker, chunk, buffers)| worker.run(&shared, chunk, buffers));
-        let mut terms = [0.0; 2];
-        for worker in &mut self.workers[..tokens.len()] {
-            terms[0] += worker.loss;
-            terms[1] += worker.noise;
-            self.totals.add(&mut worker.sums);
         }
-        let [nodes, edges] = [self.space.node_range(), self.space.edge_range()];
-        for worker in &self.workers[..tokens.len()] {
-            let [node_sums, edge_sums] = &worker.attributes;
-            node_sums.add_to(&self.space.nodes, &mut gradient[nodes.clone()]);
-            edge_sums.add_to(&self.space.edges, &mut gradient[edges.clone()]);
-        }
-        if let Some(sampling) = &mut self.sampling {
-            let part = Part {
-                block,
-                index,
-                tokens: &tokens,
-                matrices: [Some(&self.nodes), self.edges.as_ref()],
-            };
-            let (by_scores, totals) = (&mut self.by_scores, &mut self.totals);
-            terms[1] += sampling.add_block(&shared, &part, by_scores, totals, gradient);
-        }
-        self.scatter(index, theta, gradient);
-        terms
     }
 
     /// Adds the derivatives of one block to the gradient.
-    fn scatter(&self, index: usize, theta: &[f64], gradient: &mut [f64]) {
+    fn scatter(
+        &self,
+        index: usize,
+        theta: &[f64],
+        buffers: &BlockDerivatives,
+        gradient: &mut [f64],
+    ) {
         let space = self.space;
         let rates = self
             .noise
@@ -323,14 +312,14 @@ impl<'a> Likelihood<'a> {
                 &space.nodes,
                 &space.node_scale,
                 space.node_range(),
-                [&self.by_scores.nodes, &self.by_variances.nodes],
+                [&buffers.scores.nodes, &buffers.variances.nodes],
             ),
             (
                 self.edges.as_ref(),
                 &space.edges,
                 &space.edge_scale,
                 space.edge_range(),
-                [&self.by_scores.edges, &self.by_variances.edges],
+                [&buffers.scores.edges, &buffers.variances.edges],
             ),
         ];
         for (i, (transpose, targets, scale, range, [scores, variances])) in
@@ -424,6 +413,10 @@ impl Objective for Likelihood<'_> {
 
     fn evaluate(&mut self, theta: &[f64], gradient: &mut [f64]) -> (f64, Terms) {
         let l2 = self.penalty(theta, gradient);
+        let [nodes, edges] = &mut self.rows;
+        let space = self.space;
+        nodes.set(&space.nodes, &space.node_scale, &theta[space.node_range()]);
+        edges.set(&space.edges, &space.edge_scale, &theta[space.edge_range()]);
         self.space.label_weights(theta, &mut self.weights);
         self.transitions.set(
             &self.weights.transitions,
@@ -434,12 +427,8 @@ impl Objective for Likelihood<'_> {
             self.variances.set(noise, self.space, theta, &self.weights);
         }
         self.totals.clear(self.space.labels(), self.space.stride());
-        let [mut loss, mut noise] = [0.0; 2];
-        for index in 0..self.plan.blocks.len() {
-            let terms = self.block(index, theta, gradient);
-            loss += terms[0];
-            noise += terms[1];
-        }
+        let [loss, quadratic] = self.blocks(theta, gradient);
+        let noise = quadratic + self.add_samples(theta, gradient);
         self.add_label_gradient(theta, gradient);
         let terms = Terms {
             log_likelihood: -loss,

@@ -3,18 +3,19 @@
 use std::ops::Range;
 
 use super::features::{AttributeSums, Features, take_feature_gradient};
-use super::noise::{LabelVariances, Noise};
+use super::noise::{LabelVariances, Noise, Scheme};
 use super::{LabelSums, add};
 use crate::chain::{EdgeSums, Lattice, Order, Scores, Transitions};
 use crate::extract::Dataset;
 use crate::ids::LabelId;
 use crate::noise::{self, Engine, Method};
-use crate::score::{LabelWeights, ParameterSpace};
+use crate::score::{LabelWeights, ParameterSpace, Rows};
 
 /// What all workers of an evaluation read.
 pub(super) struct Shared<'a> {
     pub data: &'a Dataset,
     pub space: &'a ParameterSpace,
+    pub rows: &'a [Rows; 2],
     pub theta: &'a [f64],
     pub transitions: &'a Transitions,
     pub weights: &'a LabelWeights,
@@ -131,18 +132,7 @@ impl Worker {
             variances,
         } = buffers;
         let labels = shared.data.labels.get(tokens.clone()).unwrap_or_default();
-        if shared.is_proportional() {
-            self.write_scores_and_variances(shared, tokens.clone(), nodes, edges);
-        } else {
-            write_scores(
-                shared.data,
-                shared.space,
-                shared.theta,
-                tokens.clone(),
-                nodes,
-                edges,
-            );
-        }
+        self.write_scores(shared, &tokens, nodes, edges);
         let scores = Scores {
             node: nodes,
             edge: (!edges.is_empty()).then_some(&*edges),
@@ -248,57 +238,37 @@ impl Worker {
         let sums = &mut self.sums;
         add(&mut sums.first_variances, &by_node_variance[..stride]);
         add(&mut sums.last_variances, &by_node_variance[last..]);
-        for row in by_node_variance.chunks_exact(stride) {
-            add(&mut sums.node_variances, row);
+        if noise.scheme == Scheme::Additive {
+            for row in by_node_variance.chunks_exact(stride) {
+                add(&mut sums.node_variances, row);
+            }
         }
     }
 
-    /// Writes the scores of a sentence, and their variances without those of the boundary.
-    fn write_scores_and_variances(
+    /// Writes the scores of a sentence, and where noise is proportional to the values their variances
+    /// without those of the boundary.
+    fn write_scores(
         &mut self,
         shared: &Shared<'_>,
-        tokens: Range<usize>,
+        tokens: &Range<usize>,
         nodes: &mut [f64],
         edges: &mut [f64],
     ) {
         let (space, data) = (shared.space, shared.data);
         let rates = shared.noise.map_or([0.0; 2], Noise::rates);
-        let [node_variance, edge_variance] = &mut self.variances;
+        let node_part = (&data.nodes, &space.nodes, &space.node_scale[..]);
+        let edge_part = (&data.edges, &space.edges, &space.edge_scale[..]);
         let parts = [
-            (
-                (
-                    &data.nodes,
-                    &space.nodes,
-                    &space.node_scale,
-                    space.node_range(),
-                ),
-                (nodes, node_variance),
-            ),
-            (
-                (
-                    &data.edges,
-                    &space.edges,
-                    &space.edge_scale,
-                    space.edge_range(),
-                ),
-                (edges, edge_variance),
-            ),
+            (node_part, space.node_range(), nodes),
+            (edge_part, space.edge_range(), edges),
         ];
-        for (((rows, targets, scale, range), (scores, variances)), rate) in
-            parts.into_iter().zip(rates)
-        {
-            scores.fill(0.0);
-            variances.clear();
-            variances.resize(scores.len(), 0.0);
+        for (i, (part, range, scores)) in parts.into_iter().enumerate() {
+            let variances = shared.is_proportional().then(|| {
+                self.variances[i].resize(scores.len(), 0.0);
+                (&mut self.variances[i][..], rates[i])
+            });
             let weights = &shared.theta[range];
-            let width = targets.width();
-            let lines = scores
-                .chunks_exact_mut(width)
-                .zip(variances.chunks_exact_mut(width));
-            for (token, (scores, variances)) in tokens.clone().zip(lines) {
-                let row = rows.row(token);
-                targets.add_scores_and_variances(weights, scale, row, rate, [scores, variances]);
-            }
+            shared.rows[i].write(part, weights, tokens.clone(), scores, variances);
         }
     }
 }

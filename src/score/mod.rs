@@ -12,11 +12,13 @@
 //! thread: no atomics, no copies of the gradient, and the same bits for any number of threads.
 
 mod parameters;
+mod rows;
 mod targets;
 #[cfg(test)]
 mod tests;
 mod transpose;
 
 pub use parameters::{Boundary, LabelWeights, ParameterSpace, SpaceOptions, States};
+pub use rows::Rows;
 pub use targets::Targets;
-pub use transpose::{Block, Derivatives, Entry, NoiseDerivatives, Plan, Transpose};
+pub use transpose::{Block, Derivatives, NoiseDerivatives, Plan, Transpose};

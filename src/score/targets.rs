@@ -4,6 +4,15 @@ use std::ops::Range;
 
 use crate::extract::SparseRows;
 
+/// Blocks of labels whose sums are kept in registers.
+pub(super) const BLOCKS: usize = 7;
+
+/// A column is dense when one score in this many has a weight.
+const DENSE: usize = 8;
+
+/// The most weights of sparse columns that can be numbered.
+const MOST_SPARSE: usize = u32::MAX as usize;
+
 /// For each column of a design matrix, the scores that it has weights for.
 ///
 /// A token's scores are one row of `height × stride` numbers: one line of labels for node
@@ -119,6 +128,7 @@ impl Targets {
 
     /// Where the weights of a column stand.
     #[must_use]
+    #[inline]
     pub fn range(&self, column: usize) -> Range<usize> {
         match &self.observed {
             Some(observed) => observed.range(column),
@@ -233,80 +243,61 @@ impl Targets {
         }
     }
 
-    /// As [`Targets::add_scores`], and adds what noise proportional to the values gives to the
-    /// variance of each score: `variances[p] += rate · Σ_j x_j² · w_j[p]²`.
-    ///
-    /// A class of m attributes has x = 1 and weight φ = √m·θ, so its m·ρ·θ² is ρ·φ²: the scale does
-    /// not enter.
-    pub fn add_scores_and_variances(
+    /// Calls `visit(label, index)` for the weights of a column whose scores are among the `length` ones
+    /// from label `at` of a line on: the label counted from there, the index counted from the
+    /// column's first weight.
+    #[inline(always)]
+    pub(super) fn for_block(
         &self,
-        weights: &[f64],
-        scale: &[f64],
-        (columns, values): (&[u32], Option<&[f64]>),
-        rate: f64,
-        [scores, variances]: [&mut [f64]; 2],
+        column: usize,
+        [line, at, length]: [usize; 3],
+        mut visit: impl FnMut(usize, usize),
     ) {
-        for (i, &column) in columns.iter().enumerate() {
-            let x = values.map_or(1.0, |values| values[i]);
-            let (c, v) = (scale[column as usize] * x, rate * x * x);
-            let range = self.range(column as usize);
-            let weights = &weights[range.clone()];
-            match &self.observed {
-                Some(observed) => {
-                    for (&place, &w) in observed.places[range].iter().zip(weights) {
-                        scores[place as usize] += c * w;
-                        variances[place as usize] += v * (w * w);
-                    }
+        match &self.observed {
+            None => {
+                for label in 0..length.min(self.labels.saturating_sub(at)) {
+                    visit(label, line * self.labels + at + label);
                 }
-                None => {
-                    let lines = scores
-                        .chunks_exact_mut(self.stride)
-                        .zip(variances.chunks_exact_mut(self.stride));
-                    for ((scores, variances), weights) in
-                        lines.zip(weights.chunks_exact(self.labels))
-                    {
-                        for ((s, variance), &w) in scores.iter_mut().zip(variances).zip(weights) {
-                            *s += c * w;
-                            *variance += v * (w * w);
-                        }
+            }
+            Some(observed) => {
+                let first = line * self.stride + at;
+                let places = &observed.places[observed.range(column)];
+                for (index, &place) in places.iter().enumerate() {
+                    let place = place as usize;
+                    if (first..first + length).contains(&place) {
+                        visit(place - first, index);
                     }
                 }
             }
         }
     }
 
-    /// Adds both kinds of derivatives to the gradient of one column's weights w:
-    /// `gradient[i] += c · by_score[place of i] + v · w[i] · by_variance[place of i]`.
-    pub(super) fn add_noise_derivatives(
-        &self,
-        column: usize,
-        [c, v]: [f64; 2],
-        [by_score, by_variance]: [&[f64]; 2],
-        weights: &[f64],
-        gradient: &mut [f64],
-    ) {
-        match &self.observed {
-            Some(observed) => {
-                let places = &observed.places[observed.range(column)];
-                for ((g, &w), &place) in gradient.iter_mut().zip(weights).zip(places) {
-                    let place = place as usize;
-                    *g += c * by_score[place] + v * w * by_variance[place];
-                }
-            }
-            None => {
-                let lines = by_score
-                    .chunks_exact(self.stride)
-                    .zip(by_variance.chunks_exact(self.stride));
-                let weights = weights.chunks_exact(self.labels);
-                let rows = gradient.chunks_exact_mut(self.labels).zip(weights);
-                for ((gradient, weights), (by_score, by_variance)) in rows.zip(lines) {
-                    let terms = weights.iter().zip(by_score).zip(by_variance);
-                    for (g, ((&w, &d), &q)) in gradient.iter_mut().zip(terms) {
-                        *g += c * d + v * w * q;
-                    }
-                }
-            }
-        }
+    /// Number of labels K.
+    pub(super) fn labels(&self) -> usize {
+        self.labels
+    }
+
+    /// Length of a line of scores.
+    pub(super) fn stride(&self) -> usize {
+        self.stride
+    }
+
+    /// Lines of scores of a token.
+    pub(super) fn height(&self) -> usize {
+        self.height
+    }
+
+    /// Whether columns have weights for some scores only.
+    pub(super) fn is_observed(&self) -> bool {
+        self.observed.is_some()
+    }
+
+    /// Whether a column has so many weights that whole rows are faster.
+    pub(super) fn is_dense(&self, column: usize) -> bool {
+        self.observed.as_ref().is_none_or(|observed| {
+            let weights = observed.range(column).len();
+            weights * DENSE >= self.width() || observed.places.len() > MOST_SPARSE
+        })
     }
 
     /// `Σ_j w_j[p]²` over all columns, by place p, `[width]`.
@@ -346,6 +337,7 @@ impl Targets {
 }
 
 impl Observed {
+    #[inline]
     fn range(&self, column: usize) -> Range<usize> {
         let start = if column == 0 {
             0

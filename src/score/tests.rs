@@ -87,13 +87,17 @@ fn assert_adjoint(rows: &SparseRows, data: &Dataset, targets: &Targets, numbers:
     let width = targets.width();
     let scale = numbers.vector(targets.columns());
     let theta = numbers.vector(targets.weights());
-    let derivatives = numbers.vector(rows.len() * width);
-    let mut scores = vec![0.0; rows.len() * width];
-    for (row, scores) in scores.chunks_exact_mut(width).enumerate() {
-        targets.add_scores(&theta, &scale, rows.row(row), scores);
+    let mut derivatives = numbers.vector(rows.len() * width);
+    for line in derivatives.chunks_exact_mut(targets.stride()) {
+        line[targets.labels()..].fill(0.0);
     }
+    let mut scores = vec![0.0; rows.len() * width];
+    let mut map = Rows::new(rows, targets, &scale);
+    map.set(targets, &scale, &theta);
+    let matrix = (rows, targets, &scale[..]);
+    map.write(matrix, &theta, 0..rows.len(), &mut scores, None);
     let plan = four_chunks(data);
-    let transpose = Transpose::new(rows, &plan);
+    let transpose = Transpose::new(rows, targets, &scale, &plan);
     let mut gradient = vec![0.0; theta.len()];
     for (i, block) in plan.blocks.iter().enumerate() {
         let derivatives = &derivatives[block.tokens.start * width..block.tokens.end * width];
@@ -112,6 +116,101 @@ fn the_gradient_map_is_the_adjoint_of_the_score_map() {
     for (_, data, space) in spaces() {
         assert_adjoint(&data.nodes, &data, &space.nodes, &mut numbers);
         assert_adjoint(&data.edges, &data, &space.edges, &mut numbers);
+    }
+    for binary in [true, false] {
+        let (data, space) = many_labels(binary);
+        assert_adjoint(&data.nodes, &data, &space.nodes, &mut numbers);
+        assert_adjoint(&data.edges, &data, &space.edges, &mut numbers);
+    }
+}
+
+/// Data with 60 labels, so that there are dense and sparse columns and a row is summed in two parts.
+fn many_labels(binary: bool) -> (Dataset, ParameterSpace) {
+    let shape = RandomData {
+        sentences: 40,
+        labels: 60,
+        nodes: 30,
+        edges: 5,
+        binary,
+        ..DATA
+    };
+    let data = shape.build(&mut Numbers(9));
+    let options = options(Order::One, Boundary::On, States::Observed);
+    let space = space(&data, &shape, options);
+    let dense = (0..30).filter(|&column| space.nodes.is_dense(column));
+    assert!((1..30).contains(&dense.count()), "both are tried");
+    (data, space)
+}
+
+#[test]
+fn scores_and_variances_are_those_of_the_definition() {
+    for binary in [true, false] {
+        let (data, space) = many_labels(binary);
+        let (targets, width) = (&space.nodes, space.nodes.width());
+        let mut numbers = Numbers(3);
+        let scale = numbers.vector(targets.columns());
+        let theta = numbers.vector(targets.weights());
+        let [mut scores, mut variances] = [vec![0.0; 3 * width], vec![0.0; 3 * width]];
+        let mut rows = Rows::new(&data.nodes, targets, &scale);
+        rows.set(targets, &scale, &theta);
+        let matrix = (&data.nodes, targets, &scale[..]);
+        rows.write(
+            matrix,
+            &theta,
+            2..5,
+            &mut scores,
+            Some((&mut variances, 0.5)),
+        );
+        for (i, token) in (2..5).enumerate() {
+            let [mut score, mut variance] = [vec![0.0; width], vec![0.0; width]];
+            for (column, x) in data.nodes.entries(token) {
+                targets.for_each(column as usize, |place, index| {
+                    score[place] += scale[column as usize] * x * theta[index];
+                    variance[place] += 0.5 * (x * theta[index]).powi(2);
+                });
+            }
+            for place in 0..60 {
+                assert_close(scores[i * width + place], score[place]);
+                assert_close(variances[i * width + place], variance[place]);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_gradient_under_noise_is_that_of_the_definition() {
+    for binary in [true, false] {
+        let (data, space) = many_labels(binary);
+        let (targets, width) = (&space.nodes, space.nodes.width());
+        let mut numbers = Numbers(4);
+        let scale = numbers.vector(targets.columns());
+        let theta = numbers.vector(targets.weights());
+        let [by_score, by_variance] = [(); 2].map(|()| numbers.vector(data.tokens() * width));
+        let [mut found, mut expected] = [(); 2].map(|()| vec![0.0; theta.len()]);
+        let plan = Plan::new(&data, width);
+        assert_eq!(plan.blocks.len(), 1);
+        let derivatives = Derivatives {
+            scores: &by_score,
+            noise: Some(NoiseDerivatives {
+                variances: &by_variance,
+                rate: 0.5,
+                weights: &theta,
+            }),
+        };
+        let transpose = Transpose::new(&data.nodes, targets, &scale, &plan);
+        transpose.add_gradient(0, targets, &scale, derivatives, &mut found);
+        for token in 0..data.tokens() {
+            for (column, x) in data.nodes.entries(token) {
+                targets.for_each(column as usize, |place, index| {
+                    let cell = token * width + place;
+                    expected[index] += scale[column as usize] * x * by_score[cell]
+                        + 2.0 * 0.5 * x * x * theta[index] * by_variance[cell];
+                });
+            }
+        }
+        for (found, expected) in found.iter().zip(expected) {
+            assert_close(*found, expected);
+        }
     }
 }
 

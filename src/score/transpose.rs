@@ -2,16 +2,18 @@
 //!
 //! An evaluation works through the corpus block by block: first the scores and their derivatives
 //! of all sentences of a block (parallel over *chunks* of sentences), then the block's share of
-//! the gradient (parallel over columns). The derivatives of a block stay in cache between the two
-//! and never exist for the whole corpus at once. Blocks and chunks depend on the data alone, never
-//! on the number of threads.
+//! the gradient (parallel over columns), while the next block's sentences are under way. The derivatives
+//! of a block stay in cache between the two and never exist for the whole corpus at once. Blocks and
+//! chunks depend on the data alone, never on the number of threads.
 
 use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::targets::Targets;
+use super::targets::{BLOCKS, Targets};
+use crate::chain::LANES;
 use crate::extract::{Dataset, SparseRows};
+use crate::wide::{self, Kernel};
 
 /// Tokens of a chunk of sentences, the unit of work of a thread.
 const CHUNK_TOKENS: usize = 256;
@@ -111,42 +113,59 @@ pub struct NoiseDerivatives<'a> {
 #[derive(Clone, Debug)]
 pub struct Transpose {
     blocks: Vec<Columns>,
+    coefficients: Vec<f64>, // √m for each weight, where there are sparse columns
 }
-
-/// An entry of the matrix.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Entry {
-    /// Its column.
-    pub column: usize,
-    /// Its token, counted from the first of the block.
-    pub token: usize,
-    /// Its value.
-    pub value: f64,
-}
-
-/// A task, the index of the first weight of its columns, and the gradient of all of them.
-type Piece<'a> = (Range<usize>, usize, &'a mut [f64]);
 
 /// The columns that occur in one block, ascending.
+///
+/// Sparse columns (see [`Rows`](super::Rows)) are stored weight by weight: for each weight of each entry its index
+/// and the derivative that it takes.
 #[derive(Clone, Debug, Default)]
 struct Columns {
-    columns: Vec<u32>,
-    ends: Vec<u32>,   // [columns] end of each column in `tokens`
-    tokens: Vec<u32>, // counted from the first of the block
+    columns: Vec<u32>, // dense ones
+    ends: Vec<u32>,    // [columns] end of each column in `tokens`
+    tokens: Vec<u32>,  // counted from the first of the block
     values: Option<Vec<f64>>,
-    tasks: Vec<Range<usize>>, // of `columns`, about TASK_ENTRIES entries each
+    sparse: Vec<Sparse>, // by column
+    sparse_values: Option<Vec<f64>>,
+    tasks: Vec<Task>, // about TASK_ENTRIES entries each
+}
+
+/// A weight of an entry of a sparse column.
+#[derive(Clone, Copy, Debug)]
+struct Sparse {
+    weight: u32,
+    cell: u32, // token of the block · width + place
+}
+
+/// A unit of work.
+#[derive(Clone, Debug)]
+struct Task {
+    columns: Range<usize>, // of `Columns::columns`
+    sparse: Range<usize>,  // of `Columns::sparse`
+    weights: Range<usize>, // those that its columns have
 }
 
 impl Transpose {
     /// The transpose of `rows` by the blocks of `plan`.
     #[must_use]
-    pub fn new(rows: &SparseRows, plan: &Plan) -> Self {
+    pub fn new(rows: &SparseRows, targets: &Targets, scale: &[f64], plan: &Plan) -> Self {
         let blocks = plan
             .blocks
             .iter()
-            .map(|block| Columns::new(rows, block.tokens.clone()))
+            .map(|block| Columns::new(rows, targets, block.tokens.clone()))
             .collect();
-        Self { blocks }
+        let mut coefficients = Vec::new();
+        if targets.is_observed() {
+            coefficients.reserve_exact(targets.weights());
+            for (column, &scale) in scale.iter().enumerate() {
+                coefficients.resize(targets.range(column).end, scale);
+            }
+        }
+        Self {
+            blocks,
+            coefficients,
+        }
     }
 
     /// Adds one block's share to the gradient of the weights: `G += Xᵀ·D`, and with noise `2ρ·Θ∘(X∘²ᵀ·Q)`,
@@ -160,54 +179,41 @@ impl Transpose {
         gradient: &mut [f64],
     ) {
         let columns = &self.blocks[block];
-        let pieces = columns.pieces(targets, gradient);
-        pieces.into_par_iter().for_each(|(task, first, piece)| {
-            columns.add_gradient(task, targets, scale, derivatives, piece, first);
-        });
-    }
-
-    /// Calls `visit(room, entry, gradient of the weights of its column)` for every entry of one block,
-    /// column by column, tokens in order. Columns are worked on in parallel; each has one owner.
-    pub fn for_each_entry<R: Default>(
-        &self,
-        block: usize,
-        targets: &Targets,
-        gradient: &mut [f64],
-        visit: impl Fn(&mut R, Entry, &mut [f64]) + Sync,
-    ) {
-        let columns = &self.blocks[block];
-        let pieces = columns.pieces(targets, gradient);
-        pieces.into_par_iter().for_each(|(task, first, piece)| {
-            let mut room = R::default();
-            for i in task {
-                let column = columns.columns[i] as usize;
-                let range = targets.range(column);
-                let gradient = &mut piece[range.start - first..range.end - first];
-                for entry in columns.start(i)..columns.ends[i] as usize {
-                    let entry = Entry {
-                        column,
-                        token: columns.tokens[entry] as usize,
-                        value: columns.value(entry),
-                    };
-                    visit(&mut room, entry, gradient);
-                }
-            }
+        // Columns ascend and weights stand in column order, so each task owns one piece of the gradient.
+        let mut pieces = Vec::with_capacity(columns.tasks.len());
+        let (mut rest, mut cut) = (gradient, 0);
+        for task in &columns.tasks {
+            let (piece, after) = rest.split_at_mut(task.weights.end - cut);
+            pieces.push((task, &mut piece[task.weights.start - cut..]));
+            (rest, cut) = (after, task.weights.end);
+        }
+        pieces.into_par_iter().for_each(|(task, gradient)| {
+            wide::run(Gather {
+                columns,
+                task,
+                targets,
+                scale,
+                coefficients: &self.coefficients,
+                derivatives,
+                gradient,
+            });
         });
     }
 
     /// Bytes of memory.
     #[must_use]
     pub fn memory(&self) -> usize {
+        let values = |values: &Option<Vec<f64>>| values.as_ref().map_or(0, Vec::capacity);
         let of = |c: &Columns| {
             4 * (c.columns.capacity() + c.ends.capacity() + c.tokens.capacity())
-                + 8 * c.values.as_ref().map_or(0, Vec::capacity)
+                + 8 * (c.sparse.capacity() + values(&c.values) + values(&c.sparse_values))
         };
-        self.blocks.iter().map(of).sum()
+        self.blocks.iter().map(of).sum::<usize>() + 8 * self.coefficients.capacity()
     }
 }
 
 impl Columns {
-    fn new(rows: &SparseRows, tokens: Range<usize>) -> Self {
+    fn new(rows: &SparseRows, targets: &Targets, tokens: Range<usize>) -> Self {
         let first = tokens.start;
         let mut entries: Vec<(u32, u32, f64)> = Vec::new();
         for token in tokens {
@@ -218,87 +224,183 @@ impl Columns {
             );
         }
         entries.sort_unstable_by_key(|&(column, t, _)| (column, t));
+        let values = || (!rows.is_binary()).then(Vec::new);
         let mut block = Self {
-            tokens: entries.iter().map(|e| e.1).collect(),
-            values: (!rows.is_binary()).then(|| entries.iter().map(|e| e.2).collect()),
+            values: values(),
+            sparse_values: values(),
             ..Self::default()
         };
-        let mut end = 0;
+        let mut work = 0;
         for column in entries.chunk_by(|x, y| x.0 == y.0) {
-            end += column.len();
-            block.columns.push(column[0].0);
-            block.ends.push(end as u32);
-        }
-        let (mut task, mut start) = (0, 0);
-        for i in 0..block.columns.len() {
-            let end = block.ends[i] as usize;
-            if end - start >= TASK_ENTRIES || i + 1 == block.columns.len() {
-                block.tasks.push(task..i + 1);
-                (task, start) = (i + 1, end);
+            if work == 0 {
+                block.begin_task(targets.range(column[0].0 as usize).start);
+            }
+            block.push(targets, column);
+            work += column.len();
+            let weights = targets.range(column[0].0 as usize).end;
+            if let Some(task) = block.tasks.last_mut() {
+                task.columns.end = block.columns.len();
+                task.sparse.end = block.sparse.len();
+                task.weights.end = weights;
+            }
+            if work >= TASK_ENTRIES {
+                work = 0;
             }
         }
+        block.columns.shrink_to_fit();
+        block.ends.shrink_to_fit();
+        block.tokens.shrink_to_fit();
+        block.sparse.shrink_to_fit();
         block
     }
 
-    /// Cuts the gradient into a piece for each task. Columns ascend and weights stand in column
-    /// order, so each task owns one piece.
-    fn pieces<'a>(&self, targets: &Targets, gradient: &'a mut [f64]) -> Vec<Piece<'a>> {
-        let mut pieces = Vec::with_capacity(self.tasks.len());
-        let (mut rest, mut cut) = (gradient, 0);
-        for task in &self.tasks {
-            let first = targets.range(self.columns[task.start] as usize).start;
-            let end = targets.range(self.columns[task.end - 1] as usize).end;
-            let (piece, after) = rest.split_at_mut(end - cut);
-            pieces.push((task.clone(), first, &mut piece[first - cut..]));
-            (rest, cut) = (after, end);
+    fn begin_task(&mut self, weight: usize) {
+        self.tasks.push(Task {
+            columns: self.columns.len()..self.columns.len(),
+            sparse: self.sparse.len()..self.sparse.len(),
+            weights: weight..weight,
+        });
+    }
+
+    /// Appends a column: entries (column, token, value).
+    fn push(&mut self, targets: &Targets, entries: &[(u32, u32, f64)]) {
+        let column = entries[0].0;
+        if targets.is_dense(column as usize) {
+            self.columns.push(column);
+            self.tokens.extend(entries.iter().map(|e| e.1));
+            self.ends.push(self.tokens.len() as u32);
+            if let Some(values) = &mut self.values {
+                values.extend(entries.iter().map(|e| e.2));
+            }
+            return;
         }
-        pieces
+        for &(_, token, value) in entries {
+            targets.for_each(column as usize, |place, weight| {
+                self.sparse.push(Sparse {
+                    weight: weight as u32,
+                    cell: (token as usize * targets.width() + place) as u32,
+                });
+                if let Some(values) = &mut self.sparse_values {
+                    values.push(value);
+                }
+            });
+        }
     }
+}
 
-    /// Where the entries of the `i`-th column start.
-    fn start(&self, i: usize) -> usize {
-        if i == 0 { 0 } else { self.ends[i - 1] as usize }
-    }
+/// One task on the gradient of its weights.
+struct Gather<'a> {
+    columns: &'a Columns,
+    task: &'a Task,
+    targets: &'a Targets,
+    scale: &'a [f64],
+    coefficients: &'a [f64],
+    derivatives: Derivatives<'a>,
+    gradient: &'a mut [f64],
+}
 
-    fn value(&self, entry: usize) -> f64 {
-        self.values.as_ref().map_or(1.0, |values| values[entry])
-    }
+impl Kernel for Gather<'_> {
+    type Output = ();
 
-    /// One task: `gradient` holds the weights from index `first` on.
-    fn add_gradient(
-        &self,
-        task: Range<usize>,
-        targets: &Targets,
-        scale: &[f64],
-        derivatives: Derivatives<'_>,
-        gradient: &mut [f64],
-        first: usize,
-    ) {
-        let width = targets.width();
-        for i in task {
-            let column = self.columns[i] as usize;
-            let range = targets.range(column);
-            let gradient = &mut gradient[range.start - first..range.end - first];
-            let weights = derivatives.noise.map(|noise| &noise.weights[range]);
-            for entry in self.start(i)..self.ends[i] as usize {
-                let t = self.tokens[entry] as usize;
-                let value = self.value(entry);
-                let c = scale[column] * value;
-                let by_score = &derivatives.scores[t * width..(t + 1) * width];
-                match (derivatives.noise, weights) {
-                    (Some(noise), Some(weights)) => {
-                        let by_variance = &noise.variances[t * width..(t + 1) * width];
-                        targets.add_noise_derivatives(
-                            column,
-                            [c, 2.0 * noise.rate * value * value],
-                            [by_score, by_variance],
-                            weights,
-                            gradient,
-                        );
-                    }
-                    _ => targets.add_derivatives(column, c, by_score, gradient),
+    #[inline(always)]
+    fn run(mut self) {
+        let stride = self.targets.stride();
+        for line in 0..self.targets.height() {
+            for at in (0..stride).step_by(BLOCKS * LANES) {
+                match ((stride - at) / LANES).min(BLOCKS) {
+                    1 => self.lines::<1>(line, at),
+                    2 => self.lines::<2>(line, at),
+                    3 => self.lines::<3>(line, at),
+                    4 => self.lines::<4>(line, at),
+                    5 => self.lines::<5>(line, at),
+                    6 => self.lines::<6>(line, at),
+                    _ => self.lines::<BLOCKS>(line, at),
                 }
             }
         }
+        self.sparse();
+    }
+}
+
+impl Gather<'_> {
+    /// The weights of dense columns for `B` blocks of labels of one line, from label `at` on.
+    #[inline(always)]
+    fn lines<const B: usize>(&mut self, line: usize, at: usize) {
+        let (targets, derivatives) = (self.targets, self.derivatives);
+        let (width, place) = (targets.width(), line * targets.stride() + at);
+        for i in self.task.columns.clone() {
+            let column = self.columns.columns[i] as usize;
+            let start = if i == 0 {
+                0
+            } else {
+                self.columns.ends[i - 1] as usize
+            };
+            let entries = start..self.columns.ends[i] as usize;
+            let range = targets.range(column);
+            let first = range.start - self.task.weights.start;
+            let gradient = &mut self.gradient[first..first + range.len()];
+            let c = self.scale[column];
+            let sums = self
+                .columns
+                .sums::<B, 1>(derivatives.scores, width, entries.clone(), place);
+            targets.for_block(column, [line, at, B * LANES], |label, index| {
+                gradient[index] += c * sums.as_flattened()[label];
+            });
+            if let Some(noise) = derivatives.noise {
+                let weights = &noise.weights[range];
+                let sums = self
+                    .columns
+                    .sums::<B, 2>(noise.variances, width, entries, place);
+                targets.for_block(column, [line, at, B * LANES], |label, index| {
+                    let factor = 2.0 * noise.rate * weights[index];
+                    gradient[index] += factor * sums.as_flattened()[label];
+                });
+            }
+        }
+    }
+
+    /// The weights of sparse columns.
+    #[inline(always)]
+    fn sparse(&mut self) {
+        let derivatives = self.derivatives;
+        let first = self.task.weights.start;
+        let coefficients = &self.coefficients;
+        for i in self.task.sparse.clone() {
+            let Sparse { weight, cell } = self.columns.sparse[i];
+            let (weight, cell) = (weight as usize, cell as usize);
+            let x = self.columns.sparse_values.as_ref().map_or(1.0, |x| x[i]);
+            let mut sum = coefficients[weight] * x * derivatives.scores[cell];
+            if let Some(noise) = derivatives.noise {
+                let factor = 2.0 * noise.rate * noise.weights[weight];
+                sum += factor * (x * x * noise.variances[cell]);
+            }
+            self.gradient[weight - first] += sum;
+        }
+    }
+}
+
+impl Columns {
+    /// `Σ_t x_t^POWER · derivatives[t]` over entries of a column, for `B` blocks of labels from `place` on.
+    #[inline(always)]
+    fn sums<const B: usize, const POWER: i32>(
+        &self,
+        derivatives: &[f64],
+        width: usize,
+        entries: Range<usize>,
+        place: usize,
+    ) -> [[f64; LANES]; B] {
+        let mut sums = [[0.0; LANES]; B];
+        for entry in entries {
+            let start = self.tokens[entry] as usize * width + place;
+            let row = &derivatives[start..start + B * LANES];
+            let x = self.values.as_ref().map_or(1.0, |values| values[entry]);
+            let x = if POWER == 2 { x * x } else { x };
+            for (sums, row) in sums.iter_mut().zip(row.as_chunks::<LANES>().0) {
+                for (sum, d) in sums.iter_mut().zip(row) {
+                    *sum += x * d;
+                }
+            }
+        }
+        sums
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::chain::Order;
 use crate::error::{Error, Result};
-use crate::extract::{Alphabets, AttributeSource, Builder, Classes, Dataset};
+use crate::extract::{Alphabets, AttributeSource, Builder, Classes, Dataset, SparseRows};
 use crate::ids::LabelId;
 use crate::label::{LabelSet, Scheme, SchemeDetector, convert, spans};
 use crate::model::MAX_LABELS;
@@ -203,6 +203,12 @@ impl Prepared {
     pub fn close(&mut self) {
         self.alphabets.nodes.close();
         self.alphabets.edges.close();
+    }
+
+    /// Frees the design matrices, once training has ended: a model is about to take their room.
+    pub fn drop_matrices(&mut self) {
+        self.data.nodes = SparseRows::default();
+        self.data.edges = SparseRows::default();
     }
 
     /// Number of attributes.

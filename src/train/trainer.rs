@@ -110,6 +110,7 @@ impl<'a> Trainer<'a> {
         prepared.close();
         let transitions = template.as_ref().is_none_or(Template::transitions);
         let run = self.optimize(&mut prepared, development, transitions, observer)?;
+        prepared.drop_matrices();
         let model = self.model(&prepared, template, source, &run)?;
         Ok(Trained {
             model,

@@ -26,9 +26,10 @@
 //!
 //! The samples of a block of sentences are drawn one after another. Each passes through the chunks of
 //! the block and then, by columns, to the gradient; a mask is computed whenever it is needed
-//! (`mask.rs`), and never kept. Time O(S·(entries of X · K + M·K²)) for M tokens, most of it for random
-//! bits; memory is that of the derivatives of one block, for any S.
+//! (`mask.rs`), and never kept. The matrix is kept once more, by columns. Time O(S·(entries of X · K + M·K²)) for M tokens, most of it for random
+//! bits; memory is that of a matrix and of the derivatives of one block, for any S.
 
+mod columns;
 mod mask;
 mod sampler;
 #[cfg(test)]
@@ -40,7 +41,9 @@ use super::noise::sentence_weights;
 use super::worker::Shared;
 use super::{Blocks, LabelSums};
 use crate::chain::Transitions;
-use crate::score::{Block, Entry, ParameterSpace, Transpose};
+use crate::extract::Dataset;
+use crate::score::{Block, ParameterSpace, Plan};
+use columns::{Columns, Entry};
 use mask::{Key, Masks};
 use sampler::{Output, Sampler};
 
@@ -88,10 +91,11 @@ impl MonteCarlo {
 pub(super) struct Sampling {
     monte_carlo: MonteCarlo,
     iteration: u64,
-    samplers: Vec<Sampler>, // one for each chunk of a block
-    by_noised: Blocks,      // derivatives by noised scores
-    blank: Transitions,     // all 0: noised transitions are among the edge scores
-    members: [Vec<u32>; 2], // attributes of each class
+    samplers: Vec<Sampler>,      // one for each chunk of a block
+    by_noised: Blocks,           // derivatives by noised scores
+    blank: Transitions,          // all 0: noised transitions are among the edge scores
+    members: [Vec<u32>; 2],      // attributes of each class
+    matrices: Vec<[Columns; 2]>, // of each block: node and edge attributes
 }
 
 /// A block of sentences to be sampled.
@@ -101,28 +105,35 @@ pub(super) struct Part<'a> {
     pub index: usize,
     /// Tokens of each of its chunks.
     pub tokens: &'a [usize],
-    /// Node and edge attributes by columns.
-    pub matrices: [Option<&'a Transpose>; 2],
 }
 
 impl Sampling {
-    /// The term for blocks of at most `chunks` chunks and `tokens` tokens.
+    /// The term for the blocks of `plan`.
     pub fn new(
         monte_carlo: MonteCarlo,
+        data: &Dataset,
         space: &ParameterSpace,
-        chunks: usize,
-        tokens: usize,
+        plan: &Plan,
     ) -> Self {
+        let columns = |block: &Block| {
+            [&data.nodes, &data.edges].map(|rows| match rows.len() {
+                0 => Columns::default(),
+                _ => Columns::new(rows, block.tokens.clone()),
+            })
+        };
         // Scales are square roots of whole numbers far below 2⁵⁰, so squares round to them.
         let members = [&space.node_scale, &space.edge_scale]
             .map(|scale| scale.iter().map(|m| (m * m).round() as u32).collect());
         Self {
             monte_carlo,
             iteration: 0,
-            samplers: (0..chunks).map(|_| Sampler::default()).collect(),
-            by_noised: Blocks::new(tokens, space),
+            samplers: (0..plan.most_chunks())
+                .map(|_| Sampler::default())
+                .collect(),
+            by_noised: Blocks::new(plan.largest_block(), space),
             blank: Transitions::new(space.labels(), space.order()),
             members,
+            matrices: plan.blocks.iter().map(columns).collect(),
         }
     }
 
@@ -133,9 +144,10 @@ impl Sampling {
         is_new
     }
 
-    /// Numbers (f64) that are kept beside those of each sentence.
-    pub fn numbers(&self) -> usize {
-        self.by_noised.len()
+    /// Bytes of memory beside the scratch space of sentences.
+    pub fn memory(&self) -> usize {
+        let matrices = self.matrices.as_flattened().iter();
+        8 * self.by_noised.len() + matrices.map(Columns::memory).sum::<usize>()
     }
 
     /// Returns the term of a block and adds its derivatives: those by scores to `by_scores` and
@@ -209,9 +221,7 @@ impl Sampling {
         ];
         let derivatives = [&self.by_noised.nodes, &self.by_noised.edges];
         for (i, (targets, scale, range)) in parts.into_iter().enumerate() {
-            let Some(matrix) = part.matrices[i] else {
-                continue;
-            };
+            let matrix = &self.matrices[part.index][i];
             let (masks, members) = (&draw.attributes[i], &self.members[i]);
             let width = targets.width();
             let visit = |room: &mut [Vec<f64>; 2], entry: Entry, gradient: &mut [f64]| {
@@ -228,7 +238,7 @@ impl Sampling {
                     *g += *factor * *x;
                 }
             };
-            matrix.for_each_entry(part.index, targets, &mut gradient[range], visit);
+            matrix.for_each(targets, &mut gradient[range], visit);
         }
     }
 }

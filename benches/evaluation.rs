@@ -1,0 +1,222 @@
+//! What one evaluation of the training objective costs on real corpora, with and without noise:
+//! `cargo bench --bench evaluation -- FOLDER [--threads N] [--rounds N] [CASE…]`.
+//!
+//! FOLDER holds the public corpora (`corpora/fetch.sh` gets them). For every case both objectives are
+//! evaluated in turn at the same weights, those after twelve iterations of training, and the
+//! shortest time of each counts. With one thread the time is that of the processor, so that
+//! other work on the machine matters little.
+#![allow(clippy::print_stdout)] // it is what this program is for
+
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::time::Instant;
+
+use dropchain::chain::Order;
+use dropchain::corpus::{Format, ReadOptions, read_all};
+use dropchain::extract::{AttributeSource, Builder, Classes, Dataset};
+use dropchain::ids::LabelId;
+use dropchain::label::LabelSet;
+use dropchain::noise::Method;
+use dropchain::objective::{Likelihood, Noise, Scheme};
+use dropchain::optim::{Objective, Options, Settings, minimize};
+use dropchain::score::{Boundary, ParameterSpace, SpaceOptions, States};
+use dropchain::template::Template;
+
+/// Twelve iterations bring weights to where most of training happens.
+const ITERATIONS: usize = 12;
+
+/// What is measured on.
+struct Case {
+    name: &'static str,
+    file: &'static str,
+    format: Format,
+    label: Option<&'static str>,
+    template: &'static str,
+    states: States,
+    /// Labels are these many at most: the rarer ones become one.
+    most_labels: usize,
+}
+
+const CASES: [Case; 7] = {
+    const CASE: Case = Case {
+        name: "",
+        file: "conll2000/train.txt",
+        format: Format::Conll,
+        label: None,
+        template: "chunk",
+        states: States::All,
+        most_labels: 100,
+    };
+    const EWT: Case = Case {
+        file: "ewt/train.conllu",
+        format: Format::Conllu,
+        template: "pos-sancl",
+        ..CASE
+    };
+    [
+        Case {
+            name: "chunks5",
+            most_labels: 5,
+            ..CASE
+        },
+        Case {
+            name: "esp",
+            file: "conll2002-esp/esp.train",
+            template: "ner",
+            ..CASE
+        },
+        Case {
+            name: "wnut17",
+            file: "wnut17/train.conll",
+            template: "ner",
+            ..CASE
+        },
+        Case {
+            name: "upos",
+            label: Some("upos"),
+            ..EWT
+        },
+        Case {
+            name: "chunks",
+            ..CASE
+        },
+        Case {
+            name: "chunks-observed",
+            states: States::Observed,
+            ..CASE
+        },
+        Case {
+            name: "xpos",
+            label: Some("xpos"),
+            ..EWT
+        },
+    ]
+};
+
+/// The corpus of a case as numbers.
+fn dataset(case: &Case, folder: &str) -> (Dataset, Classes, usize) {
+    let path = Path::new(folder).join(case.file);
+    let options = ReadOptions {
+        format: Some(case.format),
+        label: case.label.map(str::to_owned),
+        ..ReadOptions::default()
+    };
+    let sentences = read_all(&[path.to_str().unwrap()], &options).unwrap();
+    let mut template = Template::shipped(case.template).unwrap().unwrap();
+    template.learn(sentences.iter());
+    let source = AttributeSource::bind(Some(&template), sentences[0].schema()).unwrap();
+    let mut builder = Builder::growing(source, true);
+    let mut labels = LabelSet::new();
+    for sentence in sentences.iter().filter(|s| !s.layout.document_start) {
+        let ids = sentence.labels().unwrap().into_iter().map(|label| {
+            if labels.len() < case.most_labels {
+                labels.insert(label).unwrap()
+            } else {
+                labels.id(label).unwrap_or(LabelId(0))
+            }
+        });
+        let ids: Vec<LabelId> = ids.collect();
+        builder.add(sentence, &ids).unwrap();
+    }
+    let (mut data, alphabets) = builder.finish(1);
+    let classes = Classes::equal_columns(&data.nodes, alphabets.nodes.len());
+    data.nodes = classes.collapsed(&data.nodes);
+    (data, classes, labels.len())
+}
+
+/// Seconds of an evaluation: of this thread's processor if there is one thread, else of the clock.
+fn seconds(objective: &mut Likelihood<'_>, theta: &[f64], gradient: &mut [f64]) -> f64 {
+    let alone = rayon::current_num_threads() == 1;
+    let processor = || {
+        let line = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+        let nanoseconds: f64 = line.split(' ').next()?.parse().ok()?;
+        alone.then_some(1e-9 * nanoseconds)
+    };
+    let (clock, before) = (Instant::now(), processor());
+    assert!(objective.evaluate(theta, gradient).0.is_finite());
+    match (before, processor()) {
+        (Some(before), Some(after)) => after - before,
+        _ => clock.elapsed().as_secs_f64(),
+    }
+}
+
+fn measure(case: &Case, folder: &str, rounds: usize) {
+    let (data, classes, labels) = dataset(case, folder);
+    let space = ParameterSpace::new(
+        labels,
+        &data,
+        &classes,
+        &Classes::separate(0),
+        SpaceOptions {
+            order: Order::One,
+            boundary: Boundary::On,
+            states: case.states,
+            transitions: true,
+        },
+    );
+    let noise = Noise {
+        scheme: Scheme::Dropout,
+        node: 0.3,
+        edge: 0.3,
+        method: Method::Adjoint,
+        unlabeled_weight: 0.0,
+    };
+    let mut plain = Likelihood::new(&data, &space, 0.1);
+    let mut noisy = Likelihood::new(&data, &space, 0.1).with_noise(noise);
+    let settings = Settings::new(Options {
+        max_iterations: Some(ITERATIONS),
+        ..Options::default()
+    });
+    let start = vec![0.0; space.dimension()];
+    let settings = settings.unwrap();
+    let theta = minimize(&mut plain, start, None, &settings, None, &mut |_| {
+        ControlFlow::Continue(())
+    });
+    let theta = theta.unwrap().x;
+    let mut gradient = vec![0.0; theta.len()];
+    let mut best = [f64::INFINITY; 2];
+    for _ in 0..rounds {
+        for (objective, best) in [&mut plain, &mut noisy].into_iter().zip(&mut best) {
+            *best = best.min(seconds(objective, &theta, &mut gradient));
+        }
+    }
+    let [plain_ms, noisy_ms] = best.map(|seconds| 1e3 * seconds);
+    println!(
+        "| {} | {labels} | {} | {:.1} | {} | {plain_ms:.1} | {noisy_ms:.1} | {:.2} | {:.1} | {:.1} |",
+        case.name,
+        data.tokens(),
+        data.nodes.nonzeros() as f64 / data.tokens() as f64,
+        space.dimension(),
+        noisy_ms / plain_ms,
+        plain.memory() as f64 / 1e6,
+        noisy.memory() as f64 / 1e6,
+    );
+}
+
+fn main() {
+    let mut arguments = std::env::args().skip(1).filter(|a| a != "--bench");
+    let (mut threads, mut rounds, mut names) = (1, 10, Vec::new());
+    while let Some(argument) = arguments.next() {
+        let mut number = || arguments.next().unwrap().parse().unwrap();
+        match &argument[..] {
+            "--threads" => threads = number(),
+            "--rounds" => rounds = number(),
+            _ => names.push(argument),
+        }
+    }
+    let Some(folder) = names.first() else {
+        println!("no folder with corpora is given: nothing is measured");
+        return;
+    };
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    println!(
+        "| case | K | tokens | entries | parameters | plain ms | noise ms | ratio | plain MB | noise MB |"
+    );
+    println!("|---|---|---|---|---|---|---|---|---|---|");
+    let pool = pool.unwrap();
+    for case in &CASES {
+        if names.len() == 1 || names[1..].iter().any(|name| name == case.name) {
+            pool.install(|| measure(case, folder, rounds));
+        }
+    }
+}
