@@ -42,6 +42,8 @@ const FLAGS: [(&str, &[&str]); 8] = [
             "--min-count",
             "--max-iterations",
             "--patience",
+            "--recall-bias",
+            "--warm-up",
             "--threads",
             "--log",
             "--quiet",
