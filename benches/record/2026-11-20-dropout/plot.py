@@ -9,17 +9,17 @@ NAMES = {"ewt": "EWT, UPOS", "esp": "Spanish names", "wnut17": "W-NUT 2017, name
 
 
 def read(path):
-    name, dropout, l2 = os.path.basename(path)[: -len(".jsonl")].split(".", 1)[0], None, None
+    name, dropout, edge, l2 = os.path.basename(path).split(".", 1)[0], None, None, None
     rows, end = [], {}
     for line in open(path):
         record = json.loads(line)
         if record["event"] == "start":
-            dropout, l2 = record["parameters"]["dropout"], record["parameters"]["l2"]
+            dropout, edge, l2 = (record["parameters"][name] for name in ("dropout", "edge_dropout", "l2"))
         elif record["event"] == "iteration":
             rows.append(100 * record.get("dev_f1", record.get("dev_accuracy")))
         else:
             end = record
-    return {"corpus": name, "dropout": dropout, "l2": l2, "course": rows, "end": end, "best": max(rows)}
+    return {"corpus": name, "dropout": dropout, "edge": edge, "l2": l2, "course": rows, "end": end, "best": max(rows)}
 
 
 def svg(path, panels, x_name):
@@ -63,7 +63,7 @@ def svg(path, panels, x_name):
 def main():
     logs = sys.argv[1]
     runs = [read(path) for path in sorted(glob.glob(os.path.join(logs, "*.jsonl")))]
-    print("| corpus | `--dropout` | `--l2` | iterations | best at | recall bias | score |\n|---|---|---|---|---|---|---|")
+    print("| corpus | `--dropout` | `--edge-dropout` | `--l2` | iterations | best at | recall bias | score |\n|---|---|---|---|---|---|---|---|")
     rates, courses = [], []
     for corpus, title in NAMES.items():
         mine = [run for run in runs if run["corpus"] == corpus]
@@ -74,17 +74,17 @@ def main():
         noisy = max((run for run in mine if run["dropout"] > 0), key=lambda run: run["best"])
         for run in mine:
             end, mark = run["end"], "**" if run in (plain, noisy) else ""
-            print(f"| {title} | {run['dropout']:g} | {run['l2']:g} | {end['iterations']} | {end['best_iteration']} "
+            print(f"| {title} | {run['dropout']:g} | {run['edge']:g} | {run['l2']:g} | {end['iterations']} | {end['best_iteration']} "
                   f"| {end['recall_bias']:g} | {mark}{run['best']:.2f}{mark} |")
-        # The strength that has runs at most rates.
-        strengths = [run["l2"] for run in mine if run["dropout"] > 0]
-        common = max(set(strengths), key=strengths.count)
-        line = [(run["dropout"], run["best"]) for run in mine if run["dropout"] > 0 and run["l2"] == common]
+        # The other settings that have runs at most rates.
+        settings = [(run["edge"], run["l2"]) for run in mine if run["dropout"] > 0]
+        edge, l2 = max(set(settings), key=settings.count)
+        line = [(run["dropout"], run["best"]) for run in mine if run["dropout"] > 0 and (run["edge"], run["l2"]) == (edge, l2)]
         best = [(0, plain["best"]), (max(x for x, _ in line), plain["best"])]
-        rates.append((title, [("best L2", best), (f"L2 {common:g} and dropout", sorted(line))]))
+        rates.append((title, [("best L2", best), (f"dropout, edges {edge:g}, L2 {l2:g}", sorted(line))]))
         course = lambda run: [(i, y) for i, y in enumerate(run["course"]) if i >= 5 and y > 0.8 * run["best"]]
         courses.append((title, [(f"L2 {plain['l2']:g}", course(plain)),
-                                (f"dropout {noisy['dropout']:g}, L2 {noisy['l2']:g}", course(noisy))]))
+                                (f"dropout {noisy['dropout']:g}, {noisy['edge']:g}, L2 {noisy['l2']:g}", course(noisy))]))
     svg("rate.svg", rates, "rate of dropout")
     svg("course.svg", courses, "iteration")
 
