@@ -97,3 +97,15 @@ pub(crate) fn copied(
     }
     (rows, firsts[columns] as usize)
 }
+
+/// One sentence of tokens with these node attributes, labeled 0, 1, …
+pub(crate) fn one_sentence(rows: &[&[(u32, f64)]]) -> Dataset {
+    let mut data = Dataset::default();
+    for (label, row) in rows.iter().enumerate() {
+        data.nodes.push_row(&mut row.to_vec());
+        data.edges.push_row(&mut Vec::new());
+        data.labels.push(LabelId(label as u16));
+    }
+    data.ends.push(data.labels.len() as u64);
+    data
+}
