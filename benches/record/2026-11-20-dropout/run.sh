@@ -32,8 +32,7 @@ for l2 in 0.1 0.3 1 3; do tweets 0 0 $l2; done
 for rates in "0.1 0.1" "0.3 0.3" "0.5 0.5" "0.1 0.6" "0.3 0.6" "0.5 0.6" "0.7 0.6" "0.3 0.8"; do tweets $rates 0.1; done
 for l2 in 0.03 0.3; do tweets 0.3 0.6 $l2; done
 for l2 in 0.3 0.5 1 2; do spanish 0 0 $l2; done
-for rates in "0.3 0.3" "0.1 0.6" "0.3 0.6" "0.5 0.6" "0.7 0.6" "0.3 0.8"; do spanish $rates 0.1; done
-for l2 in 0.03 0.3; do spanish 0.3 0.6 $l2; done
-for l2 in 0.003 0.01 0.03 0.1; do pos 0 0 $l2; done
-for rates in "0.3 0.3" "0.1 0.6" "0.3 0.6" "0.5 0.6" "0.7 0.6" "0.3 0.8"; do pos $rates 0.03; done
-for l2 in 0.01 0.1; do pos 0.3 0.6 $l2; done
+for rates in "0.3 0.3" "0.1 0.6" "0.3 0.6" "0.5 0.6" "0.3 0.8"; do spanish $rates 0.1; done
+for l2 in 0.003 0.01 0.03; do pos 0 0 $l2; done
+for rates in "0.3 0.3" "0.3 0.6" "0.3 0.8" "0.3 0.9" "0.1 0.6" "0.5 0.6" "0.4 0.8"; do pos $rates 0.01; done
+pos 0.3 0.8 0.03
