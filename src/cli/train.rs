@@ -88,7 +88,7 @@ pub struct Arguments {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Training")]
 struct Training {
-    /// Strength of the L2 penalty, c2·‖θ‖² [default: 0.3; 0.02 with --dropout]
+    /// Strength of the L2 penalty, c2·‖θ‖² [default: 0.1; 0.3 with --dropout 0]
     #[arg(long, value_name = "C2", allow_negative_numbers = true)]
     l2: Option<f64>,
     /// Strength of the L1 penalty, c1·‖θ‖₁; above 0, many weights become exactly 0
@@ -103,7 +103,8 @@ struct Training {
     /// none
     #[arg(long, default_value_t = Defaults::DROPOUT, value_name = "RATE", allow_negative_numbers = true)]
     dropout: f64,
-    /// The same for transitions, boundary weights and edge attributes [default: that of --dropout]
+    /// The same for transitions, boundary weights and edge attributes [default: twice --dropout, at most
+    /// 0.9; with Gaussian noise, that of --dropout]
     #[arg(long, value_name = "RATE", allow_negative_numbers = true)]
     edge_dropout: Option<f64>,
     /// Kind of feature noise [default: dropout]
@@ -203,6 +204,13 @@ enum PrecisionName {
     F64,
 }
 
+impl Training {
+    fn has_noise(&self) -> bool {
+        let rates = [Some(self.dropout), self.edge_dropout];
+        rates.iter().flatten().any(|&rate| rate != 0.0)
+    }
+}
+
 impl Arguments {
     fn options(&self) -> Result<TrainOptions> {
         Ok(TrainOptions {
@@ -231,7 +239,7 @@ impl Arguments {
                 PrecisionName::F64 => Precision::F64,
             },
             prune: self.prune,
-            l2: self.training.l2.unwrap_or(if self.training.dropout > 0.0 {
+            l2: self.training.l2.unwrap_or(if self.training.has_noise() {
                 Defaults::L2_WITH_NOISE
             } else {
                 Defaults::L2
@@ -249,8 +257,7 @@ impl Arguments {
     /// Refuses options that speak of noise, or of samples, where there is none.
     fn check_noise(&self) -> Result<()> {
         self.check_samples()?;
-        let rates = [Some(self.training.dropout), self.training.edge_dropout];
-        if rates.iter().flatten().any(|&rate| rate != 0.0) {
+        if self.training.has_noise() {
             return Ok(());
         }
         let option = match (&self.training.gradient, self.training.noise) {
