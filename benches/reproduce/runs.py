@@ -107,17 +107,16 @@ class Runner:
         try:
             with open(stem + ".jsonl", encoding="utf-8") as file:
                 events = [json.loads(line) for line in file]
+            end = events[-1]
+            if end["stop_reason"] == "interrupted":
+                return None
+            best = next(e for e in events if e.get("iteration") == end["best_iteration"])
+            score = best["dev_f1" if task.corpus.measure == "f1" else "dev_accuracy"]
+            return Run(task, settings, stem, score, end["best_iteration"], end["seconds"], end["recall_bias"])
         except FileNotFoundError:
             return None
-        except ValueError:
-            raise Fault(f"{stem}.jsonl is damaged; delete it, and the run is done again") from None
-        end = events[-1] if events else {}
-        if end.get("event") != "end" or end["stop_reason"] == "interrupted":
-            return None
-        best = end["best_iteration"]
-        at_best = next(e for e in events if e["event"] == "iteration" and e["iteration"] == best)
-        score = at_best.get("dev_f1", at_best.get("dev_accuracy"))
-        return Run(task, settings, stem, score, best, end["seconds"], end["recall_bias"])
+        except (ValueError, LookupError, StopIteration):
+            raise Fault(f"{stem}.jsonl is no log of a finished run; delete it, and the run is done again") from None
 
     def train_one(self, task, settings, threads):
         stem = self.stem(task, settings)
@@ -182,4 +181,4 @@ class Runner:
         return json.loads(self.call("compare", gold, a, b, *corpus.reading, "--json"))[corpus.measure]
 
     def say(self, line):
-        print(line, file=sys.stderr, flush=True)
+        sys.stderr.write(line + "\n")  # in one piece, whatever other threads say

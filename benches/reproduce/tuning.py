@@ -3,7 +3,7 @@ from dataclasses import dataclass
 
 from runs import Run, Task
 
-L2 = [m * 10.0**e for e in range(-5, 3) for m in (1, 3)]  # 0.00001, 0.00003, … 300
+L2 = [float(f"{digit}e{power}") for power in range(-5, 3) for digit in (1, 3)]
 L2_GRID = (0.003, 3.0)  # always tried from … to; extended until the best is not at its edge
 DROPOUT = [0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9]
 EDGE = [0.02, 0.05, 0.1, 0.3, 0.6, 0.8, 0.9, 0.95]
@@ -20,10 +20,6 @@ class Chosen:
     edge: list  # the options whose value is the last of its range
 
 
-def nearest(values, wanted):
-    return min(values, key=lambda value: abs(value - wanted))
-
-
 def none(runner, task):
     """No penalty and no noise: development data alone end training."""
     (run,) = runner.train(task, [{"l2": 0.0}])
@@ -32,7 +28,7 @@ def none(runner, task):
 
 def l2(runner, task):
     """The best strength of L2 on a grid that is extended while the best is at its edge."""
-    low, high = (L2.index(nearest(L2, limit)) for limit in L2_GRID)
+    low, high = (L2.index(limit) for limit in L2_GRID)
     while True:
         runs = runner.train(task, [{"l2": value} for value in L2[low : high + 1]])
         best = max(range(len(runs)), key=lambda i: runs[i].score)
