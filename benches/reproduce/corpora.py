@@ -58,6 +58,8 @@ def public(folder, name, out):
         return Corpus(name, title, files, CHUNKS)
     files = dict(zip(("train", "dev", "test"), paths))
     if name == "ewt":
+        for split in ("dev", "test"):
+            genres(files[split], os.path.join(out, "corpora", name, split, "gold"))
         return Corpus(name, title, files, POS, form="conllu", measure="accuracy", l2=0.01)
     return Corpus(name, title, files, NAMES)
 

@@ -59,7 +59,6 @@ def present(args):
             raise Fault(f"--only {name}: expected one of {', '.join(PUBLIC)}")
         if name not in wanted:
             raise Fault(f"--only {name}: {args.table} is made of {', '.join(wanted)}")
-    # First all are looked for: a cut that fails later would waste the time until then.
     given = [conll2003(args.conll2003)] if args.conll2003 and args.table != "table5" else []
     return given + [public(args.corpora, name, args.out) for name in wanted if name in (args.only or wanted)]
 
@@ -72,12 +71,15 @@ def write(path, text):
 
 
 def interrupt(*_):
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)  # once is enough: what runs is being ended
     raise KeyboardInterrupt
 
 
 def main():
     args = arguments()
-    signal.signal(signal.SIGTERM, interrupt)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, interrupt)
     try:
         runner = Runner(args.program, args.out, args.threads)
         corpora = present(args)

@@ -30,6 +30,7 @@ class Run:
     iteration: int
     seconds: float
     recall_bias: float
+    noise: float  # the noise term at that iteration; 0 within the warm-up
 
     @property
     def model(self):
@@ -47,7 +48,7 @@ class Runner:
         if not os.path.isfile(program):
             raise Fault(f"{program} is not there; build it with `cargo build --release`")
         self.program, self.out, self.threads = program, out, threads
-        self.sums, self.children = {}, set()
+        self.sums, self.children, self.stopping = {}, set(), False
         try:
             self.version = self.call("--version").strip()
         except OSError as error:
@@ -65,6 +66,8 @@ class Runner:
     def call(self, *arguments):
         """Runs the program and returns what it prints."""
         command = [self.program, *arguments]
+        if self.stopping:
+            raise Fault("stopped")
         # In a session of its own: Ctrl-C would make training end early, as if finished.
         process = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8", start_new_session=True
@@ -79,7 +82,8 @@ class Runner:
         return out
 
     def stop(self):
-        """Ends what still runs."""
+        """Ends what still runs, and starts nothing more."""
+        self.stopping = True
         for process in list(self.children):
             process.kill()
 
@@ -112,7 +116,7 @@ class Runner:
                 return None
             best = next(e for e in events if e.get("iteration") == end["best_iteration"])
             score = best["dev_f1" if task.corpus.measure == "f1" else "dev_accuracy"]
-            return Run(task, settings, stem, score, end["best_iteration"], end["seconds"], end["recall_bias"])
+            return Run(task, settings, stem, score, end["best_iteration"], end["seconds"], end["recall_bias"], best["dropout"])
         except FileNotFoundError:
             return None
         except (ValueError, LookupError, StopIteration):
@@ -124,8 +128,12 @@ class Runner:
         part = f"{stem}.{os.getpid()}.part"
         command = self.command(task, settings)
         self.say("$ " + shlex.join([self.program, *command, "--model", stem + ".model"]))
-        self.call(*command, "--threads", str(threads), "--model", stem + ".model", "--log", part, "--quiet")
-        os.replace(part, stem + ".jsonl")
+        try:
+            self.call(*command, "--threads", str(threads), "--model", stem + ".model", "--log", part, "--quiet")
+            os.replace(part, stem + ".jsonl")
+        finally:
+            if os.path.exists(part):
+                os.remove(part)
         run = self.finished(task, settings)
         if run is None:
             raise Fault(f"{stem}.jsonl: the run was interrupted; the same command goes on with it")

@@ -44,11 +44,16 @@ def l2(runner, task):
 def climb(runner, task, start, axes):
     """Coordinate search: along one axis as long as the score rises, then along the next, until none helps."""
     settings, seen = dict(start), {}
+    key = lambda settings: tuple(settings.items())
 
     def score(several):
-        for run in runner.train(task, several):
-            seen[tuple(run.settings.items())] = run
-        return [seen[tuple(s.items())].score for s in several]
+        seen.update((key(run.settings), run) for run in runner.train(task, several))
+        # A model of the warm-up has seen no noise: such a run is made again without one.
+        quiet = [s for s in several if seen[key(s)].noise == 0]
+        for s, run in zip(quiet, runner.train(task, [{**s, "warm-up": 0} for s in quiet])):
+            runner.clear([seen[key(s)]], run)
+            seen[key(s)] = run
+        return [seen[key(s)].score for s in several]
 
     (best,) = score([settings])
     moved, turn = 0, 0  # axes since the last gain; axes in all
@@ -69,7 +74,7 @@ def climb(runner, task, start, axes):
                 break
             best, here = next_score, here + step
             settings = {**settings, axis: values[here]}
-    chosen = seen[tuple(settings.items())]
+    chosen = seen[key(settings)]
     runner.clear(seen.values(), chosen)
     edge = [axis for axis in axes if settings[axis] in (AXES[axis][0], AXES[axis][-1])]
     return Chosen(chosen, len(seen), edge)
@@ -87,4 +92,5 @@ def unlabeled(runner, task, file, found):
     """Dropout with unlabeled text: from the settings `found` without it, its weight and the rate are searched for."""
     with_text = Task(task.corpus, task.order, file)
     start = {**found.run.settings, "unlabeled-weight": 0.2}
+    start.pop("warm-up", None)
     return climb(runner, with_text, start, ["unlabeled-weight", "dropout", "l2"])
