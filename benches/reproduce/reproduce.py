@@ -83,6 +83,8 @@ def main():
     try:
         runner = Runner(args.program, args.out, args.threads)
         corpora = present(args)
+        for corpus in corpora:
+            runner.check(corpus)
         result = tables.make(args.table, runner, corpora, args.out)
         target = os.path.join(args.out, args.table)
         text = report.markdown(result, ["python3", *sys.argv])

@@ -54,7 +54,7 @@ class Runner:
         except OSError as error:
             raise Fault(f"{program}: {error.strerror}; expected the program dropchain") from None
         if not self.version.startswith("dropchain "):
-            raise Fault(f"{program} says `{self.version}`; expected the program dropchain")
+            raise Fault(f"{program} says `{self.version.partition(chr(10))[0]}`; expected the program dropchain")
 
     def sum(self, path):
         """Fingerprint of a file."""
@@ -179,6 +179,12 @@ class Runner:
                 out.write(text)
             os.replace(part, target)
         return target
+
+    def check(self, corpus):
+        """Reads every file of a corpus: a fault in the test file is better known before hours of training."""
+        for path in corpus.files.values():
+            if corpus.measure not in self.evaluate(corpus, path, path):
+                raise Fault(f"{path}: its labels write no spans; expected labels such as B-PER and I-PER")
 
     def evaluate(self, corpus, gold, tagged):
         """Scores of labels, as `dropchain eval --json` gives them."""
