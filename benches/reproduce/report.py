@@ -120,7 +120,7 @@ def types(result, row):
                 values[-1] = starred(row, column, values[-1])
             ours += values
         cells.append([name, "ours", *ours])
-        if figures:
+        if name in figures:
             theirs = [f"{value:.2f}" for column in columns for value in figures[name][column]]
             cells.append(["", "paper", *theirs])
     title, order, split = place(row)
