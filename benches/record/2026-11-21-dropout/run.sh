@@ -55,7 +55,7 @@ for rates in "0.1 0.1" "0.3 0.3" "0.5 0.5" "0.1 0.6" "0.3 0.6" "0.5 0.6" "0.7 0.
 for l2 in 0.03 0.3; do tweets 0.3 0.6 $l2; done
 for l2 in 0.3 0.5 1 2; do spanish 0 0 $l2; done
 for rates in "0.3 0.3" "0.1 0.6" "0.3 0.6" "0.5 0.6" "0.3 0.8"; do spanish $rates 0.1; done
-for l2 in 0.003 0.01 0.03; do pos 0 0 $l2; done
+for l2 in 0.001 0.003 0.01 0.03; do pos 0 0 $l2; done
 for rates in "0.3 0.3" "0.1 0.6" "0.2 0.6" "0.3 0.6" "0.4 0.6" "0.5 0.6" "0.3 0.7" "0.2 0.8" "0.3 0.8" "0.4 0.8" "0.3 0.9"; do
   pos $rates 0.01
 done
@@ -64,12 +64,12 @@ pos 0.3 0.8 0.03
 for l2 in 0.001 0.003 0.01 0.03 0.1 0.3 1; do little 0 0 $l2; done
 for l2 in 0.01 0.1; do little 0.3 0.6 $l2; done
 
-for l2 in 0.3 1; do own_tweets 0 0 $l2; done
+for l2 in 0.1 0.3 1; do own_tweets 0 0 $l2; done
 for rates in "0.3 0.3" "0.3 0.6"; do own_tweets $rates 0.1; done
-for l2 in 0.5 1; do own_spanish 0 0 $l2; done
+for l2 in 0.3 0.5 1 2; do own_spanish 0 0 $l2; done
 for rates in "0.3 0.3" "0.3 0.6"; do own_spanish $rates 0.1; done
-for l2 in 0.1 0.3; do own_pos 0 0 $l2; done
+for l2 in 0.03 0.1 0.3; do own_pos 0 0 $l2; done
 for rates in "0.1 0.3" "0.3 0.6"; do own_pos $rates 0.1; done
 own_pos 0.3 0.6 0.03
-for l2 in 0.3 1; do chunks 0 0 $l2; done
+for l2 in 0.1 0.3 1; do chunks 0 0 $l2; done
 for rates in "0.1 0.3" "0.3 0.3" "0.3 0.6"; do chunks $rates 0.1; done
