@@ -16,6 +16,9 @@
 mod development;
 mod events;
 mod expand;
+mod extracted;
+mod leg;
+mod material;
 mod optimize;
 mod options;
 mod prepare;
@@ -27,6 +30,9 @@ mod trainer;
 mod watch;
 
 pub use events::{DevScore, End, EndReason, Iteration, Observer, Pruned, Silent, Start};
+pub use extracted::{Corpora, Extracted};
+pub use leg::{BestWeights, Leg, LegEnd};
+pub use material::Material;
 pub use options::{Defaults, NoiseKind, TrainOptions};
 pub use problem::Problem;
 pub use trainer::{Trained, Trainer};
