@@ -34,5 +34,6 @@ pub use extracted::{Corpora, Extracted};
 pub use leg::{BestWeights, Leg, LegEnd};
 pub use material::Material;
 pub use options::{Defaults, NoiseKind, TrainOptions};
+pub(crate) use prepare::is_text;
 pub use problem::Problem;
 pub use trainer::{Trained, Trainer};

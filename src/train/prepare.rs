@@ -110,7 +110,7 @@ impl Labels {
 }
 
 /// Whether a sentence has tokens that are text: the boundaries of documents are none.
-pub(super) fn is_text(sentence: &Sentence) -> bool {
+pub(crate) fn is_text(sentence: &Sentence) -> bool {
     !sentence.is_empty() && !sentence.layout.document_start
 }
 
