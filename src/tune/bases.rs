@@ -94,7 +94,7 @@ impl Bases {
 /// Iterations without noise, whether there is any or not.
 pub(super) fn warm_up(options: &TrainOptions) -> usize {
     let half = options.max_iterations.map_or(usize::MAX, |n| n / 2);
-    options.warm_up.unwrap_or(Defaults::WARM_UP).min(half)
+    options.warm_up.unwrap_or(Defaults::WARM_UP.min(half))
 }
 
 #[cfg(test)]

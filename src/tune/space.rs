@@ -250,3 +250,107 @@ impl Space {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn axis(text: &str) -> Axis {
+        text.parse().unwrap()
+    }
+
+    fn space(dropout: &str, l2: &str) -> Space {
+        Space {
+            dropout: axis(dropout),
+            l2: axis(l2),
+            ..Space::default()
+        }
+    }
+
+    fn grid(space: &Space) -> Result<Vec<Configuration>> {
+        space.grid(&TrainOptions::default())
+    }
+
+    fn random(space: &Space, count: usize, seed: u64) -> Result<Vec<Configuration>> {
+        space.random(count, seed, &TrainOptions::default())
+    }
+
+    #[test]
+    fn a_grid_has_every_combination_once() {
+        let space = Space {
+            templates: 2,
+            edge_dropout: Some(axis("0.3,0.6")),
+            ..space("0,0.5", "0.1,1")
+        };
+        let grid = grid(&space).unwrap();
+        assert_eq!(grid.len(), 16);
+        for (i, configuration) in grid.iter().enumerate() {
+            assert!(!grid[..i].contains(configuration));
+        }
+        assert_eq!((grid[0].template, grid[8].template), (0, 1));
+    }
+
+    #[test]
+    fn without_noise_the_weight_of_unlabeled_text_is_no_choice() {
+        let space = Space {
+            unlabeled_weight: axis("0.1,1"),
+            ..space("0,0.5", "0.1")
+        };
+        assert_eq!(grid(&space).unwrap().len(), 3);
+    }
+
+    #[test]
+    fn the_default_grid_contains_the_defaults_of_training() {
+        let defaults = TrainOptions::default();
+        let grid = grid(&Space::default()).unwrap();
+        let is_default = |c: &&Configuration| c.dropout == defaults.dropout && c.l2 == defaults.l2;
+        assert_eq!(grid.iter().filter(is_default).count(), 1);
+    }
+
+    #[test]
+    fn random_configurations_differ_and_follow_from_the_seed() {
+        let space = space("0.1:0.6", "0.01:1");
+        let drawn = random(&space, 20, 1).unwrap();
+        assert_eq!(drawn.len(), 20);
+        assert_eq!(drawn, random(&space, 20, 1).unwrap());
+        assert_ne!(drawn, random(&space, 20, 2).unwrap());
+        assert_eq!(drawn[..5], random(&space, 5, 1).unwrap());
+    }
+
+    #[test]
+    fn where_there_are_not_so_many_all_are_taken() {
+        let space = space("0,0.3", "0.1,1");
+        assert_eq!(random(&space, 10, 1).unwrap(), grid(&space).unwrap());
+        assert_eq!(random(&space, 3, 1).unwrap().len(), 3);
+    }
+
+    #[test]
+    fn faults_name_the_parameter() {
+        let fault = |result: Result<Vec<Configuration>>| result.unwrap_err().to_string();
+        assert_eq!(
+            fault(grid(&space("0.1:1", "0.1"))),
+            "dropout 1; expected a rate from 0 up to, not including, 1"
+        );
+        assert_eq!(
+            fault(grid(&space("0.1", "0.01:1"))),
+            "L2: a range has no end of values; expected single numbers in a grid, or configurations \
+             drawn at random (--random N)"
+        );
+        assert!(
+            fault(random(&space("0.1", "0:1"), 5, 1)).starts_with("L2: the range 0:1 begins at 0")
+        );
+        assert!(fault(random(&space("0.1", "-1:1"), 5, 1)).starts_with("L2 strength -1; "));
+        assert_eq!(
+            fault(random(&space("0.1", "1"), 0, 1)),
+            "0 random configurations; expected 1 to 1000"
+        );
+        let many: Vec<String> = (1..60)
+            .map(|i| (f64::from(i) / 100.0).to_string())
+            .collect();
+        let message = fault(grid(&space(&many.join(","), &many.join(","))));
+        assert!(
+            message.starts_with("the grid has 3481 configurations"),
+            "{message}"
+        );
+    }
+}
