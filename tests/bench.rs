@@ -91,7 +91,7 @@ fn a_report_says_what_was_measured() {
         (&report["seed"], &report["threads"]),
         (&json!(7), &json!(2))
     );
-    assert_eq!(report["options"]["dropout"], 0.5);
+    assert_eq!(report["options"]["dropout"], 0.3);
 }
 
 #[test]

@@ -380,7 +380,7 @@ fn help_and_version_are_results() {
 fn the_demo_tags_what_it_is_given() {
     let folder = Folder::new(&[]);
     let output = folder.run_with("demo", "Ada Lovelace met Charles Babbage in London.\n");
-    for row in ["none ", "L2 0.3 ", "dropout 0.3, L2 0.02 "] {
+    for row in ["none ", "L2 0.3 ", "dropout 0.3, L2 0.1 "] {
         let table = output.stderr.lines().skip(2);
         assert!(
             table.into_iter().any(|l| l.starts_with(row)),

@@ -51,7 +51,7 @@ fn approximate_engines_end_and_say_why() {
 #[test]
 fn multiplicative_gaussian_noise_is_dropout_of_the_same_variance() {
     let folder = Folder::new(&[("train.conll", NAMES)]);
-    let dropout = last_iteration(&folder, "--dropout 0.5");
+    let dropout = last_iteration(&folder, "--dropout 0.5 --edge-dropout 0.5");
     let gaussian = last_iteration(&folder, "--noise gaussian --dropout 1");
     assert_eq!(dropout["objective"], gaussian["objective"]);
     let additive = last_iteration(&folder, "--noise additive --dropout 1");
@@ -61,7 +61,7 @@ fn multiplicative_gaussian_noise_is_dropout_of_the_same_variance() {
 #[test]
 fn edges_have_a_rate_of_their_own() {
     let folder = Folder::new(&[("train.conll", NAMES)]);
-    let same = last_iteration(&folder, "--dropout 0.3 --edge-dropout 0.3");
+    let same = last_iteration(&folder, "--dropout 0.3 --edge-dropout 0.6");
     assert_eq!(
         same["objective"],
         last_iteration(&folder, "--dropout 0.3")["objective"]

@@ -14,7 +14,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, ".."))
 from svg import svg
 
-PROGRAM = os.path.join(HERE, "..", "..", "target", "release", "dropchain")
+from material import PROGRAM
 
 
 def measure(files, *options):

@@ -18,7 +18,7 @@ which all take turns counts. The contenders:
 import os, platform, subprocess, sys, tempfile, time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from crfsuite import attributes, sentences, write_attributes
+from material import PROGRAM, attributes, sentences, write_attributes
 
 ROUNDS = 3
 ITERATIONS = "30"
@@ -70,8 +70,6 @@ def measure(command, target):
 
 def main():
     folder = sys.argv[1]
-    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    program = os.path.join(root, "target", "release", "dropchain")
     with tempfile.TemporaryDirectory() as scratch:
         path = lambda name: os.path.join(scratch, name)
         train, test = os.path.join(folder, "train.txt"), os.path.join(folder, "test.txt")
@@ -81,10 +79,10 @@ def main():
         with open(path("all.raw"), "w", encoding="utf-8") as out:
             for sentence in sentences(path("all.txt")):
                 out.write(" ".join(cells[0] for cells in sentence) + "\n")
-        write_attributes(train, path("train.crfsuite"))
-        tokens = write_attributes(path("all.txt"), path("all.crfsuite"))
+        write_attributes(sentences(train), path("train.crfsuite"))
+        tokens = write_attributes(sentences(path("all.txt")), path("all.crfsuite"))
 
-        ours = [program, "train", "--max-iterations", ITERATIONS, "--quiet"]
+        ours = [PROGRAM, "train", "--max-iterations", ITERATIONS, "--quiet"]
         columns = [train, "--columns", "word,pos,chunk"]
         subprocess.run(ours + columns + ["--template", "chunk", "--model", path("chunk")], check=True)
         subprocess.run(ours + columns + ["--template", "minimal", "--model", path("minimal")], check=True)
@@ -94,7 +92,7 @@ def main():
         subprocess.run(here + ["--train", train, path("peer")], check=True)
 
         tag = lambda model, source, form, threads: [
-            program, "tag", path(model), path(source), "--format", form, "--threads", str(threads),
+            PROGRAM, "tag", path(model), path(source), "--format", form, "--threads", str(threads),
         ]
         contenders = {
             "dropchain, columns, 1 thread": tag("chunk", "all.txt", "conll", 1),

@@ -75,7 +75,11 @@ impl Arguments {
         for (name, l2, dropout) in [
             ("none", 0.0, 0.0),
             ("L2 0.3", Defaults::L2, 0.0),
-            ("dropout 0.3, L2 0.02", Defaults::L2_WITH_NOISE, 0.3),
+            (
+                "dropout 0.3, L2 0.1",
+                Defaults::L2_WITH_NOISE,
+                Defaults::DROPOUT,
+            ),
         ] {
             let clock = Instant::now();
             let tagger = self.train(&train, l2, dropout)?;

@@ -86,7 +86,7 @@ pub struct Arguments {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Training")]
 struct Training {
-    /// Strength of the L2 penalty, c2·‖θ‖² [default: 0.3; 0.02 with --dropout]
+    /// Strength of the L2 penalty, c2·‖θ‖² [default: 0.1; 0.3 with --dropout 0]
     #[arg(long, value_name = "C2", allow_negative_numbers = true)]
     l2: Option<f64>,
     /// Strength of the L1 penalty, c1·‖θ‖₁; above 0, many weights become exactly 0
@@ -101,12 +101,20 @@ struct Training {
     /// none
     #[arg(long, default_value_t = Defaults::DROPOUT, value_name = "RATE", allow_negative_numbers = true)]
     dropout: f64,
-    /// The same for transitions, boundary weights and edge attributes [default: that of --dropout]
+    /// The same for transitions, boundary weights and edge attributes [default: twice --dropout, at most
+    /// 0.9; with Gaussian noise, that of --dropout]
     #[arg(long, value_name = "RATE", allow_negative_numbers = true)]
     edge_dropout: Option<f64>,
     /// With --noise monte-carlo: where its random numbers start from [default: 1]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     seed: Option<u64>,
+}
+
+impl Training {
+    fn has_noise(&self) -> bool {
+        let rates = [Some(self.dropout), self.edge_dropout];
+        rates.iter().flatten().any(|&rate| rate != 0.0)
+    }
 }
 
 impl Arguments {
@@ -126,7 +134,7 @@ impl Arguments {
             edge_dropout: self.training.edge_dropout,
             seed: self.training.seed.unwrap_or(Defaults::SEED),
             unlabeled_weight: self.unlabeled_weight,
-            l2: self.training.l2.unwrap_or(if self.training.dropout > 0.0 {
+            l2: self.training.l2.unwrap_or(if self.training.has_noise() {
                 Defaults::L2_WITH_NOISE
             } else {
                 Defaults::L2
@@ -139,9 +147,7 @@ impl Arguments {
     /// Refuses options that speak of noise, or of samples, where there is none.
     fn check_noise(&self) -> Result<()> {
         self.manner.check_samples(self.training.seed)?;
-        let rates = [Some(self.training.dropout), self.training.edge_dropout];
-        let has_noise = rates.iter().flatten().any(|&rate| rate != 0.0);
-        self.shared().check_noise(has_noise)
+        self.shared().check_noise(self.training.has_noise())
     }
 
     /// Runs the command.

@@ -25,10 +25,12 @@ use super::vector::Passes;
 const MIN_COSINE: f64 = 1e-10;
 
 /// A step and the change of the gradient along it.
+///
+/// Four bytes a number: what they are rounded to is as good a pair, and all products are of that.
 #[derive(Debug)]
 struct Pair {
-    s: Vec<f64>, // [n]
-    y: Vec<f64>, // [n]
+    s: Vec<f32>, // [n]
+    y: Vec<f32>, // [n]
     sy: f64,
     ypy: f64, // yᵀPy
 }
@@ -149,12 +151,11 @@ impl History {
         }
         for age in (0..self.len).rev() {
             let pair = self.pair(age);
-            let beta = dot / pair.sy;
-            let next = match age {
-                0 => gradient,
-                _ => &self.pair(age - 1).y,
+            let factors = (scale, self.alpha[age] - dot / pair.sy);
+            dot = match age {
+                0 => passes.update(direction, factors, &pair.s, gradient),
+                _ => passes.update(direction, factors, &pair.s, &self.pair(age - 1).y),
             };
-            dot = passes.update(direction, (scale, self.alpha[age] - beta), &pair.s, next);
             scale = 1.0;
         }
         dot

@@ -24,6 +24,12 @@ pub(super) struct Passes {
     pub(super) partial: Vec<Sums>, // [chunks]
 }
 
+/// A number that sums take as an `f64`.
+pub(super) trait Number: Copy + Into<f64> + Sync {}
+
+impl Number for f32 {}
+impl Number for f64 {}
+
 /// Evaluates an expression of type [`Sums`] on each chunk of the vectors named, and adds up.
 ///
 /// The names mean the whole vectors outside of the expression and their chunks within it.
@@ -81,7 +87,7 @@ impl Passes {
     }
 
     /// out = −a; returns out·b.
-    pub(super) fn negate(&mut self, a: &[f64], b: &[f64], out: &mut [f64]) -> f64 {
+    pub(super) fn negate<B: Number>(&mut self, a: &[f64], b: &[B], out: &mut [f64]) -> f64 {
         by_chunks!(self, [a, b], [out], {
             for (o, a) in out.iter_mut().zip(a) {
                 *o = -a;
@@ -101,23 +107,29 @@ impl Passes {
     }
 
     /// out = scale·out + factor·v; returns out·w.
-    pub(super) fn update(
+    pub(super) fn update<W: Number>(
         &mut self,
         out: &mut [f64],
         (scale, factor): (f64, f64),
-        v: &[f64],
-        w: &[f64],
+        v: &[f32],
+        w: &[W],
     ) -> f64 {
         by_chunks!(self, [v, w], [out], {
-            for (o, v) in out.iter_mut().zip(v) {
-                *o = scale * *o + factor * v;
+            for (o, &v) in out.iter_mut().zip(v) {
+                *o = scale * *o + factor * f64::from(v);
             }
             [dot(out, w), 0.0, 0.0]
         })[0]
     }
 
     /// out = factor·P·out with P = diag(p); returns out·w.
-    pub(super) fn scale(&mut self, out: &mut [f64], factor: f64, p: &[f32], w: &[f64]) -> f64 {
+    pub(super) fn scale<W: Number>(
+        &mut self,
+        out: &mut [f64],
+        factor: f64,
+        p: &[f32],
+        w: &[W],
+    ) -> f64 {
         by_chunks!(self, [p, w], [out], {
             for (o, &p) in out.iter_mut().zip(p) {
                 *o *= factor * f64::from(p);
@@ -127,27 +139,31 @@ impl Passes {
     }
 
     /// vᵀ·P·v with P = diag(p)
-    pub(super) fn weighted_square(&mut self, v: &[f64], p: &[f32]) -> f64 {
+    pub(super) fn weighted_square(&mut self, v: &[f32], p: &[f32]) -> f64 {
         by_chunks!(self, [v, p], [], {
-            let sum = v.iter().zip(p).map(|(v, &p)| f64::from(p) * v * v).sum();
-            [sum, 0.0, 0.0]
+            let terms = v.iter().zip(p).map(|(&v, &p)| {
+                let v = f64::from(v);
+                f64::from(p) * v * v
+            });
+            [terms.sum(), 0.0, 0.0]
         })[0]
     }
 
-    /// s = x₁ − x₀ and y = g₁ − g₀ of two points (x, g); returns s·s, y·y and s·y.
+    /// s = x₁ − x₀ and y = g₁ − g₀ of two points (x, g), rounded; returns s·s, y·y and s·y of what they
+    /// were rounded to.
     pub(super) fn pair(
         &mut self,
         (x0, g0): (&[f64], &[f64]),
         (x1, g1): (&[f64], &[f64]),
-        s: &mut [f64],
-        y: &mut [f64],
+        s: &mut [f32],
+        y: &mut [f32],
     ) -> Sums {
         by_chunks!(self, [x0, g0, x1, g1], [s, y], {
             for ((s, x1), x0) in s.iter_mut().zip(x1).zip(x0) {
-                *s = x1 - x0;
+                *s = (x1 - x0) as f32;
             }
             for ((y, g1), g0) in y.iter_mut().zip(g1).zip(g0) {
-                *y = g1 - g0;
+                *y = (g1 - g0) as f32;
             }
             [dot(s, s), dot(y, y), dot(s, y)]
         })
@@ -155,16 +171,17 @@ impl Passes {
 }
 
 /// a·b of one chunk.
-pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
+pub(super) fn dot<A: Number, B: Number>(a: &[A], b: &[B]) -> f64 {
+    let product = |(&a, &b): (&A, &B)| a.into() * b.into();
     let (a, a_rest) = a.as_chunks::<LANES>();
     let (b, b_rest) = b.as_chunks::<LANES>();
     let mut lanes = [0.0; LANES];
     for (a, b) in a.iter().zip(b) {
-        for (lane, (a, b)) in lanes.iter_mut().zip(a.iter().zip(b)) {
-            *lane += a * b;
+        for (lane, pair) in lanes.iter_mut().zip(a.iter().zip(b)) {
+            *lane += product(pair);
         }
     }
-    let rest: f64 = a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum();
+    let rest: f64 = a_rest.iter().zip(b_rest).map(product).sum();
     lanes.iter().sum::<f64>() + rest
 }
 
@@ -217,21 +234,26 @@ mod tests {
         assert_eq!(out[n - 1], 7.0 * a[n - 1]);
 
         // 2·7a − 5·2a = 4a
-        assert_eq!(passes.update(&mut out, (2.0, -5.0), &b, &a), 4.0 * squares);
+        let rounded: Vec<f32> = b.iter().map(|&b| b as f32).collect();
+        let sum = passes.update(&mut out, (2.0, -5.0), &rounded, &a);
+        assert_eq!(sum, 4.0 * squares);
         assert_eq!(out[n - 1], 4.0 * a[n - 1]);
 
-        let mut other = vec![0.0; n];
+        let (mut s, mut y) = (vec![0.0; n], vec![0.0; n]);
         assert_eq!(
-            passes.pair((&b, &a), (&a, &b), &mut out, &mut other),
+            passes.pair((&b, &a), (&a, &b), &mut s, &mut y),
             [squares, squares, -squares]
         );
-        assert_eq!((out[n - 1], other[n - 1]), (-a[n - 1], a[n - 1]));
+        assert_eq!(
+            (s[n - 1], y[n - 1]),
+            (-rounded[n - 1] / 2.0, rounded[n - 1] / 2.0)
+        );
 
         let halves = vec![0.5_f32; n];
         out.copy_from_slice(&a);
         assert_eq!(passes.scale(&mut out, 4.0, &halves, &a), 2.0 * squares);
         assert_eq!(out[n - 1], 2.0 * a[n - 1]);
-        assert_eq!(passes.weighted_square(&a, &halves), 0.5 * squares);
+        assert_eq!(passes.weighted_square(&rounded, &halves), 2.0 * squares);
 
         let zeros = a.iter().filter(|a| **a == 0.0).count();
         assert_eq!(

@@ -35,7 +35,8 @@ pub struct TrainOptions {
     pub noise: NoiseKind,
     /// How much: the rate δ of dropout, or the variance σ² of Gaussian noise; 0 is no noise.
     pub dropout: f64,
-    /// The same for transitions, boundary weights and edge attributes; none: as `dropout`.
+    /// The same for transitions, boundary weights and edge attributes. None: twice `dropout`, at most
+    /// [`Defaults::MAX_EDGE_DROPOUT`], or what `dropout` is where that is a variance.
     pub edge_dropout: Option<f64>,
     /// How the gradient of the noise term is computed. Monte-Carlo noise has only one way, and wants
     /// the default here.
@@ -100,12 +101,14 @@ pub(super) enum NoiseTerm {
 pub struct Defaults;
 
 impl Defaults {
-    /// Strength of the L2 penalty.
+    /// Strength of the L2 penalty without noise.
     pub const L2: f64 = 0.3;
     /// Strength of the L2 penalty beside noise.
-    pub const L2_WITH_NOISE: f64 = 0.02;
+    pub const L2_WITH_NOISE: f64 = 0.1;
     /// Rate of dropout.
-    pub const DROPOUT: f64 = 0.0;
+    pub const DROPOUT: f64 = 0.3;
+    /// The most that the rate for edges is if it is not given.
+    pub const MAX_EDGE_DROPOUT: f64 = 0.9;
     /// Weight of an unlabeled sentence.
     pub const UNLABELED_WEIGHT: f64 = 0.2;
     /// Iterations without noise before those with it.
@@ -125,7 +128,7 @@ impl Default for TrainOptions {
             order: Order::One,
             boundary: Boundary::On,
             states: States::All,
-            l2: Defaults::L2,
+            l2: Defaults::L2_WITH_NOISE,
             l1: 0.0,
             noise: NoiseKind::Dropout,
             dropout: Defaults::DROPOUT,
@@ -238,9 +241,20 @@ impl TrainOptions {
         self.warm_up.unwrap_or(Defaults::WARM_UP.min(half))
     }
 
+    /// The rate or variance for transitions, boundary weights and edge attributes.
+    #[must_use]
+    pub fn edge_noise(&self) -> f64 {
+        self.edge_dropout.unwrap_or(match self.noise {
+            NoiseKind::Dropout | NoiseKind::MonteCarlo => {
+                (2.0 * self.dropout).min(Defaults::MAX_EDGE_DROPOUT.max(self.dropout))
+            }
+            NoiseKind::Gaussian | NoiseKind::Additive => self.dropout,
+        })
+    }
+
     /// The noise term; none where there is no noise.
     pub(super) fn noise(&self) -> Option<NoiseTerm> {
-        let edge = self.edge_dropout.unwrap_or(self.dropout);
+        let edge = self.edge_noise();
         if self.dropout <= 0.0 && edge <= 0.0 {
             return None;
         }
@@ -340,6 +354,28 @@ mod tests {
             fault(|o| (o.noise, o.dropout) = (NoiseKind::MonteCarlo, 1.0)),
             "dropout 1; expected a rate from 0 up to, not including, 1"
         );
+    }
+
+    #[test]
+    fn edges_have_twice_the_rate_below_a_limit_and_the_same_variance() {
+        let edge = |noise, dropout| {
+            let options = TrainOptions {
+                noise,
+                dropout,
+                ..TrainOptions::default()
+            };
+            options.edge_noise()
+        };
+        assert_eq!(edge(NoiseKind::Dropout, 0.0), 0.0);
+        assert_eq!(edge(NoiseKind::Dropout, 0.25), 0.5);
+        assert_eq!(edge(NoiseKind::MonteCarlo, 0.5), 0.9);
+        assert_eq!(edge(NoiseKind::Dropout, 0.95), 0.95);
+        assert_eq!(edge(NoiseKind::Gaussian, 0.25), 0.25);
+        let given = TrainOptions {
+            edge_dropout: Some(0.1),
+            ..TrainOptions::default()
+        };
+        assert_eq!(given.edge_noise(), 0.1);
     }
 
     fn any_options() -> impl Strategy<Value = TrainOptions> {

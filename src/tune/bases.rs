@@ -105,7 +105,7 @@ mod tests {
         Configuration {
             template,
             dropout,
-            edge_dropout: None,
+            edge_dropout: dropout,
             l2,
             l1,
             unlabeled_weight: 0.2,

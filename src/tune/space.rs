@@ -22,7 +22,7 @@ pub struct Space {
     pub templates: usize,
     /// How much noise there is.
     pub dropout: Axis,
-    /// The same for edges; none: what [`TrainOptions`] make of it.
+    /// The same for edges; none: what [`TrainOptions::edge_noise`] makes of it.
     pub edge_dropout: Option<Axis>,
     /// Strengths of the L2 penalty.
     pub l2: Axis,
@@ -53,8 +53,8 @@ pub struct Configuration {
     pub template: usize,
     /// How much noise.
     pub dropout: f64,
-    /// The same for edges, if it is a choice of its own.
-    pub edge_dropout: Option<f64>,
+    /// The same for edges.
+    pub edge_dropout: f64,
     /// Strength of the L2 penalty.
     pub l2: f64,
     /// Strength of the L1 penalty.
@@ -69,7 +69,7 @@ impl Configuration {
     pub fn options(&self, options: &TrainOptions) -> TrainOptions {
         TrainOptions {
             dropout: self.dropout,
-            edge_dropout: self.edge_dropout.or(options.edge_dropout),
+            edge_dropout: Some(self.edge_dropout),
             l2: self.l2,
             l1: self.l1,
             unlabeled_weight: self.unlabeled_weight,
@@ -77,16 +77,10 @@ impl Configuration {
         }
     }
 
-    /// The noise on edges.
-    #[must_use]
-    pub fn edge(&self) -> f64 {
-        self.edge_dropout.unwrap_or(self.dropout)
-    }
-
     /// Whether there is any noise.
     #[must_use]
     pub fn has_noise(&self) -> bool {
-        self.dropout > 0.0 || self.edge() > 0.0
+        self.dropout > 0.0 || self.edge_dropout > 0.0
     }
 
     /// Which is regularized more strongly ([`Ordering::Less`]: `self`): by more noise, then more noise
@@ -94,7 +88,7 @@ impl Configuration {
     /// named first.
     #[must_use]
     pub fn by_strength(&self, other: &Self) -> Ordering {
-        let strengths = |c: &Self| [c.dropout, c.edge(), c.l2, c.l1, c.unlabeled_weight];
+        let strengths = |c: &Self| [c.dropout, c.edge_dropout, c.l2, c.l1, c.unlabeled_weight];
         let pairs = strengths(self).into_iter().zip(strengths(other));
         pairs
             .map(|(own, other)| other.total_cmp(&own))
@@ -141,7 +135,7 @@ impl Space {
                 })
                 .collect();
             values.reverse();
-            self.push(rest, &values, &mut found);
+            self.push(rest, &values, options, &mut found);
         }
         Ok(found)
     }
@@ -182,7 +176,7 @@ impl Space {
             let values: Vec<f64> = (axes.iter().zip(places))
                 .map(|((_, axis, scale), place)| axis.draw(*scale, seed, place))
                 .collect();
-            self.push(template as usize, &values, &mut found);
+            self.push(template as usize, &values, options, &mut found);
         }
         Ok(found)
     }
@@ -206,11 +200,22 @@ impl Space {
     }
 
     /// Adds a configuration that is not there yet.
-    fn push(&self, template: usize, values: &[f64], found: &mut Vec<Configuration>) {
+    fn push(
+        &self,
+        template: usize,
+        values: &[f64],
+        options: &TrainOptions,
+        found: &mut Vec<Configuration>,
+    ) {
+        let noise = TrainOptions {
+            dropout: values[2],
+            edge_dropout: values.get(4).copied().or(options.edge_dropout),
+            ..options.clone()
+        };
         let mut configuration = Configuration {
             template,
             dropout: values[2],
-            edge_dropout: values.get(4).copied(),
+            edge_dropout: noise.edge_noise(),
             l2: values[1],
             l1: values[0],
             unlabeled_weight: values[3],
@@ -303,7 +308,11 @@ mod tests {
     fn the_default_grid_contains_the_defaults_of_training() {
         let defaults = TrainOptions::default();
         let grid = grid(&Space::default()).unwrap();
-        let is_default = |c: &&Configuration| c.dropout == defaults.dropout && c.l2 == defaults.l2;
+        let is_default = |c: &&Configuration| {
+            c.dropout == defaults.dropout
+                && c.edge_dropout == defaults.edge_noise()
+                && c.l2 == defaults.l2
+        };
         assert_eq!(grid.iter().filter(is_default).count(), 1);
     }
 

@@ -129,7 +129,7 @@ mod tests {
         Configuration {
             template: 0,
             dropout,
-            edge_dropout: None,
+            edge_dropout: dropout,
             l2,
             l1: 0.0,
             unlabeled_weight: 0.2,

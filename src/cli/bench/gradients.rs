@@ -53,13 +53,14 @@ pub struct Arguments {
     /// Rate of dropout
     #[arg(
         long,
-        default_value_t = 0.5,
+        default_value_t = Defaults::DROPOUT,
         value_name = "RATE",
         help_heading = "Training"
     )]
     #[arg(allow_negative_numbers = true)]
     dropout: f64,
-    /// The same for transitions, boundary weights and edge attributes [default: that of --dropout]
+    /// The same for transitions, boundary weights and edge attributes [default: twice --dropout, at most
+    /// 0.9]
     #[arg(long, value_name = "RATE", help_heading = "Training")]
     #[arg(allow_negative_numbers = true)]
     edge_dropout: Option<f64>,

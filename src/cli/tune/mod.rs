@@ -111,7 +111,8 @@ struct Searched {
     /// How much feature noise is simulated; 0 is none [default: some rates around that of `train`]
     #[arg(long, value_name = "VALUES", allow_hyphen_values = true)]
     dropout: Option<Axis>,
-    /// The same for transitions, boundary weights and edge attributes [default: as `train` has it]
+    /// The same for transitions, boundary weights and edge attributes [default: twice --dropout, at
+    /// most 0.9; with Gaussian noise, that of --dropout]
     #[arg(long, value_name = "VALUES", allow_hyphen_values = true)]
     edge_dropout: Option<Axis>,
     /// Strength of the L2 penalty [default: some strengths around those of `train`]
@@ -408,7 +409,7 @@ impl Arguments {
         if let Some(pruned) = &found.pruned {
             progress.say(&super::watcher::describe_pruned(pruned));
         }
-        for advice in results::advice(&found.standings) {
+        for advice in results::advice(&found.standings, self.searched.edge_dropout.is_some()) {
             progress.say(&advice);
         }
         if found.interrupted {

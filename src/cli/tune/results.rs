@@ -58,7 +58,7 @@ impl Results<'_> {
                 Box::new(|s| self.templates[s.configuration.template].clone()),
             ),
             number("dropout", |c| c.dropout),
-            number("edges", Configuration::edge),
+            number("edges", |c| c.edge_dropout),
             number("L2", |c| c.l2),
         ];
         if all.iter().any(|s| s.configuration.l1 > 0.0) {
@@ -166,7 +166,7 @@ impl Results<'_> {
         set("number", json!(standing.number));
         set("template", json!(self.templates[configuration.template]));
         set("dropout", json!(configuration.dropout));
-        set("edge_dropout", json!(configuration.edge()));
+        set("edge_dropout", json!(configuration.edge_dropout));
         set("l2", json!(configuration.l2));
         set("l1", json!(configuration.l1));
         if self.has_unlabeled {
@@ -205,8 +205,8 @@ pub fn arguments(
         text += &format!("--template {} ", templates[configuration.template]);
     }
     text += &format!("--dropout {}", configuration.dropout);
-    if let Some(edge) = configuration.edge_dropout {
-        text += &format!(" --edge-dropout {edge}");
+    if configuration.has_noise() {
+        text += &format!(" --edge-dropout {}", configuration.edge_dropout);
     }
     text += &format!(" --l2 {}", configuration.l2);
     if configuration.l1 > 0.0 {
@@ -218,33 +218,33 @@ pub fn arguments(
     text
 }
 
-/// Where the best value stands at an end of those that were tried: what to try next.
-pub fn advice(standings: &[Standing]) -> Vec<String> {
+/// Where the best value stands at an end of those that were tried: what to try next. Noise on edges is a
+/// choice of its own or follows from the other.
+pub fn advice(standings: &[Standing], edges_are_searched: bool) -> Vec<String> {
     let Some(best) = standings.first() else {
         return Vec::new();
     };
     let axes: [(&str, fn(&Configuration) -> f64); 3] = [
         ("dropout", |c| c.dropout),
-        ("edge dropout", Configuration::edge),
+        ("edge dropout", |c| c.edge_dropout),
         ("L2", |c| c.l2),
     ];
     let mut advice = Vec::new();
     for (name, value) in axes {
+        if name == "edge dropout" && !edges_are_searched {
+            continue;
+        }
         let own = value(&best.configuration);
         let others = || standings.iter().map(|s| value(&s.configuration));
-        let is_searched = others().any(|other| other != own);
-        let is_chosen = name != "edge dropout" || best.configuration.edge_dropout.is_some();
-        if is_searched && is_chosen && own > 0.0 {
-            if others().all(|other| other <= own) {
-                advice.push(format!(
-                    "the best {name}, {own}, is the largest that was tried: larger ones may be better"
-                ));
-            } else if others().all(|other| other >= own) {
-                advice.push(format!(
-                    "the best {name}, {own}, is the smallest that was tried: smaller ones may be better"
-                ));
-            }
-        }
+        let (larger, smaller) = (others().any(|x| x > own), others().any(|x| x < own));
+        let (end, direction) = match (larger, smaller) {
+            (false, true) => ("largest", "larger"),
+            (true, false) if own > 0.0 => ("smallest", "smaller"),
+            _ => continue,
+        };
+        advice.push(format!(
+            "the best {name}, {own}, is the {end} that was tried: {direction} ones may be better"
+        ));
     }
     advice
 }

@@ -1,0 +1,67 @@
+//! Trains and tags with the `crfs` crate from files of ready attributes:
+//!
+//! ```text
+//! crfs-runner train FILE MODEL C2
+//! crfs-runner tag MODEL FILE
+//! ```
+//!
+//! Training prints a line `read` when the file is read, then the crate's own line for each iteration.
+
+use std::error::Error;
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+
+use crfs::train::Trainer;
+use crfs::{Attribute, Model};
+
+/// Labels and attributes of a sentence.
+type Sentence = (Vec<String>, Vec<Vec<Attribute>>);
+
+/// The sentences of a file in CRFsuite's format.
+fn sentences(path: &str) -> Result<Vec<Sentence>, Box<dyn Error>> {
+    let text = fs::read_to_string(path)?;
+    let blocks = text.split("\n\n").filter(|block| !block.trim().is_empty());
+    let tokens = |block: &str| {
+        let lines = block.lines().map(|line| {
+            let mut cells = line.split('\t').map(str::to_owned);
+            let label = cells.next().unwrap_or_default();
+            let attributes = cells.map(|cell| {
+                let name = cell.replace("\\:", ":").replace("\\\\", "\\");
+                Attribute::new(name, 1.0)
+            });
+            (label, attributes.collect())
+        });
+        lines.unzip()
+    };
+    Ok(blocks.map(tokens).collect())
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match arguments[..] {
+        ["train", file, model, c2] => {
+            let mut trainer = Trainer::lbfgs().with_c2(c2.parse()?)?;
+            for (labels, items) in sentences(file)? {
+                trainer.append(&items, &labels)?;
+            }
+            println!("read");
+            trainer.verbose(true).train(Path::new(model))?;
+        }
+        ["tag", model, file] => {
+            let bytes = fs::read(model)?;
+            let model = Model::new(&bytes)?;
+            let tagger = model.tagger()?;
+            let mut out = std::io::BufWriter::new(std::io::stdout().lock());
+            for (_, items) in sentences(file)? {
+                for label in tagger.tag(&items)? {
+                    writeln!(out, "{label}")?;
+                }
+                writeln!(out)?;
+            }
+        }
+        _ => return Err("usage: crfs-runner train FILE MODEL C2 | tag MODEL FILE".into()),
+    }
+    Ok(())
+}
