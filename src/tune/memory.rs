@@ -58,7 +58,7 @@ impl Plan {
             training: 0,
             waiting: 0,
         };
-        let mut weights = 0;
+        let (mut weights, threads) = (0, threads.max(1));
         for template in 0..data.templates() {
             let own = configurations.iter().filter(|c| c.template == template);
             // The one that takes the most: noise and L1 need vectors of their own.

@@ -9,6 +9,9 @@ use super::results::arguments;
 use crate::cli::progress::Progress;
 use crate::cli::watcher::{describe, megabytes};
 
+/// Lines about the trainings of a rung, where lines do not change in place.
+const MOST_LINES: usize = 12;
+
 /// Passes what a search tells on to the terminal.
 pub struct Watcher<'a> {
     progress: &'a Progress,
@@ -69,8 +72,10 @@ impl Observer for Watcher<'_> {
                 return self.progress.step(text);
             }
         };
-        self.progress
-            .step(format!("{stage}: {done} of {of} trainings done"));
+        if done == of || done.is_multiple_of(of.div_ceil(MOST_LINES)) {
+            self.progress
+                .step(format!("{stage}: {done} of {of} trainings done"));
+        }
     }
 
     fn rung(&self, end: &RungEnd) {
