@@ -7,6 +7,7 @@ use super::bases::{Bases, warm_up};
 use super::course::{Course, Step};
 use super::data::Data;
 use super::memory::Plan;
+use super::parked::Parked;
 use super::pool::lock;
 use super::refit::Refit;
 use super::schedule::{Rung, Schedule};
@@ -133,7 +134,7 @@ impl Search<'_> {
         let champion = champion
             .0
             .into_inner()
-            .unwrap_or_else(|poisoned| poisoned.into_inner());
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
         let has_folds = data.has_folds();
         let material = data.into_material(best.configuration.template, &options);
         let (mut theta, recall_bias, refitted) = match champion {
@@ -378,10 +379,7 @@ impl Running<'_> {
             Some(parked) => Some(parked),
             None => self.begun[self.bases.of[number]][fold].parked.as_ref(),
         };
-        let start = parked
-            .map(|parked| parked.copy())
-            .transpose()?
-            .unwrap_or_default();
+        let start = parked.map(Parked::copy).transpose()?.unwrap_or_default();
         let end = self
             .data
             .with(configuration.template, fold, &options, |material| {
