@@ -428,7 +428,7 @@ fn noise_without_meaning_is_named() {
             "--seed 4: nothing is random; expected --noise monte-carlo with it",
         ),
         (
-            "--noise gaussian",
+            "--noise gaussian --dropout 0",
             "--noise: there is none; expected --dropout above 0 with it",
         ),
         (

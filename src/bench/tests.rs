@@ -156,7 +156,10 @@ fn what_has_no_meaning_is_refused() {
         message.starts_with("the objective is not finite"),
         "{message}"
     );
-    let options = TrainOptions::default();
+    let options = TrainOptions {
+        dropout: 0.0,
+        ..TrainOptions::default()
+    };
     let error = Problem::new(corpus(), Some(template()), &options).unwrap_err();
     assert_eq!(
         error.to_string(),

