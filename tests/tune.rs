@@ -85,10 +85,7 @@ fn json_and_log_tell_the_same_of_every_configuration() {
     let best = &configurations[0];
     assert_eq!(end["best"], best["number"]);
     assert_eq!(end["options"], output["options"]);
-    let last = log
-        .iter()
-        .filter(|l| l["number"] == best["number"])
-        .next_back();
+    let last = log.iter().rfind(|l| l["number"] == best["number"]);
     assert_eq!(last.unwrap()["dev_f1"], best["dev_f1"]);
     assert_eq!(folder.names(), ["dev.conll", "l", "m", "train.conll"]);
 }

@@ -19,6 +19,9 @@ pub struct Results<'a> {
     pub seconds: f64,
 }
 
+/// A parameter: its name and its value.
+type Axis = (&'static str, fn(&Configuration) -> f64);
+
 /// A column of the table: heading, and what stands in it.
 type Column<'a> = (&'static str, Box<dyn Fn(&Standing) -> String + 'a>);
 
@@ -224,7 +227,7 @@ pub fn advice(standings: &[Standing], edges_are_searched: bool) -> Vec<String> {
     let Some(best) = standings.first() else {
         return Vec::new();
     };
-    let axes: [(&str, fn(&Configuration) -> f64); 3] = [
+    let axes: [Axis; 3] = [
         ("dropout", |c| c.dropout),
         ("edge dropout", |c| c.edge_dropout),
         ("L2", |c| c.l2),
