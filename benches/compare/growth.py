@@ -8,6 +8,7 @@ Every point is `dropchain bench gradients` at random weights: the likelihood alo
 (dropout 0.3, exact gradient). Seconds are the least of five evaluations, memory is what an evaluation takes
 beside the data.
 """
+
 import json, os, subprocess, sys, tempfile, zlib
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -71,15 +72,22 @@ def main():
     series["threads"] = [(n, measure([corpus], *upos, "--threads", str(n))) for n in (1, 2)]
     with open(os.path.join(out, "growth.md"), "w") as table:
         for name, points in series.items():
-            table.write(f"| {name} | likelihood, s | with noise, s | ratio | likelihood, MB | with noise, MB |\n|---|---|---|---|---|---|\n")
+            table.write(
+                f"| {name} | likelihood, s | with noise, s | ratio | likelihood, MB | with noise, MB |\n|---|---|---|---|---|---|\n"
+            )
             for x, m in points:
                 (plain, plain_mb), (noise, noise_mb) = m["likelihood"], m["adjoint"]
                 table.write(f"| {x} | {plain:.4f} | {noise:.4f} | {noise / plain:.2f} | {plain_mb:.1f} | {noise_mb:.1f} |\n")
             table.write("\n")
     for unit, name in enumerate(("seconds", "megabytes")):
         panels = [
-            (title, [(label, [(x, m[engine][unit]) for x, m in points])
-                     for engine, label in (("likelihood", "likelihood"), ("adjoint", "with noise"))])
+            (
+                title,
+                [
+                    (label, [(x, m[engine][unit]) for x, m in points])
+                    for engine, label in (("likelihood", "likelihood"), ("adjoint", "with noise"))
+                ],
+            )
             for title, points in series.items()
         ]
         svg(os.path.join(out, f"{name}.svg"), panels, "")

@@ -1,4 +1,5 @@
 """What the comparisons with other programs share: corpora, and attributes made from them."""
+
 import os
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))

@@ -15,6 +15,7 @@ which all take turns counts. The contenders:
 - dropchain and python-crfsuite from ready attributes (CRFsuite's 19 templates) in a file;
 - python-crfsuite with the attributes made in Python.
 """
+
 import os, platform, subprocess, sys, tempfile, time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -92,7 +93,14 @@ def main():
         subprocess.run(here + ["--train", train, path("peer")], check=True)
 
         tag = lambda model, source, form, threads: [
-            PROGRAM, "tag", path(model), path(source), "--format", form, "--threads", str(threads),
+            PROGRAM,
+            "tag",
+            path(model),
+            path(source),
+            "--format",
+            form,
+            "--threads",
+            str(threads),
         ]
         contenders = {
             "dropchain, columns, 1 thread": tag("chunk", "all.txt", "conll", 1),
@@ -109,7 +117,9 @@ def main():
                 best[name] = tuple(map(min, best[name], result))
         same = open(path("out0"), "rb").read() == open(path("out1"), "rb").read()
         print(f"{platform.machine()}, {os.cpu_count()} processors, {tokens} tokens, least of {ROUNDS} rounds\n")
-        print("| | processor seconds | tokens per processor second | seconds by the clock | times python-crfsuite from ready attributes |")
+        print(
+            "| | processor seconds | tokens per processor second | seconds by the clock | times python-crfsuite from ready attributes |"
+        )
         print("|---|---|---|---|---|")
         base = best["python-crfsuite, ready attributes"][0]
         for name, (cpu, clock) in best.items():

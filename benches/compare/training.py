@@ -12,6 +12,7 @@ that of the whole process. *Common loss* is the one that CRFsuite ends at, + 0.1
 tags the training file; its speed is tokens by processor seconds of the whole process. A run is
 stopped after LIMIT seconds, then its last loss is shown and there is no model.
 """
+
 import json, os, platform, resource, subprocess, sys, tempfile, threading, time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Tables and plots of the runs of run.sh, with nothing but Python.
 
-    python3 plot.py LOGS > table.md        (writes rate.svg and course.svg beside it)
+python3 plot.py LOGS > table.md        (writes rate.svg and course.svg beside it)
 """
+
 import glob, json, os, sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", ".."))
@@ -35,7 +36,9 @@ def read(path):
 def main():
     logs = sys.argv[1]
     runs = [read(path) for path in sorted(glob.glob(os.path.join(logs, "*.jsonl")))]
-    print("| corpus | `--dropout` | `--edge-dropout` | `--l2` | iterations | best at | recall bias | best score | last score |\n|---|---|---|---|---|---|---|---|---|")
+    print(
+        "| corpus | `--dropout` | `--edge-dropout` | `--l2` | iterations | best at | recall bias | best score | last score |\n|---|---|---|---|---|---|---|---|---|"
+    )
     rates, courses = [], []
     for corpus, title in (PLOTTED | OTHERS).items():
         mine = [run for run in runs if run["corpus"] == corpus]
@@ -46,8 +49,10 @@ def main():
         noisy = max((run for run in mine if run["dropout"] > 0), key=lambda run: run["best"])
         for run in mine:
             end, mark = run["end"], "**" if run in (plain, noisy) else ""
-            print(f"| {title} | {run['dropout']:g} | {run['edge']:g} | {run['l2']:g} | {end['iterations']} | {end['best_iteration']} "
-                  f"| {end['recall_bias']:g} | {mark}{run['best']:.2f}{mark} | {run['course'][-1]:.2f} |")
+            print(
+                f"| {title} | {run['dropout']:g} | {run['edge']:g} | {run['l2']:g} | {end['iterations']} | {end['best_iteration']} "
+                f"| {end['recall_bias']:g} | {mark}{run['best']:.2f}{mark} | {run['course'][-1]:.2f} |"
+            )
         if corpus in OTHERS:
             continue
         # The other settings that have runs at most rates.
@@ -57,8 +62,15 @@ def main():
         best = [(0, plain["best"]), (max(x for x, _ in line), plain["best"])]
         rates.append((title, [("best L2", best), (f"dropout, edges {edge:g}, L2 {l2:g}", sorted(line))]))
         course = lambda run: [(i, y) for i, y in enumerate(run["course"]) if i >= 5 and y > 0.8 * run["best"]]
-        courses.append((title, [(f"L2 {plain['l2']:g}", course(plain)),
-                                (f"dropout {noisy['dropout']:g}, {noisy['edge']:g}, L2 {noisy['l2']:g}", course(noisy))]))
+        courses.append(
+            (
+                title,
+                [
+                    (f"L2 {plain['l2']:g}", course(plain)),
+                    (f"dropout {noisy['dropout']:g}, {noisy['edge']:g}, L2 {noisy['l2']:g}", course(noisy)),
+                ],
+            )
+        )
     svg("rate.svg", rates, "rate of dropout")
     svg("course.svg", courses, "iteration")
 
