@@ -95,6 +95,7 @@ impl Results<'_> {
     fn ending(&self, standing: &Standing) -> &'static str {
         match standing.reason {
             Some(reason) => EndReason::name(reason),
+            None if self.found.interrupted => "interrupted",
             None if standing.rungs < self.found.rungs.len() => "halving",
             None => "max_iterations",
         }
