@@ -89,6 +89,7 @@
 //! | 6 | [`train`] | corpus to model |
 //! | 6 | [`tag`] | sentences and a model to labels |
 //! | 7 | [`report`] | records of training |
+//! | 7 | [`tune`] | the search for good parameters |
 //! | 7 | [`bench`](mod@bench) | what gradients of the noise term cost, and how exact they are |
 //!
 //! The program `dropchain` is one more row on top.
@@ -117,6 +118,7 @@ pub mod tag;
 pub mod template;
 pub mod tokenize;
 pub mod train;
+pub mod tune;
 mod wide;
 
 pub use error::{Error, Place, Result};

@@ -12,7 +12,7 @@ const ROWS: [&[&str]; 9] = [
     &["score"],
     &["objective", "model"],
     &["train", "tag"],
-    &["report", "bench"],
+    &["report", "bench", "tune"],
     &["cli"],
 ];
 

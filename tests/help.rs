@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 
 use crate::support::Folder;
 
-const COMMANDS: [&str; 8] = [
-    "train", "tag", "eval", "compare", "inspect", "cluster", "demo", "bench",
+const COMMANDS: [&str; 9] = [
+    "train", "tune", "tag", "eval", "compare", "inspect", "cluster", "demo", "bench",
 ];
 
 /// What scripts may use, by command; names here are a promise.
-const FLAGS: [(&str, &[&str]); 8] = [
+const FLAGS: [(&str, &[&str]); 9] = [
     (
         "train",
         &[
@@ -46,6 +46,52 @@ const FLAGS: [(&str, &[&str]); 8] = [
             "--warm-up",
             "--threads",
             "--log",
+            "--quiet",
+        ],
+    ),
+    (
+        "tune",
+        &[
+            "--template",
+            "--model",
+            "--dev",
+            "--folds",
+            "--dropout",
+            "--edge-dropout",
+            "--l2",
+            "--l1",
+            "--unlabeled-weight",
+            "--random",
+            "--seed",
+            "--halving",
+            "--first-rung",
+            "--warm-start",
+            "--memory",
+            "--format",
+            "--columns",
+            "--label",
+            "--comments",
+            "--scheme",
+            "--order",
+            "--boundary",
+            "--states",
+            "--precision",
+            "--prune",
+            "--noise",
+            "--gradient",
+            "--samples",
+            "--warm-up",
+            "--collapse",
+            "--recall-bias",
+            "--min-count",
+            "--max-iterations",
+            "--patience",
+            "--unlabeled",
+            "--unlabeled-format",
+            "--discover",
+            "--threads",
+            "--log",
+            "--json",
             "--quiet",
         ],
     ),

@@ -18,4 +18,5 @@ mod processes;
 mod support;
 mod tagging;
 mod training;
+mod tune;
 mod vectors;

@@ -10,7 +10,7 @@ use dropchain::{Error, Result, replace};
 
 use super::arguments::{FormatName, Threads};
 use super::progress::Progress;
-use super::train::guess_unlabeled;
+use super::training::guess_unlabeled;
 use super::{Failure, Outcome};
 
 /// Learn classes of words from text without labels (Brown clusters), for `cluster` in templates

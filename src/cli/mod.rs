@@ -10,8 +10,11 @@ mod inspect;
 mod predictions;
 mod progress;
 mod shown;
+mod table;
 mod tag;
 mod train;
+mod training;
+mod tune;
 mod watcher;
 
 use std::io;
@@ -44,6 +47,7 @@ struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Command {
     Train(Box<train::Arguments>),
+    Tune(Box<tune::Arguments>),
     Tag(tag::Arguments),
     Eval(eval::Arguments),
     Compare(compare::Arguments),
@@ -86,6 +90,7 @@ type Outcome = Result<(), Failure>;
 pub fn run() -> ExitCode {
     let outcome = match Arguments::parse().command {
         Command::Train(arguments) => arguments.run(),
+        Command::Tune(arguments) => arguments.run(),
         Command::Tag(arguments) => arguments.run(),
         Command::Eval(arguments) => arguments.run(),
         Command::Compare(arguments) => arguments.run(),

@@ -143,26 +143,33 @@ impl Observer for Watcher<'_> {
     }
 
     fn pruned(&mut self, pruned: &train::Pruned) {
-        let dropped = pruned.before - pruned.after;
-        let mut line = format!("pruned {dropped} of {} weights", pruned.before);
-        if let Some([before, after]) = pruned.dev {
-            line.push_str(&format!(
-                "; on development data: {} before, {} after",
-                describe(before),
-                describe(after)
-            ));
-        }
-        self.progress.say(&line);
+        self.progress.say(&describe_pruned(pruned));
     }
 }
 
-fn describe(score: DevScore) -> String {
+/// What pruning did, as a line.
+pub fn describe_pruned(pruned: &train::Pruned) -> String {
+    let dropped = pruned.before - pruned.after;
+    let mut line = format!("pruned {dropped} of {} weights", pruned.before);
+    if let Some([before, after]) = pruned.dev {
+        line.push_str(&format!(
+            "; on development data: {} before, {} after",
+            describe(before),
+            describe(after)
+        ));
+    }
+    line
+}
+
+/// A score, as a percentage.
+pub fn describe(score: DevScore) -> String {
     match score {
         DevScore::F1(f1) => format!("F1 {:.2}", 100.0 * f1),
         DevScore::Accuracy(accuracy) => format!("accuracy {:.2}", 100.0 * accuracy),
     }
 }
 
-fn megabytes(bytes: usize) -> String {
+/// An amount of memory.
+pub fn megabytes(bytes: usize) -> String {
     format!("{:.0} MB", (bytes as f64 / 1e6).max(1.0))
 }

@@ -165,6 +165,23 @@ impl Dataset {
         self.len() - self.labeled()
     }
 
+    /// Some of the sentences, labeled ones first, in the columns of nodes and of edges that are kept. The
+    /// columns keep their numbers.
+    pub(crate) fn select(&self, sentences: &[usize], kept: &[Vec<bool>; 2]) -> Self {
+        let mut selected = Self::default();
+        for &i in sentences {
+            let tokens = self.sentence(i);
+            let labels = self.labels.get(tokens.clone()).unwrap_or_default();
+            selected.labels.extend_from_slice(labels);
+            for row in tokens {
+                selected.nodes.push_row_of(&self.nodes, row, &kept[0]);
+                selected.edges.push_row_of(&self.edges, row, &kept[1]);
+            }
+            selected.ends.push(selected.nodes.len() as u64);
+        }
+        selected
+    }
+
     /// Bytes of memory that the data set takes.
     #[must_use]
     pub fn memory(&self) -> usize {

@@ -81,6 +81,23 @@ impl SparseRows {
         self.ends.push(self.columns.len() as u64);
     }
 
+    /// Appends a row of another matrix, in the columns that are `kept`.
+    pub(crate) fn push_row_of(&mut self, other: &Self, row: usize, kept: &[bool]) {
+        let (columns, values) = other.row(row);
+        if values.is_some() && self.values.is_none() {
+            self.values = Some(vec![1.0; self.columns.len()]);
+        }
+        for (i, &column) in columns.iter().enumerate() {
+            if kept[column as usize] {
+                self.columns.push(column);
+                if let Some(own) = &mut self.values {
+                    own.push(values.map_or(1.0, |values| values[i]));
+                }
+            }
+        }
+        self.ends.push(self.columns.len() as u64);
+    }
+
     /// The matrix with its columns renumbered; columns without a new number are dropped. Values
     /// pass through `value(new column, old value)`.
     pub(crate) fn map_columns(

@@ -29,6 +29,7 @@ pub(super) struct Development {
     gold: Vec<Vec<String>>,
     labels: Labels,
     constraint: Option<Constraint>,
+    always_spans: bool, // whether spans count where neither gold nor predicted labels write any
 }
 
 impl Development {
@@ -58,19 +59,38 @@ impl Development {
             builder.add(sentence, &[])?;
         }
         let (data, alphabets) = builder.finish(1);
-        let development = Self {
+        Ok((Self::of(data, gold, labels), alphabets))
+    }
+
+    /// Data over the attributes of training, with the gold labels of each sentence.
+    fn of(data: Dataset, gold: Vec<Vec<String>>, labels: &Labels) -> Self {
+        Self {
             data,
             gold,
             labels: labels.clone(),
             constraint: crate::tag::constraint(&labels.set, labels.scheme),
-        };
-        Ok((development, alphabets))
+            always_spans: false,
+        }
+    }
+
+    /// A part of a corpus that was held out. It is scored by spans wherever the corpus writes any, so that
+    /// all its parts are.
+    pub fn held_out(data: Dataset, gold: Vec<Vec<String>>, labels: &Labels) -> Self {
+        Self {
+            always_spans: labels.any_span,
+            ..Self::of(data, gold, labels)
+        }
     }
 
     /// Brings the data to the classes that training data were collapsed by.
     pub fn collapse(&mut self, prepared: &Prepared) {
         self.data.nodes = prepared.node_classes.spread(&self.data.nodes);
         self.data.edges = prepared.edge_classes.spread(&self.data.edges);
+    }
+
+    /// Bytes of memory of the matrices.
+    pub fn memory(&self) -> usize {
+        self.data.memory()
     }
 
     /// Number of sentences.
@@ -122,7 +142,7 @@ impl Development {
             }
             evaluation.add(gold, &predicted)?;
         }
-        Ok(if evaluation.has_spans() {
+        Ok(if self.always_spans || evaluation.has_spans() {
             DevScore::F1(evaluation.f1())
         } else {
             DevScore::Accuracy(evaluation.accuracy())

@@ -10,6 +10,15 @@ use crate::objective::{Likelihood, Terms};
 use crate::optim::{Options, Outcome, Settings, StopReason, minimize};
 use crate::score::ParameterSpace;
 
+/// The objective with the noise that the options ask for.
+pub(super) fn with_noise<'a>(objective: Likelihood<'a>, options: &TrainOptions) -> Likelihood<'a> {
+    match options.noise() {
+        None => objective,
+        Some(NoiseTerm::Quadratic(noise)) => objective.with_noise(noise),
+        Some(NoiseTerm::Sampled(monte_carlo)) => objective.with_monte_carlo(monte_carlo),
+    }
+}
+
 /// From weights that are all 0 to the last ones: with noise in two stages, the first of which, the
 /// warm-up, is without.
 pub(super) struct Optimizer<'a> {
@@ -46,16 +55,12 @@ impl Optimizer<'_> {
             watch.end_warm_up(&outcome);
             theta = outcome.x;
         }
-        objective = match self.options.noise() {
-            None => objective,
-            Some(NoiseTerm::Quadratic(noise)) => objective.with_noise(noise),
-            Some(NoiseTerm::Sampled(monte_carlo)) => objective.with_monte_carlo(monte_carlo),
-        };
+        objective = with_noise(objective, self.options);
         self.stage(&mut objective, theta, limit, watch, observer)
     }
 
     /// Minimizes one objective, in at most `limit` iterations.
-    fn stage(
+    pub fn stage(
         &self,
         objective: &mut Likelihood<'_>,
         theta: Vec<f64>,

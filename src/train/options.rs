@@ -151,7 +151,7 @@ impl Default for TrainOptions {
 }
 
 impl TrainOptions {
-    pub(super) fn check(&self) -> Result<()> {
+    pub(crate) fn check(&self) -> Result<()> {
         for (name, strength) in [("L2", self.l2), ("L1", self.l1)] {
             if !strength.is_finite() || strength < 0.0 {
                 return Err(Error::parameter(format!(

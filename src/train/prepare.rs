@@ -21,7 +21,8 @@ pub(super) struct Labels {
     /// Scheme of the corpus.
     pub corpus_scheme: Scheme,
     convert: bool,
-    any_span: bool,
+    /// Whether the labels of the corpus write any span.
+    pub any_span: bool,
 }
 
 impl Labels {
@@ -109,7 +110,7 @@ impl Labels {
 }
 
 /// Whether a sentence has tokens that are text: the boundaries of documents are none.
-pub(super) fn is_text(sentence: &Sentence) -> bool {
+pub(crate) fn is_text(sentence: &Sentence) -> bool {
     !sentence.is_empty() && !sentence.layout.document_start
 }
 
@@ -126,6 +127,8 @@ fn gold(sentence: &Sentence) -> Result<Vec<&str>> {
 pub(super) struct Prepared {
     pub labels: Labels,
     pub alphabets: Alphabets,
+    /// Columns of the matrices of nodes and edges before collapsing.
+    pub columns: [usize; 2],
     /// The design matrices; one column for each class.
     pub data: Dataset,
     pub node_classes: Classes,
@@ -166,6 +169,7 @@ pub(super) fn prepare(
         labels,
         node_classes: Classes::separate(alphabets.nodes.len()),
         edge_classes: Classes::separate(alphabets.edges.len()),
+        columns: [alphabets.nodes.len(), alphabets.edges.len()],
         alphabets,
         data,
         per_token: [before, before],
@@ -176,8 +180,8 @@ impl Prepared {
     /// Brings attributes that always occur together into one class.
     pub fn collapse(&mut self) {
         let data = &mut self.data;
-        self.node_classes = Classes::equal_columns(&data.nodes, self.alphabets.nodes.len());
-        self.edge_classes = Classes::equal_columns(&data.edges, self.alphabets.edges.len());
+        self.node_classes = Classes::equal_columns(&data.nodes, self.columns[0]);
+        self.edge_classes = Classes::equal_columns(&data.edges, self.columns[1]);
         data.nodes = self.node_classes.collapsed(&data.nodes);
         data.edges = self.edge_classes.collapsed(&data.edges);
         self.per_token[1] = entries_per_token(data);
@@ -213,7 +217,7 @@ impl Prepared {
 
     /// Number of attributes.
     pub fn attributes(&self) -> usize {
-        self.alphabets.nodes.len() + self.alphabets.edges.len()
+        self.columns.iter().sum()
     }
 
     /// Bytes of memory.
@@ -222,6 +226,6 @@ impl Prepared {
     }
 }
 
-fn entries_per_token(data: &Dataset) -> f64 {
+pub(super) fn entries_per_token(data: &Dataset) -> f64 {
     (data.nodes.nonzeros() + data.edges.nonzeros()) as f64 / data.tokens().max(1) as f64
 }

@@ -1,7 +1,8 @@
 //! What training minimizes, for those who want to look at it without training.
 
+use super::extracted::{Corpora, Extracted};
 use super::options::{NoiseTerm, TrainOptions};
-use super::prepare::{is_text, prepare};
+
 use crate::error::{Error, Result};
 use crate::extract::Dataset;
 use crate::noise::Method;
@@ -28,8 +29,8 @@ impl Problem {
     /// Those of [`Trainer::new`](super::Trainer::new) and
     /// [`Trainer::train`](super::Trainer::train); no noise.
     pub fn new(
-        mut sentences: Vec<Sentence>,
-        mut template: Option<Template>,
+        sentences: Vec<Sentence>,
+        template: Option<Template>,
         options: &TrainOptions,
     ) -> Result<Self> {
         options.check()?;
@@ -46,18 +47,15 @@ impl Problem {
                 ));
             }
         };
-        sentences.retain(is_text);
-        if let Some(template) = &mut template {
-            template.learn(sentences.iter());
-        }
-        let mut prepared = prepare(sentences, &[], template.as_ref(), options)?;
-        if options.collapse {
-            prepared.collapse();
-        }
-        let transitions = template.as_ref().is_none_or(Template::transitions);
+        let corpora = Corpora {
+            sentences,
+            unlabeled: &[],
+            dev: None,
+        };
+        let material = Extracted::new(corpora, template, options)?.material(options);
         Ok(Self {
-            space: prepared.space(options, transitions),
-            data: prepared.data,
+            space: material.space,
+            data: material.prepared.data,
             noise,
             l2: options.l2,
         })

@@ -52,6 +52,13 @@ impl Search {
         })
     }
 
+    /// Goes on from an earlier choice, where there is anything to search for.
+    pub fn go_on_from(&mut self, bias: f64) {
+        if self.open {
+            self.bias = bias;
+        }
+    }
+
     /// Whether there is anything to search for.
     pub fn is_open(&self) -> bool {
         self.open

@@ -4,19 +4,15 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use super::development::Development;
-use super::events::{DevScore, End, Observer, Pruned, Start};
-use super::expand;
+use super::events::{End, Observer, Start};
+use super::extracted::{Corpora, Extracted};
+use super::material::Material;
 use super::optimize::Optimizer;
 use super::options::TrainOptions;
-use super::prepare::{Prepared, is_text, prepare};
-use super::recall_bias::Search;
 use super::watch::{Watch, Watching};
-use crate::chain::Order;
-use crate::error::{Error, Result};
-use crate::model::{Header, Model, Provenance};
+use crate::error::Result;
+use crate::model::Model;
 use crate::objective::Likelihood;
-use crate::optim;
-use crate::score::{LabelWeights, ParameterSpace};
 use crate::sentence::Sentence;
 use crate::template::Template;
 
@@ -81,204 +77,70 @@ impl<'a> Trainer<'a> {
     /// a number and is not.
     pub fn train(
         &self,
-        mut sentences: Vec<Sentence>,
-        mut dev: Option<Vec<Sentence>>,
-        mut template: Option<Template>,
+        sentences: Vec<Sentence>,
+        dev: Option<Vec<Sentence>>,
+        template: Option<Template>,
         observer: &mut dyn Observer,
     ) -> Result<Trained> {
-        for corpus in [Some(&mut sentences), dev.as_mut()].into_iter().flatten() {
-            corpus.retain(is_text);
-        }
-        if let Some(template) = &mut template {
-            template.learn(sentences.iter());
-        }
         let noise = self.options.noise();
-        let unlabeled = if noise.is_some() { self.unlabeled } else { &[] };
-        let source = Source::of(&sentences);
-        let mut prepared = prepare(sentences, unlabeled, template.as_ref(), &self.options)?;
-        let edges = self.options.order == Order::One;
-        let development = match dev {
-            None => None,
-            Some(dev) => {
-                let alphabets = std::mem::take(&mut prepared.alphabets);
-                let (development, alphabets) =
-                    Development::new(&dev, template.as_ref(), alphabets, edges, &prepared.labels)?;
-                prepared.alphabets = alphabets;
-                Some(development)
-            }
+        let corpora = Corpora {
+            sentences,
+            unlabeled: if noise.is_some() { self.unlabeled } else { &[] },
+            dev,
         };
-        prepared.close();
-        let transitions = template.as_ref().is_none_or(Template::transitions);
-        let run = self.optimize(&mut prepared, development, transitions, observer)?;
-        prepared.drop_matrices();
-        let model = self.model(&prepared, template, source, &run)?;
-        Ok(Trained {
-            model,
-            end: run.end,
-        })
+        let extracted = Extracted::new(corpora, template, &self.options)?;
+        let clock = Instant::now();
+        let material = extracted.material(&self.options);
+        let (mut theta, end) = self.optimize(&material, clock, observer)?;
+        if let Some(pruned) = material.prune(&self.options, &mut theta, end.recall_bias)? {
+            observer.pruned(&pruned);
+        }
+        let model = material.model(&self.options, &theta, end.recall_bias)?;
+        Ok(Trained { model, end })
     }
 
     fn optimize(
         &self,
-        prepared: &mut Prepared,
-        development: Option<Development>,
-        transitions: bool,
+        material: &Material,
+        clock: Instant,
         observer: &mut dyn Observer,
-    ) -> Result<Run> {
-        let clock = Instant::now();
-        if self.options.collapse {
-            prepared.collapse();
-        }
-        let space = prepared.space(&self.options, transitions);
-        let development = development.map(|mut development| {
-            development.collapse(prepared);
-            development
-        });
-        let development = development.as_ref();
-        let search = Search::new(&self.options, &prepared.labels)?;
+    ) -> Result<(Vec<f64>, End)> {
         let mut watch = Watch::new(Watching {
             clock,
-            development,
-            space: &space,
+            development: material.development(),
+            space: material.space(),
             patience: self.options.patience,
             l1: self.options.l1 > 0.0,
-            search,
+            search: material.search(&self.options)?,
         });
-        let objective = Likelihood::new(&prepared.data, &space, self.options.l2);
-        observer.start(&self.start(prepared, development, &space, &objective));
+        let objective = material.likelihood(self.options.l2);
+        observer.start(&self.start(material, &objective));
         let optimizer = Optimizer {
             options: &self.options,
-            space: &space,
+            space: material.space(),
             interrupt: self.interrupt,
         };
         let outcome = optimizer.run(objective, &mut watch, observer)?;
-        let (mut theta, end) = watch.finish(outcome)?;
+        let (theta, end) = watch.finish(outcome)?;
         observer.end(&end);
-        if self.options.prune > 0.0 {
-            let bias = [end.recall_bias];
-            let score = |theta: &[f64]| -> Result<Option<DevScore>> {
-                let scores = development.map(|d| d.score(&space, theta, &bias));
-                Ok(scores
-                    .transpose()?
-                    .and_then(|scores| scores.first().copied()))
-            };
-            let before = score(&theta)?;
-            let weights = expand::prune(prepared, &space, &mut theta, self.options.prune);
-            observer.pruned(&Pruned {
-                before: weights[0],
-                after: weights[1],
-                dev: before.zip(score(&theta)?).map(|(b, a)| [b, a]),
-            });
-        }
-        Ok(Run { space, theta, end })
+        Ok((theta, end))
     }
 
     /// What is known before the first iteration.
-    fn start(
-        &self,
-        prepared: &Prepared,
-        development: Option<&Development>,
-        space: &ParameterSpace,
-        objective: &Likelihood<'_>,
-    ) -> Start<'_> {
+    fn start(&self, material: &Material, objective: &Likelihood<'_>) -> Start<'_> {
+        let prepared = material.prepared();
         Start {
             options: &self.options,
             sentences: prepared.data.labeled(),
             tokens: prepared.data.labels.len(),
             unlabeled_sentences: prepared.data.unlabeled(),
-            dev_sentences: development.map_or(0, Development::len),
-            labels: space.labels(),
+            dev_sentences: material.development().map_or(0, Development::len),
+            labels: material.space().labels(),
             attributes: prepared.attributes(),
             collapsed: prepared.node_classes.len() + prepared.edge_classes.len(),
-            parameters: space.dimension(),
+            parameters: material.space().dimension(),
             per_token: prepared.per_token,
-            memory: self.memory(prepared, space, objective),
+            memory: material.memory() + material.memory_to_train(&self.options, objective),
         }
     }
-
-    /// Bytes that training is about to take, all told.
-    fn memory(
-        &self,
-        prepared: &Prepared,
-        space: &ParameterSpace,
-        objective: &Likelihood<'_>,
-    ) -> usize {
-        let vectors =
-            2 * optim::Options::default().memory + 5 + 2 * usize::from(self.options.l1 > 0.0);
-        prepared.memory()
-            + objective.memory()
-            + space.nodes.memory()
-            + space.edges.memory()
-            + vectors * 8 * space.dimension()
-    }
-
-    fn model(
-        &self,
-        prepared: &Prepared,
-        template: Option<Template>,
-        source: Source,
-        run: &Run,
-    ) -> Result<Model> {
-        let precision = self.options.precision;
-        let [nodes, edges] = expand::tables(prepared, &run.space, &run.theta, precision)?;
-        let mut label_weights = LabelWeights::default();
-        run.space.label_weights(&run.theta, &mut label_weights);
-        prepared
-            .labels
-            .add_recall_bias(run.end.recall_bias, &mut label_weights);
-        let options = serde_json::to_string(&self.options)
-            .map_err(|e| Error::parameter(format!("cannot write the options as JSON: {e}")))?;
-        let provenance = Provenance {
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            files: source.files,
-            sentences: prepared.data.labeled() as u64,
-            tokens: prepared.data.labels.len() as u64,
-            options,
-        };
-        let header = Header {
-            labels: prepared.labels.set.clone(),
-            scheme: prepared.labels.scheme,
-            corpus_scheme: prepared.labels.corpus_scheme,
-            columns: source.columns,
-            label_column: source.label_column,
-            template,
-            order: self.options.order,
-            label_weights,
-            precision,
-            provenance,
-            tables: Default::default(),
-        };
-        Model::build(header, &nodes, &edges)
-    }
-}
-
-/// Where training data come from.
-struct Source {
-    files: Vec<String>,
-    columns: Vec<String>,
-    label_column: Option<u32>,
-}
-
-impl Source {
-    fn of(sentences: &[Sentence]) -> Self {
-        let mut files: Vec<String> = Vec::new();
-        for file in sentences.iter().map(Sentence::file) {
-            if files.last().is_none_or(|last| **last != **file) {
-                files.push(file.to_string());
-            }
-        }
-        let schema = sentences.first().map(Sentence::schema);
-        Self {
-            files,
-            columns: schema.map_or_else(Vec::new, |s| s.names().to_vec()),
-            label_column: schema.and_then(|s| s.label()).map(|c| c as u32),
-        }
-    }
-}
-
-/// The result of optimization.
-struct Run {
-    space: ParameterSpace,
-    theta: Vec<f64>,
-    end: End,
 }

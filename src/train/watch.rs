@@ -12,11 +12,23 @@ use crate::optim::{self, Outcome, StopReason};
 use crate::score::ParameterSpace;
 
 /// The best iterate on development data.
-struct Best {
-    iteration: usize,
-    score: DevScore,
-    recall_bias: f64,
-    theta: Vec<f64>,
+pub(super) struct Best {
+    pub iteration: usize,
+    pub score: DevScore,
+    pub recall_bias: f64,
+    pub theta: Vec<f64>,
+}
+
+/// Where the optimizer is left to go on later.
+pub(super) struct Paused {
+    /// The last iterate.
+    pub theta: Vec<f64>,
+    /// The best one.
+    pub best: Option<Best>,
+    /// Why the optimizer ended.
+    pub reason: EndReason,
+    /// The last choice of the recall bias.
+    pub recall_bias: f64,
 }
 
 /// Watches the optimizer.
@@ -38,9 +50,11 @@ pub(super) struct Watch<'a> {
 /// A run of the optimizer among several, each beginning where the one before ended.
 #[derive(Clone, Copy, Debug, Default)]
 struct Stage {
-    iterations: usize,  // of the stages before
-    evaluations: usize, // of the stages before
-    is_warm_up: bool,   // whose length is fixed: no patience is lost in it
+    iterations: usize,   // of the stages before
+    evaluations: usize,  // of the stages before
+    patient_from: usize, // iterations at which losing patience begins
+    skips_start: bool,   // since its starting point has been seen already
+    is_warm_up: bool,    // whose length is fixed: no patience is lost in it
 }
 
 /// How to watch.
@@ -96,8 +110,20 @@ impl<'a> Watch<'a> {
         self.stage = Stage {
             iterations: outcome.iterations,
             evaluations: outcome.evaluations,
+            patient_from: outcome.iterations,
+            skips_start: true,
             is_warm_up: false,
         };
+    }
+
+    /// Goes on with a run that was left after so many iterations with this best iterate, whose weights
+    /// may be left out, and this recall bias.
+    pub fn resume(&mut self, iterations: usize, best: Option<Best>, recall_bias: f64) {
+        self.stage.iterations = iterations;
+        self.stage.skips_start = true;
+        self.iterations = iterations;
+        self.best = best;
+        self.search.go_on_from(recall_bias);
     }
 
     /// Whether no iteration has been made yet.
@@ -116,8 +142,8 @@ impl<'a> Watch<'a> {
         iteration: &optim::Iteration<'_, Terms>,
         observer: &mut dyn Observer,
     ) -> ControlFlow<()> {
-        if iteration.number == 0 && self.stage.iterations > 0 {
-            return ControlFlow::Continue(()); // the end of the warm-up, seen already
+        if iteration.number == 0 && self.stage.skips_start {
+            return ControlFlow::Continue(());
         }
         let number = self.stage.iterations + iteration.number;
         self.iterations = number;
@@ -153,7 +179,7 @@ impl<'a> Watch<'a> {
         // Early iterations may predict no span at all: nothing has been lost while the score is 0.
         self.impatient = !self.stage.is_warm_up
             && self.best.as_ref().is_some_and(|best| {
-                let since = best.iteration.max(self.stage.iterations);
+                let since = best.iteration.max(self.stage.patient_from);
                 best.score.value() > 0.0 && number - since >= self.patience
             });
         if self.impatient {
@@ -201,6 +227,32 @@ impl<'a> Watch<'a> {
     /// What went wrong when development data were scored.
     pub fn finish(self, outcome: Outcome<Terms>) -> Result<(Vec<f64>, End)> {
         let time = self.time();
+        let iterations = self.iterations;
+        let paused = self.pause(outcome)?;
+        let dev = paused.best.as_ref().map(|best| best.score);
+        let best = paused.best.unwrap_or(Best {
+            iteration: iterations,
+            score: DevScore::F1(0.0),
+            recall_bias: paused.recall_bias,
+            theta: paused.theta,
+        });
+        let end = End {
+            reason: paused.reason,
+            iterations,
+            best_iteration: best.iteration,
+            time,
+            dev,
+            recall_bias: best.recall_bias,
+        };
+        Ok((best.theta, end))
+    }
+
+    /// Leaves the optimizer where it is.
+    ///
+    /// # Errors
+    ///
+    /// As [`Watch::finish`].
+    pub fn pause(self, outcome: Outcome<Terms>) -> Result<Paused> {
         if let Some(fault) = self.fault {
             return Err(fault);
         }
@@ -208,22 +260,11 @@ impl<'a> Watch<'a> {
             StopReason::Interrupted if self.impatient => EndReason::Patience,
             reason => EndReason::Optimizer(reason),
         };
-        let last = Best {
-            iteration: self.iterations,
-            score: DevScore::F1(0.0),
-            recall_bias: self.search.bias(),
+        Ok(Paused {
             theta: outcome.x,
-        };
-        let dev = self.best.as_ref().map(|best| best.score);
-        let best = self.best.unwrap_or(last);
-        let end = End {
+            best: self.best,
             reason,
-            iterations: self.iterations,
-            best_iteration: best.iteration,
-            time,
-            dev,
-            recall_bias: best.recall_bias,
-        };
-        Ok((best.theta, end))
+            recall_bias: self.search.bias(),
+        })
     }
 }

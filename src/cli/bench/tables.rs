@@ -2,6 +2,8 @@
 
 use dropchain::bench::{Measurement, Run};
 
+use crate::cli::table::aligned;
+
 /// The name of an engine in a line of its own.
 pub fn name(engine: &str, collapsed: bool) -> String {
     match engine {
@@ -34,7 +36,7 @@ pub fn gradients(rows: &[Measurement]) -> String {
             row.peak_bytes.map_or_else(none, megabytes),
         ]
     });
-    aligned(heading.map(str::to_owned), rows)
+    aligned([heading.map(str::to_owned)].into_iter().chain(rows))
 }
 
 /// How training went with each engine; nothing where there was none.
@@ -67,7 +69,10 @@ pub fn training(runs: &[Run]) -> String {
             run.stop_reason.clone(),
         ]
     });
-    format!("\n{}", aligned(heading.map(str::to_owned), rows))
+    format!(
+        "\n{}",
+        aligned([heading.map(str::to_owned)].into_iter().chain(rows))
+    )
 }
 
 fn none() -> String {
@@ -87,42 +92,9 @@ fn megabytes(bytes: u64) -> String {
     format!("{:.1} MB", bytes as f64 / 1e6)
 }
 
-/// Lines of cells: the first to the left, the others to the right, as wide as they need to be.
-fn aligned<const N: usize>(
-    heading: [String; N],
-    rows: impl Iterator<Item = [String; N]>,
-) -> String {
-    let lines: Vec<[String; N]> = [heading].into_iter().chain(rows).collect();
-    let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max();
-    let mut text = String::new();
-    for line in &lines {
-        for (column, cell) in line.iter().enumerate() {
-            let width = width(column).unwrap_or(0);
-            if column == 0 {
-                text += &format!("{cell:width$}");
-            } else {
-                text += &format!("  {cell:>width$}");
-            }
-        }
-        text.push('\n');
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn cells_stand_under_one_another() {
-        let rows = [["local", "–"], ["a", "0.25"]];
-        let rows = rows.map(|row| row.map(str::to_owned));
-        let heading = ["way", "error"].map(str::to_owned);
-        assert_eq!(
-            aligned(heading, rows.into_iter()),
-            "way    error\nlocal      –\na       0.25\n"
-        );
-    }
 
     #[test]
     fn errors_of_rounding_are_powers_of_ten() {

@@ -3,6 +3,7 @@
 mod collapsing;
 mod corpora;
 mod course;
+mod parts;
 mod pruning;
 
 use std::sync::Arc;

@@ -1,0 +1,254 @@
+//! What `dropchain tune` prints and logs.
+
+use dropchain::train::{DevScore, EndReason};
+use dropchain::tune::{Configuration, Found, Plan, Search, Standing};
+use serde_json::{Map, Value, json};
+
+use crate::cli::table::aligned;
+
+/// The results of a search and what they are of.
+pub struct Results<'a> {
+    pub found: &'a Found,
+    pub search: &'a Search<'a>,
+    pub templates: &'a [String],
+    pub has_unlabeled: bool,
+    pub files: &'a [String],
+    pub dev: &'a [String],
+    pub folds: Option<usize>,
+    pub seed: u64,
+    pub seconds: f64,
+}
+
+/// A parameter: its name and its value.
+type Axis = (&'static str, fn(&Configuration) -> f64);
+
+/// A column of the table: heading, and what stands in it.
+type Column<'a> = (&'static str, Box<dyn Fn(&Standing) -> String + 'a>);
+
+impl Results<'_> {
+    /// The table, the best configuration first, and what to give `train` for it.
+    pub fn table(&self) -> String {
+        let columns = self.columns();
+        let heading: Vec<String> = columns.iter().map(|column| column.0.to_owned()).collect();
+        let row = |standing: &Standing| -> Vec<String> {
+            columns.iter().map(|column| column.1(standing)).collect()
+        };
+        let rows = self.found.standings.iter().map(row);
+        let mut text = aligned([heading].into_iter().chain(rows));
+        if let Some(best) = self.found.standings.first() {
+            let best = arguments(&best.configuration, self.templates, self.has_unlabeled);
+            text += &format!("\nbest: {best}\n");
+        }
+        text
+    }
+
+    fn columns(&self) -> Vec<Column<'_>> {
+        let all = &self.found.standings;
+        let is_searched = |value: fn(&Configuration) -> f64| {
+            let values = all.iter().map(|standing| value(&standing.configuration));
+            values.clone().any(|x| x != 0.0)
+                && values.clone().any(|x| Some(x) != values.clone().next())
+        };
+        let number = |heading, value: fn(&Configuration) -> f64| -> Column<'_> {
+            (
+                heading,
+                Box::new(move |s| value(&s.configuration).to_string()),
+            )
+        };
+        let mut columns: Vec<Column<'_>> = vec![
+            (
+                "template",
+                Box::new(|s| self.templates[s.configuration.template].clone()),
+            ),
+            number("dropout", |c| c.dropout),
+            number("edges", |c| c.edge_dropout),
+            number("L2", |c| c.l2),
+        ];
+        if all.iter().any(|s| s.configuration.l1 > 0.0) {
+            columns.push(number("L1", |c| c.l1));
+        }
+        if is_searched(|c| c.unlabeled_weight) {
+            columns.push(number("unlabeled", |c| c.unlabeled_weight));
+        }
+        let heading = match (self.folds, all.iter().find_map(|s| s.score)) {
+            (None, Some(DevScore::Accuracy(_))) => "dev accuracy",
+            (None, _) => "dev F1",
+            (Some(_), Some(DevScore::Accuracy(_))) => "mean accuracy",
+            (Some(_), _) => "mean F1",
+        };
+        let percent =
+            |x: Option<f64>| x.map_or_else(|| "–".to_owned(), |x| format!("{:.2}", 100.0 * x));
+        columns.push((
+            heading,
+            Box::new(move |s| percent(s.score.map(DevScore::value))),
+        ));
+        if self.folds.is_some() {
+            columns.push(("±", Box::new(move |s| percent(s.standard_error))));
+        }
+        columns.push(("at iteration", Box::new(|s| s.best_iteration.to_string())));
+        columns.push(("of", Box::new(|s| s.iterations.to_string())));
+        columns.push(("ended by", Box::new(|s| self.ending(s).to_owned())));
+        columns
+    }
+
+    /// Why a configuration went no further.
+    fn ending(&self, standing: &Standing) -> &'static str {
+        match standing.reason {
+            Some(reason) => EndReason::name(reason),
+            None if self.found.interrupted => "interrupted",
+            None if standing.rungs < self.found.rungs.len() => "halving",
+            None => "max_iterations",
+        }
+    }
+
+    /// All results as one object.
+    pub fn json(&self) -> Value {
+        let standings = self.found.standings.iter();
+        let standings: Vec<Value> = standings.map(|s| Value::Object(self.standing(s))).collect();
+        json!({
+            "version": env!("CARGO_PKG_VERSION"),
+            "files": self.files,
+            "templates": self.templates,
+            "dev": self.dev,
+            "folds": self.folds,
+            "seed": self.seed,
+            "options": self.found.options,
+            "iterations_on_all_data": self.found.refitted,
+            "interrupted": self.found.interrupted,
+            "seconds": self.seconds,
+            "configurations": standings,
+        })
+    }
+
+    /// All results as lines of JSON: one `start`, a `configuration` for each configuration at the end of
+    /// each rung, one `end`.
+    pub fn log(&self, plan: Option<Plan>) -> String {
+        let found = self.found;
+        let rungs: Vec<_> = found.rungs.iter().map(|end| end.rung).collect();
+        let mut lines = vec![json!({
+            "event": "start",
+            "version": env!("CARGO_PKG_VERSION"),
+            "parameters": self.search.options,
+            "files": self.files,
+            "templates": self.templates,
+            "dev": self.dev,
+            "folds": self.folds,
+            "seed": self.seed,
+            "warm_start": self.search.warm_start,
+            "configurations": self.search.configurations.len(),
+            "rungs": rungs,
+            "plan": plan,
+        })];
+        for (number, end) in found.rungs.iter().enumerate() {
+            for standing in &end.standings {
+                let mut line = Map::new();
+                line.insert("event".to_owned(), json!("configuration"));
+                line.insert("rung".to_owned(), json!(number + 1));
+                line.extend(self.standing(standing));
+                line.remove("rungs");
+                line.remove("ended_by");
+                let stop_reason = standing.reason.map(EndReason::name);
+                line.insert("stop_reason".to_owned(), json!(stop_reason));
+                lines.push(Value::Object(line));
+            }
+        }
+        lines.push(json!({
+            "event": "end",
+            "best": found.standings.first().map(|best| best.number),
+            "options": found.options,
+            "iterations_on_all_data": found.refitted,
+            "interrupted": found.interrupted,
+            "seconds": self.seconds,
+        }));
+        lines.iter().map(|line| format!("{line}\n")).collect()
+    }
+
+    fn standing(&self, standing: &Standing) -> Map<String, Value> {
+        let configuration = &standing.configuration;
+        let mut fields = Map::new();
+        let mut set = |name: &str, value: Value| drop(fields.insert(name.to_owned(), value));
+        set("number", json!(standing.number));
+        set("template", json!(self.templates[configuration.template]));
+        set("dropout", json!(configuration.dropout));
+        set("edge_dropout", json!(configuration.edge_dropout));
+        set("l2", json!(configuration.l2));
+        set("l1", json!(configuration.l1));
+        if self.has_unlabeled {
+            set("unlabeled_weight", json!(configuration.unlabeled_weight));
+        }
+        let judge = if self.folds.is_some() { "mean" } else { "dev" };
+        match standing.score {
+            Some(DevScore::F1(f1)) => set(&format!("{judge}_f1"), json!(f1)),
+            Some(DevScore::Accuracy(accuracy)) => {
+                set(&format!("{judge}_accuracy"), json!(accuracy));
+            }
+            None => {}
+        }
+        if self.folds.is_some() {
+            set("standard_error", json!(standing.standard_error));
+            set("fold_scores", json!(standing.fold_scores));
+        }
+        set("best_iteration", json!(standing.best_iteration));
+        set("iterations", json!(standing.iterations));
+        set("recall_bias", json!(standing.recall_bias));
+        set("objective", json!(standing.objective));
+        set("rungs", json!(standing.rungs));
+        set("ended_by", json!(self.ending(standing)));
+        fields
+    }
+}
+
+/// A configuration as arguments of `train`.
+pub fn arguments(
+    configuration: &Configuration,
+    templates: &[String],
+    has_unlabeled: bool,
+) -> String {
+    let mut text = String::new();
+    if templates.len() > 1 {
+        text += &format!("--template {} ", templates[configuration.template]);
+    }
+    text += &format!("--dropout {}", configuration.dropout);
+    if configuration.has_noise() {
+        text += &format!(" --edge-dropout {}", configuration.edge_dropout);
+    }
+    text += &format!(" --l2 {}", configuration.l2);
+    if configuration.l1 > 0.0 {
+        text += &format!(" --l1 {}", configuration.l1);
+    }
+    if has_unlabeled && configuration.has_noise() {
+        text += &format!(" --unlabeled-weight {}", configuration.unlabeled_weight);
+    }
+    text
+}
+
+/// Where the best value stands at an end of those that were tried: what to try next. Noise on edges is a
+/// choice of its own or follows from the other.
+pub fn advice(standings: &[Standing], edges_are_searched: bool) -> Vec<String> {
+    let Some(best) = standings.first() else {
+        return Vec::new();
+    };
+    let axes: [Axis; 3] = [
+        ("dropout", |c| c.dropout),
+        ("edge dropout", |c| c.edge_dropout),
+        ("L2", |c| c.l2),
+    ];
+    let mut advice = Vec::new();
+    for (name, value) in axes {
+        if name == "edge dropout" && !edges_are_searched {
+            continue;
+        }
+        let own = value(&best.configuration);
+        let others = || standings.iter().map(|s| value(&s.configuration));
+        let (larger, smaller) = (others().any(|x| x > own), others().any(|x| x < own));
+        let (end, direction) = match (larger, smaller) {
+            (false, true) => ("largest", "larger"),
+            (true, false) if own > 0.0 => ("smallest", "smaller"),
+            _ => continue,
+        };
+        advice.push(format!(
+            "the best {name}, {own}, is the {end} that was tried: {direction} ones may be better"
+        ));
+    }
+    advice
+}

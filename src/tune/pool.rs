@@ -1,0 +1,140 @@
+//! Several trainings at a time, each with threads of its own.
+//!
+//! Were all in one pool, a thread that waits for its share of an evaluation might begin another training
+//! meanwhile, and there would be more of them than memory was counted for.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::error::{Error, Result};
+
+/// How much may go on at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Pool {
+    /// Trainings at a time, at least 1.
+    pub trainings: usize,
+    /// Threads in all, at least 1.
+    pub threads: usize,
+}
+
+impl Pool {
+    /// Does jobs 0 to `count` and gives what they gave, in their order. `finished` is told how many are
+    /// done.
+    ///
+    /// # Errors
+    ///
+    /// That of the first job that failed; those not begun by then are left.
+    pub fn run<T: Send>(
+        self,
+        count: usize,
+        job: impl Fn(usize) -> Result<T> + Sync,
+        finished: impl Fn(usize) + Sync,
+    ) -> Result<Vec<T>> {
+        let workers = self.trainings.min(count).max(1);
+        let [next, done] = [AtomicUsize::new(0), AtomicUsize::new(0)];
+        let results: Mutex<Vec<Option<Result<T>>>> = Mutex::new((0..count).map(|_| None).collect());
+        let work = |number: usize| -> Result<()> {
+            let threads = self.threads / workers + usize::from(number < self.threads % workers);
+            let pool = rayon::ThreadPoolBuilder::new()
+                .num_threads(threads.max(1))
+                .build();
+            let pool = pool.map_err(|e| Error::parameter(format!("cannot start threads: {e}")))?;
+            loop {
+                let i = next.fetch_add(1, Ordering::Relaxed);
+                if i >= count {
+                    return Ok(());
+                }
+                let result = pool.install(|| job(i));
+                if result.is_err() {
+                    next.store(count, Ordering::Relaxed);
+                }
+                lock(&results)[i] = Some(result);
+                finished(done.fetch_add(1, Ordering::Relaxed) + 1);
+            }
+        };
+        std::thread::scope(|scope| {
+            let handles: Vec<_> = (0..workers).map(|n| scope.spawn(move || work(n))).collect();
+            let ended = handles.into_iter().map(|handle| match handle.join() {
+                Ok(ended) => ended,
+                Err(panic) => std::panic::resume_unwind(panic),
+            });
+            ended
+                .collect::<Vec<_>>()
+                .into_iter()
+                .collect::<Result<()>>()
+        })?;
+        let results = results
+            .into_inner()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        results.into_iter().flatten().collect()
+    }
+}
+
+/// What a lock guards; a panic elsewhere ends the search anyway.
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_come_in_the_order_of_the_jobs_and_no_more_run_than_may() {
+        let running = AtomicUsize::new(0);
+        let pool = Pool {
+            trainings: 3,
+            threads: 4,
+        };
+        let finished = AtomicUsize::new(0);
+        let results = pool.run(
+            50,
+            |i| {
+                assert!(running.fetch_add(1, Ordering::SeqCst) < 3);
+                std::thread::yield_now();
+                assert!(rayon::current_num_threads() <= 2);
+                running.fetch_sub(1, Ordering::SeqCst);
+                Ok(i * i)
+            },
+            |_| {
+                finished.fetch_add(1, Ordering::SeqCst);
+            },
+        );
+        assert_eq!(results.unwrap(), (0..50).map(|i| i * i).collect::<Vec<_>>());
+        assert_eq!(finished.into_inner(), 50);
+    }
+
+    #[test]
+    fn a_job_that_fails_ends_the_work() {
+        let pool = Pool {
+            trainings: 1,
+            threads: 1,
+        };
+        let begun = AtomicUsize::new(0);
+        let result: Result<Vec<()>> = pool.run(
+            10,
+            |i| {
+                begun.fetch_add(1, Ordering::SeqCst);
+                if i == 3 {
+                    Err(Error::parameter("three"))
+                } else {
+                    Ok(())
+                }
+            },
+            |_| {},
+        );
+        assert_eq!(result.unwrap_err().to_string(), "three");
+        assert_eq!(begun.into_inner(), 4);
+    }
+
+    #[test]
+    fn no_jobs_are_soon_done() {
+        let pool = Pool {
+            trainings: 2,
+            threads: 2,
+        };
+        assert!(pool.run(0, |_| Ok(()), |_| {}).unwrap().is_empty());
+    }
+}

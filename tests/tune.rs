@@ -1,0 +1,272 @@
+//! `dropchain tune`
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use crate::support::{Folder, sample};
+
+const SAMPLE: &str = "tune train.conll --columns word,upos,ner --template minimal --model m \
+                      --patience 5 --first-rung 4";
+
+fn folder() -> Folder {
+    Folder::new(&[
+        ("train.conll", &sample("train")),
+        ("dev.conll", &sample("dev")),
+    ])
+}
+
+fn keys(object: &Value) -> BTreeSet<&str> {
+    let object = object.as_object().unwrap();
+    object.keys().map(String::as_str).collect()
+}
+
+#[test]
+fn the_table_has_the_best_configuration_first_and_the_model_its_score() {
+    let folder = folder();
+    let line = format!("{SAMPLE} --dev dev.conll --dropout 0,0.3 --l2 0.1,1 --precision f64");
+    let output = folder.run(&line);
+    assert!(output.stderr.contains("4 for 4 iterations, 2 to the end"));
+    let table = output.succeeded();
+    let lines: Vec<Vec<&str>> = table
+        .lines()
+        .map(|l| l.split_whitespace().collect())
+        .collect();
+    let heading = "template dropout edges L2 dev F1 at iteration of ended by";
+    assert_eq!(lines[0].join(" "), heading);
+    let score = |line: &Vec<&str>| line[4].parse::<f64>().unwrap();
+    assert_eq!(lines.len(), 7);
+    for pair in lines[1..5].windows(2) {
+        assert!(score(&pair[0]) >= score(&pair[1]), "{table}");
+    }
+    let best = &lines[1];
+    assert!(
+        lines[6]
+            .join(" ")
+            .starts_with(&format!("best: --dropout {}", best[1]))
+    );
+    let eval = folder.run("eval m dev.conll --json").json();
+    assert_eq!(
+        format!("{:.2}", 100.0 * eval["f1"].as_f64().unwrap()),
+        best[4]
+    );
+}
+
+#[test]
+fn json_and_log_tell_the_same_of_every_configuration() {
+    let folder = folder();
+    let line = format!("{SAMPLE} --dev dev.conll --dropout 0.3 --l2 0.03,0.1,0.3,1 --json --log l");
+    let output = folder.run(&line).json();
+    let configurations = output["configurations"].as_array().unwrap();
+    assert_eq!(configurations.len(), 4);
+    let fields = BTreeSet::from([
+        "number",
+        "template",
+        "dropout",
+        "edge_dropout",
+        "l2",
+        "l1",
+        "dev_f1",
+        "best_iteration",
+        "iterations",
+        "recall_bias",
+        "objective",
+        "rungs",
+        "ended_by",
+    ]);
+    for configuration in configurations {
+        assert_eq!(keys(configuration), fields);
+    }
+    let log = folder.json_lines("l");
+    let events: Vec<&str> = log.iter().map(|l| l["event"].as_str().unwrap()).collect();
+    assert_eq!((events[0], events[events.len() - 1]), ("start", "end"));
+    assert_eq!(events.len(), 2 + 4 + 2);
+    let end = &log[log.len() - 1];
+    let best = &configurations[0];
+    assert_eq!(end["best"], best["number"]);
+    assert_eq!(end["options"], output["options"]);
+    let last = log.iter().rfind(|l| l["number"] == best["number"]);
+    assert_eq!(last.unwrap()["dev_f1"], best["dev_f1"]);
+    assert_eq!(folder.names(), ["dev.conll", "l", "m", "train.conll"]);
+}
+
+#[test]
+fn folds_need_no_development_file_and_tell_their_scores() {
+    let folder = folder();
+    let line =
+        format!("{SAMPLE} --folds 3 --random 4 --dropout 0,0.1:0.6 --l2 0.01:1 --json --seed 5");
+    let output = folder.run(&line).json();
+    let configurations = output["configurations"].as_array().unwrap();
+    assert_eq!(configurations.len(), 4);
+    for configuration in configurations {
+        let scores = configuration["fold_scores"].as_array().unwrap();
+        let mean = scores.iter().map(|s| s.as_f64().unwrap()).sum::<f64>() / 3.0;
+        assert_eq!(scores.len(), 3);
+        assert!((configuration["mean_f1"].as_f64().unwrap() - mean).abs() < 1e-12);
+        assert!(configuration["standard_error"].as_f64().unwrap() >= 0.0);
+    }
+    assert_eq!(
+        output["iterations_on_all_data"],
+        configurations[0]["best_iteration"]
+    );
+    folder.run("tag m dev.conll").succeeded();
+}
+
+#[test]
+fn results_are_the_same_for_any_number_of_threads_and_any_memory() {
+    let folder = folder();
+    for judge in ["--dev dev.conll", "--folds 2"] {
+        let mut first = None;
+        for spread in [
+            "--threads 1",
+            "--threads 3 --memory 1G",
+            "--threads 4 --memory 40M",
+        ] {
+            let line = format!("{SAMPLE} {judge} --random 4 --l2 0.01:1 --quiet {spread}");
+            let table = folder.run(&line).succeeded();
+            let found = (table, folder.bytes("m"));
+            let first = first.get_or_insert_with(|| found.clone());
+            assert_eq!(found.0, first.0, "{judge} {spread}");
+            assert!(found.1 == first.1, "{judge} {spread}");
+        }
+    }
+}
+
+#[test]
+fn templates_are_compared_and_unlabeled_text_may_be_weighted() {
+    let folder = folder();
+    folder.write("more.txt", "Ada Lovelace lived in London.\n");
+    folder.write("words.tpl", "word\nword[-1]\n");
+    let line = format!(
+        "{SAMPLE} --template words.tpl --dev dev.conll --dropout 0,0.3 --l2 0.3 --json \
+         --unlabeled more.txt --unlabeled-weight 0.1,1"
+    );
+    let output = folder.run(&line).json();
+    let configurations = output["configurations"].as_array().unwrap();
+    let templates: BTreeSet<&str> = configurations
+        .iter()
+        .map(|c| c["template"].as_str().unwrap())
+        .collect();
+    assert_eq!(templates, BTreeSet::from(["minimal", "words"]));
+    // Without noise, the weight is no choice.
+    assert_eq!(configurations.len(), 6);
+}
+
+#[test]
+fn ready_made_attributes_need_no_template() {
+    let corpus = "B-X\ta\tb\nO\tc\n\nO\tc\n\nB-X\ta\nO\td\n\nO\tb\nB-X\ta\n\n";
+    let folder = Folder::new(&[("t.crfsuite", corpus), ("d.crfsuite", corpus)]);
+    let line = "tune t.crfsuite --dev d.crfsuite --model m --dropout 0 --l2 0.1,1";
+    let table = folder.run(line).succeeded();
+    assert!(table.contains("100.00"), "{table}");
+}
+
+#[test]
+fn faults_are_found_before_any_work() {
+    let folder = Folder::new(&[]);
+    for (options, expected) in [
+        ("--dropout 0.3,1", "dropout 1; expected a rate from 0 up to"),
+        (
+            "--edge-dropout -0.5",
+            "edge dropout -0.5; expected a rate from 0 up to",
+        ),
+        ("--l2 -1", "L2 strength -1; expected a finite number"),
+        (
+            "--l2 0.01:1",
+            "L2: a range has no end of values; expected single numbers in a grid",
+        ),
+        ("--random 5 --l2 0:1", "L2: the range 0:1 begins at 0"),
+        ("--random 0", "0 random configurations; expected 1 to 1000"),
+        ("--halving 1", "halving 1; expected 2 or more"),
+        (
+            "--first-rung 0",
+            "0 iterations in the first rung; expected 1 or more",
+        ),
+        (
+            "--template nonsense",
+            "--template nonsense: there is no such file",
+        ),
+        ("--template minimal", "--template minimal is given twice"),
+        ("--log m", "--log m: that is where the model goes"),
+        ("--log nowhere/l", "nowhere/l: "),
+        (
+            "--dropout 0 --gradient local",
+            "--gradient local: there is no noise",
+        ),
+        ("--samples 3", "--samples 3: nothing is sampled"),
+        (
+            "--dropout 0 --unlabeled x.txt",
+            "--unlabeled: only noise learns",
+        ),
+    ] {
+        // The corpora do not exist, so whoever reads them complains of something else.
+        let line = format!("{SAMPLE} --dev dev.conll {options}");
+        let line = match options.starts_with("--first-rung") {
+            true => line.replace("--first-rung 4", ""),
+            false => line,
+        };
+        let message = folder.run(&line).failed();
+        assert!(message.starts_with(expected), "{options}: {message}");
+    }
+    let message = folder.run(&format!("{SAMPLE} --folds 1")).failed();
+    assert!(
+        message.starts_with("--folds 1; expected 2 or more"),
+        "{message}"
+    );
+}
+
+#[test]
+fn arguments_that_cannot_be_read_are_bad_usage() {
+    let folder = folder();
+    for (options, expected) in [
+        ("", "--dev"),
+        ("--dev dev.conll --folds 3", "cannot be used with"),
+        ("--dev dev.conll --l2 1:0.1", "the range 1:0.1 is reversed"),
+        ("--dev dev.conll --l2 1:1", "the range 1:1 is empty"),
+        ("--dev dev.conll --l2 0.1,,1", "a number is missing"),
+        ("--dev dev.conll --dropout much", "'much' is no number"),
+        (
+            "--dev dev.conll --halving some",
+            "expected on, off, or a whole number from 2",
+        ),
+        (
+            "--dev dev.conll --memory lots",
+            "expected a size such as 4G",
+        ),
+    ] {
+        let output = folder.run(&format!("{SAMPLE} {options}"));
+        assert_eq!(output.status.code(), Some(2), "{output:#?}");
+        assert!(output.stderr.contains(expected), "{output:#?}");
+    }
+}
+
+#[test]
+fn what_depends_on_the_data_is_told_and_leaves_files_alone() {
+    let folder = folder();
+    folder.write("m", "old");
+    folder.write("l", "old");
+    for (options, expected) in [
+        (
+            "--folds 1000",
+            "1000 folds of 392 sentences; expected at least 2 folds",
+        ),
+        (
+            "--dev dev.conll --memory 1M",
+            "1 MB of memory is too little; expected at least",
+        ),
+        (
+            "--dev dev.conll --warm-up 5 --max-iterations 5",
+            "no iterations are left",
+        ),
+        ("--dev nowhere.conll", "nowhere.conll: "),
+    ] {
+        let message = folder
+            .run(&format!("{SAMPLE} --log l --quiet {options}"))
+            .failed();
+        assert!(message.starts_with(expected), "{options}: {message}");
+        assert_eq!(
+            (folder.text("m"), folder.text("l")),
+            ("old".into(), "old".into())
+        );
+    }
+}
