@@ -2,6 +2,7 @@
 //! its source keeps.
 
 mod bad_input;
+mod bad_options;
 mod bench;
 mod boundaries;
 mod cluster;

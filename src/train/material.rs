@@ -72,8 +72,9 @@ impl Material {
         options: &TrainOptions,
         objective: &Likelihood<'_>,
     ) -> usize {
-        let vectors = 2 * optim::Options::default().memory + 5 + 2 * usize::from(options.l1 > 0.0);
-        objective.memory() + vectors * 8 * self.space.dimension()
+        let steps = 2 * 4 * optim::Options::default().memory;
+        let vectors = 8 * (5 + 2 * usize::from(options.l1 > 0.0));
+        objective.memory() + (steps + vectors) * self.space.dimension()
     }
 
     /// Leaves out weights that are nearer to 0 than the options say; none where they say nothing.
