@@ -42,6 +42,7 @@
 
 use super::LANES;
 use super::lattice::{Lattice, Mode};
+use super::products::combine;
 use super::transitions::{FLOOR, Transitions, exponentiate};
 use crate::wide::{self, Kernel};
 
@@ -198,41 +199,6 @@ fn backward<const B: usize>(
         }
     }
     highest.into_iter().fold(0.0, f64::max)
-}
-
-/// out[b] = floor[b] + Σ_a x[a]·matrix[a][b], with x `[K]`, matrix `[K][S]`, floor and out `[S]`.
-#[inline(always)]
-fn combine<const B: usize>(x: &[f64], matrix: &[f64], floor: &[f64], out: &mut [f64]) {
-    let stride = floor.len();
-    let out = out[..stride].as_chunks_mut::<LANES>().0;
-    let floor = floor.as_chunks::<LANES>().0;
-    if B == 0 {
-        for (block, (out, floor)) in out.iter_mut().zip(floor).enumerate() {
-            let mut sums = *floor;
-            for (x, row) in x.iter().zip(matrix.chunks_exact(stride)) {
-                let row = &row.as_chunks::<LANES>().0[block];
-                for j in 0..LANES {
-                    sums[j] += x * row[j];
-                }
-            }
-            *out = sums;
-        }
-        return;
-    }
-    let (out, floor) = (
-        &mut out.as_chunks_mut::<B>().0[0],
-        floor.as_chunks::<B>().0[0],
-    );
-    let mut sums = floor;
-    let rows = matrix.as_chunks::<LANES>().0.as_chunks::<B>().0;
-    for (x, row) in x.iter().zip(rows) {
-        for i in 0..B {
-            for j in 0..LANES {
-                sums[i][j] += x * row[i][j];
-            }
-        }
-    }
-    *out = sums;
 }
 
 /// out[a] = φ + Σ_b matrix[a][b]·x[b], and 0 in the padding, with matrix `[K][S]`, x and out `[S]`.
