@@ -42,7 +42,7 @@
 
 use super::LANES;
 use super::lattice::{Lattice, Mode};
-use super::products::combine;
+use super::products::{blocks, blocks_mut, combine, each};
 use super::transitions::{FLOOR, Transitions, exponentiate};
 use crate::wide::{self, Kernel};
 
@@ -139,8 +139,9 @@ fn forward<const B: usize>(stride: usize, lattice: &mut Lattice, transitions: &T
                 None => transitions.potentials(),
             };
             combine::<B>(before, matrix, floor, alpha);
-            for ((x, psi), floor) in alpha.iter_mut().zip(psi).zip(floor) {
-                *x = *x * psi + floor;
+            let from = blocks(psi).iter().zip(blocks(floor));
+            for (alpha, (psi, floor)) in blocks_mut(alpha).iter_mut().zip(from) {
+                *alpha = each(|j| alpha[j] * psi[j] + floor[j]);
             }
         }
         let scale = sum(alpha);
@@ -170,21 +171,27 @@ fn backward<const B: usize>(
             beta[..labels].fill(1.0);
             beta[labels..].fill(0.0);
         }
-        let alpha = &lattice.alpha[row..][..stride];
-        let psi = &lattice.psi[row..][..stride];
+        let alpha = blocks(&lattice.alpha[row..][..stride]);
+        let psi = blocks(&lattice.psi[row..][..stride]);
         let suffix = &mut lattice.suffix[row..][..stride];
-        let marginals = &mut lattice.marginals[row..][..stride];
+        let marginals = blocks_mut(&mut lattice.marginals[row..][..stride]);
         let factor = 1.0 / lattice.scale[t];
-        for i in 0..stride {
+        let from = blocks(beta)
+            .iter()
+            .zip(blocks(floor))
+            .zip(alpha.iter().zip(psi));
+        let to = blocks_mut(suffix).iter_mut().zip(marginals);
+        for (((beta, floor), (alpha, psi)), (suffix, marginal)) in from.zip(to) {
             // β̂/c first: ψ̂·β̂ could underflow where the quotient does not.
-            suffix[i] = psi[i] * (beta[i] * factor) + floor[i];
-            marginals[i] = alpha[i] * beta[i];
-            let highest = &mut highest[i % LANES];
-            *highest = if beta[i] > *highest {
-                beta[i]
-            } else {
-                *highest
-            };
+            *suffix = each(|j| psi[j] * (beta[j] * factor) + floor[j]);
+            *marginal = each(|j| alpha[j] * beta[j]);
+            highest = each(|j| {
+                if beta[j] > highest[j] {
+                    beta[j]
+                } else {
+                    highest[j]
+                }
+            });
         }
         if t > 0 {
             let out = &mut before[row - stride..];

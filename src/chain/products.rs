@@ -28,6 +28,13 @@ pub(crate) fn blocks_mut(row: &mut [f64]) -> &mut [Block] {
     row.as_chunks_mut().0
 }
 
+/// A block of what `f` is for each lane. As numbers go in and come out whole, the compiler need not ask
+/// whether what is written overlaps what is read, and makes vectors of them.
+#[inline(always)]
+pub(crate) fn each(f: impl Fn(usize) -> f64) -> Block {
+    std::array::from_fn(f)
+}
+
 /// out[b] = first[b] + Σ_a x[a]·matrix[a][b], with x `[K]`, matrix `[K][S]`, first and out `[S]`.
 ///
 /// `B` is the number of blocks of S, or 0 for any number.

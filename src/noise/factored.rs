@@ -50,7 +50,7 @@
 
 use super::pairs::Pairs;
 use super::{Derivatives, Sentence, Shared};
-use crate::chain::products::{Block, add_outer, blocks, blocks_mut, combine, multiply};
+use crate::chain::products::{Block, add_outer, blocks, blocks_mut, combine, each, multiply};
 use crate::chain::{LANES, Mode, Transitions};
 use crate::wide::{self, Kernel};
 
@@ -423,12 +423,6 @@ impl Kernel for Sums<'_> {
             }
         }
     }
-}
-
-/// A block of what `f` is for each lane.
-#[inline(always)]
-fn each(f: impl Fn(usize) -> f64) -> Block {
-    std::array::from_fn(f)
 }
 
 #[cfg(test)]
