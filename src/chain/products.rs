@@ -181,3 +181,74 @@ fn add_outer_tile<const R: usize>(
         out[r * stride + b..][..LANES].copy_from_slice(&sums[r]);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chain::padded;
+
+    /// Whole numbers: sums of their products are exact. Zero in the padding.
+    fn rows(rows: usize, labels: usize, seed: usize) -> Vec<f64> {
+        let stride = padded(labels);
+        let number = |i: usize| (i * i + seed) % 23;
+        (0..rows * stride)
+            .map(|i| {
+                if i % stride < labels {
+                    number(i) as f64 - 11.0
+                } else {
+                    0.0
+                }
+            })
+            .collect()
+    }
+
+    fn assert_products(labels: usize, tokens: usize) {
+        let stride = padded(labels);
+        let (x, y) = (rows(tokens, labels, 3), rows(tokens, labels, 7));
+        let matrix = rows(labels, labels, 5);
+
+        let mut outer = rows(labels, labels, 1);
+        let before = outer.clone();
+        add_outer(stride, &x, &y, &mut outer);
+        for a in 0..labels {
+            for b in 0..stride {
+                let terms = (0..tokens).map(|t| x[t * stride + a] * y[t * stride + b]);
+                let expected = before[a * stride + b] + terms.sum::<f64>();
+                assert_eq!(outer[a * stride + b], expected, "{labels} {tokens}");
+            }
+        }
+
+        let mut panels = vec![[0.0; LANES]; stride / LANES * labels];
+        for (i, m) in matrix.iter().enumerate() {
+            let (a, b) = (i / stride, i % stride);
+            panels[b / LANES * labels + a][b % LANES] = *m;
+        }
+        let mut product = y.clone();
+        multiply(stride, &x, &panels, &mut product);
+        let mut row = vec![0.0; stride];
+        for t in 0..tokens {
+            let (x, y) = (&x[t * stride..][..labels], &y[t * stride..][..stride]);
+            for b in 0..stride {
+                let terms = (0..labels).map(|a| x[a] * matrix[a * stride + b]);
+                let expected = y[b] + terms.sum::<f64>();
+                assert_eq!(product[t * stride + b], expected, "{labels} {tokens}");
+            }
+            match stride / LANES {
+                1 => combine::<1>(x, &matrix, y, &mut row),
+                3 => combine::<3>(x, &matrix, y, &mut row),
+                7 => combine::<7>(x, &matrix, y, &mut row),
+                _ => combine::<0>(x, &matrix, y, &mut row),
+            }
+            assert_eq!(row, product[t * stride..][..stride], "{labels} {tokens}");
+        }
+    }
+
+    #[test]
+    fn products_are_sums_of_products_for_any_number_of_labels_and_tokens() {
+        for labels in [1, 2, 3, 5, 8, 17, 23, 49, 60] {
+            for tokens in [0, 1, 2, 3, 4, 5, 9] {
+                assert_products(labels, tokens);
+            }
+        }
+    }
+}
