@@ -2,6 +2,7 @@
 //! log-partition in `trans`.
 
 use super::lattice::{Lattice, Mode};
+use super::products::add_outer;
 use super::transitions::Transitions;
 use crate::wide::{self, Kernel};
 
@@ -81,48 +82,16 @@ impl Lattice {
             }
             return;
         }
-        wide::run(Products {
-            lattice: self,
-            sums: &mut sums.products,
-        });
-    }
-
-    /// Adds Σ_t α[t−1][a]·v[t][b] to `sums` `[K][S]`.
-    ///
-    /// Four tokens at a time, so that `sums` are read and written once for four products.
-    #[inline(always)]
-    fn add_products(&self, stride: usize, sums: &mut [f64]) {
-        let Some(edges) = self.tokens.checked_sub(1) else {
-            return;
-        };
-        let (before, after) = (&self.alpha[..edges * stride], &self.suffix[stride..]);
-        let fours = before
-            .chunks_exact(4 * stride)
-            .zip(after.chunks_exact(4 * stride));
-        for (before, after) in fours {
-            let (v, w) = after.split_at(2 * stride);
-            let ((v0, v1), (v2, v3)) = (v.split_at(stride), w.split_at(stride));
-            for (a, row) in sums.chunks_exact_mut(stride).enumerate() {
-                let [x0, x1, x2, x3] = [0, 1, 2, 3].map(|i| before[i * stride + a]);
-                let v = v0.iter().zip(v1).zip(v2).zip(v3);
-                for (sum, (((v0, v1), v2), v3)) in row.iter_mut().zip(v) {
-                    *sum += (x0 * v0 + x1 * v1) + (x2 * v2 + x3 * v3);
-                }
-            }
-        }
-        let rest = edges / 4 * 4 * stride;
-        let ones = before[rest..].chunks_exact(stride);
-        for (before, after) in ones.zip(after[rest..].chunks_exact(stride)) {
-            for (row, x) in sums.chunks_exact_mut(stride).zip(before) {
-                for (sum, v) in row.iter_mut().zip(after) {
-                    *sum += x * v;
-                }
-            }
+        if self.tokens > 1 {
+            wide::run(Products {
+                lattice: self,
+                sums: &mut sums.products,
+            });
         }
     }
 }
 
-/// The expectations of one sentence.
+/// Σ_t α[t−1][a]·v[t][b] of one sentence, added to `sums` `[K][S]`.
 struct Products<'a> {
     lattice: &'a Lattice,
     sums: &'a mut [f64],
@@ -133,15 +102,10 @@ impl Kernel for Products<'_> {
 
     #[inline(always)]
     fn run(self) {
-        let (lattice, sums) = (self.lattice, self.sums);
-        // A constant stride lets the compiler unroll the inner loops and drop their bounds checks.
-        match lattice.stride {
-            8 => lattice.add_products(8, sums),
-            16 => lattice.add_products(16, sums),
-            24 => lattice.add_products(24, sums),
-            32 => lattice.add_products(32, sums),
-            stride => lattice.add_products(stride, sums),
-        }
+        let Lattice { alpha, stride, .. } = self.lattice;
+        let before = &alpha[..alpha.len() - stride];
+        let after = &self.lattice.suffix[*stride..];
+        add_outer(*stride, before, after, self.sums);
     }
 }
 

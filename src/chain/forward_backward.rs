@@ -42,6 +42,7 @@
 
 use super::LANES;
 use super::lattice::{Lattice, Mode};
+use super::products::{blocks, blocks_mut, combine, each};
 use super::transitions::{FLOOR, Transitions, exponentiate};
 use crate::wide::{self, Kernel};
 
@@ -138,8 +139,9 @@ fn forward<const B: usize>(stride: usize, lattice: &mut Lattice, transitions: &T
                 None => transitions.potentials(),
             };
             combine::<B>(before, matrix, floor, alpha);
-            for ((x, psi), floor) in alpha.iter_mut().zip(psi).zip(floor) {
-                *x = *x * psi + floor;
+            let from = blocks(psi).iter().zip(blocks(floor));
+            for (alpha, (psi, floor)) in blocks_mut(alpha).iter_mut().zip(from) {
+                *alpha = each(|j| alpha[j] * psi[j] + floor[j]);
             }
         }
         let scale = sum(alpha);
@@ -169,21 +171,27 @@ fn backward<const B: usize>(
             beta[..labels].fill(1.0);
             beta[labels..].fill(0.0);
         }
-        let alpha = &lattice.alpha[row..][..stride];
-        let psi = &lattice.psi[row..][..stride];
+        let alpha = blocks(&lattice.alpha[row..][..stride]);
+        let psi = blocks(&lattice.psi[row..][..stride]);
         let suffix = &mut lattice.suffix[row..][..stride];
-        let marginals = &mut lattice.marginals[row..][..stride];
+        let marginals = blocks_mut(&mut lattice.marginals[row..][..stride]);
         let factor = 1.0 / lattice.scale[t];
-        for i in 0..stride {
+        let from = blocks(beta)
+            .iter()
+            .zip(blocks(floor))
+            .zip(alpha.iter().zip(psi));
+        let to = blocks_mut(suffix).iter_mut().zip(marginals);
+        for (((beta, floor), (alpha, psi)), (suffix, marginal)) in from.zip(to) {
             // β̂/c first: ψ̂·β̂ could underflow where the quotient does not.
-            suffix[i] = psi[i] * (beta[i] * factor) + floor[i];
-            marginals[i] = alpha[i] * beta[i];
-            let highest = &mut highest[i % LANES];
-            *highest = if beta[i] > *highest {
-                beta[i]
-            } else {
-                *highest
-            };
+            *suffix = each(|j| psi[j] * (beta[j] * factor) + floor[j]);
+            *marginal = each(|j| alpha[j] * beta[j]);
+            highest = each(|j| {
+                if beta[j] > highest[j] {
+                    beta[j]
+                } else {
+                    highest[j]
+                }
+            });
         }
         if t > 0 {
             let out = &mut before[row - stride..];
@@ -198,41 +206,6 @@ fn backward<const B: usize>(
         }
     }
     highest.into_iter().fold(0.0, f64::max)
-}
-
-/// out[b] = floor[b] + Σ_a x[a]·matrix[a][b], with x `[K]`, matrix `[K][S]`, floor and out `[S]`.
-#[inline(always)]
-fn combine<const B: usize>(x: &[f64], matrix: &[f64], floor: &[f64], out: &mut [f64]) {
-    let stride = floor.len();
-    let out = out[..stride].as_chunks_mut::<LANES>().0;
-    let floor = floor.as_chunks::<LANES>().0;
-    if B == 0 {
-        for (block, (out, floor)) in out.iter_mut().zip(floor).enumerate() {
-            let mut sums = *floor;
-            for (x, row) in x.iter().zip(matrix.chunks_exact(stride)) {
-                let row = &row.as_chunks::<LANES>().0[block];
-                for j in 0..LANES {
-                    sums[j] += x * row[j];
-                }
-            }
-            *out = sums;
-        }
-        return;
-    }
-    let (out, floor) = (
-        &mut out.as_chunks_mut::<B>().0[0],
-        floor.as_chunks::<B>().0[0],
-    );
-    let mut sums = floor;
-    let rows = matrix.as_chunks::<LANES>().0.as_chunks::<B>().0;
-    for (x, row) in x.iter().zip(rows) {
-        for i in 0..B {
-            for j in 0..LANES {
-                sums[i][j] += x * row[i][j];
-            }
-        }
-    }
-    *out = sums;
 }
 
 /// out[a] = φ + Σ_b matrix[a][b]·x[b], and 0 in the padding, with matrix `[K][S]`, x and out `[S]`.

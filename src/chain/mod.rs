@@ -47,6 +47,7 @@ mod logspace;
 mod nbest;
 #[cfg(test)]
 pub(crate) mod oracle;
+pub(crate) mod products;
 #[cfg(test)]
 mod tests;
 mod transitions;

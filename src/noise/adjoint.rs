@@ -62,7 +62,8 @@ impl Engine for Adjoint {
             return 0.0;
         }
         if Factored::suits(sentence, &out) {
-            return self.factored.regularize(sentence, &mut out);
+            let transitions = shared.transitions;
+            return self.factored.regularize(transitions, sentence, &mut out);
         }
         let value = self.forward(shared, sentence, &mut out);
         self.backward(shared, sentence, &mut out);
@@ -71,7 +72,7 @@ impl Engine for Adjoint {
 
     fn finish(&mut self, shared: Shared<'_>, mut out: SharedDerivatives<'_>) {
         if shared.transitions.order() == Order::One {
-            self.factored.add_to(&mut self.pairs);
+            self.factored.add_to(shared, &mut self.pairs);
             self.pairs.finish(&mut out);
         }
     }

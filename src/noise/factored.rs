@@ -22,22 +22,27 @@
 //! where Φ[0] = α·w[0] and E[W] = Σ_b Φ[T−1][b]. Σ_a μ² = v²·C gives ∂R/∂n = ½ (p − v²·C), and with
 //! Σ_a μ²V = v²·(n·C + D) the value is R = ½ Σ (μ − μ²)·V = E[W] + ½ Σ μ²V.
 //!
-//! *Backward.* Let Γ = v·B = ψ/c · (β·B), and g = Γ + ½ n·v. Then
+//! *Backward.* Let Γ = v·(B − E[W]) = ψ/c · ω with ω = β·(B − E[W]), and g = Γ + ½ n·v. As Σ_b e·v = β, ω
+//! obeys the recurrence of β·B, only that it begins with ω[T−1] = −E[W]:
 //!
 //! ```text
-//! (β·B)[t−1][a] = Σ_b (e[a][b]·g[t][b] + ½eτ[a][b]·v[t][b]) − α[t−1][a]·Σ_b (e²[a][b]·n·v² + e²τ[a][b]·v²)
-//! ∂R/∂node[t][b] = Φ·β + α·(β·B) − E[W]·α·β
+//! ω[t−1][a] = Σ_b (e[a][b]·g[t][b] + ½eτ[a][b]·v[t][b]) − α[t−1][a]·Σ_b (e²[a][b]·n·v² + e²τ[a][b]·v²)
+//! ∂R/∂node[t][b] = Φ·β + α·ω
 //! ```
 //!
 //! *Transitions.* Σ_t of ∂R/∂s and of ∂R/∂V, over all sentences, are
 //!
 //! ```text
 //! Σ ∂R/∂s = e·P₁ + ½eτ·P₀ − e²·P₃ − e²τ·P₂          Σ ∂R/∂V = ½ (e·P₀ − e²·P₂)
-//! P₀ = Σ_t α·v      P₁ = Σ_t Φ·v + α·(g − E[W]·v)      P₂ = Σ_t α²·v²      P₃ = Σ_t α²·(n·v²)
+//! P₀ = Σ_t α·v      P₁ = Σ_t Φ·v + α·g      P₂ = Σ_t α²·v²      P₃ = Σ_t α²·(n·v²)
 //! ```
 //!
 //! with α and Φ of t−1, a and v, g, n of t, b. That is 4 multiply-adds per (t, a, b) forward, 4
 //! backward and 5 in the sums, against 3 in forward-backward with its expectations.
+//!
+//! *Order of work.* Only Φ·e and g·e wait for the token before. The six other products forward and backward
+//! are taken of all tokens of a sentence at once, matrix by matrix, and so are the sums: tiles of several
+//! tokens or labels in registers (`chain/products.rs`), so that what is loaded serves several of them.
 //!
 //! *Range.* v may be large and α or e small although μ ≤ 1. With v ≤ 2⁴⁰⁰ all v² are finite, and
 //! where α·e or α is so small (below 2⁻⁵¹¹) that its square is not a normal number, μ is below
@@ -45,45 +50,52 @@
 
 use super::pairs::Pairs;
 use super::{Derivatives, Sentence, Shared};
-use crate::chain::{LANES, Lattice, Mode};
+use crate::chain::products::{Block, add_outer, blocks, blocks_mut, combine, each, multiply};
+use crate::chain::{LANES, Mode, Transitions};
 use crate::wide::{self, Kernel};
 
 /// The largest v that is squared: 2⁴⁰⁰.
 const REACH: f64 = f64::from_bits((1023 + 400) << 52);
 
-/// Numbers of neighboring labels.
-type Block = [f64; LANES];
+/// Tokens that make the sums worth taking: fewer would read and write more sums than they multiply.
+const PENDING: usize = 32;
 
-const ZERO: Block = [0.0; LANES];
-
-/// Matrices, messages and sums. A matrix is the rows of its first [`LANES`] columns, then those of
-/// the next; C = S/[`LANES`] blocks of columns in all.
+/// Matrices, messages and sums.
+///
+/// What the sums are made of is kept until [`PENDING`] tokens have come together.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Factored {
-    labels: usize,
-    matrices: Vec<[Block; 4]>, // [C][K] e, ½eτ, e², e²τ at [a][b], blocks of b
-    transposed: Vec<[Block; 4]>, // [C][K] the same at [b][a], blocks of a
-    sums: Vec<[Block; 4]>,     // [C][K] P
-    phi: Vec<f64>,             // [T][S] Φ
-    gain: Vec<f64>,            // [T][S] g
-    square: Vec<f64>,          // [T][S] v²
-    noise: Vec<f64>,           // [T][S] n·v²
-    after: Vec<f64>,           // [S] β·B of one token
-    sums_left: [Vec<f64>; 3],  // [S]
-    sums_right: [Vec<f64>; 2], // [S]
+    left: [Vec<Block>; 3],  // [S/LANES][K] ½eτ, e², e²τ, as `multiply` has them
+    right: [Vec<Block>; 3], // [S/LANES][K] their transposes
+    sums: [Vec<f64>; 4],    // [K][S] P
+    pending: usize,         // numbers of the arrays [P][S] that are of sentences before
+    alpha: Vec<f64>,        // [P][S] weight·α
+    phi: Vec<f64>,          // [P][S] Φ, and once the sentence is done weight·Φ
+    alpha_square: Vec<f64>, // [P][S] α², and then weight·α²
+    v: Vec<f64>,            // [P][S]
+    gain: Vec<f64>,         // [P][S] g
+    square: Vec<f64>,       // [P][S] v²
+    noise: Vec<f64>,        // [P][S] n·v²
+    before: [Vec<f64>; 3],  // [T][S] Σ_a α·½eτ, C, D
+    after: [Vec<f64>; 2],   // [T][S] of the edges to t: Σ_b ½eτ·v, Σ_b (e²·n·v² + e²τ·v²)
+    omega: Vec<f64>,        // [S] ω of one token
+    row: Vec<f64>,          // [S]
 }
 
 impl Factored {
     /// Prepares the matrices and clears the sums.
     pub fn begin(&mut self, shared: Shared<'_>) {
         let (labels, stride) = (shared.transitions.labels(), shared.transitions.stride());
-        self.labels = labels;
-        for blocks in [&mut self.matrices, &mut self.transposed, &mut self.sums] {
-            blocks.clear();
-            blocks.resize(stride / LANES * labels, [ZERO; 4]);
+        self.pending = 0;
+        for panels in self.left.iter_mut().chain(&mut self.right) {
+            panels.clear();
+            panels.resize(stride / LANES * labels, [0.0; LANES]);
         }
-        let rows = self.sums_left.iter_mut().chain(&mut self.sums_right);
-        for row in rows.chain([&mut self.after]) {
+        for sums in &mut self.sums {
+            sums.clear();
+            sums.resize(labels * stride, 0.0);
+        }
+        for row in [&mut self.omega, &mut self.row] {
             row.clear();
             row.resize(stride, 0.0);
         }
@@ -91,10 +103,10 @@ impl Factored {
         for a in 0..labels {
             for b in 0..labels {
                 let (e, tau) = (potentials[a * stride + b], shared.variance[a * stride + b]);
-                let entry = [e, 0.5 * e * tau, e * e, e * e * tau];
+                let entry = [0.5 * e * tau, e * e, e * e * tau];
                 for (i, x) in entry.into_iter().enumerate() {
-                    self.matrices[b / LANES * labels + a][i][b % LANES] = x;
-                    self.transposed[a / LANES * labels + b][i][a % LANES] = x;
+                    self.left[i][b / LANES * labels + a][b % LANES] = x;
+                    self.right[i][a / LANES * labels + b][a % LANES] = x;
                 }
             }
         }
@@ -103,7 +115,7 @@ impl Factored {
     /// Whether a sentence can be done here.
     pub fn suits(sentence: Sentence<'_>, out: &Derivatives<'_>) -> bool {
         let lattice = sentence.lattice;
-        let mut highest = ZERO;
+        let mut highest = [0.0; LANES];
         for suffix in blocks(lattice.suffix()) {
             for (highest, &v) in highest.iter_mut().zip(suffix) {
                 *highest = if v > *highest { v } else { *highest };
@@ -118,152 +130,231 @@ impl Factored {
     }
 
     /// Returns weight·R and adds its derivatives.
-    pub fn regularize(&mut self, sentence: Sentence<'_>, out: &mut Derivatives<'_>) -> f64 {
-        self.size(sentence);
-        wide::run(Passes {
+    pub fn regularize(
+        &mut self,
+        transitions: &Transitions,
+        sentence: Sentence<'_>,
+        out: &mut Derivatives<'_>,
+    ) -> f64 {
+        self.make_room(sentence.node_variance.len());
+        let value = wide::run(Passes {
             factored: self,
+            transitions,
             sentence,
             out,
-        })
+        });
+        if self.pending >= PENDING * self.row.len() {
+            wide::run(Sums(self));
+        }
+        value
     }
 
-    fn size(&mut self, sentence: Sentence<'_>) {
-        for array in [
+    /// Makes room for a sentence of so many numbers.
+    fn make_room(&mut self, numbers: usize) {
+        let kept = [
+            &mut self.alpha,
             &mut self.phi,
+            &mut self.alpha_square,
+            &mut self.v,
             &mut self.gain,
             &mut self.square,
             &mut self.noise,
-        ] {
-            array.resize(sentence.node_variance.len(), 0.0);
+        ];
+        for array in kept {
+            array.resize(array.len().max(self.pending + numbers), 0.0);
+        }
+        for array in self.before.iter_mut().chain(&mut self.after) {
+            array.resize(array.len().max(numbers), 0.0);
+        }
+    }
+
+    /// Fills the powers of α and v and the products that wait for nothing.
+    #[inline(always)]
+    fn multiply(&mut self, sentence: Sentence<'_>) {
+        let (alpha, v) = (sentence.lattice.alpha(), sentence.lattice.suffix());
+        let (stride, numbers) = (self.row.len(), v.len());
+        let here = self.pending..self.pending + numbers;
+        let alpha_square = &mut self.alpha_square[here.clone()];
+        let square = &mut self.square[here.clone()];
+        let noise = &mut self.noise[here.clone()];
+        self.v[here].copy_from_slice(v);
+        let from = blocks(alpha).iter().zip(blocks(v));
+        let from = from.zip(blocks(sentence.node_variance));
+        let to = blocks_mut(square).iter_mut().zip(blocks_mut(noise));
+        let to = to.zip(blocks_mut(alpha_square));
+        for (((alpha, v), n), ((square, noise), alpha_square)) in from.zip(to) {
+            let v2 = each(|j| v[j] * v[j]);
+            let noise2 = each(|j| n[j] * v2[j]);
+            (*alpha_square, *square, *noise) = (each(|j| alpha[j] * alpha[j]), v2, noise2);
+        }
+        let (last, after) = (numbers - stride, stride..numbers);
+        let [tau, c, d] = &mut self.before;
+        let [sums, differences] = &mut self.after;
+        for products in [&mut *tau, c, d, sums, differences] {
+            products[..numbers].fill(0.0);
+        }
+        let products = [
+            (&alpha[..last], &self.left[0], tau),
+            (&alpha_square[..last], &self.left[1], c),
+            (&alpha_square[..last], &self.left[2], d),
+            (&v[after.clone()], &self.right[0], sums),
+        ];
+        for (x, matrix, out) in products {
+            multiply(stride, x, matrix, &mut out[after.clone()]);
+        }
+        for (x, matrix) in [(noise, &self.right[1]), (square, &self.right[2])] {
+            let out = &mut differences[after.clone()];
+            multiply(stride, &x[after.clone()], matrix, out);
         }
     }
 
     /// Fills Φ and adds ∂R/∂n; returns Σ μ²V.
     #[inline(always)]
-    fn forward(&mut self, sentence: Sentence<'_>, out: &mut Derivatives<'_>) -> f64 {
-        let (lattice, stride) = (sentence.lattice, self.after.len());
-        let mut squares = ZERO;
+    fn forward<const B: usize>(
+        &mut self,
+        potentials: &[f64],
+        sentence: Sentence<'_>,
+        out: &mut Derivatives<'_>,
+    ) -> f64 {
+        let lattice = sentence.lattice;
+        let stride = if B == 0 { self.row.len() } else { B * LANES };
+        let labels = potentials.len() / stride;
+        let (weight, phi) = (sentence.weight, &mut self.phi[self.pending..]);
+        let mut squares = [0.0; LANES];
+        // To the first token leads one edge, of α·e = 1.
+        self.before[1][..stride].fill(1.0);
         for t in 0..lattice.tokens() {
             let row = t * stride..(t + 1) * stride;
-            if t == 0 {
-                // To the first token leads one edge, of α·e = 1.
-                self.sums_left[0].fill(0.0);
-                self.sums_left[1].fill(1.0);
-                self.sums_left[2].fill(0.0);
-            } else {
-                let labels = row.start - stride..row.start - stride + self.labels;
-                let left = [&lattice.alpha()[labels.clone()], &self.phi[labels]];
-                from_left(left, &self.matrices, &mut self.sums_left);
-            }
             let factor = 1.0 / lattice.scale()[t];
-            let [sum, c, d] = self.sums_left.each_ref().map(|row| blocks(row));
-            let [alpha, psi, v, p, n, square] = [
+            let [tau, c, d, alpha, psi, v, p, n] = [
+                &self.before[0],
+                &self.before[1],
+                &self.before[2],
                 lattice.alpha(),
                 lattice.node_potentials(),
                 lattice.suffix(),
                 lattice.node_marginals(),
                 sentence.node_variance,
-                &self.square,
             ]
             .map(|array| blocks(&array[row.clone()]));
-            let phi = self.phi[row.clone()].as_chunks_mut::<LANES>().0;
-            let derivatives = out.node_variance[row].as_chunks_mut::<LANES>().0;
+            let first = blocks_mut(&mut self.row);
+            let derivatives = blocks_mut(&mut out.node_variance[row.clone()]);
+            for i in 0..first.len() {
+                let [tau, c, d, v, p, n] = [tau[i], c[i], d[i], v[i], p[i], n[i]];
+                let variance = each(|j| v[j] * (n[j] * c[j] + d[j]));
+                let direct = each(|j| weight * 0.5 * (p[j] - v[j] * v[j] * c[j]));
+                let derivative = derivatives[i];
+                squares = each(|j| squares[j] + v[j] * variance[j]);
+                first[i] = each(|j| tau[j] - variance[j]);
+                derivatives[i] = each(|j| derivative[j] + direct[j]);
+            }
+            let (done, rest) = phi.split_at_mut(row.start);
+            let phi = &mut rest[..stride];
+            if t == 0 {
+                phi.copy_from_slice(&self.row);
+            } else {
+                let before = &done[row.start - stride..][..labels];
+                combine::<B>(before, potentials, &self.row, phi);
+            }
+            let phi = blocks_mut(phi);
             for i in 0..phi.len() {
-                for j in 0..LANES {
-                    let variance = v[i][j] * (n[i][j] * c[i][j] + d[i][j]);
-                    phi[i][j] =
-                        psi[i][j] * factor * (sum[i][j] - variance) + 0.5 * n[i][j] * alpha[i][j];
-                    squares[j] += v[i][j] * variance;
-                    derivatives[i][j] += sentence.weight * 0.5 * (p[i][j] - square[i][j] * c[i][j]);
-                }
+                let [sum, alpha, psi, n] = [phi[i], alpha[i], psi[i], n[i]];
+                phi[i] = each(|j| psi[j] * factor * sum[j] + 0.5 * n[j] * alpha[j]);
             }
         }
         squares.iter().sum()
     }
 
-    /// Runs through β·B, fills g and adds ∂R/∂node scores.
+    /// Runs through ω, fills g and adds ∂R/∂node scores.
     #[inline(always)]
-    fn backward(&mut self, sentence: Sentence<'_>, mean: f64, out: &mut Derivatives<'_>) {
-        let (lattice, stride) = (sentence.lattice, self.after.len());
-        self.after.fill(0.0);
+    fn backward<const B: usize>(
+        &mut self,
+        transposed: &[f64],
+        (sentence, mean): (Sentence<'_>, f64),
+        out: &mut Derivatives<'_>,
+    ) {
+        let lattice = sentence.lattice;
+        let stride = if B == 0 { self.row.len() } else { B * LANES };
+        let labels = transposed.len() / stride;
+        let (weight, gain) = (sentence.weight, &mut self.gain[self.pending..]);
+        self.omega.fill(0.0);
+        self.omega[..labels].fill(-mean);
         for t in (0..lattice.tokens()).rev() {
             let row = t * stride..(t + 1) * stride;
             let factor = 1.0 / lattice.scale()[t];
-            let [alpha, beta, psi, v, p, n, phi, after] = [
-                &lattice.alpha()[row.clone()],
-                &lattice.beta()[row.clone()],
-                &lattice.node_potentials()[row.clone()],
-                &lattice.suffix()[row.clone()],
-                &lattice.node_marginals()[row.clone()],
-                &sentence.node_variance[row.clone()],
-                &self.phi[row.clone()],
-                &self.after,
+            let [alpha, beta, psi, v, n, phi] = [
+                lattice.alpha(),
+                lattice.beta(),
+                lattice.node_potentials(),
+                lattice.suffix(),
+                sentence.node_variance,
+                &self.phi[self.pending..],
             ]
-            .map(blocks);
-            let derivatives = out.node[row.clone()].as_chunks_mut::<LANES>().0;
-            let gain = self.gain[row.clone()].as_chunks_mut::<LANES>().0;
-            for i in 0..after.len() {
-                for j in 0..LANES {
-                    let covariance =
-                        phi[i][j] * beta[i][j] + alpha[i][j] * after[i][j] - mean * p[i][j];
-                    derivatives[i][j] += sentence.weight * covariance;
-                    gain[i][j] = psi[i][j] * (after[i][j] * factor) + 0.5 * n[i][j] * v[i][j];
-                }
+            .map(|array| blocks(&array[row.clone()]));
+            let omega = blocks(&self.omega);
+            let derivatives = blocks_mut(&mut out.node[row.clone()]);
+            let gains = blocks_mut(&mut gain[row.clone()]);
+            for i in 0..gains.len() {
+                let [alpha, beta, psi, v, n] = [alpha[i], beta[i], psi[i], v[i], n[i]];
+                let [phi, omega, derivative] = [phi[i], omega[i], derivatives[i]];
+                let covariance = each(|j| phi[j] * beta[j] + alpha[j] * omega[j]);
+                derivatives[i] = each(|j| derivative[j] + weight * covariance[j]);
+                gains[i] = each(|j| psi[j] * (omega[j] * factor) + 0.5 * n[j] * v[j]);
             }
             if t > 0 {
-                let labels = row.start..row.start + self.labels;
-                let right = [&self.gain, lattice.suffix(), &self.noise, &self.square];
-                let right = right.map(|array| &array[labels.clone()]);
-                from_right(right, &self.transposed, &mut self.sums_right);
-                let [sum, squares] = self.sums_right.each_ref();
-                let alpha = &lattice.alpha()[row.start - stride..row.start];
-                for i in 0..stride {
-                    self.after[i] = sum[i] - alpha[i] * squares[i];
+                let alpha = blocks(&lattice.alpha()[row.start - stride..row.start]);
+                let [sums, differences] = &self.after;
+                let (sums, differences) = (&sums[row.clone()], &differences[row.clone()]);
+                let differences = alpha.iter().zip(blocks(differences));
+                let first = blocks_mut(&mut self.row).iter_mut().zip(blocks(sums));
+                for ((first, sum), (alpha, difference)) in first.zip(differences) {
+                    *first = each(|j| sum[j] - alpha[j] * difference[j]);
                 }
+                let gain = &gain[row.start..][..labels];
+                combine::<B>(gain, transposed, &self.row, &mut self.omega);
             }
         }
     }
 
-    /// Adds the products of what stands left and right of every edge to the sums.
+    /// Puts the weight on what stands left of every edge. Left of no edge stands the last token.
     #[inline(always)]
-    fn add_products(&mut self, lattice: &Lattice, weight: f64, mean: f64) {
-        let stride = self.after.len();
-        let edges = self.phi.len() - stride;
-        for (block, sums) in self.sums.chunks_exact_mut(self.labels).enumerate() {
-            for (a, [p0, p1, p2, p3]) in sums.iter_mut().enumerate() {
-                let left = [lattice.alpha(), &self.phi].map(|array| &array[..edges]);
-                let right = [lattice.suffix(), &self.gain, &self.square, &self.noise]
-                    .map(|array| &array[stride..]);
-                let [q0, q1, q2, q3] = products(stride, left, right, (a, block * LANES));
-                for j in 0..LANES {
-                    p0[j] += weight * q0[j];
-                    p1[j] += weight * (q1[j] - mean * q0[j]);
-                    p2[j] += weight * q2[j];
-                    p3[j] += weight * q3[j];
-                }
+    fn keep(&mut self, sentence: Sentence<'_>) {
+        let (weight, alpha) = (sentence.weight, sentence.lattice.alpha());
+        let here = self.pending..self.pending + alpha.len();
+        let last = here.end - self.row.len();
+        let to = blocks_mut(&mut self.alpha[here.clone()]).iter_mut();
+        for (to, alpha) in to.zip(blocks(alpha)) {
+            *to = each(|j| weight * alpha[j]);
+        }
+        for array in [&mut self.phi, &mut self.alpha_square] {
+            for x in blocks_mut(&mut array[here.clone()]) {
+                *x = each(|j| weight * x[j]);
             }
         }
+        for array in [&mut self.alpha, &mut self.phi, &mut self.alpha_square] {
+            array[last..here.end].fill(0.0);
+        }
+        self.pending = here.end;
     }
 
     /// Adds the derivatives that the sums amount to to those of `pairs`.
-    pub fn add_to(&self, pairs: &mut Pairs) {
-        let stride = self.after.len();
-        let matrices = self.matrices.iter().zip(&self.sums).enumerate();
-        for (i, ([e, tau, e2, tau2], [p0, p1, p2, p3])) in matrices {
-            let at = i % self.labels * stride + i / self.labels * LANES;
-            let scores = &mut pairs.score_sums[at..][..LANES];
-            let variances = &mut pairs.variance_sums[at..][..LANES];
-            for j in 0..LANES {
-                scores[j] += (e[j] * p1[j] + tau[j] * p0[j]) - (e2[j] * p3[j] + tau2[j] * p2[j]);
-                variances[j] += 0.5 * (e[j] * p0[j] - e2[j] * p2[j]);
-            }
+    pub fn add_to(&mut self, shared: Shared<'_>, pairs: &mut Pairs) {
+        wide::run(Sums(self));
+        let matrices = shared.transitions.potentials().iter().zip(shared.variance);
+        let derivatives = pairs.score_sums.iter_mut().zip(&mut pairs.variance_sums);
+        let [p0, p1, p2, p3] = &self.sums;
+        for (i, ((e, tau), (score, variance))) in matrices.zip(derivatives).enumerate() {
+            let square = e * e;
+            *score += e * (p1[i] + 0.5 * tau * p0[i]) - square * (p3[i] + tau * p2[i]);
+            *variance += 0.5 * (e * p0[i] - square * p2[i]);
         }
     }
 }
 
-/// All that is done about a sentence.
+/// All that is done about a sentence, but for the sums.
 struct Passes<'a, 'b> {
     factored: &'a mut Factored,
+    transitions: &'a Transitions,
     sentence: Sentence<'a>,
     out: &'a mut Derivatives<'b>,
 }
@@ -272,139 +363,67 @@ impl Kernel for Passes<'_, '_> {
     type Output = f64;
 
     #[inline(always)]
-    fn run(self) -> f64 {
-        let (factored, sentence) = (self.factored, self.sentence);
-        let (lattice, variance) = (sentence.lattice, sentence.node_variance);
-        let arrays = factored.square.iter_mut().zip(&mut factored.noise);
-        for ((square, noise), (v, n)) in arrays.zip(lattice.suffix().iter().zip(variance)) {
-            *square = v * v;
-            *noise = n * *square;
-        }
-        let squares = factored.forward(sentence, self.out);
-        let last = variance.len() - factored.after.len();
-        let mean: f64 = factored.phi[last..].iter().sum();
-        factored.backward(sentence, mean, self.out);
-        factored.add_products(lattice, sentence.weight, mean);
-        sentence.weight * (mean + 0.5 * squares)
+    fn run(mut self) -> f64 {
+        self.factored.multiply(self.sentence);
+        // A constant number of blocks lets a whole row of sums stay in registers.
+        let value = match self.factored.row.len() / LANES {
+            1 => self.recursions::<1>(),
+            2 => self.recursions::<2>(),
+            3 => self.recursions::<3>(),
+            4 => self.recursions::<4>(),
+            5 => self.recursions::<5>(),
+            6 => self.recursions::<6>(),
+            7 => self.recursions::<7>(),
+            // Zero stands for any number: block after block.
+            _ => self.recursions::<0>(),
+        };
+        self.factored.keep(self.sentence);
+        self.sentence.weight * value
     }
 }
 
-/// A row over labels, in blocks.
-#[inline(always)]
-fn blocks(row: &[f64]) -> &[Block] {
-    row.as_chunks().0
+impl Passes<'_, '_> {
+    /// What goes from token to token; returns R.
+    #[inline(always)]
+    fn recursions<const B: usize>(&mut self) -> f64 {
+        let (factored, sentence) = (&mut *self.factored, self.sentence);
+        let potentials = self.transitions.potentials();
+        let squares = factored.forward::<B>(potentials, sentence, self.out);
+        let end = factored.pending + sentence.node_variance.len();
+        let last = &factored.phi[end - factored.row.len()..end];
+        let mean: f64 = last.iter().sum();
+        let transposed = self.transitions.transposed_potentials();
+        factored.backward::<B>(transposed, (sentence, mean), self.out);
+        mean + 0.5 * squares
+    }
 }
 
-/// Σ_a (Φ·e + α·½eτ), Σ_a α²·e² and Σ_a α²·e²τ `[S]`; left are α and Φ `[K]`, `matrices` `[C][K]`.
-#[inline(always)]
-fn from_left([alpha, phi]: [&[f64]; 2], matrices: &[[Block; 4]], out: &mut [Vec<f64>; 3]) {
-    let [sums, cs, ds] = out.each_mut().map(|row| row.as_chunks_mut().0);
-    let out = sums.iter_mut().zip(cs.iter_mut().zip(ds));
-    for (matrix, (sum_out, (c_out, d_out))) in matrices.chunks_exact(alpha.len()).zip(out) {
-        let [mut sum, mut c, mut d] = [ZERO; 3];
-        for ((alpha, phi), [e, tau, e2, tau2]) in alpha.iter().zip(phi).zip(matrix) {
-            let square = alpha * alpha;
-            for j in 0..LANES {
-                sum[j] += phi * e[j] + alpha * tau[j];
-                c[j] += square * e2[j];
-                d[j] += square * tau2[j];
+/// Adds the products of what stands left and right of the edges that were kept to the sums.
+struct Sums<'a>(&'a mut Factored);
+
+impl Kernel for Sums<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let factored = self.0;
+        let stride = factored.row.len();
+        let pending = std::mem::take(&mut factored.pending);
+        let products = [
+            (&factored.alpha, &factored.v, 0),
+            (&factored.phi, &factored.v, 1),
+            (&factored.alpha, &factored.gain, 1),
+            (&factored.alpha_square, &factored.square, 2),
+            (&factored.alpha_square, &factored.noise, 3),
+        ];
+        if pending > 0 {
+            for (x, y, sums) in products {
+                let (x, y) = (&x[..pending - stride], &y[stride..pending]);
+                add_outer(stride, x, y, &mut factored.sums[sums]);
             }
         }
-        (*sum_out, *c_out, *d_out) = (sum, c, d);
     }
-}
-
-/// Σ_b (g·e + v·½eτ) and Σ_b (n·v²·e² + v²·e²τ) `[S]`; right are g, v, n·v² and v² `[K]`, `matrices`
-/// `[C][K]`.
-#[inline(always)]
-fn from_right(right: [&[f64]; 4], matrices: &[[Block; 4]], out: &mut [Vec<f64>; 2]) {
-    let [g, v, noise, square] = right;
-    let [sums, squares] = out.each_mut().map(|row| row.as_chunks_mut().0);
-    let out = sums.iter_mut().zip(squares);
-    for (matrix, (sum_out, squares_out)) in matrices.chunks_exact(g.len()).zip(out) {
-        let [mut sum, mut squares] = [ZERO; 2];
-        let right = g.iter().zip(v).zip(noise.iter().zip(square));
-        for (((g, v), (noise, square)), [e, tau, e2, tau2]) in right.zip(matrix) {
-            for j in 0..LANES {
-                sum[j] += g * e[j] + v * tau[j];
-                squares[j] += noise * e2[j] + square * tau2[j];
-            }
-        }
-        (*sum_out, *squares_out) = (sum, squares);
-    }
-}
-
-/// Σ_t α·v, Σ_t (Φ·v + α·g), Σ_t α²·v² and Σ_t α²·(n·v²), for a label on the left and a block of
-/// labels on the right; left are α and Φ, right v, g, v² and n·v², all of them `[T−1][S]`.
-#[inline(always)]
-fn products(
-    stride: usize,
-    left: [&[f64]; 2],
-    right: [&[f64]; 4],
-    (a, b): (usize, usize),
-) -> [Block; 4] {
-    let [mut q0, mut q1, mut q2, mut q3] = [ZERO; 4];
-    let [alpha, phi] = left.map(|array| array.chunks_exact(stride));
-    let [v, g, square, noise] = right.map(|array| array.chunks_exact(stride));
-    let rows = alpha.zip(phi).zip(v.zip(g)).zip(square.zip(noise));
-    for (((alpha, phi), (v, g)), (square, noise)) in rows {
-        let (x, y) = (alpha[a], phi[a]);
-        let z = x * x;
-        let range = b..b + LANES;
-        let [v, g, square, noise] = [v, g, square, noise].map(|row| &row[range.clone()]);
-        for j in 0..LANES {
-            q0[j] += x * v[j];
-            q1[j] += y * v[j] + x * g[j];
-            q2[j] += z * square[j];
-            q3[j] += z * noise[j];
-        }
-    }
-    [q0, q1, q2, q3]
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::tests::{Case, Found, Lent, Numbers};
-    use super::*;
-
-    fn found(case: &Case, is_wide: bool) -> Found {
-        let lent = Lent::new(case, false);
-        let mut found = Found::zeros(case);
-        let mut out = Derivatives {
-            node: &mut found.node,
-            edge: None,
-            node_variance: &mut found.node_variance,
-            edge_variance: None,
-        };
-        let sentence = lent.sentence(0.7);
-        assert!(Factored::suits(sentence, &out));
-        let (mut factored, mut pairs) = (Factored::default(), Pairs::default());
-        factored.begin(lent.shared());
-        factored.size(sentence);
-        let passes = Passes {
-            factored: &mut factored,
-            sentence,
-            out: &mut out,
-        };
-        found.value = match is_wide {
-            true => wide::run(passes),
-            false => passes.run(),
-        };
-        pairs.begin(lent.shared());
-        factored.add_to(&mut pairs);
-        (found.trans, found.trans_variance) = (pairs.score_sums, pairs.variance_sums);
-        found
-    }
-
-    #[test]
-    fn wide_vectors_give_the_same_bits_as_narrow_ones() {
-        let mut numbers = Numbers(1);
-        for labels in [1, 5, 8, 9, 17, 22, 49] {
-            let case = Case::new(7, labels, &mut numbers);
-            let (wide, narrow) = (found(&case, true), found(&case, false));
-            assert_eq!(wide.value.to_bits(), narrow.value.to_bits());
-            assert_eq!(wide.gradient(), narrow.gradient());
-            assert_eq!(wide.variances(), narrow.variances());
-        }
-    }
-}
+mod tests;

@@ -297,6 +297,11 @@ impl<'a> Source<'a> {
     fn both<const B: usize>(&self, token: usize, offset: usize) -> [[Block; B]; 2] {
         let [mut sums, mut squares] = [[[0.0; LANES]; B]; 2];
         let (columns, values) = self.rows.row(token);
+        // More sums than this leave the registers; the second pass finds the weights in the cache.
+        let together = B <= 3;
+        if !together {
+            sums = self.scores::<B>(token, offset);
+        }
         for (i, &column) in columns.iter().enumerate() {
             let x = values.map_or(1.0, |values| values[i]);
             let (c, v) = (self.coefficients[column as usize] * x, x * x);
@@ -311,7 +316,9 @@ impl<'a> Source<'a> {
             for k in 0..B {
                 for j in 0..LANES {
                     let w = row[k][j];
-                    sums[k][j] += c * w;
+                    if together {
+                        sums[k][j] += c * w;
+                    }
                     squares[k][j] += v * (w * w);
                 }
             }

@@ -340,22 +340,33 @@ impl Gather<'_> {
             let first = range.start - self.task.weights.start;
             let gradient = &mut self.gradient[first..first + range.len()];
             let c = self.scale[column];
-            let sums = self
-                .columns
-                .sums::<B, 1>(derivatives.scores, width, entries.clone(), place);
-            targets.for_block(column, [line, at, B * LANES], |label, index| {
-                gradient[index] += c * sums.as_flattened()[label];
-            });
-            if let Some(noise) = derivatives.noise {
-                let weights = &noise.weights[range];
-                let sums = self
-                    .columns
-                    .sums::<B, 2>(noise.variances, width, entries, place);
-                targets.for_block(column, [line, at, B * LANES], |label, index| {
-                    let factor = 2.0 * noise.rate * weights[index];
-                    gradient[index] += factor * sums.as_flattened()[label];
+            let block = [line, at, B * LANES];
+            let Some(noise) = derivatives.noise else {
+                let sources = [(derivatives.scores, 1)];
+                let [sums] = self.columns.sums::<B, 1>(sources, width, entries, place);
+                targets.for_block(column, block, |label, index| {
+                    gradient[index] += c * sums.as_flattened()[label];
                 });
-            }
+                continue;
+            };
+            let (by_score, by_variance) = ((derivatives.scores, 1), (noise.variances, 2));
+            let [sums, squares] = if B <= 3 {
+                let sources = [by_score, by_variance];
+                self.columns.sums::<B, 2>(sources, width, entries, place)
+            } else {
+                // So many sums at a time would not stay in registers.
+                let sums =
+                    |source, entries| self.columns.sums::<B, 1>([source], width, entries, place);
+                let [first] = sums(by_score, entries.clone());
+                let [second] = sums(by_variance, entries);
+                [first, second]
+            };
+            let weights = &noise.weights[range];
+            targets.for_block(column, block, |label, index| {
+                let factor = 2.0 * noise.rate * weights[index];
+                let square = factor * squares.as_flattened()[label];
+                gradient[index] += c * sums.as_flattened()[label] + square;
+            });
         }
     }
 
@@ -380,24 +391,27 @@ impl Gather<'_> {
 }
 
 impl Columns {
-    /// `Σ_t x_t^POWER · derivatives[t]` over entries of a column, for `B` blocks of labels from `place` on.
+    /// `Σ_t x_t^power · derivatives[t]` over entries of a column, for each of the sources (derivatives,
+    /// power) and `B` blocks of labels from `place` on.
     #[inline(always)]
-    fn sums<const B: usize, const POWER: i32>(
+    fn sums<const B: usize, const N: usize>(
         &self,
-        derivatives: &[f64],
+        sources: [(&[f64], u32); N],
         width: usize,
         entries: Range<usize>,
         place: usize,
-    ) -> [[f64; LANES]; B] {
-        let mut sums = [[0.0; LANES]; B];
+    ) -> [[[f64; LANES]; B]; N] {
+        let mut sums = [[[0.0; LANES]; B]; N];
         for entry in entries {
             let start = self.tokens[entry] as usize * width + place;
-            let row = &derivatives[start..start + B * LANES];
             let x = self.values.as_ref().map_or(1.0, |values| values[entry]);
-            let x = if POWER == 2 { x * x } else { x };
-            for (sums, row) in sums.iter_mut().zip(row.as_chunks::<LANES>().0) {
-                for (sum, d) in sums.iter_mut().zip(row) {
-                    *sum += x * d;
+            for (sums, (derivatives, power)) in sums.iter_mut().zip(sources) {
+                let row = &derivatives[start..start + B * LANES];
+                let x = if power == 2 { x * x } else { x };
+                for (sums, row) in sums.iter_mut().zip(row.as_chunks::<LANES>().0) {
+                    for (sum, d) in sums.iter_mut().zip(row) {
+                        *sum += x * d;
+                    }
                 }
             }
         }

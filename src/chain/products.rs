@@ -1,0 +1,254 @@
+//! Products of rows over labels, the inner loops of forward-backward and of all that is like it.
+//!
+//! To be called under [`wide::run`](crate::wide::run), and `#[inline(always)]` therefore. What limits them is loads and the latency of
+//! additions, not arithmetic. So sums stay in registers: a whole row of them where the next row
+//! depends on it ([`combine`]), and otherwise a *tile* of [`ROWS`] rows times [`LANES`] labels
+//! ([`multiply`], [`add_outer`]), in which every number that is loaded serves several sums. Sums begin
+//! with what stands in `out`: from accumulators that begin with zero the compiler makes no vectors.
+//!
+//! A term is added to each sum in order, whatever the vectors: results do not depend on the processor.
+
+use super::LANES;
+
+/// Numbers of neighboring labels.
+pub(crate) type Block = [f64; LANES];
+
+/// Rows of a tile. With two registers each they hide the latency of additions, with room for the factors.
+const ROWS: usize = 4;
+
+/// A row over labels, in blocks.
+#[inline(always)]
+pub(crate) fn blocks(row: &[f64]) -> &[Block] {
+    row.as_chunks().0
+}
+
+/// The same, to be written to.
+#[inline(always)]
+pub(crate) fn blocks_mut(row: &mut [f64]) -> &mut [Block] {
+    row.as_chunks_mut().0
+}
+
+/// A block of what `f` is for each lane. As numbers go in and come out whole, the compiler need not ask
+/// whether what is written overlaps what is read, and makes vectors of them.
+#[inline(always)]
+pub(crate) fn each(f: impl Fn(usize) -> f64) -> Block {
+    std::array::from_fn(f)
+}
+
+/// out[b] = first[b] + Σ_a x[a]·matrix[a][b], with x `[K]`, matrix `[K][S]`, first and out `[S]`.
+///
+/// `B` is the number of blocks of S, or 0 for any number.
+#[inline(always)]
+pub(crate) fn combine<const B: usize>(x: &[f64], matrix: &[f64], first: &[f64], out: &mut [f64]) {
+    let stride = first.len();
+    let (out, first) = (blocks_mut(&mut out[..stride]), blocks(first));
+    if B == 0 {
+        for (block, (out, first)) in out.iter_mut().zip(first).enumerate() {
+            let mut sums = *first;
+            for (x, row) in x.iter().zip(matrix.chunks_exact(stride)) {
+                let row = &blocks(row)[block];
+                for j in 0..LANES {
+                    sums[j] += x * row[j];
+                }
+            }
+            *out = sums;
+        }
+        return;
+    }
+    if B == 7 {
+        // Fourteen sums leave no registers for the factors.
+        combine_columns::<B, 4>(x, matrix, first, out, 0);
+        combine_columns::<B, 3>(x, matrix, first, out, 4);
+    } else {
+        combine_columns::<B, B>(x, matrix, first, out, 0);
+    }
+}
+
+/// `N` of the `B` blocks, from block `at` on.
+#[inline(always)]
+fn combine_columns<const B: usize, const N: usize>(
+    x: &[f64],
+    matrix: &[f64],
+    first: &[Block],
+    out: &mut [Block],
+    at: usize,
+) {
+    let mut sums = [[0.0; LANES]; N];
+    sums.copy_from_slice(&first[at..at + N]);
+    let rows = blocks(matrix).as_chunks::<B>().0;
+    for (x, row) in x.iter().zip(rows) {
+        for i in 0..N {
+            for j in 0..LANES {
+                sums[i][j] += x * row[at + i][j];
+            }
+        }
+    }
+    out[at..at + N].copy_from_slice(&sums);
+}
+
+/// out[t][b] += Σ_a x[t][a]·m[a][b] for all t, with x and out `[T][S]`; `panels` `[S/LANES][K]` are the
+/// rows of the first block of columns of m, then those of the next.
+#[inline(always)]
+pub(crate) fn multiply(stride: usize, x: &[f64], panels: &[Block], out: &mut [f64]) {
+    let labels = panels.len() / (stride / LANES);
+    let whole = x.len() - x.len() % (ROWS * stride);
+    let (x, x_rest) = x.split_at(whole);
+    let (out, out_rest) = out.split_at_mut(whole);
+    for (i, panel) in panels.chunks_exact(labels).enumerate() {
+        let b = i * LANES;
+        let tiles = x.chunks_exact(ROWS * stride);
+        for (x, out) in tiles.zip(out.chunks_exact_mut(ROWS * stride)) {
+            multiply_tile::<ROWS>(stride, x, panel, b, out);
+        }
+        match x_rest.len() / stride {
+            0 => {}
+            1 => multiply_tile::<1>(stride, x_rest, panel, b, out_rest),
+            2 => multiply_tile::<2>(stride, x_rest, panel, b, out_rest),
+            _ => multiply_tile::<3>(stride, x_rest, panel, b, out_rest),
+        }
+    }
+}
+
+/// The block of columns from `b` on, of `R` rows.
+#[inline(always)]
+fn multiply_tile<const R: usize>(
+    stride: usize,
+    x: &[f64],
+    panel: &[Block],
+    b: usize,
+    out: &mut [f64],
+) {
+    let x: [&[f64]; R] = std::array::from_fn(|r| &x[r * stride..][..panel.len()]);
+    let mut sums = [[0.0; LANES]; R];
+    for r in 0..R {
+        sums[r].copy_from_slice(&out[r * stride + b..][..LANES]);
+    }
+    for (a, m) in panel.iter().enumerate() {
+        for r in 0..R {
+            let x = x[r][a];
+            for j in 0..LANES {
+                sums[r][j] += x * m[j];
+            }
+        }
+    }
+    for r in 0..R {
+        out[r * stride + b..][..LANES].copy_from_slice(&sums[r]);
+    }
+}
+
+/// out[a][b] += Σ_t x[t][a]·y[t][b] for all a and b, with x and y `[T][S]`, out `[K][S]`.
+#[inline(always)]
+pub(crate) fn add_outer(stride: usize, x: &[f64], y: &[f64], out: &mut [f64]) {
+    let labels = out.len() / stride;
+    let whole = labels - labels % ROWS;
+    let (out, rest) = out.split_at_mut(whole * stride);
+    for b in (0..stride).step_by(LANES) {
+        for (i, out) in out.chunks_exact_mut(ROWS * stride).enumerate() {
+            add_outer_tile::<ROWS>(stride, x, y, (i * ROWS, b), out);
+        }
+        match labels - whole {
+            0 => {}
+            1 => add_outer_tile::<1>(stride, x, y, (whole, b), rest),
+            2 => add_outer_tile::<2>(stride, x, y, (whole, b), rest),
+            _ => add_outer_tile::<3>(stride, x, y, (whole, b), rest),
+        }
+    }
+}
+
+/// The block of columns from `b` on, of `R` rows from `a` on.
+#[inline(always)]
+fn add_outer_tile<const R: usize>(
+    stride: usize,
+    x: &[f64],
+    y: &[f64],
+    (a, b): (usize, usize),
+    out: &mut [f64],
+) {
+    let mut sums = [[0.0; LANES]; R];
+    for r in 0..R {
+        sums[r].copy_from_slice(&out[r * stride + b..][..LANES]);
+    }
+    for (x, y) in x.chunks_exact(stride).zip(y.chunks_exact(stride)) {
+        let (x, y) = (&x[a..a + R], &blocks(y)[b / LANES]);
+        for r in 0..R {
+            let x = x[r];
+            for j in 0..LANES {
+                sums[r][j] += x * y[j];
+            }
+        }
+    }
+    for r in 0..R {
+        out[r * stride + b..][..LANES].copy_from_slice(&sums[r]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chain::padded;
+
+    /// Whole numbers: sums of their products are exact. Zero in the padding.
+    fn rows(rows: usize, labels: usize, seed: usize) -> Vec<f64> {
+        let stride = padded(labels);
+        let number = |i: usize| (i * i + seed) % 23;
+        (0..rows * stride)
+            .map(|i| {
+                if i % stride < labels {
+                    number(i) as f64 - 11.0
+                } else {
+                    0.0
+                }
+            })
+            .collect()
+    }
+
+    fn assert_products(labels: usize, tokens: usize) {
+        let stride = padded(labels);
+        let (x, y) = (rows(tokens, labels, 3), rows(tokens, labels, 7));
+        let matrix = rows(labels, labels, 5);
+
+        let mut outer = rows(labels, labels, 1);
+        let before = outer.clone();
+        add_outer(stride, &x, &y, &mut outer);
+        for a in 0..labels {
+            for b in 0..stride {
+                let terms = (0..tokens).map(|t| x[t * stride + a] * y[t * stride + b]);
+                let expected = before[a * stride + b] + terms.sum::<f64>();
+                assert_eq!(outer[a * stride + b], expected, "{labels} {tokens}");
+            }
+        }
+
+        let mut panels = vec![[0.0; LANES]; stride / LANES * labels];
+        for (i, m) in matrix.iter().enumerate() {
+            let (a, b) = (i / stride, i % stride);
+            panels[b / LANES * labels + a][b % LANES] = *m;
+        }
+        let mut product = y.clone();
+        multiply(stride, &x, &panels, &mut product);
+        let mut row = vec![0.0; stride];
+        for t in 0..tokens {
+            let (x, y) = (&x[t * stride..][..labels], &y[t * stride..][..stride]);
+            for b in 0..stride {
+                let terms = (0..labels).map(|a| x[a] * matrix[a * stride + b]);
+                let expected = y[b] + terms.sum::<f64>();
+                assert_eq!(product[t * stride + b], expected, "{labels} {tokens}");
+            }
+            match stride / LANES {
+                1 => combine::<1>(x, &matrix, y, &mut row),
+                3 => combine::<3>(x, &matrix, y, &mut row),
+                7 => combine::<7>(x, &matrix, y, &mut row),
+                _ => combine::<0>(x, &matrix, y, &mut row),
+            }
+            assert_eq!(row, product[t * stride..][..stride], "{labels} {tokens}");
+        }
+    }
+
+    #[test]
+    fn products_are_sums_of_products_for_any_number_of_labels_and_tokens() {
+        for labels in [1, 2, 3, 5, 8, 17, 23, 49, 60] {
+            for tokens in [0, 1, 2, 3, 4, 5, 9] {
+                assert_products(labels, tokens);
+            }
+        }
+    }
+}
