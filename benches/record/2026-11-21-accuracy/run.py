@@ -65,6 +65,9 @@ def cases(program, corpora, scratch):
         ("defaults, IO labels", ["--scheme", "io"]),
         ("defaults, BIOES labels", ["--scheme", "bioes"]),
     ]
+    yield "the same, `ner-finkel`", train_file, path("conll2002-esp", "esp.testa"), path(
+        "conll2002-esp", "esp.testb"
+    ), ["--template", "ner-finkel"], l2 + [("defaults", []), ("dropout 0.3, edges 0.3", ["--edge-dropout", "0.3"])]
     train_file = path("ewt", "train.conllu")
     run(program, "cluster", train_file, tweets, "--clusters", "500", "--output", own("ewt.txt"), "--quiet")
     write_template("pos", own("ewt.txt"), own("ewt.tpl"))
