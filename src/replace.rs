@@ -38,6 +38,17 @@ pub fn check(path: impl AsRef<Path>) -> Result<()> {
     temporary_beside(path.as_ref()).map(|_| ())
 }
 
+/// Whether two paths lead to the same file, which need not exist.
+#[must_use]
+pub fn is_same(a: impl AsRef<Path>, b: impl AsRef<Path>) -> bool {
+    let whole = |path: &Path| {
+        let target = behind_links(path);
+        let folder = fs::canonicalize(folder_of(&target)).ok();
+        (folder, target.file_name().map(ToOwned::to_owned))
+    };
+    whole(a.as_ref()) == whole(b.as_ref())
+}
+
 fn folder_of(file: &Path) -> &Path {
     match file.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,

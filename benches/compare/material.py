@@ -93,7 +93,7 @@ def write_attributes(sentences, target, attributes=attributes):
     with open(target, "w", encoding="utf-8") as out:
         for sentence in sentences:
             for t, cells in enumerate(sentence):
-                out.write("\t".join([cells[-1]] + [escape(a) for a in attributes(sentence, t)]) + "\n")
+                out.write("\t".join(escape(a) for a in (cells[-1], *attributes(sentence, t))) + "\n")
                 tokens += 1
             out.write("\n")
     return tokens
@@ -105,9 +105,9 @@ def ready(path):
     for line in open(path, encoding="utf-8"):
         line = line.rstrip("\n")
         if line:
-            label, *cells = line.split("\t")
+            label, *names = (cell.replace("\\:", ":").replace("\\\\", "\\") for cell in line.split("\t"))
             labels.append(label)
-            items.append([cell.replace("\\:", ":").replace("\\\\", "\\") for cell in cells])
+            items.append(names)
         elif items:
             yield labels, items
             labels, items = [], []

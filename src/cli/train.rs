@@ -1,6 +1,6 @@
 //! `dropchain train`
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use dropchain::corpus::{Format, read_all};
@@ -8,7 +8,7 @@ use dropchain::model::Model;
 use dropchain::report::Log;
 use dropchain::template::Template;
 use dropchain::train::{Defaults, TrainOptions, Trainer};
-use dropchain::{Error, Result};
+use dropchain::{Error, Result, replace};
 
 use super::Outcome;
 use super::arguments::{Chain, Course, Input, Threads};
@@ -30,7 +30,7 @@ Examples:
   dropchain train train.txt --columns word,pos,chunk --template my.tpl --l1 0.5 --model m.model
 
   # Attributes made elsewhere, in CRFsuite's format; the same model as CRFsuite
-  dropchain train train.crfsuite --states observed --boundary off --l2 1 --model m.model
+  dropchain train train.crfsuite --states observed --boundary off --dropout 0 --l2 1 --model m.model
 
 A template is a file, or one of those that come with dropchain: minimal, chunk, pos, ner,
 ner-finkel, ner-finkel-edges, pos-sancl. Ctrl-C ends training and saves the best model so far.")]
@@ -86,7 +86,7 @@ pub struct Arguments {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Training")]
 struct Training {
-    /// Strength of the L2 penalty, c2·‖θ‖² [default: 0.1; 0.3 with --dropout 0]
+    /// Strength of the L2 penalty, c2·‖θ‖² [default: 0.1; without noise 0.3]
     #[arg(long, value_name = "C2", allow_negative_numbers = true)]
     l2: Option<f64>,
     /// Strength of the L1 penalty, c1·‖θ‖₁; above 0, many weights become exactly 0
@@ -156,6 +156,9 @@ impl Arguments {
         self.check_noise()?;
         let template = choose_template(self.template.as_deref(), &self.train, &self.input)?;
         Model::check_target(&self.model)?;
+        if let Some(log) = &self.log {
+            check_log(log, &self.model)?;
+        }
         self.threads.start()?;
         let progress = Progress::new(self.quiet);
         progress.step(format!("reading {}", self.train.join(", ")));
@@ -180,6 +183,17 @@ impl Arguments {
         progress.say(&format!("wrote {}", self.model.display()));
         watcher.finish().map_err(Into::into)
     }
+}
+
+/// Refuses a log that would take the place of the model, or cannot be written.
+pub fn check_log(log: &Path, model: &Path) -> Result<()> {
+    if replace::is_same(log, model) {
+        return Err(Error::parameter(format!(
+            "--log {}: that is where the model goes; expected another file",
+            log.display()
+        )));
+    }
+    replace::check(log)
 }
 
 /// The template to train with on `files`; none for attributes made elsewhere.

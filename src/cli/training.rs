@@ -47,7 +47,8 @@ pub struct Manner {
     /// grows with it, noise falls with its root [default: 4]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     samples: Option<u32>,
-    /// With noise: iterations without it before those with it [default: 20, or half of --max-iterations]
+    /// With noise: iterations without it before those with it [default: 20, or half of
+    /// --max-iterations if that is less]
     #[arg(long, value_name = "N")]
     warm_up: Option<usize>,
     /// Train attributes that always occur together as one (the same model, faster)

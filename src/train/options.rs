@@ -27,7 +27,8 @@ pub struct TrainOptions {
     pub boundary: Boundary,
     /// Pairs of attribute and label that have weights.
     pub states: States,
-    /// Strength c2 of the L2 penalty c2·‖θ‖² (c2 = 1/(2C) of CRF++, 1/(2σ²) of Stanford NER).
+    /// Strength c2 of the L2 penalty c2·‖θ‖² (c2 = 1/(2C) of CRF++, 1/(2σ²) of Stanford NER). The default
+    /// is for training with noise; without it [`Defaults::L2`] is the better choice.
     pub l2: f64,
     /// Strength c1 of the L1 penalty c1·‖θ‖₁.
     pub l1: f64,

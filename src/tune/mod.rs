@@ -7,7 +7,7 @@
 //! ```
 //!
 //! **Score.** On development data a configuration is worth what [`Trainer`](crate::Trainer) would say of it:
-//! the best span F1 (or accuracy) of any iteration. By k-fold cross-validation it is worth the mean over the
+//! the best span F1 (or accuracy) of any iteration; with noise, of those after the warm-up. By k-fold cross-validation it is worth the mean over the
 //! folds after the iteration where that mean is best: all folds stop at the same iteration, so that none chooses
 //! its own; a fold whose training has ended counts with its last score. The standard error is that of the mean,
 //! √(variance / k). Of equal scores the stronger regularization wins ([`Configuration::by_strength`]).

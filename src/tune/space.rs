@@ -119,7 +119,7 @@ impl Space {
             .try_fold(self.templates, |n, axis| n.checked_mul(axis.len()));
         if count.is_none_or(|count| count > MOST_CONFIGURATIONS) {
             return Err(Error::parameter(format!(
-                "the grid has {} configurations; expected at most {MOST_CONFIGURATIONS}, or a random                  search",
+                "the grid has {} configurations; expected at most {MOST_CONFIGURATIONS}, or a random search",
                 count.map_or_else(|| "too many".to_owned(), |count| count.to_string())
             )));
         }
@@ -248,7 +248,7 @@ impl Space {
             }
             if let Some(range) = axis.beyond(scale) {
                 return Err(Error::parameter(format!(
-                    "{name}: the range {range} begins at 0, and numbers are drawn by their logarithm;                      expected one that begins above 0 (0,0.01:1 draws 0 every second time)"
+                    "{name}: the range {range} begins at 0, and numbers are drawn by their logarithm; expected one that begins above 0 (0,0.01:1 draws 0 every second time)"
                 )));
             }
         }

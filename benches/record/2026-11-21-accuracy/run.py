@@ -9,7 +9,7 @@ sees the test files. CoNLL-2000 has no development data: the last 936 training s
 and the model that is tested is trained on everything, for as many iterations as were best there.
 """
 
-import json, os, subprocess, sys, tempfile
+import dataclasses, json, os, subprocess, sys, tempfile
 
 FEATURES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "features")
 HELD_OUT = 936
@@ -38,103 +38,99 @@ def write_template(name, paths, target):
         out.writelines(f'cluster("{paths}", 4, 6, 10, 20)[{position}]\n' for position in ("-1", "0", "+1"))
 
 
-def cases(program, corpora, scratch):
-    """(name, training file, development file, test file, ways): a way is (name, arguments), the first ones L2 alone."""
-    path = lambda *names: os.path.join(corpora, *names)
-    tweets = path("wnut17", "unlabeled.txt")
-    own = lambda name: os.path.join(scratch, name)
-    l2 = [("L2 " + way[-1], way) for way in L2]
+@dataclasses.dataclass
+class Case:
+    name: str
+    train: str
+    dev: str
+    test: str
+    common: list  # options of all ways that do not say the same themselves
+    ways: list  # beside L2 alone: (name, options)
 
-    train_file = path("wnut17", "train.conll")
-    run(program, "cluster", tweets, train_file, "--clusters", "1000", "--output", own("wnut.txt"), "--quiet")
+
+def cases(program, corpora, scratch):
+    path = lambda *names: os.path.join(corpora, *names)
+    own = lambda name: os.path.join(scratch, name)
+    tweets = path("wnut17", "unlabeled.txt")
+    even = ("dropout 0.3, edges 0.3", ["--edge-dropout", "0.3"])
+
+    files = [path("wnut17", name) for name in ("train.conll", "dev.conll", "test.conll")]
+    run(program, "cluster", tweets, files[0], "--clusters", "1000", "--output", own("wnut.txt"), "--quiet")
     write_template("ner", own("wnut.txt"), own("wnut.tpl"))
-    plain, clusters = ["--template", "ner", "--scheme", "io"], ["--template", own("wnut.tpl"), "--scheme", "io"]
-    yield "W-NUT 2017, names", train_file, path("wnut17", "dev.conll"), path("wnut17", "test.conll"), plain, l2 + [
+    clusters = ["--template", own("wnut.tpl"), "--scheme", "io"]
+    ways = [
         ("defaults", []),
         ("defaults, unlabeled tweets", ["--unlabeled", tweets]),
         ("defaults, clusters", clusters),
         ("defaults, clusters, unlabeled tweets", [*clusters, "--unlabeled", tweets]),
     ]
-    train_file = path("conll2002-esp", "esp.train")
-    yield "Spanish, names", train_file, path("conll2002-esp", "esp.testa"), path("conll2002-esp", "esp.testb"), [
-        "--template",
-        "ner",
-    ], l2 + [
-        ("defaults", []),
-        ("dropout 0.3, edges 0.3", ["--edge-dropout", "0.3"]),
-        ("defaults, IO labels", ["--scheme", "io"]),
-        ("defaults, BIOES labels", ["--scheme", "bioes"]),
-    ]
-    yield "the same, `ner-finkel`", train_file, path("conll2002-esp", "esp.testa"), path(
-        "conll2002-esp", "esp.testb"
-    ), ["--template", "ner-finkel"], l2 + [("defaults", []), ("dropout 0.3, edges 0.3", ["--edge-dropout", "0.3"])]
-    train_file = path("ewt", "train.conllu")
-    run(program, "cluster", train_file, tweets, "--clusters", "500", "--output", own("ewt.txt"), "--quiet")
+    yield Case("W-NUT 2017, names", *files, ["--template", "ner", "--scheme", "io"], ways)
+
+    files = [path("conll2002-esp", name) for name in ("esp.train", "esp.testa", "esp.testb")]
+    schemes = [(f"defaults, {name.upper()} labels", ["--scheme", name]) for name in ("io", "bioes")]
+    yield Case("Spanish, names", *files, ["--template", "ner"], [("defaults", []), even, *schemes])
+    yield Case("the same, `ner-finkel`", *files, ["--template", "ner-finkel"], [("defaults", []), even])
+
+    files = [path("ewt", name) for name in ("train.conllu", "dev.conllu", "test.conllu")]
+    run(program, "cluster", files[0], tweets, "--clusters", "500", "--output", own("ewt.txt"), "--quiet")
     write_template("pos", own("ewt.txt"), own("ewt.tpl"))
     for label in ("upos", "xpos"):
-        yield f"EWT, {label.upper()}", train_file, path("ewt", "dev.conllu"), path("ewt", "test.conllu"), [
-            "--template",
-            "pos",
-            "--label",
-            label,
-        ], l2 + [
-            ("defaults", []),
-            ("defaults, clusters", ["--template", own("ewt.tpl"), "--label", label]),
-        ]
+        clusters = ("defaults, clusters", ["--template", own("ewt.tpl"), "--label", label])
+        common = ["--template", "pos", "--label", label]
+        yield Case(f"EWT, {label.upper()}", *files, common, [("defaults", []), clusters])
+
     blocks = open(path("conll2000", "train.txt"), encoding="utf-8").read().strip().split("\n\n")
     for name, part in (("train", blocks[:-HELD_OUT]), ("dev", blocks[-HELD_OUT:])):
         with open(own(f"chunk.{name}.conll"), "w", encoding="utf-8") as out:
             out.write("\n\n".join(part) + "\n")
-    yield "CoNLL-2000, chunks", own("chunk.train.conll"), own("chunk.dev.conll"), path("conll2000", "test.txt"), [
-        "--template",
-        "chunk",
-    ], l2 + [
-        ("defaults", []),
-        ("dropout 0.3, edges 0.3", ["--edge-dropout", "0.3"]),
-        ("defaults, BIOES labels", ["--scheme", "bioes"]),
-    ]
+    files = [own("chunk.train.conll"), own("chunk.dev.conll"), path("conll2000", "test.txt")]
+    ways = [("defaults", []), even, ("defaults, BIOES labels", ["--scheme", "bioes"])]
+    yield Case("CoNLL-2000, chunks", *files, ["--template", "chunk"], ways)
+
+
+def tag(program, model, test):
+    """Tags a file; the name of the file that comes of it."""
+    form = "conllu" if test.endswith("u") else "conll"
+    out = f"{model}.tagged.{form}"
+    with open(out, "w", encoding="utf-8") as file:
+        file.write(run(program, "tag", model, test, "--format", form, "--output", form))
+    return out
 
 
 def main():
     program, corpora = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
     print("| corpus | training | development | test | by L2 alone |\n|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as scratch:
-        for case, source, dev, test, common, ways in cases(program, corpora, scratch):
+        for case in cases(program, corpora, scratch):
             found = []
-            for number, (name, options) in enumerate(ways):
-                # What a way says again, it says in place of what is common.
-                base = [] if "--template" in options else common
-                arguments = [source, *base, *options]
-                score, best, model = train(program, scratch, number, [*arguments, "--dev", dev])
-                print(case, name, f"{score:.2f}", best, file=sys.stderr, flush=True)
-                found.append((score, name, best, model, base + options))
-            plain, rest = found[: len(L2)], found[len(L2) :]
-            chosen = [max(group, key=lambda way: way[0]) for group in (plain, rest)]
-            tagged = []
-            for score, name, best, model, options in chosen:
-                if case.startswith("CoNLL-2000"):
+            l2 = [("L2 " + options[-1], options) for options in L2]
+            for number, (name, options) in enumerate(l2 + case.ways):
+                replaced = {"--template", "--scheme"} & set(options) & set(case.common)
+                options = [*([] if replaced else case.common), *options]
+                score, best, model = train(program, scratch, number, [case.train, *options, "--dev", case.dev])
+                print(case.name, name, f"{score:.2f}", best, file=sys.stderr, flush=True)
+                found.append((score, name, best, model, options))
+            chosen = [max(group, key=lambda way: way[0]) for group in (found[: len(L2)], found[len(L2) :])]
+            if case.name.startswith("CoNLL-2000"):
+                for _, _, (iterations, bias), model, options in chosen:
+                    course = ["--max-iterations", str(iterations), "--warm-up", "20", "--recall-bias", str(bias)]
                     everything = os.path.join(corpora, "conll2000", "train.txt")
-                    course = ["--max-iterations", str(best[0]), "--warm-up", "20", "--recall-bias", str(best[1])]
                     run(program, "train", everything, *options, *course, "--model", model, "--quiet")
-                form = "conllu" if test.endswith("u") else "conll"
-                out = model + ".tagged." + form
-                with open(out, "w", encoding="utf-8") as file:
-                    file.write(run(program, "tag", model, test, "--format", form, "--output", form))
-                tagged.append(out)
-            label = ["--label", common[-1]] if "--label" in common else []
-            compared = json.loads(run(program, "compare", test, *tagged, "--json", *label))
-            print(json.dumps(compared), file=sys.stderr)
+            tagged = [tag(program, way[3], case.test) for way in chosen]
+            label = case.common[2:] if "--label" in case.common else []
+            compared = json.loads(run(program, "compare", case.test, *tagged, "--json", *label))
             metric = compared.get("f1") or compared["accuracy"]
-            for score, name, *_ in found:
+            title = case.name
+            for way in found:
+                score, name = way[:2]
                 cells = ["", ""]
-                for i, way in enumerate(chosen):
-                    if way[1] == name:
-                        cells[0] = f"{100 * metric['ab'[i]]:.2f}"
-                        name, cells[1] = f"**{name}**", (
-                            f"{100 * metric['difference']:+.2f} (p = {metric['p_value']:.4f})" if i else ""
-                        )
-                print(f"| {case} | {name} | {score:.2f} | {cells[0]} | {cells[1]} |", flush=True)
-                case = ""
+                if way in chosen:
+                    cells[0] = f"{100 * metric['ab'[chosen.index(way)]]:.2f}"
+                    name = f"**{name}**"
+                if way is chosen[1]:
+                    cells[1] = f"{100 * metric['difference']:+.2f} (p = {metric['p_value']:.4f})"
+                print(f"| {title} | {name} | {score:.2f} | {cells[0]} | {cells[1]} |", flush=True)
+                title = ""
 
 
 main()

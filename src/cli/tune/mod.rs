@@ -18,7 +18,7 @@ use dropchain::{Error, Result, replace};
 
 use super::arguments::{Chain, Course, Input, Switch, Threads};
 use super::progress::Progress;
-use super::train::choose_template;
+use super::train::{check_log, choose_template};
 use super::training::{Manner, Shared, Storage, Unlabeled, interrupt_flag};
 use super::{Outcome, stdout_failed};
 use results::Results;
@@ -42,8 +42,8 @@ Examples:
 Values are numbers (0,0.3,0.5), ranges for --random (0.01:1), or both (0,0.01:1). Numbers are drawn
 from ranges of rates evenly, from those of strengths and weights by their logarithm.
 
-With --dev the score is that of the best iteration, as `train` has it, and the model is that of the best
-row. With --folds it is the mean over the folds at the iteration where the mean is best, ± its standard
+With --dev the score is that of the best iteration (with noise, of those after the warm-up), and the
+model is that of the best row. With --folds it is the mean over the folds at the iteration where the mean is best, ± its standard
 error; the best row is then trained on all data, for as many iterations. Sentences of a document
 (-DOCSTART-) are kept in one fold, or else blocks of neighboring sentences. Of equal scores the stronger
 regularization wins: dropout, then edge dropout, L2, L1, unlabeled weight; then the earlier template.
@@ -241,6 +241,7 @@ impl Arguments {
             found: &found,
             search: &search,
             templates: &names,
+            given: &self.template,
             has_unlabeled: !self.unlabeled.unlabeled.is_empty(),
             files: &self.train,
             dev: &self.dev,
@@ -286,13 +287,7 @@ impl Arguments {
         }
         Model::check_target(&self.model)?;
         if let Some(log) = &self.log {
-            replace::check(log)?;
-            if *log == self.model {
-                return Err(Error::parameter(format!(
-                    "--log {}: that is where the model goes; expected another file",
-                    log.display()
-                )));
-            }
+            check_log(log, &self.model)?;
         }
         Ok(Checked {
             options,

@@ -11,6 +11,8 @@ pub struct Results<'a> {
     pub found: &'a Found,
     pub search: &'a Search<'a>,
     pub templates: &'a [String],
+    /// The same as they were given.
+    pub given: &'a [String],
     pub has_unlabeled: bool,
     pub files: &'a [String],
     pub dev: &'a [String],
@@ -36,7 +38,7 @@ impl Results<'_> {
         let rows = self.found.standings.iter().map(row);
         let mut text = aligned([heading].into_iter().chain(rows));
         if let Some(best) = self.found.standings.first() {
-            let best = arguments(&best.configuration, self.templates, self.has_unlabeled);
+            let best = arguments(&best.configuration, self.given, self.has_unlabeled);
             text += &format!("\nbest: {best}\n");
         }
         text
@@ -108,7 +110,7 @@ impl Results<'_> {
         json!({
             "version": env!("CARGO_PKG_VERSION"),
             "files": self.files,
-            "templates": self.templates,
+            "templates": self.given,
             "dev": self.dev,
             "folds": self.folds,
             "seed": self.seed,
@@ -130,7 +132,7 @@ impl Results<'_> {
             "version": env!("CARGO_PKG_VERSION"),
             "parameters": self.search.options,
             "files": self.files,
-            "templates": self.templates,
+            "templates": self.given,
             "dev": self.dev,
             "folds": self.folds,
             "seed": self.seed,

@@ -24,13 +24,11 @@ fn sentences(path: &str) -> Result<Vec<Sentence>, Box<dyn Error>> {
     let blocks = text.split("\n\n").filter(|block| !block.trim().is_empty());
     let tokens = |block: &str| {
         let lines = block.lines().map(|line| {
-            let mut cells = line.split('\t').map(str::to_owned);
-            let label = cells.next().unwrap_or_default();
-            let attributes = cells.map(|cell| {
-                let name = cell.replace("\\:", ":").replace("\\\\", "\\");
-                Attribute::new(name, 1.0)
-            });
-            (label, attributes.collect())
+            let mut names = line
+                .split('\t')
+                .map(|cell| cell.replace("\\:", ":").replace("\\\\", "\\"));
+            let label = names.next().unwrap_or_default();
+            (label, names.map(|name| Attribute::new(name, 1.0)).collect())
         });
         lines.unzip()
     };
