@@ -127,7 +127,9 @@ impl Search<'_> {
         let interrupted = self.is_interrupted();
         let Some(best) = standings.first().filter(|best| best.score.is_some()) else {
             return Err(Error::parameter(match interrupted {
-                true => "interrupted before any configuration was scored: there is no model to write",
+                true => {
+                    "interrupted before any configuration was scored: there is no model to write"
+                }
                 false => {
                     "no configuration made an iteration: training begins at the minimum; expected \
                      weaker penalties, or a corpus with more than one label"
