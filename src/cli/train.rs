@@ -220,7 +220,7 @@ pub fn choose_template(
 
 /// A template from a file, or else one that comes with dropchain.
 pub fn find_template(name: &str) -> Result<Template> {
-    let path = std::path::Path::new(name);
+    let path = Path::new(name);
     if path.exists() {
         return Template::read(path);
     }
