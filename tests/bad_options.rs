@@ -145,3 +145,25 @@ fn a_scheme_needs_spans() {
         );
     }
 }
+
+#[test]
+fn a_log_does_not_take_the_place_of_the_model() {
+    for command in ["train", "tune"] {
+        let folder = Folder::new(&[("train.conll", NAMES), ("dev.conll", NAMES)]);
+        let options = "train.conll --dev dev.conll --template minimal --model m --quiet --log ./m";
+        let message = folder.run(&format!("{command} {options}")).failed();
+        assert_eq!(
+            message.trim_end(),
+            "--log ./m: that is where the model goes; expected another file"
+        );
+    }
+}
+
+#[test]
+fn a_log_stays_as_it_was_when_training_fails() {
+    let folder = Folder::new(&[("train.conll", WORDS), ("log", "an older log\n")]);
+    folder
+        .run("train train.conll --template minimal --scheme io --model m --quiet --log log")
+        .failed();
+    assert_eq!(folder.text("log"), "an older log\n");
+}

@@ -158,6 +158,10 @@ impl Arguments {
         Model::check_target(&self.model)?;
         if let Some(log) = &self.log {
             check_log(log, &self.model)?;
+            // Lines may also go to a pipe or a terminal.
+            if log.is_file() || !log.exists() {
+                replace::check(log)?;
+            }
         }
         self.threads.start()?;
         let progress = Progress::new(self.quiet);
@@ -169,7 +173,7 @@ impl Arguments {
             files => Some(read_all(files, &options)?),
         };
         let unlabeled = self.unlabeled.read(&self.input)?;
-        let log = self.log.as_ref().map(Log::create).transpose()?;
+        let log = self.log.as_ref().map(Log::new);
         let mut watcher = Watcher::new(&progress, &self.train, log);
         let interrupt = interrupt_flag();
         let trained = trainer.interrupt(interrupt).unlabeled(&unlabeled).train(
@@ -185,7 +189,7 @@ impl Arguments {
     }
 }
 
-/// Refuses a log that would take the place of the model, or cannot be written.
+/// Refuses a log that would take the place of the model.
 pub fn check_log(log: &Path, model: &Path) -> Result<()> {
     if replace::is_same(log, model) {
         return Err(Error::parameter(format!(
@@ -193,7 +197,7 @@ pub fn check_log(log: &Path, model: &Path) -> Result<()> {
             log.display()
         )));
     }
-    replace::check(log)
+    Ok(())
 }
 
 /// The template to train with on `files`; none for attributes made elsewhere.

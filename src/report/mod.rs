@@ -5,7 +5,7 @@
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
@@ -112,37 +112,36 @@ pub struct End {
 #[derive(Debug)]
 pub struct Log {
     path: PathBuf,
-    file: BufWriter<File>,
+    /// None before the first line, so that what fails before it leaves an old record alone.
+    file: Option<BufWriter<File>>,
 }
 
 impl Log {
-    /// Begins a record in a new file, or over an old one.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Io`] when the file cannot be made.
-    pub fn create(path: impl AsRef<Path>) -> Result<Self> {
-        let path = path.as_ref();
-        let file = File::create(path).map_err(|e| Error::io(path, e))?;
-        Ok(Self {
-            path: path.to_owned(),
-            file: BufWriter::new(file),
-        })
+    /// A record that its first line will begin, in a new file or over an old one.
+    #[must_use]
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Self {
+            path: path.into(),
+            file: None,
+        }
     }
 
     /// Writes a line.
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] when the file cannot be written.
+    /// [`Error::Io`] when the file cannot be made or written.
     pub fn write(&mut self, record: &Record) -> Result<()> {
-        let mut line = serde_json::to_string(record)
-            .map_err(|e| Error::io(&self.path, std::io::Error::other(e)))?;
+        let failed = |e| Error::io(&self.path, e);
+        let mut line = serde_json::to_string(record).map_err(|e| failed(e.into()))?;
         line.push('\n');
-        self.file
-            .write_all(line.as_bytes())
-            .and_then(|()| self.file.flush())
-            .map_err(|e| Error::io(&self.path, e))
+        let file = match &mut self.file {
+            Some(file) => file,
+            none => none.insert(BufWriter::new(File::create(&self.path).map_err(failed)?)),
+        };
+        file.write_all(line.as_bytes())
+            .and_then(|()| file.flush())
+            .map_err(failed)
     }
 }
 

@@ -76,7 +76,8 @@ fn a_log_holds_a_record_a_line_as_soon_as_it_is_written() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.jsonl");
     std::fs::write(&path, "an older log\n").unwrap();
-    let mut log = Log::create(&path).unwrap();
+    let mut log = Log::new(&path);
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "an older log\n");
     let records = [start(), iteration(), end()];
     for (i, record) in records.iter().enumerate() {
         log.write(record).unwrap();
@@ -90,6 +91,6 @@ fn a_log_holds_a_record_a_line_as_soon_as_it_is_written() {
 fn a_log_that_cannot_be_made_names_its_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("none/run.jsonl");
-    let fault = Log::create(&path).unwrap_err();
+    let fault = Log::new(&path).write(&start()).unwrap_err();
     assert!(matches!(fault, Error::Io { path: named, .. } if named == path));
 }

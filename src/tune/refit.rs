@@ -1,5 +1,7 @@
 //! The best configuration, once more, on all data.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use super::bases::Bases;
 use super::course::{Course, Step};
 use super::search::Search;
@@ -13,6 +15,8 @@ pub(super) struct Refit<'a> {
     pub material: &'a Material,
     /// Which configuration.
     pub number: usize,
+    /// What ends it; none after an interrupt that ended the search, which does not end this.
+    pub interrupt: Option<&'a AtomicBool>,
 }
 
 impl Refit<'_> {
@@ -41,13 +45,16 @@ impl Refit<'_> {
             let step = Step::new(end, false, drop)?;
             theta = step.copy()?;
             begun.go_on(step);
+            if self.is_interrupted() {
+                return Ok((theta, begun.done));
+            }
         }
         let mut course = Course::from_base(&begun, has_noise);
         let options = configuration.options(&self.search.options);
         for rung in self.search.schedule.rungs(self.search.configurations.len()) {
             let all = iterations.saturating_sub(course.given);
             let target = self.search.target(&rung).unwrap_or(all).min(all);
-            let Some(leg) = course.leg(Some(target), self.interrupt()) else {
+            let Some(leg) = course.leg(Some(target), self.interrupt) else {
                 continue;
             };
             let end = self.material.run(
@@ -60,6 +67,9 @@ impl Refit<'_> {
             let step = Step::new(end, false, drop)?;
             theta = step.copy()?;
             course.go_on(step);
+            if self.is_interrupted() {
+                break;
+            }
         }
         Ok((theta, course.warm_up + course.done))
     }
@@ -72,14 +82,12 @@ impl Refit<'_> {
             is_warm_up: false,
             best: None,
             recall_bias: 0.0,
-            interrupt: self.interrupt(),
+            interrupt: self.interrupt,
         }
     }
 
-    /// An interrupt that ended the search does not end this.
-    fn interrupt(&self) -> Option<&std::sync::atomic::AtomicBool> {
-        self.search
-            .interrupt
-            .filter(|_| !self.search.is_interrupted())
+    fn is_interrupted(&self) -> bool {
+        self.interrupt
+            .is_some_and(|flag| flag.load(Ordering::Relaxed))
     }
 }

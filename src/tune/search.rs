@@ -124,7 +124,7 @@ impl Search<'_> {
         let Running {
             bases, champion, ..
         } = running;
-        let interrupted = self.is_interrupted();
+        let mut interrupted = self.is_interrupted();
         let Some(best) = standings.first().filter(|best| best.score.is_some()) else {
             return Err(Error::parameter(match interrupted {
                 true => {
@@ -152,8 +152,10 @@ impl Search<'_> {
                     bases: &bases,
                     material: &material,
                     number: best.number - 1,
+                    interrupt: self.interrupt.filter(|_| !interrupted),
                 };
                 let (theta, iterations) = refit.run(best.counted)?;
+                interrupted = self.is_interrupted();
                 (theta, best.recall_bias, Some(iterations))
             }
         };

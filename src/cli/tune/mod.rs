@@ -288,6 +288,7 @@ impl Arguments {
         Model::check_target(&self.model)?;
         if let Some(log) = &self.log {
             check_log(log, &self.model)?;
+            replace::check(log)?;
         }
         Ok(Checked {
             options,
