@@ -27,7 +27,7 @@ def svg(path, panels, x_name):
             out.append(f'<text x="{x0 - 4}" y="{py + 4:.1f}" text-anchor="end">{y:.3g}</text>')
         for x in sorted({min(xs), (min(xs) + max(xs)) / 2, max(xs)}):
             px = place((x, low))[0]
-            out.append(f'<text x="{px:.1f}" y="{top + height + 14}" text-anchor="middle">{x:g}</text>')
+            out.append(f'<text x="{px:.1f}" y="{top + height + 14}" text-anchor="middle">{x:.3g}</text>')
         out.append(f'<text x="{x0 + width / 2 - 10}" y="{top + height + 28}" text-anchor="middle">{x_name}</text>')
         for j, (label, line) in enumerate(lines):
             path_points = " ".join("%.1f,%.1f" % place(p) for p in line)

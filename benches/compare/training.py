@@ -13,7 +13,7 @@ tags the training file; its speed is tokens by processor seconds of the whole pr
 stopped after LIMIT seconds, then its last loss is shown and there is no model.
 """
 
-import json, os, platform, resource, subprocess, sys, tempfile, threading, time
+import json, math, os, platform, resource, subprocess, sys, tempfile, threading, time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import material
@@ -209,16 +209,16 @@ def table(results):
 
 
 def plot(results, target):
+    """How far each is above the lowest loss that any has found, by seconds."""
+    names = {"python-crfsuite": "CRFsuite", "dropchain, 1 thread": "1 thread", "dropchain, 2 threads": "2 threads"}
     panels = []
     for case, result in results.items():
-        lines, last = [], result["runs"]["python-crfsuite"]
-        first = last["course"][0][1]
-        for name, run in result["runs"].items():
-            within = [(x, y) for x, y in run["course"] if y < first and x <= last["seconds"]]
-            if within and name != "dropchain, 2 threads":
-                lines.append((name, within))
+        runs = {short: result["runs"][name]["course"] for name, short in names.items()}
+        lowest = min(loss for course in runs.values() for _, loss in course)
+        above = lambda loss: max(math.log10(loss / lowest - 1), -5) if loss > lowest else -5
+        lines = [(short, [(x, above(loss)) for x, loss in course]) for short, course in runs.items()]
         panels.append((case, lines))
-    svg(target, panels, "seconds; loss upwards")
+    svg(target, panels, "seconds; upwards log10(loss / lowest loss − 1)")
 
 
 def main():
