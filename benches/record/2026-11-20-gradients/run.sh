@@ -37,3 +37,10 @@ approximate="--engines adjoint,local,window=1,window=2,window=4"
 cd "$here/../../../corpora/sample"
 bench sample-training train.conll --columns word,upos,ner --template ner-finkel --dev dev.conll --weights trained \
   --repeat 1 --engines adjoint,local,window=1,window=2,window=4 --train --patience 1000
+cd "$corpora"
+since="--collapse on --train --repeat 1 $approximate --threads 1"
+# shellcheck disable=SC2086
+{
+  bench ewt-3000-training $tags --limit 3000 --dev ewt/dev.conllu $since
+  bench wnut17-io-training $names --scheme io --dev wnut17/dev.conll $since
+}
