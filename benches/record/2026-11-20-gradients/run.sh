@@ -6,11 +6,14 @@ dropchain=$1 corpora=$2
 here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
 cd "$corpora"
 
+# The defaults of that day.
+rates="--dropout 0.5 --edge-dropout 0.5 --l2 0.02"
 bench() { # NAME OPTIONS…
   local name=$1
   shift
   echo "== $name: $*"
-  "$dropchain" bench gradients "$@" --quiet --json "$here/$name.json"
+  # shellcheck disable=SC2086
+  "$dropchain" bench gradients "$@" $rates --quiet --json "$here/$name.json"
   echo
 }
 
@@ -38,6 +41,7 @@ cd "$here/../../../corpora/sample"
 bench sample-training train.conll --columns word,upos,ner --template ner-finkel --dev dev.conll --weights trained \
   --repeat 1 --engines adjoint,local,window=1,window=2,window=4 --train --patience 1000
 cd "$corpora"
+rates="" # the defaults of 2026-11-21
 since="--collapse on --train --repeat 1 $approximate --threads 1"
 # shellcheck disable=SC2086
 {
