@@ -2,7 +2,7 @@
 # Measures the gradients of the noise term. Usage: run.sh DROPCHAIN CORPORA, the program by its full path,
 # with wnut17/ and ewt/ in CORPORA; tables go to standard output, JSON beside this file.
 set -euo pipefail
-dropchain=$1 corpora=$2
+dropchain=$1 corpora=$(readlink -f "$2")
 here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
 cd "$corpora"
 
