@@ -258,6 +258,10 @@ fn what_depends_on_the_data_is_told_and_leaves_files_alone() {
             "--dev dev.conll --warm-up 5 --max-iterations 5",
             "no iterations are left",
         ),
+        (
+            "--dev dev.conll --dropout 0 --l1 100000",
+            "no configuration made an iteration: training begins at the minimum",
+        ),
         ("--dev nowhere.conll", "nowhere.conll: "),
     ] {
         let message = folder

@@ -1,14 +1,12 @@
 //! `dropchain compare`
 
-use std::io::Write;
-
 use clap::Args;
 use dropchain::Error;
 use dropchain::eval::Comparison;
 
 use super::arguments::{Input, Threads};
 use super::predictions::{Gold, labels};
-use super::{Failure, Outcome, stdout_failed};
+use super::{Failure, Outcome, print};
 
 /// Tell whether tagger B is better than tagger A, or lucky: paired bootstrap
 #[derive(Debug, Args)]
@@ -78,9 +76,6 @@ impl Arguments {
         } else {
             report.to_string()
         };
-        std::io::stdout()
-            .lock()
-            .write_all(text.as_bytes())
-            .map_err(stdout_failed)
+        print(&text)
     }
 }

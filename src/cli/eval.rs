@@ -1,6 +1,5 @@
 //! `dropchain eval`
 
-use std::io::Write;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
@@ -17,7 +16,7 @@ use super::arguments::{Input, Switch, Threads};
 use super::predictions::{Gold, labels};
 use super::progress::notice;
 use super::tag::read_options;
-use super::{Failure, Outcome, stdout_failed};
+use super::{Failure, Outcome, print};
 
 /// Confusions that are shown.
 const CONFUSIONS: usize = 30;
@@ -84,10 +83,7 @@ impl Arguments {
         } else {
             self.text(&evaluation)
         };
-        std::io::stdout()
-            .lock()
-            .write_all(text.as_bytes())
-            .map_err(stdout_failed)
+        print(&text)
     }
 
     fn text(&self, evaluation: &Evaluation) -> String {

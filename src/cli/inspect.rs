@@ -1,7 +1,6 @@
 //! `dropchain inspect`
 
 use std::fmt::Write as _;
-use std::io::Write as _;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -11,7 +10,7 @@ use dropchain::ids::LabelId;
 use dropchain::model::{Kind, Model, Precision};
 use serde_json::{Value, json};
 
-use super::{Outcome, stdout_failed};
+use super::{Outcome, print};
 
 /// Show what a model has learned: labels, transitions, strongest attributes
 #[derive(Debug, Args)]
@@ -47,10 +46,7 @@ impl Arguments {
         } else {
             self.text(&model, &strongest)
         };
-        std::io::stdout()
-            .lock()
-            .write_all(text.as_bytes())
-            .map_err(stdout_failed)
+        print(&text)
     }
 
     fn text(&self, model: &Model, strongest: &Strongest) -> String {

@@ -17,7 +17,7 @@ mod training;
 mod tune;
 mod watcher;
 
-use std::io;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -85,6 +85,14 @@ fn stdout_failed(error: io::Error) -> Failure {
 }
 
 type Outcome = Result<(), Failure>;
+
+/// Writes results to standard output.
+fn print(text: &str) -> Outcome {
+    io::stdout()
+        .lock()
+        .write_all(text.as_bytes())
+        .map_err(stdout_failed)
+}
 
 /// Runs the program.
 pub fn run() -> ExitCode {

@@ -13,7 +13,7 @@ use dropchain::{Error, Result, replace};
 use super::Outcome;
 use super::arguments::{Chain, Course, Input, Threads};
 use super::progress::Progress;
-use super::training::{Manner, Shared, Storage, Unlabeled, interrupt_flag};
+use super::training::{Manner, Shared, Storage, Unlabeled, check_log, interrupt_flag};
 use super::watcher::Watcher;
 
 /// Train a model on labeled sentences
@@ -187,17 +187,6 @@ impl Arguments {
         progress.say(&format!("wrote {}", self.model.display()));
         watcher.finish().map_err(Into::into)
     }
-}
-
-/// Refuses a log that would take the place of the model.
-pub fn check_log(log: &Path, model: &Path) -> Result<()> {
-    if replace::is_same(log, model) {
-        return Err(Error::parameter(format!(
-            "--log {}: that is where the model goes; expected another file",
-            log.display()
-        )));
-    }
-    Ok(())
 }
 
 /// The template to train with on `files`; none for attributes made elsewhere.

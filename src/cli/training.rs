@@ -1,5 +1,6 @@
 //! Arguments of training that `train` and `tune` share.
 
+use std::path::Path;
 use std::str::FromStr;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -9,7 +10,7 @@ use dropchain::model::Precision;
 use dropchain::noise::Method;
 use dropchain::sentence::Sentence;
 use dropchain::train::{Defaults, NoiseKind, TrainOptions};
-use dropchain::{Error, Result};
+use dropchain::{Error, Result, replace};
 
 use super::arguments::{Chain, Course, FormatName, Input, Switch};
 use super::progress::notice;
@@ -231,6 +232,17 @@ pub fn guess_unlabeled(file: &str) -> Format {
         name if name.ends_with(".txt") || name == "-" => Format::Text,
         name => Format::guess(name),
     }
+}
+
+/// Refuses a log that would take the place of the model.
+pub fn check_log(log: &Path, model: &Path) -> Result<()> {
+    if replace::is_same(log, model) {
+        return Err(Error::parameter(format!(
+            "--log {}: that is where the model goes; expected another file",
+            log.display()
+        )));
+    }
+    Ok(())
 }
 
 /// The flag that Ctrl-C sets. A second Ctrl-C ends the program at once.

@@ -32,6 +32,27 @@ pub struct Leg<'a> {
     pub interrupt: Option<&'a AtomicBool>,
 }
 
+impl<'a> Leg<'a> {
+    /// The first iterations, without noise.
+    #[must_use]
+    pub fn warm_up(
+        start: Vec<f64>,
+        limit: usize,
+        recall_bias: f64,
+        interrupt: Option<&'a AtomicBool>,
+    ) -> Self {
+        Self {
+            start,
+            done: 0,
+            limit: Some(limit),
+            is_warm_up: true,
+            best: None,
+            recall_bias,
+            interrupt,
+        }
+    }
+}
+
 /// How a leg ended.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LegEnd {

@@ -1,7 +1,5 @@
 //! The best configuration, once more, on all data.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-
 use super::bases::Bases;
 use super::course::{Course, Step};
 use super::search::Search;
@@ -15,8 +13,6 @@ pub(super) struct Refit<'a> {
     pub material: &'a Material,
     /// Which configuration.
     pub number: usize,
-    /// What ends it; none after an interrupt that ended the search, which does not end this.
-    pub interrupt: Option<&'a AtomicBool>,
 }
 
 impl Refit<'_> {
@@ -34,18 +30,12 @@ impl Refit<'_> {
             }
             begun = Course::new();
             let options = self.bases.all[base].options(&self.search.options);
-            let end = self.material.run(
-                &options,
-                Leg {
-                    start: theta,
-                    is_warm_up: true,
-                    ..self.leg(limit, 0)
-                },
-            )?;
+            let leg = Leg::warm_up(theta, limit, 0.0, self.search.interrupt);
+            let end = self.material.run(&options, leg)?;
             let step = Step::new(end, false, drop)?;
             theta = step.copy()?;
             begun.go_on(step);
-            if self.is_interrupted() {
+            if self.search.is_interrupted() {
                 return Ok((theta, begun.done));
             }
         }
@@ -54,7 +44,7 @@ impl Refit<'_> {
         for rung in self.search.schedule.rungs(self.search.configurations.len()) {
             let all = iterations.saturating_sub(course.given);
             let target = self.search.target(&rung).unwrap_or(all).min(all);
-            let Some(leg) = course.leg(Some(target), self.interrupt) else {
+            let Some(leg) = course.leg(Some(target), self.search.interrupt) else {
                 continue;
             };
             let end = self.material.run(
@@ -67,27 +57,10 @@ impl Refit<'_> {
             let step = Step::new(end, false, drop)?;
             theta = step.copy()?;
             course.go_on(step);
-            if self.is_interrupted() {
+            if self.search.is_interrupted() {
                 break;
             }
         }
         Ok((theta, course.warm_up + course.done))
-    }
-
-    fn leg(&self, limit: usize, done: usize) -> Leg<'_> {
-        Leg {
-            start: Vec::new(),
-            done,
-            limit: Some(limit),
-            is_warm_up: false,
-            best: None,
-            recall_bias: 0.0,
-            interrupt: self.interrupt,
-        }
-    }
-
-    fn is_interrupted(&self) -> bool {
-        self.interrupt
-            .is_some_and(|flag| flag.load(Ordering::Relaxed))
     }
 }

@@ -94,8 +94,8 @@ impl Search<'_> {
     /// # Errors
     ///
     /// Options without meaning; no configurations, or one with a template that `data` do not have; too
-    /// little memory; an objective that is not finite where training begins; interrupted before anything
-    /// was scored.
+    /// little memory; an objective that is not finite where training begins; nothing that was scored, as
+    /// training was interrupted or begins at its minimum.
     pub fn run(&self, data: Data, observer: &dyn Observer) -> Result<Found> {
         self.check(&data)?;
         let bases = Bases::new(&self.configurations, &self.options, self.warm_start);
@@ -147,12 +147,16 @@ impl Search<'_> {
             Some((_, weights)) if !has_folds => (weights.theta, weights.recall_bias, None),
             _ => {
                 observer.progress(Stage::Refit(best.best_iteration), 0, 1);
+                // An interrupt that ended the search does not end this.
+                let search = Search {
+                    interrupt: self.interrupt.filter(|_| !interrupted),
+                    ..self.clone()
+                };
                 let refit = Refit {
-                    search: self,
+                    search: &search,
                     bases: &bases,
                     material: &material,
                     number: best.number - 1,
-                    interrupt: self.interrupt.filter(|_| !interrupted),
                 };
                 let (theta, iterations) = refit.run(best.counted)?;
                 interrupted = self.is_interrupted();
@@ -263,15 +267,8 @@ impl Running<'_> {
                 let mut recall_bias = 0.0;
                 for (place, &base) in path.iter().enumerate() {
                     let options = self.bases.all[base].options(&self.search.options);
-                    let leg = Leg {
-                        start: theta,
-                        done: 0,
-                        limit: Some(self.bases.iterations_at(place)),
-                        is_warm_up: true,
-                        best: None,
-                        recall_bias,
-                        interrupt: self.search.interrupt,
-                    };
+                    let limit = self.bases.iterations_at(place);
+                    let leg = Leg::warm_up(theta, limit, recall_bias, self.search.interrupt);
                     let end = material.run(&options, leg)?;
                     let step =
                         Step::new(end, self.plan.in_files, |best| self.offer_of(base, best))?;

@@ -1,6 +1,5 @@
 //! `dropchain bench gradients`
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -17,7 +16,7 @@ use super::tables;
 use crate::cli::arguments::{Chain, Course, Input, Switch, Threads};
 use crate::cli::progress::Progress;
 use crate::cli::train::choose_template;
-use crate::cli::{Outcome, stdout_failed};
+use crate::cli::{Outcome, print};
 
 /// Compare the ways to the gradient of the noise term: how fast, how exact
 #[derive(Debug, Args)]
@@ -327,11 +326,4 @@ fn ask_for_peak(engine: usize) -> Option<u64> {
         .output()
         .ok()?;
     serde_json::from_slice(&output.stdout).ok()?
-}
-
-fn print(text: &str) -> Outcome {
-    std::io::stdout()
-        .lock()
-        .write_all(text.as_bytes())
-        .map_err(stdout_failed)
 }

@@ -3,7 +3,6 @@
 mod results;
 mod watcher;
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Instant;
@@ -18,9 +17,9 @@ use dropchain::{Error, Result, replace};
 
 use super::arguments::{Chain, Course, Input, Switch, Threads};
 use super::progress::Progress;
-use super::train::{check_log, choose_template};
-use super::training::{Manner, Shared, Storage, Unlabeled, interrupt_flag};
-use super::{Outcome, stdout_failed};
+use super::train::choose_template;
+use super::training::{Manner, Shared, Storage, Unlabeled, check_log, interrupt_flag};
+use super::{Outcome, print};
 use results::Results;
 use watcher::Watcher;
 
@@ -257,10 +256,7 @@ impl Arguments {
         } else {
             results.table()
         };
-        std::io::stdout()
-            .lock()
-            .write_all(text.as_bytes())
-            .map_err(stdout_failed)
+        print(&text)
     }
 
     /// Looks at everything that needs no work to look at.
