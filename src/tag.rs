@@ -102,6 +102,14 @@ struct Bound {
     source: AttributeSource,
 }
 
+impl Bound {
+    /// Whether it is that of a tagger for the columns of `schema`.
+    fn is_of(&self, tagger: &Tagger, schema: &Arc<Schema>) -> bool {
+        Arc::ptr_eq(&self.tagger, &tagger.identity)
+            && (Arc::ptr_eq(&self.schema, schema) || self.schema == *schema)
+    }
+}
+
 /// The constraint for decoding legal sequences of a scheme; none where everything is legal.
 pub(crate) fn constraint(labels: &LabelSet, scheme: Scheme) -> Option<Constraint> {
     let legal = crate::label::Constraint::new(labels, scheme);
@@ -234,7 +242,14 @@ impl Tagger {
         if sentence.is_empty() {
             return Ok(edges);
         }
-        let bound = self.bind(sentence.schema(), workspace.bound.take())?;
+        let schema = sentence.schema();
+        let bound = match workspace.bound.take() {
+            Some(bound) if bound.is_of(self, schema) => bound,
+            _ => {
+                workspace.scratch.forget();
+                self.bind(schema)?
+            }
+        };
         workspace.scratch.clear();
         let mut scorer = Scorer {
             model: &self.model,
@@ -258,15 +273,8 @@ impl Tagger {
         Ok(edges)
     }
 
-    /// The template, bound to the columns of `schema`: `last`, if that is what it is.
-    fn bind(&self, schema: &Arc<Schema>, last: Option<Bound>) -> Result<Bound> {
-        let same = |bound: &Bound| {
-            Arc::ptr_eq(&bound.tagger, &self.identity)
-                && (Arc::ptr_eq(&bound.schema, schema) || bound.schema == *schema)
-        };
-        if let Some(bound) = last.filter(same) {
-            return Ok(bound);
-        }
+    /// The template, bound to the columns of `schema`.
+    fn bind(&self, schema: &Arc<Schema>) -> Result<Bound> {
         let source = AttributeSource::bind(self.model.header().template.as_ref(), schema)?;
         Ok(Bound {
             tagger: Arc::clone(&self.identity),

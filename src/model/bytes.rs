@@ -29,6 +29,7 @@ enum Storage {
 impl std::ops::Deref for Storage {
     type Target = [u8];
 
+    #[inline(always)]
     fn deref(&self) -> &[u8] {
         match self {
             Self::Mapped(map) => map,
@@ -112,16 +113,28 @@ impl Bytes {
         self.storage.get(range)
     }
 
+    /// All bytes, unchecked.
+    #[inline(always)]
+    pub fn all(&self) -> &[u8] {
+        &self.storage
+    }
+
+    /// The byte at `at`, unchecked, or 0: reading it brings what is around it from memory.
+    #[inline(always)]
+    pub fn touch(&self, at: usize) -> u8 {
+        self.storage.get(at).copied().unwrap_or(0)
+    }
+
     /// Bytes of the blocks, checked.
     ///
     /// # Errors
     ///
     /// [`Error::Model`] when the range does not exist or a block that it touches is damaged.
-    #[inline]
+    #[inline(always)]
     pub fn get(&self, range: Range<usize>) -> Result<&[u8]> {
         let bytes = match self.storage.get(range.clone()) {
             Some(bytes) if range.start >= self.data => bytes,
-            _ => return Err(self.damaged("it points outside of itself")),
+            _ => return Err(self.outside()),
         };
         if bytes.is_empty() {
             return Ok(bytes);
@@ -150,6 +163,12 @@ impl Bytes {
         Ok(())
     }
 
+    #[cold]
+    fn outside(&self) -> Error {
+        self.damaged("it points outside of itself")
+    }
+
+    #[cold]
     pub fn damaged(&self, what: &str) -> Error {
         Error::model(
             &self.path,

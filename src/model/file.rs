@@ -7,7 +7,7 @@ use xxhash_rust::xxh3::Xxh3;
 
 use super::bytes::{Bytes, block_sums};
 use super::header::Header;
-use super::table::{Location, Sections, Table, TableBuilder, Weights};
+use super::table::{Location, Rows, Sections, Table, TableBuilder, Weights};
 use crate::error::{Error, Result};
 use crate::fingerprint::Base;
 use crate::replace;
@@ -227,7 +227,7 @@ impl Model {
             "scores are [1 or K][stride]"
         );
         let key = table.key(name);
-        let Some(location) = self.find(kind, key, self.first_slot(kind, key)?)? else {
+        let Some(location) = self.find(kind, key)? else {
             return Ok(false);
         };
         if !self
@@ -250,20 +250,31 @@ impl Model {
         self.table(kind).key(name)
     }
 
-    /// What [`Model::find`] begins with; many of these at once wait for memory only once.
-    #[inline]
-    pub(crate) fn first_slot(&self, kind: Kind, key: u64) -> Result<[u64; 2]> {
-        self.table(kind).first_slot(&self.bytes, key)
+    /// Reads where [`Model::find`] will. Where many follow each other, memory is waited for once.
+    #[inline(always)]
+    pub(crate) fn touch_slot(&self, kind: Kind, key: u64) -> u8 {
+        self.table(kind).touch_slot(&self.bytes, key)
+    }
+
+    /// Reads where [`Model::weights_at`] will, likewise.
+    #[inline(always)]
+    pub(crate) fn touch_weights(&self, kind: Kind, location: Location) -> u8 {
+        self.table(kind).touch_weights(&self.bytes, location)
     }
 
     /// Where the weights of an attribute stand, if it is known.
     #[inline]
-    pub(crate) fn find(&self, kind: Kind, key: u64, slot: [u64; 2]) -> Result<Option<Location>> {
-        self.table(kind).find(&self.bytes, key, slot)
+    pub(crate) fn find(&self, kind: Kind, key: u64) -> Result<Option<Location>> {
+        self.table(kind).find(&self.bytes, key)
+    }
+
+    /// The weights of a kind as rows of numbers, if that is how they are written.
+    pub(crate) fn rows(&self, kind: Kind) -> Option<Rows<'_>> {
+        self.table(kind).rows(&self.bytes)
     }
 
     /// The weights at a location.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn weights_at(&self, kind: Kind, location: Location) -> Result<Weights<'_>> {
         self.table(kind).at(&self.bytes, location)
     }
@@ -284,6 +295,7 @@ impl Model {
         self.bytes.get(data..self.bytes.len()).map(|_| ())
     }
 
+    #[inline(always)]
     fn table(&self, kind: Kind) -> &Table {
         &self.tables[kind as usize]
     }

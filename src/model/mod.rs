@@ -65,4 +65,4 @@ pub(crate) mod tests;
 pub use file::{Kind, Model};
 pub(crate) use header::MAX_LABELS;
 pub use header::{Header, Precision, Provenance};
-pub(crate) use table::{Location, TableBuilder, Weights};
+pub(crate) use table::{Location, Rows, TableBuilder};

@@ -2,10 +2,11 @@
 
 use std::cell::Cell;
 use std::hint::black_box;
+use std::ops::BitOr;
 
 use crate::error::Result;
 use crate::extract::TokenSink;
-use crate::model::{Kind, Location, Model, Weights};
+use crate::model::{Kind, Location, Model, Rows};
 use crate::template::{Attribute, Sink};
 use crate::wide::{self, Kernel};
 
@@ -16,39 +17,146 @@ const UNKNOWN: u64 = 1;
 const KNOWN: u64 = 2;
 
 /// Attributes whose weights are waited for together.
-const WINDOW: usize = 32;
+const WINDOW: usize = 128;
+
+/// Attributes of a kind, of those that have no memo of their own, whose memos are kept from sentence
+/// to sentence: as many as fit the cache of a processor.
+const RECENT: usize = 1 << 14;
 
 /// What is reused from sentence to sentence.
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
-    wanted: Vec<Wanted>,
-    ends: Vec<usize>,     // [T] end of each token in `wanted`
-    slots: Vec<[u64; 2]>, // where the search for each begins
+    kinds: [Gathered; 2],
+    rows: Vec<(usize, f64)>, // where weights stand, and what they are multiplied by
     name: Vec<u8>,
+}
+
+/// The attributes of one kind.
+#[derive(Debug, Default)]
+struct Gathered {
+    wanted: Vec<(u64, f64)>,    // memo and value
+    ends: Vec<usize>,           // [T] end of each token in `wanted`
+    missing: Vec<(usize, u64)>, // number in `wanted` and key of those whose memo is not known
+    recent: Vec<(u64, u64)>,    // [RECENT] keys and memos, each where the key's low bits say
 }
 
 impl Scratch {
     /// Forgets the last sentence.
     pub fn clear(&mut self) {
-        self.wanted.clear();
-        self.ends.clear();
-        self.slots.clear();
+        for gathered in &mut self.kinds {
+            gathered.wanted.clear();
+            gathered.ends.clear();
+            gathered.missing.clear();
+        }
+    }
+
+    /// Forgets what the model has.
+    pub fn forget(&mut self) {
+        self.clear();
+        for gathered in &mut self.kinds {
+            gathered.recent.clear();
+        }
     }
 }
 
-/// An attribute of the sentence.
-#[derive(Clone, Copy, Debug)]
-struct Wanted {
-    kind: Kind,
-    value: f64,
-    place: Place,
+impl Gathered {
+    /// Adds an attribute by its key.
+    #[inline]
+    fn push_key(&mut self, key: u64, value: f64) {
+        if self.recent.is_empty() {
+            self.recent.resize(RECENT, (0, 0));
+        }
+        let (known, memo) = self.recent[key as usize % RECENT];
+        if known != key || memo == 0 {
+            self.missing.push((self.wanted.len(), key));
+        }
+        self.wanted.push((memo, value));
+    }
+
+    /// Looks up the attributes whose memos are missing.
+    fn find_missing(&mut self, kind: Kind, model: &Model) -> Result<()> {
+        let touch = |&(_, key): &(usize, u64)| model.touch_slot(kind, key);
+        black_box(self.missing.iter().map(touch).fold(0, BitOr::bitor));
+        for &(i, key) in &self.missing {
+            let memo = memo(model.find(kind, key)?);
+            self.wanted[i].0 = memo;
+            self.recent[key as usize % RECENT] = (key, memo);
+        }
+        Ok(())
+    }
+
+    /// Adds up rows of a table, [K] each, to scores, `[T][stride]`.
+    fn add_rows(
+        &mut self,
+        table: &Rows<'_>,
+        rows: &mut Vec<(usize, f64)>,
+        stride: usize,
+        scores: &mut [f64],
+    ) -> Result<()> {
+        rows.clear();
+        let mut start = 0;
+        for end in &mut self.ends {
+            for &(memo, value) in &self.wanted[start..*end] {
+                if let Some(location) = location(memo) {
+                    rows.push((table.place(location)?, value));
+                }
+            }
+            start = std::mem::replace(end, rows.len());
+        }
+        let (mut start, mut touched) = (0, 0);
+        for (&end, scores) in self.ends.iter().zip(scores.chunks_exact_mut(stride)) {
+            while touched < end {
+                let window = &rows[touched..rows.len().min(touched + WINDOW)];
+                let touch = |&(place, _): &(usize, f64)| table.touch(place);
+                black_box(window.iter().map(touch).fold(0, BitOr::bitor));
+                touched += WINDOW;
+            }
+            table.add(&rows[start..end], scores);
+            start = end;
+        }
+        Ok(())
+    }
+
+    /// Adds up the weights of any table to scores, `[T][width]` in lines of `stride`.
+    fn add_each(
+        &self,
+        (kind, model): (Kind, &Model),
+        (stride, width): (usize, usize),
+        scores: &mut [f64],
+    ) -> Result<()> {
+        let (mut start, mut touched) = (0, 0);
+        for (&end, scores) in self.ends.iter().zip(scores.chunks_exact_mut(width)) {
+            while touched < end {
+                let window = &self.wanted[touched..self.wanted.len().min(touched + WINDOW)];
+                let touch = |&(memo, _): &(u64, f64)| {
+                    location(memo).map_or(0, |at| model.touch_weights(kind, at))
+                };
+                black_box(window.iter().map(touch).fold(0, BitOr::bitor));
+                touched += WINDOW;
+            }
+            wide::run(Sum {
+                kind,
+                model,
+                wanted: &self.wanted[start..end],
+                stride,
+                scores,
+            })?;
+            start = end;
+        }
+        Ok(())
+    }
 }
 
-#[derive(Clone, Copy, Debug)]
-enum Place {
-    At(Location),
-    Key(u64),
-    Unknown,
+/// The location that a memo stands for.
+#[inline(always)]
+fn location(memo: u64) -> Option<Location> {
+    (memo >= KNOWN).then(|| Location::from_number(memo - KNOWN))
+}
+
+/// The memo of an attribute that stands there.
+#[inline(always)]
+fn memo(location: Option<Location>) -> u64 {
+    location.map_or(UNKNOWN, |l| l.to_number().wrapping_add(KNOWN))
 }
 
 /// Adds up the weights of attributes.
@@ -65,31 +173,18 @@ pub(super) struct Scorer<'a> {
 }
 
 impl Scorer<'_> {
-    #[inline]
+    #[inline(always)]
     fn take(&mut self, kind: Kind, attribute: &Attribute<'_>, value: f64) {
-        // There is no edge into the first token.
-        if kind == Kind::Edge && (self.scratch.ends.is_empty() || self.width == 0) {
-            return;
-        }
-        let memo = attribute.memo();
-        let place = match memo.map_or(0, Cell::get) {
-            UNKNOWN => return,
-            0 => None,
-            number => Some(Location::from_number(number.wrapping_sub(KNOWN))),
-        };
-        let place = match place {
-            Some(location) => Ok(Some(Place::At(location))),
-            None => self.look_up(kind, attribute),
-        };
-        match place {
-            Ok(Some(place)) => self.scratch.wanted.push(Wanted { kind, value, place }),
-            Ok(None) => {}
-            Err(fault) => self.fault = Err(fault),
+        match attribute.memo().map_or(0, Cell::get) {
+            0 => self.look_up(kind, attribute, value),
+            UNKNOWN => {}
+            memo => self.scratch.kinds[kind as usize].wanted.push((memo, value)),
         }
     }
 
-    /// The key of an attribute, or its location where it has a memo, which is then set.
-    fn look_up(&mut self, kind: Kind, attribute: &Attribute<'_>) -> Result<Option<Place>> {
+    /// Takes an attribute by its key, or by its memo where it has one, which is then set.
+    #[inline(never)]
+    fn look_up(&mut self, kind: Kind, attribute: &Attribute<'_>, value: f64) {
         let key = match self.model.base() {
             Some(_) => attribute.key(),
             None => {
@@ -99,106 +194,88 @@ impl Scorer<'_> {
                 self.model.key(kind, name)
             }
         };
-        let Some(memo) = attribute.memo() else {
-            return Ok(Some(Place::Key(key)));
-        };
-        let slot = self.model.first_slot(kind, key)?;
-        let location = self.model.find(kind, key, slot)?;
-        memo.set(location.map_or(UNKNOWN, |l| l.to_number().wrapping_add(KNOWN)));
-        Ok(location.map(Place::At))
+        let gathered = &mut self.scratch.kinds[kind as usize];
+        match attribute.memo() {
+            None => gathered.push_key(key, value),
+            Some(cell) => match self.model.find(kind, key) {
+                Ok(found) => {
+                    cell.set(memo(found));
+                    gathered.wanted.push((memo(found), value));
+                }
+                Err(fault) => self.fault = Err(fault),
+            },
+        }
     }
 
     /// Adds the weights of all attributes to the scores of their tokens, nodes `[T][stride]` and edges
     /// `[T][width]`, in the order in which they came.
     pub fn finish(self, nodes: &mut [f64], edges: &mut [f64]) -> Result<()> {
         self.fault?;
-        let Scratch {
-            wanted,
-            ends,
-            slots,
-            ..
-        } = self.scratch;
-        for wanted in &*wanted {
-            slots.push(match wanted.place {
-                Place::Key(key) => self.model.first_slot(wanted.kind, key)?,
-                _ => [0; 2],
-            });
-        }
-        for (wanted, &slot) in wanted.iter_mut().zip(&*slots) {
-            if let Place::Key(key) = wanted.place {
-                let found = self.model.find(wanted.kind, key, slot)?;
-                wanted.place = found.map_or(Place::Unknown, Place::At);
+        let Scratch { kinds, rows, .. } = self.scratch;
+        for (kind, scores, width) in [
+            (Kind::Node, nodes, self.stride),
+            (Kind::Edge, edges, self.width),
+        ] {
+            let gathered = &mut kinds[kind as usize];
+            gathered.find_missing(kind, self.model)?;
+            match self.model.rows(kind) {
+                _ if gathered.wanted.is_empty() => {}
+                Some(table) => gathered.add_rows(&table, rows, self.stride, scores)?,
+                None => gathered.add_each((kind, self.model), (self.stride, width), scores)?,
             }
-        }
-        let mut start = 0;
-        for (t, &end) in ends.iter().enumerate() {
-            for attributes in wanted[start..end].chunks(WINDOW) {
-                let mut window = [(Kind::Node, 0.0, Weights::default()); WINDOW];
-                let mut length = 0;
-                for wanted in attributes {
-                    if let Place::At(location) = wanted.place {
-                        let weights = self.model.weights_at(wanted.kind, location)?;
-                        // Read, so that the rest is on its way from memory.
-                        black_box(weights.sample());
-                        window[length] = (wanted.kind, wanted.value, weights);
-                        length += 1;
-                    }
-                }
-                let all = wide::run(Sum {
-                    window: &window[..length],
-                    stride: self.stride,
-                    node: &mut nodes[t * self.stride..][..self.stride],
-                    edge: &mut edges[t * self.width..][..self.width],
-                });
-                if !all {
-                    return Err(self.model.misplaced());
-                }
-            }
-            start = end;
         }
         Ok(())
     }
 }
 
 impl Sink for Scorer<'_> {
+    #[inline(always)]
     fn node(&mut self, attribute: &Attribute<'_>, value: f64) {
         self.take(Kind::Node, attribute, value);
     }
 
     fn edge(&mut self, attribute: &Attribute<'_>, value: f64) {
-        self.take(Kind::Edge, attribute, value);
+        // There is no edge into the first token.
+        let first = self.scratch.kinds[Kind::Edge as usize].ends.is_empty();
+        if !first && self.width > 0 {
+            self.take(Kind::Edge, attribute, value);
+        }
     }
 }
 
 impl TokenSink for Scorer<'_> {
     fn end_token(&mut self, _t: usize) -> Result<()> {
-        self.scratch.ends.push(self.scratch.wanted.len());
+        for gathered in &mut self.scratch.kinds {
+            gathered.ends.push(gathered.wanted.len());
+        }
         std::mem::replace(&mut self.fault, Ok(()))
     }
 }
 
-/// Sums up the weights of a token's attributes, in their order; `false` if some belong to no label.
+/// Sums up the weights of a token's attributes, in their order.
 struct Sum<'a> {
-    window: &'a [(Kind, f64, Weights<'a>)],
+    kind: Kind,
+    model: &'a Model,
+    wanted: &'a [(u64, f64)],
     stride: usize,
-    node: &'a mut [f64],
-    edge: &'a mut [f64],
+    scores: &'a mut [f64],
 }
 
 impl Kernel for Sum<'_> {
-    type Output = bool;
+    type Output = Result<()>;
 
     #[inline(always)]
-    fn run(self) -> bool {
-        let mut all = true;
+    fn run(self) -> Result<()> {
         // No closure: it would not be compiled for wide vectors.
-        for (kind, value, weights) in self.window {
-            let scores = match kind {
-                Kind::Node => &mut *self.node,
-                Kind::Edge => &mut *self.edge,
+        for &(memo, value) in self.wanted {
+            let Some(location) = location(memo) else {
+                continue;
             };
-            all &= weights.add_to(*value, self.stride, scores);
+            let weights = self.model.weights_at(self.kind, location)?;
+            if !weights.add_to(value, self.stride, self.scores) {
+                return Err(self.model.misplaced());
+            }
         }
-        all
+        Ok(())
     }
 }

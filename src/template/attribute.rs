@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use super::extract::Compiled;
-use super::workspace::{Item, Workspace};
+use super::workspace::Workspace;
 use crate::fingerprint::{self, Base, append};
 
 /// An attribute of a token. Its name is written only where it is asked for.
@@ -13,8 +13,8 @@ pub struct Attribute<'a>(Parts<'a>);
 #[derive(Clone, Copy, Debug)]
 enum Parts<'a> {
     Name(&'a [u8], Base),
-    /// What a template line makes of one value for each of its slots.
-    Line(&'a Compiled, &'a [Item], &'a Workspace),
+    /// What a template line makes of one value for each of its slots, by number.
+    Line(&'a Compiled, &'a [u32], &'a Workspace),
 }
 
 impl<'a> Attribute<'a> {
@@ -25,7 +25,8 @@ impl<'a> Attribute<'a> {
     }
 
     /// The attribute that a template line makes of one value for each of its slots.
-    pub(super) fn of_line(line: &'a Compiled, values: &'a [Item], ws: &'a Workspace) -> Self {
+    #[inline(always)]
+    pub(super) fn of_line(line: &'a Compiled, values: &'a [u32], ws: &'a Workspace) -> Self {
         Self(Parts::Line(line, values, ws))
     }
 
@@ -37,7 +38,8 @@ impl<'a> Attribute<'a> {
             Parts::Name(name, base) => base.print(name),
             Parts::Line(line, values, ws) => {
                 let slots = line.slots.iter().zip(values);
-                slots.fold(line.print, |print, (slot, item)| {
+                slots.fold(line.print, |print, (slot, &value)| {
+                    let item = ws.item(value);
                     let piece = if line.escape && item.special {
                         ws.escaped(*item)
                     } else {
@@ -61,7 +63,9 @@ impl<'a> Attribute<'a> {
     #[must_use]
     pub fn memo(&self) -> Option<&'a Cell<u64>> {
         match self.0 {
-            Parts::Line(Compiled { memo, .. }, [item], ws) => memo.map(|line| ws.memo(*item, line)),
+            Parts::Line(Compiled { memo, .. }, &[value], ws) => {
+                memo.map(|line| ws.memo(*ws.item(value), line))
+            }
             _ => None,
         }
     }
@@ -96,7 +100,8 @@ impl<'a> Attribute<'a> {
             Parts::Line(line, values, ws) => {
                 let mut slots = line.slots.iter().zip(values);
                 take(&line.head)
-                    && slots.all(|(slot, item)| {
+                    && slots.all(|(slot, &value)| {
+                        let item = ws.item(value);
                         let text = ws.text(*item).as_bytes();
                         let written = if line.escape && item.special {
                             escaped(text, take)

@@ -7,7 +7,7 @@ use super::attribute::Attribute;
 use super::pattern::Pattern;
 use super::syntax::Position;
 use super::view::{Source, View};
-use super::workspace::{self, Item, Workspace};
+use super::workspace::{self, Workspace};
 use crate::error::{Error, Result};
 use crate::fingerprint::{Base, Piece};
 use crate::sentence::{Schema, Sentence};
@@ -243,13 +243,14 @@ impl Extractor {
             match *place {
                 Place::Kept { kept, offset } => {
                     let row = kept * (sentence.len() + 2 * self.plan.padding);
-                    ws.begin_view(workspace::View::Kept { row, offset });
+                    ws.begin_view(workspace::View { row, offset });
                 }
                 Place::Around => {
                     let first = ws.next_cell();
                     ws.set_memos(0);
                     view.fill_around(sentence, ws)?;
-                    ws.begin_view(workspace::View::Around { first });
+                    let row = ws.push_cells(first);
+                    ws.begin_view(workspace::View { row, offset: 0 });
                     overflow(ws)?;
                 }
             }
@@ -322,14 +323,35 @@ impl Extractor {
                     sink.edge(attribute, value);
                 }
             };
+            let mut emit = |values: &[u32], number: f64| {
+                emit(&Attribute::of_line(line, values, ws), number);
+            };
             match &line.slots[..] {
                 [slot] => {
-                    for item in slot.values(t, ws) {
-                        let values = std::slice::from_ref(item);
-                        emit(&Attribute::of_line(line, values, ws), item.weight);
+                    for value in slot.values(t, ws) {
+                        emit(&[value], ws.item(value).weight);
                     }
                 }
-                slots => line.expand(slots, t, ws, (&mut chosen, 1.0), &mut emit),
+                [first, second] => {
+                    let seconds = second.values(t, ws);
+                    for a in first.values(t, ws) {
+                        for b in seconds.clone() {
+                            emit(&[a, b], ws.item(a).weight * ws.item(b).weight);
+                        }
+                    }
+                }
+                [first, second, third] => {
+                    let (seconds, thirds) = (second.values(t, ws), third.values(t, ws));
+                    for a in first.values(t, ws) {
+                        for b in seconds.clone() {
+                            let number = ws.item(a).weight * ws.item(b).weight;
+                            for c in thirds.clone() {
+                                emit(&[a, b, c], number * ws.item(c).weight);
+                            }
+                        }
+                    }
+                }
+                slots => expand(slots, t, ws, (&mut chosen, 1.0), &mut emit),
             }
         }
         ws.chosen = chosen;
@@ -338,8 +360,8 @@ impl Extractor {
 
 impl Slot {
     #[inline(always)]
-    fn values<'a>(&self, t: usize, ws: &'a Workspace) -> &'a [Item] {
-        ws.cell(self.view, self.position.resolve(t, ws.tokens))
+    fn values(&self, t: usize, ws: &Workspace) -> Range<u32> {
+        ws.values_of(ws.cell_number(self.view, self.position.resolve(t, ws.tokens)))
     }
 }
 
@@ -350,25 +372,25 @@ impl Compiled {
             ws.cell(condition.view, position).is_empty() == condition.negated
         })
     }
+}
 
-    /// Emits one attribute for every combination of values of `slots`: those before them have the
-    /// values `chosen` and the product of numbers `value`.
-    fn expand(
-        &self,
-        slots: &[Slot],
-        t: usize,
-        ws: &Workspace,
-        (chosen, value): (&mut Vec<Item>, f64),
-        emit: &mut impl FnMut(&Attribute<'_>, f64),
-    ) {
-        let Some((slot, rest)) = slots.split_first() else {
-            emit(&Attribute::of_line(self, chosen, ws), value);
-            return;
-        };
-        for item in slot.values(t, ws) {
-            chosen.push(*item);
-            self.expand(rest, t, ws, (chosen, value * item.weight), emit);
-            chosen.pop();
-        }
+/// Gives `emit` every combination of values of `slots`, by number, with the product of their numbers:
+/// those before them have the values `chosen` and the product `number`.
+fn expand(
+    slots: &[Slot],
+    t: usize,
+    ws: &Workspace,
+    (chosen, number): (&mut Vec<u32>, f64),
+    emit: &mut impl FnMut(&[u32], f64),
+) {
+    let Some((slot, rest)) = slots.split_first() else {
+        emit(chosen, number);
+        return;
+    };
+    for value in slot.values(t, ws) {
+        chosen.push(value);
+        let number = number * ws.item(value).weight;
+        expand(rest, t, ws, (chosen, number), emit);
+        chosen.pop();
     }
 }

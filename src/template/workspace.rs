@@ -76,7 +76,7 @@ pub struct Workspace {
     entries: Vec<Entry>,
     table: HashTable<u32>,
     outside: Vec<u32>, // [columns][2·padding] first cell of what lies before and after
-    rows: Vec<u32>,    // [columns][padding + T + padding] first cell of each position
+    rows: Vec<u32>,    // [rows][padding + T + padding] first cell of each position
     views: Vec<View>,
     overflow: bool,
     scratch: String,
@@ -85,17 +85,15 @@ pub struct Workspace {
     pub(super) cuts: Vec<usize>,
     pub(super) seen: HashTable<(u32, u32)>,
     pub(super) tags: Vec<u8>,
-    pub(super) chosen: Vec<Item>,
+    pub(super) chosen: Vec<u32>,
 }
 
-/// Where the cells of a view lie.
+/// Where the cells of a view lie: `row` is the place of the first position in `rows`, `offset` what is
+/// added to the number of the cell that stands there.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum View {
-    /// Among those of the entry at each position: `row` is the first position in `rows`, `offset`
-    /// the number of the view among those of its column.
-    Kept { row: usize, offset: usize },
-    /// In a row, from the one before the sentence on.
-    Around { first: usize },
+pub(super) struct View {
+    pub row: usize,
+    pub offset: usize,
 }
 
 impl Workspace {
@@ -240,6 +238,16 @@ impl Workspace {
             .extend_from_slice(&self.outside[after..after + self.padding]);
     }
 
+    /// Adds a row of cells that were filled from `first` on: for the position before the sentence, its
+    /// tokens, and the one after. Returns its place.
+    pub(super) fn push_cells(&mut self, first: usize) -> usize {
+        let row = self.rows.len();
+        let (padding, tokens) = (self.padding as i64, self.tokens as i64);
+        let cell = |position: i64| first as u32 + (position.clamp(-1, tokens) + 1) as u32;
+        self.rows.extend((-padding..tokens + padding).map(cell));
+        row
+    }
+
     /// Adds a text of the arena to the cell.
     pub(super) fn push_range(&mut self, range: Range<usize>) {
         self.push_item(range, 1.0);
@@ -310,10 +318,8 @@ impl Workspace {
         let padding = self.padding as i64;
         let position = position.clamp(-padding, self.tokens as i64 + padding - 1);
         let place = (position + padding) as usize;
-        match self.views[view] {
-            View::Kept { row, offset } => self.rows[row + place] as usize + offset,
-            View::Around { first } => first + place,
-        }
+        let View { row, offset } = self.views[view];
+        self.rows[row + place] as usize + offset
     }
 
     /// The next value to be pushed.
@@ -329,7 +335,20 @@ impl Workspace {
     /// The values of a cell.
     #[inline(always)]
     pub(super) fn items_of(&self, cell: usize) -> &[Item] {
-        &self.items[self.ends[cell] as usize..self.ends[cell + 1] as usize]
+        let Range { start, end } = self.values_of(cell);
+        &self.items[start as usize..end as usize]
+    }
+
+    /// The numbers of the values of a cell.
+    #[inline(always)]
+    pub(super) fn values_of(&self, cell: usize) -> Range<u32> {
+        self.ends[cell]..self.ends[cell + 1]
+    }
+
+    /// A value by its number.
+    #[inline(always)]
+    pub(super) fn item(&self, value: u32) -> &Item {
+        &self.items[value as usize]
     }
 
     /// The text of the only value of a cell; nothing if there is none.

@@ -2,6 +2,7 @@
 
 mod build;
 mod layout;
+mod rows;
 mod slots;
 
 use std::ops::Range;
@@ -17,7 +18,11 @@ use crate::fingerprint::{Base, key};
 pub(super) use build::Sections;
 pub(crate) use build::TableBuilder;
 use layout::Layout;
+pub(crate) use rows::Rows;
 use slots::Slots;
+
+/// Bytes that come from memory together; of some processors twice as many.
+const CACHE_LINE: usize = 64;
 
 /// The shape of a table.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -54,7 +59,7 @@ impl Location {
 }
 
 /// The weights of an attribute.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Weights<'a> {
     entries: &'a [u8],
     layout: Layout,
@@ -152,14 +157,28 @@ impl Table {
         }
     }
 
-    /// The slot where the search for a key begins, as a number that [`Table::find`] can go on from.
-    /// Many of these at once wait for memory only once.
-    #[inline]
-    pub fn first_slot(&self, bytes: &Bytes, key: u64) -> Result<[u64; 2]> {
-        if self.info.slots == 0 {
-            return Ok([0; 2]);
+    /// Reads something of the slot where the search for a key begins.
+    #[inline(always)]
+    pub fn touch_slot(&self, bytes: &Bytes, key: u64) -> u8 {
+        bytes.touch(self.sections[0].start + self.slots.home(key) * self.slots.size())
+    }
+
+    /// Reads something of every part of the weights at a location that memory gives as a whole. Of
+    /// weights for single labels it is the first, which the processor takes for the begin of a run.
+    #[inline(always)]
+    pub fn touch_weights(&self, bytes: &Bytes, location: Location) -> u8 {
+        let entry = self.layout.entry();
+        let first = (location.0 & u64::from(u32::MAX)) as usize;
+        if !self.info.dense || self.version == Version::One {
+            return bytes.touch(self.sections[1].start + first * entry);
         }
-        self.slot(bytes, self.slots.home(key))
+        let size = self.labels * self.height * entry;
+        let start = self.sections[1].start + first * size;
+        let mut byte = bytes.touch(start + size - 1);
+        for line in (0..size).step_by(CACHE_LINE) {
+            byte |= bytes.touch(start + line);
+        }
+        byte
     }
 
     #[inline]
@@ -169,12 +188,12 @@ impl Table {
         Ok(self.slots.read(bytes.get(start..start + size)?))
     }
 
-    /// Where the weights of an attribute stand, if it is known; `slot` is what
-    /// [`Table::first_slot`] says.
+    /// Where the weights of an attribute stand, if it is known.
     #[inline]
-    pub fn find(&self, bytes: &Bytes, key: u64, mut slot: [u64; 2]) -> Result<Option<Location>> {
+    pub fn find(&self, bytes: &Bytes, key: u64) -> Result<Option<Location>> {
         let mut at = self.slots.home(key);
         for _ in 0..self.info.slots {
+            let slot = self.slot(bytes, at)?;
             if self.slots.is_empty(slot) {
                 return Ok(None);
             }
@@ -182,13 +201,27 @@ impl Table {
                 return Ok(Some(Location(location)));
             }
             at = self.slots.after(at);
-            slot = self.slot(bytes, at)?;
         }
         Ok(None)
     }
 
+    /// The weights as rows of numbers, if that is how they are written.
+    pub fn rows<'a>(&self, bytes: &'a Bytes) -> Option<Rows<'a>> {
+        let plain = self.version == Version::Two
+            && self.info.dense
+            && self.height == 1
+            && self.layout.precision == Precision::F32;
+        plain.then(|| Rows {
+            bytes,
+            data: bytes.all(),
+            start: self.sections[1].start,
+            number: self.info.attributes,
+            labels: self.labels,
+        })
+    }
+
     /// The weights at a location that [`Table::find`] gave.
-    #[inline]
+    #[inline(always)]
     pub fn at<'a>(&self, bytes: &'a Bytes, location: Location) -> Result<Weights<'a>> {
         let whole = (self.labels * self.height) as u64;
         let first = location.0 & u64::from(u32::MAX);
@@ -269,13 +302,6 @@ impl TableInfo {
 }
 
 impl Weights<'_> {
-    /// Something of the first and of the last weight: reading it brings both from memory.
-    #[inline]
-    pub fn sample(&self) -> u16 {
-        let byte = |byte: Option<&u8>| u16::from(byte.copied().unwrap_or(0));
-        byte(self.entries.first()) << 8 | byte(self.entries.last())
-    }
-
     /// Adds the weights times `value` to a token's scores, `[1 or K][stride]`; `false` if a weight
     /// belongs to none of them.
     #[inline(always)]

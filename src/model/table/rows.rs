@@ -1,0 +1,161 @@
+//! Adding up weights where every attribute has one for every label, as `f32`: what nearly all models
+//! look like, and most of the time of tagging.
+
+use super::super::bytes::Bytes;
+use super::{CACHE_LINE, Location};
+use crate::error::Result;
+use crate::wide::{self, Kernel};
+
+/// Weights that are read together.
+const LANES: usize = 4;
+
+/// Vectors of sums that fit the processor.
+const MAX_VECTORS: usize = 8;
+
+/// The weights of a table, `[attributes][K]`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rows<'a> {
+    pub(super) bytes: &'a Bytes,
+    pub(super) data: &'a [u8], // of the whole file
+    pub(super) start: usize,   // of the first row in the file
+    pub(super) number: u64,    // of rows
+    pub(super) labels: usize,
+}
+
+impl Rows<'_> {
+    /// Where the row at a location begins, once it is known to be there and whole.
+    #[inline(always)]
+    pub fn place(&self, location: Location) -> Result<usize> {
+        if location.0 >= self.number {
+            return Err(self
+                .bytes
+                .damaged("an attribute has weights that do not exist"));
+        }
+        let size = self.labels * size_of::<f32>();
+        let start = self.start + location.0 as usize * size;
+        self.bytes.get(start..start + size)?;
+        Ok(start)
+    }
+
+    /// Reads something of every part of the row at a place that memory gives as a whole.
+    #[inline(always)]
+    pub fn touch(&self, place: usize) -> u8 {
+        let touch = |place: usize| self.data.get(place).copied().unwrap_or(0);
+        let last = place + self.labels * size_of::<f32>() - 1;
+        let (mut byte, mut line) = (touch(last), place);
+        while line < last {
+            byte |= touch(line);
+            line += CACHE_LINE;
+        }
+        byte
+    }
+
+    /// Adds the rows at places that [`Rows::place`] gave, each times a number, to `scores`, of which there
+    /// are at least K, in their order.
+    #[inline]
+    pub fn add(&self, rows: &[(usize, f64)], scores: &mut [f64]) {
+        let scores = &mut scores[..self.labels];
+        for (i, scores) in scores.chunks_mut(LANES * MAX_VECTORS).enumerate() {
+            let before = i * LANES * MAX_VECTORS * size_of::<f32>();
+            let data = self.data.get(before..).unwrap_or_default();
+            match scores.len().div_ceil(LANES) {
+                1 => add::<1>(data, rows, scores),
+                2 => add::<2>(data, rows, scores),
+                3 => add::<3>(data, rows, scores),
+                4 => add::<4>(data, rows, scores),
+                5 => add::<5>(data, rows, scores),
+                6 => add::<6>(data, rows, scores),
+                7 => add::<7>(data, rows, scores),
+                _ => add::<MAX_VECTORS>(data, rows, scores),
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn add<const N: usize>(data: &[u8], rows: &[(usize, f64)], scores: &mut [f64]) {
+    wide::run(Add::<N> { data, rows, scores });
+}
+
+/// Adds up to N vectors of weights at each place.
+struct Add<'a, const N: usize> {
+    data: &'a [u8],
+    rows: &'a [(usize, f64)],
+    scores: &'a mut [f64],
+}
+
+/// Bytes of the weights of a vector.
+type Vector = [u8; LANES * size_of::<f32>()];
+
+impl<const N: usize> Kernel for Add<'_, N> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let mut sums = [[0.0; LANES]; N];
+        let flat = sums.as_flattened_mut();
+        flat[..self.scores.len()].copy_from_slice(self.scores);
+        for &(place, value) in self.rows {
+            // What follows the last weight is added to sums that are thrown away.
+            let rest = &self.data[place..];
+            match rest.as_chunks().0.first_chunk() {
+                Some(vectors) => add_row(vectors, value, &mut sums),
+                None => {
+                    let mut last = [[0; LANES * size_of::<f32>()]; N];
+                    last.as_flattened_mut()[..rest.len()].copy_from_slice(rest);
+                    add_row(&last, value, &mut sums);
+                }
+            }
+        }
+        let sums = sums.as_flattened();
+        self.scores.copy_from_slice(&sums[..self.scores.len()]);
+    }
+}
+
+#[inline(always)]
+fn add_row<const N: usize>(vectors: &[Vector; N], value: f64, sums: &mut [[f64; LANES]; N]) {
+    for i in 0..N {
+        let (weights, _) = vectors[i].as_chunks();
+        for lane in 0..LANES {
+            sums[i][lane] += value * f64::from(f32::from_le_bytes(weights[lane]));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    #[test]
+    fn sums_are_those_of_one_weight_after_the_other_for_any_number_of_labels() {
+        for labels in 1..=70 {
+            // Three rows from byte 7 on; nothing follows the last.
+            let weights: Vec<f32> = (0..3 * labels).map(|i| (i as f32).sin()).collect();
+            let mut data = vec![0xff; 7];
+            data.extend(weights.iter().flat_map(|weight| weight.to_le_bytes()));
+            let bytes = Bytes::owned(data, Path::new("x"));
+            let table = Rows {
+                bytes: &bytes,
+                data: bytes.all(),
+                start: 7,
+                number: 3,
+                labels,
+            };
+            let rows = [(2, 1.0), (0, -0.7), (2, 1e-3)];
+            let places = rows.map(|(row, value)| (7 + row * labels * 4, value));
+            let mut expected = vec![0.25; labels];
+            for (row, value) in rows {
+                for (score, weight) in expected.iter_mut().zip(&weights[row * labels..]) {
+                    *score += value * f64::from(*weight);
+                }
+            }
+            // What is left of a line of scores is not touched.
+            let mut scores = vec![0.25; labels + 3];
+            table.add(&places, &mut scores);
+            assert_eq!(scores[..labels], expected);
+            assert_eq!(scores[labels..], [0.25; 3]);
+        }
+    }
+}
