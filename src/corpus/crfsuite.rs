@@ -50,15 +50,24 @@ impl Crfsuite {
             ));
         }
         sentence.push([&self.name], line.number)?;
-        let mut column = label.chars().count() as u64 + 2;
+        // Nearly all lines are without escapes and values.
+        let special = |any, byte| any | matches!(byte, b'\\' | b':');
+        let plain = !line.text.bytes().fold(false, special);
+        let mut start = label.len() + 1;
         for field in fields {
             // CRFsuite takes a run of tabs for one.
-            if !field.is_empty() {
-                let place = Place::column(&**line.file, line.number, column);
+            if plain && !field.is_empty() {
+                out.push(field, 1.0);
+            } else if !field.is_empty() {
                 let value = unescape(field, &mut self.name);
-                out.push(&self.name, number(&self.name, value, place)?);
+                let value = number(&self.name, value).map_err(|fault| {
+                    let column = line.text[..start].chars().count() as u64 + 1;
+                    let place = Place::column(&**line.file, line.number, column);
+                    Error::input(place, fault)
+                })?;
+                out.push(&self.name, value);
             }
-            column += field.chars().count() as u64 + 1;
+            start += field.len() + 1;
         }
         out.end_token();
         Ok(())
@@ -89,7 +98,7 @@ impl Parse for Crfsuite {
 fn unescape<'a>(field: &'a str, name: &mut String) -> Option<&'a str> {
     name.clear();
     let mut rest = field;
-    while let Some(i) = rest.find(['\\', ':']) {
+    while let Some(i) = rest.bytes().position(|b| matches!(b, b'\\' | b':')) {
         name.push_str(&rest[..i]);
         let (sign, after) = rest[i..].split_at(1);
         if sign == ":" {
@@ -108,10 +117,10 @@ fn unescape<'a>(field: &'a str, name: &mut String) -> Option<&'a str> {
     None
 }
 
-/// The value of an attribute, 1 where none is given.
-fn number(name: &str, value: Option<&str>, place: Place) -> Result<f64> {
+/// The value of an attribute, 1 where none is given; else what is wrong with it.
+fn number(name: &str, value: Option<&str>) -> Result<f64, String> {
     if name.is_empty() {
-        return Err(Error::input(place, "an attribute without a name"));
+        return Err("an attribute without a name".to_owned());
     }
     let value = match value {
         None | Some("") => return Ok(1.0),
@@ -119,16 +128,12 @@ fn number(name: &str, value: Option<&str>, place: Place) -> Result<f64> {
     };
     match value.parse::<f64>() {
         Ok(number) if number.is_finite() => Ok(number),
-        Ok(_) => Err(Error::input(
-            place,
-            format!("attribute '{name}' has the value '{value}'; expected a finite number"),
+        Ok(_) => Err(format!(
+            "attribute '{name}' has the value '{value}'; expected a finite number"
         )),
-        Err(_) => Err(Error::input(
-            place,
-            format!(
-                "attribute '{name}' has the value '{value}'; expected a number \
-                 (write '\\:' for a colon that belongs to the name)"
-            ),
+        Err(_) => Err(format!(
+            "attribute '{name}' has the value '{value}'; expected a number \
+             (write '\\:' for a colon that belongs to the name)"
         )),
     }
 }

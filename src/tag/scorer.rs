@@ -111,7 +111,7 @@ impl Gathered {
                 black_box(window.iter().map(touch).fold(0, BitOr::bitor));
                 touched += WINDOW;
             }
-            table.add(&rows[start..end], scores);
+            table.add(&rows[start..end], scores)?;
             start = end;
         }
         Ok(())

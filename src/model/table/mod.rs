@@ -208,15 +208,15 @@ impl Table {
     /// The weights as rows of numbers, if that is how they are written.
     pub fn rows<'a>(&self, bytes: &'a Bytes) -> Option<Rows<'a>> {
         let plain = self.version == Version::Two
-            && self.info.dense
             && self.height == 1
             && self.layout.precision == Precision::F32;
         plain.then(|| Rows {
             bytes,
-            data: bytes.all(),
+            data: &bytes.all()[..self.sections[1].end],
             start: self.sections[1].start,
-            number: self.info.attributes,
+            number: self.info.entries(),
             labels: self.labels,
+            dense: self.info.dense,
         })
     }
 

@@ -1,28 +1,40 @@
-//! Adding up weights where every attribute has one for every label, as `f32`: what nearly all models
-//! look like, and most of the time of tagging.
+//! Adding up node weights that are `f32`, as those of nearly all models: most of the time of tagging.
 
 use super::super::bytes::Bytes;
 use super::{CACHE_LINE, Location};
 use crate::error::Result;
 use crate::wide::{self, Kernel};
 
-/// Weights that are read together.
+/// Weights of a dense row that are read together.
 const LANES: usize = 4;
 
 /// Vectors of sums that fit the processor.
 const MAX_VECTORS: usize = 8;
 
+/// Bytes of the label and the weight of a sparse row's entry.
+const ENTRY: usize = 6;
+
+/// The bit of the label that marks the last entry of a sparse row.
+const LAST: u16 = 1 << 15;
+
 /// The weights of a table, `[attributes][K]`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rows<'a> {
     pub(super) bytes: &'a Bytes,
-    pub(super) data: &'a [u8], // of the whole file
-    pub(super) start: usize,   // of the first row in the file
-    pub(super) number: u64,    // of rows
+    pub(super) data: &'a [u8], // of the file, up to the end of the weights
+    pub(super) start: usize,   // of the weights
+    pub(super) number: u64,    // of rows, or of the entries of all sparse ones
     pub(super) labels: usize,
+    pub(super) dense: bool,
 }
 
 impl Rows<'_> {
+    /// Bytes of a row, at most.
+    #[inline(always)]
+    fn size(&self) -> usize {
+        self.labels * if self.dense { size_of::<f32>() } else { ENTRY }
+    }
+
     /// Where the row at a location begins, once it is known to be there and whole.
     #[inline(always)]
     pub fn place(&self, location: Location) -> Result<usize> {
@@ -31,17 +43,22 @@ impl Rows<'_> {
                 .bytes
                 .damaged("an attribute has weights that do not exist"));
         }
-        let size = self.labels * size_of::<f32>();
-        let start = self.start + location.0 as usize * size;
-        self.bytes.get(start..start + size)?;
+        let number = location.0 as usize;
+        let size = self.size();
+        let start = self.start + number * if self.dense { size } else { ENTRY };
+        self.bytes.get(start..(start + size).min(self.data.len()))?;
         Ok(start)
     }
 
-    /// Reads something of every part of the row at a place that memory gives as a whole.
+    /// Reads something of every part of the row at a place that memory gives as a whole. Of a sparse
+    /// row it is the first, after which the processor goes on by itself.
     #[inline(always)]
     pub fn touch(&self, place: usize) -> u8 {
         let touch = |place: usize| self.data.get(place).copied().unwrap_or(0);
-        let last = place + self.labels * size_of::<f32>() - 1;
+        if !self.dense {
+            return touch(place);
+        }
+        let last = place + self.size() - 1;
         let (mut byte, mut line) = (touch(last), place);
         while line < last {
             byte |= touch(line);
@@ -53,8 +70,22 @@ impl Rows<'_> {
     /// Adds the rows at places that [`Rows::place`] gave, each times a number, to `scores`, of which there
     /// are at least K, in their order.
     #[inline]
-    pub fn add(&self, rows: &[(usize, f64)], scores: &mut [f64]) {
+    pub fn add(&self, rows: &[(usize, f64)], scores: &mut [f64]) -> Result<()> {
         let scores = &mut scores[..self.labels];
+        if self.dense {
+            self.add_dense(rows, scores);
+            return Ok(());
+        }
+        for &(place, value) in rows {
+            if !add_sparse(&self.data[place..], value, scores) {
+                return Err(self.bytes.damaged("a weight belongs to no label"));
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn add_dense(&self, rows: &[(usize, f64)], scores: &mut [f64]) {
         for (i, scores) in scores.chunks_mut(LANES * MAX_VECTORS).enumerate() {
             let before = i * LANES * MAX_VECTORS * size_of::<f32>();
             let data = self.data.get(before..).unwrap_or_default();
@@ -70,6 +101,23 @@ impl Rows<'_> {
             }
         }
     }
+}
+
+/// Adds the sparse row that `data` begins with, times `value`; `false` if it has no end, or a weight
+/// without a label.
+#[inline(always)]
+fn add_sparse(data: &[u8], value: f64, scores: &mut [f64]) -> bool {
+    for &[a, b, c, d, e, f] in data.as_chunks::<ENTRY>().0 {
+        let label = u16::from_le_bytes([a, b]);
+        match scores.get_mut(usize::from(label & !LAST)) {
+            Some(score) => *score += value * f64::from(f32::from_le_bytes([c, d, e, f])),
+            None => return false,
+        }
+        if label & LAST != 0 {
+            return true;
+        }
+    }
+    false
 }
 
 #[inline(always)]
@@ -126,7 +174,9 @@ fn add_row<const N: usize>(vectors: &[Vector; N], value: f64, sums: &mut [[f64; 
 mod tests {
     use std::path::Path;
 
+    use super::super::layout::Layout;
     use super::*;
+    use crate::model::Precision;
 
     #[test]
     fn sums_are_those_of_one_weight_after_the_other_for_any_number_of_labels() {
@@ -142,6 +192,7 @@ mod tests {
                 start: 7,
                 number: 3,
                 labels,
+                dense: true,
             };
             let rows = [(2, 1.0), (0, -0.7), (2, 1e-3)];
             let places = rows.map(|(row, value)| (7 + row * labels * 4, value));
@@ -153,9 +204,46 @@ mod tests {
             }
             // What is left of a line of scores is not touched.
             let mut scores = vec![0.25; labels + 3];
-            table.add(&places, &mut scores);
+            table.add(&places, &mut scores).unwrap();
             assert_eq!(scores[..labels], expected);
             assert_eq!(scores[labels..], [0.25; 3]);
         }
+    }
+
+    #[test]
+    fn sparse_rows_are_read_as_they_are_written() {
+        let layout = Layout {
+            dense: false,
+            narrow: true,
+            precision: Precision::F32,
+            flagged: true,
+        };
+        assert_eq!(layout.entry(), ENTRY);
+        let mut data = vec![0xff; 7];
+        for (label, last, weight) in [(4, true, 1.5), (0, false, -2.0), (3, true, 0.5)] {
+            layout.push(label, last, weight, &mut data);
+        }
+        let rows = |bytes: &Bytes, places: &[(usize, f64)]| {
+            let table = Rows {
+                bytes,
+                data: bytes.all(),
+                start: 7,
+                number: 3,
+                labels: 5,
+                dense: false,
+            };
+            let mut scores = vec![0.0; 8];
+            table.add(places, &mut scores).map(|()| scores)
+        };
+        let bytes = Bytes::owned(data.clone(), Path::new("x"));
+        let scores = rows(&bytes, &[(7 + ENTRY, 1.0), (7, 2.0), (7 + ENTRY, 0.5)]).unwrap();
+        assert_eq!(scores, [-3.0, 0.0, 0.0, 0.75, 3.0, 0.0, 0.0, 0.0]);
+
+        // A row without an end, and a weight without a label.
+        let bytes = Bytes::owned(data[..7 + 2 * ENTRY].to_vec(), Path::new("x"));
+        assert!(rows(&bytes, &[(7 + ENTRY, 1.0)]).is_err());
+        layout.push(5, true, 1.0, &mut data);
+        let bytes = Bytes::owned(data, Path::new("x"));
+        assert!(rows(&bytes, &[(7 + 3 * ENTRY, 1.0)]).is_err());
     }
 }
