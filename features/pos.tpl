@@ -16,8 +16,10 @@ lower[-2]
 lower[+2]
 
 # Pairs: `&` joins values to one attribute, as in `lower[-1]|lower[0]=to|run`.
+lower[-2] & lower[-1]
 lower[-1] & lower
 lower & lower[+1]
+lower[+1] & lower[+2]
 lower[-1] & lower[+1]
 
 # Beginnings and ends of 1 to 5 characters tell most of a word that training has not seen;
@@ -26,11 +28,15 @@ prefix(1..5, lower)
 suffix(1..5, lower)
 suffix(3, lower)[-1]
 suffix(3, lower)[+1]
+suffix(3, lower)[-1] & suffix(3, lower)
+suffix(3, lower) & suffix(3, lower)[+1]
 
 # Looks: `Xx` for London, `d` for 1996, `x-x` for part-time
 shape(collapsed)
 shape(collapsed)[-1]
 shape(collapsed)[+1]
+shape(collapsed)[-1] & shape(collapsed)
+shape(collapsed) & shape(collapsed)[+1]
 
 # lower, upper, initial, mixed or none; a capital means less at the start of a sentence
 capitalization

@@ -147,6 +147,16 @@ impl<'a> Likelihood<'a> {
         self
     }
 
+    /// The same after `done` iterations of an optimization that another one goes on with: it begins
+    /// with the samples that would have come next.
+    #[must_use]
+    pub fn after(mut self, done: u64) -> Self {
+        if let Some(sampling) = &mut self.sampling {
+            sampling.go_on(done);
+        }
+        self
+    }
+
     /// Bytes of memory beside the parameters and their gradient.
     #[must_use]
     pub fn memory(&self) -> usize {

@@ -90,6 +90,7 @@ impl MonteCarlo {
 #[derive(Debug)]
 pub(super) struct Sampling {
     monte_carlo: MonteCarlo,
+    done: u64, // iterations of optimizations before
     iteration: u64,
     samplers: Vec<Sampler>,      // one for each chunk of a block
     by_noised: Blocks,           // derivatives by noised scores
@@ -126,6 +127,7 @@ impl Sampling {
             .map(|scale| scale.iter().map(|m| (m * m).round() as u32).collect());
         Self {
             monte_carlo,
+            done: 0,
             iteration: 0,
             samplers: (0..plan.most_chunks())
                 .map(|_| Sampler::default())
@@ -137,8 +139,14 @@ impl Sampling {
         }
     }
 
+    /// Counts the iterations to come from `done` on.
+    pub fn go_on(&mut self, done: u64) {
+        (self.done, self.iteration) = (done, done);
+    }
+
     /// Goes over to the masks of an iteration; whether these are others than before.
     pub fn begin_iteration(&mut self, iteration: u64) -> bool {
+        let iteration = self.done + iteration;
         let is_new = iteration != self.iteration;
         self.iteration = iteration;
         is_new

@@ -143,6 +143,23 @@ fn means(
 }
 
 #[test]
+fn an_optimization_that_is_gone_on_with_has_the_samples_that_come_next() {
+    let (data, space) = tiny(Order::One, Boundary::On, true);
+    let theta = Numbers(5).vector(space.dimension());
+    let whole = means(&(data.clone(), space.clone()), MONTE_CARLO, &theta, 6);
+    let mut objective = Likelihood::new(&data, &space, 0.0)
+        .with_monte_carlo(MONTE_CARLO)
+        .after(3);
+    let mut gradient = vec![0.0; theta.len()];
+    // Masks are those of an iteration before it is begun, too.
+    assert!(!objective.begin_iteration(0));
+    for (i, expected) in whole[3..].iter().enumerate() {
+        assert_eq!(objective.evaluate(&theta, &mut gradient).1.noise, *expected);
+        assert!(objective.begin_iteration(i as u64 + 1));
+    }
+}
+
+#[test]
 fn the_mean_over_samples_tends_to_the_expectation_over_all_masks() {
     for (order, apart) in [(Order::Zero, true), (Order::One, true), (Order::One, false)] {
         let case = tiny(order, Boundary::On, apart);
