@@ -10,8 +10,9 @@ use crate::model::{Kind, Location, Model, Rows};
 use crate::template::{Attribute, Sink};
 use crate::wide::{self, Kernel};
 
-/// The memo of an attribute that the model does not have. That of one that it has is its location
-/// and [`KNOWN`]; where the two are no 64-bit number the model is damaged, and it does not matter.
+/// The memo of an attribute that the model does not have. That of one that it has is [`KNOWN`] and the
+/// place of its row, or its location where there are no rows; where the two are no 64-bit number the
+/// model is damaged, and it does not matter.
 const UNKNOWN: u64 = 1;
 
 const KNOWN: u64 = 2;
@@ -74,11 +75,11 @@ impl Gathered {
     }
 
     /// Looks up the attributes whose memos are missing.
-    fn find_missing(&mut self, kind: Kind, model: &Model) -> Result<()> {
+    fn find_missing(&mut self, kind: Kind, model: &Model, table: Option<&Rows<'_>>) -> Result<()> {
         let touch = |&(_, key): &(usize, u64)| model.touch_slot(kind, key);
         black_box(self.missing.iter().map(touch).fold(0, BitOr::bitor));
         for &(i, key) in &self.missing {
-            let memo = memo(model.find(kind, key)?);
+            let memo = memo(model.find(kind, key)?, table)?;
             self.wanted[i].0 = memo;
             self.recent[key as usize % RECENT] = (key, memo);
         }
@@ -96,11 +97,9 @@ impl Gathered {
         rows.clear();
         let mut start = 0;
         for end in &mut self.ends {
-            for &(memo, value) in &self.wanted[start..*end] {
-                if let Some(location) = location(memo) {
-                    rows.push((table.place(location)?, value));
-                }
-            }
+            let wanted = &self.wanted[start..*end];
+            let known = wanted.iter().filter(|(memo, _)| *memo >= KNOWN);
+            rows.extend(known.map(|&(memo, value)| ((memo - KNOWN) as usize, value)));
             start = std::mem::replace(end, rows.len());
         }
         let (mut start, mut touched) = (0, 0);
@@ -147,16 +146,20 @@ impl Gathered {
     }
 }
 
-/// The location that a memo stands for.
+/// The location that a memo stands for where there are no rows.
 #[inline(always)]
 fn location(memo: u64) -> Option<Location> {
     (memo >= KNOWN).then(|| Location::from_number(memo - KNOWN))
 }
 
-/// The memo of an attribute that stands there.
+/// The memo of an attribute with this location, in a table of rows or in another.
 #[inline(always)]
-fn memo(location: Option<Location>) -> u64 {
-    location.map_or(UNKNOWN, |l| l.to_number().wrapping_add(KNOWN))
+fn memo(found: Option<Location>, table: Option<&Rows<'_>>) -> Result<u64> {
+    Ok(match (found, table) {
+        (None, _) => UNKNOWN,
+        (Some(location), Some(table)) => table.place(location)? as u64 + KNOWN,
+        (Some(location), None) => location.to_number().wrapping_add(KNOWN),
+    })
 }
 
 /// Adds up the weights of attributes.
@@ -197,13 +200,17 @@ impl Scorer<'_> {
         let gathered = &mut self.scratch.kinds[kind as usize];
         match attribute.memo() {
             None => gathered.push_key(key, value),
-            Some(cell) => match self.model.find(kind, key) {
-                Ok(found) => {
-                    cell.set(memo(found));
-                    gathered.wanted.push((memo(found), value));
+            Some(cell) => {
+                let table = self.model.rows(kind);
+                let found = self.model.find(kind, key);
+                match found.and_then(|found| memo(found, table.as_ref())) {
+                    Ok(memo) => {
+                        cell.set(memo);
+                        gathered.wanted.push((memo, value));
+                    }
+                    Err(fault) => self.fault = Err(fault),
                 }
-                Err(fault) => self.fault = Err(fault),
-            },
+            }
         }
     }
 
@@ -217,8 +224,9 @@ impl Scorer<'_> {
             (Kind::Edge, edges, self.width),
         ] {
             let gathered = &mut kinds[kind as usize];
-            gathered.find_missing(kind, self.model)?;
-            match self.model.rows(kind) {
+            let table = self.model.rows(kind);
+            gathered.find_missing(kind, self.model, table.as_ref())?;
+            match table {
                 _ if gathered.wanted.is_empty() => {}
                 Some(table) => gathered.add_rows(&table, rows, self.stride, scores)?,
                 None => gathered.add_each((kind, self.model), (self.stride, width), scores)?,

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Test scores of the shipped templates, for the README: L2 alone, the defaults, and what text without labels adds.
 
-    python3 run.py PROGRAM CORPORA > table.md
+    python3 run.py PROGRAM CORPORA [CASE…] > table.md
+
+With cases, such as "EWT, UPOS", only those.
 
 Every line of a corpus is a way of training; the best on development data of each group (bold) is
 scored on the test file, and L2 alone beside it, with the significance of the difference. Nothing else
@@ -102,6 +104,8 @@ def main():
     print("| corpus | training | development | test | by L2 alone |\n|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as scratch:
         for case in cases(program, corpora, scratch):
+            if sys.argv[3:] and case.name not in sys.argv[3:]:
+                continue
             found = []
             l2 = [("L2 " + options[-1], options) for options in L2]
             for number, (name, options) in enumerate(l2 + case.ways):
