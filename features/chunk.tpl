@@ -32,7 +32,11 @@ column(1)[-2] & column(1)[-1] & column(1)[0]
 column(1)[-1] & column(1)[0] & column(1)[+1]
 column(1)[0] & column(1)[+1] & column(1)[+2]
 
-# Those nineteen are the usual set for this task. Endings and the look of the word help with words
-# that training has not seen.
+# Those nineteen are the usual set for this task. Beginnings, endings and the look of the word help
+# with words that training has not seen.
+lower
+prefix(1..4, lower)
 suffix(1..3)
+suffix(4, lower)
+capitalization
 shape(collapsed)

@@ -247,10 +247,15 @@ fn a_workspace_may_serve_several_taggers() {
         ("suffix(1)[0]=c", vec![(1, 3.0)]),
     ];
     let by_suffix = Tagger::new(model(double("suffix(1)"), &weights, &Weights::new()));
+    // Attributes of two values have no memo of their own: their places are kept by key.
+    let by_pair = ["word[0]|word[+1]=a|c", "word[0]|word[+1]=c|b"].map(|name| {
+        let weights = vec![(name, vec![(1, 3.0)])];
+        Tagger::new(model(double("word & word[+1]"), &weights, &Weights::new()))
+    });
     let mut workspace = Workspace::default();
     let sentence = in_columns(&["word"], &["a", "c", "b"]);
     for _ in 0..2 {
-        for tagger in [&by_word, &by_suffix] {
+        for tagger in [&by_word, &by_pair[0], &by_pair[1], &by_suffix] {
             let reused = tagger.tag(&sentence, EVERYTHING, &mut workspace).unwrap();
             let fresh = tagger.tag(&sentence, EVERYTHING, &mut Workspace::default());
             assert_eq!(reused, fresh.unwrap());
