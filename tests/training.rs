@@ -397,6 +397,15 @@ fn a_file_goes_before_a_template_of_the_same_name() {
 }
 
 #[test]
+fn a_folder_does_not_go_before_a_template_of_the_same_name() {
+    let folder = Folder::new(&[("train.conll", WORDS)]);
+    std::fs::create_dir(folder.path("minimal")).unwrap();
+    folder
+        .run("train train.conll --template minimal --model m --quiet")
+        .succeeded();
+}
+
+#[test]
 fn template_files_of_crfpp_are_read_as_they_are() {
     let template = "# Unigram\nU00:%x[-1,0]\nU01:%x[0,0]\nU02:%x[0,0]/%x[0,1]\n\n# Bigram\nB\n";
     let folder = Folder::new(&[("train.conll", NAMES), ("template", template)]);

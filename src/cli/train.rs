@@ -214,15 +214,17 @@ pub fn choose_template(
 /// A template from a file, or else one that comes with dropchain.
 pub fn find_template(name: &str) -> Result<Template> {
     let path = Path::new(name);
-    if path.exists() {
-        return Template::read(path);
+    match Template::shipped(name) {
+        // A folder may well have the name of one that comes along.
+        Some(template) if !path.exists() || path.is_dir() => template,
+        None if !path.exists() => {
+            let names: Vec<&str> = Template::shipped_names().collect();
+            Err(Error::parameter(format!(
+                "--template {name}: there is no such file, and no template of that name comes \
+                 with dropchain (there are {})",
+                names.join(", ")
+            )))
+        }
+        _ => Template::read(path),
     }
-    Template::shipped(name).unwrap_or_else(|| {
-        let names: Vec<&str> = Template::shipped_names().collect();
-        Err(Error::parameter(format!(
-            "--template {name}: there is no such file, and no template of that name comes with \
-             dropchain (there are {})",
-            names.join(", ")
-        )))
-    })
 }
