@@ -168,6 +168,18 @@ impl Bytes {
         self.damaged("it points outside of itself")
     }
 
+    /// The error for an attribute whose weights are not all there.
+    #[cold]
+    pub fn without_weights(&self) -> Error {
+        self.damaged("an attribute has weights that do not exist")
+    }
+
+    /// The error for a weight that there is no score for.
+    #[cold]
+    pub fn misplaced(&self) -> Error {
+        self.damaged("a weight belongs to no label")
+    }
+
     #[cold]
     pub fn damaged(&self, what: &str) -> Error {
         Error::model(

@@ -282,7 +282,7 @@ impl Model {
     /// The error for weights that [`Weights::add_to`] finds no scores for.
     #[cold]
     pub(crate) fn misplaced(&self) -> Error {
-        self.bytes.damaged("a weight belongs to no label")
+        self.bytes.misplaced()
     }
 
     /// Checks every byte of the file.

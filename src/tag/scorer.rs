@@ -76,8 +76,7 @@ impl Gathered {
 
     /// Looks up the attributes whose memos are missing.
     fn find_missing(&mut self, kind: Kind, model: &Model, table: Option<&Rows<'_>>) -> Result<()> {
-        let touch = |&(_, key): &(usize, u64)| model.touch_slot(kind, key);
-        black_box(self.missing.iter().map(touch).fold(0, BitOr::bitor));
+        touch_all(&self.missing, |&(_, key)| model.touch_slot(kind, key));
         for &(i, key) in &self.missing {
             let memo = memo(model.find(kind, key)?, table)?;
             self.wanted[i].0 = memo;
@@ -104,12 +103,7 @@ impl Gathered {
         }
         let (mut start, mut touched) = (0, 0);
         for (&end, scores) in self.ends.iter().zip(scores.chunks_exact_mut(stride)) {
-            while touched < end {
-                let window = &rows[touched..rows.len().min(touched + WINDOW)];
-                let touch = |&(place, _): &(usize, f64)| table.touch(place);
-                black_box(window.iter().map(touch).fold(0, BitOr::bitor));
-                touched += WINDOW;
-            }
+            touch_ahead(&mut touched, end, rows, |&(place, _)| table.touch(place));
             table.add(&rows[start..end], scores)?;
             start = end;
         }
@@ -125,14 +119,9 @@ impl Gathered {
     ) -> Result<()> {
         let (mut start, mut touched) = (0, 0);
         for (&end, scores) in self.ends.iter().zip(scores.chunks_exact_mut(width)) {
-            while touched < end {
-                let window = &self.wanted[touched..self.wanted.len().min(touched + WINDOW)];
-                let touch = |&(memo, _): &(u64, f64)| {
-                    location(memo).map_or(0, |at| model.touch_weights(kind, at))
-                };
-                black_box(window.iter().map(touch).fold(0, BitOr::bitor));
-                touched += WINDOW;
-            }
+            touch_ahead(&mut touched, end, &self.wanted, |&(memo, _)| {
+                location(memo).map_or(0, |at| model.touch_weights(kind, at))
+            });
             wide::run(Sum {
                 kind,
                 model,
@@ -143,6 +132,22 @@ impl Gathered {
             start = end;
         }
         Ok(())
+    }
+}
+
+/// Reads what `touch` does of each of them; the processor waits for many at once.
+#[inline(always)]
+fn touch_all<T>(all: &[T], touch: impl Fn(&T) -> u8) {
+    black_box(all.iter().map(touch).fold(0, BitOr::bitor));
+}
+
+/// Touches windows of `all` until those before `end` are among them.
+#[inline(always)]
+fn touch_ahead<T>(touched: &mut usize, end: usize, all: &[T], touch: impl Fn(&T) -> u8) {
+    while *touched < end {
+        let window = &all[*touched..all.len().min(*touched + WINDOW)];
+        touch_all(window, &touch);
+        *touched += WINDOW;
     }
 }
 

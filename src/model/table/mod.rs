@@ -173,12 +173,7 @@ impl Table {
             return bytes.touch(self.sections[1].start + first * entry);
         }
         let size = self.labels * self.height * entry;
-        let start = self.sections[1].start + first * size;
-        let mut byte = bytes.touch(start + size - 1);
-        for line in (0..size).step_by(CACHE_LINE) {
-            byte |= bytes.touch(start + line);
-        }
-        byte
+        touch(bytes.all(), self.sections[1].start + first * size, size)
     }
 
     #[inline]
@@ -235,7 +230,7 @@ impl Table {
             (Version::Two, false) => (first, self.run(bytes, first)?),
         };
         if first + count > self.info.weights {
-            return Err(bytes.damaged("an attribute has weights that do not exist"));
+            return Err(bytes.without_weights());
         }
         let place = |index: u64| self.sections[1].start + index as usize * self.layout.entry();
         Ok(Weights {
@@ -255,7 +250,7 @@ impl Table {
                 return Ok(count);
             }
         }
-        Err(bytes.damaged("an attribute has weights that do not exist"))
+        Err(bytes.without_weights())
     }
 
     /// Number of scores that weights are added to, in rows of `stride`.
@@ -288,6 +283,19 @@ impl Table {
         let offset = self.sections[3].start;
         bytes.get(offset + start..offset + end)
     }
+}
+
+/// Reads something of every cache line of `size` bytes from `start` on.
+#[inline(always)]
+fn touch(data: &[u8], start: usize, size: usize) -> u8 {
+    let touch = |place: usize| data.get(place).copied().unwrap_or(0);
+    let last = start + size - 1;
+    let (mut byte, mut line) = (touch(last), start);
+    while line < last {
+        byte |= touch(line);
+        line += CACHE_LINE;
+    }
+    byte
 }
 
 impl TableInfo {

@@ -1,7 +1,7 @@
 //! Adding up node weights that are `f32`, as those of nearly all models: most of the time of tagging.
 
 use super::super::bytes::Bytes;
-use super::{CACHE_LINE, Location};
+use super::{Location, touch};
 use crate::error::Result;
 use crate::wide::{self, Kernel};
 
@@ -39,9 +39,7 @@ impl Rows<'_> {
     #[inline(always)]
     pub fn place(&self, location: Location) -> Result<usize> {
         if location.0 >= self.number {
-            return Err(self
-                .bytes
-                .damaged("an attribute has weights that do not exist"));
+            return Err(self.bytes.without_weights());
         }
         let number = location.0 as usize;
         let size = self.size();
@@ -54,17 +52,8 @@ impl Rows<'_> {
     /// row it is the first, after which the processor goes on by itself.
     #[inline(always)]
     pub fn touch(&self, place: usize) -> u8 {
-        let touch = |place: usize| self.data.get(place).copied().unwrap_or(0);
-        if !self.dense {
-            return touch(place);
-        }
-        let last = place + self.size() - 1;
-        let (mut byte, mut line) = (touch(last), place);
-        while line < last {
-            byte |= touch(line);
-            line += CACHE_LINE;
-        }
-        byte
+        let size = if self.dense { self.size() } else { 1 };
+        touch(self.data, place, size)
     }
 
     /// Adds the rows at places that [`Rows::place`] gave, each times a number, to `scores`, of which there
@@ -77,8 +66,10 @@ impl Rows<'_> {
             return Ok(());
         }
         for &(place, value) in rows {
-            if !add_sparse(&self.data[place..], value, scores) {
-                return Err(self.bytes.damaged("a weight belongs to no label"));
+            match add_sparse(&self.data[place..], value, scores) {
+                Sparse::Added => {}
+                Sparse::Misplaced => return Err(self.bytes.misplaced()),
+                Sparse::Endless => return Err(self.bytes.without_weights()),
             }
         }
         Ok(())
@@ -103,21 +94,31 @@ impl Rows<'_> {
     }
 }
 
-/// Adds the sparse row that `data` begins with, times `value`; `false` if it has no end, or a weight
-/// without a label.
+/// How adding a sparse row went.
+enum Sparse {
+    Added,
+    /// A weight belongs to no label.
+    Misplaced,
+    /// The last entry is not marked.
+    Endless,
+}
+
+/// Adds the sparse row that `data` begins with, times `value`.
 #[inline(always)]
-fn add_sparse(data: &[u8], value: f64, scores: &mut [f64]) -> bool {
-    for &[a, b, c, d, e, f] in data.as_chunks::<ENTRY>().0 {
+fn add_sparse(data: &[u8], value: f64, scores: &mut [f64]) -> Sparse {
+    // No row has more entries than labels: beyond lies what has not been checked.
+    let (entries, _) = data.as_chunks::<ENTRY>();
+    for &[a, b, c, d, e, f] in entries.iter().take(scores.len()) {
         let label = u16::from_le_bytes([a, b]);
         match scores.get_mut(usize::from(label & !LAST)) {
             Some(score) => *score += value * f64::from(f32::from_le_bytes([c, d, e, f])),
-            None => return false,
+            None => return Sparse::Misplaced,
         }
         if label & LAST != 0 {
-            return true;
+            return Sparse::Added;
         }
     }
-    false
+    Sparse::Endless
 }
 
 #[inline(always)]
@@ -245,5 +246,14 @@ mod tests {
         layout.push(5, true, 1.0, &mut data);
         let bytes = Bytes::owned(data, Path::new("x"));
         assert!(rows(&bytes, &[(7 + 3 * ENTRY, 1.0)]).is_err());
+
+        // More entries than labels, though the last is marked.
+        let mut data = vec![0xff; 7];
+        for last in [false, false, false, false, false, true] {
+            layout.push(0, last, 1.0, &mut data);
+        }
+        let bytes = Bytes::owned(data, Path::new("x"));
+        assert!(rows(&bytes, &[(7, 1.0)]).is_err());
+        assert!(rows(&bytes, &[(7 + ENTRY, 1.0)]).is_ok());
     }
 }
