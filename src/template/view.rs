@@ -225,15 +225,12 @@ fn push_form(form: Form, source: Range<usize>, known: &Known, ws: &mut Workspace
 fn push_parts(part: Part, lengths: &RangeInclusive<usize>, word: Range<usize>, ws: &mut Workspace) {
     match part {
         Part::Prefix => push_prefixes(lengths, word, ws),
-        Part::Suffix => push_suffixes(lengths, word, None, ws),
+        Part::Suffix => push_suffixes(lengths, word, ws.next_item(), ws),
         Part::Affixes => {
             let bracketed = push_bracketed(word, ws);
+            let first = ws.next_item();
             push_prefixes(lengths, bracketed.clone(), ws);
-            let whole = graphemes(&ws.arena[bracketed.clone()])
-                .take(lengths.end() + 1)
-                .count();
-            // The suffix that is the whole is the prefix that is the whole.
-            push_suffixes(lengths, bracketed, Some(whole), ws);
+            push_suffixes(lengths, bracketed, first, ws);
         }
         Part::Ngrams => {
             let bracketed = push_bracketed(word, ws);
@@ -263,10 +260,12 @@ fn push_prefixes(lengths: &RangeInclusive<usize>, word: Range<usize>, ws: &mut W
     }
 }
 
+/// The suffixes that are not among the values since `first`: a suffix may be a prefix too, as the whole
+/// is, and `<>` of `<>a<>`.
 fn push_suffixes(
     lengths: &RangeInclusive<usize>,
     word: Range<usize>,
-    but: Option<usize>,
+    first: usize,
     ws: &mut Workspace,
 ) {
     ws.cuts.clear();
@@ -279,8 +278,11 @@ fn push_suffixes(
         ws.cuts.push(start);
     }
     for i in lengths.start() - 1..ws.cuts.len() {
-        if but != Some(i + 1) {
-            ws.push_range(ws.cuts[i]..word.end);
+        let range = ws.cuts[i]..word.end;
+        let text = &ws.arena[range.clone()];
+        let same = |item: &Item| ws.text(*item) == text;
+        if !ws.items_from(first).iter().any(same) {
+            ws.push_range(range);
         }
     }
 }

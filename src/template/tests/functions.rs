@@ -115,6 +115,16 @@ fn affixes_never_cut_a_character() {
 }
 
 #[test]
+fn an_affix_at_both_ends_is_one_attribute() {
+    let expected = [
+        "affixes(2..3)[0]=<>",
+        "affixes(2..3)[0]=<>a",
+        "affixes(2..3)[0]=a<>",
+    ];
+    assert_eq!(nodes("affixes(2..3)", ">a<", 0), expected);
+}
+
+#[test]
 fn affixes_count_the_brackets_and_give_the_whole_word_once() {
     assert_eq!(
         nodes("affixes(2..6)", "EU", 0),
