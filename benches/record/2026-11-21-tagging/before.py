@@ -1,0 +1,26 @@
+#!/usr/bin/env python3
+"""Processor time of tagging with two builds of dropchain, in turn, on one thread.
+
+    python3 before.py PROGRAM_BEFORE PROGRAM_AFTER MODEL INPUT FORMAT [MODEL INPUT FORMAT…]
+"""
+
+import os, subprocess, sys
+
+ROUNDS = 7
+
+
+def seconds(program, model, source, form):
+    command = [program, "tag", model, source, "--format", form, "--threads", "1"]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    if status != 0:
+        sys.exit(f"failed: {' '.join(command)}")
+    return usage.ru_utime + usage.ru_stime
+
+
+programs, cases = sys.argv[1:3], sys.argv[3:]
+print("| input | before | after | after / before |\n|---|---|---|---|")
+for model, source, form in zip(cases[::3], cases[1::3], cases[2::3]):
+    rounds = [[seconds(program, model, source, form) for program in programs] for _ in range(ROUNDS)]
+    before, after = map(min, zip(*rounds))
+    print(f"| {form} ({os.path.basename(model)}) | {before:.2f} s | {after:.2f} s | {after / before:.2f} |")
