@@ -16,8 +16,8 @@ use dropchain::corpus::{Format, ReadOptions, read_all};
 use dropchain::extract::{AttributeSource, Builder, Classes, Dataset};
 use dropchain::ids::LabelId;
 use dropchain::label::LabelSet;
-use dropchain::noise::Method;
-use dropchain::objective::{Likelihood, Noise, Scheme};
+use dropchain::noise::Engine;
+use dropchain::objective::{Noise, NoiseDistribution, PenalizedLikelihood};
 use dropchain::optim::{Objective, Options, Settings, minimize};
 use dropchain::score::{Boundary, ParameterSpace, SpaceOptions, States};
 use dropchain::template::Template;
@@ -125,7 +125,7 @@ fn dataset(case: &Case, folder: &str) -> (Dataset, Classes, usize) {
 }
 
 /// Seconds of an evaluation: of this thread's processor if there is one thread, else of the clock.
-fn seconds(objective: &mut Likelihood<'_>, theta: &[f64], gradient: &mut [f64]) -> f64 {
+fn seconds(objective: &mut PenalizedLikelihood<'_>, theta: &[f64], gradient: &mut [f64]) -> f64 {
     let alone = rayon::current_num_threads() == 1;
     let processor = || {
         let line = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
@@ -155,14 +155,14 @@ fn measure(case: &Case, folder: &str, rounds: usize) {
         },
     );
     let noise = Noise {
-        scheme: Scheme::Dropout,
+        scheme: NoiseDistribution::Dropout,
         node: 0.3,
         edge: 0.3,
-        method: Method::Adjoint,
+        engine: Engine::Adjoint,
         unlabeled_weight: 0.0,
     };
-    let mut plain = Likelihood::new(&data, &space, 0.1);
-    let mut noisy = Likelihood::new(&data, &space, 0.1).with_noise(noise);
+    let mut plain = PenalizedLikelihood::new(&data, &space, 0.1);
+    let mut noisy = PenalizedLikelihood::new(&data, &space, 0.1).with_noise(noise);
     let settings = Settings::new(Options {
         max_iterations: Some(ITERATIONS),
         ..Options::default()

@@ -1,7 +1,7 @@
 //! One evaluation with the noise term, by each of its engines.
 
 use criterion::{BenchmarkId, Criterion, Throughput};
-use dropchain::bench::{Weights, parse_engines};
+use dropchain::bench::{Weights, parse_variants};
 use dropchain::optim::Objective;
 use dropchain::sentence::Sentence;
 use dropchain::template::Template;
@@ -34,9 +34,9 @@ pub fn benches(criterion: &mut Criterion) {
         assert_eq!(problem.space().labels(), labels);
         let theta = Weights::Random { scale: 0.2 }.of(&problem, 1).unwrap();
         let mut gradient = vec![0.0; theta.len()];
-        let engines = parse_engines(&["adjoint", "message", "window=1", "local"]).unwrap();
+        let engines = parse_variants(&["adjoint", "message", "window=1", "local"]).unwrap();
         for engine in engines {
-            let mut objective = problem.likelihood(engine.method());
+            let mut objective = problem.likelihood(engine.engine());
             let (expected, _) = objective.evaluate(&theta, &mut gradient);
             assert!(expected > tokens as f64 / 2.0, "value {expected}");
             let collapsed = if engine.is_collapsed() {

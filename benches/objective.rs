@@ -5,7 +5,7 @@ use dropchain::chain::Order;
 use dropchain::extract::{AttributeSource, Builder, Classes, Dataset};
 use dropchain::ids::LabelId;
 use dropchain::label::LabelSet;
-use dropchain::objective::Likelihood;
+use dropchain::objective::PenalizedLikelihood;
 use dropchain::optim::Objective;
 use dropchain::score::{Boundary, ParameterSpace, SpaceOptions, States};
 use dropchain::template::Template;
@@ -69,7 +69,7 @@ pub fn benches(criterion: &mut Criterion) {
                 data.nodes.nonzeros() as f64 / corpus::TOKENS as f64,
                 space.dimension()
             );
-            let mut objective = Likelihood::new(&data, &space, 0.5);
+            let mut objective = PenalizedLikelihood::new(&data, &space, 0.5);
             let mut numbers = Numbers(labels as u64);
             let theta: Vec<f64> = (0..space.dimension())
                 .map(|_| 0.1 * numbers.score())

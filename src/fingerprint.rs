@@ -45,25 +45,25 @@ fn mix(mut x: u64) -> u64 {
 
 /// The base B of fingerprints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Base {
+pub(crate) struct Fingerprinter {
     powers: [u64; 5], // B⁰ … B⁴
 }
 
 /// A piece of a text: its fingerprint and what it multiplies that of the text before it with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Piece {
+pub(crate) struct Fragment {
     print: u64,
     power: u64, // B^length
 }
 
-impl Default for Base {
+impl Default for Fingerprinter {
     fn default() -> Self {
         Self::of_seed(0)
     }
 }
 
-impl Base {
-    /// Base number `seed`.
+impl Fingerprinter {
+    /// Fingerprinter number `seed`.
     #[must_use]
     pub fn of_seed(seed: u64) -> Self {
         // Bases below 2³² are no worse in theory; short texts would only not fill all 61 bits.
@@ -78,8 +78,8 @@ impl Base {
 
     /// A text as a piece.
     #[must_use]
-    pub fn piece(self, text: &[u8]) -> Piece {
-        Piece {
+    pub fn piece(self, text: &[u8]) -> Fragment {
+        Fragment {
             print: self.print(text),
             power: self.power(text.len()),
         }
@@ -118,7 +118,7 @@ impl Base {
 /// The fingerprint of a text that has the fingerprint `print` up to `piece`, its end.
 #[inline(always)]
 #[must_use]
-pub(crate) fn append(print: u64, piece: Piece) -> u64 {
+pub(crate) fn append(print: u64, piece: Fragment) -> u64 {
     reduce(u128::from(print) * u128::from(piece.power) + u128::from(piece.print))
 }
 
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn fingerprints_are_what_models_have_stored() {
-        let base = Base::default();
+        let base = Fingerprinter::default();
         assert_eq!(key(base.print(b"")), 0);
         assert_eq!(base.powers[1], 1_306_228_856_769_596_847);
         let name = "word[0]=Köln".as_bytes();
@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn a_byte_more_is_another_text() {
-        let base = Base::default();
+        let base = Fingerprinter::default();
         assert_ne!(base.print(b"\0"), base.print(b""));
         assert_ne!(base.print(b"\0a"), base.print(b"a"));
     }
@@ -157,7 +157,7 @@ mod tests {
             texts in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..20), 0..5),
             seed in any::<u64>(),
         ) {
-            let base = Base::of_seed(seed);
+            let base = Fingerprinter::of_seed(seed);
             let joined = texts.iter().fold(EMPTY, |print, text| append(print, base.piece(text)));
             prop_assert_eq!(joined, base.print(&texts.concat()));
         }

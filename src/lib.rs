@@ -71,7 +71,7 @@
 //!
 //! | row | modules | what for |
 //! |---|---|---|
-//! | 0 | [`error`], [`ids`], [`math`], [`replace`] | errors with places, identifiers, numerical helpers, files written whole |
+//! | 0 | [`error`], [`ids`], [`math`], [`atomic_file`] | errors with places, identifiers, numerical helpers, files written whole |
 //! | 1 | [`sentence`] | tokens in columns |
 //! | 1 | [`label`] | labels, their schemes (IO, IOB1, IOB2, BIOES), the spans they write |
 //! | 1 | [`chain`] | inference: marginals, best paths |
@@ -95,6 +95,7 @@
 //! The program `dropchain` is one more row on top.
 #![deny(missing_docs)]
 
+pub mod atomic_file;
 pub mod bench;
 pub mod chain;
 pub mod cluster;
@@ -110,16 +111,15 @@ pub mod model;
 pub mod noise;
 pub mod objective;
 pub mod optim;
-pub mod replace;
 pub mod report;
 pub mod score;
 pub mod sentence;
+mod simd;
 pub mod tag;
 pub mod template;
 pub mod tokenize;
 pub mod train;
 pub mod tune;
-mod wide;
 
 pub use error::{Error, Place, Result};
 pub use model::Model;

@@ -1,25 +1,25 @@
 //! What is measured, by name.
 
 use crate::error::{Error, Result};
-use crate::noise::Method;
+use crate::noise::Engine;
 
 /// A gradient to measure: that of the likelihood alone, or with the noise term by one of its
 /// engines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Engine {
+pub enum Variant {
     /// The likelihood without noise, what all others are compared with.
     Likelihood,
     /// Likelihood and noise term.
-    Noise(Method),
+    Noise(Engine),
 }
 
-impl Engine {
+impl Variant {
     /// The engine of the noise term; none for the likelihood.
     #[must_use]
-    pub fn method(self) -> Option<Method> {
+    pub fn engine(self) -> Option<Engine> {
         match self {
             Self::Likelihood => None,
-            Self::Noise(method) => Some(method),
+            Self::Noise(engine) => Some(engine),
         }
     }
 
@@ -27,14 +27,14 @@ impl Engine {
     /// `message`, `window=R` or `local`.
     #[must_use]
     pub fn name(self) -> String {
-        self.method()
-            .map_or_else(|| "likelihood".to_owned(), |method| method.to_string())
+        self.engine()
+            .map_or_else(|| "likelihood".to_owned(), |engine| engine.to_string())
     }
 
     /// Whether it collapses attributes that fire once, at the same token (section 4.1).
     #[must_use]
     pub fn is_collapsed(self) -> bool {
-        self.method() == Some(Method::Message { collapse: true })
+        self.engine() == Some(Engine::Message { collapse: true })
     }
 }
 
@@ -44,18 +44,18 @@ impl Engine {
 /// # Errors
 ///
 /// [`Error::Parameter`] for another name, or none at all.
-pub fn parse_engines<S: AsRef<str>>(names: &[S]) -> Result<Vec<Engine>> {
-    let mut engines = vec![Engine::Likelihood];
+pub fn parse_variants<S: AsRef<str>>(names: &[S]) -> Result<Vec<Variant>> {
+    let mut engines = vec![Variant::Likelihood];
     for name in names {
         let name = name.as_ref();
-        let message = |collapse| Method::Message { collapse };
+        let message = |collapse| Engine::Message { collapse };
         let methods = match name {
             "message" => vec![message(true), message(false)],
             "message=collapsed" => vec![message(true)],
             "message=plain" => vec![message(false)],
             _ => vec![name.parse().map_err(|_| unknown(name))?],
         };
-        for engine in methods.into_iter().map(Engine::Noise) {
+        for engine in methods.into_iter().map(Variant::Noise) {
             if !engines.contains(&engine) {
                 engines.push(engine);
             }
@@ -79,8 +79,8 @@ mod tests {
     use super::*;
 
     fn names(list: &[&str]) -> Vec<(String, bool)> {
-        let engines = parse_engines(list).unwrap();
-        let name = |engine: Engine| (engine.name(), engine.is_collapsed());
+        let engines = parse_variants(list).unwrap();
+        let name = |engine: Variant| (engine.name(), engine.is_collapsed());
         engines.into_iter().map(name).collect()
     }
 
@@ -113,13 +113,13 @@ mod tests {
             "window=-1",
             "message=on",
         ] {
-            let error = parse_engines(&["adjoint", name]).unwrap_err().to_string();
+            let error = parse_variants(&["adjoint", name]).unwrap_err().to_string();
             let expected = "expected adjoint, message, message=collapsed, message=plain, local, or \
                             window=R with a whole number R";
             assert_eq!(error, format!("engine '{name}'; {expected}"));
         }
         let none: [&str; 0] = [];
-        let error = parse_engines(&none).unwrap_err().to_string();
+        let error = parse_variants(&none).unwrap_err().to_string();
         assert_eq!(error, "no engine; expected at least one");
     }
 }

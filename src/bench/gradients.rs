@@ -7,7 +7,7 @@
 //! g = ∇J − ∇L        relative error ‖g − g*‖ / ‖g*‖        cosine g·g* / (‖g‖·‖g*‖)
 //! ```
 //!
-//! where g* is that of [`Method::Adjoint`], which is exact: beside the likelihood's, which all have in
+//! where g* is that of [`Engine::Adjoint`], which is exact: beside the likelihood's, which all have in
 //! common, any error would look small. Both are rounded to what the difference of the two leaves,
 //! 10⁻¹⁵·‖∇L‖ or so, and are not told where g* is lost in that, as at weights 0, where it vanishes.
 //!
@@ -18,11 +18,11 @@ use std::time::Instant;
 
 use serde::Serialize;
 
-use super::Engine;
+use super::Variant;
 use super::memory;
 use crate::error::{Error, Result};
-use crate::noise::Method;
-use crate::objective::{Likelihood, active_counts};
+use crate::noise::Engine;
+use crate::objective::{PenalizedLikelihood, active_counts};
 use crate::optim::Objective;
 use crate::train::Problem;
 
@@ -32,9 +32,9 @@ const LOST: f64 = 1e-12;
 /// What is known of a gradient.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Measurement {
-    /// [`Engine::name`].
+    /// [`Variant::name`].
     pub engine: String,
-    /// [`Engine::is_collapsed`].
+    /// [`Variant::is_collapsed`].
     pub collapsed: bool,
     /// Seconds of an evaluation, value and gradient: the least of all repeats.
     pub seconds: f64,
@@ -56,7 +56,7 @@ pub struct Measurement {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
     /// The engine.
-    pub engine: Engine,
+    pub engine: Variant,
     /// Which repeat it is; 0 is the warm-up, whose time does not count.
     pub round: usize,
 }
@@ -68,7 +68,7 @@ pub struct Step {
 ///
 /// # Errors
 ///
-/// No repeats; no [`Engine::Likelihood`] among the engines; an objective that is not finite at θ.
+/// No repeats; no [`Variant::Likelihood`] among the engines; an objective that is not finite at θ.
 ///
 /// # Panics
 ///
@@ -76,16 +76,16 @@ pub struct Step {
 pub fn measure(
     problem: &Problem,
     theta: &[f64],
-    engines: &[Engine],
+    engines: &[Variant],
     repeat: usize,
     observer: &mut dyn FnMut(Step),
 ) -> Result<Vec<Measurement>> {
     if repeat == 0 {
         return Err(Error::parameter("0 repeats; expected 1 or more"));
     }
-    let mut objectives: Vec<Likelihood<'_>> = engines
+    let mut objectives: Vec<PenalizedLikelihood<'_>> = engines
         .iter()
-        .map(|engine| problem.likelihood(engine.method()))
+        .map(|engine| problem.likelihood(engine.engine()))
         .collect();
     let mut exactness = Exactness::new(problem, theta)?;
     let mut gradient = vec![0.0; theta.len()];
@@ -104,7 +104,7 @@ pub fn measure(
             }
         }
     }
-    let likelihood = engines.iter().position(|&e| e == Engine::Likelihood);
+    let likelihood = engines.iter().position(|&e| e == Variant::Likelihood);
     let Some(likelihood) = likelihood.map(|i| seconds[i]) else {
         return Err(Error::parameter("the likelihood is not among the engines"));
     };
@@ -129,9 +129,9 @@ pub fn measure(
 /// in a process that has done nothing but prepare the problem, see [`memory`]. The weights are 0, since
 /// sizes do not depend on them.
 #[must_use]
-pub fn peak(problem: &Problem, engine: Engine) -> Option<u64> {
+pub fn peak(problem: &Problem, engine: Variant) -> Option<u64> {
     let work = || {
-        let mut objective = problem.likelihood(engine.method());
+        let mut objective = problem.likelihood(engine.engine());
         let theta = vec![0.0; objective.dimension()];
         // Not zeros from the allocator, which are no memory before something is written to them.
         let mut gradient = vec![f64::NAN; theta.len()];
@@ -156,9 +156,9 @@ struct Exactness {
 
 impl Exactness {
     fn new(problem: &Problem, theta: &[f64]) -> Result<Self> {
-        let gradient = |method| {
+        let gradient = |engine| {
             let mut gradient = vec![0.0; theta.len()];
-            let (value, _) = problem.likelihood(method).evaluate(theta, &mut gradient);
+            let (value, _) = problem.likelihood(engine).evaluate(theta, &mut gradient);
             let is_finite = value.is_finite() && gradient.iter().all(|g| g.is_finite());
             is_finite.then_some(gradient).ok_or_else(|| {
                 Error::parameter(
@@ -168,7 +168,7 @@ impl Exactness {
             })
         };
         let likelihood = gradient(None)?;
-        let mut exact = gradient(Some(Method::Adjoint))?;
+        let mut exact = gradient(Some(Engine::Adjoint))?;
         exact.iter_mut().zip(&likelihood).for_each(|(g, l)| *g -= l);
         let exact_norm = norm(exact.iter().copied());
         Ok(Self {
@@ -180,8 +180,8 @@ impl Exactness {
     }
 
     /// Relative error and cosine of the noise term's part of ∇J.
-    fn of(&mut self, engine: Engine, gradient: &[f64]) -> Option<[f64; 2]> {
-        if engine == Engine::Likelihood || self.is_lost {
+    fn of(&mut self, engine: Variant, gradient: &[f64]) -> Option<[f64; 2]> {
+        if engine == Variant::Likelihood || self.is_lost {
             return None;
         }
         let noise = || gradient.iter().zip(&self.likelihood).map(|(g, l)| g - l);

@@ -12,7 +12,7 @@ mod tests;
 mod training;
 mod weights;
 
-pub use engines::{Engine, parse_engines};
+pub use engines::{Variant, parse_variants};
 pub use gradients::{Measurement, Step, measure, peak};
 pub use training::{Run, train};
 pub use weights::Weights;

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::Engine;
+use super::Variant;
 use crate::error::Result;
 use crate::sentence::Sentence;
 use crate::template::Template;
@@ -11,9 +11,9 @@ use crate::train::{DevScore, Silent, TrainOptions, Trainer};
 /// How training with a gradient ended.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Run {
-    /// [`Engine::name`].
+    /// [`Variant::name`].
     pub engine: String,
-    /// [`Engine::is_collapsed`].
+    /// [`Variant::is_collapsed`].
     pub collapsed: bool,
     /// Best span F1 on development data.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -37,14 +37,14 @@ pub struct Run {
 ///
 /// Those of [`Trainer::new`] and [`Trainer::train`].
 pub fn train(
-    engine: Engine,
+    engine: Variant,
     options: &TrainOptions,
     [sentences, dev]: [&[Sentence]; 2],
     template: Option<&Template>,
 ) -> Result<Run> {
     let mut options = options.clone();
-    match engine.method() {
-        Some(method) => options.gradient = method,
+    match engine.engine() {
+        Some(engine) => options.gradient = engine,
         None => (options.dropout, options.edge_dropout) = (0.0, None),
     }
     let end = Trainer::new(options)?

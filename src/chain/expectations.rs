@@ -4,7 +4,7 @@
 use super::lattice::{Lattice, Mode};
 use super::products::add_outer;
 use super::transitions::Transitions;
-use crate::wide::{self, Kernel};
+use crate::simd::{self, Kernel};
 
 /// Sums of edge marginals over the tokens of any number of sentences.
 ///
@@ -83,7 +83,7 @@ impl Lattice {
             return;
         }
         if self.tokens > 1 {
-            wide::run(Products {
+            simd::dispatch(Products {
                 lattice: self,
                 sums: &mut sums.products,
             });

@@ -44,7 +44,7 @@ use super::LANES;
 use super::lattice::{Lattice, Mode};
 use super::products::{blocks, blocks_mut, combine, each};
 use super::transitions::{FLOOR, Transitions, exponentiate};
-use crate::wide::{self, Kernel};
+use crate::simd::{self, Kernel};
 
 /// The largest R with which a sentence is accepted: 2⁹⁰⁰.
 const REACH: f64 = f64::from_bits((1023 + 900) << 52);
@@ -75,7 +75,7 @@ pub(super) fn independent(lattice: &mut Lattice) {
 
 /// Order 1, O(TK²). Expects log ψ and log e in the lattice; whether the result can be trusted.
 pub(super) fn scaled(lattice: &mut Lattice, transitions: &Transitions) -> bool {
-    wide::run(Scaled {
+    simd::dispatch(Scaled {
         lattice,
         transitions,
     })

@@ -42,6 +42,7 @@
 mod constraint;
 mod expectations;
 mod forward_backward;
+mod label_weights;
 mod lattice;
 mod logspace;
 mod nbest;
@@ -55,6 +56,7 @@ mod viterbi;
 
 pub use constraint::Constraint;
 pub use expectations::EdgeSums;
+pub use label_weights::LabelWeights;
 pub use lattice::{Lattice, Mode};
 pub use nbest::Path;
 pub use transitions::{Order, Transitions};

@@ -1,6 +1,6 @@
 //! Products of rows over labels, the inner loops of forward-backward and of all that is like it.
 //!
-//! To be called under [`wide::run`](crate::wide::run), and `#[inline(always)]` therefore. What limits them is loads and the latency of
+//! To be called under [`simd::dispatch`](crate::simd::dispatch), and `#[inline(always)]` therefore. What limits them is loads and the latency of
 //! additions, not arithmetic. So sums stay in registers: a whole row of them where the next row
 //! depends on it ([`combine`]), and otherwise a *tile* of [`ROWS`] rows times [`LANES`] labels
 //! ([`multiply`], [`add_outer`]), in which every number that is loaded serves several sums. Sums begin

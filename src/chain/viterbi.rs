@@ -15,7 +15,7 @@ use super::constraint::Constraint;
 use super::transitions::Transitions;
 use super::{LANES, Order, Scores, add};
 use crate::ids::LabelId;
-use crate::wide::{self, Kernel};
+use crate::simd::{self, Kernel};
 
 /// Decodes sentences; keeps the room that takes for the next one.
 #[derive(Clone, Debug, Default)]
@@ -92,7 +92,7 @@ impl Viterbi {
             return self.forward_independent();
         }
         let edge = scores.edges(transitions);
-        wide::run(Forward(self, edge));
+        simd::dispatch(Forward(self, edge));
     }
 
     /// Turns node scores into δ where every label may follow every other at no cost: O(TK).

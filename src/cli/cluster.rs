@@ -6,7 +6,7 @@ use clap::Args;
 use dropchain::cluster::{Clusters, Text};
 use dropchain::corpus::{Format, ReadOptions, Reader};
 use dropchain::sentence::Sentence;
-use dropchain::{Error, Result, replace};
+use dropchain::{Error, Result, atomic_file};
 
 use super::arguments::{FormatName, Threads};
 use super::progress::Progress;
@@ -67,7 +67,7 @@ impl Arguments {
         if self.texts.iter().filter(|file| *file == "-").count() > 1 {
             return Err(Failure::Usage("standard input can be read only once"));
         }
-        replace::check(&self.output)?;
+        atomic_file::check_writable(&self.output)?;
         self.threads.start()?;
         let progress = Progress::new(self.quiet);
         let text = self.read(&progress)?;
@@ -87,7 +87,7 @@ impl Arguments {
         clusters
             .write(&mut written)
             .map_err(|e| Error::io(&self.output, e))?;
-        replace::write(&self.output, &written)?;
+        atomic_file::write(&self.output, &written)?;
         progress.done();
         if clusters.classes() < classes {
             progress.say(&format!(

@@ -8,7 +8,7 @@ use dropchain::model::Model;
 use dropchain::report::Log;
 use dropchain::template::Template;
 use dropchain::train::{Defaults, TrainOptions, Trainer};
-use dropchain::{Error, Result, replace};
+use dropchain::{Error, Result, atomic_file};
 
 use super::Outcome;
 use super::arguments::{Chain, Course, Input, Threads};
@@ -160,7 +160,7 @@ impl Arguments {
             check_log(log, &self.model)?;
             // Lines may also go to a pipe or a terminal.
             if log.is_file() || !log.exists() {
-                replace::check(log)?;
+                atomic_file::check_writable(log)?;
             }
         }
         self.threads.start()?;

@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use clap::{Args, ValueEnum};
 use dropchain::corpus::{Format, ReadOptions, read_all};
 use dropchain::model::Precision;
-use dropchain::noise::Method;
+use dropchain::noise::Engine;
 use dropchain::sentence::Sentence;
 use dropchain::train::{Defaults, NoiseKind, TrainOptions};
-use dropchain::{Error, Result, replace};
+use dropchain::{Error, Result, atomic_file};
 
 use super::arguments::{Chain, Course, FormatName, Input, Switch};
 use super::progress::notice;
@@ -151,7 +151,7 @@ impl Shared<'_> {
             },
             gradient: match &manner.gradient {
                 Some(name) => name.parse()?,
-                None => Method::Adjoint,
+                None => Engine::Adjoint,
             },
             samples: manner.samples.unwrap_or(Defaults::SAMPLES),
             discover: self.unlabeled.discover,
@@ -236,7 +236,7 @@ pub fn guess_unlabeled(file: &str) -> Format {
 
 /// Refuses a log that would take the place of the model.
 pub fn check_log(log: &Path, model: &Path) -> Result<()> {
-    if replace::is_same(log, model) {
+    if atomic_file::is_same_file(log, model) {
         return Err(Error::parameter(format!(
             "--log {}: that is where the model goes; expected another file",
             log.display()

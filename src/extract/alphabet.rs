@@ -3,7 +3,7 @@
 use hashbrown::HashTable;
 
 use crate::error::{Error, Result};
-use crate::fingerprint::Base;
+use crate::fingerprint::Fingerprinter;
 use crate::ids::AttributeId;
 use crate::template::Attribute;
 
@@ -41,7 +41,7 @@ impl Alphabet {
     /// The number of a name, if it is known.
     #[must_use]
     pub fn get(&self, name: &[u8]) -> Option<AttributeId> {
-        self.find(&Attribute::named(name, Base::default()))
+        self.find(&Attribute::named(name, Fingerprinter::default()))
     }
 
     /// The number of an attribute, if it is known.
@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     fn attribute(name: &str) -> Attribute<'_> {
-        Attribute::named(name.as_bytes(), Base::default())
+        Attribute::named(name.as_bytes(), Fingerprinter::default())
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::cell::Cell;
 use super::alphabet::Alphabet;
 use super::matrix::SparseRows;
 use crate::error::{Error, Result};
-use crate::fingerprint::Base;
+use crate::fingerprint::Fingerprinter;
 use crate::ids::{AttributeId, LabelId};
 use crate::sentence::{Schema, Sentence};
 use crate::template::{Attribute, Extractor, Sink, Template, Workspace};
@@ -22,7 +22,7 @@ enum Source {
     /// A template, bound to the columns of the input.
     Template(Box<Extractor>),
     /// The input itself ([`Sentence::attributes`]), with fingerprints at a base.
-    Given(Base),
+    Given(Fingerprinter),
 }
 
 impl AttributeSource {
@@ -35,15 +35,17 @@ impl AttributeSource {
     pub fn bind(template: Option<&Template>, schema: &Schema) -> Result<Self> {
         Ok(Self(match template {
             Some(template) => Source::Template(Box::new(template.bind(schema)?)),
-            None => Source::Given(Base::default()),
+            None => Source::Given(Fingerprinter::default()),
         }))
     }
 
     /// The same, with fingerprints at another base.
     #[must_use]
-    pub(crate) fn at_base(self, base: Base) -> Self {
+    pub(crate) fn with_fingerprinter(self, base: Fingerprinter) -> Self {
         Self(match self.0 {
-            Source::Template(extractor) => Source::Template(Box::new(extractor.at_base(base))),
+            Source::Template(extractor) => {
+                Source::Template(Box::new(extractor.with_fingerprinter(base)))
+            }
             Source::Given(_) => Source::Given(base),
         })
     }

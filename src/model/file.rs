@@ -8,9 +8,9 @@ use xxhash_rust::xxh3::Xxh3;
 use super::bytes::{Bytes, block_sums};
 use super::header::Header;
 use super::table::{Location, Rows, Sections, Table, TableBuilder, Weights};
+use crate::atomic_file;
 use crate::error::{Error, Result};
-use crate::fingerprint::Base;
-use crate::replace;
+use crate::fingerprint::Fingerprinter;
 
 const MAGIC: &[u8; 8] = b"DROPCHN\n";
 const SECTIONS: usize = 10;
@@ -151,7 +151,7 @@ impl Model {
     /// [`Error::Io`] when a file cannot be written; [`Error::Parameter`] when `path` is something
     /// other than a regular file, which renaming would destroy.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
-        replace::write(path, self.as_bytes())
+        atomic_file::write(path, self.as_bytes())
     }
 
     /// Checks that a model could be written to `path`, before work is put into one.
@@ -160,7 +160,7 @@ impl Model {
     ///
     /// As [`Model::save`].
     pub fn check_target(path: impl AsRef<Path>) -> Result<()> {
-        replace::check(path)
+        atomic_file::check_writable(path)
     }
 
     /// What the model says before its tables.
@@ -241,7 +241,7 @@ impl Model {
 
     /// The base of fingerprints whose keys [`Model::find`] takes; none where keys are those of
     /// [`Model::key`], made of whole names.
-    pub(crate) fn base(&self) -> Option<Base> {
+    pub(crate) fn base(&self) -> Option<Fingerprinter> {
         (self.version == Version::Two).then(|| self.tables[0].base())
     }
 

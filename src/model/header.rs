@@ -3,10 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::table::TableInfo;
-use crate::chain::Order;
+use crate::chain::{Constraint, LabelWeights, Order};
 use crate::error::{Error, Result};
-use crate::label::{LabelSet, Scheme};
-use crate::score::LabelWeights;
+use crate::label::{self, LabelSet, Scheme};
 use crate::template::Template;
 
 /// How weights are stored.
@@ -154,4 +153,13 @@ impl Header {
         }
         Ok(())
     }
+}
+
+/// The constraint that keeps decoding to the legal label sequences of a scheme; none where every
+/// sequence is legal.
+pub(crate) fn decoding_constraint(labels: &LabelSet, scheme: Scheme) -> Option<Constraint> {
+    let legal = label::Constraint::new(labels, scheme);
+    legal
+        .is_binding()
+        .then(|| Constraint::new(legal.transitions(), legal.starts(), legal.ends()))
 }

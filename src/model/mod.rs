@@ -63,6 +63,6 @@ mod table;
 pub(crate) mod tests;
 
 pub use file::{Kind, Model};
-pub(crate) use header::MAX_LABELS;
 pub use header::{Header, Precision, Provenance};
+pub(crate) use header::{MAX_LABELS, decoding_constraint};
 pub(crate) use table::{Location, Rows, TableBuilder};

@@ -9,22 +9,22 @@
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Features<'a> {
     /// Those that go with one label. Boundary weights are attributes of the first or last token.
-    pub node: Rows<'a>,
+    pub node: AttributeRows<'a>,
     /// Those that go with two labels, the bare transition excepted; those of the first token do not
     /// count.
-    pub edge: Rows<'a>,
+    pub edge: AttributeRows<'a>,
 }
 
 /// A sparse matrix of attributes by token.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Rows<'a> {
+pub struct AttributeRows<'a> {
     /// Where each token's entries end, `[T]`; or nothing, where no token has any.
     pub ends: &'a [usize],
     /// Attribute and value, token by token.
     pub entries: &'a [(u32, f64)],
 }
 
-impl<'a> Rows<'a> {
+impl<'a> AttributeRows<'a> {
     /// The entries of a token; none where there are no rows.
     fn row(&self, t: usize) -> &'a [(u32, f64)] {
         if self.ends.is_empty() {
@@ -80,7 +80,7 @@ pub(super) struct Active {
 
 impl Active {
     /// Takes the attributes of the tokens `first..tokens`. O(n log n) for n entries.
-    pub fn set(&mut self, rows: Rows<'_>, first: usize, tokens: usize, collapse: bool) {
+    pub fn set(&mut self, rows: AttributeRows<'_>, first: usize, tokens: usize, collapse: bool) {
         self.columns.clear();
         self.members.clear();
         self.entries.clear();
@@ -144,7 +144,7 @@ impl Active {
 mod tests {
     use super::*;
 
-    const ROWS: Rows<'_> = Rows {
+    const ROWS: AttributeRows<'_> = AttributeRows {
         ends: &[3, 4, 8],
         entries: &[
             (7, 1.0),
@@ -219,7 +219,7 @@ mod tests {
         active.set(ROWS, 1, 3, true);
         assert_eq!(active.columns, [1, 4, 8, 9]);
         assert_eq!(active.at(0).count(), 0);
-        active.set(Rows::default(), 0, 3, true);
+        active.set(AttributeRows::default(), 0, 3, true);
         assert_eq!((active.features, active.at(2).count()), (0, 0));
     }
 }

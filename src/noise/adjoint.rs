@@ -23,7 +23,7 @@
 
 use super::factored::Factored;
 use super::pairs::{Pairs, checked_tokens, dot, independent, scatter_node, single};
-use super::{Derivatives, Engine, Sentence, Shared, SharedDerivatives};
+use super::{ChainContext, ChainDerivatives, Derivatives, Regularizer, SentenceInput};
 use crate::chain::Order;
 
 /// The exact engine, and the one to train with.
@@ -36,8 +36,8 @@ pub struct Adjoint {
     row: Vec<f64>,      // [S]
 }
 
-impl Engine for Adjoint {
-    fn begin(&mut self, shared: Shared<'_>) {
+impl Regularizer for Adjoint {
+    fn begin(&mut self, shared: ChainContext<'_>) {
         self.pairs.begin(shared);
         if shared.transitions.order() == Order::One {
             self.factored.begin(shared);
@@ -50,8 +50,8 @@ impl Engine for Adjoint {
 
     fn regularize(
         &mut self,
-        shared: Shared<'_>,
-        sentence: Sentence<'_>,
+        shared: ChainContext<'_>,
+        sentence: SentenceInput<'_>,
         mut out: Derivatives<'_>,
     ) -> f64 {
         let tokens = checked_tokens(shared, sentence, &out);
@@ -70,7 +70,7 @@ impl Engine for Adjoint {
         value
     }
 
-    fn finish(&mut self, shared: Shared<'_>, mut out: SharedDerivatives<'_>) {
+    fn finish(&mut self, shared: ChainContext<'_>, mut out: ChainDerivatives<'_>) {
         if shared.transitions.order() == Order::One {
             self.factored.add_to(shared, &mut self.pairs);
             self.pairs.finish(&mut out);
@@ -82,8 +82,8 @@ impl Adjoint {
     /// Fills F and adds ∂R/∂V; returns weight·R.
     fn forward(
         &mut self,
-        shared: Shared<'_>,
-        sentence: Sentence<'_>,
+        shared: ChainContext<'_>,
+        sentence: SentenceInput<'_>,
         out: &mut Derivatives<'_>,
     ) -> f64 {
         let stride = shared.transitions.stride();
@@ -100,7 +100,12 @@ impl Adjoint {
     }
 
     /// Runs through B and adds ∂R/∂s.
-    fn backward(&mut self, shared: Shared<'_>, sentence: Sentence<'_>, out: &mut Derivatives<'_>) {
+    fn backward(
+        &mut self,
+        shared: ChainContext<'_>,
+        sentence: SentenceInput<'_>,
+        out: &mut Derivatives<'_>,
+    ) {
         let (tokens, stride) = (sentence.lattice.tokens(), shared.transitions.stride());
         let last = (tokens - 1) * stride;
         let marginals = sentence.lattice.node_marginals();

@@ -24,13 +24,13 @@
 
 use super::active::{Active, ActiveCounts};
 use super::pairs::{Pairs, add, checked_tokens, dot, node_weights, single};
-use super::{Derivatives, Engine, Sentence, Shared, SharedDerivatives};
+use super::{ChainContext, ChainDerivatives, Derivatives, Regularizer, SentenceInput};
 use crate::chain::Order;
 
 /// Derivatives of weight·R, by way of the scores, by the weights of the features of a sentence.
 ///
 /// What comes by way of the variances is in [`Derivatives`], as with any engine; what is by
-/// transition weights is in [`SharedDerivatives::scores`].
+/// transition weights is in [`ChainDerivatives::scores`].
 #[derive(Clone, Debug, Default)]
 pub struct FeatureGradient {
     stride: usize,
@@ -83,8 +83,8 @@ impl Message {
     }
 }
 
-impl Engine for Message {
-    fn begin(&mut self, shared: Shared<'_>) {
+impl Regularizer for Message {
+    fn begin(&mut self, shared: ChainContext<'_>) {
         self.pairs.begin(shared);
         self.counts = ActiveCounts::default();
         (self.output.labels, self.output.stride) =
@@ -95,8 +95,8 @@ impl Engine for Message {
 
     fn regularize(
         &mut self,
-        shared: Shared<'_>,
-        sentence: Sentence<'_>,
+        shared: ChainContext<'_>,
+        sentence: SentenceInput<'_>,
         mut out: Derivatives<'_>,
     ) -> f64 {
         let tokens = checked_tokens(shared, sentence, &out);
@@ -115,7 +115,7 @@ impl Engine for Message {
         value
     }
 
-    fn finish(&mut self, shared: Shared<'_>, mut out: SharedDerivatives<'_>) {
+    fn finish(&mut self, shared: ChainContext<'_>, mut out: ChainDerivatives<'_>) {
         if shared.transitions.order() == Order::One {
             self.pairs.finish(&mut out);
         }
@@ -137,7 +137,7 @@ impl Message {
     }
 
     /// Takes the features of a sentence and sizes the arrays.
-    fn prepare(&mut self, shared: Shared<'_>, sentence: Sentence<'_>, tokens: usize) {
+    fn prepare(&mut self, shared: ChainContext<'_>, sentence: SentenceInput<'_>, tokens: usize) {
         let features = sentence.features;
         self.node.set(features.node, 0, tokens, self.collapse);
         let labels = shared.transitions.labels();
@@ -162,7 +162,7 @@ impl Message {
     }
 
     /// Order 0: by the weight of (j, b), Σ_t g[t][j]·p[b]·(w[b] − E[w]).
-    fn independent(&mut self, sentence: Sentence<'_>, out: &mut Derivatives<'_>) -> f64 {
+    fn independent(&mut self, sentence: SentenceInput<'_>, out: &mut Derivatives<'_>) -> f64 {
         let stride = self.row.len();
         let mut value = 0.0;
         for t in 0..sentence.lattice.tokens() {
@@ -181,8 +181,8 @@ impl Message {
     /// E[W] = Σ M.
     fn forward(
         &mut self,
-        shared: Shared<'_>,
-        sentence: Sentence<'_>,
+        shared: ChainContext<'_>,
+        sentence: SentenceInput<'_>,
         out: &mut Derivatives<'_>,
     ) -> (f64, f64) {
         let (stride, size) = (self.row.len(), self.gradient.len());
@@ -252,7 +252,7 @@ impl Message {
     }
 
     /// Runs through B; adds what stands after t to the gradient.
-    fn backward(&mut self, shared: Shared<'_>, sentence: Sentence<'_>) {
+    fn backward(&mut self, shared: ChainContext<'_>, sentence: SentenceInput<'_>) {
         let (stride, size) = (self.row.len(), self.gradient.len());
         self.messages.fill(0.0);
         for t in (1..sentence.lattice.tokens()).rev() {
@@ -299,7 +299,7 @@ impl Message {
     }
 
     /// Writes the derivatives by attributes and adds those by transitions.
-    fn emit(&mut self, shared: Shared<'_>, weight: f64) {
+    fn emit(&mut self, shared: ChainContext<'_>, weight: f64) {
         let (node, edge) = self.gradient.split_at(self.node_size());
         let stride = self.row.len();
         let size = shared.transitions.labels() * stride;

@@ -41,27 +41,27 @@
 
 mod active;
 mod adjoint;
+mod engine;
 mod factored;
 mod hessian;
 mod message;
-mod method;
 mod pairs;
 #[cfg(test)]
 mod tests;
 mod window;
 
-pub use active::{ActiveCounts, Features, Rows};
+pub use active::{ActiveCounts, AttributeRows, Features};
 pub use adjoint::Adjoint;
+pub use engine::Engine;
 pub use hessian::{Direction, HessianProduct};
 pub use message::{FeatureGradient, Message};
-pub use method::Method;
 pub use window::Window;
 
 use crate::chain::{Lattice, Transitions};
 
-/// What all sentences between [`Engine::begin`] and [`Engine::finish`] share.
+/// What all sentences between [`Regularizer::begin`] and [`Regularizer::finish`] share.
 #[derive(Clone, Copy, Debug)]
-pub struct Shared<'a> {
+pub struct ChainContext<'a> {
     /// The transitions that all lattices were made with.
     pub transitions: &'a Transitions,
     /// What every V\[t\]\[a\]\[b\], t ≥ 1, has of the noise of the transitions, `[K][S]`. Not looked
@@ -71,7 +71,7 @@ pub struct Shared<'a> {
 
 /// A sentence to be regularized. Paddings of variances must be finite.
 #[derive(Clone, Copy, Debug)]
-pub struct Sentence<'a> {
+pub struct SentenceInput<'a> {
     /// After [`Lattice::forward_backward`] over the sentence.
     pub lattice: &'a Lattice,
     /// What V\[t\]\[·\]\[b\] has of the noise of nodes (and boundaries), `[T][S]`.
@@ -100,7 +100,7 @@ pub struct Derivatives<'a> {
 
 /// Where the derivatives by what sentences share are added to.
 #[derive(Debug)]
-pub struct SharedDerivatives<'a> {
+pub struct ChainDerivatives<'a> {
     /// Σ ∂R/∂transition scores, `[K][S]`.
     pub scores: &'a mut [f64],
     /// Σ ∂R/∂transition variances, `[K][S]`.
@@ -115,22 +115,22 @@ pub struct SharedDerivatives<'a> {
 /// # Panics
 ///
 /// All methods do if an array has the wrong shape.
-pub trait Engine: std::fmt::Debug + Send + Sync {
+pub trait Regularizer: std::fmt::Debug + Send + Sync {
     /// Prepares for sentences under the same transitions, and forgets those before. O(K²).
-    fn begin(&mut self, shared: Shared<'_>);
+    fn begin(&mut self, shared: ChainContext<'_>);
 
     /// Returns weight·R of a sentence, and adds its derivatives to `out`, those by transitions
     /// excepted.
     fn regularize(
         &mut self,
-        shared: Shared<'_>,
-        sentence: Sentence<'_>,
+        shared: ChainContext<'_>,
+        sentence: SentenceInput<'_>,
         out: Derivatives<'_>,
     ) -> f64;
 
     /// Adds the derivatives by transition scores and variances, over all sentences since
-    /// [`Engine::begin`], to `out`. Nothing at order 0.
-    fn finish(&mut self, shared: Shared<'_>, out: SharedDerivatives<'_>);
+    /// [`Regularizer::begin`], to `out`. Nothing at order 0.
+    fn finish(&mut self, shared: ChainContext<'_>, out: ChainDerivatives<'_>);
 
     /// The derivatives of the last sentence by the weights of its features, from an engine that
     /// computes these instead of derivatives by node and edge scores.
@@ -138,7 +138,7 @@ pub trait Engine: std::fmt::Debug + Send + Sync {
         None
     }
 
-    /// How many attributes the sentences since [`Engine::begin`] had, where the engine looks at
+    /// How many attributes the sentences since [`Regularizer::begin`] had, where the engine looks at
     /// them.
     fn active_counts(&self) -> Option<ActiveCounts> {
         None

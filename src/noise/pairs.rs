@@ -11,7 +11,7 @@
 //! and its mirror image. The divisor is p(y_t = b), but taken from the very numbers above it, so that
 //! an expectation stays within its values even where a probability is too small to be known well.
 
-use super::{Derivatives, Direction, Sentence, Shared, SharedDerivatives};
+use super::{ChainContext, ChainDerivatives, Derivatives, Direction, SentenceInput};
 use crate::chain::{Lattice, Order, Transitions};
 
 /// The matrices of one position, and sums of derivatives by transitions.
@@ -26,7 +26,7 @@ pub(super) struct Pairs {
 }
 
 impl Pairs {
-    pub fn begin(&mut self, shared: Shared<'_>) {
+    pub fn begin(&mut self, shared: ChainContext<'_>) {
         if shared.transitions.order() == Order::One {
             let size = shared.transitions.labels() * shared.transitions.stride();
             assert_eq!(shared.variance.len(), size, "variances are [K][S]");
@@ -52,13 +52,13 @@ impl Pairs {
         self.column.resize(stride, 0.0);
     }
 
-    pub fn finish(&self, out: &mut SharedDerivatives<'_>) {
+    pub fn finish(&self, out: &mut ChainDerivatives<'_>) {
         add(out.scores, &self.score_sums, 1.0);
         add(out.variance, &self.variance_sums, 1.0);
     }
 
     /// Sets μ and M for the edges that lead to t ≥ 1. O(K²).
-    pub fn load(&mut self, shared: Shared<'_>, sentence: Sentence<'_>, t: usize) {
+    pub fn load(&mut self, shared: ChainContext<'_>, sentence: SentenceInput<'_>, t: usize) {
         let stride = shared.transitions.stride();
         sentence
             .lattice
@@ -218,8 +218,8 @@ impl Pairs {
 
 /// Number of tokens, after checking the shapes.
 pub(super) fn checked_tokens(
-    shared: Shared<'_>,
-    sentence: Sentence<'_>,
+    shared: ChainContext<'_>,
+    sentence: SentenceInput<'_>,
     out: &Derivatives<'_>,
 ) -> usize {
     let tokens = sentence.lattice.tokens();
@@ -244,7 +244,7 @@ pub(super) fn checked_tokens(
 /// A sentence whose tokens do not depend on one another: eq. 8 for each. Adds all derivatives;
 /// returns weight·R.
 pub(super) fn independent(
-    sentence: Sentence<'_>,
+    sentence: SentenceInput<'_>,
     row: &mut [f64],
     out: &mut Derivatives<'_>,
 ) -> f64 {
@@ -257,7 +257,7 @@ pub(super) fn independent(
 }
 
 /// Writes w\[t\] of a token to which no edge leads, ½(1 − 2p)·V, to `w` `[S]`.
-pub(super) fn node_weights(sentence: Sentence<'_>, t: usize, w: &mut [f64]) {
+pub(super) fn node_weights(sentence: SentenceInput<'_>, t: usize, w: &mut [f64]) {
     let row = t * w.len()..(t + 1) * w.len();
     let marginals = &sentence.lattice.node_marginals()[row.clone()];
     for ((w, p), v) in w
@@ -271,7 +271,7 @@ pub(super) fn node_weights(sentence: Sentence<'_>, t: usize, w: &mut [f64]) {
 
 /// As [`node_weights`]; adds ∂R/∂V as well, and returns what the token contributes to weight·R.
 pub(super) fn single(
-    sentence: Sentence<'_>,
+    sentence: SentenceInput<'_>,
     t: usize,
     w: &mut [f64],
     out: &mut Derivatives<'_>,
@@ -294,7 +294,12 @@ pub(super) fn single(
 }
 
 /// Adds weight·p\[b\]·(x\[b\] − E\[x\]) to the derivatives by the node scores of t, with x `[S]`.
-pub(super) fn scatter_node(sentence: Sentence<'_>, t: usize, x: &[f64], out: &mut Derivatives<'_>) {
+pub(super) fn scatter_node(
+    sentence: SentenceInput<'_>,
+    t: usize,
+    x: &[f64],
+    out: &mut Derivatives<'_>,
+) {
     let row = t * x.len()..(t + 1) * x.len();
     let marginals = &sentence.lattice.node_marginals()[row.clone()];
     let mean = dot(marginals, x);

@@ -33,7 +33,7 @@
 use super::pairs::{
     Pairs, add, checked_tokens, dot, independent, node_weights, scatter_node, single,
 };
-use super::{Derivatives, Engine, Sentence, Shared, SharedDerivatives};
+use super::{ChainContext, ChainDerivatives, Derivatives, Regularizer, SentenceInput};
 use crate::chain::Order;
 
 /// The engine that looks no further than a radius.
@@ -60,8 +60,8 @@ impl Window {
     }
 }
 
-impl Engine for Window {
-    fn begin(&mut self, shared: Shared<'_>) {
+impl Regularizer for Window {
+    fn begin(&mut self, shared: ChainContext<'_>) {
         self.pairs.begin(shared);
         for row in [&mut self.row, &mut self.zeros] {
             row.clear();
@@ -71,8 +71,8 @@ impl Engine for Window {
 
     fn regularize(
         &mut self,
-        shared: Shared<'_>,
-        sentence: Sentence<'_>,
+        shared: ChainContext<'_>,
+        sentence: SentenceInput<'_>,
         mut out: Derivatives<'_>,
     ) -> f64 {
         let tokens = checked_tokens(shared, sentence, &out);
@@ -93,7 +93,7 @@ impl Engine for Window {
         self.scatter(shared, sentence, radius, &mut out)
     }
 
-    fn finish(&mut self, shared: Shared<'_>, mut out: SharedDerivatives<'_>) {
+    fn finish(&mut self, shared: ChainContext<'_>, mut out: ChainDerivatives<'_>) {
         if shared.transitions.order() == Order::One {
             self.pairs.finish(&mut out);
         }
@@ -102,7 +102,12 @@ impl Engine for Window {
 
 impl Window {
     /// Fills F and the means of w.
-    fn run_forward(&mut self, shared: Shared<'_>, sentence: Sentence<'_>, radius: usize) {
+    fn run_forward(
+        &mut self,
+        shared: ChainContext<'_>,
+        sentence: SentenceInput<'_>,
+        radius: usize,
+    ) {
         let stride = self.row.len();
         for t in 0..self.means.len() {
             if t > 0 {
@@ -126,7 +131,12 @@ impl Window {
     }
 
     /// Fills B.
-    fn run_backward(&mut self, shared: Shared<'_>, sentence: Sentence<'_>, radius: usize) {
+    fn run_backward(
+        &mut self,
+        shared: ChainContext<'_>,
+        sentence: SentenceInput<'_>,
+        radius: usize,
+    ) {
         let (tokens, stride) = (self.means.len(), self.row.len());
         for t in (1..tokens).rev() {
             self.pairs.load(shared, sentence, t);
@@ -146,8 +156,8 @@ impl Window {
     /// Adds all derivatives; returns weight·R.
     fn scatter(
         &mut self,
-        shared: Shared<'_>,
-        sentence: Sentence<'_>,
+        shared: ChainContext<'_>,
+        sentence: SentenceInput<'_>,
         radius: usize,
         out: &mut Derivatives<'_>,
     ) -> f64 {

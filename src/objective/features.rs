@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::worker::Shared;
 use super::{LabelSums, add};
 use crate::extract::Dataset;
-use crate::noise::{self, ActiveCounts, FeatureGradient, Method, Rows};
+use crate::noise::{self, ActiveCounts, AttributeRows, Engine, FeatureGradient};
 use crate::score::{ParameterSpace, Targets};
 
 /// Derivatives by the weights of attributes, in the order in which they came.
@@ -70,10 +70,10 @@ impl Features {
     pub fn of(
         &mut self,
         shared: &Shared<'_>,
-        method: Method,
+        engine: Engine,
         tokens: Range<usize>,
     ) -> noise::Features<'_> {
-        if !matches!(method, Method::Message { .. }) {
+        if !matches!(engine, Engine::Message { .. }) {
             return noise::Features::default();
         }
         self.fill(shared.data, shared.space, tokens)
@@ -108,11 +108,11 @@ impl Features {
         let [node_ends, edge_ends] = &self.ends;
         let [node_entries, edge_entries] = &self.entries;
         noise::Features {
-            node: Rows {
+            node: AttributeRows {
                 ends: node_ends,
                 entries: node_entries,
             },
-            edge: Rows {
+            edge: AttributeRows {
                 ends: edge_ends,
                 entries: edge_entries,
             },

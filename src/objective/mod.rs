@@ -7,7 +7,7 @@
 //! a sum over sentences, not a mean; R is the quadratic noise regularizer ([`crate::noise`]), or what
 //! it approximates, sampled ([`MonteCarlo`]), λ = n/(n + αm) (eq. 11 of Wang et al. 2013), and the
 //! optimizer adds the L1 term. One evaluation gives the value and the whole gradient. It goes
-//! through the corpus in blocks ([`Plan`]): scores S = X·Θ
+//! through the corpus in blocks ([`BlockPartition`]): scores S = X·Θ
 //! and variances V = ρ·X∘²·Θ∘², chain kernel, derivatives by both, and the block's share of the
 //! gradient, Xᵀ·∂S + 2ρ·Θ∘(X∘²ᵀ·∂V). Time O(entries of X · K + M·K²) for M tokens.
 //!
@@ -25,18 +25,20 @@ mod worker;
 
 use rayon::prelude::*;
 
+use crate::chain::LabelWeights;
 use crate::chain::Transitions;
 use crate::extract::Dataset;
 use crate::optim::Objective;
 use crate::score::{
-    Derivatives, LabelWeights, NoiseDerivatives, ParameterSpace, Plan, Rows, Targets, Transpose,
+    BlockPartition, Derivatives, ForwardProduct, NoiseDerivatives, ParameterSpace, Targets,
+    TransposeProduct,
 };
 use buffers::{BlockDerivatives, Blocks, LabelSums, add};
 pub use features::active_counts;
 pub use monte_carlo::MonteCarlo;
 use monte_carlo::{Part, Sampling};
 use noise::LabelVariances;
-pub use noise::{Noise, Scheme};
+pub use noise::{Noise, NoiseDistribution};
 pub(crate) use worker::write_scores;
 use worker::{Buffers, Shared, Worker};
 
@@ -59,16 +61,16 @@ pub struct Terms {
 /// Labeled sentences come first in the data; those behind the last label are unlabeled, and only
 /// the noise term sees them.
 #[derive(Debug)]
-pub struct Likelihood<'a> {
+pub struct PenalizedLikelihood<'a> {
     data: &'a Dataset,
     space: &'a ParameterSpace,
     l2: f64,
     noise: Option<Noise>,
     sampling: Option<Sampling>,
-    plan: Plan,
-    rows: [Rows; 2], // of nodes and edges
-    nodes: Transpose,
-    edges: Option<Transpose>,
+    plan: BlockPartition,
+    rows: [ForwardProduct; 2], // of nodes and edges
+    nodes: TransposeProduct,
+    edges: Option<TransposeProduct>,
     workers: Vec<Worker>, // one for each chunk of a block
     buffers: [BlockDerivatives; 2],
     weights: LabelWeights,
@@ -78,7 +80,7 @@ pub struct Likelihood<'a> {
     observed_pairs: Vec<f64>, // [K][stride]
 }
 
-impl<'a> Likelihood<'a> {
+impl<'a> PenalizedLikelihood<'a> {
     /// The objective on collapsed training data with strength c2 = `l2`, without noise.
     #[must_use]
     pub fn new(data: &'a Dataset, space: &'a ParameterSpace, l2: f64) -> Self {
@@ -88,7 +90,7 @@ impl<'a> Likelihood<'a> {
         } else {
             space.stride()
         };
-        let plan = Plan::new(data, width);
+        let plan = BlockPartition::new(data, width);
         let transitions = Transitions::new(space.labels(), space.order());
         Self {
             data,
@@ -97,12 +99,13 @@ impl<'a> Likelihood<'a> {
             noise: None,
             sampling: None,
             rows: [
-                Rows::new(&data.nodes, &space.nodes, &space.node_scale),
-                Rows::new(&data.edges, &space.edges, &space.edge_scale),
+                ForwardProduct::new(&data.nodes, &space.nodes, &space.node_scale),
+                ForwardProduct::new(&data.edges, &space.edges, &space.edge_scale),
             ],
-            nodes: Transpose::new(&data.nodes, &space.nodes, &space.node_scale, &plan),
-            edges: edges
-                .then(|| Transpose::new(&data.edges, &space.edges, &space.edge_scale, &plan)),
+            nodes: TransposeProduct::new(&data.nodes, &space.nodes, &space.node_scale, &plan),
+            edges: edges.then(|| {
+                TransposeProduct::new(&data.edges, &space.edges, &space.edge_scale, &plan)
+            }),
             workers: (0..plan.most_chunks())
                 .map(|_| Worker::new(&transitions, None))
                 .collect(),
@@ -122,13 +125,13 @@ impl<'a> Likelihood<'a> {
     /// The same with a noise term.
     #[must_use]
     pub fn with_noise(mut self, noise: Noise) -> Self {
-        if noise.scheme != Scheme::Additive {
+        if noise.scheme != NoiseDistribution::Additive {
             for buffers in &mut self.buffers {
                 buffers.variances = Blocks::new(self.plan.largest_block(), self.space);
             }
         }
         for worker in &mut self.workers {
-            *worker = Worker::new(&self.transitions, Some(noise.method));
+            *worker = Worker::new(&self.transitions, Some(noise.engine));
         }
         self.noise = Some(noise);
         self
@@ -160,7 +163,7 @@ impl<'a> Likelihood<'a> {
     /// Bytes of memory beside the parameters and their gradient.
     #[must_use]
     pub fn memory(&self) -> usize {
-        let edges = self.edges.as_ref().map_or(0, Transpose::memory);
+        let edges = self.edges.as_ref().map_or(0, TransposeProduct::memory);
         // Label pairs: 5 arrays of a worker, 3 of the transitions, weights, variances, totals, observed.
         let pairs = (5 * self.workers.len() + 8) * self.observed_pairs.len();
         let derivatives = self
@@ -168,7 +171,7 @@ impl<'a> Likelihood<'a> {
             .iter()
             .map(|b| b.scores.len() + b.variances.len());
         let derivatives: usize = derivatives.sum();
-        let rows: usize = self.rows.iter().map(Rows::memory).sum();
+        let rows: usize = self.rows.iter().map(ForwardProduct::memory).sum();
         let sampled = self.sampling.as_ref().map_or(0, Sampling::memory);
         rows + sampled + self.nodes.memory() + edges + 8 * (derivatives + pairs)
     }
@@ -314,9 +317,9 @@ impl<'a> Likelihood<'a> {
         let space = self.space;
         let rates = self
             .noise
-            .filter(|noise| noise.scheme != Scheme::Additive)
+            .filter(|noise| noise.scheme != NoiseDistribution::Additive)
             .map(|noise| noise.rates());
-        let parts: [(Option<&Transpose>, &Targets, &[f64], _, _); 2] = [
+        let parts: [(Option<&TransposeProduct>, &Targets, &[f64], _, _); 2] = [
             (
                 Some(&self.nodes),
                 &space.nodes,
@@ -377,7 +380,7 @@ impl<'a> Likelihood<'a> {
                 &weights.end,
                 &sums.last_variances,
             );
-            if noise.scheme == Scheme::Additive {
+            if noise.scheme == NoiseDistribution::Additive {
                 let parts = [
                     (
                         &self.space.nodes,
@@ -410,7 +413,7 @@ fn by_weight(derivatives: &mut [f64], factor: f64, weights: &[f64], variances: &
     }
 }
 
-impl Objective for Likelihood<'_> {
+impl Objective for PenalizedLikelihood<'_> {
     type Detail = Terms;
 
     fn dimension(&self) -> usize {

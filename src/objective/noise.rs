@@ -2,13 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::noise::Method;
-use crate::score::{LabelWeights, ParameterSpace};
+use crate::chain::LabelWeights;
+use crate::noise::Engine;
+use crate::score::ParameterSpace;
 
 /// How features are noised (Wang et al. 2013, section 2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Scheme {
+pub enum NoiseDistribution {
     /// Dropped at rate δ and otherwise scaled by 1/(1−δ): ρ = δ/(1−δ).
     #[default]
     Dropout,
@@ -22,13 +23,13 @@ pub enum Scheme {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Noise {
     /// How features are noised.
-    pub scheme: Scheme,
+    pub scheme: NoiseDistribution,
     /// δ or σ² of node attributes.
     pub node: f64,
     /// δ or σ² of transitions, boundary weights and edge attributes.
     pub edge: f64,
     /// How the gradient is computed.
-    pub method: Method,
+    pub engine: Engine,
     /// Weight α of an unlabeled sentence.
     pub unlabeled_weight: f64,
 }
@@ -37,8 +38,8 @@ impl Noise {
     /// ρ, or σ² of additive noise, of node attributes and of all else.
     pub(super) fn rates(&self) -> [f64; 2] {
         [self.node, self.edge].map(|rate| match self.scheme {
-            Scheme::Dropout => rate / (1.0 - rate),
-            Scheme::Gaussian | Scheme::Additive => rate,
+            NoiseDistribution::Dropout => rate / (1.0 - rate),
+            NoiseDistribution::Gaussian | NoiseDistribution::Additive => rate,
         })
     }
 
@@ -91,7 +92,7 @@ impl LabelVariances {
             square(weights, edge, out);
         }
         self.node.clear();
-        if noise.scheme == Scheme::Additive {
+        if noise.scheme == NoiseDistribution::Additive {
             self.node = space.nodes.squares(&theta[space.node_range()]);
             self.node.iter_mut().for_each(|v| *v *= node);
             let squares = space.edges.squares(&theta[space.edge_range()]);

@@ -3,19 +3,20 @@
 use std::ops::Range;
 
 use super::features::{AttributeSums, Features, take_feature_gradient};
-use super::noise::{LabelVariances, Noise, Scheme};
+use super::noise::{LabelVariances, Noise, NoiseDistribution};
 use super::{LabelSums, add};
+use crate::chain::LabelWeights;
 use crate::chain::{EdgeSums, Lattice, Order, Scores, Transitions};
 use crate::extract::Dataset;
 use crate::ids::LabelId;
-use crate::noise::{self, Engine, Method};
-use crate::score::{LabelWeights, ParameterSpace, Rows};
+use crate::noise::{self, Engine, Regularizer};
+use crate::score::{ForwardProduct, ParameterSpace};
 
 /// What all workers of an evaluation read.
 pub(super) struct Shared<'a> {
     pub data: &'a Dataset,
     pub space: &'a ParameterSpace,
-    pub rows: &'a [Rows; 2],
+    pub rows: &'a [ForwardProduct; 2],
     pub theta: &'a [f64],
     pub transitions: &'a Transitions,
     pub weights: &'a LabelWeights,
@@ -25,8 +26,8 @@ pub(super) struct Shared<'a> {
 
 impl Shared<'_> {
     /// What the engines share.
-    fn engine(&self) -> noise::Shared<'_> {
-        noise::Shared {
+    fn engine(&self) -> noise::ChainContext<'_> {
+        noise::ChainContext {
             transitions: self.transitions,
             variance: &self.variances.pairs,
         }
@@ -51,7 +52,7 @@ pub(super) struct Buffers<'a> {
 pub(super) struct Worker {
     lattice: Lattice,
     edge_sums: EdgeSums,
-    engine: Option<Box<dyn Engine>>,
+    engine: Option<Box<dyn Regularizer>>,
     variances: [Vec<f64>; 2],   // of the sentence at hand: nodes, edges
     node_derivatives: Vec<f64>, // by its node variances, under additive noise
     features: Features,
@@ -66,11 +67,11 @@ pub(super) struct Worker {
 }
 
 impl Worker {
-    pub fn new(transitions: &Transitions, method: Option<Method>) -> Self {
+    pub fn new(transitions: &Transitions, engine: Option<Engine>) -> Self {
         Self {
             lattice: Lattice::default(),
             edge_sums: EdgeSums::new(transitions),
-            engine: method.map(Method::engine),
+            engine: engine.map(Engine::regularizer),
             variances: [Vec::new(), Vec::new()],
             node_derivatives: Vec::new(),
             features: Features::default(),
@@ -118,7 +119,7 @@ impl Worker {
                 .finish(shared.transitions, &mut self.sums.pairs);
         }
         if let Some(engine) = &mut self.engine {
-            let derivatives = noise::SharedDerivatives {
+            let derivatives = noise::ChainDerivatives {
                 scores: &mut self.sums.pairs,
                 variance: &mut self.sums.pair_variances,
             };
@@ -213,7 +214,7 @@ impl Worker {
         by_edge_variance.fill(0.0);
         let [labeled_weight, unlabeled_weight] =
             noise.weights(shared.data.labeled(), shared.data.unlabeled());
-        let sentence = noise::Sentence {
+        let sentence = noise::SentenceInput {
             lattice: &self.lattice,
             node_variance,
             edge_variance: (!edge_variance.is_empty()).then_some(edge_variance),
@@ -222,7 +223,7 @@ impl Worker {
             } else {
                 labeled_weight
             },
-            features: self.features.of(shared, noise.method, tokens),
+            features: self.features.of(shared, noise.engine, tokens),
         };
         let derivatives = noise::Derivatives {
             node: nodes,
@@ -238,7 +239,7 @@ impl Worker {
         let sums = &mut self.sums;
         add(&mut sums.first_variances, &by_node_variance[..stride]);
         add(&mut sums.last_variances, &by_node_variance[last..]);
-        if noise.scheme == Scheme::Additive {
+        if noise.scheme == NoiseDistribution::Additive {
             for row in by_node_variance.chunks_exact(stride) {
                 add(&mut sums.node_variances, row);
             }

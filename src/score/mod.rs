@@ -8,17 +8,17 @@
 //!
 //! Scores are linear in θ. The forward map goes row by row over the design matrix X
 //! (S = X·Θ); the transposed map, which a gradient needs (G = Xᵀ·∂S), goes column by column over
-//! blocks of X that are stored transposed ([`Transpose`]), so that every row of G is owned by one
+//! blocks of X that are stored transposed ([`TransposeProduct`]), so that every row of G is owned by one
 //! thread: no atomics, no copies of the gradient, and the same bits for any number of threads.
 
+mod forward;
 mod parameters;
-mod rows;
 mod targets;
 #[cfg(test)]
 mod tests;
 mod transpose;
 
-pub use parameters::{Boundary, LabelWeights, ParameterSpace, SpaceOptions, States};
-pub use rows::Rows;
+pub use forward::ForwardProduct;
+pub use parameters::{Boundary, ParameterSpace, SpaceOptions, States};
 pub use targets::Targets;
-pub use transpose::{Block, Derivatives, NoiseDerivatives, Plan, Transpose};
+pub use transpose::{Block, BlockPartition, Derivatives, NoiseDerivatives, TransposeProduct};

@@ -2,11 +2,10 @@
 
 use std::ops::Range;
 
-use ndarray::ArrayView2;
 use serde::{Deserialize, Serialize};
 
 use super::targets::Targets;
-use crate::chain::{self, Order};
+use crate::chain::{self, LabelWeights, Order};
 use crate::extract::{Classes, Dataset};
 
 /// Whether there are weights for the first and the last label of a sentence.
@@ -58,30 +57,6 @@ pub struct ParameterSpace {
     pub edge_scale: Vec<f64>,
     singles: [Targets; 3], // transition, start, end: one column each, or none
     offsets: [usize; 6],
-}
-
-/// The weights that do not depend on the text, written out in full.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct LabelWeights {
-    /// Transition weights, `[K][K]`, from row to column.
-    pub transitions: Vec<f64>,
-    /// Weights of the first label, `[K]`.
-    pub start: Vec<f64>,
-    /// Weights of the last label, `[K]`.
-    pub end: Vec<f64>,
-}
-
-impl LabelWeights {
-    /// The transition weights as a matrix, `[K][K]`, from row to column.
-    ///
-    /// # Panics
-    ///
-    /// If there are not K² of them for K start weights.
-    #[must_use]
-    pub fn transition_matrix(&self) -> ArrayView2<'_, f64> {
-        let k = self.start.len();
-        ArrayView2::from_shape((k, k), &self.transitions).expect("transitions are [K][K]")
-    }
 }
 
 impl ParameterSpace {

@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use super::targets::{BLOCKS, Targets};
 use crate::chain::LANES;
 use crate::extract::{Dataset, SparseRows};
-use crate::wide::{self, Kernel};
+use crate::simd::{self, Kernel};
 
 /// Tokens of a chunk of sentences, the unit of work of a thread.
 const CHUNK_TOKENS: usize = 256;
@@ -35,12 +35,12 @@ pub struct Block {
 
 /// How an evaluation divides the corpus.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Plan {
+pub struct BlockPartition {
     /// Blocks, in corpus order.
     pub blocks: Vec<Block>,
 }
 
-impl Plan {
+impl BlockPartition {
     /// A plan for `data` when the scores of one token take `width` numbers.
     #[must_use]
     pub fn new(data: &Dataset, width: usize) -> Self {
@@ -111,14 +111,14 @@ pub struct NoiseDerivatives<'a> {
 
 /// A design matrix stored by columns, block by block.
 #[derive(Clone, Debug)]
-pub struct Transpose {
+pub struct TransposeProduct {
     blocks: Vec<Columns>,
     coefficients: Vec<f64>, // √m for each weight, where there are sparse columns
 }
 
 /// The columns that occur in one block, ascending.
 ///
-/// Sparse columns (see [`Rows`](super::Rows)) are stored weight by weight: for each weight of each entry its index
+/// Sparse columns (see [`ForwardProduct`](super::ForwardProduct)) are stored weight by weight: for each weight of each entry its index
 /// and the derivative that it takes.
 #[derive(Clone, Debug, Default)]
 struct Columns {
@@ -146,10 +146,10 @@ struct Task {
     weights: Range<usize>, // those that its columns have
 }
 
-impl Transpose {
+impl TransposeProduct {
     /// The transpose of `rows` by the blocks of `plan`.
     #[must_use]
-    pub fn new(rows: &SparseRows, targets: &Targets, scale: &[f64], plan: &Plan) -> Self {
+    pub fn new(rows: &SparseRows, targets: &Targets, scale: &[f64], plan: &BlockPartition) -> Self {
         let blocks = plan
             .blocks
             .iter()
@@ -188,7 +188,7 @@ impl Transpose {
             (rest, cut) = (after, task.weights.end);
         }
         pieces.into_par_iter().for_each(|(task, gradient)| {
-            wide::run(Gather {
+            simd::dispatch(Gather {
                 columns,
                 task,
                 targets,

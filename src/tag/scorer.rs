@@ -7,8 +7,8 @@ use std::ops::BitOr;
 use crate::error::Result;
 use crate::extract::TokenSink;
 use crate::model::{Kind, Location, Model, Rows};
+use crate::simd::{self, Kernel};
 use crate::template::{Attribute, Sink};
-use crate::wide::{self, Kernel};
 
 /// The memo of an attribute that the model does not have. That of one that it has is [`KNOWN`] and the
 /// place of its row, or its location where there are no rows; where the two are no 64-bit number the
@@ -122,7 +122,7 @@ impl Gathered {
             touch_ahead(&mut touched, end, &self.wanted, |&(memo, _)| {
                 location(memo).map_or(0, |at| model.touch_weights(kind, at))
             });
-            wide::run(Sum {
+            simd::dispatch(Sum {
                 kind,
                 model,
                 wanted: &self.wanted[start..end],

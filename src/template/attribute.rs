@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use super::extract::Compiled;
 use super::workspace::Workspace;
-use crate::fingerprint::{self, Base, append};
+use crate::fingerprint::{self, Fingerprinter, append};
 
 /// An attribute of a token. Its name is written only where it is asked for.
 #[derive(Clone, Copy, Debug)]
@@ -12,7 +12,7 @@ pub struct Attribute<'a>(Parts<'a>);
 
 #[derive(Clone, Copy, Debug)]
 enum Parts<'a> {
-    Name(&'a [u8], Base),
+    Name(&'a [u8], Fingerprinter),
     /// What a template line makes of one value for each of its slots, by number.
     Line(&'a Compiled, &'a [u32], &'a Workspace),
 }
@@ -20,7 +20,7 @@ enum Parts<'a> {
 impl<'a> Attribute<'a> {
     /// The attribute `name`, with its fingerprint at `base`.
     #[must_use]
-    pub(crate) fn named(name: &'a [u8], base: Base) -> Self {
+    pub(crate) fn named(name: &'a [u8], base: Fingerprinter) -> Self {
         Self(Parts::Name(name, base))
     }
 

@@ -12,7 +12,7 @@ use super::syntax::{Column, Condition, Form, Function, Line, Term, Test, Text};
 use super::text::did_you_mean;
 use super::view::View;
 use crate::error::Result;
-use crate::fingerprint::{Base, EMPTY};
+use crate::fingerprint::{EMPTY, Fingerprinter};
 use crate::sentence::Schema;
 
 /// Compiles `lines` of the template file `file` for `schema`.
@@ -44,7 +44,7 @@ pub(super) fn bind(
                 view: binder.function(&piece.term, spot)?,
                 position: piece.term.position,
                 after: piece.after.as_bytes().into(),
-                piece: Base::default().piece(b""),
+                piece: Fingerprinter::default().piece(b""),
             });
         }
         let mut conditions = Vec::with_capacity(line.conditions.len());

@@ -9,7 +9,7 @@ use super::syntax::Position;
 use super::view::{Source, View};
 use super::workspace::{self, Workspace};
 use crate::error::{Error, Result};
-use crate::fingerprint::{Base, Piece};
+use crate::fingerprint::{Fingerprinter, Fragment};
 use crate::sentence::{Schema, Sentence};
 
 /// Takes the attributes of a token, in the order of the template lines.
@@ -27,7 +27,7 @@ pub trait Sink {
 #[derive(Clone, Debug)]
 pub struct Extractor {
     identity: Arc<()>, // what tells it from others that use the same workspace
-    base: Base,
+    base: Fingerprinter,
     views: Vec<View>,
     plan: Plan,
     memos: Vec<u32>, // of each value of each view
@@ -78,7 +78,7 @@ pub(super) struct Slot {
     pub view: usize,
     pub position: Position,
     pub after: Arc<[u8]>,
-    pub piece: Piece, // of what stands after
+    pub piece: Fragment, // of what stands after
 }
 
 /// A condition of a line.
@@ -144,7 +144,7 @@ impl Extractor {
         }
         let mut extractor = Self {
             identity: Arc::new(()),
-            base: Base::default(),
+            base: Fingerprinter::default(),
             plan: Plan::new(&views),
             memos: Vec::new(),
             views,
@@ -152,12 +152,12 @@ impl Extractor {
             columns,
         };
         extractor.number_memos();
-        extractor.at_base(Base::default())
+        extractor.with_fingerprinter(Fingerprinter::default())
     }
 
     /// The same, with fingerprints at another base.
     #[must_use]
-    pub(crate) fn at_base(mut self, base: Base) -> Self {
+    pub(crate) fn with_fingerprinter(mut self, base: Fingerprinter) -> Self {
         self.identity = Arc::new(());
         self.base = base;
         for line in &mut self.lines {

@@ -14,7 +14,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::attribute::escaped;
 use super::shape::ShapeScratch;
-use crate::fingerprint::{Base, Piece};
+use crate::fingerprint::{Fingerprinter, Fragment};
 
 /// Values that are kept from sentence to sentence, some 10 MB, before all are forgotten.
 const MAX_KEPT: usize = 1 << 17;
@@ -26,7 +26,7 @@ pub(super) struct Item {
     end: u32,
     memo: u32, // its first memo; there is one for each line that consists of this view alone
     pub special: bool, // whether there is something to escape in the text
-    pub piece: Piece,
+    pub piece: Fragment,
     pub weight: f64,
 }
 
@@ -64,7 +64,7 @@ struct Entry {
 #[derive(Clone, Debug, Default)]
 pub struct Workspace {
     owner: Option<Arc<()>>,
-    base: Base,
+    base: Fingerprinter,
     pub(super) tokens: usize,
     padding: usize,
     pub(super) arena: String,
@@ -113,7 +113,7 @@ impl Workspace {
 
     /// Makes room for a sentence; whether the workspace still knows what lies outside of one for
     /// `owner`.
-    pub(super) fn enter(&mut self, owner: &Arc<()>, base: Base) -> bool {
+    pub(super) fn enter(&mut self, owner: &Arc<()>, base: Fingerprinter) -> bool {
         let same = self.owner.as_ref().is_some_and(|o| Arc::ptr_eq(o, owner));
         if !same || self.kept.items > MAX_KEPT {
             self.forget_entries();
@@ -370,7 +370,7 @@ impl Workspace {
 
     /// A value with its escapes, as a piece of a name.
     #[cold]
-    pub(super) fn escaped(&self, item: Item) -> Piece {
+    pub(super) fn escaped(&self, item: Item) -> Fragment {
         let mut text = Vec::new();
         escaped(self.text(item).as_bytes(), &mut |piece| {
             text.extend_from_slice(piece);

@@ -4,14 +4,15 @@ use rayon::prelude::*;
 
 use super::events::DevScore;
 use super::prepare::{Labels, Prepared};
-use crate::chain::{Constraint, Scores, Transitions, Viterbi};
+use crate::chain::{Constraint, LabelWeights, Scores, Transitions, Viterbi};
 use crate::error::{Error, Result};
 use crate::eval::Evaluation;
 use crate::extract::{Alphabets, AttributeSource, Builder, Dataset};
 use crate::ids::LabelId;
 use crate::label::convert;
+use crate::model::decoding_constraint;
 use crate::objective::write_scores;
-use crate::score::{LabelWeights, ParameterSpace};
+use crate::score::ParameterSpace;
 use crate::sentence::Sentence;
 use crate::template::Template;
 
@@ -68,7 +69,7 @@ impl Development {
             data,
             gold,
             labels: labels.clone(),
-            constraint: crate::tag::constraint(&labels.set, labels.scheme),
+            constraint: decoding_constraint(&labels.set, labels.scheme),
             always_spans: false,
         }
     }

@@ -1,9 +1,9 @@
 //! Text as numbers, before anything is made of it that a part of the data could not share.
 
 use super::development::Development;
-use super::material::Material;
 use super::options::TrainOptions;
 use super::prepare::{Prepared, entries_per_token, is_text, prepare};
+use super::training_set::TrainingSet;
 use crate::chain::Order;
 use crate::error::{Error, Result};
 use crate::extract::{Alphabets, Classes, SparseRows};
@@ -113,7 +113,7 @@ impl Extracted {
     /// What training works on, with attributes that always occur together in one class if `options` say
     /// so.
     #[must_use]
-    pub fn material(self, options: &TrainOptions) -> Material {
+    pub fn material(self, options: &TrainOptions) -> TrainingSet {
         let transitions = self.transitions();
         let mut prepared = self.prepared;
         let mut development = self.development;
@@ -123,7 +123,7 @@ impl Extracted {
         if let Some(development) = &mut development {
             development.collapse(&prepared);
         }
-        Material {
+        TrainingSet {
             space: prepared.space(options, transitions),
             prepared,
             development,
@@ -140,7 +140,7 @@ impl Extracted {
     ///
     /// No sentence held out, or none left; a sentence that is not there; sentences that were not
     /// extracted [to be cut](Extracted::to_be_cut).
-    pub fn without(&self, held_out: &[usize], options: &TrainOptions) -> Result<Material> {
+    pub fn without(&self, held_out: &[usize], options: &TrainOptions) -> Result<TrainingSet> {
         let whole = &self.prepared.data;
         let labeled = whole.labeled();
         let mut is_held_out = vec![false; whole.len()];

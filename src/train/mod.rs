@@ -17,23 +17,23 @@ mod development;
 mod events;
 mod expand;
 mod extracted;
-mod leg;
-mod material;
 mod optimize;
 mod options;
 mod prepare;
 mod problem;
 mod recall_bias;
+mod segment;
 #[cfg(test)]
 mod tests;
 mod trainer;
+mod training_set;
 mod watch;
 
 pub use events::{DevScore, End, EndReason, Iteration, Observer, Pruned, Silent, Start};
 pub use extracted::{Corpora, Extracted};
-pub use leg::{BestWeights, Leg, LegEnd};
-pub use material::Material;
 pub use options::{Defaults, NoiseKind, TrainOptions};
 pub(crate) use prepare::is_text;
 pub use problem::Problem;
+pub use segment::{BestWeights, Segment, SegmentEnd};
 pub use trainer::{Trained, Trainer};
+pub use training_set::TrainingSet;

@@ -6,12 +6,15 @@ use super::events::Observer;
 use super::options::{NoiseTerm, TrainOptions};
 use super::watch::Watch;
 use crate::error::{Error, Result};
-use crate::objective::{Likelihood, Terms};
+use crate::objective::{PenalizedLikelihood, Terms};
 use crate::optim::{Options, Outcome, Settings, StopReason, minimize};
 use crate::score::ParameterSpace;
 
 /// The objective with the noise that the options ask for.
-pub(super) fn with_noise<'a>(objective: Likelihood<'a>, options: &TrainOptions) -> Likelihood<'a> {
+pub(super) fn with_noise<'a>(
+    objective: PenalizedLikelihood<'a>,
+    options: &TrainOptions,
+) -> PenalizedLikelihood<'a> {
     match options.noise() {
         None => objective,
         Some(NoiseTerm::Quadratic(noise)) => objective.with_noise(noise),
@@ -36,7 +39,7 @@ impl Optimizer<'_> {
     /// The objective is not finite where training begins.
     pub fn run(
         &self,
-        mut objective: Likelihood<'_>,
+        mut objective: PenalizedLikelihood<'_>,
         watch: &mut Watch<'_>,
         observer: &mut dyn Observer,
     ) -> Result<Outcome<Terms>> {
@@ -62,7 +65,7 @@ impl Optimizer<'_> {
     /// Minimizes one objective, in at most `limit` iterations.
     pub fn stage(
         &self,
-        objective: &mut Likelihood<'_>,
+        objective: &mut PenalizedLikelihood<'_>,
         theta: Vec<f64>,
         limit: Option<usize>,
         watch: &mut Watch<'_>,

@@ -6,8 +6,8 @@ use crate::chain::Order;
 use crate::error::{Error, Result};
 use crate::label::Scheme;
 use crate::model::Precision;
-use crate::noise::Method;
-use crate::objective::{MonteCarlo, Noise, Scheme as NoiseScheme};
+use crate::noise::Engine;
+use crate::objective::{MonteCarlo, Noise, NoiseDistribution};
 use crate::score::{Boundary, States};
 
 /// Most samples of a sentence. Errors fall with their root and time does not: more is a typing error.
@@ -41,7 +41,7 @@ pub struct TrainOptions {
     pub edge_dropout: Option<f64>,
     /// How the gradient of the noise term is computed. Monte-Carlo noise has only one way, and wants
     /// the default here.
-    pub gradient: Method,
+    pub gradient: Engine,
     /// Iterations without noise before those with it. R is not convex: from weights that are all 0 it keeps
     /// rare attributes from ever getting any. None: [`Defaults::WARM_UP`], or half of `max_iterations`
     /// where that is less. Without noise it means nothing.
@@ -78,12 +78,12 @@ pub struct TrainOptions {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum NoiseKind {
-    /// Simulated dropout: [`Scheme::Dropout`](NoiseScheme::Dropout).
+    /// Simulated dropout: [`NoiseDistribution::Dropout`].
     #[default]
     Dropout,
-    /// Simulated multiplicative noise: [`Scheme::Gaussian`](NoiseScheme::Gaussian).
+    /// Simulated multiplicative noise: [`NoiseDistribution::Gaussian`].
     Gaussian,
-    /// Simulated additive noise: [`Scheme::Additive`](NoiseScheme::Additive).
+    /// Simulated additive noise: [`NoiseDistribution::Additive`].
     Additive,
     /// Features really dropped, at random: [`MonteCarlo`].
     MonteCarlo,
@@ -134,7 +134,7 @@ impl Default for TrainOptions {
             noise: NoiseKind::Dropout,
             dropout: Defaults::DROPOUT,
             edge_dropout: None,
-            gradient: Method::Adjoint,
+            gradient: Engine::Adjoint,
             warm_up: None,
             samples: Defaults::SAMPLES,
             seed: Defaults::SEED,
@@ -223,7 +223,7 @@ impl TrainOptions {
                 self.samples
             )));
         }
-        if self.noise == NoiseKind::MonteCarlo && self.gradient != Method::Adjoint {
+        if self.noise == NoiseKind::MonteCarlo && self.gradient != Engine::Adjoint {
             return Err(Error::parameter(format!(
                 "gradient '{}' with monte-carlo noise; expected no choice of gradient: that of \
                  dropped features is exact, and there is only one",
@@ -264,14 +264,14 @@ impl TrainOptions {
                 scheme,
                 node: self.dropout,
                 edge,
-                method: self.gradient,
+                engine: self.gradient,
                 unlabeled_weight: self.unlabeled_weight,
             })
         };
         Some(match self.noise {
-            NoiseKind::Dropout => quadratic(NoiseScheme::Dropout),
-            NoiseKind::Gaussian => quadratic(NoiseScheme::Gaussian),
-            NoiseKind::Additive => quadratic(NoiseScheme::Additive),
+            NoiseKind::Dropout => quadratic(NoiseDistribution::Dropout),
+            NoiseKind::Gaussian => quadratic(NoiseDistribution::Gaussian),
+            NoiseKind::Additive => quadratic(NoiseDistribution::Additive),
             NoiseKind::MonteCarlo => NoiseTerm::Sampled(MonteCarlo {
                 node: self.dropout,
                 edge,
@@ -347,7 +347,7 @@ mod tests {
             "1001 samples; expected 1 to 1000"
         );
         assert_eq!(
-            fault(|o| (o.noise, o.gradient) = (NoiseKind::MonteCarlo, Method::Local)),
+            fault(|o| (o.noise, o.gradient) = (NoiseKind::MonteCarlo, Engine::Local)),
             "gradient 'local' with monte-carlo noise; expected no choice of gradient: that of \
              dropped features is exact, and there is only one"
         );
@@ -400,7 +400,7 @@ mod tests {
                 noise: [NoiseKind::Gaussian, NoiseKind::MonteCarlo][usize::from(on[0])],
                 dropout: noise.0,
                 edge_dropout: noise.1,
-                gradient: Method::Window(noise.3),
+                gradient: Engine::Window(noise.3),
                 samples: min_count,
                 seed: patience as u64,
                 unlabeled_weight: noise.2,

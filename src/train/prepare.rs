@@ -1,12 +1,13 @@
 //! From sentences to the numbers that training works on.
 
+use crate::chain::LabelWeights;
 use crate::chain::Order;
 use crate::error::{Error, Result};
 use crate::extract::{Alphabets, AttributeSource, Builder, Classes, Dataset, SparseRows};
 use crate::ids::LabelId;
 use crate::label::{LabelSet, Scheme, SchemeDetector, convert, spans};
 use crate::model::MAX_LABELS;
-use crate::score::{LabelWeights, ParameterSpace, SpaceOptions};
+use crate::score::{ParameterSpace, SpaceOptions};
 use crate::sentence::Sentence;
 use crate::template::Template;
 

@@ -5,8 +5,8 @@ use super::options::{NoiseTerm, TrainOptions};
 
 use crate::error::{Error, Result};
 use crate::extract::Dataset;
-use crate::noise::Method;
-use crate::objective::{Likelihood, Noise};
+use crate::noise::Engine;
+use crate::objective::{Noise, PenalizedLikelihood};
 use crate::score::ParameterSpace;
 use crate::sentence::Sentence;
 use crate::template::Template;
@@ -75,22 +75,22 @@ impl Problem {
 
     /// −Σ log p(y|x) alone, or with the noise term whose gradient `method` computes.
     #[must_use]
-    pub fn likelihood(&self, method: Option<Method>) -> Likelihood<'_> {
-        self.with_l2(0.0, method)
+    pub fn likelihood(&self, engine: Option<Engine>) -> PenalizedLikelihood<'_> {
+        self.with_l2(0.0, engine)
     }
 
     /// What training minimizes, L1 apart: likelihood, noise term (exact gradient) and L2 penalty.
     #[must_use]
-    pub fn objective(&self) -> Likelihood<'_> {
-        self.with_l2(self.l2, Some(Method::Adjoint))
+    pub fn objective(&self) -> PenalizedLikelihood<'_> {
+        self.with_l2(self.l2, Some(Engine::Adjoint))
     }
 
-    fn with_l2(&self, l2: f64, method: Option<Method>) -> Likelihood<'_> {
-        let likelihood = Likelihood::new(&self.data, &self.space, l2);
-        match method {
+    fn with_l2(&self, l2: f64, engine: Option<Engine>) -> PenalizedLikelihood<'_> {
+        let likelihood = PenalizedLikelihood::new(&self.data, &self.space, l2);
+        match engine {
             None => likelihood,
-            Some(method) => likelihood.with_noise(Noise {
-                method,
+            Some(engine) => likelihood.with_noise(Noise {
+                engine,
                 ..self.noise
             }),
         }

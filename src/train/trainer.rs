@@ -6,13 +6,13 @@ use std::time::Instant;
 use super::development::Development;
 use super::events::{End, Observer, Start};
 use super::extracted::{Corpora, Extracted};
-use super::material::Material;
 use super::optimize::Optimizer;
 use super::options::TrainOptions;
+use super::training_set::TrainingSet;
 use super::watch::{Watch, Watching};
 use crate::error::Result;
 use crate::model::Model;
-use crate::objective::Likelihood;
+use crate::objective::PenalizedLikelihood;
 use crate::sentence::Sentence;
 use crate::template::Template;
 
@@ -101,7 +101,7 @@ impl<'a> Trainer<'a> {
 
     fn optimize(
         &self,
-        material: &Material,
+        material: &TrainingSet,
         clock: Instant,
         observer: &mut dyn Observer,
     ) -> Result<(Vec<f64>, End)> {
@@ -127,7 +127,7 @@ impl<'a> Trainer<'a> {
     }
 
     /// What is known before the first iteration.
-    fn start(&self, material: &Material, objective: &Likelihood<'_>) -> Start<'_> {
+    fn start(&self, material: &TrainingSet, objective: &PenalizedLikelihood<'_>) -> Start<'_> {
         let prepared = material.prepared();
         Start {
             options: &self.options,

@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 
 use super::parked::Parked;
 use crate::error::Result;
-use crate::train::{BestWeights, DevScore, EndReason, Leg, LegEnd};
+use crate::train::{BestWeights, DevScore, EndReason, Segment, SegmentEnd};
 
 /// What is known of a training that goes on, or may.
 #[derive(Debug)]
@@ -33,13 +33,17 @@ pub(super) struct Course {
 
 /// What a leg changes.
 pub(super) struct Step {
-    end: LegEnd, // without weights
+    end: SegmentEnd, // without weights
     parked: Parked,
 }
 
 impl Step {
     /// Takes the weights out of the end of a leg: the last to be parked, the best to be given to `offer`.
-    pub fn new(mut end: LegEnd, in_file: bool, offer: impl FnOnce(BestWeights)) -> Result<Self> {
+    pub fn new(
+        mut end: SegmentEnd,
+        in_file: bool,
+        offer: impl FnOnce(BestWeights),
+    ) -> Result<Self> {
         if let Some(best) = &mut end.best {
             let theta = std::mem::take(&mut best.theta);
             offer(BestWeights {
@@ -104,10 +108,10 @@ impl Course {
         &self,
         target: Option<usize>,
         interrupt: Option<&'a AtomicBool>,
-    ) -> Option<Leg<'a>> {
+    ) -> Option<Segment<'a>> {
         let limit =
             target.map(|target| (target.saturating_add(self.given)).saturating_sub(self.done));
-        (self.reason.is_none() && limit != Some(0)).then(|| Leg {
+        (self.reason.is_none() && limit != Some(0)).then(|| Segment {
             start: Vec::new(),
             done: self.done,
             limit,

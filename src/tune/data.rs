@@ -3,7 +3,7 @@
 use super::folds::Folds;
 use crate::error::Result;
 use crate::template::Template;
-use crate::train::{Corpora, Extracted, Material, TrainOptions};
+use crate::train::{Corpora, Extracted, TrainOptions, TrainingSet};
 
 /// How configurations are scored.
 #[derive(Clone, Debug)]
@@ -18,7 +18,7 @@ pub enum Judge {
 pub struct Data(Subjects);
 
 enum Subjects {
-    Dev(Vec<Material>),
+    Dev(Vec<TrainingSet>),
     Folds {
         wholes: Vec<Extracted>,
         parts: Vec<Vec<usize>>,
@@ -93,7 +93,7 @@ impl Data {
         template: usize,
         fold: usize,
         options: &TrainOptions,
-        work: impl FnOnce(&Material) -> Result<T>,
+        work: impl FnOnce(&TrainingSet) -> Result<T>,
     ) -> Result<T> {
         match &self.0 {
             Subjects::Dev(materials) => work(&materials[template]),
@@ -104,7 +104,7 @@ impl Data {
     }
 
     /// What a model is made of: everything under one template.
-    pub(super) fn into_material(self, template: usize, options: &TrainOptions) -> Material {
+    pub(super) fn into_training_set(self, template: usize, options: &TrainOptions) -> TrainingSet {
         match self.0 {
             Subjects::Dev(mut materials) => materials.swap_remove(template),
             Subjects::Folds { mut wholes, .. } => wholes.swap_remove(template).material(options),
@@ -114,7 +114,7 @@ impl Data {
     /// Bytes that stay in memory for the whole search.
     pub(super) fn memory(&self) -> usize {
         match &self.0 {
-            Subjects::Dev(materials) => materials.iter().map(Material::memory).sum(),
+            Subjects::Dev(materials) => materials.iter().map(TrainingSet::memory).sum(),
             Subjects::Folds { wholes, .. } => wholes.iter().map(Extracted::memory).sum(),
         }
     }

@@ -4,13 +4,13 @@ use super::bases::Bases;
 use super::course::{Course, Step};
 use super::search::Search;
 use crate::error::Result;
-use crate::train::{Leg, Material};
+use crate::train::{Segment, TrainingSet};
 
 /// A training like that of the folds: along the same path, in the same legs.
 pub(super) struct Refit<'a> {
     pub search: &'a Search<'a>,
     pub bases: &'a Bases,
-    pub material: &'a Material,
+    pub material: &'a TrainingSet,
     /// Which configuration.
     pub number: usize,
 }
@@ -30,7 +30,7 @@ impl Refit<'_> {
             }
             begun = Course::new();
             let options = self.bases.all[base].options(&self.search.options);
-            let leg = Leg::warm_up(theta, limit, 0.0, self.search.interrupt);
+            let leg = Segment::warm_up(theta, limit, 0.0, self.search.interrupt);
             let end = self.material.run(&options, leg)?;
             let step = Step::new(end, false, drop)?;
             theta = step.copy()?;
@@ -49,7 +49,7 @@ impl Refit<'_> {
             };
             let end = self.material.run(
                 &options,
-                Leg {
+                Segment {
                     start: theta,
                     ..leg
                 },

@@ -15,7 +15,7 @@ use super::space::Configuration;
 use super::standing::Standing;
 use crate::error::{Error, Result};
 use crate::model::Model;
-use crate::train::{BestWeights, Leg, Pruned, TrainOptions};
+use crate::train::{BestWeights, Pruned, Segment, TrainOptions};
 
 /// A search among configurations.
 #[derive(Clone, Debug)]
@@ -142,7 +142,7 @@ impl Search<'_> {
             .into_inner()
             .unwrap_or_else(std::sync::PoisonError::into_inner);
         let has_folds = data.has_folds();
-        let material = data.into_material(best.configuration.template, &options);
+        let material = data.into_training_set(best.configuration.template, &options);
         let (mut theta, recall_bias, refitted) = match champion {
             Some((_, weights)) if !has_folds => (weights.theta, weights.recall_bias, None),
             _ => {
@@ -268,7 +268,7 @@ impl Running<'_> {
                 for (place, &base) in path.iter().enumerate() {
                     let options = self.bases.all[base].options(&self.search.options);
                     let limit = self.bases.iterations_at(place);
-                    let leg = Leg::warm_up(theta, limit, recall_bias, self.search.interrupt);
+                    let leg = Segment::warm_up(theta, limit, recall_bias, self.search.interrupt);
                     let end = material.run(&options, leg)?;
                     let step =
                         Step::new(end, self.plan.in_files, |best| self.offer_of(base, best))?;
@@ -388,7 +388,7 @@ impl Running<'_> {
         let end = self
             .data
             .with(configuration.template, fold, &options, |material| {
-                material.run(&options, Leg { start, ..leg })
+                material.run(&options, Segment { start, ..leg })
             })?;
         Step::new(end, self.plan.in_files, |best| self.offer(number, best)).map(Some)
     }

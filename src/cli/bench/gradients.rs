@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use clap::Args;
-use dropchain::bench::{self, Engine, Measurement, Run, Weights, memory, parse_engines};
+use dropchain::bench::{self, Measurement, Run, Variant, Weights, memory, parse_variants};
 use dropchain::corpus::read_all;
 use dropchain::sentence::Sentence;
 use dropchain::template::Template;
 use dropchain::train::{Defaults, Problem, TrainOptions, Trainer};
-use dropchain::{Error, Result, replace};
+use dropchain::{Error, Result, atomic_file};
 use serde_json::{Value, json};
 
 use super::tables;
@@ -119,7 +119,7 @@ struct Measuring {
 
 /// What was asked for, once it is known to make sense.
 struct Checked {
-    engines: Vec<Engine>,
+    engines: Vec<Variant>,
     weights: Weights,
     options: TrainOptions,
     template: Option<Template>,
@@ -166,7 +166,7 @@ impl Arguments {
         let text = format!("{report:#}\n");
         match &self.json {
             Some(path) if path == Path::new("-") => return print(&text),
-            Some(path) => replace::write(path, text.as_bytes())?,
+            Some(path) => atomic_file::write(path, text.as_bytes())?,
             None => {}
         }
         print(&(tables::gradients(&rows) + &tables::training(&runs)))
@@ -175,7 +175,7 @@ impl Arguments {
     /// Looks at everything that needs no work to look at.
     fn check(&self) -> Result<Checked> {
         let measuring = &self.measuring;
-        let engines = parse_engines(&measuring.engines)
+        let engines = parse_variants(&measuring.engines)
             .map_err(|error| Error::parameter(format!("--engines: {error}")))?;
         let weights = (measuring.weights.parse())
             .map_err(|error| Error::parameter(format!("--weights: {error}")))?;
@@ -200,7 +200,7 @@ impl Arguments {
             ));
         }
         if let Some(path) = self.json.as_ref().filter(|path| *path != Path::new("-")) {
-            replace::check(path)?;
+            atomic_file::check_writable(path)?;
         }
         let template = choose_template(self.template.as_deref(), &self.files, &self.input)?;
         Ok(Checked {
@@ -294,7 +294,7 @@ impl Arguments {
 /// Trains with every engine.
 fn train(checked: &Checked, corpora: [&[Sentence]; 2], progress: &Progress) -> Result<Vec<Run>> {
     let template = checked.template.as_ref();
-    let run = |&engine: &Engine| {
+    let run = |&engine: &Variant| {
         let name = tables::name(&engine.name(), engine.is_collapsed());
         progress.step(format!("training: {name}"));
         bench::train(engine, &checked.options, corpora, template)

@@ -13,7 +13,7 @@ use dropchain::model::Model;
 use dropchain::template::Template;
 use dropchain::train::{Corpora, TrainOptions};
 use dropchain::tune::{Axis, Configuration, Data, Folds, Found, Judge, Schedule, Search, Space};
-use dropchain::{Error, Result, replace};
+use dropchain::{Error, Result, atomic_file};
 
 use super::arguments::{Chain, Course, Input, Switch, Threads};
 use super::progress::Progress;
@@ -249,7 +249,7 @@ impl Arguments {
             seconds: started.elapsed().as_secs_f64(),
         };
         if let Some(log) = &self.log {
-            replace::write(log, results.log(watcher.plan()).as_bytes())?;
+            atomic_file::write(log, results.log(watcher.plan()).as_bytes())?;
         }
         let text = if self.json {
             format!("{:#}\n", results.json())
@@ -284,7 +284,7 @@ impl Arguments {
         Model::check_target(&self.model)?;
         if let Some(log) = &self.log {
             check_log(log, &self.model)?;
-            replace::check(log)?;
+            atomic_file::check_writable(log)?;
         }
         Ok(Checked {
             options,

@@ -8,7 +8,7 @@ use super::TableInfo;
 use super::layout::Layout;
 use super::slots::Slots;
 use crate::error::{Error, Result};
-use crate::fingerprint::{Base, key};
+use crate::fingerprint::{Fingerprinter, key};
 
 /// The four sections of a table, as they are written.
 #[derive(Debug, Default)]
@@ -183,7 +183,7 @@ impl TableBuilder {
 
     /// The slots, unless an attribute would be found in the place of another.
     fn slots(&self, info: &TableInfo, firsts: &[u64]) -> Option<Vec<u8>> {
-        let base = Base::of_seed(info.seed);
+        let base = Fingerprinter::of_seed(info.seed);
         let slots = Slots::new(Version::Two, info.slots, info.entries());
         let mut table = vec![0; info.slots as usize];
         for (i, &first) in firsts.iter().enumerate() {

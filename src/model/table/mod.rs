@@ -14,7 +14,7 @@ use super::bytes::Bytes;
 use super::file::Version;
 use super::header::Precision;
 use crate::error::{Error, Result};
-use crate::fingerprint::{Base, key};
+use crate::fingerprint::{Fingerprinter, key};
 pub(super) use build::Sections;
 pub(crate) use build::TableBuilder;
 use layout::Layout;
@@ -73,7 +73,7 @@ pub(super) struct Table {
     layout: Layout,
     slots: Slots,
     version: Version,
-    base: Base,
+    base: Fingerprinter,
     labels: usize,
     height: usize,               // 1 or K: lines of scores
     sections: [Range<usize>; 4], // slots, weights, ends, names
@@ -121,7 +121,7 @@ impl Table {
             layout,
             slots,
             version,
-            base: Base::of_seed(info.seed),
+            base: Fingerprinter::of_seed(info.seed),
             labels,
             height,
             sections,
@@ -145,7 +145,7 @@ impl Table {
     }
 
     /// The base of the fingerprints that keys are made of (version 2).
-    pub fn base(&self) -> Base {
+    pub fn base(&self) -> Fingerprinter {
         self.base
     }
 

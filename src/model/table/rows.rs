@@ -3,7 +3,7 @@
 use super::super::bytes::Bytes;
 use super::{Location, touch};
 use crate::error::Result;
-use crate::wide::{self, Kernel};
+use crate::simd::{self, Kernel};
 
 /// Weights of a dense row that are read together.
 const LANES: usize = 4;
@@ -123,7 +123,7 @@ fn add_sparse(data: &[u8], value: f64, scores: &mut [f64]) -> Sparse {
 
 #[inline(always)]
 fn add<const N: usize>(data: &[u8], rows: &[(usize, f64)], scores: &mut [f64]) {
-    wide::run(Add::<N> { data, rows, scores });
+    simd::dispatch(Add::<N> { data, rows, scores });
 }
 
 /// Adds up to N vectors of weights at each place.

@@ -6,9 +6,10 @@ mod save;
 pub(crate) use damage::crafted;
 
 use super::*;
+use crate::chain::LabelWeights;
 use crate::chain::Order;
 use crate::label::{LabelSet, Scheme};
-use crate::score::LabelWeights;
+
 use crate::template::Template;
 
 /// Attributes of one kind, with their weights by place.

@@ -7,7 +7,7 @@ fn a_window_keeps_what_is_within_its_radius() {
     for case in cases() {
         for radius in 0..case.node.len() {
             let expected = Paths::new(&case).derivatives(radius);
-            assert_agrees(&find(&case, Method::Window(radius)), &expected, 1e-13);
+            assert_agrees(&find(&case, Engine::Window(radius)), &expected, 1e-13);
         }
     }
 }
@@ -15,9 +15,9 @@ fn a_window_keeps_what_is_within_its_radius() {
 #[test]
 fn a_window_over_the_sentence_is_exact() {
     for case in cases() {
-        let exact = find(&case, Method::Adjoint);
+        let exact = find(&case, Engine::Adjoint);
         for radius in [case.node.len() - 1, case.node.len(), usize::MAX] {
-            assert_agrees(&find(&case, Method::Window(radius)), &exact, 1e-13);
+            assert_agrees(&find(&case, Engine::Window(radius)), &exact, 1e-13);
         }
     }
 }
@@ -25,7 +25,7 @@ fn a_window_over_the_sentence_is_exact() {
 #[test]
 fn local_is_a_window_of_radius_0() {
     for case in cases() {
-        let (local, window) = (find(&case, Method::Local), find(&case, Method::Window(0)));
+        let (local, window) = (find(&case, Engine::Local), find(&case, Engine::Window(0)));
         assert_eq!(local.gradient(), window.gradient());
         let expected = Paths::new(&case).derivatives(0);
         assert_agrees(&local, &expected, 1e-13);
@@ -35,8 +35,8 @@ fn local_is_a_window_of_radius_0() {
 #[test]
 fn the_value_of_an_approximate_engine_is_exact() {
     for case in cases() {
-        let exact = find(&case, Method::Adjoint);
-        let local = find(&case, Method::Local);
+        let exact = find(&case, Engine::Adjoint);
+        let local = find(&case, Engine::Local);
         assert_all_close(&[local.value], &[exact.value], 1e-13);
         assert_all_close(&local.variances(), &exact.variances(), 1e-13);
     }
@@ -51,8 +51,8 @@ fn the_error_falls_as_the_radius_grows() {
     let error = |radius: usize| {
         let (mut error, mut size) = (0.0, 0.0);
         for case in &cases {
-            let exact = find(case, Method::Adjoint).gradient();
-            let found = find(case, Method::Window(radius)).gradient();
+            let exact = find(case, Engine::Adjoint).gradient();
+            let found = find(case, Engine::Window(radius)).gradient();
             let errors = found.iter().zip(&exact).map(|(x, y)| norm(x - y));
             error += errors.sum::<f64>();
             size += exact.iter().map(|&x| norm(x)).sum::<f64>();

@@ -77,7 +77,7 @@ fn the_enumeration_agrees_with_central_differences() {
 fn adjoint_agrees_with_the_enumeration() {
     for case in all_cases() {
         let expected = Paths::new(&case).derivatives(EXACT);
-        assert_agrees(&find(&case, Method::Adjoint), &expected, 1e-13);
+        assert_agrees(&find(&case, Engine::Adjoint), &expected, 1e-13);
     }
 }
 
@@ -88,11 +88,11 @@ fn all_engines_agree_with_the_enumeration_in_log_space() {
             continue;
         }
         let expected = Paths::new(&case).derivatives(EXACT);
-        for method in [Method::Adjoint, Method::Window(7)] {
+        for engine in [Engine::Adjoint, Engine::Window(7)] {
             let lent = Lent::new(&case, true);
             assert_eq!(lent.lattice.mode(), Mode::Log);
             let mut found = Found::zeros(&case);
-            lent.run(&mut *method.engine(), 1.0, &mut found);
+            lent.run(&mut *engine.regularizer(), 1.0, &mut found);
             assert_agrees(&found, &expected, 1e-13);
         }
         for collapse in [false, true] {
@@ -169,12 +169,12 @@ fn message_counts_active_attributes_before_and_after_collapsing() {
 fn derivatives_are_added_to_what_is_there_and_padding_stays() {
     for case in all_cases() {
         let stride = padded(case.chain.labels);
-        for method in [
-            Method::Adjoint,
-            Method::Message { collapse: true },
-            Method::Window(1),
+        for engine in [
+            Engine::Adjoint,
+            Engine::Message { collapse: true },
+            Engine::Window(1),
         ] {
-            let plain = find(&case, method);
+            let plain = find(&case, engine);
             let mut found = Found::zeros(&case);
             let edges = [&mut found.edge, &mut found.edge_variance];
             let arrays = [
@@ -186,7 +186,7 @@ fn derivatives_are_added_to_what_is_there_and_padding_stays() {
             for array in arrays.into_iter().chain(edges.into_iter().flatten()) {
                 array.fill(0.25);
             }
-            Lent::new(&case, false).run(&mut *method.engine(), case.weight, &mut found);
+            Lent::new(&case, false).run(&mut *engine.regularizer(), case.weight, &mut found);
             for (found, plain) in [
                 (found.gradient(), plain.gradient()),
                 (found.variances(), plain.variances()),
@@ -208,7 +208,7 @@ fn the_weight_multiplies_everything() {
         let expected = Paths::new(&case).derivatives(EXACT);
         let factor = -0.7 / case.weight;
         case.weight = -0.7;
-        let found = find(&case, Method::Adjoint);
+        let found = find(&case, Engine::Adjoint);
         let scale = |array: Vec<f64>| array.iter().map(|x| x * factor).collect::<Vec<_>>();
         assert_all_close(&[found.value], &[expected.value * factor], 1e-13);
         assert_all_close(&found.gradient(), &scale(expected.gradient()), 1e-13);
@@ -220,13 +220,13 @@ fn the_weight_multiplies_everything() {
 #[test]
 fn an_engine_sums_transitions_over_sentences_and_remembers_nothing_else() {
     let mut numbers = Numbers(6);
-    for method in [
-        Method::Adjoint,
-        Method::Message { collapse: true },
-        Method::Window(2),
-        Method::Local,
+    for engine in [
+        Engine::Adjoint,
+        Engine::Message { collapse: true },
+        Engine::Window(2),
+        Engine::Local,
     ] {
-        let mut engine = method.engine();
+        let mut regularizer = engine.regularizer();
         let mut first = Case::new(6, 3, &mut numbers);
         let lents: Vec<(Case, Lent)> = (0..6)
             .map(|i| {
@@ -240,10 +240,10 @@ fn an_engine_sums_transitions_over_sentences_and_remembers_nothing_else() {
             })
             .collect();
         std::mem::swap(&mut first.trans, &mut first.chain.trans); // another chunk, before
-        Lent::new(&first, false).run(&mut *engine, 1.0, &mut Found::zeros(&first));
+        Lent::new(&first, false).run(&mut *regularizer, 1.0, &mut Found::zeros(&first));
         let mut found = Found::zeros(&lents[0].0);
         let mut expected = found.clone();
-        engine.begin(lents[0].1.shared());
+        regularizer.begin(lents[0].1.shared());
         for (case, lent) in &lents {
             let mut sentence = Found::zeros(case);
             let out = Derivatives {
@@ -252,9 +252,9 @@ fn an_engine_sums_transitions_over_sentences_and_remembers_nothing_else() {
                 node_variance: &mut sentence.node_variance,
                 edge_variance: sentence.edge_variance.as_deref_mut(),
             };
-            sentence.value = engine.regularize(lent.shared(), lent.sentence(1.0), out);
+            sentence.value = regularizer.regularize(lent.shared(), lent.sentence(1.0), out);
             let mut alone = Found::zeros(case);
-            lent.run(&mut *method.engine(), 1.0, &mut alone);
+            lent.run(&mut *engine.regularizer(), 1.0, &mut alone);
             assert_eq!(sentence.value, alone.value);
             assert_eq!(sentence.node, alone.node);
             assert_eq!(sentence.edge, alone.edge);
@@ -262,11 +262,11 @@ fn an_engine_sums_transitions_over_sentences_and_remembers_nothing_else() {
             pairs::add(&mut expected.trans, &alone.trans, 1.0);
             pairs::add(&mut expected.trans_variance, &alone.trans_variance, 1.0);
         }
-        let out = SharedDerivatives {
+        let out = ChainDerivatives {
             scores: &mut found.trans,
             variance: &mut found.trans_variance,
         };
-        engine.finish(lents[0].1.shared(), out);
+        regularizer.finish(lents[0].1.shared(), out);
         assert_all_close(&found.trans, &expected.trans, 1e-14);
         assert_all_close(&found.trans_variance, &expected.trans_variance, 1e-14);
     }
@@ -278,12 +278,12 @@ fn a_sentence_without_tokens_has_no_regularizer() {
     for order in [Order::Zero, Order::One] {
         let mut case = Case::new(0, 3, &mut numbers);
         case.chain.order = order;
-        for method in [
-            Method::Adjoint,
-            Method::Message { collapse: true },
-            Method::Window(2),
+        for engine in [
+            Engine::Adjoint,
+            Engine::Message { collapse: true },
+            Engine::Window(2),
         ] {
-            let found = find(&case, method);
+            let found = find(&case, engine);
             assert_eq!(found.value, 0.0);
             assert!(found.trans.iter().all(|&x| x == 0.0));
         }

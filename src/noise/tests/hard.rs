@@ -22,8 +22,8 @@ fn extreme_cases(magnitude: f64) -> Vec<Case> {
 fn assert_exact(case: &Case, tolerance: f64) {
     let expected = Paths::new(case).derivatives(usize::MAX);
     let size = case.size();
-    for method in [Method::Adjoint, Method::Window(7)] {
-        assert_agrees(&find(case, method), &expected, tolerance * size);
+    for engine in [Engine::Adjoint, Engine::Window(7)] {
+        assert_agrees(&find(case, engine), &expected, tolerance * size);
     }
     let mut engine = Message::new(true);
     let mut found = Found::zeros(case);
@@ -84,8 +84,8 @@ fn long_sentences_agree_between_the_engines_and_the_forms() {
     let mut numbers = Numbers(10);
     for labels in [5, 8, 9, 17, 24, 33] {
         let case = Case::new(40, labels, &mut numbers);
-        let factored = find(&case, Method::Adjoint);
-        let window = find(&case, Method::Window(39));
+        let factored = find(&case, Engine::Adjoint);
+        let window = find(&case, Engine::Window(39));
         assert_agrees(&factored, &window, 1e-12);
         let mut found = Found::zeros(&case);
         Lent::new(&case, true).run(&mut Adjoint::default(), 1.0, &mut found);
@@ -97,8 +97,8 @@ fn long_sentences_agree_between_the_engines_and_the_forms() {
 fn one_label_leaves_nothing_to_regularize() {
     let mut numbers = Numbers(11);
     let case = Case::new(30, 1, &mut numbers);
-    for method in [Method::Adjoint, Method::Window(3), Method::Local] {
-        let found = find(&case, method);
+    for engine in [Engine::Adjoint, Engine::Window(3), Engine::Local] {
+        let found = find(&case, engine);
         assert_all_close(&[found.value], &[0.0], 1e-12);
         assert!(found.gradient().iter().all(|x| x.abs() < 1e-12));
     }
@@ -113,12 +113,12 @@ fn scores_that_are_not_finite_give_no_number_and_no_panic() {
         for order in [Order::Zero, Order::One] {
             case.chain.order = order;
             for case in [case.clone(), case.clone().with_edges(&mut numbers)] {
-                for method in [
-                    Method::Adjoint,
-                    Method::Message { collapse: true },
-                    Method::Window(1),
+                for engine in [
+                    Engine::Adjoint,
+                    Engine::Message { collapse: true },
+                    Engine::Window(1),
                 ] {
-                    assert!(find(&case, method).value.is_nan());
+                    assert!(find(&case, engine).value.is_nan());
                 }
             }
         }

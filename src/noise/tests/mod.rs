@@ -29,7 +29,7 @@ impl Numbers {
     }
 }
 
-/// Rows of attributes and values.
+/// AttributeRows of attributes and values.
 type Attributes = Vec<Vec<(u32, f64)>>;
 
 /// A sentence with its variances and features.
@@ -149,7 +149,7 @@ impl Found {
     }
 }
 
-/// What [`Rows`] are lent from: ends and entries.
+/// What [`AttributeRows`] are lent from: ends and entries.
 type OwnedRows = (Vec<usize>, Vec<(u32, f64)>);
 
 /// The numbers of a case as they are lent.
@@ -196,19 +196,19 @@ impl Lent {
         }
     }
 
-    pub(super) fn shared(&self) -> Shared<'_> {
-        Shared {
+    pub(super) fn shared(&self) -> ChainContext<'_> {
+        ChainContext {
             transitions: &self.transitions,
             variance: &self.trans,
         }
     }
 
-    pub(super) fn sentence(&self, weight: f64) -> Sentence<'_> {
+    pub(super) fn sentence(&self, weight: f64) -> SentenceInput<'_> {
         let [node, edge] = self
             .rows
             .each_ref()
-            .map(|(ends, entries)| Rows { ends, entries });
-        Sentence {
+            .map(|(ends, entries)| AttributeRows { ends, entries });
+        SentenceInput {
             lattice: &self.lattice,
             node_variance: &self.node,
             edge_variance: self.edge.as_deref(),
@@ -218,7 +218,7 @@ impl Lent {
     }
 
     /// Runs an engine on one sentence; what it finds is added to `found`.
-    fn run(&self, engine: &mut dyn Engine, weight: f64, found: &mut Found) {
+    fn run(&self, engine: &mut dyn Regularizer, weight: f64, found: &mut Found) {
         engine.begin(self.shared());
         let out = Derivatives {
             node: &mut found.node,
@@ -227,7 +227,7 @@ impl Lent {
             edge_variance: found.edge_variance.as_deref_mut(),
         };
         found.value += engine.regularize(self.shared(), self.sentence(weight), out);
-        let out = SharedDerivatives {
+        let out = ChainDerivatives {
             scores: &mut found.trans,
             variance: &mut found.trans_variance,
         };
@@ -236,9 +236,9 @@ impl Lent {
 }
 
 /// What an engine finds.
-fn find(case: &Case, method: Method) -> Found {
+fn find(case: &Case, engine: Engine) -> Found {
     let mut found = Found::zeros(case);
-    Lent::new(case, false).run(&mut *method.engine(), case.weight, &mut found);
+    Lent::new(case, false).run(&mut *engine.regularizer(), case.weight, &mut found);
     found
 }
 

@@ -119,7 +119,7 @@ fn assert_is_gradient_of_value(gradient: &[f64], attributes: &Case, weights: &We
 fn adjoint_gives_the_derivatives_by_weights() {
     let (attributes, weights) = model();
     let case = weights.case(&attributes);
-    let gradient = weights.gradient(&case, &find(&case, Method::Adjoint));
+    let gradient = weights.gradient(&case, &find(&case, Engine::Adjoint));
     assert_is_gradient_of_value(&gradient, &attributes, &weights);
 }
 

@@ -42,7 +42,7 @@ use super::worker::Shared;
 use super::{Blocks, LabelSums};
 use crate::chain::Transitions;
 use crate::extract::Dataset;
-use crate::score::{Block, ParameterSpace, Plan};
+use crate::score::{Block, BlockPartition, ParameterSpace};
 use columns::{Columns, Entry};
 use mask::{Key, Masks};
 use sampler::{Output, Sampler};
@@ -114,7 +114,7 @@ impl Sampling {
         monte_carlo: MonteCarlo,
         data: &Dataset,
         space: &ParameterSpace,
-        plan: &Plan,
+        plan: &BlockPartition,
     ) -> Self {
         let columns = |block: &Block| {
             [&data.nodes, &data.edges].map(|rows| match rows.len() {

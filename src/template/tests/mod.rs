@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use super::{Attribute, Sink, Template, Workspace};
 use crate::error::{Error, Result};
-use crate::fingerprint::Base;
+use crate::fingerprint::Fingerprinter;
 use crate::sentence::{Schema, Sentence};
 
 /// Collects the attributes of a token; a value other than 1 is written after a colon.
@@ -39,7 +39,7 @@ fn written(attribute: &Attribute<'_>, value: f64) -> String {
     assert!(attribute.is(&name));
     assert_eq!(
         attribute.key(),
-        Attribute::named(&name, Base::default()).key()
+        Attribute::named(&name, Fingerprinter::default()).key()
     );
     let name = String::from_utf8(name).expect("attributes are UTF-8");
     if value == 1.0 {

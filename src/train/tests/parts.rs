@@ -1,7 +1,7 @@
 //! Legs, and parts of a corpus that are held out.
 
 use super::*;
-use crate::train::{Corpora, Extracted, Leg, LegEnd, Material};
+use crate::train::{Corpora, Extracted, Segment, SegmentEnd, TrainingSet};
 
 fn corpora(sentences: Vec<Sentence>, dev: Option<Vec<Sentence>>) -> Corpora<'static> {
     Corpora {
@@ -11,8 +11,8 @@ fn corpora(sentences: Vec<Sentence>, dev: Option<Vec<Sentence>>) -> Corpora<'sta
     }
 }
 
-fn leg(material: &Material, limit: Option<usize>) -> Leg<'static> {
-    Leg {
+fn leg(material: &TrainingSet, limit: Option<usize>) -> Segment<'static> {
+    Segment {
         start: vec![0.0; material.space().dimension()],
         done: 0,
         limit,
@@ -23,7 +23,7 @@ fn leg(material: &Material, limit: Option<usize>) -> Leg<'static> {
     }
 }
 
-fn run(material: &Material, options: &TrainOptions) -> LegEnd {
+fn run(material: &TrainingSet, options: &TrainOptions) -> SegmentEnd {
     material.run(options, leg(material, Some(25))).unwrap()
 }
 
@@ -102,13 +102,17 @@ fn legs_that_go_on_reach_what_one_leg_does() {
         &options,
     );
     let material = extracted.unwrap().material(&options);
-    let to_the_end = |leg: Leg<'_>| material.run(&options, Leg { limit: None, ..leg }).unwrap();
+    let to_the_end = |leg: Segment<'_>| {
+        material
+            .run(&options, Segment { limit: None, ..leg })
+            .unwrap()
+    };
     let once = to_the_end(leg(&material, None));
     let first = material.run(&options, leg(&material, Some(6))).unwrap();
     assert_eq!((first.done, first.scores.len(), first.reason), (6, 6, None));
     assert_eq!(first.scores, once.scores[..6]);
     let best = first.best.as_ref().map(|best| (best.iteration, best.score));
-    let second = to_the_end(Leg {
+    let second = to_the_end(Segment {
         start: first.theta.clone(),
         done: first.done,
         best,

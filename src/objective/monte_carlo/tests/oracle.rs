@@ -2,9 +2,9 @@
 //! made faster.
 
 use super::super::*;
+use crate::chain::LabelWeights;
 use crate::chain::Order;
 use crate::extract::Dataset;
-use crate::score::LabelWeights;
 
 /// One weight at one place of a sentence: it counts where y_t = b, and y_{t−1} = a if there is an a.
 pub(super) struct Occurrence {

@@ -34,13 +34,13 @@ pub fn write(path: impl AsRef<Path>, contents: &[u8]) -> Result<()> {
 /// # Errors
 ///
 /// As [`write()`].
-pub fn check(path: impl AsRef<Path>) -> Result<()> {
+pub fn check_writable(path: impl AsRef<Path>) -> Result<()> {
     temporary_beside(path.as_ref()).map(|_| ())
 }
 
 /// Whether two paths lead to the same file, which need not exist.
 #[must_use]
-pub fn is_same(a: impl AsRef<Path>, b: impl AsRef<Path>) -> bool {
+pub fn is_same_file(a: impl AsRef<Path>, b: impl AsRef<Path>) -> bool {
     let whole = |path: &Path| {
         let target = behind_links(path);
         let folder = fs::canonicalize(folder_of(&target)).ok();

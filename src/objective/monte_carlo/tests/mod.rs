@@ -6,8 +6,8 @@ use super::*;
 use crate::chain::Order;
 use crate::extract::random::{Numbers, RandomData, copied};
 use crate::extract::{Classes, Dataset};
-use crate::noise::Method;
-use crate::objective::{Likelihood, Noise, Scheme};
+use crate::noise::Engine;
+use crate::objective::{Noise, NoiseDistribution, PenalizedLikelihood};
 use crate::optim::{Objective, check_gradient};
 use crate::score::{Boundary, SpaceOptions, States};
 use oracle::{Exact, occurrences};
@@ -118,7 +118,7 @@ fn tiny(order: Order, boundary: Boundary, apart: bool) -> (Dataset, ParameterSpa
 }
 
 /// The noise term at θ under `noise`.
-fn term(objective: Likelihood<'_>, theta: &[f64]) -> f64 {
+fn term(objective: PenalizedLikelihood<'_>, theta: &[f64]) -> f64 {
     let mut objective = objective;
     objective
         .evaluate(theta, &mut vec![0.0; theta.len()])
@@ -133,7 +133,7 @@ fn means(
     theta: &[f64],
     iterations: u64,
 ) -> Vec<f64> {
-    let mut objective = Likelihood::new(data, space, 0.0).with_monte_carlo(monte_carlo);
+    let mut objective = PenalizedLikelihood::new(data, space, 0.0).with_monte_carlo(monte_carlo);
     let mut gradient = vec![0.0; theta.len()];
     let mut mean = |iteration| {
         objective.begin_iteration(iteration);
@@ -147,7 +147,7 @@ fn an_optimization_that_is_gone_on_with_has_the_samples_that_come_next() {
     let (data, space) = tiny(Order::One, Boundary::On, true);
     let theta = Numbers(5).vector(space.dimension());
     let whole = means(&(data.clone(), space.clone()), MONTE_CARLO, &theta, 6);
-    let mut objective = Likelihood::new(&data, &space, 0.0)
+    let mut objective = PenalizedLikelihood::new(&data, &space, 0.0)
         .with_monte_carlo(MONTE_CARLO)
         .after(3);
     let mut gradient = vec![0.0; theta.len()];
@@ -226,13 +226,16 @@ fn quadratic(
     theta: &[f64],
 ) -> f64 {
     let noise = Noise {
-        scheme: Scheme::Dropout,
+        scheme: NoiseDistribution::Dropout,
         node: monte_carlo.node,
         edge: monte_carlo.edge,
-        method: Method::Adjoint,
+        engine: Engine::Adjoint,
         unlabeled_weight: monte_carlo.unlabeled_weight,
     };
-    term(Likelihood::new(data, space, 0.0).with_noise(noise), theta)
+    term(
+        PenalizedLikelihood::new(data, space, 0.0).with_noise(noise),
+        theta,
+    )
 }
 
 /// R, the expectation and its part of second order, and the probability of the best path; at the rates
@@ -319,8 +322,8 @@ fn without_rates_nothing_is_added() {
         ..MONTE_CARLO
     };
     let mut gradients = [(); 2].map(|()| vec![0.0; theta.len()]);
-    Likelihood::new(&data, &space, 0.1).evaluate(&theta, &mut gradients[0]);
-    let mut sampled = Likelihood::new(&data, &space, 0.1).with_monte_carlo(monte_carlo);
+    PenalizedLikelihood::new(&data, &space, 0.1).evaluate(&theta, &mut gradients[0]);
+    let mut sampled = PenalizedLikelihood::new(&data, &space, 0.1).with_monte_carlo(monte_carlo);
     let (_, terms) = sampled.evaluate(&theta, &mut gradients[1]);
     assert!(terms.noise.abs() < 1e-14);
     for (found, expected) in gradients[1].iter().zip(&gradients[0]) {
@@ -346,7 +349,8 @@ fn another_seed_or_iteration_is_another_function() {
     let (one, other) = (run(1), run(2));
     assert_eq!(one, run(1));
     assert!(one[0] != one[1] && one[1] != one[2] && one[0] != other[0]);
-    let mut objective = Likelihood::new(&case.0, &case.1, 0.0).with_monte_carlo(MONTE_CARLO);
+    let mut objective =
+        PenalizedLikelihood::new(&case.0, &case.1, 0.0).with_monte_carlo(MONTE_CARLO);
     assert!(!objective.begin_iteration(0));
     assert!(objective.begin_iteration(1));
     assert!(!objective.begin_iteration(1));
@@ -368,7 +372,8 @@ fn every_number_of_threads_gives_the_same_bits() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
         pool.unwrap().install(|| {
             let mut gradient = vec![0.0; theta.len()];
-            let mut objective = Likelihood::new(&data, &space, 0.1).with_monte_carlo(MONTE_CARLO);
+            let mut objective =
+                PenalizedLikelihood::new(&data, &space, 0.1).with_monte_carlo(MONTE_CARLO);
             let (value, _) = objective.evaluate(&theta, &mut gradient);
             gradient.push(value);
             gradient.iter().map(|x| x.to_bits()).collect()
@@ -383,7 +388,7 @@ fn a_value_that_overflows_is_not_finite_and_nothing_worse() {
     let (data, space) = collapsed(DATA, 17, OPTIONS, false);
     let mut gradient = vec![0.0; space.dimension()];
     let theta = vec![1e308; space.dimension()];
-    let mut objective = Likelihood::new(&data, &space, 0.1).with_monte_carlo(MONTE_CARLO);
+    let mut objective = PenalizedLikelihood::new(&data, &space, 0.1).with_monte_carlo(MONTE_CARLO);
     assert!(!objective.evaluate(&theta, &mut gradient).0.is_finite());
 }
 
@@ -401,7 +406,8 @@ fn the_gradient_is_that_of_central_differences() {
             ..MONTE_CARLO
         };
         let l2 = [0.1, 0.0][i % 2];
-        let mut objective = Likelihood::new(&data, &space, l2).with_monte_carlo(monte_carlo);
+        let mut objective =
+            PenalizedLikelihood::new(&data, &space, l2).with_monte_carlo(monte_carlo);
         objective.begin_iteration(i as u64);
         let theta = Numbers(i as u64).vector(space.dimension());
         let error = check_gradient(&mut objective, &theta, 1e-5);

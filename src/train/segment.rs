@@ -6,16 +6,16 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use super::events::{DevScore, EndReason, Iteration, Observer};
-use super::material::Material;
 use super::optimize::{Optimizer, with_noise};
 use super::options::TrainOptions;
+use super::training_set::TrainingSet;
 use super::watch::{Best, Watch, Watching};
 use crate::error::Result;
 use crate::optim::StopReason;
 
 /// A part of a training.
 #[derive(Debug)]
-pub struct Leg<'a> {
+pub struct Segment<'a> {
     /// The weights to begin with, `[material.space().dimension()]`.
     pub start: Vec<f64>,
     /// Iterations that were made before.
@@ -32,7 +32,7 @@ pub struct Leg<'a> {
     pub interrupt: Option<&'a AtomicBool>,
 }
 
-impl<'a> Leg<'a> {
+impl<'a> Segment<'a> {
     /// The first iterations, without noise.
     #[must_use]
     pub fn warm_up(
@@ -55,7 +55,7 @@ impl<'a> Leg<'a> {
 
 /// How a leg ended.
 #[derive(Clone, Debug, PartialEq)]
-pub struct LegEnd {
+pub struct SegmentEnd {
     /// The last weights.
     pub theta: Vec<f64>,
     /// Iterations made in all.
@@ -87,14 +87,14 @@ pub struct BestWeights {
     pub theta: Vec<f64>,
 }
 
-impl Material {
+impl TrainingSet {
     /// Runs a leg of a training with these options.
     ///
     /// # Errors
     ///
     /// Options without meaning; a recall bias for labels that have none; an objective that is not
     /// finite where training begins.
-    pub fn run(&self, options: &TrainOptions, leg: Leg<'_>) -> Result<LegEnd> {
+    pub fn run(&self, options: &TrainOptions, leg: Segment<'_>) -> Result<SegmentEnd> {
         options.check()?;
         let mut watch = Watch::new(Watching {
             clock: Instant::now(),
@@ -128,7 +128,7 @@ impl Material {
         let (iterations, objective) = (outcome.iterations, outcome.value);
         let paused = watch.pause(outcome)?;
         let goes_on = paused.reason == EndReason::Optimizer(StopReason::MaxIterations);
-        Ok(LegEnd {
+        Ok(SegmentEnd {
             theta: paused.theta,
             done: leg.done + iterations,
             objective,

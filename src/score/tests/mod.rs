@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::*;
+use crate::chain::LabelWeights;
 use crate::chain::Order;
 use crate::extract::random::{Numbers, RandomData, copied};
 use crate::extract::{Classes, Dataset, SparseRows};
@@ -57,13 +58,13 @@ fn spaces() -> Vec<(RandomData, Dataset, ParameterSpace)> {
 }
 
 /// Two blocks of two chunks each.
-fn four_chunks(data: &Dataset) -> Plan {
+fn four_chunks(data: &Dataset) -> BlockPartition {
     let cut = |i: usize| data.len() * i / 4;
     let block = |chunks: Range<usize>| Block {
         tokens: data.sentence(cut(chunks.start)).start..data.sentence(cut(chunks.end) - 1).end,
         chunks: chunks.map(|i| cut(i)..cut(i + 1)).collect(),
     };
-    Plan {
+    BlockPartition {
         blocks: vec![block(0..2), block(2..4)],
     }
 }
@@ -92,12 +93,12 @@ fn assert_adjoint(rows: &SparseRows, data: &Dataset, targets: &Targets, numbers:
         line[targets.labels()..].fill(0.0);
     }
     let mut scores = vec![0.0; rows.len() * width];
-    let mut map = Rows::new(rows, targets, &scale);
+    let mut map = ForwardProduct::new(rows, targets, &scale);
     map.set(targets, &scale, &theta);
     let matrix = (rows, targets, &scale[..]);
     map.write(matrix, &theta, 0..rows.len(), &mut scores, None);
     let plan = four_chunks(data);
-    let transpose = Transpose::new(rows, targets, &scale, &plan);
+    let transpose = TransposeProduct::new(rows, targets, &scale, &plan);
     let mut gradient = vec![0.0; theta.len()];
     for (i, block) in plan.blocks.iter().enumerate() {
         let derivatives = &derivatives[block.tokens.start * width..block.tokens.end * width];
@@ -151,7 +152,7 @@ fn scores_and_variances_are_those_of_the_definition() {
         let scale = numbers.vector(targets.columns());
         let theta = numbers.vector(targets.weights());
         let [mut scores, mut variances] = [vec![0.0; 3 * width], vec![0.0; 3 * width]];
-        let mut rows = Rows::new(&data.nodes, targets, &scale);
+        let mut rows = ForwardProduct::new(&data.nodes, targets, &scale);
         rows.set(targets, &scale, &theta);
         let matrix = (&data.nodes, targets, &scale[..]);
         rows.write(
@@ -187,7 +188,7 @@ fn the_gradient_under_noise_is_that_of_the_definition() {
         let theta = numbers.vector(targets.weights());
         let [by_score, by_variance] = [(); 2].map(|()| numbers.vector(data.tokens() * width));
         let [mut found, mut expected] = [(); 2].map(|()| vec![0.0; theta.len()]);
-        let plan = Plan::new(&data, width);
+        let plan = BlockPartition::new(&data, width);
         assert_eq!(plan.blocks.len(), 1);
         let derivatives = Derivatives {
             scores: &by_score,
@@ -197,7 +198,7 @@ fn the_gradient_under_noise_is_that_of_the_definition() {
                 weights: &theta,
             }),
         };
-        let transpose = Transpose::new(&data.nodes, targets, &scale, &plan);
+        let transpose = TransposeProduct::new(&data.nodes, targets, &scale, &plan);
         transpose.add_gradient(0, targets, &scale, derivatives, &mut found);
         for token in 0..data.tokens() {
             for (column, x) in data.nodes.entries(token) {
@@ -372,7 +373,7 @@ fn a_plan_covers_all_sentences_in_order() {
     };
     let data = shape.build(&mut Numbers(7));
     for width in [8, 20_000] {
-        let plan = Plan::new(&data, width);
+        let plan = BlockPartition::new(&data, width);
         let (mut sentence, mut token) = (0, 0);
         for block in &plan.blocks {
             assert_eq!(block.tokens.start, token);
@@ -396,13 +397,13 @@ fn wide_scores_make_small_blocks() {
         ..DATA
     };
     let data = shape.build(&mut Numbers(8));
-    assert_eq!(Plan::new(&data, 8).blocks.len(), 1);
-    assert_eq!(Plan::new(&data, 20_000).most_chunks(), 1);
+    assert_eq!(BlockPartition::new(&data, 8).blocks.len(), 1);
+    assert_eq!(BlockPartition::new(&data, 20_000).most_chunks(), 1);
 }
 
 #[test]
 fn nothing_needs_no_plan() {
-    let plan = Plan::new(&Dataset::default(), 8);
+    let plan = BlockPartition::new(&Dataset::default(), 8);
     assert_eq!(
         (plan.blocks.len(), plan.largest_block(), plan.most_chunks()),
         (0, 0, 0)

@@ -7,17 +7,18 @@ use super::extracted::Source;
 use super::options::TrainOptions;
 use super::prepare::{Labels, Prepared};
 use super::recall_bias::Search;
+use crate::chain::LabelWeights;
 use crate::error::{Error, Result};
 use crate::model::{Header, Model, Provenance};
-use crate::objective::Likelihood;
+use crate::objective::PenalizedLikelihood;
 use crate::optim;
-use crate::score::{LabelWeights, ParameterSpace};
+use crate::score::ParameterSpace;
 use crate::template::Template;
 
 /// Training data as matrices, with the parameters over them and development data, if there are any.
 ///
 /// It does not change: several trainings may share it.
-pub struct Material {
+pub struct TrainingSet {
     pub(super) prepared: Prepared,
     pub(super) space: ParameterSpace,
     pub(super) development: Option<Development>,
@@ -25,7 +26,7 @@ pub struct Material {
     pub(super) source: Source,
 }
 
-impl Material {
+impl TrainingSet {
     pub(super) fn prepared(&self) -> &Prepared {
         &self.prepared
     }
@@ -51,8 +52,8 @@ impl Material {
     }
 
     /// −Σ log p(y|x) and the L2 penalty.
-    pub(super) fn likelihood(&self, l2: f64) -> Likelihood<'_> {
-        Likelihood::new(&self.prepared.data, &self.space, l2)
+    pub(super) fn likelihood(&self, l2: f64) -> PenalizedLikelihood<'_> {
+        PenalizedLikelihood::new(&self.prepared.data, &self.space, l2)
     }
 
     /// The search for the recall bias.
@@ -70,7 +71,7 @@ impl Material {
     pub(super) fn memory_to_train(
         &self,
         options: &TrainOptions,
-        objective: &Likelihood<'_>,
+        objective: &PenalizedLikelihood<'_>,
     ) -> usize {
         let steps = 2 * 4 * optim::Options::default().memory;
         let vectors = 8 * (5 + 2 * usize::from(options.l1 > 0.0));

@@ -169,7 +169,8 @@ fn value_and_gradient_are_those_of_the_enumeration_of_all_paths() {
         let theta = numbers.vector(space.dimension());
         let (expected, expected_gradient) = enumerated(data, space, l2, &theta);
         let mut gradient = vec![f64::NAN; theta.len()];
-        let (value, terms) = Likelihood::new(data, space, l2).evaluate(&theta, &mut gradient);
+        let (value, terms) =
+            PenalizedLikelihood::new(data, space, l2).evaluate(&theta, &mut gradient);
         assert_close(value, expected, 1e-12);
         assert_eq!(value, terms.l2 - terms.log_likelihood);
         for (found, expected) in gradient.iter().zip(&expected_gradient) {
@@ -183,7 +184,7 @@ fn the_gradient_is_that_of_central_differences() {
     let mut numbers = Numbers(12);
     for (data, space) in cases() {
         let theta = numbers.vector(space.dimension());
-        let mut objective = Likelihood::new(&data, &space, 0.1);
+        let mut objective = PenalizedLikelihood::new(&data, &space, 0.1);
         assert!(check_gradient(&mut objective, &theta, 1e-5) < 1e-8);
     }
 }
@@ -204,12 +205,12 @@ fn every_number_of_threads_gives_the_same_bits() {
     let space = space(&data, &LARGE, OPTIONS);
     let theta = Numbers(14).vector(space.dimension());
     assert!(theta.len() > PARAMETER_CHUNK);
-    assert!(Plan::new(&data, space.edges.width()).blocks.len() > 1);
+    assert!(BlockPartition::new(&data, space.edges.width()).blocks.len() > 1);
     let bits = |threads: usize| -> Vec<u64> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
         pool.unwrap().install(|| {
             let mut gradient = vec![0.0; theta.len()];
-            let mut objective = Likelihood::new(&data, &space, 0.1);
+            let mut objective = PenalizedLikelihood::new(&data, &space, 0.1);
             let (value, _) = objective.evaluate(&theta, &mut gradient);
             gradient.push(value);
             gradient.iter().map(|x| x.to_bits()).collect()
@@ -223,7 +224,7 @@ fn every_number_of_threads_gives_the_same_bits() {
 fn a_second_evaluation_gives_the_same_bits() {
     let data = DATA.build(&mut Numbers(15));
     let space = space(&data, &DATA, OPTIONS);
-    let mut objective = Likelihood::new(&data, &space, 0.1);
+    let mut objective = PenalizedLikelihood::new(&data, &space, 0.1);
     let mut evaluate = |theta: &[f64]| {
         let mut gradient = vec![0.0; theta.len()];
         let (value, _) = objective.evaluate(theta, &mut gradient);
@@ -244,7 +245,7 @@ fn a_value_that_overflows_is_not_finite_and_nothing_worse() {
     let space = space(&data, &DATA, OPTIONS);
     let mut gradient = vec![0.0; space.dimension()];
     let theta = vec![1e308; space.dimension()];
-    let (value, _) = Likelihood::new(&data, &space, 0.1).evaluate(&theta, &mut gradient);
+    let (value, _) = PenalizedLikelihood::new(&data, &space, 0.1).evaluate(&theta, &mut gradient);
     assert!(!value.is_finite());
 }
 
@@ -330,10 +331,10 @@ fn collapsing_is_an_isometry() {
         let phi = Numbers(19).vector(spaces[1].dimension());
         let theta = twins.expanded(&spaces, &phi);
         let mut gradients = [vec![0.0; theta.len()], vec![0.0; phi.len()]];
-        let (apart, _) =
-            Likelihood::new(&twins.apart, &spaces[0], 0.2).evaluate(&theta, &mut gradients[0]);
-        let (together, _) =
-            Likelihood::new(&twins.together, &spaces[1], 0.2).evaluate(&phi, &mut gradients[1]);
+        let (apart, _) = PenalizedLikelihood::new(&twins.apart, &spaces[0], 0.2)
+            .evaluate(&theta, &mut gradients[0]);
+        let (together, _) = PenalizedLikelihood::new(&twins.together, &spaces[1], 0.2)
+            .evaluate(&phi, &mut gradients[1]);
         assert_close(together, apart, 1e-13);
         let expanded = twins.expanded(&spaces, &gradients[1]);
         for (found, expected) in expanded.iter().zip(&gradients[0]) {
@@ -350,7 +351,7 @@ fn with_and_without_collapsing_the_optimizer_visits_the_same_points() {
         let run = |data: &Dataset, space: &ParameterSpace| {
             let mut points = Vec::new();
             let strengths = space.l1_strengths(l1);
-            let mut objective = Likelihood::new(data, space, l2);
+            let mut objective = PenalizedLikelihood::new(data, space, l2);
             let start = vec![0.0; space.dimension()];
             let (strengths, settings) = (Some(&strengths[..]), Settings::default());
             minimize(
@@ -386,21 +387,24 @@ fn with_and_without_collapsing_the_optimizer_visits_the_same_points() {
 
 /// Noise of every kind, with rates of nodes and edges that differ, by every exact engine.
 fn noises() -> Vec<Noise> {
-    use crate::noise::Method;
-    let collapsed = Method::Message { collapse: true };
+    use crate::noise::Engine;
+    let collapsed = Engine::Message { collapse: true };
     let kinds = [
-        (Scheme::Dropout, Method::Adjoint),
-        (Scheme::Gaussian, collapsed),
-        (Scheme::Dropout, Method::Message { collapse: false }),
-        (Scheme::Dropout, Method::Window(5)),
-        (Scheme::Additive, Method::Adjoint),
-        (Scheme::Additive, collapsed),
+        (NoiseDistribution::Dropout, Engine::Adjoint),
+        (NoiseDistribution::Gaussian, collapsed),
+        (
+            NoiseDistribution::Dropout,
+            Engine::Message { collapse: false },
+        ),
+        (NoiseDistribution::Dropout, Engine::Window(5)),
+        (NoiseDistribution::Additive, Engine::Adjoint),
+        (NoiseDistribution::Additive, collapsed),
     ];
-    let noise = |(scheme, method)| Noise {
+    let noise = |(scheme, engine)| Noise {
         scheme,
         node: 0.4,
         edge: 0.2,
-        method,
+        engine,
         unlabeled_weight: 0.5,
     };
     kinds.map(noise).to_vec()
@@ -410,7 +414,7 @@ fn noises() -> Vec<Noise> {
 fn the_gradient_with_noise_is_that_of_central_differences() {
     for (i, (data, space)) in cases().iter().enumerate() {
         for noise in noises() {
-            let mut objective = Likelihood::new(data, space, 0.1).with_noise(noise);
+            let mut objective = PenalizedLikelihood::new(data, space, 0.1).with_noise(noise);
             let theta = Numbers(i as u64).vector(space.dimension());
             let error = check_gradient(&mut objective, &theta, 1e-5);
             assert!(error < 1e-6, "case {i}, {noise:?}: {error}");
@@ -425,7 +429,7 @@ fn the_gradient_with_unlabeled_sentences_is_that_of_central_differences() {
         data.labels.truncate(labeled);
         assert_eq!((data.labeled(), data.unlabeled()), (data.len() - 1, 1));
         for noise in noises() {
-            let mut objective = Likelihood::new(&data, &space, 0.1).with_noise(noise);
+            let mut objective = PenalizedLikelihood::new(&data, &space, 0.1).with_noise(noise);
             let theta = Numbers(i as u64).vector(space.dimension());
             let error = check_gradient(&mut objective, &theta, 1e-5);
             assert!(error < 1e-6, "case {i}, {noise:?}: {error}");

@@ -16,8 +16,7 @@ use crate::chain::{self, Constraint, Lattice, Order, Scores, Transitions, Viterb
 use crate::error::{Error, Result};
 use crate::extract::AttributeSource;
 use crate::ids::LabelId;
-use crate::label::{LabelSet, Scheme};
-use crate::model::{Kind, Model};
+use crate::model::{Kind, Model, decoding_constraint};
 use crate::sentence::{Schema, Sentence};
 use crate::template;
 use scorer::{Scorer, Scratch};
@@ -110,14 +109,6 @@ impl Bound {
     }
 }
 
-/// The constraint for decoding legal sequences of a scheme; none where everything is legal.
-pub(crate) fn constraint(labels: &LabelSet, scheme: Scheme) -> Option<Constraint> {
-    let legal = crate::label::Constraint::new(labels, scheme);
-    legal
-        .is_binding()
-        .then(|| Constraint::new(legal.transitions(), legal.starts(), legal.ends()))
-}
-
 impl Tagger {
     /// A tagger for `model`.
     #[must_use]
@@ -127,7 +118,7 @@ impl Tagger {
         let weights = &header.label_weights;
         transitions.set(&weights.transitions, &weights.start, &weights.end);
         Self {
-            constraint: constraint(&header.labels, header.scheme),
+            constraint: decoding_constraint(&header.labels, header.scheme),
             transitions,
             model,
             identity: Arc::new(()),
@@ -279,7 +270,7 @@ impl Tagger {
         Ok(Bound {
             tagger: Arc::clone(&self.identity),
             schema: Arc::clone(schema),
-            source: source.at_base(self.model.base().unwrap_or_default()),
+            source: source.with_fingerprinter(self.model.base().unwrap_or_default()),
         })
     }
 }

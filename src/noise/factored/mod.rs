@@ -49,10 +49,10 @@
 //! 2⁻¹¹¹ and its square is no loss. Other sentences are left to `adjoint.rs`.
 
 use super::pairs::Pairs;
-use super::{Derivatives, Sentence, Shared};
+use super::{ChainContext, Derivatives, SentenceInput};
 use crate::chain::products::{Block, add_outer, blocks, blocks_mut, combine, each, multiply};
 use crate::chain::{LANES, Mode, Transitions};
-use crate::wide::{self, Kernel};
+use crate::simd::{self, Kernel};
 
 /// The largest v that is squared: 2⁴⁰⁰.
 const REACH: f64 = f64::from_bits((1023 + 400) << 52);
@@ -84,7 +84,7 @@ pub(super) struct Factored {
 
 impl Factored {
     /// Prepares the matrices and clears the sums.
-    pub fn begin(&mut self, shared: Shared<'_>) {
+    pub fn begin(&mut self, shared: ChainContext<'_>) {
         let (labels, stride) = (shared.transitions.labels(), shared.transitions.stride());
         self.pending = 0;
         for panels in self.left.iter_mut().chain(&mut self.right) {
@@ -113,7 +113,7 @@ impl Factored {
     }
 
     /// Whether a sentence can be done here.
-    pub fn suits(sentence: Sentence<'_>, out: &Derivatives<'_>) -> bool {
+    pub fn suits(sentence: SentenceInput<'_>, out: &Derivatives<'_>) -> bool {
         let lattice = sentence.lattice;
         let mut highest = [0.0; LANES];
         for suffix in blocks(lattice.suffix()) {
@@ -133,18 +133,18 @@ impl Factored {
     pub fn regularize(
         &mut self,
         transitions: &Transitions,
-        sentence: Sentence<'_>,
+        sentence: SentenceInput<'_>,
         out: &mut Derivatives<'_>,
     ) -> f64 {
         self.make_room(sentence.node_variance.len());
-        let value = wide::run(Passes {
+        let value = simd::dispatch(Passes {
             factored: self,
             transitions,
             sentence,
             out,
         });
         if self.pending >= PENDING * self.row.len() {
-            wide::run(Sums(self));
+            simd::dispatch(Sums(self));
         }
         value
     }
@@ -170,7 +170,7 @@ impl Factored {
 
     /// Fills the powers of α and v and the products that wait for nothing.
     #[inline(always)]
-    fn multiply(&mut self, sentence: Sentence<'_>) {
+    fn multiply(&mut self, sentence: SentenceInput<'_>) {
         let (alpha, v) = (sentence.lattice.alpha(), sentence.lattice.suffix());
         let (stride, numbers) = (self.row.len(), v.len());
         let here = self.pending..self.pending + numbers;
@@ -213,7 +213,7 @@ impl Factored {
     fn forward<const B: usize>(
         &mut self,
         potentials: &[f64],
-        sentence: Sentence<'_>,
+        sentence: SentenceInput<'_>,
         out: &mut Derivatives<'_>,
     ) -> f64 {
         let lattice = sentence.lattice;
@@ -270,7 +270,7 @@ impl Factored {
     fn backward<const B: usize>(
         &mut self,
         transposed: &[f64],
-        (sentence, mean): (Sentence<'_>, f64),
+        (sentence, mean): (SentenceInput<'_>, f64),
         out: &mut Derivatives<'_>,
     ) {
         let lattice = sentence.lattice;
@@ -318,7 +318,7 @@ impl Factored {
 
     /// Puts the weight on what stands left of every edge. Left of no edge stands the last token.
     #[inline(always)]
-    fn keep(&mut self, sentence: Sentence<'_>) {
+    fn keep(&mut self, sentence: SentenceInput<'_>) {
         let (weight, alpha) = (sentence.weight, sentence.lattice.alpha());
         let here = self.pending..self.pending + alpha.len();
         let last = here.end - self.row.len();
@@ -338,8 +338,8 @@ impl Factored {
     }
 
     /// Adds the derivatives that the sums amount to to those of `pairs`.
-    pub fn add_to(&mut self, shared: Shared<'_>, pairs: &mut Pairs) {
-        wide::run(Sums(self));
+    pub fn add_to(&mut self, shared: ChainContext<'_>, pairs: &mut Pairs) {
+        simd::dispatch(Sums(self));
         let matrices = shared.transitions.potentials().iter().zip(shared.variance);
         let derivatives = pairs.score_sums.iter_mut().zip(&mut pairs.variance_sums);
         let [p0, p1, p2, p3] = &self.sums;
@@ -355,7 +355,7 @@ impl Factored {
 struct Passes<'a, 'b> {
     factored: &'a mut Factored,
     transitions: &'a Transitions,
-    sentence: Sentence<'a>,
+    sentence: SentenceInput<'a>,
     out: &'a mut Derivatives<'b>,
 }
 

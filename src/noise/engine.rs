@@ -5,13 +5,13 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Adjoint, Engine, Message, Window};
+use super::{Adjoint, Message, Regularizer, Window};
 use crate::error::Error;
 
 /// A way to the gradient of the quadratic regularizer, as named on the command line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub enum Method {
+pub enum Engine {
     /// Exact, by scalar messages: [`Adjoint`].
     #[default]
     Adjoint,
@@ -26,10 +26,10 @@ pub enum Method {
     Local,
 }
 
-impl Method {
+impl Engine {
     /// The engine.
     #[must_use]
-    pub fn engine(self) -> Box<dyn Engine> {
+    pub fn regularizer(self) -> Box<dyn Regularizer> {
         match self {
             Self::Adjoint => Box::new(Adjoint::default()),
             Self::Message { collapse } => Box::new(Message::new(collapse)),
@@ -46,7 +46,7 @@ impl Method {
 }
 
 /// As on the command line, where collapsing is an option of its own.
-impl fmt::Display for Method {
+impl fmt::Display for Engine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Adjoint => f.write_str("adjoint"),
@@ -58,7 +58,7 @@ impl fmt::Display for Method {
 }
 
 /// As on the command line; `message` collapses.
-impl FromStr for Method {
+impl FromStr for Engine {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Self, Error> {
@@ -80,7 +80,7 @@ impl FromStr for Method {
     }
 }
 
-impl TryFrom<String> for Method {
+impl TryFrom<String> for Engine {
     type Error = Error;
 
     fn try_from(name: String) -> Result<Self, Error> {
@@ -88,9 +88,9 @@ impl TryFrom<String> for Method {
     }
 }
 
-impl From<Method> for String {
-    fn from(method: Method) -> Self {
-        method.to_string()
+impl From<Engine> for String {
+    fn from(engine: Engine) -> Self {
+        engine.to_string()
     }
 }
 
@@ -101,7 +101,7 @@ mod tests {
     #[test]
     fn names_are_read_as_they_are_written() {
         for name in ["adjoint", "message", "window=0", "window=12", "local"] {
-            assert_eq!(name.parse::<Method>().unwrap().to_string(), name);
+            assert_eq!(name.parse::<Engine>().unwrap().to_string(), name);
         }
     }
 
@@ -115,7 +115,7 @@ mod tests {
             "window 3",
             "windows=3",
         ] {
-            let error = name.parse::<Method>().unwrap_err().to_string();
+            let error = name.parse::<Engine>().unwrap_err().to_string();
             let expected = "expected window=R with a whole number R, for example window=2";
             assert_eq!(error, format!("gradient '{name}'; {expected}"));
         }
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn another_name_is_answered_with_those_there_are() {
-        let error = "exact".parse::<Method>().unwrap_err().to_string();
+        let error = "exact".parse::<Engine>().unwrap_err().to_string();
         let expected = "gradient 'exact'; expected adjoint, message, window=R or local";
         assert_eq!(error, expected);
     }

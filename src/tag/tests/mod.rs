@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::chain::oracle::Chain;
-use crate::label;
+use crate::label::{self, Scheme};
 use crate::model::tests::{LABELS, Weights, crafted, header, model, small_model};
 use crate::model::{Header, Precision};
 use crate::sentence::Attributes;
@@ -108,7 +108,7 @@ fn paths_probabilities_and_marginals_are_those_of_the_enumeration() {
                 let free = chain.enumerate();
                 let total = free.log_partition();
                 if constrain {
-                    chain.constraint = constraint(&header.labels, Scheme::Iob2);
+                    chain.constraint = decoding_constraint(&header.labels, Scheme::Iob2);
                 }
                 let best = chain.enumerate().nbest(5);
                 assert_close(chain.score(&tagging.labels), best[0].1);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::noise::Method;
+use crate::noise::Engine;
 use crate::sentence::{Schema, Sentence};
 use crate::template::Template;
 use crate::train::{Problem, TrainOptions};
@@ -49,7 +49,7 @@ fn problem() -> Problem {
 fn measured(weights: Weights, names: &[&str]) -> Vec<Measurement> {
     let problem = problem();
     let theta = weights.of(&problem, 1).unwrap();
-    let engines = parse_engines(names).unwrap();
+    let engines = parse_variants(names).unwrap();
     measure(&problem, &theta, &engines, 1, &mut |_| {}).unwrap()
 }
 
@@ -130,7 +130,7 @@ fn all_but_time_is_the_same_for_any_number_of_threads() {
 fn every_round_runs_every_engine() {
     let problem = problem();
     let theta = Weights::Zero.of(&problem, 1).unwrap();
-    let engines = [Engine::Likelihood, Engine::Noise(Method::Local)];
+    let engines = [Variant::Likelihood, Variant::Noise(Engine::Local)];
     let mut steps = Vec::new();
     measure(&problem, &theta, &engines, 2, &mut |step| steps.push(step)).unwrap();
     let step = |round| engines.map(|engine| Step { engine, round });
@@ -141,17 +141,17 @@ fn every_round_runs_every_engine() {
 fn what_has_no_meaning_is_refused() {
     let problem = problem();
     let theta = Weights::Zero.of(&problem, 1).unwrap();
-    let run = |engines: &[Engine], theta: &[f64], repeat| {
+    let run = |engines: &[Variant], theta: &[f64], repeat| {
         let result = measure(&problem, theta, engines, repeat, &mut |_| {});
         result.unwrap_err().to_string()
     };
-    let local = Engine::Noise(Method::Local);
-    let message = run(&[Engine::Likelihood], &theta, 0);
+    let local = Variant::Noise(Engine::Local);
+    let message = run(&[Variant::Likelihood], &theta, 0);
     assert_eq!(message, "0 repeats; expected 1 or more");
     let message = run(&[local], &theta, 1);
     assert_eq!(message, "the likelihood is not among the engines");
     let huge = vec![1e300; theta.len()];
-    let message = run(&[Engine::Likelihood, local], &huge, 1);
+    let message = run(&[Variant::Likelihood, local], &huge, 1);
     assert!(
         message.starts_with("the objective is not finite"),
         "{message}"
@@ -175,13 +175,13 @@ fn training_tells_how_it_ended() {
         ..options()
     };
     let train = |engine| train(engine, &options, [&sentences, &dev], Some(&template())).unwrap();
-    let exact = train(Engine::Noise(Method::Adjoint));
+    let exact = train(Variant::Noise(Engine::Adjoint));
     assert_eq!(exact.stop_reason, "max_iterations");
     assert_eq!((exact.iterations, exact.dev_f1), (4, None));
     assert!(exact.dev_accuracy.unwrap() > 0.5);
-    let message = train(Engine::Noise(Method::Message { collapse: false }));
+    let message = train(Variant::Noise(Engine::Message { collapse: false }));
     assert_eq!(message.dev_accuracy, exact.dev_accuracy);
-    let without = train(Engine::Likelihood);
+    let without = train(Variant::Likelihood);
     assert_eq!(
         (without.engine.as_str(), without.iterations),
         ("likelihood", 4)

@@ -14,14 +14,14 @@ use std::ops::Range;
 use super::targets::{BLOCKS, Targets};
 use crate::chain::LANES;
 use crate::extract::SparseRows;
-use crate::wide::{self, Kernel};
+use crate::simd::{self, Kernel};
 
 /// Eight neighboring labels.
 type Block = [f64; LANES];
 
-/// A design matrix, prepared for [`Rows::write`].
+/// A design matrix, prepared for [`ForwardProduct::write`].
 #[derive(Debug)]
-pub struct Rows {
+pub struct ForwardProduct {
     split: Option<Split>,
 }
 
@@ -46,7 +46,7 @@ struct Source<'a> {
     pitch: [usize; 2], // from one row of the table to the next, and from line to line
 }
 
-impl Rows {
+impl ForwardProduct {
     /// Prepares `rows`, whose columns have weights as `targets` say.
     #[must_use]
     pub fn new(rows: &SparseRows, targets: &Targets, scale: &[f64]) -> Self {
@@ -64,7 +64,7 @@ impl Rows {
     }
 
     /// Writes the scores of `tokens` `[tokens][targets.width()]` and their variances of the same shape
-    /// (or none), for the weights last [set](Rows::set). What comes to stand in the padding means
+    /// (or none), for the weights last [set](ForwardProduct::set). What comes to stand in the padding means
     /// nothing.
     pub fn write(
         &self,
@@ -91,7 +91,7 @@ impl Rows {
                 pitch: [targets.width(), targets.stride()],
             },
         };
-        wide::run(Write {
+        simd::dispatch(Write {
             source,
             split: self.split.as_ref(),
             targets,

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 
 /// `docs/tokenization.md`: the rows of its tables are tests.
-const DOCUMENT: &str = include_str!("../../docs/tokenization.md");
+const DOCUMENT: &str = include_str!("../../../docs/tokenization.md");
 
 /// An input and what comes of it, from each table row of the document that shows code.
 fn examples() -> Vec<(&'static str, &'static str)> {

@@ -1,7 +1,7 @@
 //! The widest vectors that the processor has, for loops that are worth it.
 //!
 //! A binary is built for every processor of its kind, which on x86-64 means two numbers at a time.
-//! Nearly all of them can do four (AVX2). What is run through [`run`] is compiled for both, and
+//! Nearly all of them can do four (AVX2). What is run through [`dispatch`] is compiled for both, and
 //! which of them is taken is decided when it is called.
 //!
 //! The result has the same bits either way: the compiler neither reorders sums nor fuses
@@ -18,7 +18,7 @@ pub trait Kernel {
 }
 
 /// Runs `kernel` in the widest vectors there are.
-pub fn run<K: Kernel>(kernel: K) -> K::Output {
+pub fn dispatch<K: Kernel>(kernel: K) -> K::Output {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") {
         #[target_feature(enable = "avx2")]

@@ -24,7 +24,7 @@ fn found(case: &Case, is_wide: bool) -> Found {
         out: &mut out,
     };
     found.value = match is_wide {
-        true => wide::run(passes),
+        true => simd::dispatch(passes),
         false => passes.run(),
     };
     if !is_wide {
