@@ -16,6 +16,8 @@
 //! Source: Karp and Rabin, "Efficient randomized pattern-matching algorithms", IBM Journal of
 //! Research and Development 31 (1987).
 
+use crate::random;
+
 /// The modulus, a Mersenne prime.
 const PRIME: u64 = (1 << 61) - 1;
 
@@ -34,13 +36,6 @@ fn reduce(wide: u128) -> u64 {
 #[inline(always)]
 fn multiply(a: u64, b: u64) -> u64 {
     reduce(u128::from(a) * u128::from(b))
-}
-
-/// The finalizer of SplitMix64: one to one, and every bit of the result depends on all.
-fn mix(mut x: u64) -> u64 {
-    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ (x >> 31)
 }
 
 /// The base B of fingerprints.
@@ -67,7 +62,7 @@ impl Fingerprinter {
     #[must_use]
     pub fn of_seed(seed: u64) -> Self {
         // Bases below 2³² are no worse in theory; short texts would only not fill all 61 bits.
-        let random = mix(seed.wrapping_add(0x9e37_79b9_7f4a_7c15)) | 1 << 60;
+        let random = random::nth(seed, 0) | 1 << 60;
         let base = (random & PRIME).min(PRIME - 1);
         let mut powers = [1; 5];
         for i in 1..5 {
@@ -126,7 +121,7 @@ pub(crate) fn append(print: u64, piece: Fragment) -> u64 {
 #[inline(always)]
 #[must_use]
 pub(crate) fn key(print: u64) -> u64 {
-    mix(print)
+    random::mix(print)
 }
 
 #[cfg(test)]

@@ -111,6 +111,7 @@ pub mod model;
 pub mod noise;
 pub mod objective;
 pub mod optim;
+mod random;
 pub mod report;
 pub mod score;
 pub mod sentence;

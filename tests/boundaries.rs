@@ -5,7 +5,15 @@ use std::path::{Path, PathBuf};
 
 /// The modules, row by row. Those of the first may be used everywhere.
 const ROWS: [&[&str]; 9] = [
-    &["error", "fingerprint", "ids", "math", "atomic_file", "simd"],
+    &[
+        "error",
+        "fingerprint",
+        "ids",
+        "math",
+        "atomic_file",
+        "random",
+        "simd",
+    ],
     &["sentence", "label", "chain", "optim"],
     &["tokenize", "template", "eval", "cluster", "noise"],
     &["corpus", "extract"],

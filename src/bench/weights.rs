@@ -6,8 +6,8 @@ use std::ops::ControlFlow;
 use std::str::FromStr;
 
 use crate::error::{Error, Result};
-use crate::math::uniform;
 use crate::optim::{Options, Settings, minimize};
+use crate::random::uniform;
 use crate::train::Problem;
 
 /// The weights θ at which gradients are compared: `zero`, `random[=SCALE]` or

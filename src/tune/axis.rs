@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use crate::error::{Error, Result};
-use crate::math::uniform;
+use crate::random::uniform;
 
 /// What is expected, told with every fault.
 const EXPECTED: &str = "expected numbers such as 0.1,0.3 or a range such as 0.01:1";

@@ -7,7 +7,7 @@
 //! small one. Documents or blocks are shuffled, and each goes to the fold with the fewest tokens.
 
 use crate::error::{Error, Result};
-use crate::math::uniform;
+use crate::random::uniform;
 use crate::sentence::Sentence;
 use crate::train::is_text;
 

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::axis::{Axis, Scale};
 use crate::error::{Error, Result};
-use crate::math::uniform;
+use crate::random::uniform;
 use crate::train::{Defaults, TrainOptions, Trainer};
 
 /// Most configurations of a search; more is a typing error.

@@ -29,6 +29,7 @@ use serde::Serialize;
 use super::Evaluation;
 use super::counts::ratio;
 use crate::error::{Error, Result};
+use crate::random;
 
 /// One in so many samples lies beyond either end of the interval: 2.5 %.
 const TAIL: usize = 40;
@@ -201,11 +202,11 @@ impl Comparison {
     /// As many sentences as there are, drawn with replacement.
     fn sample(&self, seed: u64, sample: u64) -> Tally {
         let n = self.sentences.len() as u128;
-        let key = mix(seed.wrapping_add(step(sample)));
+        let key = random::nth(seed, sample);
         let mut sum = self.boundaries;
         for draw in 0..self.sentences.len() as u64 {
             // The upper half of a product of 64 bits each spreads 0..2⁶⁴ evenly over 0..n.
-            let random = mix(key.wrapping_add(step(draw)));
+            let random = random::nth(key, draw);
             let at = (u128::from(random) * n) >> 64;
             sum += &self.sentences[at as usize];
         }
@@ -237,16 +238,4 @@ fn p_value(drawn: &[f64]) -> f64 {
     let not_below = drawn.iter().filter(|&&d| d >= 0.0).count();
     let one_sided = (not_above.min(not_below) + 1) as f64 / (drawn.len() + 1) as f64;
     (2.0 * one_sided).min(1.0)
-}
-
-/// Steps of a counter that [`mix`] turns into random numbers: SplitMix64 (Steele, Lea and Flood,
-/// OOPSLA 2014), of which any number can be had without those before it.
-fn step(count: u64) -> u64 {
-    count.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15)
-}
-
-fn mix(mut z: u64) -> u64 {
-    z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ z >> 31
 }
