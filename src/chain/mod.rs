@@ -58,7 +58,7 @@ pub use constraint::Constraint;
 pub use expectations::EdgeSums;
 pub use label_weights::LabelWeights;
 pub use lattice::{Lattice, Mode};
-pub use nbest::Path;
+pub use nbest::ScoredPath;
 pub use transitions::{Order, Transitions};
 pub use viterbi::Viterbi;
 

@@ -29,7 +29,7 @@ use crate::ids::LabelId;
 
 /// A path and its score.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Path {
+pub struct ScoredPath {
     /// `[T]`
     pub labels: Vec<LabelId>,
     /// The score; its exponential over that of the log-partition is the path's probability.
@@ -135,7 +135,7 @@ impl Viterbi {
         scores: Scores,
         n: usize,
         constraint: Option<&Constraint>,
-    ) -> Vec<Path> {
+    ) -> Vec<ScoredPath> {
         let mut paths = Vec::new();
         self.fill(transitions, scores, constraint);
         if n == 0 {
@@ -143,7 +143,7 @@ impl Viterbi {
         }
         if self.tokens == 0 {
             let (labels, score) = (Vec::new(), 0.0);
-            return vec![Path { labels, score }];
+            return vec![ScoredPath { labels, score }];
         }
         let edge = scores.edges(transitions);
         let best = highest(self.last().iter().copied()).1;
@@ -163,7 +163,7 @@ impl Viterbi {
                 search.extend(token - 1, arrivals, (partial.regret, Some(node)));
                 continue;
             }
-            paths.push(Path {
+            paths.push(ScoredPath {
                 labels: search.labels(node),
                 score: best - partial.regret,
             });

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use ndarray::Array2;
 
-use crate::chain::{self, Constraint, Lattice, Order, Scores, Transitions, Viterbi};
+use crate::chain::{self, Constraint, Lattice, Order, ScoredPath, Scores, Transitions, Viterbi};
 use crate::error::{Error, Result};
 use crate::extract::AttributeSource;
 use crate::ids::LabelId;
@@ -204,7 +204,7 @@ impl Tagger {
             }
             if options.nbest > 1 {
                 let paths = viterbi.nbest(&self.transitions, scores, options.nbest, constraint);
-                let path = |path: chain::Path| LabelPath {
+                let path = |path: ScoredPath| LabelPath {
                     probability: probability(path.score),
                     labels: path.labels,
                     score: path.score,
