@@ -15,7 +15,7 @@ use crate::chain::{Lattice, Order, Transitions};
 
 /// A direction in the space of scores. Paddings must be finite.
 #[derive(Clone, Copy, Debug)]
-pub struct Direction<'a> {
+pub struct ScoreDirection<'a> {
     /// By node scores, `[T][S]`.
     pub node: &'a [f64],
     /// By edge scores, `[T][K][S]`, where there are any; the matrix of t = 0 is not looked at, and at
@@ -51,7 +51,7 @@ impl HessianProduct {
     pub fn add(
         &mut self,
         (transitions, lattice): (&Transitions, &Lattice),
-        direction: Direction<'_>,
+        direction: ScoreDirection<'_>,
         factor: f64,
         (node, edge): (&mut [f64], Option<&mut [f64]>),
     ) {
@@ -83,7 +83,7 @@ impl HessianProduct {
     }
 
     /// Fills F.
-    fn forward(&mut self, chain: (&Transitions, &Lattice), direction: Direction<'_>) {
+    fn forward(&mut self, chain: (&Transitions, &Lattice), direction: ScoreDirection<'_>) {
         let stride = self.row.len();
         self.forward.resize(direction.node.len(), 0.0);
         self.forward[..stride].copy_from_slice(&direction.node[..stride]);
@@ -99,7 +99,7 @@ impl HessianProduct {
     fn backward(
         &mut self,
         chain: (&Transitions, &Lattice),
-        direction: Direction<'_>,
+        direction: ScoreDirection<'_>,
         factor: f64,
         out: &mut Derivatives<'_>,
     ) {

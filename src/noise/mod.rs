@@ -53,7 +53,7 @@ mod window;
 pub use active::{ActiveCounts, AttributeRows, Features};
 pub use adjoint::Adjoint;
 pub use engine::Engine;
-pub use hessian::{Direction, HessianProduct};
+pub use hessian::{HessianProduct, ScoreDirection};
 pub use message::{FeatureGradient, Message};
 pub use window::Window;
 

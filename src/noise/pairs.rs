@@ -11,7 +11,7 @@
 //! and its mirror image. The divisor is p(y_t = b), but taken from the very numbers above it, so that
 //! an expectation stays within its values even where a probability is too small to be known well.
 
-use super::{ChainContext, ChainDerivatives, Derivatives, Direction, SentenceInput};
+use super::{ChainContext, ChainDerivatives, Derivatives, ScoreDirection, SentenceInput};
 use crate::chain::{Lattice, Order, Transitions};
 
 /// The matrices of one position, and sums of derivatives by transitions.
@@ -84,7 +84,7 @@ impl Pairs {
     pub fn weigh(
         &mut self,
         (transitions, lattice): (&Transitions, &Lattice),
-        w: Direction<'_>,
+        w: ScoreDirection<'_>,
         t: usize,
     ) {
         let (size, stride) = (self.marginals.len(), self.column.len());

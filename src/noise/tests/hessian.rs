@@ -15,7 +15,7 @@ fn products(chain: &Chain, direction: &Chain) -> [Vec<f64>; 2] {
     let mut edge = vec![0.0; tokens * k * stride];
     let mut sums = vec![0.0; k * stride];
     direction.scores(0.0, |w| {
-        let w = Direction {
+        let w = ScoreDirection {
             node: w.node,
             edge: w.edge,
         };

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::Draw;
 use super::mask::Masks;
 use crate::chain::{Lattice, Order, Scores, Transitions, padded};
-use crate::noise::{Direction, HessianProduct};
+use crate::noise::{HessianProduct, ScoreDirection};
 use crate::objective::worker::{Shared, cut};
 use crate::objective::{LabelSums, add};
 
@@ -250,7 +250,7 @@ impl Sampler {
     fn correct(&mut self, shared: &Shared<'_>, weight: f64, [nodes, edges]: [&mut [f64]; 2]) {
         self.by_nodes.clear();
         self.by_nodes.resize(nodes.len(), 0.0);
-        let direction = Direction {
+        let direction = ScoreDirection {
             node: &self.noised_nodes,
             edge: (!self.noised_edges.is_empty()).then_some(&self.noised_edges),
         };
