@@ -18,7 +18,7 @@ use dropchain::ids::LabelId;
 use dropchain::label::LabelSet;
 use dropchain::noise::Engine;
 use dropchain::objective::{Noise, NoiseDistribution, PenalizedLikelihood};
-use dropchain::optim::{Objective, Options, Settings, minimize};
+use dropchain::optim::{LbfgsOptions, LbfgsSettings, Objective, minimize};
 use dropchain::score::{Boundary, ParameterSpace, SpaceOptions, States};
 use dropchain::template::Template;
 
@@ -163,9 +163,9 @@ fn measure(case: &Case, folder: &str, rounds: usize) {
     };
     let mut plain = PenalizedLikelihood::new(&data, &space, 0.1);
     let mut noisy = PenalizedLikelihood::new(&data, &space, 0.1).with_noise(noise);
-    let settings = Settings::new(Options {
+    let settings = LbfgsSettings::new(LbfgsOptions {
         max_iterations: Some(ITERATIONS),
-        ..Options::default()
+        ..LbfgsOptions::default()
     });
     let start = vec![0.0; space.dimension()];
     let settings = settings.unwrap();

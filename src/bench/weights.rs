@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::str::FromStr;
 
 use crate::error::{Error, Result};
-use crate::optim::{Options, Settings, minimize};
+use crate::optim::{LbfgsOptions, LbfgsSettings, minimize};
 use crate::random::uniform;
 use crate::train::Problem;
 
@@ -50,9 +50,9 @@ impl Weights {
                 .map(|place| scale * normal(seed, place))
                 .collect()),
             Self::Trained { iterations } => {
-                let settings = Settings::new(Options {
+                let settings = LbfgsSettings::new(LbfgsOptions {
                     max_iterations: Some(iterations),
-                    ..Options::default()
+                    ..LbfgsOptions::default()
                 })?;
                 let start = vec![0.0; dimension];
                 let mut objective = problem.objective();

@@ -11,7 +11,7 @@ use super::line_search::{Start, Trial, Verdict, WolfeSearch};
 use super::owlqn::{self, Penalty};
 use super::progress::Progress;
 use super::vector::Passes;
-use super::{Iteration, Objective, Options, Outcome, Settings, StopReason};
+use super::{Iteration, LbfgsOptions, LbfgsSettings, Objective, Outcome, StopReason};
 
 /// A point with all that was evaluated there.
 struct Point<D> {
@@ -45,7 +45,7 @@ impl Norms {
 /// A minimization under way.
 pub(super) struct Descent<'a, O: Objective> {
     objective: &'a mut O,
-    options: &'a Options,
+    options: &'a LbfgsOptions,
     interrupt: Option<&'a AtomicBool>,
     penalty: Option<Penalty<'a>>,
     passes: Passes,
@@ -69,7 +69,7 @@ impl<'a, O: Objective> Descent<'a, O> {
         objective: &'a mut O,
         x: Vec<f64>,
         l1: Option<&'a [f64]>,
-        settings: &'a Settings,
+        settings: &'a LbfgsSettings,
         interrupt: Option<&'a AtomicBool>,
     ) -> Self {
         let options = settings.options();

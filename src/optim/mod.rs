@@ -26,7 +26,7 @@
 //! # When value and gradient disagree
 //!
 //! Approximate gradients are legitimate here, so no amount of disagreement makes the search
-//! loop. A line search costs at most [`Options::max_line_search`] evaluations. If none of them
+//! loop. A line search costs at most [`LbfgsOptions::max_line_search`] evaluations. If none of them
 //! satisfies its conditions, the trial with the lowest value is taken, provided that it
 //! lies below the current value by more than rounding noise (this costs one more evaluation
 //! unless it was the last trial). Otherwise the memory is cleared and one search along −g is
@@ -40,7 +40,7 @@
 //! ([`Objective::begin_iteration`]). The current point is then evaluated again, so that the stopping
 //! tests see a function that was not minimized yet, and a line search and a pair (s, y) belong to one
 //! function each. What the observer sees is the value under the function just minimized, as a rule a
-//! bit low. For when such a search ends see [`Options::improvement_tolerance`].
+//! bit low. For when such a search ends see [`LbfgsOptions::improvement_tolerance`].
 //!
 //! # Rounding
 //!
@@ -71,7 +71,7 @@
 //! # Example
 //!
 //! ```
-//! use dropchain::optim::{Objective, Settings, StopReason, minimize};
+//! use dropchain::optim::{Objective, LbfgsSettings, StopReason, minimize};
 //! use std::ops::ControlFlow;
 //!
 //! /// (x − 3)²
@@ -88,7 +88,7 @@
 //!     }
 //! }
 //!
-//! let settings = Settings::default();
+//! let settings = LbfgsSettings::default();
 //! let outcome = minimize(&mut Parabola, vec![0.0], None, &settings, None, &mut |iteration| {
 //!     assert!(iteration.value <= 9.0);
 //!     ControlFlow::Continue(())
@@ -102,9 +102,9 @@ mod check;
 mod descent;
 mod lbfgs;
 mod line_search;
-mod options;
 mod owlqn;
 mod progress;
+mod settings;
 #[cfg(test)]
 mod tests;
 mod vector;
@@ -119,7 +119,7 @@ use crate::error::{Error, Result};
 use descent::Descent;
 
 pub use check::check_gradient;
-pub use options::{Options, Settings};
+pub use settings::{LbfgsOptions, LbfgsSettings};
 
 /// A function to minimize: its smooth part, without any L1 penalty.
 pub trait Objective {
@@ -177,11 +177,11 @@ pub struct Iteration<'a, D> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StopReason {
-    /// The value hardly fell over the last iterations: [`Options::improvement_tolerance`].
+    /// The value hardly fell over the last iterations: [`LbfgsOptions::improvement_tolerance`].
     Improvement,
-    /// The gradient is small: [`Options::gradient_tolerance`].
+    /// The gradient is small: [`LbfgsOptions::gradient_tolerance`].
     Gradient,
-    /// [`Options::max_iterations`] steps were made.
+    /// [`LbfgsOptions::max_iterations`] steps were made.
     MaxIterations,
     /// Not even along −g was a lower value found: the point is as good as rounding permits, or
     /// the gradient does not belong to the value.
@@ -246,7 +246,7 @@ pub fn minimize<O: Objective>(
     objective: &mut O,
     x: Vec<f64>,
     l1: Option<&[f64]>,
-    settings: &Settings,
+    settings: &LbfgsSettings,
     interrupt: Option<&AtomicBool>,
     observer: &mut dyn FnMut(&Iteration<'_, O::Detail>) -> ControlFlow<()>,
 ) -> Result<Outcome<O::Detail>> {

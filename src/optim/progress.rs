@@ -14,7 +14,7 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use super::Options;
+use super::LbfgsOptions;
 use super::line_search::Start;
 
 /// Values of F that differ by less than this fraction count as equal. A sum of 10⁵ to 10⁸ terms has
@@ -93,7 +93,7 @@ impl Progress {
     }
 
     /// Whether one of the two tests holds.
-    pub(super) fn has_ended(&self, options: &Options) -> bool {
+    pub(super) fn has_ended(&self, options: &LbfgsOptions) -> bool {
         if !self.renewed.is_empty() {
             return self.means_have_settled(options);
         }
@@ -109,7 +109,7 @@ impl Progress {
     }
 
     /// Whether the mean over a period fell by less than the tolerance from that of the period before.
-    fn means_have_settled(&self, options: &Options) -> bool {
+    fn means_have_settled(&self, options: &LbfgsOptions) -> bool {
         if self.renewed.len() / 2 < options.period {
             return false;
         }
@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     /// Number of the iteration with which a sequence of (value, gradient norm) ends.
-    fn end(options: &Options, sequence: impl Fn(usize) -> (f64, f64)) -> Option<usize> {
+    fn end(options: &LbfgsOptions, sequence: impl Fn(usize) -> (f64, f64)) -> Option<usize> {
         let (value, norm) = sequence(0);
         let mut progress = Progress::new(value, norm);
         (1..=1000).find(|&k| {
@@ -136,11 +136,11 @@ mod tests {
         })
     }
 
-    fn options(improvement_tolerance: f64) -> Options {
-        Options {
+    fn options(improvement_tolerance: f64) -> LbfgsOptions {
+        LbfgsOptions {
             improvement_tolerance,
             period: 4,
-            ..Options::default()
+            ..LbfgsOptions::default()
         }
     }
 

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use ndarray::Array2;
 
-use crate::chain::{self, Constraint, Lattice, Order, ScoredPath, Scores, Transitions, Viterbi};
+use crate::chain::{Constraint, Lattice, Order, ScoredPath, Scores, Transitions, Viterbi};
 use crate::error::{Error, Result};
 use crate::extract::AttributeSource;
 use crate::ids::LabelId;

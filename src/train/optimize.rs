@@ -7,7 +7,7 @@ use super::options::{NoiseTerm, TrainOptions};
 use super::watch::Watch;
 use crate::error::{Error, Result};
 use crate::objective::{PenalizedLikelihood, Terms};
-use crate::optim::{Options, Outcome, Settings, StopReason, minimize};
+use crate::optim::{LbfgsOptions, LbfgsSettings, Outcome, StopReason, minimize};
 use crate::score::ParameterSpace;
 
 /// The objective with the noise that the options ask for.
@@ -71,9 +71,9 @@ impl Optimizer<'_> {
         watch: &mut Watch<'_>,
         observer: &mut dyn Observer,
     ) -> Result<Outcome<Terms>> {
-        let settings = Settings::new(Options {
+        let settings = LbfgsSettings::new(LbfgsOptions {
             max_iterations: limit,
-            ..Options::default()
+            ..LbfgsOptions::default()
         })?;
         let l1 = (self.options.l1 > 0.0).then(|| self.space.l1_strengths(self.options.l1));
         let outcome = minimize(

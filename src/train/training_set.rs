@@ -73,7 +73,7 @@ impl TrainingSet {
         options: &TrainOptions,
         objective: &PenalizedLikelihood<'_>,
     ) -> usize {
-        let steps = 2 * 4 * optim::Options::default().memory;
+        let steps = 2 * 4 * optim::LbfgsOptions::default().memory;
         let vectors = 8 * (5 + 2 * usize::from(options.l1 > 0.0));
         objective.memory() + (steps + vectors) * self.space.dimension()
     }

@@ -5,7 +5,7 @@ use crate::chain::Order;
 use crate::chain::oracle::Chain;
 use crate::extract::random::{Numbers, RandomData, copied};
 use crate::extract::{Classes, SparseRows};
-use crate::optim::{Settings, check_gradient, minimize};
+use crate::optim::{LbfgsSettings, check_gradient, minimize};
 use crate::score::{Boundary, SpaceOptions, States, Targets};
 
 const DATA: RandomData = RandomData {
@@ -353,7 +353,7 @@ fn with_and_without_collapsing_the_optimizer_visits_the_same_points() {
             let strengths = space.l1_strengths(l1);
             let mut objective = PenalizedLikelihood::new(data, space, l2);
             let start = vec![0.0; space.dimension()];
-            let (strengths, settings) = (Some(&strengths[..]), Settings::default());
+            let (strengths, settings) = (Some(&strengths[..]), LbfgsSettings::default());
             minimize(
                 &mut objective,
                 start,

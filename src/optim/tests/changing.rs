@@ -52,7 +52,7 @@ const L1: Option<&[f64]> = Some(&[1e-3; 5]);
 fn the_search_ends_near_the_mean_of_the_minima() {
     for l1 in [None, L1] {
         let mut objective = Moving::new(0.5);
-        let outcome = run(&mut objective, &[0.0; 5], l1, &Settings::default());
+        let outcome = run(&mut objective, &[0.0; 5], l1, &LbfgsSettings::default());
         assert_eq!(outcome.stop_reason, StopReason::Improvement);
         assert!(
             (20..200).contains(&outcome.iterations),
@@ -79,11 +79,11 @@ fn every_iteration_begins_with_its_own_function_at_the_point_reached() {
             points.push((*iteration.detail, iteration.x[0]));
             ControlFlow::Continue(())
         };
-        let options = Options {
+        let options = LbfgsOptions {
             max_iterations: Some(15),
-            ..Options::default()
+            ..LbfgsOptions::default()
         };
-        let settings = Settings::new(options).unwrap();
+        let settings = LbfgsSettings::new(options).unwrap();
         let start = vec![0.0; 5];
         let outcome = minimize(&mut objective, start, l1, &settings, None, &mut observer).unwrap();
         assert_eq!(outcome.evaluations, objective.evaluated.len());
@@ -104,7 +104,7 @@ fn every_iteration_begins_with_its_own_function_at_the_point_reached() {
 #[test]
 fn a_function_that_stays_the_same_is_not_evaluated_again() {
     let mut still = quadratic(vec![1.0, 10.0], vec![1.0, 2.0], 5.0);
-    let outcome = run(&mut still, &[0.0; 2], None, &Settings::default());
+    let outcome = run(&mut still, &[0.0; 2], None, &LbfgsSettings::default());
     assert_eq!(outcome.stop_reason, StopReason::Gradient);
     assert!(outcome.evaluations < 2 * outcome.iterations + 1);
 }
@@ -112,6 +112,6 @@ fn a_function_that_stays_the_same_is_not_evaluated_again() {
 #[test]
 fn a_function_that_becomes_infinite_ends_the_search() {
     let mut objective = Moving::new(f64::MAX);
-    let outcome = run(&mut objective, &[0.0; 5], None, &Settings::default());
+    let outcome = run(&mut objective, &[0.0; 5], None, &LbfgsSettings::default());
     assert_eq!(outcome.stop_reason, StopReason::NonFinite);
 }

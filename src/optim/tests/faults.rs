@@ -17,7 +17,7 @@ fn an_interrupt_within_a_line_search_returns_the_last_accepted_point() {
             value
         });
         let mut go_on = |_: &Iteration<'_, ()>| ControlFlow::Continue(());
-        let settings = Settings::default();
+        let settings = LbfgsSettings::default();
         let start = vec![-1.2, 1.0];
         let outcome = minimize(
             &mut objective,
@@ -36,12 +36,12 @@ fn an_interrupt_within_a_line_search_returns_the_last_accepted_point() {
 
 #[test]
 fn the_tolerances_may_all_be_zero() {
-    let options = Options {
+    let options = LbfgsOptions {
         improvement_tolerance: 0.0,
         gradient_tolerance: 0.0,
-        ..Options::default()
+        ..LbfgsOptions::default()
     };
-    let settings = Settings::new(options).unwrap();
+    let settings = LbfgsSettings::new(options).unwrap();
     for l1 in [None, Some([0.7; 100].as_slice())] {
         let outcome = run(&mut coupled(100), &[0.5; 100], l1, &settings);
         assert!(outcome.gradient_norm < 1e-9, "{}", outcome.gradient_norm);
@@ -98,7 +98,7 @@ fn a_start_without_a_value_is_reported_as_such() {
             &mut objective,
             vec![4.0],
             None,
-            &Settings::default(),
+            &LbfgsSettings::default(),
             None,
             &mut |_| {
                 calls += 1;
@@ -117,9 +117,9 @@ fn a_function_without_a_minimum_comes_to_an_end() {
         gradient[0] = -1.0;
         -x[0]
     });
-    let settings = Settings::new(Options {
+    let settings = LbfgsSettings::new(LbfgsOptions {
         improvement_tolerance: 0.0,
-        ..Options::default()
+        ..LbfgsOptions::default()
     })
     .unwrap();
     let outcome = run(&mut objective, &[0.0], None, &settings);
@@ -135,7 +135,7 @@ fn sizes_and_strengths_that_make_no_sense_are_errors() {
             &mut objective,
             x,
             l1,
-            &Settings::default(),
+            &LbfgsSettings::default(),
             None,
             &mut go_on,
         )
@@ -171,7 +171,7 @@ fn with_spoiled_gradient(
         }
         value
     });
-    run(&mut objective, &[0.0; 30], l1, &Settings::default())
+    run(&mut objective, &[0.0; 30], l1, &LbfgsSettings::default())
 }
 
 #[test]

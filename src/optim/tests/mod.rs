@@ -35,21 +35,21 @@ fn function<F: FnMut(&[f64], &mut [f64]) -> f64>(dimension: usize, evaluate: F) 
 }
 
 /// Only the gradient stops, at `gradient_tolerance`.
-fn precise(gradient_tolerance: f64) -> Settings {
-    let options = Options {
+fn precise(gradient_tolerance: f64) -> LbfgsSettings {
+    let options = LbfgsOptions {
         improvement_tolerance: 0.0,
         gradient_tolerance,
         max_iterations: Some(2000),
-        ..Options::default()
+        ..LbfgsOptions::default()
     };
-    Settings::new(options).unwrap()
+    LbfgsSettings::new(options).unwrap()
 }
 
 fn run<O: Objective>(
     objective: &mut O,
     x: &[f64],
     l1: Option<&[f64]>,
-    settings: &Settings,
+    settings: &LbfgsSettings,
 ) -> Outcome<O::Detail> {
     let mut go_on = |_: &Iteration<'_, O::Detail>| ControlFlow::Continue(());
     minimize(objective, x.to_vec(), l1, settings, None, &mut go_on).unwrap()

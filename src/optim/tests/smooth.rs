@@ -52,11 +52,11 @@ fn the_gradient_converges_where_the_value_is_long_lost_in_rounding() {
 fn a_badly_scaled_quadratic_converges() {
     let h: Vec<f64> = (0..9).map(|i| 10f64.powi(i - 4)).collect();
     let mut objective = quadratic(h, vec![1.0; 9], 0.0);
-    let options = Options {
+    let options = LbfgsOptions {
         memory: 10,
         ..precise(1e-10).into()
     };
-    let settings = Settings::new(options).unwrap();
+    let settings = LbfgsSettings::new(options).unwrap();
     let outcome = run(&mut objective, &[0.0; 9], None, &settings);
     assert_eq!(outcome.stop_reason, StopReason::Gradient);
     assert!(largest_difference(&outcome.x, &[1.0; 9]) < 1e-5);
@@ -176,7 +176,7 @@ fn an_observer_that_breaks_gets_the_point_that_it_saw() {
         &mut function(2, rosenbrock),
         vec![-1.2, 1.0],
         None,
-        &Settings::default(),
+        &LbfgsSettings::default(),
         None,
         &mut |iteration| {
             seen = iteration.x.to_vec();
@@ -195,11 +195,11 @@ fn an_observer_that_breaks_gets_the_point_that_it_saw() {
 #[test]
 fn the_iterations_stop_at_their_maximum() {
     for limit in [0, 1, 5] {
-        let options = Options {
+        let options = LbfgsOptions {
             max_iterations: Some(limit),
-            ..Options::default()
+            ..LbfgsOptions::default()
         };
-        let settings = Settings::new(options).unwrap();
+        let settings = LbfgsSettings::new(options).unwrap();
         let outcome = run(&mut function(2, rosenbrock), &[-1.2, 1.0], None, &settings);
         assert_eq!(outcome.stop_reason, StopReason::MaxIterations);
         assert_eq!(outcome.iterations, limit);
@@ -208,13 +208,13 @@ fn the_iterations_stop_at_their_maximum() {
 
 #[test]
 fn a_slow_descent_stops_for_lack_of_improvement() {
-    let options = Options {
+    let options = LbfgsOptions {
         improvement_tolerance: 0.5,
         gradient_tolerance: 0.0,
         period: 3,
-        ..Options::default()
+        ..LbfgsOptions::default()
     };
-    let settings = Settings::new(options).unwrap();
+    let settings = LbfgsSettings::new(options).unwrap();
     let mut objective = quadratic(vec![1.0, 3.0, 10.0], vec![1.0; 3], 100.0);
     let outcome = run(&mut objective, &[0.0; 3], None, &settings);
     assert_eq!(outcome.stop_reason, StopReason::Improvement);
@@ -224,7 +224,7 @@ fn a_slow_descent_stops_for_lack_of_improvement() {
 #[test]
 fn a_start_at_the_minimum_stops_at_once() {
     let mut objective = quadratic(vec![1.0; 3], vec![1.0; 3], 0.0);
-    let outcome = run(&mut objective, &[1.0; 3], None, &Settings::default());
+    let outcome = run(&mut objective, &[1.0; 3], None, &LbfgsSettings::default());
     assert_eq!(outcome.stop_reason, StopReason::Gradient);
     assert_eq!((outcome.iterations, outcome.evaluations), (0, 1));
 }

@@ -7,10 +7,10 @@ use crate::error::{Error, Result};
 /// The longest memory that is of any use; more is a typing error.
 const MAX_MEMORY: usize = 1000;
 
-/// Parameters of [`minimize`](super::minimize), to be checked by [`Settings::new`].
+/// Parameters of [`minimize`](super::minimize), to be checked by [`LbfgsSettings::new`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Options {
+pub struct LbfgsOptions {
     /// Number of past steps, 1 to 1000, from which curvature is estimated. Each costs two vectors
     /// of n numbers.
     ///
@@ -43,7 +43,7 @@ pub struct Options {
     pub gradient_tolerance: f64,
 }
 
-impl Default for Options {
+impl Default for LbfgsOptions {
     fn default() -> Self {
         Self {
             memory: 6,
@@ -56,18 +56,18 @@ impl Default for Options {
     }
 }
 
-/// [`Options`] that make sense.
+/// [`LbfgsOptions`] that make sense.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Options", into = "Options")]
-pub struct Settings(Options);
+#[serde(try_from = "LbfgsOptions", into = "LbfgsOptions")]
+pub struct LbfgsSettings(LbfgsOptions);
 
-impl Settings {
+impl LbfgsSettings {
     /// Checks `options`.
     ///
     /// # Errors
     ///
     /// [`Error::Parameter`] naming the option that is out of its range.
-    pub fn new(options: Options) -> Result<Self> {
+    pub fn new(options: LbfgsOptions) -> Result<Self> {
         if !(1..=MAX_MEMORY).contains(&options.memory) {
             return Err(Error::parameter(format!(
                 "memory of {} steps; expected 1 to {MAX_MEMORY}",
@@ -97,21 +97,21 @@ impl Settings {
 
     /// The options, all within their ranges.
     #[must_use]
-    pub fn options(&self) -> &Options {
+    pub fn options(&self) -> &LbfgsOptions {
         &self.0
     }
 }
 
-impl TryFrom<Options> for Settings {
+impl TryFrom<LbfgsOptions> for LbfgsSettings {
     type Error = Error;
 
-    fn try_from(options: Options) -> Result<Self> {
+    fn try_from(options: LbfgsOptions) -> Result<Self> {
         Self::new(options)
     }
 }
 
-impl From<Settings> for Options {
-    fn from(settings: Settings) -> Self {
+impl From<LbfgsSettings> for LbfgsOptions {
+    fn from(settings: LbfgsSettings) -> Self {
         settings.0
     }
 }
@@ -120,17 +120,17 @@ impl From<Settings> for Options {
 mod tests {
     use super::*;
 
-    fn fault(change: impl FnOnce(&mut Options)) -> String {
-        let mut options = Options::default();
+    fn fault(change: impl FnOnce(&mut LbfgsOptions)) -> String {
+        let mut options = LbfgsOptions::default();
         change(&mut options);
-        Settings::new(options).unwrap_err().to_string()
+        LbfgsSettings::new(options).unwrap_err().to_string()
     }
 
     #[test]
     fn the_default_options_are_valid() {
         assert_eq!(
-            Settings::new(Options::default()).unwrap(),
-            Settings::default()
+            LbfgsSettings::new(LbfgsOptions::default()).unwrap(),
+            LbfgsSettings::default()
         );
     }
 
@@ -157,11 +157,11 @@ mod tests {
 
     #[test]
     fn settings_are_checked_when_they_are_read_back() {
-        let text = serde_json::to_string(&Settings::default()).unwrap();
+        let text = serde_json::to_string(&LbfgsSettings::default()).unwrap();
         assert_eq!(
-            serde_json::from_str::<Settings>(&text).unwrap(),
-            Settings::default()
+            serde_json::from_str::<LbfgsSettings>(&text).unwrap(),
+            LbfgsSettings::default()
         );
-        assert!(serde_json::from_str::<Settings>(r#"{"memory":0}"#).is_err());
+        assert!(serde_json::from_str::<LbfgsSettings>(r#"{"memory":0}"#).is_err());
     }
 }
