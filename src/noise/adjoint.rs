@@ -117,7 +117,8 @@ impl Adjoint {
             self.pairs.expect_after(&self.backward, 1.0, &mut self.row);
             before.iter_mut().for_each(|x| *x -= mean);
             let at = (sentence.weight, t);
-            self.pairs.scatter(before, &self.backward, at, out);
+            self.pairs
+                .scatter(before, &self.backward, at, &mut out.scores());
             std::mem::swap(&mut self.backward, &mut self.row);
         }
         for (x, forward) in self.backward.iter_mut().zip(&self.forward) {

@@ -9,7 +9,7 @@
 //! by the scalar messages F and B of `adjoint.rs`, which has the w of the quadratic regularizer. O(TK²)
 //! time, O(TK) memory; O(TK) of both at order 0.
 
-use super::Derivatives;
+use super::ScoreDerivatives;
 use super::pairs::{Pairs, add, dot};
 use crate::chain::{Lattice, Order, Transitions};
 
@@ -50,17 +50,12 @@ impl HessianProduct {
     /// If an array has the wrong shape.
     pub fn add(
         &mut self,
-        (transitions, lattice): (&Transitions, &Lattice),
+        transitions: &Transitions,
+        lattice: &Lattice,
         direction: ScoreDirection<'_>,
         factor: f64,
-        (node, edge): (&mut [f64], Option<&mut [f64]>),
+        mut out: ScoreDerivatives<'_>,
     ) {
-        let mut out = Derivatives {
-            node,
-            edge,
-            node_variance: &mut [],
-            edge_variance: None,
-        };
         let (tokens, stride) = (lattice.tokens(), transitions.stride());
         for array in [direction.node, out.node] {
             assert_eq!(array.len(), tokens * stride, "node arrays are [T][S]");
@@ -101,7 +96,7 @@ impl HessianProduct {
         chain: (&Transitions, &Lattice),
         direction: ScoreDirection<'_>,
         factor: f64,
-        out: &mut Derivatives<'_>,
+        out: &mut ScoreDerivatives<'_>,
     ) {
         let (tokens, stride) = (chain.1.tokens(), self.row.len());
         let last = (tokens - 1) * stride;

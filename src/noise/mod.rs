@@ -98,6 +98,25 @@ pub struct Derivatives<'a> {
     pub edge_variance: Option<&'a mut [f64]>,
 }
 
+/// Where derivatives with respect to the scores of a sentence are accumulated.
+#[derive(Debug)]
+pub struct ScoreDerivatives<'a> {
+    /// ∂/∂node scores, `[T][S]`.
+    pub node: &'a mut [f64],
+    /// ∂/∂edge scores, `[T][K][S]`, if requested.
+    pub edge: Option<&'a mut [f64]>,
+}
+
+impl Derivatives<'_> {
+    /// Borrows the derivatives with respect to scores.
+    fn scores(&mut self) -> ScoreDerivatives<'_> {
+        ScoreDerivatives {
+            node: self.node,
+            edge: self.edge.as_deref_mut(),
+        }
+    }
+}
+
 /// Where the derivatives by what sentences share are added to.
 #[derive(Debug)]
 pub struct ChainDerivatives<'a> {

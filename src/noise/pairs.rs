@@ -11,7 +11,9 @@
 //! and its mirror image. The divisor is p(y_t = b), but taken from the very numbers above it, so that
 //! an expectation stays within its values even where a probability is too small to be known well.
 
-use super::{ChainContext, ChainDerivatives, Derivatives, ScoreDirection, SentenceInput};
+use super::{
+    ChainContext, ChainDerivatives, Derivatives, ScoreDerivatives, ScoreDirection, SentenceInput,
+};
 use crate::chain::{Lattice, Order, Transitions};
 
 /// The matrices of one position, and sums of derivatives by transitions.
@@ -196,7 +198,7 @@ impl Pairs {
         before: &[f64],
         after: &[f64],
         (weight, t): (f64, usize),
-        out: &mut Derivatives<'_>,
+        out: &mut ScoreDerivatives<'_>,
     ) {
         let (size, stride) = (self.marginals.len(), self.column.len());
         self.column.fill(0.0);

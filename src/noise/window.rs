@@ -180,7 +180,8 @@ impl Window {
             let before = &mut self.forward[(t - 1) * stride..][..stride];
             before.iter_mut().for_each(|x| *x -= mean);
             let after = &self.backward[t * stride..][..stride];
-            self.pairs.scatter(before, after, (sentence.weight, t), out);
+            let at = (sentence.weight, t);
+            self.pairs.scatter(before, after, at, &mut out.scores());
         }
         value
     }

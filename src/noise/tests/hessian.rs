@@ -19,12 +19,11 @@ fn products(chain: &Chain, direction: &Chain) -> [Vec<f64>; 2] {
             node: w.node,
             edge: w.edge,
         };
-        product.add(
-            (&transitions, &lattice),
-            w,
-            2.0,
-            (&mut node, Some(&mut edge)),
-        );
+        let out = ScoreDerivatives {
+            node: &mut node,
+            edge: Some(&mut edge),
+        };
+        product.add(&transitions, &lattice, w, 2.0, out);
     });
     product.finish(&mut sums);
     let found = [node, edge, sums].concat();

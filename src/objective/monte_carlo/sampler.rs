@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::Draw;
 use super::mask::Masks;
 use crate::chain::{Lattice, Order, Scores, Transitions, padded};
-use crate::noise::{HessianProduct, ScoreDirection};
+use crate::noise::{HessianProduct, ScoreDerivatives, ScoreDirection};
 use crate::objective::worker::{Shared, cut};
 use crate::objective::{LabelSums, add};
 
@@ -254,13 +254,13 @@ impl Sampler {
             node: &self.noised_nodes,
             edge: (!self.noised_edges.is_empty()).then_some(&self.noised_edges),
         };
-        let edges = (!edges.is_empty()).then_some(edges);
-        self.product.add(
-            (shared.transitions, &self.clean),
-            direction,
-            -weight,
-            (&mut self.by_nodes, edges),
-        );
+        let out = ScoreDerivatives {
+            node: &mut self.by_nodes,
+            edge: (!edges.is_empty()).then_some(edges),
+        };
+        let transitions = shared.transitions;
+        self.product
+            .add(transitions, &self.clean, direction, -weight, out);
         add(nodes, &self.by_nodes);
         let stride = shared.space.stride();
         add(&mut self.sums.first, &self.by_nodes[..stride]);

@@ -124,7 +124,7 @@ fn paths_probabilities_and_marginals_are_those_of_the_enumeration() {
                 assert_eq!(marginals.dim(), (words.len(), 3));
                 let expected = free.node_marginals();
                 for ((t, b), found) in marginals.indexed_iter() {
-                    assert_close(*found, expected[t * chain::padded(3) + b]);
+                    assert_close(*found, expected[t * crate::chain::padded(3) + b]);
                 }
             }
         }
