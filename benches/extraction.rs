@@ -4,7 +4,7 @@ use std::hint::black_box;
 
 use criterion::{Criterion, Throughput};
 use dropchain::extract::{AttributeSource, Builder};
-use dropchain::template::{Attribute, Sink, Template, Workspace};
+use dropchain::template::{Attribute, AttributeSink, Template, Workspace};
 
 use crate::corpus;
 
@@ -14,7 +14,7 @@ struct Count {
     attributes: usize,
 }
 
-impl Sink for Count {
+impl AttributeSink for Count {
     fn node(&mut self, attribute: &Attribute<'_>, _value: f64) {
         self.attributes += 1;
         black_box(attribute);

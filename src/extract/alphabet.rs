@@ -48,7 +48,8 @@ impl Alphabet {
     #[must_use]
     pub fn find(&self, attribute: &Attribute<'_>) -> Option<AttributeId> {
         let key = attribute.key();
-        let is_it = |&(k, id): &(u64, u32)| k == key && attribute.is(self.name(AttributeId(id)));
+        let is_it =
+            |&(k, id): &(u64, u32)| k == key && attribute.has_name(self.name(AttributeId(id)));
         let found = self.table.find(key, is_it);
         found.map(|&(_, id)| AttributeId(id))
     }

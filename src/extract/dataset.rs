@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprinter;
 use crate::ids::{AttributeId, LabelId};
 use crate::sentence::{Schema, Sentence};
-use crate::template::{Attribute, Extractor, Sink, Template, Workspace};
+use crate::template::{Attribute, AttributeSink, Extractor, Template, Workspace};
 
 /// Largest absolute value of an attribute; with larger ones, sums of squares might overflow.
 const MAX_VALUE: f64 = 1e30;
@@ -105,8 +105,8 @@ impl AttributeSource {
     }
 }
 
-/// A [`Sink`] that is told where a token ends.
-pub trait TokenSink: Sink {
+/// A [`AttributeSink`] that is told where a token ends.
+pub trait TokenSink: AttributeSink {
     /// All attributes of token `t` have been given.
     ///
     /// # Errors
@@ -245,7 +245,7 @@ impl Builder {
     pub fn go_on(&mut self, source: AttributeSource, discover: bool) {
         self.source = source;
         self.grow &= discover;
-        self.workspace.forget();
+        self.workspace.clear();
     }
 
     /// Adds a sentence with its labels (`[T]`, or none at all; labeled sentences come first).
@@ -390,7 +390,7 @@ const UNKNOWN: u64 = 1;
 /// What the memo of a known attribute is higher than its number.
 const KNOWN: u64 = 2;
 
-impl Sink for Rows<'_> {
+impl AttributeSink for Rows<'_> {
     fn node(&mut self, attribute: &Attribute<'_>, value: f64) {
         self.take(false, attribute, value);
     }

@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::extract::TokenSink;
 use crate::model::{Kind, Location, Model, Rows};
 use crate::simd::{self, Kernel};
-use crate::template::{Attribute, Sink};
+use crate::template::{Attribute, AttributeSink};
 
 /// The memo of an attribute that the model does not have. That of one that it has is [`KNOWN`] and the
 /// place of its row, or its location where there are no rows; where the two are no 64-bit number the
@@ -241,7 +241,7 @@ impl Scorer<'_> {
     }
 }
 
-impl Sink for Scorer<'_> {
+impl AttributeSink for Scorer<'_> {
     #[inline(always)]
     fn node(&mut self, attribute: &Attribute<'_>, value: f64) {
         self.take(Kind::Node, attribute, value);

@@ -7,7 +7,7 @@ use super::functions::{
 };
 use super::lexer::Spot;
 use super::shape::{SHAPES, Shape};
-use super::syntax::{Column, Expression, Function, Part, Text};
+use super::syntax::{ColumnRef, Expression, Function, Part, Text};
 use crate::error::Result;
 
 /// Longest prefix, suffix, n-gram, and path of a cluster, in characters.
@@ -129,7 +129,7 @@ impl<'a> Arguments<'a> {
             _ => None,
         });
         match call {
-            None => Ok(Text::plain(Column::Word)),
+            None => Ok(Text::plain(ColumnRef::Word)),
             Some((call, _)) => self.text_of(call),
         }
     }
@@ -183,13 +183,13 @@ impl<'a> Arguments<'a> {
         let what = "a number from 0 or a name in quotes";
         let (column, at) = self.need(what, |value| match value {
             Value::Range(first, last) if first == last && *first >= 0 => {
-                Some(Ok(Column::Number(*first as usize)))
+                Some(Ok(ColumnRef::Number(*first as usize)))
             }
             Value::Quoted(text) => Some(unescape(text).map(|name| column_named(&name))),
             _ => None,
         })?;
         let column = column.map_err(|message| self.spot.fault(at, message))?;
-        if column == Column::Name(String::new()) {
+        if column == ColumnRef::Name(String::new()) {
             return self.fault(at, "a column's name cannot be empty");
         }
         Ok(Text::plain(column))

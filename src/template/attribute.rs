@@ -80,7 +80,7 @@ impl<'a> Attribute<'a> {
 
     /// Whether it has this name.
     #[must_use]
-    pub fn is(&self, name: &[u8]) -> bool {
+    pub fn has_name(&self, name: &[u8]) -> bool {
         let mut rest = name;
         let all = self.pieces(&mut |piece| match rest.strip_prefix(piece) {
             Some(after) => {

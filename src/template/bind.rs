@@ -8,7 +8,7 @@ use super::extract::{Asked, Compiled, Extractor, Slot};
 use super::functions;
 use super::lexer::Spot;
 use super::shape::{Known, SHAPES};
-use super::syntax::{Column, Condition, Form, Function, Line, Term, Test, Text};
+use super::syntax::{ColumnRef, Condition, Form, Function, Line, Term, Test, Text};
 use super::text::did_you_mean;
 use super::view::View;
 use crate::error::Result;
@@ -70,14 +70,14 @@ pub(super) fn bind(
 }
 
 /// Where `column` lies in `schema`.
-pub(super) fn position(column: &Column, schema: &Schema) -> Option<usize> {
+pub(super) fn position(column: &ColumnRef, schema: &Schema) -> Option<usize> {
     match column {
-        Column::Word => {
+        ColumnRef::Word => {
             let first = (schema.width() > 0).then_some(0);
             schema.position("word").or(first)
         }
-        Column::Name(name) => schema.position(name),
-        Column::Number(number) => (*number < schema.width()).then_some(*number),
+        ColumnRef::Name(name) => schema.position(name),
+        ColumnRef::Number(number) => (*number < schema.width()).then_some(*number),
     }
 }
 
@@ -99,12 +99,12 @@ impl Binder<'_> {
         })
     }
 
-    fn column(&self, column: &Column, at: u64, spot: Spot<'_>) -> Result<usize> {
+    fn column(&self, column: &ColumnRef, at: u64, spot: Spot<'_>) -> Result<usize> {
         let names = self.schema.names();
         let Some(position) = position(column, self.schema) else {
             let listed = names.join(" ");
             let message = match column {
-                Column::Name(name) => {
+                ColumnRef::Name(name) => {
                     let mut known: Vec<&str> = functions::names().collect();
                     known.extend(SHAPES.iter().map(|(shape, _)| *shape));
                     known.extend(names.iter().map(String::as_str));
@@ -167,7 +167,7 @@ impl Binder<'_> {
             Function::Value(_, true) => View::LengthValue(source),
             Function::Value(text, false) => View::Number(self.column(&text.column, at, spot)?),
             Function::Pattern(pattern) => {
-                self.column(&Column::Number(pattern.column), at, spot)?;
+                self.column(&ColumnRef::Number(pattern.column), at, spot)?;
                 View::Pattern(pattern.clone())
             }
         };

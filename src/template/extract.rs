@@ -16,7 +16,7 @@ use crate::sentence::{Schema, Sentence};
 ///
 /// A line of dropchain's own language gives an attribute once, and no other line gives the same
 /// one. Lines of CRF++ and Wapiti files may give the same one again; values then add up.
-pub trait Sink {
+pub trait AttributeSink {
     /// An attribute that is crossed with the label.
     fn node(&mut self, attribute: &Attribute<'_>, value: f64);
     /// An attribute that is crossed with the label pair; none at the first token.
@@ -196,7 +196,7 @@ impl Extractor {
     pub fn prepare(&self, sentence: &Sentence, ws: &mut Workspace) -> Result<()> {
         let filled = self.fill(sentence, ws);
         if filled.is_err() {
-            ws.forget();
+            ws.clear();
         }
         filled
     }
@@ -304,7 +304,13 @@ impl Extractor {
     ///
     /// A position beyond the sentence has no attributes. The workspace must come from a
     /// [`Extractor::prepare`] of this extractor that succeeded.
-    pub fn extract(&self, sentence: &Sentence, t: usize, ws: &mut Workspace, sink: &mut impl Sink) {
+    pub fn extract(
+        &self,
+        sentence: &Sentence,
+        t: usize,
+        ws: &mut Workspace,
+        sink: &mut impl AttributeSink,
+    ) {
         debug_assert_eq!(sentence.len(), ws.tokens, "prepared for another sentence");
         if t >= ws.tokens {
             return;

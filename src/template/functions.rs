@@ -6,7 +6,7 @@ use super::arguments::{Arguments, Call};
 use super::lexer::Spot;
 use super::resources::Resources;
 use super::syntax::{
-    Column, Embedding, Expression, Form, Function, Part, Position, Term, Text, quoted,
+    ColumnRef, Embedding, Expression, Form, Function, Part, Position, Term, Text, quoted,
 };
 use super::text::did_you_mean;
 use super::vectors::Extent;
@@ -147,11 +147,11 @@ fn function(arguments: &mut Arguments<'_>, resources: &mut Resources<'_>) -> Res
 }
 
 /// The column that `name` alone, or `column("name")`, means.
-pub(super) fn column_named(name: &str) -> Column {
+pub(super) fn column_named(name: &str) -> ColumnRef {
     if name == "word" {
-        Column::Word
+        ColumnRef::Word
     } else {
-        Column::Name(name.to_owned())
+        ColumnRef::Name(name.to_owned())
     }
 }
 

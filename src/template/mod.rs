@@ -3,14 +3,14 @@
 //! A template file says, one template a line, what is looked at around a token; `docs/templates.md`
 //! is its reference. [`Template::parse`] checks the file, [`Template::learn`] fixes what depends on
 //! the training data, [`Template::bind`] looks up the columns of a corpus, and the [`Extractor`]
-//! that results gives the attributes of a token to a [`Sink`], which may write their names:
+//! that results gives the attributes of a token to a [`AttributeSink`], which may write their names:
 //!
 //! ```
 //! use dropchain::sentence::{Schema, Sentence};
-//! use dropchain::template::{Attribute, Sink, Template, Workspace};
+//! use dropchain::template::{Attribute, AttributeSink, Template, Workspace};
 //!
 //! struct Names(Vec<u8>);
-//! impl Sink for Names {
+//! impl AttributeSink for Names {
 //!     fn node(&mut self, attribute: &Attribute<'_>, _value: f64) {
 //!         attribute.write(&mut self.0);
 //!         self.0.push(b' ');
@@ -61,8 +61,8 @@ use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
 
 pub use attribute::Attribute;
-pub use extract::{Extractor, Sink};
-pub use syntax::Column;
+pub use extract::{AttributeSink, Extractor};
+pub use syntax::ColumnRef;
 pub use workspace::Workspace;
 
 use crate::error::{Error, Place, Result};
@@ -216,7 +216,7 @@ impl Template {
 
     /// The columns that the templates read, each once, in order of first mention.
     #[must_use]
-    pub fn columns(&self) -> Vec<Column> {
+    pub fn columns(&self) -> Vec<ColumnRef> {
         let mut columns = Vec::new();
         for column in self.functions().filter_map(Function::column) {
             if !columns.contains(&column) {
@@ -238,7 +238,7 @@ impl Template {
     /// where no template has such a shape.
     pub fn learn<'a>(&mut self, sentences: impl Iterator<Item = &'a Sentence>) {
         let stanford = |function: &&Function| matches!(function, Function::Form(Form::Shape(shape), _) if shape.uses_known_words());
-        let mut columns: Vec<Column> = Vec::new();
+        let mut columns: Vec<ColumnRef> = Vec::new();
         for column in self
             .functions()
             .filter(stanford)

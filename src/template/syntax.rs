@@ -13,7 +13,7 @@ use super::vectors::Vectors;
 
 /// A column of the input.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Column {
+pub enum ColumnRef {
     /// The words: the column named `word` or `form`, else the first one.
     Word,
     /// A column by its name.
@@ -22,7 +22,7 @@ pub enum Column {
     Number(usize),
 }
 
-impl fmt::Display for Column {
+impl fmt::Display for ColumnRef {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Word => f.write_str("word"),
@@ -39,13 +39,13 @@ impl fmt::Display for Column {
 /// What a function reads: the cells of a column, as they are or in lower case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Text {
-    pub column: Column,
+    pub column: ColumnRef,
     pub lower: bool,
 }
 
 impl Text {
     /// The cells of `column` as they are.
-    pub(super) fn plain(column: Column) -> Self {
+    pub(super) fn plain(column: ColumnRef) -> Self {
         Self {
             column,
             lower: false,
@@ -54,7 +54,7 @@ impl Text {
 
     /// Whether this is what functions read when they are not told: the words as they are.
     pub(super) fn is_default(&self) -> bool {
-        self.column == Column::Word && !self.lower
+        self.column == ColumnRef::Word && !self.lower
     }
 }
 
@@ -62,7 +62,7 @@ impl fmt::Display for Text {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.lower, &self.column) {
             (false, column) => write!(f, "{column}"),
-            (true, Column::Word) => f.write_str("lower"),
+            (true, ColumnRef::Word) => f.write_str("lower"),
             (true, column) => write!(f, "lower({column})"),
         }
     }
@@ -184,9 +184,9 @@ impl Function {
     }
 
     /// The column it reads, if it reads one.
-    pub(super) fn column(&self) -> Option<Column> {
+    pub(super) fn column(&self) -> Option<ColumnRef> {
         match self {
-            Self::Pattern(pattern) => Some(Column::Number(pattern.column)),
+            Self::Pattern(pattern) => Some(ColumnRef::Number(pattern.column)),
             _ => self.text().map(|text| text.column.clone()),
         }
     }

@@ -55,8 +55,8 @@ struct Entry {
 
 /// Reusable memory of an [`Extractor`](super::Extractor); allocates nothing once it is warm.
 ///
-/// It remembers what the extractor made of words, and what its [`Sink`](super::Sink) found for
-/// attributes: use one for one extractor and one sink, or [forget](Workspace::forget) in between.
+/// It remembers what the extractor made of words, and what its [`AttributeSink`](super::AttributeSink) found for
+/// attributes: use one for one extractor and one sink, or [clear](Workspace::clear) in between.
 ///
 /// Texts lie in one arena, values are ranges of it, and the values of a cell (a view at a
 /// position) are consecutive. A view has cells beyond either end of the sentence too, since what
@@ -98,7 +98,7 @@ pub(super) struct View {
 
 impl Workspace {
     /// Forgets everything but the memory that it has.
-    pub fn forget(&mut self) {
+    pub fn clear(&mut self) {
         self.owner = None;
         self.forget_entries();
         self.reset(0, 0);

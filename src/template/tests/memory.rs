@@ -61,7 +61,7 @@ fn extractors_that_share_a_workspace_do_not_disturb_each_other() {
 #[test]
 fn memos_stay_with_their_attribute_and_begin_at_0() {
     struct Memos(Vec<(String, u64)>);
-    impl Sink for Memos {
+    impl AttributeSink for Memos {
         fn node(&mut self, attribute: &Attribute<'_>, value: f64) {
             let name = written(attribute, value);
             let Some(memo) = attribute.memo() else { return };

@@ -11,7 +11,7 @@ mod store;
 
 use std::sync::Arc;
 
-use super::{Attribute, Sink, Template, Workspace};
+use super::{Attribute, AttributeSink, Template, Workspace};
 use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprinter;
 use crate::sentence::{Schema, Sentence};
@@ -23,7 +23,7 @@ struct Collected {
     edge: Vec<String>,
 }
 
-impl Sink for Collected {
+impl AttributeSink for Collected {
     fn node(&mut self, attribute: &Attribute<'_>, value: f64) {
         self.node.push(written(attribute, value));
     }
@@ -36,7 +36,7 @@ impl Sink for Collected {
 fn written(attribute: &Attribute<'_>, value: f64) -> String {
     let mut name = Vec::new();
     attribute.write(&mut name);
-    assert!(attribute.is(&name));
+    assert!(attribute.has_name(&name));
     assert_eq!(
         attribute.key(),
         Attribute::named(&name, Fingerprinter::default()).key()
