@@ -13,7 +13,7 @@ use std::time::Instant;
 
 use dropchain::chain::Order;
 use dropchain::corpus::{Format, ReadOptions, read_all};
-use dropchain::extract::{AttributeSource, Builder, Classes, Dataset};
+use dropchain::extract::{AttributeSource, Classes, Dataset, DatasetBuilder};
 use dropchain::ids::LabelId;
 use dropchain::label::LabelSet;
 use dropchain::noise::Engine;
@@ -105,7 +105,7 @@ fn dataset(case: &Case, folder: &str) -> (Dataset, Classes, usize) {
     let mut template = Template::shipped(case.template).unwrap().unwrap();
     template.learn(sentences.iter());
     let source = AttributeSource::bind(Some(&template), sentences[0].schema()).unwrap();
-    let mut builder = Builder::growing(source, true);
+    let mut builder = DatasetBuilder::new(source, true);
     let mut labels = LabelSet::new();
     for sentence in sentences.iter().filter(|s| !s.layout.document_start) {
         let ids = sentence.labels().unwrap().into_iter().map(|label| {

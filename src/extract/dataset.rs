@@ -196,7 +196,7 @@ impl Dataset {
 
 /// Builds a [`Dataset`] sentence by sentence.
 #[derive(Debug)]
-pub struct Builder {
+pub struct DatasetBuilder {
     source: AttributeSource,
     alphabets: Alphabets,
     grow: bool,
@@ -215,20 +215,20 @@ pub struct Alphabets {
     pub edges: Alphabet,
 }
 
-impl Builder {
+impl DatasetBuilder {
     /// A data set that makes its alphabets. `edges`: whether edge attributes are wanted (order 1).
     #[must_use]
-    pub fn growing(source: AttributeSource, edges: bool) -> Self {
-        Self::new(source, Alphabets::default(), true, edges)
+    pub fn new(source: AttributeSource, edges: bool) -> Self {
+        Self::with_state(source, Alphabets::default(), true, edges)
     }
 
     /// A data set over known alphabets: unknown attributes are left out.
     #[must_use]
-    pub fn over(source: AttributeSource, alphabets: Alphabets, edges: bool) -> Self {
-        Self::new(source, alphabets, false, edges)
+    pub fn with_alphabets(source: AttributeSource, alphabets: Alphabets, edges: bool) -> Self {
+        Self::with_state(source, alphabets, false, edges)
     }
 
-    fn new(source: AttributeSource, alphabets: Alphabets, grow: bool, edges: bool) -> Self {
+    fn with_state(source: AttributeSource, alphabets: Alphabets, grow: bool, edges: bool) -> Self {
         Self {
             source,
             alphabets,
@@ -242,7 +242,7 @@ impl Builder {
 
     /// From here on, sentences come from `source`, and unknown attributes are left out unless
     /// `discover`.
-    pub fn go_on(&mut self, source: AttributeSource, discover: bool) {
+    pub fn switch_source(&mut self, source: AttributeSource, discover: bool) {
         self.source = source;
         self.grow &= discover;
         self.workspace.clear();

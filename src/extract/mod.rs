@@ -15,5 +15,5 @@ mod tests;
 
 pub use alphabet::Alphabet;
 pub use collapse::Classes;
-pub use dataset::{Alphabets, AttributeSource, Builder, Dataset, TokenSink};
+pub use dataset::{Alphabets, AttributeSource, Dataset, DatasetBuilder, TokenSink};
 pub use matrix::SparseRows;

@@ -7,7 +7,7 @@ use super::prepare::{Labels, Prepared};
 use crate::chain::{Constraint, LabelWeights, Scores, Transitions, Viterbi};
 use crate::error::{Error, Result};
 use crate::eval::Evaluation;
-use crate::extract::{Alphabets, AttributeSource, Builder, Dataset};
+use crate::extract::{Alphabets, AttributeSource, Dataset, DatasetBuilder};
 use crate::ids::LabelId;
 use crate::label::convert;
 use crate::model::decoding_constraint;
@@ -47,7 +47,7 @@ impl Development {
             return Err(Error::parameter("there are no development sentences"));
         };
         let source = AttributeSource::bind(template, first.schema())?;
-        let mut builder = Builder::over(source, alphabets, edges);
+        let mut builder = DatasetBuilder::with_alphabets(source, alphabets, edges);
         let mut gold = Vec::with_capacity(sentences.len());
         for sentence in sentences {
             let Some(labels) = sentence.labels() else {

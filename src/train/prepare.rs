@@ -3,7 +3,7 @@
 use crate::chain::LabelWeights;
 use crate::chain::Order;
 use crate::error::{Error, Result};
-use crate::extract::{Alphabets, AttributeSource, Builder, Classes, Dataset, SparseRows};
+use crate::extract::{Alphabets, AttributeSource, Classes, Dataset, DatasetBuilder, SparseRows};
 use crate::ids::LabelId;
 use crate::label::{LabelSet, Scheme, SchemeDetector, convert, spans};
 use crate::model::MAX_LABELS;
@@ -152,14 +152,14 @@ pub(super) fn prepare(
     let labels = Labels::of(&sentences, options)?;
     let edges = options.order == Order::One;
     let source = AttributeSource::bind(template, first.schema())?;
-    let mut builder = Builder::growing(source, edges);
+    let mut builder = DatasetBuilder::new(source, edges);
     // Each is let go when it has been taken in, so that no text is there twice.
     for sentence in sentences {
         builder.add(&sentence, &labels.ids(&sentence)?)?;
     }
     for sentences in unlabeled.chunk_by(|x, y| x.schema() == y.schema()) {
         let schema = sentences[0].schema();
-        builder.go_on(AttributeSource::bind(template, schema)?, options.discover);
+        builder.switch_source(AttributeSource::bind(template, schema)?, options.discover);
         for sentence in sentences.iter().filter(|s| is_text(s)) {
             builder.add(sentence, &[])?;
         }

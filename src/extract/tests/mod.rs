@@ -33,12 +33,12 @@ fn from_template(template: &str) -> AttributeSource {
     AttributeSource::bind(Some(&template), &Schema::words()).unwrap()
 }
 
-fn add(builder: &mut Builder, sentence: &Sentence) -> Result<()> {
+fn add(builder: &mut DatasetBuilder, sentence: &Sentence) -> Result<()> {
     builder.add(sentence, &vec![LabelId(0); sentence.len()])
 }
 
 fn fault(sentence: &Sentence) -> String {
-    let mut builder = Builder::growing(given(), true);
+    let mut builder = DatasetBuilder::new(given(), true);
     add(&mut builder, sentence).unwrap_err().to_string()
 }
 
@@ -50,7 +50,7 @@ fn rows(matrix: &SparseRows) -> Vec<Vec<(u32, f64)>> {
 
 #[test]
 fn given_attributes_keep_their_values_and_repeated_ones_add_up() {
-    let mut builder = Builder::growing(given(), true);
+    let mut builder = DatasetBuilder::new(given(), true);
     let sentence = with_attributes(&[&[("a", 1.0), ("b", 0.5)], &[("b", 2.0), ("b", 1.0)]]);
     add(&mut builder, &sentence).unwrap();
     add(&mut builder, &with_attributes(&[&[("c", 0.0), ("a", 1.0)]])).unwrap();
@@ -67,7 +67,7 @@ fn given_attributes_keep_their_values_and_repeated_ones_add_up() {
 
 #[test]
 fn the_first_token_of_a_sentence_has_no_edge_attributes() {
-    let mut builder = Builder::growing(from_template("word\nedge: word"), true);
+    let mut builder = DatasetBuilder::new(from_template("word\nedge: word"), true);
     for words in [["a", "b"], ["c", "b"]] {
         add(&mut builder, &Sentence::from_words(words)).unwrap();
     }
@@ -83,7 +83,7 @@ fn the_first_token_of_a_sentence_has_no_edge_attributes() {
 
 #[test]
 fn at_order_zero_there_are_no_edge_attributes() {
-    let mut builder = Builder::growing(from_template("word\nedge: word"), false);
+    let mut builder = DatasetBuilder::new(from_template("word\nedge: word"), false);
     add(&mut builder, &Sentence::from_words(["a", "b"])).unwrap();
     let (data, alphabets) = builder.finish(1);
     assert!(alphabets.edges.is_empty());
@@ -92,10 +92,10 @@ fn at_order_zero_there_are_no_edge_attributes() {
 
 #[test]
 fn over_known_alphabets_unknown_attributes_are_left_out() {
-    let mut builder = Builder::growing(given(), true);
+    let mut builder = DatasetBuilder::new(given(), true);
     add(&mut builder, &with_attributes(&[&[("a", 1.0)]])).unwrap();
     let (_, alphabets) = builder.finish(1);
-    let mut builder = Builder::over(given(), alphabets, true);
+    let mut builder = DatasetBuilder::with_alphabets(given(), alphabets, true);
     let sentence = with_attributes(&[&[("b", 1.0), ("a", 2.0)]]);
     builder.add(&sentence, &[]).unwrap();
     let (data, alphabets) = builder.finish(1);
@@ -106,7 +106,7 @@ fn over_known_alphabets_unknown_attributes_are_left_out() {
 
 #[test]
 fn attributes_of_too_few_tokens_are_left_out() {
-    let mut builder = Builder::growing(given(), true);
+    let mut builder = DatasetBuilder::new(given(), true);
     let sentence = with_attributes(&[
         &[("once", 1.0), ("twice", 1.0)],
         &[("always", 1.0), ("twice", 1.0)],
@@ -161,6 +161,6 @@ fn a_sentence_without_attributes_needs_a_template() {
 #[test]
 #[should_panic(expected = "1 labels for 2 tokens")]
 fn labels_for_some_tokens_only_are_refused() {
-    let mut builder = Builder::growing(from_template("word"), true);
+    let mut builder = DatasetBuilder::new(from_template("word"), true);
     let _ = builder.add(&Sentence::from_words(["a", "b"]), &[LabelId(0)]);
 }
