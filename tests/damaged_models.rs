@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use dropchain::model::{Kind, Model};
+use dropchain::model::{AttributeKind, Model};
 use dropchain::tag::Tagger;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -71,10 +71,10 @@ fn use_all(bytes: Vec<u8>) {
         return;
     };
     let labels = model.header().labels.len();
-    for kind in [Kind::Node, Kind::Edge] {
+    for kind in [AttributeKind::Node, AttributeKind::Edge] {
         let mut scores = vec![
             0.0;
-            if kind == Kind::Node {
+            if kind == AttributeKind::Node {
                 labels
             } else {
                 labels * labels

@@ -7,7 +7,7 @@ use clap::Args;
 use dropchain::Error;
 use dropchain::Result;
 use dropchain::ids::LabelId;
-use dropchain::model::{Kind, Model, Precision};
+use dropchain::model::{AttributeKind, Model, Precision};
 use serde_json::{Value, json};
 
 use super::{Outcome, print};
@@ -59,9 +59,9 @@ impl Arguments {
             "{} labels ({}), {} node and {} edge attributes, {} weights, {} bytes",
             header.labels.len(),
             header.scheme,
-            model.attributes(Kind::Node),
-            model.attributes(Kind::Edge),
-            model.weights(Kind::Node) + model.weights(Kind::Edge),
+            model.attributes(AttributeKind::Node),
+            model.attributes(AttributeKind::Edge),
+            model.weights(AttributeKind::Node) + model.weights(AttributeKind::Edge),
             model.as_bytes().len()
         );
         let pruned = match pruned(model) {
@@ -154,9 +154,9 @@ impl Arguments {
             "scheme": header.scheme.to_string(),
             "corpus_scheme": header.corpus_scheme.to_string(),
             "columns": header.columns,
-            "node_attributes": model.attributes(Kind::Node),
-            "edge_attributes": model.attributes(Kind::Edge),
-            "weights": model.weights(Kind::Node) + model.weights(Kind::Edge),
+            "node_attributes": model.attributes(AttributeKind::Node),
+            "edge_attributes": model.attributes(AttributeKind::Edge),
+            "weights": model.weights(AttributeKind::Node) + model.weights(AttributeKind::Edge),
             "bytes": model.as_bytes().len(),
             "format_version": model.version(),
             "precision": header.precision,
@@ -220,10 +220,10 @@ impl Strongest {
         let k = model.header().labels.len();
         let mut nodes: Vec<Vec<(f64, usize)>> = vec![Vec::new(); k];
         let mut scores = vec![0.0; k];
-        for i in 0..model.attributes(Kind::Node) {
+        for i in 0..model.attributes(AttributeKind::Node) {
             scores.fill(0.0);
-            let name = model.attribute_name(Kind::Node, i)?;
-            model.add_scores(Kind::Node, name, 1.0, k, &mut scores)?;
+            let name = model.attribute_name(AttributeKind::Node, i)?;
+            model.add_scores(AttributeKind::Node, name, 1.0, k, &mut scores)?;
             for (list, &weight) in nodes.iter_mut().zip(&scores) {
                 if weight != 0.0 {
                     list.push((weight, i));
@@ -235,10 +235,10 @@ impl Strongest {
         }
         let mut edges = Vec::new();
         let mut scores = vec![0.0; k * k];
-        for i in 0..model.attributes(Kind::Edge) {
+        for i in 0..model.attributes(AttributeKind::Edge) {
             scores.fill(0.0);
-            let name = model.attribute_name(Kind::Edge, i)?;
-            model.add_scores(Kind::Edge, name, 1.0, k, &mut scores)?;
+            let name = model.attribute_name(AttributeKind::Edge, i)?;
+            model.add_scores(AttributeKind::Edge, name, 1.0, k, &mut scores)?;
             for (place, &weight) in scores.iter().enumerate() {
                 if weight != 0.0 {
                     edges.push((weight, place, i));
@@ -256,7 +256,7 @@ impl Strongest {
             cut(&mut list, top, 0, |x| x.0);
             let list: Result<Vec<_>> = list
                 .into_iter()
-                .map(|(weight, i)| Ok((weight, name(Kind::Node, i)?)))
+                .map(|(weight, i)| Ok((weight, name(AttributeKind::Node, i)?)))
                 .collect();
             named.push(list?);
         }
@@ -264,7 +264,7 @@ impl Strongest {
             .into_iter()
             .map(|(weight, place, i)| {
                 let (a, b) = ((place / k) as u16, (place % k) as u16);
-                Ok((weight, a, b, name(Kind::Edge, i)?))
+                Ok((weight, a, b, name(AttributeKind::Edge, i)?))
             })
             .collect();
         Ok(Self {

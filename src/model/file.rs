@@ -51,7 +51,7 @@ pub struct Model {
 
 /// Which of the two tables of a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum AttributeKind {
     /// Attributes of tokens.
     Node,
     /// Attributes of pairs of neighboring tokens.
@@ -183,13 +183,13 @@ impl Model {
 
     /// Number of attributes with weights.
     #[must_use]
-    pub fn attributes(&self, kind: Kind) -> usize {
+    pub fn attributes(&self, kind: AttributeKind) -> usize {
         self.table(kind).len()
     }
 
     /// Number of weights that are stored for attributes.
     #[must_use]
-    pub fn weights(&self, kind: Kind) -> usize {
+    pub fn weights(&self, kind: AttributeKind) -> usize {
         self.table(kind).weights()
     }
 
@@ -199,7 +199,7 @@ impl Model {
     ///
     /// [`Error::Parameter`] when `i` is not below [`Model::attributes`], [`Error::Model`] when the
     /// file is damaged there.
-    pub fn attribute_name(&self, kind: Kind, i: usize) -> Result<&[u8]> {
+    pub fn attribute_name(&self, kind: AttributeKind, i: usize) -> Result<&[u8]> {
         self.table(kind).name(&self.bytes, i)
     }
 
@@ -215,7 +215,7 @@ impl Model {
     /// If `stride` is below K or `scores` have another length.
     pub fn add_scores(
         &self,
-        kind: Kind,
+        kind: AttributeKind,
         name: &[u8],
         value: f64,
         stride: usize,
@@ -246,36 +246,40 @@ impl Model {
     }
 
     /// The key of a name.
-    pub(crate) fn key(&self, kind: Kind, name: &[u8]) -> u64 {
+    pub(crate) fn key(&self, kind: AttributeKind, name: &[u8]) -> u64 {
         self.table(kind).key(name)
     }
 
     /// Reads where [`Model::find`] will. Where many follow each other, memory is waited for once.
     #[inline(always)]
-    pub(crate) fn touch_slot(&self, kind: Kind, key: u64) -> u8 {
+    pub(crate) fn touch_slot(&self, kind: AttributeKind, key: u64) -> u8 {
         self.table(kind).touch_slot(&self.bytes, key)
     }
 
     /// Reads where [`Model::weights_at`] will, likewise.
     #[inline(always)]
-    pub(crate) fn touch_weights(&self, kind: Kind, location: Location) -> u8 {
+    pub(crate) fn touch_weights(&self, kind: AttributeKind, location: Location) -> u8 {
         self.table(kind).touch_weights(&self.bytes, location)
     }
 
     /// Where the weights of an attribute stand, if it is known.
     #[inline]
-    pub(crate) fn find(&self, kind: Kind, key: u64) -> Result<Option<Location>> {
+    pub(crate) fn find(&self, kind: AttributeKind, key: u64) -> Result<Option<Location>> {
         self.table(kind).find(&self.bytes, key)
     }
 
     /// The weights of a kind as rows of numbers, if that is how they are written.
-    pub(crate) fn rows(&self, kind: Kind) -> Option<Rows<'_>> {
+    pub(crate) fn rows(&self, kind: AttributeKind) -> Option<Rows<'_>> {
         self.table(kind).rows(&self.bytes)
     }
 
     /// The weights at a location.
     #[inline(always)]
-    pub(crate) fn weights_at(&self, kind: Kind, location: Location) -> Result<Weights<'_>> {
+    pub(crate) fn weights_at(
+        &self,
+        kind: AttributeKind,
+        location: Location,
+    ) -> Result<Weights<'_>> {
         self.table(kind).at(&self.bytes, location)
     }
 
@@ -296,7 +300,7 @@ impl Model {
     }
 
     #[inline(always)]
-    fn table(&self, kind: Kind) -> &Table {
+    fn table(&self, kind: AttributeKind) -> &Table {
         &self.tables[kind as usize]
     }
 }

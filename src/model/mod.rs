@@ -62,7 +62,7 @@ mod table;
 #[cfg(test)]
 pub(crate) mod tests;
 
-pub use file::{Kind, Model};
+pub use file::{AttributeKind, Model};
 pub use header::{Header, Precision, Provenance};
 pub(crate) use header::{MAX_LABELS, decoding_constraint};
 pub(crate) use table::{Location, Rows, TableBuilder};

@@ -16,7 +16,7 @@ use crate::chain::{Constraint, Lattice, Order, ScoredPath, Scores, Transitions, 
 use crate::error::{Error, Result};
 use crate::extract::AttributeSource;
 use crate::ids::LabelId;
-use crate::model::{Kind, Model, decoding_constraint};
+use crate::model::{AttributeKind, Model, decoding_constraint};
 use crate::sentence::{Schema, Sentence};
 use crate::template;
 use scorer::{Scorer, Scratch};
@@ -224,7 +224,8 @@ impl Tagger {
     /// Writes the scores of a sentence into the workspace; whether there are edge scores.
     fn score(&self, sentence: &Sentence, workspace: &mut Workspace) -> Result<bool> {
         let (k, stride) = (self.transitions.labels(), self.transitions.stride());
-        let edges = self.transitions.order() == Order::One && self.model.attributes(Kind::Edge) > 0;
+        let edges = self.transitions.order() == Order::One
+            && self.model.attributes(AttributeKind::Edge) > 0;
         let width = if edges { k * stride } else { 0 };
         workspace.nodes.clear();
         workspace.nodes.resize(sentence.len() * stride, 0.0);

@@ -6,7 +6,7 @@ use std::ops::BitOr;
 
 use crate::error::Result;
 use crate::extract::TokenSink;
-use crate::model::{Kind, Location, Model, Rows};
+use crate::model::{AttributeKind, Location, Model, Rows};
 use crate::simd::{self, Kernel};
 use crate::template::{Attribute, AttributeSink};
 
@@ -75,7 +75,12 @@ impl Gathered {
     }
 
     /// Looks up the attributes whose memos are missing.
-    fn find_missing(&mut self, kind: Kind, model: &Model, table: Option<&Rows<'_>>) -> Result<()> {
+    fn find_missing(
+        &mut self,
+        kind: AttributeKind,
+        model: &Model,
+        table: Option<&Rows<'_>>,
+    ) -> Result<()> {
         touch_all(&self.missing, |&(_, key)| model.touch_slot(kind, key));
         for &(i, key) in &self.missing {
             let memo = memo(model.find(kind, key)?, table)?;
@@ -113,7 +118,7 @@ impl Gathered {
     /// Adds up the weights of any table to scores, `[T][width]` in lines of `stride`.
     fn add_each(
         &self,
-        (kind, model): (Kind, &Model),
+        (kind, model): (AttributeKind, &Model),
         (stride, width): (usize, usize),
         scores: &mut [f64],
     ) -> Result<()> {
@@ -182,7 +187,7 @@ pub(super) struct Scorer<'a> {
 
 impl Scorer<'_> {
     #[inline(always)]
-    fn take(&mut self, kind: Kind, attribute: &Attribute<'_>, value: f64) {
+    fn take(&mut self, kind: AttributeKind, attribute: &Attribute<'_>, value: f64) {
         match attribute.memo().map_or(0, Cell::get) {
             0 => self.look_up(kind, attribute, value),
             UNKNOWN => {}
@@ -192,7 +197,7 @@ impl Scorer<'_> {
 
     /// Takes an attribute by its key, or by its memo where it has one, which is then set.
     #[inline(never)]
-    fn look_up(&mut self, kind: Kind, attribute: &Attribute<'_>, value: f64) {
+    fn look_up(&mut self, kind: AttributeKind, attribute: &Attribute<'_>, value: f64) {
         let key = match self.model.base() {
             Some(_) => attribute.key(),
             None => {
@@ -225,8 +230,8 @@ impl Scorer<'_> {
         self.fault?;
         let Scratch { kinds, rows, .. } = self.scratch;
         for (kind, scores, width) in [
-            (Kind::Node, nodes, self.stride),
-            (Kind::Edge, edges, self.width),
+            (AttributeKind::Node, nodes, self.stride),
+            (AttributeKind::Edge, edges, self.width),
         ] {
             let gathered = &mut kinds[kind as usize];
             let table = self.model.rows(kind);
@@ -244,14 +249,16 @@ impl Scorer<'_> {
 impl AttributeSink for Scorer<'_> {
     #[inline(always)]
     fn node(&mut self, attribute: &Attribute<'_>, value: f64) {
-        self.take(Kind::Node, attribute, value);
+        self.take(AttributeKind::Node, attribute, value);
     }
 
     fn edge(&mut self, attribute: &Attribute<'_>, value: f64) {
         // There is no edge into the first token.
-        let first = self.scratch.kinds[Kind::Edge as usize].ends.is_empty();
+        let first = self.scratch.kinds[AttributeKind::Edge as usize]
+            .ends
+            .is_empty();
         if !first && self.width > 0 {
-            self.take(Kind::Edge, attribute, value);
+            self.take(AttributeKind::Edge, attribute, value);
         }
     }
 }
@@ -267,7 +274,7 @@ impl TokenSink for Scorer<'_> {
 
 /// Sums up the weights of a token's attributes, in their order.
 struct Sum<'a> {
-    kind: Kind,
+    kind: AttributeKind,
     model: &'a Model,
     wanted: &'a [(u64, f64)],
     stride: usize,

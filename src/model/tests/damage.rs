@@ -129,14 +129,16 @@ fn damage_is_found_when_it_is_touched_and_not_before() {
     assert!(section(&model, 5).len() > BLOCK);
     let damaged = Model::from_bytes(bytes).unwrap();
     let mut scores = [0.0; 3];
-    let known = damaged.add_scores(Kind::Node, b"attribute 7", 1.0, 3, &mut scores);
+    let known = damaged.add_scores(AttributeKind::Node, b"attribute 7", 1.0, 3, &mut scores);
     assert!(known.unwrap());
     assert_eq!(
-        damaged.attribute_name(Kind::Node, 0).unwrap(),
+        damaged.attribute_name(AttributeKind::Node, 0).unwrap(),
         b"attribute 0"
     );
     for fault in [
-        damaged.attribute_name(Kind::Node, 4999).unwrap_err(),
+        damaged
+            .attribute_name(AttributeKind::Node, 4999)
+            .unwrap_err(),
         damaged.verify().unwrap_err(),
     ] {
         assert!(fault.to_string().contains("do not match their checksum"));
@@ -175,7 +177,7 @@ fn crafted_files_never_make_reading_panic() {
         let Ok(model) = read(bytes) else { continue };
         opened += 1;
         let k = model.header().labels.len();
-        for (kind, lines) in [(Kind::Node, 1), (Kind::Edge, k)] {
+        for (kind, lines) in [(AttributeKind::Node, 1), (AttributeKind::Edge, k)] {
             let mut scores = vec![0.0; lines * k];
             for i in 0..model.attributes(kind) {
                 if let Ok(name) = model.attribute_name(kind, i) {
@@ -278,9 +280,15 @@ fn sections_beyond_the_file_are_damaged() {
 fn score_fault(bytes: Vec<u8>) -> String {
     let model = Model::from_bytes(bytes).unwrap();
     let mut scores = [0.0; 9];
-    let faults = dense_nodes()
-        .into_iter()
-        .map(|(name, _)| model.add_scores(Kind::Node, name.as_bytes(), 1.0, 3, &mut scores[..3]));
+    let faults = dense_nodes().into_iter().map(|(name, _)| {
+        model.add_scores(
+            AttributeKind::Node,
+            name.as_bytes(),
+            1.0,
+            3,
+            &mut scores[..3],
+        )
+    });
     let faults: Vec<String> = faults
         .filter_map(Result::err)
         .map(|e| e.to_string())
@@ -311,7 +319,7 @@ fn weights_without_a_last_one_are_damage() {
         let bytes = replaced(&model, EDGE_WEIGHTS, offset, &5_u32.to_le_bytes());
         let model = Model::from_bytes(bytes).unwrap();
         let name = b"edge:word[0]=c";
-        let fault = model.add_scores(Kind::Edge, name, 1.0, 3, &mut [0.0; 9]);
+        let fault = model.add_scores(AttributeKind::Edge, name, 1.0, 3, &mut [0.0; 9]);
         match offset {
             16 => assert!(fault.unwrap_err().to_string().contains("do not exist")),
             _ => assert!(fault.unwrap()),
@@ -327,7 +335,7 @@ fn a_full_table_of_others_is_searched_once_around() {
         bytes[at..at + 8].fill(1);
     }
     let model = Model::from_bytes(reseal(bytes).unwrap()).unwrap();
-    let known = model.add_scores(Kind::Node, b"word[0]=a", 1.0, 3, &mut [0.0; 3]);
+    let known = model.add_scores(AttributeKind::Node, b"word[0]=a", 1.0, 3, &mut [0.0; 3]);
     assert!(!known.unwrap());
 }
 
@@ -338,7 +346,7 @@ fn a_weight_of_no_label_is_damage() {
         let bytes = replaced(&model, EDGE_WEIGHTS, 0, &place.to_le_bytes());
         let model = Model::from_bytes(bytes).unwrap();
         let name = b"edge:word[0]=a";
-        let fault = model.add_scores(Kind::Edge, name, 1.0, 3, &mut [0.0; 9]);
+        let fault = model.add_scores(AttributeKind::Edge, name, 1.0, 3, &mut [0.0; 9]);
         assert!(
             fault
                 .unwrap_err()
@@ -358,8 +366,8 @@ fn names_outside_of_the_names_are_damage() {
     ] {
         let bytes = replaced(&model, ENDS, 4, &end.to_le_bytes());
         let model = Model::from_bytes(bytes).unwrap();
-        let fault = model.attribute_name(Kind::Node, 1).unwrap_err();
+        let fault = model.attribute_name(AttributeKind::Node, 1).unwrap_err();
         assert!(fault.to_string().contains(expected), "{fault}");
-        assert!(model.attribute_name(Kind::Node, 0).is_ok());
+        assert!(model.attribute_name(AttributeKind::Node, 0).is_ok());
     }
 }

@@ -103,15 +103,22 @@ pub(crate) fn small_model() -> Model {
 }
 
 /// The weights of an attribute by place, if it is known.
-fn weights(model: &Model, kind: Kind, name: &str) -> Option<Vec<f64>> {
+fn weights(model: &Model, kind: AttributeKind, name: &str) -> Option<Vec<f64>> {
     let k = model.header().labels.len();
-    let mut scores = vec![0.0; if kind == Kind::Node { k } else { k * k }];
+    let mut scores = vec![
+        0.0;
+        if kind == AttributeKind::Node {
+            k
+        } else {
+            k * k
+        }
+    ];
     let known = model.add_scores(kind, name.as_bytes(), 1.0, k, &mut scores);
     known.unwrap().then_some(scores)
 }
 
 #[track_caller]
-fn assert_holds(model: &Model, kind: Kind, expected: &Weights) {
+fn assert_holds(model: &Model, kind: AttributeKind, expected: &Weights) {
     assert_eq!(model.attributes(kind), expected.len());
     for (i, (name, entries)) in expected.iter().enumerate() {
         let found = weights(model, kind, name).expect("the attribute is known");
@@ -137,10 +144,10 @@ fn every_weight_comes_back_in_both_precisions_and_layouts() {
             (Weights::new(), dense_edges(), [0, 18]),
         ] {
             let model = model(header(&LABELS, "word", precision), &nodes, &edges);
-            let found = [Kind::Node, Kind::Edge].map(|kind| model.weights(kind));
+            let found = [AttributeKind::Node, AttributeKind::Edge].map(|kind| model.weights(kind));
             assert_eq!(found, stored);
-            assert_holds(&model, Kind::Node, &nodes);
-            assert_holds(&model, Kind::Edge, &edges);
+            assert_holds(&model, AttributeKind::Node, &nodes);
+            assert_holds(&model, AttributeKind::Edge, &edges);
             model.verify().unwrap();
         }
     }
@@ -150,9 +157,9 @@ fn every_weight_comes_back_in_both_precisions_and_layouts() {
 fn unknown_attributes_are_unknown() {
     let model = small_model();
     for name in ["word[0]=c", "word[0]=", "w", "edge:word[0]=a"] {
-        assert_eq!(weights(&model, Kind::Node, name), None, "{name}");
+        assert_eq!(weights(&model, AttributeKind::Node, name), None, "{name}");
     }
-    assert_eq!(weights(&model, Kind::Edge, "word[0]=a"), None);
+    assert_eq!(weights(&model, AttributeKind::Edge, "word[0]=a"), None);
 }
 
 #[test]
@@ -165,10 +172,10 @@ fn many_attributes_are_all_found() {
     let edges = TableBuilder::edges(3, Precision::F64);
     let model = Model::build(header(&LABELS, "word", Precision::F64), &table, &edges).unwrap();
     for i in 0..2000 {
-        let found = weights(&model, Kind::Node, &format!("a{i}")).unwrap();
+        let found = weights(&model, AttributeKind::Node, &format!("a{i}")).unwrap();
         assert_eq!(found[i % 3], (i + 1) as f64);
     }
-    assert_eq!(weights(&model, Kind::Node, "a2000"), None);
+    assert_eq!(weights(&model, AttributeKind::Node, "a2000"), None);
 }
 
 #[test]
@@ -176,13 +183,13 @@ fn weights_enter_scores_times_the_value_and_at_the_stride() {
     let model = small_model();
     let mut nodes = [1.0; 8];
     let name = b"word[0]=b";
-    let known = model.add_scores(Kind::Node, name, 2.0, 8, &mut nodes);
+    let known = model.add_scores(AttributeKind::Node, name, 2.0, 8, &mut nodes);
     assert!(known.unwrap());
     assert_eq!(nodes, [4.0, 6.0, -6.0, 1.0, 1.0, 1.0, 1.0, 1.0]);
     let mut edges = [0.0; 24];
     let name = b"edge:word[0]=c";
     model
-        .add_scores(Kind::Edge, name, -1.0, 8, &mut edges)
+        .add_scores(AttributeKind::Edge, name, -1.0, 8, &mut edges)
         .unwrap();
     let mut expected = [0.0; 24];
     expected[8 + 2] = f64::from(0.7_f32);
@@ -202,20 +209,20 @@ fn zero_weights_and_attributes_without_others_are_left_out() {
         &nodes,
         &Weights::new(),
     );
-    assert_eq!(single.attributes(Kind::Node), 1);
-    assert_eq!(single.weights(Kind::Node), 1);
+    assert_eq!(single.attributes(AttributeKind::Node), 1);
+    assert_eq!(single.weights(AttributeKind::Node), 1);
     assert_eq!(
-        weights(&single, Kind::Node, "some"),
+        weights(&single, AttributeKind::Node, "some"),
         Some(vec![0.0, 2.0, 0.0])
     );
-    assert_eq!(weights(&single, Kind::Node, "tiny"), None);
+    assert_eq!(weights(&single, AttributeKind::Node, "tiny"), None);
     let double = model(
         header(&LABELS, "word", Precision::F64),
         &nodes,
         &Weights::new(),
     );
     assert_eq!(
-        weights(&double, Kind::Node, "tiny"),
+        weights(&double, AttributeKind::Node, "tiny"),
         Some(vec![1e-60, 0.0, 0.0])
     );
 }
@@ -270,12 +277,20 @@ fn transitions_that_are_all_0_are_not_in_the_file() {
 
 #[test]
 fn a_name_beyond_the_last_is_refused() {
-    let fault = small_model().attribute_name(Kind::Node, 4).unwrap_err();
+    let fault = small_model()
+        .attribute_name(AttributeKind::Node, 4)
+        .unwrap_err();
     assert_eq!(fault.to_string(), "attribute 4 does not exist: there are 4");
 }
 
 #[test]
 #[should_panic(expected = "scores are [1 or K][stride]")]
 fn scores_of_another_shape_are_refused() {
-    let _ = small_model().add_scores(Kind::Edge, b"edge:word[0]=a", 1.0, 3, &mut [0.0; 3]);
+    let _ = small_model().add_scores(
+        AttributeKind::Edge,
+        b"edge:word[0]=a",
+        1.0,
+        3,
+        &mut [0.0; 3],
+    );
 }

@@ -31,7 +31,7 @@ fn a_saved_model_is_opened_again() {
     opened.verify().unwrap();
     assert_eq!(opened.as_bytes(), model.as_bytes());
     assert_eq!(opened.path(), path);
-    assert_holds(&opened, Kind::Node, &dense_nodes());
+    assert_holds(&opened, AttributeKind::Node, &dense_nodes());
 }
 
 #[test]
@@ -46,8 +46,12 @@ fn an_open_model_outlives_its_replacement() {
         &dense_edges(),
     );
     other.save(&path).unwrap();
-    assert_holds(&old, Kind::Node, &dense_nodes());
-    assert_holds(&Model::open(&path).unwrap(), Kind::Node, &sparse_nodes());
+    assert_holds(&old, AttributeKind::Node, &dense_nodes());
+    assert_holds(
+        &Model::open(&path).unwrap(),
+        AttributeKind::Node,
+        &sparse_nodes(),
+    );
 }
 
 #[test]

@@ -35,7 +35,7 @@ fn assert_same(options: &TrainOptions, sentences: &[Sentence], source: Option<&s
         assert_close(y.l1, x.l1, 1e-6);
         assert_close(y.gradient_norm, x.gradient_norm, 1e-4);
     }
-    for kind in [Kind::Node, Kind::Edge] {
+    for kind in [AttributeKind::Node, AttributeKind::Edge] {
         for name in names(&apart, kind).iter().chain(&names(&together, kind)) {
             let expected = weights(&apart, kind, name);
             for (found, expected) in weights(&together, kind, name).iter().zip(&expected) {

@@ -228,7 +228,7 @@ fn at_order_zero_a_label_depends_on_its_own_token_alone() {
         ..options()
     };
     let model = trained(&options, corpus(NAMES), "word\nedge: word");
-    assert_eq!(model.attributes(Kind::Edge), 0);
+    assert_eq!(model.attributes(AttributeKind::Edge), 0);
     let transitions = model.header().label_weights.transition_matrix();
     assert!(transitions.iter().all(|&w| w == 0.0));
     let tagger = Tagger::new(model);
@@ -257,7 +257,10 @@ fn attributes_can_come_ready_made() {
     assert_eq!(trained.end.dev, Some(DevScore::Accuracy(1.0)));
     let model = trained.model;
     assert!(model.header().template.is_none());
-    assert_eq!(names(&model, Kind::Node), [&b"a"[..], b"size", b"b"]);
+    assert_eq!(
+        names(&model, AttributeKind::Node),
+        [&b"a"[..], b"size", b"b"]
+    );
     let tagger = Tagger::new(model);
     let tag = |sentence: &Sentence| {
         tagger.tag(sentence, TagOptions::default(), &mut Workspace::default())

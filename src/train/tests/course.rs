@@ -45,8 +45,9 @@ fn training_stops_when_patience_is_lost_and_the_best_model_is_kept() {
         ..options()
     };
     let (expected, _) = train_on_overfitting(until_best, None);
-    for name in names(&trained.model, Kind::Node) {
-        let [found, expected] = [&trained, &expected].map(|t| weights(&t.model, Kind::Node, &name));
+    for name in names(&trained.model, AttributeKind::Node) {
+        let [found, expected] =
+            [&trained, &expected].map(|t| weights(&t.model, AttributeKind::Node, &name));
         assert_eq!(found, expected);
     }
 }
@@ -79,7 +80,10 @@ fn where_nothing_is_ever_right_the_last_iteration_is_kept() {
     let (trained, recorder) = train_on_overfitting(options, Some("Z common"));
     assert_eq!(recorder.dev_scores(), [0.0; 4]);
     assert_eq!(trained.end.best_iteration, 3);
-    let [common, start] = [weights(&trained.model, Kind::Node, b"common"), vec![0.0; 2]];
+    let [common, start] = [
+        weights(&trained.model, AttributeKind::Node, b"common"),
+        vec![0.0; 2],
+    ];
     assert_ne!(common, start);
 }
 
@@ -148,7 +152,7 @@ fn an_interrupt_keeps_what_was_reached() {
         let (expected, _) = train_on_overfitting(until, None);
         for name in [&b"common"[..], b"rare"] {
             let [found, expected] =
-                [&trained, &expected].map(|t| weights(&t.model, Kind::Node, name));
+                [&trained, &expected].map(|t| weights(&t.model, AttributeKind::Node, name));
             assert_eq!(found, expected);
         }
     }

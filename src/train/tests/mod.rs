@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use super::*;
 use crate::error::Result;
-use crate::model::{Kind, Model, Precision};
+use crate::model::{AttributeKind, Model, Precision};
 use crate::sentence::{Attributes, Schema, Sentence};
 use crate::template::Template;
 
@@ -116,19 +116,26 @@ impl Recorder {
 }
 
 /// The weights of an attribute by place, 0 where there are none.
-fn weights(model: &Model, kind: Kind, name: &[u8]) -> Vec<f64> {
+fn weights(model: &Model, kind: AttributeKind, name: &[u8]) -> Vec<f64> {
     let k = model.header().labels.len();
-    let mut scores = vec![0.0; if kind == Kind::Node { k } else { k * k }];
+    let mut scores = vec![
+        0.0;
+        if kind == AttributeKind::Node {
+            k
+        } else {
+            k * k
+        }
+    ];
     model.add_scores(kind, name, 1.0, k, &mut scores).unwrap();
     scores
 }
 
 /// Names of all attributes with weights.
-fn names(model: &Model, kind: Kind) -> Vec<Vec<u8>> {
+fn names(model: &Model, kind: AttributeKind) -> Vec<Vec<u8>> {
     let name = |i| model.attribute_name(kind, i).unwrap().to_vec();
     (0..model.attributes(kind)).map(name).collect()
 }
 
 fn knows(model: &Model, name: &str) -> bool {
-    names(model, Kind::Node).contains(&name.as_bytes().to_vec())
+    names(model, AttributeKind::Node).contains(&name.as_bytes().to_vec())
 }

@@ -25,13 +25,17 @@ fn pruned(least: f64, dev: Option<Vec<Sentence>>) -> (Model, Option<Pruned>) {
 }
 
 fn weights(model: &Model) -> usize {
-    model.weights(Kind::Node) + model.weights(Kind::Edge)
+    model.weights(AttributeKind::Node) + model.weights(AttributeKind::Edge)
 }
 
 /// The weights of all attributes of a kind, by name.
-fn all(model: &Model, kind: Kind) -> Vec<(Vec<u8>, Vec<f64>)> {
+fn all(model: &Model, kind: AttributeKind) -> Vec<(Vec<u8>, Vec<f64>)> {
     let k = model.header().labels.len();
-    let size = if kind == Kind::Node { k } else { k * k };
+    let size = if kind == AttributeKind::Node {
+        k
+    } else {
+        k * k
+    };
     let row = |i: usize| {
         let name = model.attribute_name(kind, i).unwrap().to_vec();
         let mut scores = vec![0.0; size];
@@ -48,7 +52,7 @@ fn weights_near_0_are_left_out_and_no_others() {
     let (small, told) = pruned(0.02, None);
     let told = told.unwrap();
     assert!(told.after < told.before && told.after > 0, "{told:?}");
-    for kind in [Kind::Node, Kind::Edge] {
+    for kind in [AttributeKind::Node, AttributeKind::Edge] {
         let mut expected = all(&full, kind);
         for (_, row) in &mut expected {
             for weight in row.iter_mut().filter(|weight| weight.abs() < 0.02) {
