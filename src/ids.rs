@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 pub struct LabelId(pub u16);
 
 impl LabelId {
-    /// The largest number of labels a model can have.
-    pub const MAX_LABELS: usize = u16::MAX as usize;
+    /// The number of distinct label ids: the limit of a [`LabelSet`](crate::label::LabelSet), and
+    /// not of what can be trained, which is smaller.
+    pub const LIMIT: usize = u16::MAX as usize;
 
     /// The label as an index into arrays of shape `[K]`.
     #[must_use]

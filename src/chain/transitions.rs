@@ -47,13 +47,13 @@ impl Transitions {
     ///
     /// # Panics
     ///
-    /// If `labels` is 0 or above [`LabelId::MAX_LABELS`].
+    /// If `labels` is 0 or above [`LabelId::LIMIT`].
     #[must_use]
     pub fn new(labels: usize, order: Order) -> Self {
         assert!(
-            (1..=LabelId::MAX_LABELS).contains(&labels),
+            (1..=LabelId::LIMIT).contains(&labels),
             "{labels} labels; expected 1 to {}",
-            LabelId::MAX_LABELS
+            LabelId::LIMIT
         );
         let stride = padded(labels);
         let mut ones = vec![0.0; labels * stride];

@@ -28,19 +28,19 @@ impl LabelSet {
     ///
     /// # Errors
     ///
-    /// [`Error::Parameter`] when the set already has [`LabelId::MAX_LABELS`] others.
+    /// [`Error::Parameter`] when the set already has [`LabelId::LIMIT`] others.
     pub fn insert(&mut self, name: &str) -> Result<LabelId> {
         if let Some(id) = self.id(name) {
             return Ok(id);
         }
         let id = u16::try_from(self.names.len())
             .ok()
-            .filter(|&id| usize::from(id) < LabelId::MAX_LABELS)
+            .filter(|&id| usize::from(id) < LabelId::LIMIT)
             .map(LabelId)
             .ok_or_else(|| {
                 Error::parameter(format!(
                     "'{name}' is one label too many: a model has at most {}",
-                    LabelId::MAX_LABELS
+                    LabelId::LIMIT
                 ))
             })?;
         self.names.push(name.to_owned());
@@ -98,7 +98,7 @@ impl TryFrom<Vec<String>> for LabelSet {
     /// # Errors
     ///
     /// [`Error::Parameter`] when a name comes twice or there are more than
-    /// [`LabelId::MAX_LABELS`].
+    /// [`LabelId::LIMIT`].
     fn try_from(names: Vec<String>) -> Result<Self> {
         let mut set = Self::new();
         for name in &names {
@@ -140,7 +140,7 @@ mod tests {
     #[test]
     fn one_label_too_many_is_refused() {
         let mut set = LabelSet::new();
-        for i in 0..LabelId::MAX_LABELS {
+        for i in 0..LabelId::LIMIT {
             set.insert(&i.to_string()).unwrap();
         }
         assert_eq!(
