@@ -53,14 +53,14 @@ pub(crate) struct Fragment {
 
 impl Default for Fingerprinter {
     fn default() -> Self {
-        Self::of_seed(0)
+        Self::from_seed(0)
     }
 }
 
 impl Fingerprinter {
     /// Fingerprinter number `seed`.
     #[must_use]
-    pub fn of_seed(seed: u64) -> Self {
+    pub fn from_seed(seed: u64) -> Self {
         // Bases below 2³² are no worse in theory; short texts would only not fill all 61 bits.
         let random = random::nth(seed, 0) | 1 << 60;
         let base = (random & PRIME).min(PRIME - 1);
@@ -73,16 +73,16 @@ impl Fingerprinter {
 
     /// A text as a piece.
     #[must_use]
-    pub fn piece(self, text: &[u8]) -> Fragment {
+    pub fn fragment(self, text: &[u8]) -> Fragment {
         Fragment {
-            print: self.print(text),
+            print: self.fingerprint(text),
             power: self.power(text.len()),
         }
     }
 
     /// The fingerprint of a text.
     #[must_use]
-    pub fn print(self, text: &[u8]) -> u64 {
+    pub fn fingerprint(self, text: &[u8]) -> u64 {
         let term = |byte: u8, power: usize| (u128::from(byte) + 1) * u128::from(self.powers[power]);
         let (fours, rest) = text.as_chunks::<4>();
         let mut print = u128::from(EMPTY);
@@ -133,17 +133,17 @@ mod tests {
     #[test]
     fn fingerprints_are_what_models_have_stored() {
         let base = Fingerprinter::default();
-        assert_eq!(key(base.print(b"")), 0);
+        assert_eq!(key(base.fingerprint(b"")), 0);
         assert_eq!(base.powers[1], 1_306_228_856_769_596_847);
         let name = "word[0]=Köln".as_bytes();
-        assert_eq!(key(base.print(name)), 8_179_996_243_623_565_362);
+        assert_eq!(key(base.fingerprint(name)), 8_179_996_243_623_565_362);
     }
 
     #[test]
     fn a_byte_more_is_another_text() {
         let base = Fingerprinter::default();
-        assert_ne!(base.print(b"\0"), base.print(b""));
-        assert_ne!(base.print(b"\0a"), base.print(b"a"));
+        assert_ne!(base.fingerprint(b"\0"), base.fingerprint(b""));
+        assert_ne!(base.fingerprint(b"\0a"), base.fingerprint(b"a"));
     }
 
     proptest! {
@@ -152,9 +152,9 @@ mod tests {
             texts in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..20), 0..5),
             seed in any::<u64>(),
         ) {
-            let base = Fingerprinter::of_seed(seed);
-            let joined = texts.iter().fold(EMPTY, |print, text| append(print, base.piece(text)));
-            prop_assert_eq!(joined, base.print(&texts.concat()));
+            let base = Fingerprinter::from_seed(seed);
+            let joined = texts.iter().fold(EMPTY, |print, text| append(print, base.fragment(text)));
+            prop_assert_eq!(joined, base.fingerprint(&texts.concat()));
         }
 
         #[test]

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 pub struct LabelId(pub u16);
 
 impl LabelId {
-    /// The number of distinct label ids: the limit of a [`LabelSet`](crate::label::LabelSet), and
-    /// not of what can be trained, which is smaller.
+    /// The number of labels that ids can tell apart. How many can be *trained* is a separate,
+    /// lower limit.
     pub const LIMIT: usize = u16::MAX as usize;
 
     /// The label as an index into arrays of shape `[K]`.

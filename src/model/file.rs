@@ -241,8 +241,8 @@ impl Model {
 
     /// The base of fingerprints whose keys [`Model::find`] takes; none where keys are those of
     /// [`Model::key`], made of whole names.
-    pub(crate) fn base(&self) -> Option<Fingerprinter> {
-        (self.version == Version::Two).then(|| self.tables[0].base())
+    pub(crate) fn fingerprinter(&self) -> Option<Fingerprinter> {
+        (self.version == Version::Two).then(|| self.tables[0].fingerprinter())
     }
 
     /// The key of a name.

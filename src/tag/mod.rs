@@ -271,7 +271,7 @@ impl Tagger {
         Ok(Bound {
             tagger: Arc::clone(&self.identity),
             schema: Arc::clone(schema),
-            source: source.with_fingerprinter(self.model.base().unwrap_or_default()),
+            source: source.with_fingerprinter(self.model.fingerprinter().unwrap_or_default()),
         })
     }
 }

@@ -198,7 +198,7 @@ impl Scorer<'_> {
     /// Takes an attribute by its key, or by its memo where it has one, which is then set.
     #[inline(never)]
     fn look_up(&mut self, kind: AttributeKind, attribute: &Attribute<'_>, value: f64) {
-        let key = match self.model.base() {
+        let key = match self.model.fingerprinter() {
             Some(_) => attribute.key(),
             None => {
                 let name = &mut self.scratch.name;

@@ -35,7 +35,7 @@ impl<'a> Attribute<'a> {
     #[must_use]
     pub(crate) fn key(&self) -> u64 {
         let print = match self.0 {
-            Parts::Name(name, base) => base.print(name),
+            Parts::Name(name, base) => base.fingerprint(name),
             Parts::Line(line, values, ws) => {
                 let slots = line.slots.iter().zip(values);
                 slots.fold(line.print, |print, (slot, &value)| {

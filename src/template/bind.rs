@@ -44,7 +44,7 @@ pub(super) fn bind(
                 view: binder.function(&piece.term, spot)?,
                 position: piece.term.position,
                 after: piece.after.as_bytes().into(),
-                piece: Fingerprinter::default().piece(b""),
+                piece: Fingerprinter::default().fragment(b""),
             });
         }
         let mut conditions = Vec::with_capacity(line.conditions.len());

@@ -161,9 +161,9 @@ impl Extractor {
         self.identity = Arc::new(());
         self.base = base;
         for line in &mut self.lines {
-            line.print = base.print(&line.head);
+            line.print = base.fingerprint(&line.head);
             for slot in &mut line.slots {
-                slot.piece = base.piece(&slot.after);
+                slot.piece = base.fragment(&slot.after);
             }
         }
         self

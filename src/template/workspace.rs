@@ -276,7 +276,7 @@ impl Workspace {
             end: range.end as u32,
             memo: self.memos.len() as u32,
             special: text.iter().any(|byte| matches!(byte, b'|' | b'\\')),
-            piece: self.base.piece(text),
+            piece: self.base.fragment(text),
             weight,
         };
         let memos = self.memos.len() + self.memos_each as usize;
@@ -376,7 +376,7 @@ impl Workspace {
             text.extend_from_slice(piece);
             true
         });
-        self.base.piece(&text)
+        self.base.fragment(&text)
     }
 
     /// Memo number `line` of a value.

@@ -183,11 +183,11 @@ impl TableBuilder {
 
     /// The slots, unless an attribute would be found in the place of another.
     fn slots(&self, info: &TableInfo, firsts: &[u64]) -> Option<Vec<u8>> {
-        let base = Fingerprinter::of_seed(info.seed);
+        let base = Fingerprinter::from_seed(info.seed);
         let slots = Slots::new(Version::Two, info.slots, info.entries());
         let mut table = vec![0; info.slots as usize];
         for (i, &first) in firsts.iter().enumerate() {
-            let key = key(base.print(&self.names[range(&self.name_ends, i)]));
+            let key = key(base.fingerprint(&self.names[range(&self.name_ends, i)]));
             let mut at = slots.home(key);
             while table[at] != 0 {
                 if slots.matches([table[at], 0], key).is_some() {

@@ -121,7 +121,7 @@ impl Table {
             layout,
             slots,
             version,
-            base: Fingerprinter::of_seed(info.seed),
+            base: Fingerprinter::from_seed(info.seed),
             labels,
             height,
             sections,
@@ -145,7 +145,7 @@ impl Table {
     }
 
     /// The base of the fingerprints that keys are made of (version 2).
-    pub fn base(&self) -> Fingerprinter {
+    pub fn fingerprinter(&self) -> Fingerprinter {
         self.base
     }
 
@@ -153,7 +153,7 @@ impl Table {
     pub fn key(&self, name: &[u8]) -> u64 {
         match self.version {
             Version::One => xxh3_64_with_seed(name, self.info.seed),
-            Version::Two => key(self.base.print(name)),
+            Version::Two => key(self.base.fingerprint(name)),
         }
     }
 
