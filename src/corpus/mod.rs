@@ -7,6 +7,8 @@
 
 mod conll;
 mod conllu;
+#[allow(clippy::module_inception)]
+mod corpus;
 mod crfsuite;
 mod format;
 mod jsonl;
@@ -15,6 +17,7 @@ mod output;
 mod reader;
 mod text;
 
+pub use corpus::Corpus;
 pub use format::Format;
 pub use output::{Output, Path, Tagged, WriteOptions, Writer};
 pub use reader::{ReadOptions, Reader, read_all};

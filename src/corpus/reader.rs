@@ -70,7 +70,7 @@ pub struct Reader {
     current: Option<Current>,
     columns: Option<(Arc<Schema>, Arc<str>)>, // of the first input, with its name
     separator: char,
-    demanding: bool, // an input without a sentence is an error
+    sentences_required: bool, // an input without a sentence is an error
 }
 
 impl Reader {
@@ -117,8 +117,13 @@ impl Reader {
             current: None,
             columns: None,
             separator: '\t',
-            demanding: false,
+            sentences_required: false,
         }
+    }
+
+    /// Makes an input without a sentence an error.
+    pub(super) fn require_sentences(&mut self) {
+        self.sentences_required = true;
     }
 
     /// What separates the columns of the CoNLL file that the last sentence came from: a space where
@@ -146,7 +151,7 @@ impl Reader {
                 self.agree(&sentence)?;
                 return Ok(Some(sentence));
             }
-            if self.demanding && current.sentences == 0 {
+            if self.sentences_required && current.sentences == 0 {
                 return Err(Error::input(
                     Place::file(&**current.lines.file()),
                     "no sentence found; expected at least one",
@@ -197,7 +202,7 @@ impl Iterator for Reader {
 /// Those of [`Reader::open`] and of reading; [`Error::Input`] when a file has no sentence.
 pub fn read_all<S: AsRef<str>>(sources: &[S], options: &ReadOptions) -> Result<Vec<Sentence>> {
     let mut reader = Reader::open(sources, options)?;
-    reader.demanding = true;
+    reader.require_sentences();
     reader.collect()
 }
 
