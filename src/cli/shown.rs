@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use dropchain::corpus::{Path, Tagged};
+use dropchain::corpus::{Candidate, Tagged};
 use dropchain::ids::LabelId;
 use dropchain::label::{Scheme, convert};
 use dropchain::sentence::Sentence;
@@ -76,7 +76,7 @@ impl<'a> Shown<'a> {
             nbest: self
                 .nbest
                 .iter()
-                .map(|(labels, score, probability)| Path {
+                .map(|(labels, score, probability)| Candidate {
                     labels: labels.iter().map(AsRef::as_ref).collect(),
                     score: *score,
                     probability: *probability,

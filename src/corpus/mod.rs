@@ -19,7 +19,7 @@ mod text;
 
 pub use corpus::Corpus;
 pub use format::Format;
-pub use output::{Output, Path, Tagged, WriteOptions, Writer};
+pub use output::{Candidate, Output, Tagged, WriteOptions, Writer};
 pub use reader::{ReadOptions, Reader, read_all};
 
 /// The ten columns of CoNLL-U, in file order.

@@ -7,7 +7,7 @@
 
 use serde::ser::{Error as _, Serialize, SerializeMap, Serializer};
 
-use super::{Path, Tagged, source, word};
+use super::{Candidate, Tagged, source, word};
 use crate::corpus::jsonl::Members;
 use crate::error::{Error, Result};
 use crate::label;
@@ -82,7 +82,7 @@ impl Serialize for Object<'_> {
             map.serialize_entry("marginals", &List(marginals.len(), token))?;
         }
         if !tagged.nbest.is_empty() {
-            let path = |n: usize| Candidate(&tagged.nbest[n]);
+            let path = |n: usize| CandidateRecord(&tagged.nbest[n]);
             map.serialize_entry("nbest", &List(tagged.nbest.len(), path))?;
         }
         map.end()
@@ -143,9 +143,9 @@ impl Serialize for Pairs<'_> {
     }
 }
 
-struct Candidate<'a>(&'a Path<'a>);
+struct CandidateRecord<'a>(&'a Candidate<'a>);
 
-impl Serialize for Candidate<'_> {
+impl Serialize for CandidateRecord<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(Some(3))?;
         map.serialize_entry("labels", &self.0.labels)?;

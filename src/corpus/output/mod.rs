@@ -69,7 +69,7 @@ pub struct Tagged<'a> {
     /// The probability of `labels` as a whole.
     pub probability: Option<f64>,
     /// The best label sequences, best first; empty where they were not asked for.
-    pub nbest: Vec<Path<'a>>,
+    pub nbest: Vec<Candidate<'a>>,
 }
 
 impl<'a> Tagged<'a> {
@@ -118,7 +118,7 @@ impl<'a> Tagged<'a> {
 
 /// One of the best label sequences of a sentence.
 #[derive(Clone, Debug)]
-pub struct Path<'a> {
+pub struct Candidate<'a> {
     /// Its labels, `[T]`.
     pub labels: Vec<&'a str>,
     /// Its score: the logarithm of its weight before normalization.
@@ -315,12 +315,12 @@ pub(super) mod tests {
             marginals: Some(best.iter().zip(second).map(marginal).collect()),
             probability: Some(0.5),
             nbest: vec![
-                Path {
+                Candidate {
                     labels: best.to_vec(),
                     score: 2.5,
                     probability: 0.5,
                 },
-                Path {
+                Candidate {
                     labels: second.to_vec(),
                     score: -1.0,
                     probability: 0.125,
