@@ -3,7 +3,7 @@
 use std::io::Cursor;
 
 use criterion::{Criterion, Throughput};
-use dropchain::corpus::{Format, Output, ReadOptions, Reader, Tagged, WriteOptions, Writer};
+use dropchain::corpus::{Format, OutputFormat, ReadOptions, Reader, Tagged, WriteOptions, Writer};
 use dropchain::tag::{TagOptions, Tagger, Workspace};
 use dropchain::template::Template;
 use dropchain::train::{Silent, TrainOptions, Trainer};
@@ -34,7 +34,7 @@ fn tag(
     workspace: &mut Workspace,
 ) -> (usize, usize) {
     let input = Box::new(Cursor::new(input.to_owned()));
-    let options = WriteOptions::new(Output::Conll);
+    let options = WriteOptions::new(OutputFormat::Conll);
     let mut writer = Writer::new(Vec::new(), "memory", options).unwrap();
     let mut tokens = 0;
     for sentence in Reader::from_read(input, "bench corpus", reading) {

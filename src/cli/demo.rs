@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use clap::{Args, ValueEnum};
-use dropchain::corpus::{Format, Output, ReadOptions, Reader, Tagged, WriteOptions, Writer};
+use dropchain::corpus::{Format, OutputFormat, ReadOptions, Reader, Tagged, WriteOptions, Writer};
 use dropchain::eval::Evaluation;
 use dropchain::sentence::Sentence;
 use dropchain::tag::{TagOptions, Tagger, Workspace};
@@ -123,7 +123,7 @@ impl Arguments {
         }
         let options = WriteOptions {
             spans: self.label == LabelName::Ner,
-            ..WriteOptions::new(Output::Inline)
+            ..WriteOptions::new(OutputFormat::Inline)
         };
         let mut writer = Writer::new(io::stdout(), "standard output", options)?;
         let mut workspace = Workspace::default();

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use dropchain::corpus::{
-    CONLLU_COLUMNS, Format, Output, ReadOptions, Reader, WriteOptions, Writer,
+    CONLLU_COLUMNS, Format, OutputFormat, ReadOptions, Reader, WriteOptions, Writer,
 };
 use dropchain::label::Scheme;
 use dropchain::tag::{Batch, TagOptions, Tagger, Workspace, stream};
@@ -110,16 +110,16 @@ impl Arguments {
         Ok(first)
     }
 
-    fn output(&self, format: Format) -> Output {
+    fn output(&self, format: Format) -> OutputFormat {
         match self.output {
-            Some(OutputName::Conll) => Output::Conll,
-            Some(OutputName::Conllu) => Output::Conllu,
-            Some(OutputName::Jsonl) => Output::Jsonl,
-            Some(OutputName::Inline) => Output::Inline,
+            Some(OutputName::Conll) => OutputFormat::Conll,
+            Some(OutputName::Conllu) => OutputFormat::Conllu,
+            Some(OutputName::Jsonl) => OutputFormat::Jsonl,
+            Some(OutputName::Inline) => OutputFormat::Inline,
             None => match format {
-                Format::Text | Format::Conll | Format::Crfsuite => Output::Conll,
-                Format::Conllu => Output::Conllu,
-                Format::Jsonl => Output::Jsonl,
+                Format::Text | Format::Conll | Format::Crfsuite => OutputFormat::Conll,
+                Format::Conllu => OutputFormat::Conllu,
+                Format::Jsonl => OutputFormat::Jsonl,
             },
         }
     }
@@ -162,7 +162,8 @@ impl Arguments {
                 constrain: self.constrain == Switch::On,
                 marginals: self.marginals,
                 nbest: self.nbest as usize,
-                probability: options.output == Output::Jsonl && (self.marginals || self.nbest > 1),
+                probability: options.format == OutputFormat::Jsonl
+                    && (self.marginals || self.nbest > 1),
             },
             tagger,
         };

@@ -19,7 +19,7 @@ mod text;
 
 pub use corpus::Corpus;
 pub use format::Format;
-pub use output::{Candidate, Output, Tagged, WriteOptions, Writer};
+pub use output::{Candidate, OutputFormat, Tagged, WriteOptions, Writer};
 pub use reader::{ReadOptions, Reader, read_all};
 
 /// The ten columns of CoNLL-U, in file order.
@@ -65,7 +65,12 @@ mod tests {
             ..ReadOptions::default()
         };
         for sentence in reader::tests::sentences(text, &options).unwrap_or_default() {
-            for output in [Output::Conll, Output::Conllu, Output::Jsonl, Output::Inline] {
+            for output in [
+                OutputFormat::Conll,
+                OutputFormat::Conllu,
+                OutputFormat::Jsonl,
+                OutputFormat::Inline,
+            ] {
                 let mut writer = Writer::new(Vec::new(), "x", WriteOptions::new(output)).unwrap();
                 let labels = vec!["B-A"; sentence.len()];
                 // Some cells have no place in some formats: that is an error and no panic.

@@ -115,12 +115,12 @@ fn line(buffer: &mut String, text: &str) {
 #[cfg(test)]
 mod tests {
     use super::super::tests::{full, one, read, written};
-    use super::super::{Output, Tagged, WriteOptions};
+    use super::super::{OutputFormat, Tagged, WriteOptions};
     use crate::corpus::reader::tests::sentences;
     use crate::corpus::{Format, ReadOptions};
 
     fn tabs() -> WriteOptions {
-        WriteOptions::new(Output::Conll)
+        WriteOptions::new(OutputFormat::Conll)
     }
 
     fn spaces() -> WriteOptions {

@@ -208,7 +208,7 @@ fn escape(value: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::tests::{full, one, read, written};
-    use super::super::{Output, Tagged, WriteOptions};
+    use super::super::{OutputFormat, Tagged, WriteOptions};
     use crate::corpus::{Format, ReadOptions};
 
     const NATIVE: &str = "\
@@ -225,7 +225,7 @@ mod tests {
     fn label(name: &str) -> WriteOptions {
         WriteOptions {
             label: name.to_owned(),
-            ..WriteOptions::new(Output::Conllu)
+            ..WriteOptions::new(OutputFormat::Conllu)
         }
     }
 

@@ -87,11 +87,11 @@ fn on_one_line(c: char) -> char {
 #[cfg(test)]
 mod tests {
     use super::super::tests::{full, one, read, written};
-    use super::super::{Output, WriteOptions};
+    use super::super::{OutputFormat, WriteOptions};
     use crate::corpus::Format;
 
     fn spans() -> WriteOptions {
-        WriteOptions::new(Output::Inline)
+        WriteOptions::new(OutputFormat::Inline)
     }
 
     fn tags() -> WriteOptions {

@@ -158,11 +158,11 @@ impl Serialize for CandidateRecord<'_> {
 #[cfg(test)]
 mod tests {
     use super::super::tests::{full, one, read, written};
-    use super::super::{Output, Tagged, WriteOptions};
+    use super::super::{OutputFormat, Tagged, WriteOptions};
     use crate::corpus::Format;
 
     fn spans() -> WriteOptions {
-        WriteOptions::new(Output::Jsonl)
+        WriteOptions::new(OutputFormat::Jsonl)
     }
 
     fn tags() -> WriteOptions {

@@ -17,7 +17,7 @@ const NO_WORD: &str = "_";
 
 /// An output format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Output {
+pub enum OutputFormat {
     /// The input's columns with the predicted label as one more.
     Conll,
     /// CoNLL-U: a column of it, or a key of its last column, is the predicted label.
@@ -28,7 +28,7 @@ pub enum Output {
     Inline,
 }
 
-impl Output {
+impl OutputFormat {
     const ALL: [(Self, &'static str); 4] = [
         (Self::Conll, "conll"),
         (Self::Conllu, "conllu"),
@@ -37,14 +37,14 @@ impl Output {
     ];
 }
 
-impl fmt::Display for Output {
+impl fmt::Display for OutputFormat {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = Self::ALL.iter().find(|(output, _)| output == self);
         f.pad(name.map_or("", |(_, name)| name))
     }
 }
 
-impl FromStr for Output {
+impl FromStr for OutputFormat {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Self, Error> {
@@ -131,7 +131,7 @@ pub struct Candidate<'a> {
 #[derive(Clone, Debug)]
 pub struct WriteOptions {
     /// The format.
-    pub output: Output,
+    pub format: OutputFormat,
     /// CoNLL: what separates the columns, a tab or a space. One for the whole output, since a
     /// reader takes it from the first line; [`crate::corpus::Reader::separator`] tells the input's.
     pub separator: char,
@@ -146,9 +146,9 @@ pub struct WriteOptions {
 impl WriteOptions {
     /// Tabs; labels that write spans; `upos` takes the label in CoNLL-U.
     #[must_use]
-    pub fn new(output: Output) -> Self {
+    pub fn new(format: OutputFormat) -> Self {
         Self {
-            output,
+            format,
             separator: '\t',
             spans: true,
             label: "upos".to_owned(),
@@ -181,7 +181,7 @@ impl<W: Write> Writer<W> {
                 options.separator
             )));
         }
-        if options.output == Output::Conllu {
+        if options.format == OutputFormat::Conllu {
             conllu::check_label(&options.label)?;
         }
         Ok(Self {
@@ -210,7 +210,7 @@ impl<W: Write> Writer<W> {
         self.buffer.clear();
         if tagged.sentence.layout.document_start {
             self.new_document = true;
-            if self.options.output == Output::Conll {
+            if self.options.format == OutputFormat::Conll {
                 conll::boundary(&mut self.buffer, tagged, self.options.separator)?;
             }
         } else {
@@ -240,14 +240,14 @@ impl<W: Write> Writer<W> {
         let Self {
             buffer, options, ..
         } = self;
-        match options.output {
-            Output::Conll => conll::sentence(buffer, tagged, options.separator),
-            Output::Conllu => {
+        match options.format {
+            OutputFormat::Conll => conll::sentence(buffer, tagged, options.separator),
+            OutputFormat::Conllu => {
                 let first = std::mem::take(&mut self.new_document);
                 conllu::sentence(buffer, tagged, &options.label, first)
             }
-            Output::Jsonl => jsonl::sentence(buffer, tagged, options.spans),
-            Output::Inline => {
+            OutputFormat::Jsonl => jsonl::sentence(buffer, tagged, options.spans),
+            OutputFormat::Inline => {
                 inline::sentence(buffer, tagged, options.spans);
                 Ok(())
             }
@@ -345,19 +345,19 @@ pub(super) mod tests {
 
     #[test]
     fn names_are_read_as_they_are_shown() {
-        for (output, name) in Output::ALL {
+        for (output, name) in OutputFormat::ALL {
             assert_eq!(output.to_string(), name);
-            assert_eq!(name.parse::<Output>().unwrap(), output);
+            assert_eq!(name.parse::<OutputFormat>().unwrap(), output);
         }
         assert_eq!(
-            "xml".parse::<Output>().unwrap_err().to_string(),
+            "xml".parse::<OutputFormat>().unwrap_err().to_string(),
             "unknown output format 'xml': expected conll, conllu, jsonl or inline"
         );
     }
 
     #[test]
     fn a_sentence_is_written_in_one_piece_and_errors_name_the_stream() {
-        for (output, _) in Output::ALL {
+        for (output, _) in OutputFormat::ALL {
             let mut writer = Writer::new(Calls(0), "out", WriteOptions::new(output)).unwrap();
             let sentences = read(Format::Conll, "a\nb\n\nc\n");
             writer
@@ -378,7 +378,7 @@ pub(super) mod tests {
     #[test]
     fn labels_must_be_as_many_as_tokens() {
         let sentences = read(Format::Conll, "a\nb\n");
-        let options = WriteOptions::new(Output::Jsonl);
+        let options = WriteOptions::new(OutputFormat::Jsonl);
         let error = |tagged| written(&options, &[tagged]).unwrap_err().to_string();
         assert_eq!(
             error(Tagged::new(&sentences[0], vec!["O"])),
@@ -398,7 +398,7 @@ pub(super) mod tests {
     fn a_separator_is_a_tab_or_a_space() {
         let options = WriteOptions {
             separator: ',',
-            ..WriteOptions::new(Output::Conll)
+            ..WriteOptions::new(OutputFormat::Conll)
         };
         assert_eq!(
             written(&options, &[]).unwrap_err().to_string(),
@@ -413,7 +413,7 @@ pub(super) mod tests {
             document_start: true,
             ..Layout::default()
         };
-        for output in [Output::Jsonl, Output::Inline] {
+        for output in [OutputFormat::Jsonl, OutputFormat::Inline] {
             let tagged = Tagged::new(&boundary, Vec::new());
             assert_eq!(written(&WriteOptions::new(output), &[tagged]).unwrap(), "");
         }
