@@ -162,7 +162,7 @@ pub struct Layout {
     pub comments: Vec<String>,
     /// Lines kept apart from the words (multiword ranges, empty nodes, comments inside a
     /// sentence), each with the token it stands before; T for those after the last one.
-    pub apart: Vec<(usize, String)>,
+    pub extra_lines: Vec<(usize, String)>,
     /// The text that the sentence was cut from: a line of raw text, or the `text` of a JSON object.
     pub source: Option<Arc<str>>,
     /// The JSON object that the sentence was read from, whose other keys the output carries.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use dropchain::cluster::{Clusters, Text};
+use dropchain::cluster::{Clusters, InternedText};
 use dropchain::corpus::{Format, ReadOptions, Reader};
 use dropchain::sentence::Sentence;
 use dropchain::{Error, Result, atomic_file};
@@ -104,8 +104,8 @@ impl Arguments {
     }
 
     /// Reads the words of all files, a sentence at a time.
-    fn read(&self, progress: &Progress) -> Result<Text> {
-        let mut text = Text::new();
+    fn read(&self, progress: &Progress) -> Result<InternedText> {
+        let mut text = InternedText::new();
         for file in &self.texts {
             progress.step(format!("reading {file}"));
             let format = self.format.map(Format::from);
@@ -124,7 +124,7 @@ impl Arguments {
     }
 }
 
-fn add(sentence: &Sentence, text: &mut Text) -> Result<()> {
+fn add(sentence: &Sentence, text: &mut InternedText) -> Result<()> {
     if sentence.layout.document_start {
         return Ok(());
     }

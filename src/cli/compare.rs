@@ -2,7 +2,7 @@
 
 use clap::Args;
 use dropchain::Error;
-use dropchain::eval::Comparison;
+use dropchain::eval::PairedBootstrap;
 
 use super::arguments::{Input, Threads};
 use super::predictions::{Gold, labels};
@@ -60,15 +60,15 @@ impl Arguments {
         let gold = Gold::read(&self.input, &self.gold)?;
         let a = gold.predictions(&self.input, &self.a)?;
         let b = gold.predictions(&self.input, &self.b)?;
-        let mut comparison = Comparison::new();
+        let mut bootstrap = PairedBootstrap::new();
         for (gold, (a, b)) in gold.sentences.iter().zip(a.iter().zip(&b)) {
             if gold.layout.document_start {
-                comparison.add_document_start();
+                bootstrap.add_document_start();
             } else {
-                comparison.add(&labels(gold)?, [&labels(a)?, &labels(b)?])?;
+                bootstrap.add(&labels(gold)?, [&labels(a)?, &labels(b)?])?;
             }
         }
-        let report = comparison.bootstrap(self.samples, self.seed)?;
+        let report = bootstrap.run(self.samples, self.seed)?;
         let text = if self.json {
             serde_json::to_string(&report)
                 .map(|json| json + "\n")

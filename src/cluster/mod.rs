@@ -39,7 +39,7 @@ mod tests;
 
 use std::io::{self, Write};
 
-pub use text::Text;
+pub use text::InternedText;
 
 use crate::error::{Error, Result};
 use text::Bigrams;
@@ -52,14 +52,14 @@ const CLASSES: std::ops::RangeInclusive<usize> = 2..=10_000;
 /// Words with the paths of their classes.
 #[derive(Clone, Debug)]
 pub struct Clusters {
-    entries: Vec<Entry>,
+    entries: Vec<ClusteredWord>,
     classes: usize,
     information: f64,
 }
 
 /// A word and its class.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct ClusteredWord {
     /// Bits from the root of the tree to the class.
     pub path: String,
     /// The word.
@@ -78,7 +78,7 @@ impl Clusters {
     /// [`Error::Parameter`] when the number of classes is out of range, when there are fewer than two
     /// words, and when no two words are neighbors.
     pub fn learn(
-        text: Text,
+        text: InternedText,
         classes: usize,
         min_count: u64,
         watch: &mut dyn FnMut(usize, usize),
@@ -125,7 +125,7 @@ impl Clusters {
         let paths = tree.paths();
         let mut order: Vec<usize> = (0..words).collect();
         order.sort_by_key(|&word| (&paths[leaves[word]], word));
-        let entry = |word: usize| Entry {
+        let entry = |word: usize| ClusteredWord {
             path: paths[leaves[word]].clone(),
             word: bigrams.words[word].0.clone(),
             count: bigrams.words[word].1,
@@ -139,7 +139,7 @@ impl Clusters {
 
     /// All words: by path, those of a class most frequent first, then bytewise.
     #[must_use]
-    pub fn entries(&self) -> &[Entry] {
+    pub fn entries(&self) -> &[ClusteredWord] {
         &self.entries
     }
 

@@ -11,13 +11,13 @@ const BREAK: u32 = u32::MAX;
 
 /// A text, sentence by sentence: 4 bytes a token, and each different word once.
 #[derive(Clone, Debug, Default)]
-pub struct Text {
+pub struct InternedText {
     words: Vec<(String, u64)>, // with their counts, in order of first appearance
     numbers: HashTable<u32>,
     stream: Vec<u32>, // numbers of words
 }
 
-impl Text {
+impl InternedText {
     /// No text yet.
     #[must_use]
     pub fn new() -> Self {
@@ -100,8 +100,8 @@ pub(super) struct Neighbor {
 
 impl Bigrams {
     /// Counts the neighbors in `text` that both occur at least `min_count` times.
-    pub(super) fn count(text: Text, min_count: u64) -> Self {
-        let Text { words, stream, .. } = text;
+    pub(super) fn count(text: InternedText, min_count: u64) -> Self {
+        let InternedText { words, stream, .. } = text;
         let mut order: Vec<usize> = (0..words.len())
             .filter(|&i| words[i].1 >= min_count)
             .collect();
@@ -164,8 +164,8 @@ fn key(rarer: u32, other: u32, direction: u32) -> u64 {
 mod tests {
     use super::*;
 
-    fn text(sentences: &[&str]) -> Text {
-        let mut text = Text::new();
+    fn text(sentences: &[&str]) -> InternedText {
+        let mut text = InternedText::new();
         for sentence in sentences {
             text.add(sentence.split(' ')).unwrap();
         }
@@ -201,7 +201,7 @@ mod tests {
 
     #[test]
     fn words_that_no_line_could_hold_are_left_out() {
-        let mut text = Text::new();
+        let mut text = InternedText::new();
         text.add(["a", "b\tc", "a", "", "a", "d\r"]).unwrap();
         assert_eq!((text.tokens(), text.words(1)), (3, 1));
         assert_eq!(Bigrams::count(text, 1).total, 0);

@@ -52,7 +52,10 @@ impl Conll {
     /// Keeps a comment line.
     fn comment(&mut self, line: &Line) {
         match &mut self.open {
-            Some(open) => open.layout.apart.push((open.len(), line.text.to_owned())),
+            Some(open) => open
+                .layout
+                .extra_lines
+                .push((open.len(), line.text.to_owned())),
             None => self.comments.push(line.text.to_owned()),
         }
     }
@@ -423,7 +426,7 @@ mod tests {
         assert_eq!(rows(&read[0]), [["a", "O"], ["c", "O"]]);
         assert_eq!(read[0].layout.comments, ["# id 1"]);
         assert_eq!(
-            read[0].layout.apart,
+            read[0].layout.extra_lines,
             [(1, "#b O".to_owned()), (2, "# end".to_owned())]
         );
         assert_eq!(sentences("#b O\n", &conll()).unwrap()[0].cell(0, 0), "#b");

@@ -159,7 +159,7 @@ fn complete(sentence: &Sentence, reach: Reach, line: u64) -> Result<()> {
 /// Keeps a line that is no word, with the word that it stands before.
 fn keep(sentence: &mut Sentence, line: &Line) {
     let t = sentence.len();
-    sentence.layout.apart.push((t, line.text.to_owned()));
+    sentence.layout.extra_lines.push((t, line.text.to_owned()));
 }
 
 /// The ten cells of a line.
@@ -252,9 +252,9 @@ mod tests {
         assert_eq!(read.len(), 2);
         assert_eq!(read[0].len(), 2);
         assert_eq!(read[0].layout.comments, ["# sent_id = 1", "# text = x"]);
-        let places: Vec<usize> = read[0].layout.apart.iter().map(|(t, _)| *t).collect();
+        let places: Vec<usize> = read[0].layout.extra_lines.iter().map(|(t, _)| *t).collect();
         assert_eq!(places, [0, 0, 1, 2]);
-        assert_eq!(read[0].layout.apart[3].1, row("2.1").trim_end());
+        assert_eq!(read[0].layout.extra_lines[3].1, row("2.1").trim_end());
         assert_eq!(read[0].labels().unwrap(), ["NOUN", "NOUN"]);
         assert_eq!(read[1].place(0).to_string(), "x:11");
         let word = read[0].schema().position("word").unwrap();

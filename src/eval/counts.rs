@@ -13,7 +13,7 @@ pub struct Counts {
 
 /// Precision, recall and their harmonic mean; 0 where there is nothing to divide by.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Scores {
+pub struct Metrics {
     /// Correct among the predicted.
     pub precision: f64,
     /// Correct among the gold.
@@ -25,17 +25,17 @@ pub struct Scores {
 impl Counts {
     /// Scores as fractions, in 0..=1.
     #[must_use]
-    pub fn scores(self) -> Scores {
+    pub fn metrics(self) -> Metrics {
         self.scaled(1.0)
     }
 
     /// Scores in percent, by conlleval's arithmetic, so that they round as its do.
     #[must_use]
-    pub fn percentages(self) -> Scores {
+    pub fn percentages(self) -> Metrics {
         self.scaled(100.0)
     }
 
-    fn scaled(self, one: f64) -> Scores {
+    fn scaled(self, one: f64) -> Metrics {
         let precision = ratio(one, self.correct, self.predicted);
         let recall = ratio(one, self.correct, self.gold);
         let f1 = if precision + recall > 0.0 {
@@ -43,7 +43,7 @@ impl Counts {
         } else {
             0.0
         };
-        Scores {
+        Metrics {
             precision,
             recall,
             f1,
@@ -71,7 +71,7 @@ mod tests {
             gold: 2,
             predicted: 4,
         };
-        let scores = counts.scores();
+        let scores = counts.metrics();
         assert_eq!((scores.precision, scores.recall), (0.25, 0.5));
         assert_eq!(scores.f1, 2.0 * 0.125 / 0.75);
         assert_eq!(counts.percentages().precision, 25.0);
@@ -79,11 +79,11 @@ mod tests {
 
     #[test]
     fn of_nothing_every_score_is_zero() {
-        assert_eq!(Counts::default().scores(), Scores::default());
+        assert_eq!(Counts::default().metrics(), Metrics::default());
         let nothing_found = Counts {
             gold: 3,
             ..Counts::default()
         };
-        assert_eq!(nothing_found.scores(), Scores::default());
+        assert_eq!(nothing_found.metrics(), Metrics::default());
     }
 }

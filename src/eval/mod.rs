@@ -1,7 +1,7 @@
 //! Evaluation: predicted labels against gold ones, counted as conlleval counts.
 //!
 //! [`Evaluation`] takes sentences one at a time and keeps counts alone. Its `Display` is the report for
-//! people, [`Evaluation::report`] the one for programs. [`Comparison`] takes the labels of two taggers
+//! people, [`Evaluation::report`] the one for programs. [`PairedBootstrap`] takes the labels of two taggers
 //! and says whether one is better.
 
 mod bootstrap;
@@ -15,10 +15,10 @@ mod text;
 use std::collections::BTreeMap;
 
 use crate::error::{Error, Result};
-use crate::label::Chunk;
-pub use bootstrap::{Comparison, ComparisonReport, Difference};
+use crate::label::ChunkLabel;
+pub use bootstrap::{BootstrapReport, Difference, PairedBootstrap};
 pub use confusion::Confusion;
-pub use counts::{Counts, Scores};
+pub use counts::{Counts, Metrics};
 pub use report::{Report, ScoreReport, SpanReport};
 
 use confusion::Confusions;
@@ -94,12 +94,12 @@ impl Evaluation {
             )));
         }
         self.sentences += 1;
-        let outside = (Chunk::OUTSIDE, Chunk::OUTSIDE);
+        let outside = (ChunkLabel::OUTSIDE, ChunkLabel::OUTSIDE);
         let mut previous = outside;
         for (gold, predicted) in gold.iter().zip(predicted) {
             let (gold, predicted) = (gold.as_ref(), predicted.as_ref());
             self.add_token(gold, predicted);
-            let chunks = (Chunk::parse(gold), Chunk::parse(predicted));
+            let chunks = (ChunkLabel::parse(gold), ChunkLabel::parse(predicted));
             self.step(previous, chunks);
             previous = chunks;
         }
@@ -116,7 +116,7 @@ impl Evaluation {
     fn add_token(&mut self, gold: &str, predicted: &str) {
         self.tokens += 1;
         self.correct_tokens += u64::from(gold == predicted);
-        let chunk = Chunk::parse(gold);
+        let chunk = ChunkLabel::parse(gold);
         self.kind_seen |= chunk.is_inside() && !chunk.kind.is_empty();
         self.only_chunks &= chunk.is_inside() || gold == "O";
         if let Some(confusions) = &mut self.confusions {
@@ -125,7 +125,11 @@ impl Evaluation {
     }
 
     /// Moves the automaton from one token to the next; chunks are (gold, predicted).
-    fn step(&mut self, previous: (Chunk<'_>, Chunk<'_>), next: (Chunk<'_>, Chunk<'_>)) {
+    fn step(
+        &mut self,
+        previous: (ChunkLabel<'_>, ChunkLabel<'_>),
+        next: (ChunkLabel<'_>, ChunkLabel<'_>),
+    ) {
         if self.both_inside {
             let gold_ends = previous.0.ends_before(next.0);
             let predicted_ends = previous.1.ends_before(next.1);
@@ -218,19 +222,19 @@ impl Evaluation {
     /// Fraction of predicted spans that are correct.
     #[must_use]
     pub fn precision(&self) -> f64 {
-        self.spans().scores().precision
+        self.spans().metrics().precision
     }
 
     /// Fraction of gold spans that are found.
     #[must_use]
     pub fn recall(&self) -> f64 {
-        self.spans().scores().recall
+        self.spans().metrics().recall
     }
 
     /// Harmonic mean of precision and recall over all types.
     #[must_use]
     pub fn f1(&self) -> f64 {
-        self.spans().scores().f1
+        self.spans().metrics().f1
     }
 
     /// Counts of each label as such, labels in bytewise order; none without

@@ -59,7 +59,7 @@ pub struct ScoreReport {
 
 impl From<Counts> for ScoreReport {
     fn from(counts: Counts) -> Self {
-        let scores = counts.scores();
+        let scores = counts.metrics();
         Self {
             precision: scores.precision,
             recall: scores.recall,
@@ -73,7 +73,7 @@ impl Evaluation {
     /// Token scores, and span scores where there are spans.
     #[must_use]
     pub fn report(&self) -> Report<'_> {
-        let scores = self.spans().scores();
+        let scores = self.spans().metrics();
         Report {
             tokens: self.tokens(),
             sentences: self.sentences(),

@@ -25,14 +25,14 @@ pub struct Span<'a> {
 
 /// A label as conlleval takes it apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Chunk<'a> {
+pub(crate) struct ChunkLabel<'a> {
     /// What stands before the first hyphen: `B`, `I`, `O`, or anything else.
     pub tag: &'a str,
     /// What stands after it; empty where there is no hyphen.
     pub kind: &'a str,
 }
 
-impl<'a> Chunk<'a> {
+impl<'a> ChunkLabel<'a> {
     /// What stands before the first token and after the last.
     pub const OUTSIDE: Self = Self { tag: "O", kind: "" };
 
@@ -48,7 +48,7 @@ impl<'a> Chunk<'a> {
     }
 
     /// Whether a span that `self` belongs to ends before `next`.
-    pub fn ends_before(self, next: Chunk<'_>) -> bool {
+    pub fn ends_before(self, next: ChunkLabel<'_>) -> bool {
         matches!(
             (self.tag, next.tag),
             ("E" | "S" | "[" | "]", _) | ("B" | "I", "B" | "O" | "S")
@@ -56,7 +56,7 @@ impl<'a> Chunk<'a> {
     }
 
     /// Whether a span starts with `self`, standing after `previous`.
-    pub fn starts_after(self, previous: Chunk<'_>) -> bool {
+    pub fn starts_after(self, previous: ChunkLabel<'_>) -> bool {
         matches!(
             (previous.tag, self.tag),
             (_, "S" | "[" | "]")
@@ -75,9 +75,9 @@ impl<'a> Chunk<'a> {
 pub fn spans<S: AsRef<str>>(labels: &[S]) -> Vec<Span<'_>> {
     let mut spans = Vec::new();
     let mut open: Option<(usize, &str)> = None;
-    let mut previous = Chunk::OUTSIDE;
+    let mut previous = ChunkLabel::OUTSIDE;
     for (t, label) in labels.iter().enumerate() {
-        let chunk = Chunk::parse(label.as_ref());
+        let chunk = ChunkLabel::parse(label.as_ref());
         let starts = chunk.starts_after(previous);
         if (starts || previous.ends_before(chunk))
             && let Some((start, kind)) = open.take()

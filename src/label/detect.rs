@@ -1,7 +1,7 @@
 //! Finding the scheme of a corpus.
 
 use super::encode::tag;
-use super::{Chunk, Scheme, Span, spans};
+use super::{ChunkLabel, Scheme, Span, spans};
 
 /// One sentence in this many may be illegal in the scheme that [`SchemeDetector::prevailing`] names.
 const ONE_ILLEGAL_IN: u64 = 100;
@@ -96,7 +96,7 @@ fn is_label(label: &str, scheme: Scheme) -> bool {
         Scheme::Iob1 | Scheme::Iob2 => &["B", "I"],
         Scheme::Bioes => &["B", "I", "E", "S"],
     };
-    label == "O" || tags.contains(&Chunk::parse(label).tag)
+    label == "O" || tags.contains(&ChunkLabel::parse(label).tag)
 }
 
 /// Whether `labels` is how `scheme` writes `spans`, which are the spans of `labels`.
@@ -105,11 +105,11 @@ fn is_legal<S: AsRef<str>>(labels: &[S], spans: &[Span<'_>], scheme: Scheme) -> 
     let mut end = 0;
     for (i, span) in spans.iter().enumerate() {
         let inside = (span.start..span.end).all(|t| {
-            let written = Chunk {
+            let written = ChunkLabel {
                 tag: tag(scheme, spans, i, t),
                 kind: span.kind,
             };
-            Chunk::parse(labels[t].as_ref()) == written
+            ChunkLabel::parse(labels[t].as_ref()) == written
         });
         if !inside || !outside(&labels[end..span.start]) {
             return false;

@@ -2,13 +2,13 @@
 //!
 //! Spans are the common currency: [`spans`] reads any label sequence as conlleval does, whatever
 //! its scheme and however broken; [`encode`] writes spans in a scheme; [`convert`] is the one
-//! after the other. [`detect`] asks the reverse question, and [`Constraint`] says which labels may
+//! after the other. [`detect`] asks the reverse question, and [`SchemeConstraint`] says which labels may
 //! follow each other.
 
 mod chunk;
-mod constraint;
 mod detect;
 mod encode;
+mod scheme_constraint;
 mod set;
 #[cfg(test)]
 mod tests;
@@ -18,11 +18,11 @@ use std::str::FromStr;
 
 use crate::error::{Error, Result};
 
-pub(crate) use chunk::Chunk;
+pub(crate) use chunk::ChunkLabel;
 pub use chunk::{Span, spans};
-pub use constraint::Constraint;
 pub use detect::{SchemeDetector, detect};
 pub use encode::{convert, encode};
+pub use scheme_constraint::SchemeConstraint;
 pub use set::LabelSet;
 
 /// How a label sequence writes spans.

@@ -3,7 +3,7 @@
 use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
 
-use super::Chunk;
+use super::ChunkLabel;
 use crate::error::{Error, Result};
 use crate::ids::LabelId;
 
@@ -58,9 +58,9 @@ impl LabelSet {
     /// type, or all of them are `O` or bare chunk tags.
     #[must_use]
     pub fn write_spans(&self) -> bool {
-        let chunks = || self.names.iter().map(|name| Chunk::parse(name));
+        let chunks = || self.names.iter().map(|name| ChunkLabel::parse(name));
         chunks().any(|c| c.is_inside() && !c.kind.is_empty())
-            || chunks().all(|c| c.is_inside() || c == Chunk::OUTSIDE)
+            || chunks().all(|c| c.is_inside() || c == ChunkLabel::OUTSIDE)
     }
 
     /// The name of `id`.

@@ -158,7 +158,7 @@ impl Header {
 /// The constraint that keeps decoding to the legal label sequences of a scheme; none where every
 /// sequence is legal.
 pub(crate) fn decoding_constraint(labels: &LabelSet, scheme: Scheme) -> Option<Constraint> {
-    let legal = label::Constraint::new(labels, scheme);
+    let legal = label::SchemeConstraint::new(labels, scheme);
     legal
         .is_binding()
         .then(|| Constraint::new(legal.transitions(), legal.starts(), legal.ends()))

@@ -14,9 +14,9 @@ fn numbers() -> impl FnMut(usize) -> usize {
 }
 
 /// Sentences in which consonants and vowels take turns.
-fn syllables() -> Text {
+fn syllables() -> InternedText {
     let mut number = numbers();
-    let mut text = Text::new();
+    let mut text = InternedText::new();
     for _ in 0..60 {
         let letters = (0..10).map(|i| match i % 2 {
             0 => ["b", "d", "f", "g", "k"][number(5)],
@@ -28,7 +28,7 @@ fn syllables() -> Text {
     text
 }
 
-fn learn(text: Text, classes: usize) -> Clusters {
+fn learn(text: InternedText, classes: usize) -> Clusters {
     Clusters::learn(text, classes, 1, &mut |_, _| {}).unwrap()
 }
 
@@ -94,7 +94,7 @@ fn every_word_has_a_path_and_every_class_its_own() {
 
 #[test]
 fn the_file_has_paths_words_and_counts() {
-    let mut text = Text::new();
+    let mut text = InternedText::new();
     text.add(["a", "b", "a", "b", "a"]).unwrap();
     let clusters = learn(text, 2);
     let mut written = Vec::new();
@@ -132,7 +132,7 @@ fn the_observer_sees_every_word() {
 #[test]
 fn what_cannot_be_clustered_is_an_error() {
     let fault = |sentences: &[&str], classes, min_count| {
-        let mut text = Text::new();
+        let mut text = InternedText::new();
         for sentence in sentences {
             text.add(sentence.split_whitespace()).unwrap();
         }
@@ -166,7 +166,7 @@ fn the_order_of_sentences_does_not_matter() {
         "a dog sleeps",
     ];
     let clustered = |order: &mut dyn Iterator<Item = &&str>| {
-        let mut text = Text::new();
+        let mut text = InternedText::new();
         for sentence in order {
             text.add(sentence.split(' ')).unwrap();
         }

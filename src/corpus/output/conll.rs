@@ -50,7 +50,7 @@ pub(super) fn boundary(buffer: &mut String, tagged: &Tagged, separator: char) ->
 fn block(buffer: &mut String, tagged: &Tagged, labels: &[&str], separator: char) -> Result<()> {
     let sentence = tagged.sentence;
     // Multiword tokens and empty nodes of CoNLL-U have no place among rows that all have a label.
-    let comments = sentence.layout.apart.iter();
+    let comments = sentence.layout.extra_lines.iter();
     let mut comments = comments
         .filter(|(_, text)| text.starts_with('#'))
         .peekable();

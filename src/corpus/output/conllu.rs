@@ -62,9 +62,9 @@ pub(super) fn sentence(
     comments(buffer, tagged);
     let target = target(label);
     let native = sentence.schema().names() == CONLLU_COLUMNS;
-    let mut apart = layout.apart.iter().peekable();
+    let mut extra_lines = layout.extra_lines.iter().peekable();
     for t in 0..=sentence.len() {
-        while let Some((_, text)) = apart.next_if(|(before, _)| *before <= t) {
+        while let Some((_, text)) = extra_lines.next_if(|(before, _)| *before <= t) {
             buffer.push_str(text);
             buffer.push('\n');
         }

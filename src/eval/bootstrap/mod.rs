@@ -36,7 +36,7 @@ const TAIL: usize = 40;
 
 /// Two taggers on the same sentences, as counts per sentence.
 #[derive(Clone, Debug, Default)]
-pub struct Comparison {
+pub struct PairedBootstrap {
     sentences: Vec<Tally>,
     boundaries: Tally, // tokens of document boundaries, which every sample has
     kind_seen: bool,
@@ -79,7 +79,7 @@ impl Tally {
 
 /// What `compare --json` writes, under these names. Scores are fractions in 0..=1.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct ComparisonReport {
+pub struct BootstrapReport {
     /// Number of tokens, document boundaries included.
     pub tokens: u64,
     /// Number of sentences.
@@ -110,7 +110,7 @@ pub struct Difference {
     pub p_value: f64,
 }
 
-impl Comparison {
+impl PairedBootstrap {
     /// Nothing counted yet.
     #[must_use]
     pub fn new() -> Self {
@@ -166,7 +166,7 @@ impl Comparison {
     /// # Errors
     ///
     /// [`Error::Parameter`] when there are no sentences or no samples.
-    pub fn bootstrap(&self, samples: u32, seed: u64) -> Result<ComparisonReport> {
+    pub fn run(&self, samples: u32, seed: u64) -> Result<BootstrapReport> {
         if self.sentences.is_empty() || samples == 0 {
             return Err(Error::parameter(
                 "a comparison needs at least one sentence and one sample",
@@ -184,7 +184,7 @@ impl Comparison {
         let of = |scores, metric: usize| {
             Difference::new(scores, drawn.iter().map(|d| d[metric]).collect())
         };
-        Ok(ComparisonReport {
+        Ok(BootstrapReport {
             tokens: whole.tokens,
             sentences: self.sentences.len() as u64,
             samples,

@@ -2,13 +2,13 @@
 
 use std::fmt;
 
-use super::{ComparisonReport, Difference};
+use super::{BootstrapReport, Difference};
 
 /// Levels of significance that are named, strictest first.
 const LEVELS: [(f64, &str); 3] = [(0.001, "0.1%"), (0.01, "1%"), (0.05, "5%")];
 
 /// A table in percent, with a verdict on each score; with a final line end.
-impl fmt::Display for ComparisonReport {
+impl fmt::Display for BootstrapReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,

@@ -144,7 +144,7 @@ fn marginals_of_a_token_sum_to_one() {
 #[test]
 fn the_n_best_are_distinct_sorted_and_legal() {
     let tagger = tagger();
-    let legal = label::Constraint::new(&tagger.model().header().labels, Scheme::Iob2);
+    let legal = label::SchemeConstraint::new(&tagger.model().header().labels, Scheme::Iob2);
     for words in SENTENCES {
         let options = TagOptions {
             nbest: 1000,

@@ -7,8 +7,8 @@ use serde_json::Value;
 use super::*;
 
 /// A comparison of sentences that are given as `gold / A / B`.
-fn comparison(sentences: &[&str]) -> Comparison {
-    let mut comparison = Comparison::new();
+fn bootstrap(sentences: &[&str]) -> PairedBootstrap {
+    let mut bootstrap = PairedBootstrap::new();
     for sentence in sentences {
         let sides: Vec<Vec<&str>> = sentence
             .split('/')
@@ -17,9 +17,9 @@ fn comparison(sentences: &[&str]) -> Comparison {
         let [gold, a, b] = &sides[..] else {
             panic!("{sentence}");
         };
-        comparison.add(gold, [a, b]).unwrap();
+        bootstrap.add(gold, [a, b]).unwrap();
     }
-    comparison
+    bootstrap
 }
 
 const FOUR: [&str; 4] = [
@@ -58,7 +58,7 @@ fn all_differences() -> Vec<f64> {
 
 #[test]
 fn sentences_are_counted_as_by_hand() {
-    let report = comparison(&FOUR).bootstrap(1, 0).unwrap();
+    let report = bootstrap(&FOUR).run(1, 0).unwrap();
     let f1 = report.f1.unwrap();
     assert_eq!((f1.a, f1.b), (4.0 / 9.0, 8.0 / 11.0));
     assert_eq!(
@@ -72,8 +72,8 @@ fn sentences_are_counted_as_by_hand() {
 #[test]
 fn every_sample_is_drawn_as_often_as_it_should_be() {
     const SAMPLES: u32 = 100_000;
-    let comparison = comparison(&FOUR);
-    let drawn = (0..u64::from(SAMPLES)).map(|s| difference(comparison.sample(3, s).f1()));
+    let bootstrap = bootstrap(&FOUR);
+    let drawn = (0..u64::from(SAMPLES)).map(|s| difference(bootstrap.sample(3, s).f1()));
     let drawn: Vec<f64> = drawn.collect();
     let all = all_differences();
     let fraction = |values: &[f64], limit: f64| {
@@ -92,7 +92,7 @@ fn every_sample_is_drawn_as_often_as_it_should_be() {
 
 #[test]
 fn the_p_value_is_twice_the_smaller_tail() {
-    let report = comparison(&FOUR).bootstrap(100_000, 5).unwrap();
+    let report = bootstrap(&FOUR).run(100_000, 5).unwrap();
     let all = all_differences();
     let tail = all.iter().filter(|&&d| d <= 0.0).count() as f64 / 256.0;
     let found = report.f1.unwrap().p_value;
@@ -122,8 +122,8 @@ fn the_interval_leaves_one_in_forty_samples_out_at_either_end() {
 
 #[test]
 fn taggers_that_agree_do_not_differ() {
-    let same = comparison(&["B-X O / O O / O O", "O B-X / O B-X / O B-X"]);
-    let f1 = same.bootstrap(200, 1).unwrap().f1.unwrap();
+    let same = bootstrap(&["B-X O / O O / O O", "O B-X / O B-X / O B-X"]);
+    let f1 = same.run(200, 1).unwrap().f1.unwrap();
     assert_eq!(
         (f1.difference, f1.interval, f1.p_value),
         (0.0, [0.0, 0.0], 1.0)
@@ -132,56 +132,56 @@ fn taggers_that_agree_do_not_differ() {
 
 #[test]
 fn a_better_tagger_on_every_sentence_has_the_least_p_value() {
-    let better = comparison(&["B-X O / O O / B-X O"; 5]);
-    let f1 = better.bootstrap(999, 1).unwrap().f1.unwrap();
+    let better = bootstrap(&["B-X O / O O / B-X O"; 5]);
+    let f1 = better.run(999, 1).unwrap().f1.unwrap();
     assert_eq!((f1.interval, f1.p_value), ([1.0, 1.0], 0.002));
 }
 
 #[test]
 fn labels_that_write_no_spans_have_no_f1() {
-    let report = comparison(&["N V / N N / N V"]).bootstrap(10, 1).unwrap();
+    let report = bootstrap(&["N V / N N / N V"]).run(10, 1).unwrap();
     assert_eq!(report.f1, None);
     assert_eq!(report.accuracy.difference, 0.5);
 }
 
 #[test]
 fn document_boundaries_count_as_tokens_but_are_not_drawn() {
-    let mut comparison = comparison(&["B-X / O / B-X"]);
-    comparison.add_document_start();
-    let report = comparison.bootstrap(10, 1).unwrap();
+    let mut bootstrap = bootstrap(&["B-X / O / B-X"]);
+    bootstrap.add_document_start();
+    let report = bootstrap.run(10, 1).unwrap();
     assert_eq!((report.sentences, report.tokens), (1, 2));
     assert_eq!(report.accuracy.interval, [0.5, 0.5]);
 }
 
 #[test]
 fn the_result_is_the_same_for_any_number_of_threads() {
-    let comparison = comparison(&FOUR);
+    let bootstrap = bootstrap(&FOUR);
     let with = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
         let pool = pool.build().unwrap();
-        pool.install(|| comparison.bootstrap(500, 9).unwrap())
+        pool.install(|| bootstrap.run(500, 9).unwrap())
     };
     assert_eq!(with(1), with(3));
 }
 
 #[test]
 fn another_seed_draws_other_samples() {
-    let comparison = comparison(&FOUR);
-    let at = |seed| comparison.bootstrap(500, seed).unwrap().accuracy.p_value;
+    let bootstrap = bootstrap(&FOUR);
+    let at = |seed| bootstrap.run(500, seed).unwrap().accuracy.p_value;
     assert_ne!(at(1), at(2));
 }
 
 #[test]
 fn what_cannot_be_compared_is_an_error() {
-    let mut comparison = Comparison::new();
-    assert!(comparison.bootstrap(1, 1).is_err());
-    let error = comparison.add(&["O", "O"], [&["O", "O"], &["O"]]);
+    let mut bootstrap = PairedBootstrap::new();
+    assert!(bootstrap.run(1, 1).is_err());
+    let error = bootstrap.add(&["O", "O"], [&["O", "O"], &["O"]]);
     assert_eq!(
         error.unwrap_err().to_string(),
         "sentence 1 has 2 gold labels but 1 predicted ones"
     );
-    comparison.add(&["O"], [&["O"], &["O"]]).unwrap();
-    assert!(comparison.bootstrap(0, 1).is_err());
+    bootstrap.add(&["O"], [&["O"], &["O"]]).unwrap();
+    assert!(bootstrap.run(0, 1).is_err());
 }
 
 #[test]
@@ -193,7 +193,7 @@ fn the_table_names_the_level_of_significance() {
         interval: [0.012, 0.0431],
         p_value,
     };
-    let report = ComparisonReport {
+    let report = BootstrapReport {
         tokens: 20,
         sentences: 3,
         samples: 2000,
@@ -232,17 +232,17 @@ fn number(value: &Value) -> f64 {
 }
 
 /// The generated comparison and what the script found of it.
-fn generated() -> (Comparison, Value) {
+fn generated() -> (PairedBootstrap, Value) {
     let [gold, a, b] = ["gold", "a", "b"].map(|name| file(&format!("{name}.conll")));
-    let mut comparison = Comparison::new();
+    let mut bootstrap = PairedBootstrap::new();
     for (gold, (a, b)) in sentences(&gold)
         .iter()
         .zip(sentences(&a).iter().zip(&sentences(&b)))
     {
-        comparison.add(gold, [a, b]).unwrap();
+        bootstrap.add(gold, [a, b]).unwrap();
     }
     (
-        comparison,
+        bootstrap,
         serde_json::from_str(&file("expected.json")).unwrap(),
     )
 }
@@ -263,8 +263,8 @@ fn assert_near(found: &Difference, expected: &Value, tolerance: f64) {
 
 #[test]
 fn another_program_finds_the_same_with_the_same_draws() {
-    let (comparison, expected) = generated();
-    let report = comparison.bootstrap(2000, 7).unwrap();
+    let (bootstrap, expected) = generated();
+    let report = bootstrap.run(2000, 7).unwrap();
     assert_eq!(report.tokens, expected["tokens"].as_u64().unwrap());
     assert_near(&report.f1.unwrap(), &expected["same_draws"]["f1"], 1e-14);
     assert_near(&report.accuracy, &expected["same_draws"]["accuracy"], 1e-14);
@@ -272,8 +272,8 @@ fn another_program_finds_the_same_with_the_same_draws() {
 
 #[test]
 fn another_program_finds_about_the_same_with_other_draws() {
-    let (comparison, expected) = generated();
-    let report = comparison.bootstrap(50_000, 1).unwrap();
+    let (bootstrap, expected) = generated();
+    let report = bootstrap.run(50_000, 1).unwrap();
     assert_near(&report.f1.unwrap(), &expected["other_draws"]["f1"], 0.01);
     assert_near(&report.accuracy, &expected["other_draws"]["accuracy"], 0.01);
 }

@@ -1,6 +1,6 @@
 //! Which label sequences a scheme allows, for constrained decoding.
 
-use super::{Chunk, LabelSet, Scheme};
+use super::{ChunkLabel, LabelSet, Scheme};
 use crate::ids::LabelId;
 
 /// Which labels may start a sentence, end it, and follow each other.
@@ -25,13 +25,13 @@ use crate::ids::LabelId;
 ///
 /// The methods take identifiers of the set that it was made for, and panic on others.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Constraint {
+pub struct SchemeConstraint {
     start: Vec<bool>,   // [K]
     end: Vec<bool>,     // [K]
     allowed: Vec<bool>, // [K][K], from the row's label to the column's
 }
 
-impl Constraint {
+impl SchemeConstraint {
     /// What `scheme` allows the K labels. K² bytes.
     #[must_use]
     pub fn new(labels: &LabelSet, scheme: Scheme) -> Self {
@@ -124,7 +124,7 @@ enum State<'a> {
 
 impl<'a> State<'a> {
     fn new(label: &'a str, scheme: Scheme) -> Self {
-        let Chunk { tag, kind } = Chunk::parse(label);
+        let ChunkLabel { tag, kind } = ChunkLabel::parse(label);
         match (scheme, tag) {
             (_, _) if label == "O" => Self::Outside,
             (Scheme::Iob1 | Scheme::Iob2 | Scheme::Bioes, "B") => Self::Begin(kind),
@@ -173,7 +173,7 @@ mod tests {
         LabelSet::try_from(names.iter().map(|&n| n.to_owned()).collect::<Vec<_>>()).unwrap()
     }
 
-    fn allows(constraint: &Constraint, path: &[LabelId]) -> bool {
+    fn allows(constraint: &SchemeConstraint, path: &[LabelId]) -> bool {
         path.first().is_none_or(|&b| constraint.start(b))
             && path.last().is_none_or(|&a| constraint.end(a))
             && path.windows(2).all(|ab| constraint.allowed(ab[0], ab[1]))
@@ -195,7 +195,7 @@ mod tests {
     /// Compares with what re-encoding says, over all sequences of up to four tokens.
     fn assert_exact(names: &[&str], schemes: &[Scheme]) {
         let labels = set(names);
-        let constraint = Constraint::new(&labels, schemes[schemes.len() - 1]);
+        let constraint = SchemeConstraint::new(&labels, schemes[schemes.len() - 1]);
         for path in (1..=4).flat_map(|t| paths(labels.len(), t)) {
             let names: Vec<&str> = path.iter().map(|&id| labels.name(id)).collect();
             let mut detector = SchemeDetector::new();
@@ -221,15 +221,15 @@ mod tests {
     #[test]
     fn raw_labels_are_free() {
         let labels = set(&["B-X", "I-X", "NN"]);
-        assert!(!Constraint::new(&labels, Scheme::Raw).is_binding());
-        assert!(!Constraint::new(&labels, Scheme::Io).is_binding());
-        assert!(Constraint::new(&labels, Scheme::Iob2).is_binding());
+        assert!(!SchemeConstraint::new(&labels, Scheme::Raw).is_binding());
+        assert!(!SchemeConstraint::new(&labels, Scheme::Io).is_binding());
+        assert!(SchemeConstraint::new(&labels, Scheme::Iob2).is_binding());
     }
 
     #[test]
     fn labels_of_no_scheme_may_stand_anywhere() {
         let labels = set(&["O", "E-X", "I-X", "O-X"]);
-        let constraint = Constraint::new(&labels, Scheme::Iob2);
+        let constraint = SchemeConstraint::new(&labels, Scheme::Iob2);
         let [outside, foreign, inside, odd] = [0, 1, 2, 3].map(LabelId);
         assert!(constraint.start(foreign) && constraint.end(foreign));
         assert!(constraint.allowed(foreign, inside) && constraint.allowed(inside, foreign));
@@ -247,7 +247,7 @@ mod tests {
                 .collect();
             let labels = set(&names);
             for scheme in Scheme::ALL {
-                let constraint = Constraint::new(&labels, scheme);
+                let constraint = SchemeConstraint::new(&labels, scheme);
                 for t in 1..=3 {
                     assert!(
                         paths(labels.len(), t).any(|path| allows(&constraint, &path)),
@@ -260,6 +260,6 @@ mod tests {
 
     #[test]
     fn no_labels_need_no_constraint() {
-        assert!(!Constraint::new(&LabelSet::new(), Scheme::Bioes).is_binding());
+        assert!(!SchemeConstraint::new(&LabelSet::new(), Scheme::Bioes).is_binding());
     }
 }
