@@ -40,9 +40,9 @@ fn tag(
     for sentence in Reader::from_read(input, "bench corpus", reading) {
         let sentence = sentence.unwrap();
         let tagging = tagger
-            .tag(&sentence, TagOptions::default(), workspace)
+            .tag_with(&sentence, TagOptions::default(), workspace)
             .unwrap();
-        let labels: Vec<&str> = tagging.labels.iter().map(|&id| tagger.label(id)).collect();
+        let labels = tagger.label_names(&tagging.labels);
         tokens += labels.len();
         writer.write(&Tagged::new(&sentence, labels)).unwrap();
     }

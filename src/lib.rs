@@ -60,7 +60,7 @@
 //! # }
 //! ```
 //!
-//! [`Tagger::tag`](tag::Tagger::tag) also gives marginal probabilities and the n best label
+//! [`Tagger::tag_with`](tag::Tagger::tag_with) also gives marginal probabilities and the n best label
 //! sequences; [`corpus`] reads and writes files in the common formats; [`eval`] counts as
 //! conlleval does.
 //!

@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use dropchain::corpus::{Format, OutputFormat, ReadOptions, Reader, Tagged, WriteOptions, Writer};
 use dropchain::eval::Evaluation;
 use dropchain::sentence::Sentence;
-use dropchain::tag::{TagOptions, Tagger, Workspace};
+use dropchain::tag::Tagger;
 use dropchain::template::Template;
 use dropchain::tokenize::Tokenizer;
 use dropchain::train::{Defaults, Silent, TrainOptions, Trainer};
@@ -126,14 +126,13 @@ impl Arguments {
             ..WriteOptions::new(OutputFormat::Inline)
         };
         let mut writer = Writer::new(io::stdout(), "standard output", options)?;
-        let mut workspace = Workspace::default();
         let tokenizer = Tokenizer::new();
         let file = Arc::from("-");
         for (number, line) in io::stdin().lock().lines().enumerate() {
             let line = line.map_err(|e| Error::io("-", e))?;
             for sentence in tokenizer.read_line(&line, &file, number as u64 + 1)? {
-                let tagging = tagger.tag(&sentence, TagOptions::default(), &mut workspace)?;
-                let labels = tagging.labels.iter().map(|&id| tagger.label(id)).collect();
+                let tagging = tagger.tag(&sentence)?;
+                let labels = tagger.label_names(&tagging.labels);
                 writer.write(&Tagged::new(&sentence, labels))?;
             }
             io::stdout().flush().map_err(stdout_failed)?;
@@ -145,10 +144,9 @@ impl Arguments {
 /// Span F1 or accuracy, as a number and in words.
 fn score(tagger: &Tagger, sentences: &[Sentence]) -> Result<(f64, String)> {
     let mut evaluation = Evaluation::new();
-    let mut workspace = Workspace::default();
     for sentence in sentences {
-        let tagging = tagger.tag(sentence, TagOptions::default(), &mut workspace)?;
-        let predicted: Vec<&str> = tagging.labels.iter().map(|&id| tagger.label(id)).collect();
+        let tagging = tagger.tag(sentence)?;
+        let predicted = tagger.label_names(&tagging.labels);
         evaluation.add(&sentence.labels().unwrap_or_default(), &predicted)?;
     }
     let (name, score) = if evaluation.has_spans() {

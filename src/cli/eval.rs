@@ -142,7 +142,7 @@ impl Arguments {
                 continue;
             }
             let tags = tagging?.labels;
-            let predicted: Vec<&str> = tags.iter().map(|&id| tagger.label(id)).collect();
+            let predicted = tagger.label_names(&tags);
             let gold = labels(sentence)?;
             any_known = any_known || gold.iter().any(|label| header.labels.id(label).is_some());
             if is_own {
@@ -207,7 +207,7 @@ impl Workspaces {
             // A workspace is scratch space: whatever a panic left in it is overwritten.
             let workspace = self.0[thread % self.0.len()].lock();
             let mut workspace = workspace.unwrap_or_else(PoisonError::into_inner);
-            tagger.tag(sentence, options, &mut workspace)
+            tagger.tag_with(sentence, options, &mut workspace)
         };
         match sentences {
             [sentence] => vec![tag(sentence)],

@@ -24,9 +24,7 @@ impl<'a> Shown<'a> {
     /// A tagging with labels in `scheme`.
     pub fn new(tagger: &'a Tagger, tagging: Tagging, scheme: Scheme) -> Self {
         let header = tagger.model().header();
-        let own = |labels: &[LabelId]| -> Vec<&'a str> {
-            labels.iter().map(|&id| tagger.label(id)).collect()
-        };
+        let own = |labels: &[LabelId]| tagger.label_names(labels);
         let names = |labels: &[LabelId]| -> Vec<Cow<'a, str>> {
             if scheme == header.scheme {
                 own(labels).into_iter().map(Cow::Borrowed).collect()

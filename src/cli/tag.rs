@@ -222,7 +222,7 @@ impl Job {
             let mut writer = Writer::new(text, OUTPUT, options)?;
             writer.begin_document(batch.new_document);
             for sentence in &batch.sentences {
-                let tagging = self.tagger.tag(sentence, self.options, workspace)?;
+                let tagging = self.tagger.tag_with(sentence, self.options, workspace)?;
                 let shown = Shown::new(&self.tagger, tagging, self.scheme);
                 writer.write(&shown.tagged(sentence))?;
             }

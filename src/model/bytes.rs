@@ -170,13 +170,13 @@ impl Bytes {
 
     /// The error for an attribute whose weights are not all there.
     #[cold]
-    pub fn without_weights(&self) -> Error {
+    pub fn missing_weights(&self) -> Error {
         self.damaged("an attribute has weights that do not exist")
     }
 
     /// The error for a weight that there is no score for.
     #[cold]
-    pub fn misplaced(&self) -> Error {
+    pub fn weight_without_label(&self) -> Error {
         self.damaged("a weight belongs to no label")
     }
 

@@ -7,7 +7,7 @@ use xxhash_rust::xxh3::Xxh3;
 
 use super::bytes::{Bytes, block_sums};
 use super::header::Header;
-use super::table::{Location, Rows, Sections, Table, TableBuilder, Weights};
+use super::table::{Sections, Table, TableBuilder, WeightLocation, WeightRows, Weights};
 use crate::atomic_file;
 use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprinter;
@@ -234,7 +234,7 @@ impl Model {
             .weights_at(kind, location)?
             .add_to(value, stride, scores)
         {
-            return Err(self.misplaced());
+            return Err(self.weight_without_label());
         }
         Ok(true)
     }
@@ -252,24 +252,24 @@ impl Model {
 
     /// Reads where [`Model::find`] will. Where many follow each other, memory is waited for once.
     #[inline(always)]
-    pub(crate) fn touch_slot(&self, kind: AttributeKind, key: u64) -> u8 {
-        self.table(kind).touch_slot(&self.bytes, key)
+    pub(crate) fn prefetch_slot(&self, kind: AttributeKind, key: u64) -> u8 {
+        self.table(kind).prefetch_slot(&self.bytes, key)
     }
 
     /// Reads where [`Model::weights_at`] will, likewise.
     #[inline(always)]
-    pub(crate) fn touch_weights(&self, kind: AttributeKind, location: Location) -> u8 {
-        self.table(kind).touch_weights(&self.bytes, location)
+    pub(crate) fn prefetch_weights(&self, kind: AttributeKind, location: WeightLocation) -> u8 {
+        self.table(kind).prefetch_weights(&self.bytes, location)
     }
 
     /// Where the weights of an attribute stand, if it is known.
     #[inline]
-    pub(crate) fn find(&self, kind: AttributeKind, key: u64) -> Result<Option<Location>> {
+    pub(crate) fn find(&self, kind: AttributeKind, key: u64) -> Result<Option<WeightLocation>> {
         self.table(kind).find(&self.bytes, key)
     }
 
     /// The weights of a kind as rows of numbers, if that is how they are written.
-    pub(crate) fn rows(&self, kind: AttributeKind) -> Option<Rows<'_>> {
+    pub(crate) fn rows(&self, kind: AttributeKind) -> Option<WeightRows<'_>> {
         self.table(kind).rows(&self.bytes)
     }
 
@@ -278,15 +278,15 @@ impl Model {
     pub(crate) fn weights_at(
         &self,
         kind: AttributeKind,
-        location: Location,
+        location: WeightLocation,
     ) -> Result<Weights<'_>> {
         self.table(kind).at(&self.bytes, location)
     }
 
     /// The error for weights that [`Weights::add_to`] finds no scores for.
     #[cold]
-    pub(crate) fn misplaced(&self) -> Error {
-        self.bytes.misplaced()
+    pub(crate) fn weight_without_label(&self) -> Error {
+        self.bytes.weight_without_label()
     }
 
     /// Checks every byte of the file.

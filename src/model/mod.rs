@@ -65,4 +65,4 @@ pub(crate) mod tests;
 pub use file::{AttributeKind, Model};
 pub use header::{Header, Precision, Provenance};
 pub(crate) use header::{MAX_LABELS, decoding_constraint};
-pub(crate) use table::{Location, Rows, TableBuilder};
+pub(crate) use table::{TableBuilder, WeightLocation, WeightRows};

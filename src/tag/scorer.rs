@@ -1,4 +1,8 @@
-//! From the attributes of tokens to the scores of their labels.
+//! Label scores of a sentence: X·Θ for its attributes.
+//!
+//! Most of the time goes into cache misses, first on the slots of the attribute tables and then on
+//! the weights. So the attributes of a sentence are collected first, and each step (prefetch slots,
+//! probe them, prefetch weights, sum) then runs over many of them, which lets the misses overlap.
 
 use std::cell::Cell;
 use std::hint::black_box;
@@ -6,94 +10,94 @@ use std::ops::BitOr;
 
 use crate::error::Result;
 use crate::extract::TokenSink;
-use crate::model::{AttributeKind, Location, Model, Rows};
+use crate::model::{AttributeKind, Model, WeightLocation, WeightRows};
 use crate::simd::{self, Kernel};
 use crate::template::{Attribute, AttributeSink};
 
-/// The memo of an attribute that the model does not have. That of one that it has is [`KNOWN`] and the
-/// place of its row, or its location where there are no rows; where the two are no 64-bit number the
-/// model is damaged, and it does not matter.
-const UNKNOWN: u64 = 1;
+/// The memo of an attribute that the model does not have. 0 means not looked up yet.
+const ABSENT: u64 = 1;
 
-const KNOWN: u64 = 2;
+/// Added to the byte offset of an attribute's row, or to its location in tables that are not read
+/// by [`WeightRows`], to make its memo. The sum overflows only if the model file is damaged, which
+/// is detected when the weights are read.
+const PRESENT: u64 = 2;
 
-/// Attributes whose weights are waited for together.
-const WINDOW: usize = 128;
+/// Number of attributes whose weights are prefetched together.
+const PREFETCH_WINDOW: usize = 128;
 
-/// Attributes of a kind, of those that have no memo of their own, whose memos are kept from sentence
-/// to sentence: as many as fit the cache of a processor.
-const RECENT: usize = 1 << 14;
+/// Entries of the memo cache for attributes that have no memo cell of their own (256 KiB per kind).
+const CACHED_MEMOS: usize = 1 << 14;
 
-/// What is reused from sentence to sentence.
+/// Buffers of a [`Scorer`], reused from sentence to sentence.
 #[derive(Debug, Default)]
-pub(super) struct Scratch {
-    kinds: [Gathered; 2],
-    rows: Vec<(usize, f64)>, // where weights stand, and what they are multiplied by
+pub(super) struct ScoringBuffers {
+    batches: [AttributeBatch; 2], // by attribute kind
+    rows: Vec<(usize, f64)>,      // byte offset of each row of weights, and its factor
     name: Vec<u8>,
 }
 
-/// The attributes of one kind.
+/// The attributes of one kind of a sentence.
 #[derive(Debug, Default)]
-struct Gathered {
-    wanted: Vec<(u64, f64)>,    // memo and value
-    ends: Vec<usize>,           // [T] end of each token in `wanted`
-    missing: Vec<(usize, u64)>, // number in `wanted` and key of those whose memo is not known
-    recent: Vec<(u64, u64)>,    // [RECENT] keys and memos, each where the key's low bits say
+struct AttributeBatch {
+    attributes: Vec<(u64, f64)>, // memo and value
+    ends: Vec<usize>,            // [T] end of each token in `attributes`
+    misses: Vec<(usize, u64)>,   // index in `attributes` and key, where the memo is unknown
+    cache: Vec<(u64, u64)>,      // [CACHED_MEMOS] keys and memos, direct-mapped
 }
 
-impl Scratch {
-    /// Forgets the last sentence.
+impl ScoringBuffers {
+    /// Clears the buffers for the next sentence, retaining cached look-ups.
     pub fn clear(&mut self) {
-        for gathered in &mut self.kinds {
-            gathered.wanted.clear();
-            gathered.ends.clear();
-            gathered.missing.clear();
+        for batch in &mut self.batches {
+            batch.attributes.clear();
+            batch.ends.clear();
+            batch.misses.clear();
         }
     }
 
-    /// Forgets what the model has.
+    /// Clears everything, for use with another model.
     pub fn forget(&mut self) {
         self.clear();
-        for gathered in &mut self.kinds {
-            gathered.recent.clear();
+        for batch in &mut self.batches {
+            batch.cache.clear();
         }
     }
 }
 
-impl Gathered {
-    /// Adds an attribute by its key.
+impl AttributeBatch {
+    /// Adds an attribute that has no memo cell.
     #[inline]
     fn push_key(&mut self, key: u64, value: f64) {
-        if self.recent.is_empty() {
-            self.recent.resize(RECENT, (0, 0));
+        if self.cache.is_empty() {
+            self.cache.resize(CACHED_MEMOS, (0, 0));
         }
-        let (known, memo) = self.recent[key as usize % RECENT];
-        if known != key || memo == 0 {
-            self.missing.push((self.wanted.len(), key));
+        let (cached, memo) = self.cache[key as usize % CACHED_MEMOS];
+        if cached != key || memo == 0 {
+            self.misses.push((self.attributes.len(), key));
         }
-        self.wanted.push((memo, value));
+        self.attributes.push((memo, value));
     }
 
-    /// Looks up the attributes whose memos are missing.
-    fn find_missing(
+    /// Looks up the attributes that were not in the cache.
+    fn resolve_misses(
         &mut self,
         kind: AttributeKind,
         model: &Model,
-        table: Option<&Rows<'_>>,
+        table: Option<&WeightRows<'_>>,
     ) -> Result<()> {
-        touch_all(&self.missing, |&(_, key)| model.touch_slot(kind, key));
-        for &(i, key) in &self.missing {
+        prefetch_all(&self.misses, |&(_, key)| model.prefetch_slot(kind, key));
+        for &(i, key) in &self.misses {
             let memo = memo(model.find(kind, key)?, table)?;
-            self.wanted[i].0 = memo;
-            self.recent[key as usize % RECENT] = (key, memo);
+            self.attributes[i].0 = memo;
+            self.cache[key as usize % CACHED_MEMOS] = (key, memo);
         }
         Ok(())
     }
 
-    /// Adds up rows of a table, [K] each, to scores, `[T][stride]`.
+    /// Adds the weights of all attributes to `scores`, `[T][stride]`, from a table of rows.
     fn add_rows(
         &mut self,
-        table: &Rows<'_>,
+        table: &WeightRows<'_>,
         rows: &mut Vec<(usize, f64)>,
         stride: usize,
         scores: &mut [f64],
@@ -101,36 +105,39 @@ impl Gathered {
         rows.clear();
         let mut start = 0;
         for end in &mut self.ends {
-            let wanted = &self.wanted[start..*end];
-            let known = wanted.iter().filter(|(memo, _)| *memo >= KNOWN);
-            rows.extend(known.map(|&(memo, value)| ((memo - KNOWN) as usize, value)));
+            let attributes = &self.attributes[start..*end];
+            let present = attributes.iter().filter(|(memo, _)| *memo >= PRESENT);
+            rows.extend(present.map(|&(memo, value)| ((memo - PRESENT) as usize, value)));
             start = std::mem::replace(end, rows.len());
         }
-        let (mut start, mut touched) = (0, 0);
+        let (mut start, mut prefetched) = (0, 0);
         for (&end, scores) in self.ends.iter().zip(scores.chunks_exact_mut(stride)) {
-            touch_ahead(&mut touched, end, rows, |&(place, _)| table.touch(place));
+            prefetch_through(&mut prefetched, end, rows, |&(row, _)| table.prefetch(row));
             table.add(&rows[start..end], scores)?;
             start = end;
         }
         Ok(())
     }
 
-    /// Adds up the weights of any table to scores, `[T][width]` in lines of `stride`.
+    /// Adds the weights of all attributes to `scores`, `[T][width]` in lines of `stride`, from a
+    /// table of any format.
     fn add_each(
         &self,
-        (kind, model): (AttributeKind, &Model),
-        (stride, width): (usize, usize),
+        kind: AttributeKind,
+        model: &Model,
+        stride: usize,
+        width: usize,
         scores: &mut [f64],
     ) -> Result<()> {
-        let (mut start, mut touched) = (0, 0);
+        let (mut start, mut prefetched) = (0, 0);
         for (&end, scores) in self.ends.iter().zip(scores.chunks_exact_mut(width)) {
-            touch_ahead(&mut touched, end, &self.wanted, |&(memo, _)| {
-                location(memo).map_or(0, |at| model.touch_weights(kind, at))
+            prefetch_through(&mut prefetched, end, &self.attributes, |&(memo, _)| {
+                location(memo).map_or(0, |at| model.prefetch_weights(kind, at))
             });
-            simd::dispatch(Sum {
+            simd::dispatch(AddWeights {
                 kind,
                 model,
-                wanted: &self.wanted[start..end],
+                attributes: &self.attributes[start..end],
                 stride,
                 scores,
             })?;
@@ -140,106 +147,116 @@ impl Gathered {
     }
 }
 
-/// Reads what `touch` does of each of them; the processor waits for many at once.
+/// Prefetches memory for every item.
+///
+/// `prefetch` is an ordinary load that returns what it read, so that safe code suffices; the loads
+/// do not depend on each other, so the processor overlaps them.
 #[inline(always)]
-fn touch_all<T>(all: &[T], touch: impl Fn(&T) -> u8) {
-    black_box(all.iter().map(touch).fold(0, BitOr::bitor));
+fn prefetch_all<T>(items: &[T], prefetch: impl Fn(&T) -> u8) {
+    black_box(items.iter().map(prefetch).fold(0, BitOr::bitor));
 }
 
-/// Touches windows of `all` until those before `end` are among them.
+/// Prefetches window after window of `items` until `prefetched`, the number of items done, reaches
+/// `end`.
 #[inline(always)]
-fn touch_ahead<T>(touched: &mut usize, end: usize, all: &[T], touch: impl Fn(&T) -> u8) {
-    while *touched < end {
-        let window = &all[*touched..all.len().min(*touched + WINDOW)];
-        touch_all(window, &touch);
-        *touched += WINDOW;
+fn prefetch_through<T>(
+    prefetched: &mut usize,
+    end: usize,
+    items: &[T],
+    prefetch: impl Fn(&T) -> u8,
+) {
+    while *prefetched < end {
+        let window = &items[*prefetched..items.len().min(*prefetched + PREFETCH_WINDOW)];
+        prefetch_all(window, &prefetch);
+        *prefetched += PREFETCH_WINDOW;
     }
 }
 
-/// The location that a memo stands for where there are no rows.
+/// The location that a memo holds, in tables that are not read by [`WeightRows`].
 #[inline(always)]
-fn location(memo: u64) -> Option<Location> {
-    (memo >= KNOWN).then(|| Location::from_number(memo - KNOWN))
+fn location(memo: u64) -> Option<WeightLocation> {
+    (memo >= PRESENT).then(|| WeightLocation::from_number(memo - PRESENT))
 }
 
-/// The memo of an attribute with this location, in a table of rows or in another.
+/// The memo for the result of a look-up.
 #[inline(always)]
-fn memo(found: Option<Location>, table: Option<&Rows<'_>>) -> Result<u64> {
+fn memo(found: Option<WeightLocation>, table: Option<&WeightRows<'_>>) -> Result<u64> {
     Ok(match (found, table) {
-        (None, _) => UNKNOWN,
-        (Some(location), Some(table)) => table.place(location)? as u64 + KNOWN,
-        (Some(location), None) => location.to_number().wrapping_add(KNOWN),
+        (None, _) => ABSENT,
+        (Some(location), Some(table)) => table.locate(location)? as u64 + PRESENT,
+        (Some(location), None) => location.to_number().wrapping_add(PRESENT),
     })
 }
 
-/// Adds up the weights of attributes.
-///
-/// What takes time is waiting for memory: first for slots, then for weights. So the attributes of a
-/// sentence are gathered, and then each step is done for many of them, which the processor overlaps.
+/// Collects the attributes of a sentence and sums their weights.
 pub(super) struct Scorer<'a> {
     pub model: &'a Model,
-    pub scratch: &'a mut Scratch,
+    pub buffers: &'a mut ScoringBuffers,
     pub stride: usize,
-    /// Length of a token's edge scores.
+    /// Length of a token's edge scores, 0 without edge attributes.
     pub width: usize,
-    pub fault: Result<()>,
+    /// The first error of the current token.
+    pub result: Result<()>,
 }
 
 impl Scorer<'_> {
     #[inline(always)]
-    fn take(&mut self, kind: AttributeKind, attribute: &Attribute<'_>, value: f64) {
+    fn push(&mut self, kind: AttributeKind, attribute: &Attribute<'_>, value: f64) {
         match attribute.memo().map_or(0, Cell::get) {
-            0 => self.look_up(kind, attribute, value),
-            UNKNOWN => {}
-            memo => self.scratch.kinds[kind as usize].wanted.push((memo, value)),
+            0 => self.push_unknown(kind, attribute, value),
+            ABSENT => {}
+            memo => self.buffers.batches[kind as usize]
+                .attributes
+                .push((memo, value)),
         }
     }
 
-    /// Takes an attribute by its key, or by its memo where it has one, which is then set.
+    /// Adds an attribute whose memo is not known. If it has a memo cell, it is looked up at once
+    /// and the cell set, else by [`AttributeBatch::resolve_misses`].
     #[inline(never)]
-    fn look_up(&mut self, kind: AttributeKind, attribute: &Attribute<'_>, value: f64) {
+    fn push_unknown(&mut self, kind: AttributeKind, attribute: &Attribute<'_>, value: f64) {
         let key = match self.model.fingerprinter() {
             Some(_) => attribute.key(),
             None => {
-                let name = &mut self.scratch.name;
+                let name = &mut self.buffers.name;
                 name.clear();
                 attribute.write(name);
                 self.model.key(kind, name)
             }
         };
-        let gathered = &mut self.scratch.kinds[kind as usize];
+        let batch = &mut self.buffers.batches[kind as usize];
         match attribute.memo() {
-            None => gathered.push_key(key, value),
+            None => batch.push_key(key, value),
             Some(cell) => {
                 let table = self.model.rows(kind);
                 let found = self.model.find(kind, key);
                 match found.and_then(|found| memo(found, table.as_ref())) {
                     Ok(memo) => {
                         cell.set(memo);
-                        gathered.wanted.push((memo, value));
+                        batch.attributes.push((memo, value));
                     }
-                    Err(fault) => self.fault = Err(fault),
+                    Err(error) => self.result = Err(error),
                 }
             }
         }
     }
 
-    /// Adds the weights of all attributes to the scores of their tokens, nodes `[T][stride]` and edges
-    /// `[T][width]`, in the order in which they came.
+    /// Adds the weights of all attributes, in the order in which they came, to the scores of their
+    /// tokens: nodes `[T][stride]`, edges `[T][width]`.
     pub fn finish(self, nodes: &mut [f64], edges: &mut [f64]) -> Result<()> {
-        self.fault?;
-        let Scratch { kinds, rows, .. } = self.scratch;
+        self.result?;
+        let ScoringBuffers { batches, rows, .. } = self.buffers;
         for (kind, scores, width) in [
             (AttributeKind::Node, nodes, self.stride),
             (AttributeKind::Edge, edges, self.width),
         ] {
-            let gathered = &mut kinds[kind as usize];
+            let batch = &mut batches[kind as usize];
             let table = self.model.rows(kind);
-            gathered.find_missing(kind, self.model, table.as_ref())?;
+            batch.resolve_misses(kind, self.model, table.as_ref())?;
             match table {
-                _ if gathered.wanted.is_empty() => {}
-                Some(table) => gathered.add_rows(&table, rows, self.stride, scores)?,
-                None => gathered.add_each((kind, self.model), (self.stride, width), scores)?,
+                _ if batch.attributes.is_empty() => {}
+                Some(table) => batch.add_rows(&table, rows, self.stride, scores)?,
+                None => batch.add_each(kind, self.model, self.stride, width, scores)?,
             }
         }
         Ok(())
@@ -249,51 +266,49 @@ impl Scorer<'_> {
 impl AttributeSink for Scorer<'_> {
     #[inline(always)]
     fn node(&mut self, attribute: &Attribute<'_>, value: f64) {
-        self.take(AttributeKind::Node, attribute, value);
+        self.push(AttributeKind::Node, attribute, value);
     }
 
     fn edge(&mut self, attribute: &Attribute<'_>, value: f64) {
-        // There is no edge into the first token.
-        let first = self.scratch.kinds[AttributeKind::Edge as usize]
-            .ends
-            .is_empty();
-        if !first && self.width > 0 {
-            self.take(AttributeKind::Edge, attribute, value);
+        // No edge leads into the first token.
+        let batch = &self.buffers.batches[AttributeKind::Edge as usize];
+        if !batch.ends.is_empty() && self.width > 0 {
+            self.push(AttributeKind::Edge, attribute, value);
         }
     }
 }
 
 impl TokenSink for Scorer<'_> {
     fn end_token(&mut self, _t: usize) -> Result<()> {
-        for gathered in &mut self.scratch.kinds {
-            gathered.ends.push(gathered.wanted.len());
+        for batch in &mut self.buffers.batches {
+            batch.ends.push(batch.attributes.len());
         }
-        std::mem::replace(&mut self.fault, Ok(()))
+        std::mem::replace(&mut self.result, Ok(()))
     }
 }
 
-/// Sums up the weights of a token's attributes, in their order.
-struct Sum<'a> {
+/// Sums the weights of a token's attributes, in their order.
+struct AddWeights<'a> {
     kind: AttributeKind,
     model: &'a Model,
-    wanted: &'a [(u64, f64)],
+    attributes: &'a [(u64, f64)],
     stride: usize,
     scores: &'a mut [f64],
 }
 
-impl Kernel for Sum<'_> {
+impl Kernel for AddWeights<'_> {
     type Output = Result<()>;
 
     #[inline(always)]
     fn run(self) -> Result<()> {
-        // No closure: it would not be compiled for wide vectors.
-        for &(memo, value) in self.wanted {
+        // A loop and not an iterator chain: closures do not inherit the target features.
+        for &(memo, value) in self.attributes {
             let Some(location) = location(memo) else {
                 continue;
             };
             let weights = self.model.weights_at(self.kind, location)?;
             if !weights.add_to(value, self.stride, self.scores) {
-                return Err(self.model.misplaced());
+                return Err(self.model.weight_without_label());
             }
         }
         Ok(())

@@ -9,7 +9,7 @@ use std::io::Write;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use super::Workspace;
+use super::workspace::Workspace;
 use crate::corpus::Reader;
 use crate::error::{Error, Result};
 use crate::sentence::Sentence;

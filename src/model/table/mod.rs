@@ -18,7 +18,7 @@ use crate::fingerprint::{Fingerprinter, key};
 pub(super) use build::Sections;
 pub(crate) use build::TableBuilder;
 use layout::Layout;
-pub(crate) use rows::Rows;
+pub(crate) use rows::WeightRows;
 use slots::Slots;
 
 /// Bytes that come from memory together; of some processors twice as many.
@@ -42,16 +42,16 @@ pub(crate) struct TableInfo {
 /// Where the weights of an attribute stand: the index of the first entry and, in version 1, their
 /// number in the high half. Fits what is left of a `u64` when a few values are set aside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Location(u64);
+pub(crate) struct WeightLocation(u64);
 
-impl Location {
+impl WeightLocation {
     /// As a number below 2⁶⁴ − 2.
     #[must_use]
     pub fn to_number(self) -> u64 {
         self.0
     }
 
-    /// What [`Location::to_number`] gave.
+    /// What [`WeightLocation::to_number`] gave.
     #[must_use]
     pub fn from_number(number: u64) -> Self {
         Self(number)
@@ -159,14 +159,14 @@ impl Table {
 
     /// Reads something of the slot where the search for a key begins.
     #[inline(always)]
-    pub fn touch_slot(&self, bytes: &Bytes, key: u64) -> u8 {
+    pub fn prefetch_slot(&self, bytes: &Bytes, key: u64) -> u8 {
         bytes.touch(self.sections[0].start + self.slots.home(key) * self.slots.size())
     }
 
     /// Reads something of every part of the weights at a location that memory gives as a whole. Of
     /// weights for single labels it is the first, which the processor takes for the begin of a run.
     #[inline(always)]
-    pub fn touch_weights(&self, bytes: &Bytes, location: Location) -> u8 {
+    pub fn prefetch_weights(&self, bytes: &Bytes, location: WeightLocation) -> u8 {
         let entry = self.layout.entry();
         let first = (location.0 & u64::from(u32::MAX)) as usize;
         if !self.info.dense || self.version == Version::One {
@@ -185,7 +185,7 @@ impl Table {
 
     /// Where the weights of an attribute stand, if it is known.
     #[inline]
-    pub fn find(&self, bytes: &Bytes, key: u64) -> Result<Option<Location>> {
+    pub fn find(&self, bytes: &Bytes, key: u64) -> Result<Option<WeightLocation>> {
         let mut at = self.slots.home(key);
         for _ in 0..self.info.slots {
             let slot = self.slot(bytes, at)?;
@@ -193,7 +193,7 @@ impl Table {
                 return Ok(None);
             }
             if let Some(location) = self.slots.matches(slot, key) {
-                return Ok(Some(Location(location)));
+                return Ok(Some(WeightLocation(location)));
             }
             at = self.slots.after(at);
         }
@@ -201,11 +201,11 @@ impl Table {
     }
 
     /// The weights as rows of numbers, if that is how they are written.
-    pub fn rows<'a>(&self, bytes: &'a Bytes) -> Option<Rows<'a>> {
+    pub fn rows<'a>(&self, bytes: &'a Bytes) -> Option<WeightRows<'a>> {
         let plain = self.version == Version::Two
             && self.height == 1
             && self.layout.precision == Precision::F32;
-        plain.then(|| Rows {
+        plain.then(|| WeightRows {
             bytes,
             data: &bytes.all()[..self.sections[1].end],
             start: self.sections[1].start,
@@ -217,7 +217,7 @@ impl Table {
 
     /// The weights at a location that [`Table::find`] gave.
     #[inline(always)]
-    pub fn at<'a>(&self, bytes: &'a Bytes, location: Location) -> Result<Weights<'a>> {
+    pub fn at<'a>(&self, bytes: &'a Bytes, location: WeightLocation) -> Result<Weights<'a>> {
         let whole = (self.labels * self.height) as u64;
         let first = location.0 & u64::from(u32::MAX);
         let (first, count) = match (self.version, self.info.dense) {
@@ -230,7 +230,7 @@ impl Table {
             (Version::Two, false) => (first, self.run(bytes, first)?),
         };
         if first + count > self.info.weights {
-            return Err(bytes.without_weights());
+            return Err(bytes.missing_weights());
         }
         let place = |index: u64| self.sections[1].start + index as usize * self.layout.entry();
         Ok(Weights {
@@ -250,7 +250,7 @@ impl Table {
                 return Ok(count);
             }
         }
-        Err(bytes.without_weights())
+        Err(bytes.missing_weights())
     }
 
     /// Number of scores that weights are added to, in rows of `stride`.

@@ -1,7 +1,7 @@
 //! Adding up node weights that are `f32`, as those of nearly all models: most of the time of tagging.
 
 use super::super::bytes::Bytes;
-use super::{Location, touch};
+use super::{WeightLocation, touch};
 use crate::error::Result;
 use crate::simd::{self, Kernel};
 
@@ -19,7 +19,7 @@ const LAST: u16 = 1 << 15;
 
 /// The weights of a table, `[attributes][K]`.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Rows<'a> {
+pub(crate) struct WeightRows<'a> {
     pub(super) bytes: &'a Bytes,
     pub(super) data: &'a [u8], // of the file, up to the end of the weights
     pub(super) start: usize,   // of the weights
@@ -28,7 +28,7 @@ pub(crate) struct Rows<'a> {
     pub(super) dense: bool,
 }
 
-impl Rows<'_> {
+impl WeightRows<'_> {
     /// Bytes of a row, at most.
     #[inline(always)]
     fn size(&self) -> usize {
@@ -37,9 +37,9 @@ impl Rows<'_> {
 
     /// Where the row at a location begins, once it is known to be there and whole.
     #[inline(always)]
-    pub fn place(&self, location: Location) -> Result<usize> {
+    pub fn locate(&self, location: WeightLocation) -> Result<usize> {
         if location.0 >= self.number {
-            return Err(self.bytes.without_weights());
+            return Err(self.bytes.missing_weights());
         }
         let number = location.0 as usize;
         let size = self.size();
@@ -51,12 +51,12 @@ impl Rows<'_> {
     /// Reads something of every part of the row at a place that memory gives as a whole. Of a sparse
     /// row it is the first, after which the processor goes on by itself.
     #[inline(always)]
-    pub fn touch(&self, place: usize) -> u8 {
+    pub fn prefetch(&self, place: usize) -> u8 {
         let size = if self.dense { self.size() } else { 1 };
         touch(self.data, place, size)
     }
 
-    /// Adds the rows at places that [`Rows::place`] gave, each times a number, to `scores`, of which there
+    /// Adds the rows at places that [`WeightRows::locate`] gave, each times a number, to `scores`, of which there
     /// are at least K, in their order.
     #[inline]
     pub fn add(&self, rows: &[(usize, f64)], scores: &mut [f64]) -> Result<()> {
@@ -68,8 +68,8 @@ impl Rows<'_> {
         for &(place, value) in rows {
             match add_sparse(&self.data[place..], value, scores) {
                 Sparse::Added => {}
-                Sparse::Misplaced => return Err(self.bytes.misplaced()),
-                Sparse::Endless => return Err(self.bytes.without_weights()),
+                Sparse::Misplaced => return Err(self.bytes.weight_without_label()),
+                Sparse::Endless => return Err(self.bytes.missing_weights()),
             }
         }
         Ok(())
@@ -187,7 +187,7 @@ mod tests {
             let mut data = vec![0xff; 7];
             data.extend(weights.iter().flat_map(|weight| weight.to_le_bytes()));
             let bytes = Bytes::owned(data, Path::new("x"));
-            let table = Rows {
+            let table = WeightRows {
                 bytes: &bytes,
                 data: bytes.all(),
                 start: 7,
@@ -225,7 +225,7 @@ mod tests {
             layout.push(label, last, weight, &mut data);
         }
         let rows = |bytes: &Bytes, places: &[(usize, f64)]| {
-            let table = Rows {
+            let table = WeightRows {
                 bytes,
                 data: bytes.all(),
                 start: 7,

@@ -1,11 +1,16 @@
-//! Tagging against the enumeration of all paths; workspaces; what must not go unnoticed.
+//! Tagging against the enumeration of all label sequences; workspaces; input errors.
+
+mod workspace;
+
+use std::sync::Arc;
 
 use super::*;
+use crate::chain::Order;
 use crate::chain::oracle::Chain;
 use crate::label::{self, Scheme};
 use crate::model::tests::{LABELS, Weights, crafted, header, model, small_model};
-use crate::model::{Header, Precision};
-use crate::sentence::Attributes;
+use crate::model::{Header, Model, Precision, decoding_constraint};
+use crate::sentence::{Attributes, Schema, Sentence};
 
 /// Weights that make illegal sequences (`O I-X`, `I-X` first) attractive.
 fn nodes() -> Weights {
@@ -85,7 +90,7 @@ fn assert_close(found: f64, expected: f64) {
 fn tag(tagger: &Tagger, words: &[&str], options: TagOptions) -> Tagging {
     let sentence = Sentence::from_words(words);
     tagger
-        .tag(&sentence, options, &mut Workspace::default())
+        .tag_with(&sentence, options, &mut Workspace::default())
         .unwrap()
 }
 
@@ -219,96 +224,6 @@ fn in_columns(names: &[&str], words: &[&str]) -> Sentence {
     sentence
 }
 
-#[test]
-fn a_workspace_may_see_other_columns() {
-    let tagger = tagger();
-    let mut workspace = Workspace::default();
-    for names in [
-        &["word"][..],
-        &["id", "word"],
-        &["word", "id"],
-        &["word"],
-        &["id", "word"],
-    ] {
-        for words in SENTENCES {
-            let sentence = in_columns(names, words);
-            let reused = tagger.tag(&sentence, EVERYTHING, &mut workspace).unwrap();
-            let fresh = tagger.tag(&sentence, EVERYTHING, &mut Workspace::default());
-            assert_eq!(reused, fresh.unwrap(), "{names:?} {words:?}");
-        }
-    }
-}
-
-#[test]
-fn a_workspace_may_serve_several_taggers() {
-    let by_word = tagger();
-    let weights = vec![
-        ("suffix(1)[0]=a", vec![(0, 3.0)]),
-        ("suffix(1)[0]=c", vec![(1, 3.0)]),
-    ];
-    let by_suffix = Tagger::new(model(double("suffix(1)"), &weights, &Weights::new()));
-    // Attributes of two values have no memo of their own: their places are kept by key.
-    let by_pair = ["word[0]|word[+1]=a|c", "word[0]|word[+1]=c|b"].map(|name| {
-        let weights = vec![(name, vec![(1, 3.0)])];
-        Tagger::new(model(double("word & word[+1]"), &weights, &Weights::new()))
-    });
-    let mut workspace = Workspace::default();
-    let sentence = in_columns(&["word"], &["a", "c", "b"]);
-    for _ in 0..2 {
-        for tagger in [&by_word, &by_pair[0], &by_pair[1], &by_suffix] {
-            let reused = tagger.tag(&sentence, EVERYTHING, &mut workspace).unwrap();
-            let fresh = tagger.tag(&sentence, EVERYTHING, &mut Workspace::default());
-            assert_eq!(reused, fresh.unwrap());
-        }
-    }
-}
-
-#[test]
-fn equal_columns_are_not_bound_again() {
-    let (tagger, mut workspace) = (tagger(), Workspace::default());
-    let bound = |workspace: &Workspace| Arc::as_ptr(&workspace.bound.as_ref().unwrap().schema);
-    let one = in_columns(&["id", "word"], &["a"]);
-    tagger.tag(&one, EVERYTHING, &mut workspace).unwrap();
-    let first = bound(&workspace);
-    let equal = in_columns(&["id", "word"], &["b"]);
-    tagger.tag(&equal, EVERYTHING, &mut workspace).unwrap();
-    assert_eq!(bound(&workspace), first);
-    assert!(!Arc::ptr_eq(one.schema(), equal.schema()));
-}
-
-#[test]
-fn a_workspace_survives_a_fault() {
-    let mut header = double("value(size)");
-    header.columns = vec!["word".to_owned(), "size".to_owned()];
-    let tagger = Tagger::new(model(header, &nodes(), &edges()));
-    let schema = Arc::new(Schema::new(vec!["size".to_owned()], None).unwrap());
-    let sentence = |cell: &str| {
-        let mut sentence = Sentence::new(Arc::clone(&schema), Arc::from("x.conll"));
-        sentence.push([cell], 1).unwrap();
-        sentence
-    };
-    let mut workspace = Workspace::default();
-    assert!(
-        tagger
-            .tag(&sentence("7"), EVERYTHING, &mut workspace)
-            .is_ok()
-    );
-    let fault = tagger.tag(&sentence("seven"), EVERYTHING, &mut workspace);
-    assert!(fault.unwrap_err().to_string().starts_with("x.conll:1: "));
-    assert!(
-        tagger
-            .tag(&sentence("8"), EVERYTHING, &mut workspace)
-            .is_ok()
-    );
-    let missing = tagger.tag(&Sentence::from_words(["a"]), EVERYTHING, &mut workspace);
-    assert!(missing.is_err());
-    assert!(
-        tagger
-            .tag(&sentence("9"), EVERYTHING, &mut workspace)
-            .is_ok()
-    );
-}
-
 /// The fault of tagging a sentence whose tokens have these values of an attribute with a very
 /// large weight.
 fn overflow_of(values: [f64; 2]) -> String {
@@ -325,7 +240,7 @@ fn overflow_of(values: [f64; 2]) -> String {
     }
     let mut sentence = in_columns(&["word"], &["a", "b"]);
     sentence.attributes = Some(attributes);
-    let result = tagger.tag(&sentence, EVERYTHING, &mut Workspace::default());
+    let result = tagger.tag_with(&sentence, EVERYTHING, &mut Workspace::default());
     result.unwrap_err().to_string()
 }
 
@@ -356,7 +271,7 @@ fn crafted_models_never_make_tagging_panic() {
             continue;
         };
         let tagger = Tagger::new(model);
-        let result = tagger.tag(&sentence, EVERYTHING, &mut Workspace::default());
+        let result = tagger.tag_with(&sentence, EVERYTHING, &mut Workspace::default());
         if let Ok(tagging) = result {
             assert_eq!(tagging.labels.len(), 3);
             tagged += 1;

@@ -4,7 +4,6 @@ use super::*;
 use crate::chain::Order;
 use crate::score::States;
 use crate::tag::Tagger;
-use crate::tag::{TagOptions, Workspace};
 
 /// Trains both ways and compares weights, values and labels.
 #[track_caller]
@@ -44,10 +43,9 @@ fn assert_same(options: &TrainOptions, sentences: &[Sentence], source: Option<&s
         }
     }
     let [apart, together] = [apart, together].map(Tagger::new);
-    let mut workspace = Workspace::default();
     for sentence in sentences {
-        let mut labels = |tagger: &Tagger| {
-            let tagging = tagger.tag(sentence, TagOptions::default(), &mut workspace);
+        let labels = |tagger: &Tagger| {
+            let tagging = tagger.tag(sentence);
             tagging.unwrap().labels
         };
         assert_eq!(labels(&apart), labels(&together));

@@ -199,7 +199,7 @@ fn one_illegal_sequence_in_a_hundred_does_not_lift_the_constraint() {
             ..TagOptions::default()
         };
         let sentence = Sentence::from_words(["b", "c"]);
-        let tagging = tagger.tag(&sentence, options, &mut Workspace::default());
+        let tagging = tagger.tag_with(&sentence, options, &mut Workspace::default());
         tagger.label(tagging.unwrap().labels[0]).to_owned()
     };
     assert_eq!(tag(false), "I-X");
@@ -238,7 +238,7 @@ fn at_order_zero_a_label_depends_on_its_own_token_alone() {
     };
     let marginals = |words: [&str; 3]| {
         let sentence = Sentence::from_words(words);
-        let tagging = tagger.tag(&sentence, everything, &mut Workspace::default());
+        let tagging = tagger.tag_with(&sentence, everything, &mut Workspace::default());
         tagging.unwrap().marginals.unwrap()
     };
     let (one, other) = (
@@ -262,11 +262,9 @@ fn attributes_can_come_ready_made() {
         [&b"a"[..], b"size", b"b"]
     );
     let tagger = Tagger::new(model);
-    let tag = |sentence: &Sentence| {
-        tagger.tag(sentence, TagOptions::default(), &mut Workspace::default())
-    };
+    let tag = |sentence: &Sentence| tagger.tag(sentence);
     let labels = tag(&given("A b,size:1;A a")[0]).unwrap().labels;
-    let names: Vec<&str> = labels.iter().map(|&id| tagger.label(id)).collect();
+    let names = tagger.label_names(&labels);
     assert_eq!(names, ["B", "A"]);
     assert!(tag(&Sentence::from_words(["a"])).is_err());
 }
@@ -324,13 +322,10 @@ fn a_model_scores_on_development_data_what_training_told() {
         .unwrap();
     assert!(trained.end.recall_bias > 0.0, "{:?}", trained.end);
     let tagger = Tagger::new(trained.model);
-    let mut workspace = Workspace::default();
     let mut evaluation = Evaluation::new();
     for sentence in &dev {
-        let tagging = tagger
-            .tag(sentence, TagOptions::default(), &mut workspace)
-            .unwrap();
-        let labels: Vec<&str> = tagging.labels.iter().map(|&id| tagger.label(id)).collect();
+        let tagging = tagger.tag(sentence).unwrap();
+        let labels = tagger.label_names(&tagging.labels);
         evaluation
             .add(&sentence.labels().unwrap(), &labels)
             .unwrap();

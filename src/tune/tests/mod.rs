@@ -195,12 +195,9 @@ fn the_model_has_the_score_of_the_best_row() {
     let found = run(&search, &Judge::Dev);
     let tagger = crate::tag::Tagger::new(found.model);
     let mut evaluation = crate::eval::Evaluation::new();
-    let mut workspace = crate::tag::Workspace::default();
     for sentence in sample("dev") {
-        let tagging = tagger
-            .tag(&sentence, crate::tag::TagOptions::default(), &mut workspace)
-            .unwrap();
-        let labels: Vec<&str> = tagging.labels.iter().map(|&id| tagger.label(id)).collect();
+        let tagging = tagger.tag(&sentence).unwrap();
+        let labels = tagger.label_names(&tagging.labels);
         evaluation
             .add(&sentence.labels().unwrap(), &labels)
             .unwrap();

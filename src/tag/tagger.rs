@@ -1,0 +1,231 @@
+//! The tagger: scoring, decoding, marginals.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use ndarray::Array2;
+
+use super::scorer::Scorer;
+use super::tagging::{LabelPath, TagOptions, Tagging};
+use super::workspace::{BoundTemplate, Workspace, WorkspacePool};
+use crate::chain::{Constraint, Lattice, Order, ScoredPath, Scores, Transitions};
+use crate::error::{Error, Result};
+use crate::extract::AttributeSource;
+use crate::ids::LabelId;
+use crate::model::{AttributeKind, Model, decoding_constraint};
+use crate::sentence::{Schema, Sentence};
+
+/// Tags sentences with a model.
+///
+/// A tagger is `Send` and `Sync`: threads share one by reference or in an [`Arc`].
+#[derive(Debug)]
+pub struct Tagger {
+    model: Model,
+    transitions: Transitions,
+    constraint: Option<Constraint>,
+    /// Distinguishes this tagger from others that use the same workspace.
+    identity: Arc<()>,
+    pool: WorkspacePool,
+}
+
+impl Tagger {
+    /// Creates a tagger for `model`.
+    #[must_use]
+    pub fn new(model: Model) -> Self {
+        let header = model.header();
+        let mut transitions = Transitions::new(header.labels.len(), header.order);
+        let weights = &header.label_weights;
+        transitions.set(&weights.transitions, &weights.start, &weights.end);
+        Self {
+            constraint: decoding_constraint(&header.labels, header.scheme),
+            transitions,
+            model,
+            identity: Arc::new(()),
+            pool: WorkspacePool::default(),
+        }
+    }
+
+    /// Opens a model file and creates a tagger for it.
+    ///
+    /// # Errors
+    ///
+    /// As [`Model::open`].
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        Model::open(path).map(Self::new)
+    }
+
+    /// The model.
+    #[must_use]
+    pub fn model(&self) -> &Model {
+        &self.model
+    }
+
+    /// The name of a label.
+    #[must_use]
+    pub fn label(&self, id: LabelId) -> &str {
+        self.model.header().labels.name(id)
+    }
+
+    /// The names of labels, such as those of [`Tagging::labels`].
+    #[must_use]
+    pub fn label_names(&self, labels: &[LabelId]) -> Vec<&str> {
+        labels.iter().map(|&id| self.label(id)).collect()
+    }
+
+    /// Tags a sequence of words and returns the names of the best labels.
+    ///
+    /// # Errors
+    ///
+    /// As [`Tagger::tag`].
+    pub fn tag_words<S: AsRef<str>>(
+        &self,
+        words: impl IntoIterator<Item = S>,
+    ) -> Result<Vec<&str>> {
+        let tagging = self.tag(&Sentence::from_words(words))?;
+        Ok(self.label_names(&tagging.labels))
+    }
+
+    /// Tags a sentence with the default options.
+    ///
+    /// The workspace comes from a pool inside of the tagger, which keeps one for each call that runs
+    /// at the same time (a few MB each once warm) until the tagger is dropped. The pool costs two
+    /// short locks per sentence; [`Tagger::tag_with`] takes none.
+    ///
+    /// # Errors
+    ///
+    /// As [`Tagger::tag_with`].
+    pub fn tag(&self, sentence: &Sentence) -> Result<Tagging> {
+        self.pool
+            .with(|workspace| self.tag_with(sentence, TagOptions::default(), workspace))
+    }
+
+    /// Tags a sentence in a workspace of the caller.
+    ///
+    /// Once the workspace is warm, only the result is allocated. A sentence without tokens has one
+    /// label sequence, the empty one.
+    ///
+    /// # Errors
+    ///
+    /// - the sentence lacks columns that the model's template reads, or attributes if the model was
+    ///   trained without a template;
+    /// - a cell that should be a number is not;
+    /// - scores overflow;
+    /// - the model file is damaged.
+    pub fn tag_with(
+        &self,
+        sentence: &Sentence,
+        options: TagOptions,
+        workspace: &mut Workspace,
+    ) -> Result<Tagging> {
+        let has_edges = self.score(sentence, workspace)?;
+        let Workspace {
+            nodes,
+            edges,
+            viterbi,
+            lattice,
+            ..
+        } = workspace;
+        let scores = Scores {
+            node: nodes,
+            edge: has_edges.then_some(edges),
+        };
+        let constraint = self.constraint.as_ref().filter(|_| options.constrain);
+        let mut tagging = Tagging::default();
+        let labels = &mut tagging.labels;
+        let best = viterbi.decode(&self.transitions, scores, constraint, labels);
+        if !best.is_finite() {
+            return Err(overflow(sentence, 0));
+        }
+        if options.marginals || options.probability || options.nbest > 1 {
+            let log_partition = lattice.forward_backward(&self.transitions, scores);
+            if !log_partition.is_finite() {
+                return Err(overflow(sentence, 0));
+            }
+            let probability = |score: f64| (score - log_partition).exp().min(1.0);
+            tagging.probability = options.probability.then(|| probability(best));
+            if options.marginals {
+                tagging.marginals = Some(self.marginals(sentence.len(), lattice));
+            }
+            if options.nbest > 1 {
+                let paths = viterbi.nbest(&self.transitions, scores, options.nbest, constraint);
+                let path = |path: ScoredPath| LabelPath {
+                    probability: probability(path.score),
+                    labels: path.labels,
+                    score: path.score,
+                };
+                tagging.nbest = paths.into_iter().map(path).collect();
+            }
+        }
+        Ok(tagging)
+    }
+
+    /// Copies the node marginals out of the lattice, without its padding.
+    fn marginals(&self, tokens: usize, lattice: &Lattice) -> Array2<f64> {
+        let (k, stride) = (self.transitions.labels(), self.transitions.stride());
+        let padded = lattice.node_marginals();
+        Array2::from_shape_fn((tokens, k), |(t, b)| padded[t * stride + b])
+    }
+
+    /// Computes the scores of a sentence in the workspace. Returns whether there are edge scores.
+    fn score(&self, sentence: &Sentence, workspace: &mut Workspace) -> Result<bool> {
+        let (k, stride) = (self.transitions.labels(), self.transitions.stride());
+        let has_edges = self.transitions.order() == Order::One
+            && self.model.attributes(AttributeKind::Edge) > 0;
+        let width = if has_edges { k * stride } else { 0 };
+        workspace.nodes.clear();
+        workspace.nodes.resize(sentence.len() * stride, 0.0);
+        workspace.edges.clear();
+        workspace.edges.resize(sentence.len() * width, 0.0);
+        if sentence.is_empty() {
+            return Ok(has_edges);
+        }
+        let schema = sentence.schema();
+        let bound = match workspace.bound.take() {
+            Some(bound) if bound.is_for(&self.identity, schema) => bound,
+            _ => {
+                workspace.buffers.forget();
+                self.bind(schema)?
+            }
+        };
+        workspace.buffers.clear();
+        let mut scorer = Scorer {
+            model: &self.model,
+            buffers: &mut workspace.buffers,
+            stride,
+            width,
+            result: Ok(()),
+        };
+        let result = bound
+            .source
+            .attributes(sentence, &mut workspace.template, &mut scorer);
+        let result =
+            result.and_then(|()| scorer.finish(&mut workspace.nodes, &mut workspace.edges));
+        workspace.bound = Some(bound);
+        result?;
+        for (scores, width) in [(&workspace.nodes, stride), (&workspace.edges, width)] {
+            if let Some(i) = scores.iter().position(|score| !score.is_finite()) {
+                return Err(overflow(sentence, i / width));
+            }
+        }
+        Ok(has_edges)
+    }
+
+    /// Binds the template to the columns of `schema`.
+    fn bind(&self, schema: &Arc<Schema>) -> Result<BoundTemplate> {
+        let source = AttributeSource::bind(self.model.header().template.as_ref(), schema)?;
+        let fingerprinter = self.model.fingerprinter().unwrap_or_default();
+        Ok(BoundTemplate {
+            tagger: Arc::clone(&self.identity),
+            schema: Arc::clone(schema),
+            source: source.with_fingerprinter(fingerprinter),
+        })
+    }
+}
+
+fn overflow(sentence: &Sentence, t: usize) -> Error {
+    Error::input(
+        sentence.place(t),
+        "the scores of the labels are not finite; expected smaller attribute values, or a model \
+         with smaller weights",
+    )
+}

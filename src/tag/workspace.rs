@@ -1,0 +1,62 @@
+//! The mutable state of tagging.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::scorer::ScoringBuffers;
+use crate::chain::{Lattice, Viterbi};
+use crate::extract::AttributeSource;
+use crate::sentence::Schema;
+use crate::template;
+
+/// Reusable memory for tagging, owned by one thread at a time.
+///
+/// A workspace may be used for sentences of any columns and with several taggers in turn. It
+/// memoizes template values and model look-ups of the tagger that used it last, so alternating
+/// between taggers works but is slow.
+#[derive(Debug, Default)]
+pub struct Workspace {
+    pub(super) bound: Option<BoundTemplate>,
+    pub(super) template: template::Workspace,
+    pub(super) buffers: ScoringBuffers,
+    pub(super) nodes: Vec<f64>, // [T][stride]
+    pub(super) edges: Vec<f64>, // [T][K][stride]
+    pub(super) viterbi: Viterbi,
+    pub(super) lattice: Lattice,
+}
+
+/// A tagger's template, bound to the columns of the last sentence.
+#[derive(Debug)]
+pub(super) struct BoundTemplate {
+    pub tagger: Arc<()>, // its identity
+    pub schema: Arc<Schema>,
+    pub source: AttributeSource,
+}
+
+impl BoundTemplate {
+    /// Whether this is the template of `tagger`, bound to the columns of `schema`.
+    pub fn is_for(&self, tagger: &Arc<()>, schema: &Arc<Schema>) -> bool {
+        Arc::ptr_eq(&self.tagger, tagger)
+            && (Arc::ptr_eq(&self.schema, schema) || self.schema == *schema)
+    }
+}
+
+/// Idle workspaces of a tagger: as many as there have been calls at the same time.
+#[derive(Debug, Default)]
+pub(super) struct WorkspacePool(Mutex<Vec<Workspace>>);
+
+impl WorkspacePool {
+    /// Calls `f` with a workspace of the pool, or with a new one if all are in use. If `f` panics,
+    /// its workspace is dropped.
+    pub fn with<R>(&self, f: impl FnOnce(&mut Workspace) -> R) -> R {
+        let idle = self.idle().pop();
+        let mut workspace = idle.unwrap_or_default();
+        let result = f(&mut workspace);
+        self.idle().push(workspace);
+        result
+    }
+
+    /// Locks the pool. Pushing and popping leave it valid even if they panic.
+    fn idle(&self) -> MutexGuard<'_, Vec<Workspace>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
