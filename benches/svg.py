@@ -46,6 +46,7 @@ def draw(panel, x0, x_name):
         yield f'<polyline points="{path}" fill="none" stroke="{color}" stroke-width="1.5"/>'
         if len(line) < 12:
             for x, y in line:
-                yield f'<circle cx="{scale_x(x):.1f}" cy="{scale_y(y):.1f}" r="2.5" fill="{color}"/>'
+                center = f'cx="{scale_x(x):.1f}" cy="{scale_y(y):.1f}"'
+                yield f'<circle {center} r="2.5" fill="{color}"/>'
         position = f'x="{x0 + 110 * j}" y="{TOP + HEIGHT + 46}"'
         yield f'<text {position} fill="{color}">{label}</text>'

@@ -97,7 +97,7 @@ def escape(text):
 
 
 def write_attributes(sentences, target, attributes=chunking_attributes):
-    """Writes CRFsuite's format and returns the number of tokens. The last cell of a row is its label."""
+    """Writes CRFsuite's format, the last cell of a row being the label; returns the token count."""
     tokens = 0
     with open(target, "w", encoding="utf-8") as out:
         for sentence in sentences:

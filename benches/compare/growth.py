@@ -2,7 +2,9 @@
 """Measures how an evaluation's time and memory grow with tokens, labels, attributes and threads.
 
     cargo build --release
-    python3 benches/compare/growth.py FOLDER_WITH_EWT OUT          writes OUT/growth.md and OUT/*.svg
+    python3 benches/compare/growth.py FOLDER_WITH_EWT OUT
+
+Writes OUT/growth.md and OUT/*.svg.
 
 Each point is a run of `dropchain bench gradients` at random weights: the likelihood alone and with
 the noise term (dropout 0.3, exact gradient). Seconds are the minimum of five evaluations; memory is

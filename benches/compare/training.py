@@ -10,9 +10,9 @@ Writes OUT/table.md, OUT/loss.svg and OUT/runs.json.
 
 All read one file of pre-extracted attributes and train the same model (no boundary weights, no
 noise) with the penalty c2 = 1. Seconds count from the end of reading to the end of training; peak
-memory is that of the whole process. The *common loss* is CRFsuite's final loss + 0.1 %. Each program
-tags the training file; its speed is tokens per CPU second of the whole process. A run is killed
-after LIMIT seconds; the table then shows its last loss, and there is no model.
+memory is that of the whole process. The *common loss* is CRFsuite's final loss + 0.1 %. Each
+program tags the training file; its speed is tokens per CPU second of the whole process. A run is
+killed after LIMIT seconds; the table then shows its last loss, and there is no model.
 """
 
 import json, math, os, platform, resource, subprocess, sys, tempfile, threading, time

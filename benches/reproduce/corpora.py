@@ -1,36 +1,38 @@
-"""The corpora of the reproduction: where their files are, how they are cut, and how models of them are trained."""
+"""The corpora: where their files are, how they are split, and how models are trained on them."""
+
 import hashlib, os
 from dataclasses import dataclass
 
-CHUNK_DEV = 936  # CoNLL-2000 has no development file: the last sentences of its training file are it
-ROTATIONS = 3  # each third of a corpus is test data once
+CHUNK_DEV = 936  # CoNLL-2000 has no development file: the last sentences of its training file
+ROTATIONS = 3  # each third of a corpus is the test data once
 FIFTH = 5  # one in five sentences of a training third is development data
 
-NAMES = ("--template", "ner-finkel", "--scheme", "io")  # as the paper: no B and I
+NAMES = ("--template", "ner-finkel", "--scheme", "io")  # IO labels, as in the paper
 CHUNKS = ("--columns", "word,pos,chunk", "--template", "chunk")
 POS = ("--label", "upos", "--template", "pos-sancl", "--patience", "80")
 
 
-class Fault(Exception):
-    """What the user can mend."""
+class UserError(Exception):
+    """An error that the user can fix."""
 
 
 @dataclass(frozen=True)
 class Corpus:
-    """Three files and how to train on them."""
+    """A corpus with its splits, and how to train on it."""
 
     name: str
     title: str
-    files: dict  # by split: train, dev, test, and unlabeled where there is such a part
-    options: tuple  # of training
-    form: str = "conll"
-    measure: str = "f1"
-    l2: float = 0.1  # where the search for dropout's strength of L2 starts
+    files: dict  # split → path; splits: train, dev, test, and in table 3 unlabeled
+    train_options: tuple
+    format: str = "conll"
+    metric: str = "f1"
+    l2: float = 0.1  # start of the search for the L2 strength beside dropout
 
     @property
-    def reading(self):
-        """Options of eval and compare for its files."""
-        return ("--format", self.form) + (("--label", "upos") if self.form == "conllu" else ())
+    def format_options(self):
+        """Options of `eval` and `compare` for its files."""
+        label = ("--label", "upos") if self.format == "conllu" else ()
+        return ("--format", self.format) + label
 
 
 PUBLIC = {
@@ -43,118 +45,147 @@ CONLL2003 = ("eng.train", "eng.testa", "eng.testb")
 
 
 def public(folder, name, out):
-    """A corpus that `corpora/fetch.sh` obtains."""
+    """Returns a corpus that `corpora/fetch.sh` downloads."""
     title, names = PUBLIC[name]
     paths = [os.path.join(folder, name, file) for file in names]
     for path in paths:
         if not os.path.isfile(path):
-            raise Fault(
-                f"{path} is not there; get it with `corpora/fetch.sh {name}`, which writes to corpora/public, "
-                "or leave this corpus out with --only"
+            raise UserError(
+                f"{path} not found; download it with `corpora/fetch.sh {name}`, which writes to "
+                "corpora/public, or exclude this corpus with --only"
             )
     if name == "conll2000":
         train, test = paths
-        files = cut_chunks(train, test, os.path.join(out, "corpora", name))
+        files = split_chunks(train, test, os.path.join(out, "corpora", name))
         return Corpus(name, title, files, CHUNKS)
     files = dict(zip(("train", "dev", "test"), paths))
     if name == "ewt":
         for split in ("dev", "test"):
-            genres(files[split], os.path.join(out, "corpora", name, split, "gold"))
-        return Corpus(name, title, files, POS, form="conllu", measure="accuracy", l2=0.01)
+            split_genres(files[split], os.path.join(out, "corpora", name, split, "gold"))
+        return Corpus(name, title, files, POS, format="conllu", metric="accuracy", l2=0.01)
     return Corpus(name, title, files, NAMES)
 
 
 def conll2003(paths):
-    """CoNLL-2003 from a folder or from its three files."""
+    """Returns CoNLL-2003, given its folder or its three files."""
     if len(paths) == 1:
         if not os.path.isdir(paths[0]):
-            raise Fault(f"--conll2003 {paths[0]}: expected a folder with {', '.join(CONLL2003)}, or these three files")
+            raise UserError(
+                f"--conll2003 {paths[0]}: expected a folder with {', '.join(CONLL2003)}, "
+                "or these three files"
+            )
         paths = [os.path.join(paths[0], name) for name in CONLL2003]
     elif len(paths) != 3:
-        raise Fault(f"--conll2003: {len(paths)} files; expected a folder, or three: train, development and test")
+        raise UserError(
+            f"--conll2003: {len(paths)} files; expected a folder, or three files: "
+            "train, development and test"
+        )
     for path in paths:
         if not os.path.isfile(path):
-            raise Fault(f"{path} is not there; expected a file of CoNLL-2003, which has to be had from its publishers")
-        first = next(iter(blocks(path)), None)
+            raise UserError(
+                f"{path} not found; expected a file of CoNLL-2003, which only its publishers "
+                "may distribute"
+            )
+        first = next(read_sentences(path), None)
         if first is None or len(first[0].split()) != 4:
-            found = "no sentence" if first is None else f"`{first[0].strip()}`"
-            raise Fault(f"{path}: {found}; expected lines of four columns: word, pos, chunk, ner")
+            actual = "no sentence" if first is None else f"`{first[0].strip()}`"
+            raise UserError(f"{path}: {actual}; expected four columns: word, pos, chunk, ner")
     files = dict(zip(("train", "dev", "test"), paths))
-    return Corpus("conll2003", "CoNLL-2003 English", files, ("--columns", "word,pos,chunk,ner") + NAMES)
+    options = ("--columns", "word,pos,chunk,ner") + NAMES
+    return Corpus("conll2003", "CoNLL-2003 English", files, options)
 
 
-def blocks(path):
-    """The sentences of a file as lists of lines, without the marks of documents' beginnings."""
-    block = []
+def read_sentences(path):
+    """Yields the sentences of a file as lists of lines, without `-DOCSTART-` lines."""
+    sentence = []
     with open(path, encoding="utf-8", newline="\n") as file:
         try:
             for line in file:
                 if line.strip(" \t\r\n") and not line.startswith("-DOCSTART-"):
-                    block.append(line if line.endswith("\n") else line + "\n")
-                elif block:
-                    yield block
-                    block = []
+                    sentence.append(line if line.endswith("\n") else line + "\n")
+                elif sentence:
+                    yield sentence
+                    sentence = []
         except UnicodeDecodeError as error:
-            raise Fault(f"{path}: not UTF-8 text ({error.reason})") from None
-    if block:
-        yield block
+            raise UserError(f"{path}: invalid UTF-8 ({error.reason})") from None
+    if sentence:
+        yield sentence
 
 
-def write(path, sentences):
-    """Writes sentences, whole or not at all; returns the path."""
+def write_sentences(path, sentences):
+    """Writes sentences atomically and returns the path."""
     os.makedirs(os.path.dirname(path), exist_ok=True)
     part = f"{path}.{os.getpid()}.part"
     with open(part, "w", encoding="utf-8", newline="\n") as out:
-        for block in sentences:
-            out.writelines(block)
+        for sentence in sentences:
+            out.writelines(sentence)
             out.write("\n")
     os.replace(part, path)
     return path
 
 
-def cut_chunks(train, test, folder):
-    sentences = list(blocks(train))
+def split_chunks(train, test, folder):
+    """Splits development data off CoNLL-2000's training file; returns split → path."""
+    sentences = list(read_sentences(train))
     if len(sentences) <= CHUNK_DEV:
-        raise Fault(f"{train}: {len(sentences)} sentences; expected more than the {CHUNK_DEV} that become development data")
+        raise UserError(
+            f"{train}: {len(sentences)} sentences; expected more than the {CHUNK_DEV} that "
+            "become development data"
+        )
     return {
-        "train": write(os.path.join(folder, "train.conll"), sentences[:-CHUNK_DEV]),
-        "dev": write(os.path.join(folder, "dev.conll"), sentences[-CHUNK_DEV:]),
+        "train": write_sentences(os.path.join(folder, "train.conll"), sentences[:-CHUNK_DEV]),
+        "dev": write_sentences(os.path.join(folder, "dev.conll"), sentences[-CHUNK_DEV:]),
         "test": test,
     }
 
 
 def thirds(corpus, out):
-    """The corpus as a whole, shuffled and cut into thirds: three corpora, each third being the test data of one.
+    """Shuffles all sentences and splits them into thirds; yields a corpus per rotation.
 
-    Sentences are put in the order of a hash of their number, so that the cut is the same everywhere.
+    Each third is the test data of one rotation. The order is that of a hash of the sentence number,
+    so the split is the same on every machine.
     """
-    sentences = [block for split in ("train", "dev", "test") for block in blocks(corpus.files[split])]
+    splits = ("train", "dev", "test")
+    sentences = [s for split in splits for s in read_sentences(corpus.files[split])]
     if len(sentences) < ROTATIONS * FIFTH:
-        raise Fault(f"{corpus.title}: {len(sentences)} sentences; too few to be cut into thirds")
-    order = sorted(range(len(sentences)), key=lambda i: hashlib.sha256(f"thirds {i}".encode()).digest())
+        raise UserError(f"{corpus.title}: {len(sentences)} sentences; too few for thirds")
+    rank = lambda i: hashlib.sha256(f"thirds {i}".encode()).digest()
+    order = sorted(range(len(sentences)), key=rank)
     parts = [[sentences[i] for i in order[third::ROTATIONS]] for third in range(ROTATIONS)]
     for rotation in range(ROTATIONS):
         train, test, unlabeled = (parts[(rotation + k) % ROTATIONS] for k in range(ROTATIONS))
         name = f"{corpus.name}.third{rotation + 1}"
         held_out = len(train) // FIFTH
-        splits = {"train": train[held_out:], "dev": train[:held_out], "test": test, "unlabeled": unlabeled}
+        contents = {
+            "train": train[held_out:],
+            "dev": train[:held_out],
+            "test": test,
+            "unlabeled": unlabeled,
+        }
         folder = os.path.join(out, "corpora", name)
-        files = {split: write(os.path.join(folder, f"{split}.conll"), part) for split, part in splits.items()}
-        yield Corpus(name, corpus.title, files, corpus.options, l2=corpus.l2)
+        files = {
+            split: write_sentences(os.path.join(folder, f"{split}.conll"), part)
+            for split, part in contents.items()
+        }
+        yield Corpus(name, corpus.title, files, corpus.train_options, l2=corpus.l2)
 
 
-def join(paths, target):
-    """One file of the sentences of several."""
-    return write(target, (block for path in paths for block in blocks(path)))
+def concatenate(paths, target):
+    """Writes the sentences of several files to one; returns its path."""
+    return write_sentences(target, (s for path in paths for s in read_sentences(path)))
 
 
-def genres(path, folder):
-    """Cuts a CoNLL-U file of EWT by genre, the beginning of its sentences' names: genre → file."""
+def split_genres(path, folder):
+    """Splits a CoNLL-U file of EWT by genre, the prefix of `sent_id`; returns genre → path."""
+    prefix = "# sent_id = "
     parts = {}
-    for number, block in enumerate(blocks(path), 1):
-        name = next((line for line in block if line.startswith("# sent_id = ")), "")
-        genre, dash, _ = name.removeprefix("# sent_id = ").partition("-")
+    for number, sentence in enumerate(read_sentences(path), 1):
+        sent_id = next((line for line in sentence if line.startswith(prefix)), "")
+        genre, dash, _ = sent_id.removeprefix(prefix).partition("-")
         if not dash:
-            raise Fault(f"{path}: sentence {number} has no line `# sent_id = GENRE-…`")
-        parts.setdefault(genre, []).append(block)
-    return {genre: write(os.path.join(folder, f"{genre}.conllu"), parts[genre]) for genre in sorted(parts)}
+            raise UserError(f"{path}: sentence {number} has no line `# sent_id = GENRE-…`")
+        parts.setdefault(genre, []).append(sentence)
+    return {
+        genre: write_sentences(os.path.join(folder, f"{genre}.conllu"), parts[genre])
+        for genre in sorted(parts)
+    }

@@ -1,14 +1,15 @@
-"""Runs of the dropchain program: each is done once, and what it found is kept in a folder."""
+"""Runs the dropchain program. Each training run is done once; its results are cached."""
+
 import hashlib, json, os, shlex, subprocess, sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from corpora import Corpus, Fault
+from corpora import Corpus, UserError
 
 
 @dataclass(frozen=True)
 class Task:
-    """What is trained: a corpus, the order of the chain, and unlabeled text for the noise term."""
+    """What to train on: a corpus, the order of the chain, and unlabeled text for the noise term."""
 
     corpus: Corpus
     order: int = 1
@@ -25,12 +26,12 @@ class Run:
 
     task: Task
     settings: dict  # option → number
-    stem: str  # its log and model are called so
-    score: float  # on development data, the best iteration's, as a fraction
+    stem: str  # path of its log and model, without extension
+    score: float  # on development data at the best iteration, as a fraction
     iteration: int
     seconds: float
     recall_bias: float
-    noise: float  # the noise term at that iteration; 0 within the warm-up
+    noise: float  # the noise term at that iteration; 0 during the warm-up
 
     @property
     def model(self):
@@ -38,39 +39,46 @@ class Run:
 
 
 class Runner:
-    """Runs the program, at most `threads` threads at a time; finished work is found again in the folder `out`.
+    """Runs the program with at most `threads` threads in total and caches results in `out`.
 
-    A run is known by its options, the contents of its files and of the program: where one of them
-    changes, it is done anew.
+    The cache key of a run covers its options and the contents of its files and of the program.
     """
 
     def __init__(self, program, out, threads):
         if not os.path.isfile(program):
-            raise Fault(f"{program} is not there; build it with `cargo build --release`")
+            raise UserError(f"{program} not found; build it with `cargo build --release`")
         self.program, self.out, self.threads = program, out, threads
-        self.sums, self.children, self.stopping = {}, set(), False
+        self.checksums, self.children, self.stopping = {}, set(), False
         try:
             self.version = self.call("--version").strip()
         except OSError as error:
-            raise Fault(f"{program}: {error.strerror}; expected the program dropchain") from None
+            raise UserError(
+                f"{program}: {error.strerror}; expected the dropchain program"
+            ) from None
         if not self.version.startswith("dropchain "):
-            raise Fault(f"{program} says `{self.version.partition(chr(10))[0]}`; expected the program dropchain")
+            first_line = self.version.partition("\n")[0]
+            raise UserError(f"{program} prints `{first_line}`; expected the dropchain program")
 
-    def sum(self, path):
-        """Fingerprint of a file."""
-        if path not in self.sums:
+    def checksum(self, path):
+        """Returns the SHA-256 of a file, memoized."""
+        if path not in self.checksums:
             with open(path, "rb") as file:
-                self.sums[path] = hashlib.sha256(file.read()).hexdigest()
-        return self.sums[path]
+                self.checksums[path] = hashlib.sha256(file.read()).hexdigest()
+        return self.checksums[path]
 
     def call(self, *arguments):
-        """Runs the program and returns what it prints."""
+        """Runs the program and returns its standard output."""
         command = [self.program, *arguments]
         if self.stopping:
-            raise Fault("stopped")
-        # In a session of its own: Ctrl-C would make training end early, as if finished.
+            raise UserError("stopped")
+        # In a session of its own: Ctrl-C would make training stop early as if it had finished.
         process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8", start_new_session=True
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            encoding="utf-8",
+            start_new_session=True,
         )
         self.children.add(process)
         try:
@@ -78,35 +86,42 @@ class Runner:
         finally:
             self.children.discard(process)
         if process.returncode != 0:
-            raise Fault(f"{shlex.join(command)}\nended with {process.returncode}: {errors.strip()[-2000:]}")
+            raise UserError(
+                f"{shlex.join(command)}\nexit status {process.returncode}: "
+                f"{errors.strip()[-2000:]}"
+            )
         return out
 
     def stop(self):
-        """Ends what still runs, and starts nothing more."""
+        """Kills running processes and starts no more."""
         self.stopping = True
         for process in list(self.children):
             process.kill()
 
     def command(self, task, settings):
-        """The arguments of a training run but for those that no result depends on."""
-        files, corpus = task.corpus.files, task.corpus
-        command = ["train", files["train"], "--dev", files["dev"], "--format", corpus.form, *corpus.options]
-        command += ["--order", str(task.order)]
+        """Returns the arguments of a training run, except those that cannot affect its result."""
+        corpus = task.corpus
+        command = ["train", corpus.files["train"], "--dev", corpus.files["dev"]]
+        command += ["--format", corpus.format, *corpus.train_options, "--order", str(task.order)]
         if task.unlabeled:
-            command += ["--unlabeled", task.unlabeled, "--unlabeled-format", corpus.form]
+            command += ["--unlabeled", task.unlabeled, "--unlabeled-format", corpus.format]
         for option, value in settings.items():
             command += [f"--{option}", f"{value:g}"]
         return command
 
     def stem(self, task, settings):
-        command = self.command(task, settings)
-        parts = [self.sum(part) if part in (*task.corpus.files.values(), task.unlabeled) else part for part in command]
-        key = hashlib.sha256("\n".join([self.sum(self.program), *parts]).encode()).hexdigest()[:12]
+        """Returns the path of a run's log and model, without extension; it holds the cache key."""
+        files = (*task.corpus.files.values(), task.unlabeled)
+        parts = [
+            self.checksum(part) if part in files else part for part in self.command(task, settings)
+        ]
+        text = "\n".join([self.checksum(self.program), *parts])
+        key = hashlib.sha256(text.encode()).hexdigest()[:12]
         name = ",".join(f"{option}={value:g}" for option, value in settings.items())
         return os.path.join(self.out, "runs", task.name, f"{name}.{key}")
 
     def finished(self, task, settings):
-        """The run if its log is there and whole."""
+        """Returns the run if its log exists and is complete, else None."""
         stem = self.stem(task, settings)
         try:
             with open(stem + ".jsonl", encoding="utf-8") as file:
@@ -115,41 +130,50 @@ class Runner:
             if end["stop_reason"] == "interrupted":
                 return None
             best = next(e for e in events if e.get("iteration") == end["best_iteration"])
-            score = best["dev_f1" if task.corpus.measure == "f1" else "dev_accuracy"]
-            return Run(task, settings, stem, score, end["best_iteration"], end["seconds"], end["recall_bias"], best["dropout"])
+            return Run(
+                task,
+                settings,
+                stem,
+                score=best["dev_f1" if task.corpus.metric == "f1" else "dev_accuracy"],
+                iteration=end["best_iteration"],
+                seconds=end["seconds"],
+                recall_bias=end["recall_bias"],
+                noise=best["dropout"],
+            )
         except FileNotFoundError:
             return None
         except (ValueError, LookupError, StopIteration):
-            raise Fault(f"{stem}.jsonl is no log of a finished run; delete it, and the run is done again") from None
+            raise UserError(
+                f"{stem}.jsonl is not the log of a finished run; delete it to repeat the run"
+            ) from None
 
     def train_one(self, task, settings, threads):
+        """Does a run, prints its command and score, and returns it."""
         stem = self.stem(task, settings)
         os.makedirs(os.path.dirname(stem), exist_ok=True)
         part = f"{stem}.{os.getpid()}.part"
-        command = self.command(task, settings)
-        self.say("$ " + shlex.join([self.program, *command, "--model", stem + ".model"]))
+        command = [*self.command(task, settings), "--model", stem + ".model"]
+        self.print("$ " + shlex.join([self.program, *command]))
         try:
-            self.call(*command, "--threads", str(threads), "--model", stem + ".model", "--log", part, "--quiet")
+            self.call(*command, "--threads", str(threads), "--log", part, "--quiet")
             os.replace(part, stem + ".jsonl")
         finally:
             if os.path.exists(part):
                 os.remove(part)
         run = self.finished(task, settings)
         if run is None:
-            raise Fault(f"{stem}.jsonl: the run was interrupted; the same command goes on with it")
-        self.say(f"  {os.path.relpath(stem, self.out)}: dev {100 * run.score:.2f} at {run.iteration}, {run.seconds:.0f} s")
+            raise UserError(f"{stem}.jsonl: interrupted; the same command resumes it")
+        name, score = os.path.relpath(stem, self.out), 100 * run.score
+        self.print(f"  {name}: dev {score:.2f} at {run.iteration}, {run.seconds:.0f} s")
         return run
 
-    def train(self, task, several):
-        """Runs with each of several settings, in their order."""
-        missing = [settings for settings in several if self.finished(task, settings) is None]
-        self.batch([(task, settings) for settings in missing])
-        return [self.finished(task, settings) for settings in several]
-
-    def batch(self, jobs):
-        workers = max(1, min(self.threads, len(jobs)))
+    def train(self, task, candidates):
+        """Returns the runs of several settings, in order; those not cached run in parallel."""
+        missing = [s for s in candidates if self.finished(task, s) is None]
+        workers = max(1, min(self.threads, len(missing)))
+        threads = max(1, self.threads // workers)
         pool = ThreadPoolExecutor(workers)
-        futures = [pool.submit(self.train_one, *job, max(1, self.threads // workers)) for job in jobs]
+        futures = [pool.submit(self.train_one, task, s, threads) for s in missing]
         try:
             for future in futures:
                 future.result()
@@ -158,22 +182,24 @@ class Runner:
             self.stop()
             raise
         pool.shutdown()
+        return [self.finished(task, s) for s in candidates]
 
-    def clear(self, runs, kept):
-        """Deletes the models of runs that were not chosen: logs suffice."""
+    def delete_models(self, runs, chosen):
+        """Deletes the models of all runs but the chosen one; their logs suffice."""
         for run in runs:
-            if run.stem != kept.stem and os.path.exists(run.model):
+            if run.stem != chosen.stem and os.path.exists(run.model):
                 os.remove(run.model)
 
     def tag(self, run, split):
-        """The file of a split with labels by a run's model."""
+        """Returns the path of a split tagged by a run's model."""
         corpus = run.task.corpus
         source = corpus.files[split]
-        target = f"{run.stem}.{split}.{self.sum(source)[:12]}.{corpus.form}"
+        target = f"{run.stem}.{split}.{self.checksum(source)[:12]}.{corpus.format}"
         if not os.path.exists(target):
             if not os.path.exists(run.model):
                 self.train_one(run.task, run.settings, self.threads)
-            text = self.call("tag", run.model, source, "--format", corpus.form, "--output", corpus.form)
+            formats = ("--format", corpus.format, "--output", corpus.format)
+            text = self.call("tag", run.model, source, *formats)
             part = f"{target}.{os.getpid()}.part"
             with open(part, "w", encoding="utf-8", newline="\n") as out:
                 out.write(text)
@@ -181,18 +207,20 @@ class Runner:
         return target
 
     def check(self, corpus):
-        """Reads every file of a corpus: a fault in the test file is better known before hours of training."""
+        """Reads every file of a corpus, so that errors surface before hours of training."""
         for path in corpus.files.values():
-            if corpus.measure not in self.evaluate(corpus, path, path):
-                raise Fault(f"{path}: its labels write no spans; expected labels such as B-PER and I-PER")
+            if corpus.metric not in self.evaluate(corpus, path, path):
+                raise UserError(f"{path}: no spans; expected labels such as B-PER and I-PER")
 
     def evaluate(self, corpus, gold, tagged):
-        """Scores of labels, as `dropchain eval --json` gives them."""
-        return json.loads(self.call("eval", "--predictions", tagged, gold, *corpus.reading, "--json"))
+        """Returns the scores of `dropchain eval --json`."""
+        command = ("eval", "--predictions", tagged, gold, *corpus.format_options, "--json")
+        return json.loads(self.call(*command))
 
     def compare(self, corpus, gold, a, b):
-        """Difference b − a with interval and p-value, by paired bootstrap."""
-        return json.loads(self.call("compare", gold, a, b, *corpus.reading, "--json"))[corpus.measure]
+        """Returns the difference b − a with interval and p-value, by paired bootstrap."""
+        command = ("compare", gold, a, b, *corpus.format_options, "--json")
+        return json.loads(self.call(*command))[corpus.metric]
 
-    def say(self, line):
-        sys.stderr.write(line + "\n")  # in one piece, whatever other threads say
+    def print(self, line):
+        sys.stderr.write(line + "\n")  # one write, so that threads do not interleave within it

@@ -1,14 +1,21 @@
-"""What each table needs: models tuned, test files tagged once, scores and comparisons."""
+"""Makes each table: tunes the models, tags the test files once, and computes scores."""
+
 import os
 import statistics
 
 import paper, tuning
-from corpora import ROTATIONS, genres, join, thirds
+from corpora import ROTATIONS, concatenate, split_genres, thirds
 from runs import Task
 
 NAMES = ("conll2002-esp", "wnut17")
-# Table → the public corpora it is made of.
-CORPORA = {"table2": NAMES, "table3": NAMES, "table4": (*NAMES, "conll2000"), "table5": ("ewt",), "table6": (*NAMES, "conll2000")}
+# Table → its public corpora.
+CORPORA = {
+    "table2": NAMES,
+    "table3": NAMES,
+    "table4": (*NAMES, "conll2000"),
+    "table5": ("ewt",),
+    "table6": (*NAMES, "conll2000"),
+}
 COLUMNS = {
     "table2": ("None", "L2", "Dropout", "+Test"),
     "table3": ("L2", "Dropout", "+Unlabeled"),
@@ -16,56 +23,69 @@ COLUMNS = {
     "table5": ("None", "L2", "Dropout"),
     "table6": ("None", "L2", "Dropout"),
 }
-# What is compared with what; the stars of a column tell how it compares with L2.
-PAIRS = (("None", "L2"), ("L2", "Dropout"), ("L2", "+Test"), ("Dropout", "+Test"), ("L2", "+Unlabeled"), ("Dropout", "+Unlabeled"))
+# Tested for significance; the stars of a column are those of its comparison with L2.
+PAIRS = (
+    ("None", "L2"),
+    ("L2", "Dropout"),
+    ("L2", "+Test"),
+    ("Dropout", "+Test"),
+    ("L2", "+Unlabeled"),
+    ("Dropout", "+Unlabeled"),
+)
 
 
-def fit(runner, corpus, order, columns, text=""):
-    """The chosen model of every column; `text` is unlabeled text for the last one."""
-    task, found = Task(corpus, order), {}
+def tune(runner, corpus, order, columns, text=""):
+    """Returns the choice for each column; `text` is the unlabeled text of columns with a +."""
+    searches = {"None": tuning.none, "L2": tuning.l2, "Dropout": tuning.dropout}
+    task, choices = Task(corpus, order), {}
     for column in columns:
         if column.startswith("+"):
-            found[column] = tuning.unlabeled(runner, task, text, found["Dropout"])
+            choices[column] = tuning.unlabeled(runner, task, text, choices["Dropout"])
         else:
-            found[column] = {"None": tuning.none, "L2": tuning.l2, "Dropout": tuning.dropout}[column](runner, task)
-    return found
+            choices[column] = searches[column](runner, task)
+    return choices
 
 
-def percent(scores, measure):
-    """Scores in percent: the one that counts, and what it is made of."""
-    out = {"score": 100 * scores[measure], "accuracy": 100 * scores["accuracy"]}
-    if measure == "f1":
-        figures = lambda s: [100 * s[name] for name in ("precision", "recall", "f1")]
-        out["types"] = {name: figures(s) for name, s in sorted(scores["types"].items())}
-        out["types"]["all"] = figures(scores)
-    return out
+def percent(scores, metric):
+    """Returns the scores in percent: the headline metric, accuracy, and those by type."""
+    result = {"score": 100 * scores[metric], "accuracy": 100 * scores["accuracy"]}
+    if metric == "f1":
+        triple = lambda s: [100 * s[name] for name in ("precision", "recall", "f1")]
+        result["types"] = {name: triple(s) for name, s in sorted(scores["types"].items())}
+        result["types"]["all"] = triple(scores)
+    return result
 
 
-def row(runner, corpus, order, split, gold, tagged, figures, part="all"):
-    """A row: scores of each column on one file, comparisons if it is test data, the paper's figures."""
-    comparisons = []
-    if split == "test":
-        for a, b in PAIRS:
-            if a in tagged and b in tagged:
-                found = runner.compare(corpus, gold, tagged[a], tagged[b])
-                found = {key: found[key] for key in ("difference", "interval", "p_value")}
-                comparisons.append({"a": a, "b": b, **found})
+def compare(runner, corpus, gold, tagged):
+    """Yields the significance of each pair of columns."""
+    for a, b in PAIRS:
+        if a in tagged and b in tagged:
+            result = runner.compare(corpus, gold, tagged[a], tagged[b])
+            result = {key: result[key] for key in ("difference", "interval", "p_value")}
+            yield {"a": a, "b": b, **result}
+
+
+def row(runner, task, split, gold, tagged, part="all"):
+    """Returns a row without the paper's scores: those of each column on one file."""
+    corpus, on_test = task.corpus, split == "test"
     return {
         "corpus": corpus.name,
         "title": corpus.title,
-        "order": order,
+        "order": task.order,
         "split": split,
         "part": part,
-        "measure": corpus.measure,
-        "scores": {c: percent(runner.evaluate(corpus, gold, file), corpus.measure) for c, file in tagged.items()},
-        "comparisons": comparisons,
-        "paper": figures,
+        "measure": corpus.metric,
+        "scores": {
+            column: percent(runner.evaluate(corpus, gold, file), corpus.metric)
+            for column, file in tagged.items()
+        },
+        "comparisons": list(compare(runner, corpus, gold, tagged)) if on_test else [],
     }
 
 
-def choices(corpus, order, found, runner):
-    """What was chosen, for the record."""
-    for column, chosen in found.items():
+def describe(corpus, order, choices, runner):
+    """Yields what was chosen for each column."""
+    for column, chosen in choices.items():
         run = chosen.run
         yield {
             "corpus": corpus.title,
@@ -77,44 +97,55 @@ def choices(corpus, order, found, runner):
             "iteration": run.iteration,
             "recall_bias": run.recall_bias,
             "tried": chosen.tried,
-            "at_edge": chosen.edge,
+            "at_edge": chosen.at_edge,
             "command": ["dropchain", *runner.command(run.task, run.settings)],
         }
 
 
-def whole(runner, corpus, order, columns, paper_of, out):
-    """Rows of a corpus with its own splits."""
-    found = fit(runner, corpus, order, columns, corpus.files["test"])
+def with_own_splits(runner, task, columns, paper_scores, out):
+    """Returns the rows of a corpus with its own splits, and the choices."""
+    corpus = task.corpus
+    choices = tune(runner, corpus, task.order, columns, corpus.files["test"])
     rows = []
     for split in ("dev", "test"):
-        tagged = {column: runner.tag(chosen.run, split) for column, chosen in found.items()}
+        tagged = {column: runner.tag(chosen.run, split) for column, chosen in choices.items()}
         gold = corpus.files[split]
-        rows.append(row(runner, corpus, order, split, gold, tagged, paper_of(split, "all")))
+        scores = row(runner, task, split, gold, tagged)
+        rows.append({**scores, "paper": paper_scores(split, "all")})
         if corpus.name == "ewt":
             folder = lambda name: os.path.join(out, "corpora", "ewt", split, name)
-            golds = genres(gold, folder("gold"))
-            cut = {column: genres(file, folder(column)) for column, file in tagged.items()}
+            golds = split_genres(gold, folder("gold"))
+            parts = {column: split_genres(file, folder(column)) for column, file in tagged.items()}
             for genre, file in golds.items():
-                parts = {column: files[genre] for column, files in cut.items()}
-                rows.append(row(runner, corpus, order, split, file, parts, paper_of(split, genre), genre))
-    return rows, list(choices(corpus, order, found, runner))
+                by_genre = {column: files[genre] for column, files in parts.items()}
+                scores = row(runner, task, split, file, by_genre, genre)
+                rows.append({**scores, "paper": paper_scores(split, genre)})
+    return rows, list(describe(corpus, task.order, choices, runner))
 
 
-def in_thirds(runner, corpus, order, columns, figures, out):
-    """The row of a corpus that was cut into thirds: means over its rotations, comparisons over all sentences."""
+def in_thirds(runner, task, columns, paper_scores, out):
+    """Returns the row of a corpus split into thirds, and the choices.
+
+    Scores are means over the rotations; comparisons are over all sentences.
+    """
+    corpus, order = task.corpus, task.order
     golds, tagged, chosen = [], {column: [] for column in columns}, []
     scores = {column: [] for column in columns}
     for rotation in thirds(corpus, out):
-        found = fit(runner, rotation, order, columns, rotation.files["unlabeled"])
-        chosen += choices(rotation, order, found, runner)
+        choices = tune(runner, rotation, order, columns, rotation.files["unlabeled"])
+        chosen += describe(rotation, order, choices, runner)
         golds.append(rotation.files["test"])
         for column in columns:
-            tagged[column].append(runner.tag(found[column].run, "test"))
-            scores[column].append(100 * runner.evaluate(corpus, golds[-1], tagged[column][-1])[corpus.measure])
+            tagged[column].append(runner.tag(choices[column].run, "test"))
+            result = runner.evaluate(corpus, golds[-1], tagged[column][-1])
+            scores[column].append(100 * result[corpus.metric])
     folder = os.path.join(out, "corpora", f"{corpus.name}.thirds", f"order{order}")
-    gold = join(golds, os.path.join(folder, "gold.conll"))
-    joined = {column: join(files, os.path.join(folder, f"{column}.conll")) for column, files in tagged.items()}
-    result = row(runner, corpus, order, "test", gold, joined, figures)
+    gold = concatenate(golds, os.path.join(folder, "gold.conll"))
+    joined = {
+        column: concatenate(files, os.path.join(folder, f"{column}.conll"))
+        for column, files in tagged.items()
+    }
+    result = {**row(runner, task, "test", gold, joined), "paper": paper_scores}
     for column, values in scores.items():
         cell = result["scores"][column]
         cell["pooled"], cell["rotations"] = cell["score"], values
@@ -124,24 +155,34 @@ def in_thirds(runner, corpus, order, columns, figures, out):
 
 
 def make(table, runner, corpora, out):
-    """All of a table; `corpora` are those that are there."""
+    """Makes a table from the given corpora."""
     rows, chosen = [], []
     for corpus in corpora:
-        news = corpus.name == "conll2003"
-        figures = {
-            "table2": lambda split, _: paper.TABLE2 if news and split == "test" else {},
-            "table3": lambda *_: paper.TABLE3 if news else {},
-            "table4": lambda split, _: paper.TABLE4[split] if news else {},
+        is_paper_corpus = corpus.name == "conll2003"
+        paper_scores = {
+            "table2": lambda split, _: (
+                paper.TABLE2 if is_paper_corpus and split == "test" else {}
+            ),
+            "table3": lambda *_: paper.TABLE3 if is_paper_corpus else {},
+            "table4": lambda split, _: paper.TABLE4[split] if is_paper_corpus else {},
             "table5": lambda split, genre: paper.TABLE5.get(genre, {}).get(split, {}),
-            "table6": lambda split, _: paper.TABLE6[split] if news else {},
+            "table6": lambda split, _: paper.TABLE6[split] if is_paper_corpus else {},
         }[table]
-        # The paper's table 3 has no chain; the rows at order 1 are ours.
+        # The paper's table 3 has order 0 only; the rows of order 1 are ours.
         for order in {"table2": (0,), "table3": (0, 1)}.get(table, (1,)):
-            runner.say(f"== {table}: {corpus.title}, order {order}")
+            runner.print(f"== {table}: {corpus.title}, order {order}")
+            task, columns = Task(corpus, order), COLUMNS[table]
             if table == "table3":
-                found = in_thirds(runner, corpus, order, COLUMNS[table], figures() if order == 0 else {}, out)
+                scores = paper_scores() if order == 0 else {}
+                new_rows, choices = in_thirds(runner, task, columns, scores, out)
             else:
-                found = whole(runner, corpus, order, COLUMNS[table], figures, out)
-            rows += found[0]
-            chosen += found[1]
-    return {"table": table, "program": runner.version, "columns": COLUMNS[table], "rows": rows, "chosen": chosen}
+                new_rows, choices = with_own_splits(runner, task, columns, paper_scores, out)
+            rows += new_rows
+            chosen += choices
+    return {
+        "table": table,
+        "program": runner.version,
+        "columns": COLUMNS[table],
+        "rows": rows,
+        "chosen": chosen,
+    }

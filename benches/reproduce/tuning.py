@@ -1,10 +1,11 @@
-"""The search for strengths, on development data alone."""
+"""Searches for regularization strengths, on development data alone."""
+
 from dataclasses import dataclass
 
 from runs import Run, Task
 
 L2 = [float(f"{digit}e{power}") for power in range(-5, 3) for digit in (1, 3)]
-L2_GRID = (0.003, 3.0)  # always tried from … to; extended until the best is not at its edge
+L2_GRID = (0.003, 3.0)  # first and last value of the initial grid
 DROPOUT = [0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9]
 EDGE = [0.02, 0.05, 0.1, 0.3, 0.6, 0.8, 0.9, 0.95]
 WEIGHT = [0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0]
@@ -13,21 +14,21 @@ AXES = {"dropout": DROPOUT, "edge-dropout": EDGE, "l2": L2, "unlabeled-weight": 
 
 @dataclass(frozen=True)
 class Chosen:
-    """The best of a search."""
+    """The result of a search."""
 
     run: Run
-    tried: int  # how many settings
-    edge: list  # the options whose value is the last of its range
+    tried: int  # number of settings
+    at_edge: list  # the options whose value is the first or last of its range
 
 
 def none(runner, task):
-    """No penalty and no noise: development data alone end training."""
+    """Trains without penalty or noise; only early stopping regularizes."""
     (run,) = runner.train(task, [{"l2": 0.0}])
     return Chosen(run, 1, [])
 
 
 def l2(runner, task):
-    """The best strength of L2 on a grid that is extended while the best is at its edge."""
+    """Searches a grid of L2 strengths that is extended while the best is at its edge."""
     low, high = (L2.index(limit) for limit in L2_GRID)
     while True:
         runs = runner.train(task, [{"l2": value} for value in L2[low : high + 1]])
@@ -37,60 +38,64 @@ def l2(runner, task):
         elif best == len(runs) - 1 and high < len(L2) - 1:
             high += 1
         else:
-            runner.clear(runs, runs[best])
-            return Chosen(runs[best], len(runs), ["l2"] if best in (0, len(runs) - 1) else [])
+            runner.delete_models(runs, runs[best])
+            at_edge = ["l2"] if best in (0, len(runs) - 1) else []
+            return Chosen(runs[best], len(runs), at_edge)
 
 
 def climb(runner, task, start, axes):
-    """Coordinate search: along one axis as long as the score rises, then along the next, until none helps."""
+    """Coordinate search: follows an axis while the score rises, then the next, until none helps."""
     settings, seen = dict(start), {}
     key = lambda settings: tuple(settings.items())
 
-    def score(several):
-        seen.update((key(run.settings), run) for run in runner.train(task, several))
-        # A model of the warm-up has seen no noise: such a run is made again without one.
-        quiet = [s for s in several if seen[key(s)].noise == 0]
-        for s, run in zip(quiet, runner.train(task, [{**s, "warm-up": 0} for s in quiet])):
-            runner.clear([seen[key(s)]], run)
+    def score(candidates):
+        seen.update((key(run.settings), run) for run in runner.train(task, candidates))
+        # A model from within the warm-up was trained without noise: repeat without warm-up.
+        noiseless = [s for s in candidates if seen[key(s)].noise == 0]
+        repeated = runner.train(task, [{**s, "warm-up": 0} for s in noiseless])
+        for s, run in zip(noiseless, repeated):
+            runner.delete_models([seen[key(s)]], run)
             seen[key(s)] = run
-        return [seen[key(s)].score for s in several]
+        return [seen[key(s)].score for s in candidates]
 
     (best,) = score([settings])
-    moved, turn = 0, 0  # axes since the last gain; axes in all
-    while moved < len(axes):
-        axis, values = axes[turn % len(axes)], AXES[axes[turn % len(axes)]]
-        at, moved, turn = values.index(settings[axis]), moved + 1, turn + 1
-        sides = [at + step for step in (-1, 1) if 0 <= at + step < len(values)]
-        scores = score([{**settings, axis: values[i]} for i in sides])
+    without_gain, turn = 0, 0
+    while without_gain < len(axes):
+        axis = axes[turn % len(axes)]
+        values = AXES[axis]
+        here = values.index(settings[axis])
+        without_gain, turn = without_gain + 1, turn + 1
+        neighbors = [here + step for step in (-1, 1) if 0 <= here + step < len(values)]
+        scores = score([{**settings, axis: values[i]} for i in neighbors])
         if max(scores) <= best:
             continue
-        moved = 1
-        best, here = max(scores), sides[scores.index(max(scores))]
-        step = here - at
-        settings = {**settings, axis: values[here]}
-        while 0 <= here + step < len(values):
-            (next_score,) = score([{**settings, axis: values[here + step]}])
+        without_gain = 1
+        best, there = max(scores), neighbors[scores.index(max(scores))]
+        step = there - here
+        settings = {**settings, axis: values[there]}
+        while 0 <= there + step < len(values):
+            (next_score,) = score([{**settings, axis: values[there + step]}])
             if next_score <= best:
                 break
-            best, here = next_score, here + step
-            settings = {**settings, axis: values[here]}
-    chosen = seen[key(settings)]
-    runner.clear(seen.values(), chosen)
-    edge = [axis for axis in axes if settings[axis] in (AXES[axis][0], AXES[axis][-1])]
-    return Chosen(chosen, len(seen), edge)
+            best, there = next_score, there + step
+            settings = {**settings, axis: values[there]}
+    run = seen[key(settings)]
+    runner.delete_models(seen.values(), run)
+    at_edge = [axis for axis in axes if settings[axis] in (AXES[axis][0], AXES[axis][-1])]
+    return Chosen(run, len(seen), at_edge)
 
 
 def dropout(runner, task):
-    """Dropout with a little L2; at order 0 no edge has noise."""
+    """Searches dropout with a little L2; without edges (order 0) there is no edge dropout."""
     start = {"dropout": 0.3, "edge-dropout": 0.6, "l2": task.corpus.l2}
     if task.order == 0:
         del start["edge-dropout"]
     return climb(runner, task, start, list(start))
 
 
-def unlabeled(runner, task, file, found):
-    """Dropout with unlabeled text: from the settings `found` without it, its weight and the rate are searched for."""
-    with_text = Task(task.corpus, task.order, file)
-    start = {**found.run.settings, "unlabeled-weight": 0.2}
+def unlabeled(runner, task, file, dropout_choice):
+    """Searches the weight of unlabeled text, dropout and L2, from the choice without it."""
+    start = {**dropout_choice.run.settings, "unlabeled-weight": 0.2}
     start.pop("warm-up", None)
-    return climb(runner, with_text, start, ["unlabeled-weight", "dropout", "l2"])
+    task = Task(task.corpus, task.order, file)
+    return climb(runner, task, start, ["unlabeled-weight", "dropout", "l2"])

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Tables and plots of the runs of run.sh, with nothing but Python.
+"""Makes tables and plots of the runs of run.sh, without dependencies.
 
-python3 plot.py LOGS > table.md        (writes rate.svg and course.svg beside it)
+python3 plot.py LOGS > table.md        (also writes rate.svg and course.svg)
 """
 
 import glob, json, os, sys
@@ -10,7 +10,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", ".."))
 from svg import svg
 
 PLOTTED = {"ewt": "EWT, UPOS", "esp": "Spanish names", "wnut17": "W-NUT 2017, names"}
-OTHERS = {
+TABLE_ONLY = {
     "ewt-3000": "EWT, UPOS, 3,000 sentences",
     "ewt-pos": "EWT, UPOS, `pos`",
     "esp-ner": "Spanish names, `ner`",
@@ -20,58 +20,74 @@ OTHERS = {
 
 
 def read(path):
-    name, dropout, edge, l2 = os.path.basename(path).split(".", 1)[0], None, None, None
-    rows, end = [], {}
+    """Returns a run's parameters, its score at each iteration, and its end event."""
+    run = {"corpus": os.path.basename(path).split(".", 1)[0], "scores": [], "end": {}}
     for line in open(path):
-        record = json.loads(line)
-        if record["event"] == "start":
-            dropout, edge, l2 = (record["parameters"][name] for name in ("dropout", "edge_dropout", "l2"))
-        elif record["event"] == "iteration":
-            rows.append(100 * record.get("dev_f1", record.get("dev_accuracy")))
+        event = json.loads(line)
+        if event["event"] == "start":
+            parameters = event["parameters"]
+            run["dropout"], run["l2"] = parameters["dropout"], parameters["l2"]
+            run["edge"] = parameters["edge_dropout"]
+        elif event["event"] == "iteration":
+            run["scores"].append(100 * event.get("dev_f1", event.get("dev_accuracy")))
         else:
-            end = record
-    return {"corpus": name, "dropout": dropout, "edge": edge, "l2": l2, "course": rows, "end": end, "best": max(rows)}
+            run["end"] = event
+    run["best"] = max(run["scores"])
+    return run
+
+
+def table_row(title, run, bold):
+    end, mark = run["end"], "**" if bold else ""
+    cells = [title, f"{run['dropout']:g}", f"{run['edge']:g}", f"{run['l2']:g}"]
+    cells += [end["iterations"], end["best_iteration"], f"{end['recall_bias']:g}"]
+    cells += [f"{mark}{run['best']:.2f}{mark}", f"{run['scores'][-1]:.2f}"]
+    return f"| {' | '.join(map(str, cells))} |"
+
+
+def rate_panel(title, runs, best_l2):
+    """Scores by dropout rate, with the other settings fixed to those of the most runs."""
+    noisy = [run for run in runs if run["dropout"] > 0]
+    settings = [(run["edge"], run["l2"]) for run in noisy]
+    edge, l2 = max(set(settings), key=settings.count)
+    fixed = [run for run in noisy if (run["edge"], run["l2"]) == (edge, l2)]
+    line = [(run["dropout"], run["best"]) for run in fixed]
+    baseline = [(0, best_l2["best"]), (max(x for x, _ in line), best_l2["best"])]
+    label = f"dropout, edges {edge:g}, L2 {l2:g}"
+    return title, [("best L2", baseline), (label, sorted(line))]
+
+
+def iteration_panel(title, best_l2, best_dropout):
+    """Scores by iteration of the best run of each kind."""
+
+    def line(run):
+        scores = enumerate(run["scores"])
+        return [(i, y) for i, y in scores if i >= 5 and y > 0.8 * run["best"]]
+
+    run = best_dropout
+    label = f"dropout {run['dropout']:g}, {run['edge']:g}, L2 {run['l2']:g}"
+    return title, [(f"L2 {best_l2['l2']:g}", line(best_l2)), (label, line(run))]
 
 
 def main():
     logs = sys.argv[1]
     runs = [read(path) for path in sorted(glob.glob(os.path.join(logs, "*.jsonl")))]
-    print(
-        "| corpus | `--dropout` | `--edge-dropout` | `--l2` | iterations | best at | recall bias | best score | last score |\n|---|---|---|---|---|---|---|---|---|"
-    )
+    print("| corpus | `--dropout` | `--edge-dropout` | `--l2` | iterations | best at ", end="")
+    print("| recall bias | best score | last score |\n" + "|---" * 9 + "|")
     rates, courses = [], []
-    for corpus, title in (PLOTTED | OTHERS).items():
-        mine = [run for run in runs if run["corpus"] == corpus]
-        if not mine:
+    for corpus, title in (PLOTTED | TABLE_ONLY).items():
+        own = [run for run in runs if run["corpus"] == corpus]
+        if not own:
             continue
-        mine.sort(key=lambda run: (run["dropout"] > 0, run["dropout"], run["l2"]))
-        plain = max((run for run in mine if run["dropout"] == 0), key=lambda run: run["best"])
-        noisy = max((run for run in mine if run["dropout"] > 0), key=lambda run: run["best"])
-        for run in mine:
-            end, mark = run["end"], "**" if run in (plain, noisy) else ""
-            print(
-                f"| {title} | {run['dropout']:g} | {run['edge']:g} | {run['l2']:g} | {end['iterations']} | {end['best_iteration']} "
-                f"| {end['recall_bias']:g} | {mark}{run['best']:.2f}{mark} | {run['course'][-1]:.2f} |"
-            )
-        if corpus in OTHERS:
-            continue
-        # The other settings that have runs at most rates.
-        settings = [(run["edge"], run["l2"]) for run in mine if run["dropout"] > 0]
-        edge, l2 = max(set(settings), key=settings.count)
-        line = [(run["dropout"], run["best"]) for run in mine if run["dropout"] > 0 and (run["edge"], run["l2"]) == (edge, l2)]
-        best = [(0, plain["best"]), (max(x for x, _ in line), plain["best"])]
-        rates.append((title, [("best L2", best), (f"dropout, edges {edge:g}, L2 {l2:g}", sorted(line))]))
-        course = lambda run: [(i, y) for i, y in enumerate(run["course"]) if i >= 5 and y > 0.8 * run["best"]]
-        courses.append(
-            (
-                title,
-                [
-                    (f"L2 {plain['l2']:g}", course(plain)),
-                    (f"dropout {noisy['dropout']:g}, {noisy['edge']:g}, L2 {noisy['l2']:g}", course(noisy)),
-                ],
-            )
-        )
-    svg("rate.svg", rates, "rate of dropout")
+        own.sort(key=lambda run: (run["dropout"] > 0, run["dropout"], run["l2"]))
+        best = lambda group: max(group, key=lambda run: run["best"])
+        best_l2 = best(run for run in own if run["dropout"] == 0)
+        best_dropout = best(run for run in own if run["dropout"] > 0)
+        for run in own:
+            print(table_row(title, run, bold=run in (best_l2, best_dropout)))
+        if corpus in PLOTTED:
+            rates.append(rate_panel(title, own, best_l2))
+            courses.append(iteration_panel(title, best_l2, best_dropout))
+    svg("rate.svg", rates, "dropout rate")
     svg("course.svg", courses, "iteration")
 
 

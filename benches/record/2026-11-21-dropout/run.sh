@@ -1,10 +1,14 @@
 #!/bin/sh
-# Development scores with L2 alone and with dropout and a little L2: one log for each run, for plot.py.
+# Development scores with L2 alone and with dropout and a little L2. Writes one log per run; plot.py
+# makes tables and plots of them.
 #
 #   sh run.sh PROGRAM CORPORA LOGS
 set -eu
 program=$1
-corpora=$2
+ewt=$2/ewt
+esp=$2/conll2002-esp
+wnut=$2/wnut17
+conll2000=$2/conll2000
 logs=$3
 mkdir -p "$logs"
 
@@ -18,51 +22,55 @@ run() {
 }
 
 pos() {
-  run ewt "$@" "$corpora/ewt/train.conllu" --dev "$corpora/ewt/dev.conllu" --label upos \
-    --template pos-sancl --patience 80
+  run ewt "$@" "$ewt/train.conllu" --dev "$ewt/dev.conllu" --label upos --template pos-sancl \
+    --patience 80
 }
 spanish() {
-  run esp "$@" "$corpora/conll2002-esp/esp.train" --dev "$corpora/conll2002-esp/esp.testa" --template ner-finkel
+  run esp "$@" "$esp/esp.train" --dev "$esp/esp.testa" --template ner-finkel
 }
 tweets() {
-  run wnut17 "$@" "$corpora/wnut17/train.conll" --dev "$corpora/wnut17/dev.conll" --template ner-finkel --scheme io
+  run wnut17 "$@" "$wnut/train.conll" --dev "$wnut/dev.conll" --template ner-finkel --scheme io
 }
-# The first 3,000 sentences.
-little() {
-  run ewt-3000 "$@" "$logs/little.conllu" --dev "$corpora/ewt/dev.conllu" --label upos --template pos-sancl --patience 80
+# The first 3,000 training sentences.
+small_pos() {
+  run ewt-3000 "$@" "$logs/small.conllu" --dev "$ewt/dev.conllu" --label upos \
+    --template pos-sancl --patience 80
 }
-awk -v RS= -v ORS='\n\n' 'NR <= 3000' "$corpora/ewt/train.conllu" >"$logs/little.conllu"
+awk -v RS= -v ORS='\n\n' 'NR <= 3000' "$ewt/train.conllu" >"$logs/small.conllu"
 
-# The templates of dropchain's own.
+# dropchain's own templates.
 own_pos() {
-  run ewt-pos "$@" "$corpora/ewt/train.conllu" --dev "$corpora/ewt/dev.conllu" --label upos --template pos
+  run ewt-pos "$@" "$ewt/train.conllu" --dev "$ewt/dev.conllu" --label upos --template pos
 }
 own_spanish() {
-  run esp-ner "$@" "$corpora/conll2002-esp/esp.train" --dev "$corpora/conll2002-esp/esp.testa" --template ner
+  run esp-ner "$@" "$esp/esp.train" --dev "$esp/esp.testa" --template ner
 }
 own_tweets() {
-  run wnut17-ner "$@" "$corpora/wnut17/train.conll" --dev "$corpora/wnut17/dev.conll" --template ner --scheme io
+  run wnut17-ner "$@" "$wnut/train.conll" --dev "$wnut/dev.conll" --template ner --scheme io
 }
 chunks() {
   run conll2000 "$@" "$logs/chunk.train" --format conll --dev "$logs/chunk.dev" --template chunk
 }
-# The last 936 sentences of the training file are development data.
+# The last 936 training sentences are the development data.
 awk -v RS= -v ORS='\n\n' -v last=8000 -v a="$logs/chunk.train" -v b="$logs/chunk.dev" \
-  '{ print > (NR <= last ? a : b) }' "$corpora/conll2000/train.txt"
+  '{ print > (NR <= last ? a : b) }' "$conll2000/train.txt"
 
 for l2 in 0.1 0.3 1 3; do tweets 0 0 $l2; done
-for rates in "0.1 0.1" "0.3 0.3" "0.5 0.5" "0.1 0.6" "0.3 0.6" "0.5 0.6" "0.7 0.6" "0.3 0.8"; do tweets $rates 0.1; done
+for rates in "0.1 0.1" "0.3 0.3" "0.5 0.5" "0.1 0.6" "0.3 0.6" "0.5 0.6" "0.7 0.6" "0.3 0.8"; do
+  tweets $rates 0.1
+done
 for l2 in 0.03 0.3; do tweets 0.3 0.6 $l2; done
 for l2 in 0.3 0.5 1 2; do spanish 0 0 $l2; done
 for rates in "0.3 0.3" "0.1 0.6" "0.3 0.6" "0.5 0.6" "0.3 0.8"; do spanish $rates 0.1; done
 for l2 in 0.001 0.003 0.01 0.03; do pos 0 0 $l2; done
-for rates in "0.3 0.3" "0.1 0.6" "0.2 0.6" "0.3 0.6" "0.4 0.6" "0.5 0.6" "0.3 0.7" "0.2 0.8" "0.3 0.8" "0.4 0.8" "0.3 0.9"; do
+for rates in "0.3 0.3" "0.1 0.6" "0.2 0.6" "0.3 0.6" "0.4 0.6" "0.5 0.6" "0.3 0.7" "0.2 0.8" \
+  "0.3 0.8" "0.4 0.8" "0.3 0.9"; do
   pos $rates 0.01
 done
 for l2 in 0.003 0.02 0.03 0.1; do pos 0.3 0.6 $l2; done
 pos 0.3 0.8 0.03
-for l2 in 0.001 0.003 0.01 0.03 0.1 0.3 1; do little 0 0 $l2; done
-for l2 in 0.01 0.1; do little 0.3 0.6 $l2; done
+for l2 in 0.001 0.003 0.01 0.03 0.1 0.3 1; do small_pos 0 0 $l2; done
+for l2 in 0.01 0.1; do small_pos 0.3 0.6 $l2; done
 
 for l2 in 0.1 0.3 1; do own_tweets 0 0 $l2; done
 for rates in "0.3 0.3" "0.3 0.6"; do own_tweets $rates 0.1; done

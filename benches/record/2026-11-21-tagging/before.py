@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Processor time of tagging with two builds of dropchain, in turn, on one thread.
+"""Compares the tagging CPU time of two builds of dropchain, interleaved, on one thread.
 
-    python3 before.py PROGRAM_BEFORE PROGRAM_AFTER MODEL INPUT FORMAT [MODEL INPUT FORMAT…]
+python3 before.py PROGRAM_BEFORE PROGRAM_AFTER MODEL INPUT FORMAT [MODEL INPUT FORMAT…]
 """
 
 import os, subprocess, sys
@@ -9,7 +9,7 @@ import os, subprocess, sys
 ROUNDS = 7
 
 
-def seconds(program, model, source, form):
+def cpu_seconds(program, model, source, form):
     command = [program, "tag", model, source, "--format", form, "--threads", "1"]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
@@ -21,6 +21,7 @@ def seconds(program, model, source, form):
 programs, cases = sys.argv[1:3], sys.argv[3:]
 print("| input | before | after | after / before |\n|---|---|---|---|")
 for model, source, form in zip(cases[::3], cases[1::3], cases[2::3]):
-    rounds = [[seconds(program, model, source, form) for program in programs] for _ in range(ROUNDS)]
+    rounds = [[cpu_seconds(p, model, source, form) for p in programs] for _ in range(ROUNDS)]
     before, after = map(min, zip(*rounds))
-    print(f"| {form} ({os.path.basename(model)}) | {before:.2f} s | {after:.2f} s | {after / before:.2f} |")
+    name = f"{form} ({os.path.basename(model)})"
+    print(f"| {name} | {before:.2f} s | {after:.2f} s | {after / before:.2f} |")
