@@ -6,7 +6,7 @@ use criterion::{Criterion, Throughput};
 use dropchain::corpus::{Format, OutputFormat, ReadOptions, Reader, Tagged, WriteOptions, Writer};
 use dropchain::tag::{TagOptions, Tagger, Workspace};
 use dropchain::template::Template;
-use dropchain::train::{Silent, TrainOptions, Trainer};
+use dropchain::train::{TrainOptions, Trainer};
 
 use crate::corpus;
 
@@ -21,7 +21,7 @@ fn tagger() -> Tagger {
         corpus::sentences("ner"),
         None,
         Some(template),
-        &mut Silent,
+        &mut (),
     );
     Tagger::new(trained.unwrap().model)
 }

@@ -6,7 +6,7 @@ use super::Variant;
 use crate::error::Result;
 use crate::sentence::Sentence;
 use crate::template::Template;
-use crate::train::{DevScore, Silent, TrainOptions, Trainer};
+use crate::train::{DevScore, TrainOptions, Trainer};
 
 /// How training with a gradient ended.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -52,7 +52,7 @@ pub fn train(
             sentences.to_vec(),
             Some(dev.to_vec()),
             template.cloned(),
-            &mut Silent,
+            &mut (),
         )?
         .end;
     let (mut dev_f1, mut dev_accuracy) = (None, None);

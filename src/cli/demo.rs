@@ -11,7 +11,7 @@ use dropchain::sentence::Sentence;
 use dropchain::tag::Tagger;
 use dropchain::template::Template;
 use dropchain::tokenize::Tokenizer;
-use dropchain::train::{Defaults, Silent, TrainOptions, Trainer};
+use dropchain::train::{Defaults, TrainOptions, Trainer};
 use dropchain::{Error, Result};
 
 use super::progress::notice;
@@ -112,7 +112,7 @@ impl Arguments {
         let template = Template::shipped(self.label.template())
             .ok_or_else(|| Error::parameter("the template is missing"))??;
         let trained =
-            Trainer::new(options)?.train(sentences.to_vec(), None, Some(template), &mut Silent)?;
+            Trainer::new(options)?.train(sentences.to_vec(), None, Some(template), &mut ())?;
         Ok(Tagger::new(trained.model))
     }
 

@@ -30,7 +30,7 @@ impl<'a> Watcher<'a> {
         self.fault.map_or(Ok(()), Err)
     }
 
-    fn log(&mut self, record: &Record) {
+    fn log(&mut self, record: &Record<'_>) {
         if let Some(log) = &mut self.log
             && let Err(fault) = log.write(record)
         {
@@ -54,30 +54,14 @@ impl Observer for Watcher<'_> {
             start.tokens,
             start.labels,
             start.attributes,
-            start.per_token[0],
-            start.collapsed,
-            start.per_token[1],
+            start.active_per_token,
+            start.collapsed_attributes,
+            start.collapsed_active_per_token,
             start.parameters,
-            megabytes(start.memory)
+            megabytes(start.estimated_memory)
         ));
-        let record = Record::Start(report::Start {
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            parameters: serde_json::to_value(start.options).unwrap_or_default(),
-            files: self.files.to_vec(),
-            threads: rayon::current_num_threads(),
-            sentences: start.sentences,
-            tokens: start.tokens,
-            unlabeled_sentences: start.unlabeled_sentences,
-            dev_sentences: start.dev_sentences,
-            labels: start.labels,
-            attributes: start.attributes,
-            collapsed_attributes: start.collapsed,
-            weights: start.parameters,
-            active_per_token: start.per_token[0],
-            collapsed_active_per_token: start.per_token[1],
-            estimated_memory: start.memory,
-        });
-        self.log(&record);
+        let files = self.files;
+        self.log(&Record::Start(report::Start::new(files, start)));
     }
 
     fn iteration(&mut self, iteration: &train::Iteration) {
@@ -92,27 +76,7 @@ impl Observer for Watcher<'_> {
             line.push_str(&format!("  dev {}", describe(score)));
         }
         self.progress.step(line);
-        let (mut dev_f1, mut dev_accuracy) = (None, None);
-        match iteration.dev {
-            Some(DevScore::F1(score)) => dev_f1 = Some(score),
-            Some(DevScore::Accuracy(score)) => dev_accuracy = Some(score),
-            None => {}
-        }
-        self.log(&Record::Iteration(report::Iteration {
-            iteration: iteration.number,
-            objective: iteration.objective,
-            log_likelihood: iteration.log_likelihood,
-            dropout: iteration.noise,
-            l2: iteration.l2,
-            l1: iteration.l1,
-            gradient_norm: iteration.gradient_norm,
-            evaluations: iteration.evaluations,
-            nonzero: iteration.nonzero,
-            seconds: iteration.time.as_secs_f64(),
-            dev_f1,
-            dev_accuracy,
-            recall_bias: iteration.recall_bias,
-        }));
+        self.log(&Record::Iteration(iteration));
     }
 
     fn end(&mut self, end: &train::End) {
@@ -133,13 +97,7 @@ impl Observer for Watcher<'_> {
             }
         }
         self.progress.say(&line);
-        self.log(&Record::End(report::End {
-            stop_reason: end.reason.name().to_owned(),
-            iterations: end.iterations,
-            seconds: end.time.as_secs_f64(),
-            best_iteration: end.best_iteration,
-            recall_bias: end.recall_bias,
-        }));
+        self.log(&Record::End(end));
     }
 
     fn pruned(&mut self, pruned: &train::Pruned) {

@@ -1,123 +1,72 @@
-//! Run records: training written down as JSON lines.
+//! Run records: training events as JSON lines.
 //!
-//! Each line is an object whose `event` names its kind: one `start`, an `iteration` for each
-//! iteration of the optimizer (number 0 is the starting point), one `end`.
+//! Each line is an object whose `event` field names its kind: one `start`, an `iteration` for each
+//! iteration of the optimizer (number 0 is the starting point), one `end`. The other fields are
+//! those of the training events ([`train::Start`], [`train::Iteration`], [`train::End`]).
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::error::{Error, Result};
+use crate::train::{self, TrainOptions};
 
 /// A line of a run record.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
-pub enum Record {
-    /// What is known before the first iteration.
-    Start(Start),
+pub enum Record<'a> {
+    /// The state before the first iteration.
+    Start(Start<'a>),
     /// An iteration.
-    Iteration(Iteration),
-    /// How training ended.
-    End(End),
+    Iteration(&'a train::Iteration),
+    /// The result of training.
+    End(&'a train::End),
 }
 
-/// What is known before the first iteration.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Start {
+/// The first line: what was run, and the first training event.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Start<'a> {
     /// Version of dropchain.
-    pub version: String,
+    pub version: &'a str,
     /// Every training parameter.
-    pub parameters: serde_json::Value,
+    pub parameters: &'a TrainOptions,
     /// Training files.
-    pub files: Vec<String>,
-    /// Threads.
+    pub files: &'a [String],
+    /// Number of threads.
     pub threads: usize,
-    /// Sentences of training data.
-    pub sentences: usize,
-    /// Tokens of training data.
-    pub tokens: usize,
-    /// Unlabeled sentences.
-    pub unlabeled_sentences: usize,
-    /// Sentences of development data.
-    pub dev_sentences: usize,
-    /// Number of labels.
-    pub labels: usize,
-    /// Attributes before collapsing.
-    pub attributes: usize,
-    /// Classes of attributes after collapsing.
-    pub collapsed_attributes: usize,
-    /// Number of weights that are trained.
-    pub weights: usize,
-    /// Attributes per token before collapsing.
-    pub active_per_token: f64,
-    /// Classes of attributes per token after collapsing.
-    pub collapsed_active_per_token: f64,
-    /// Bytes of memory that training is about to take.
-    pub estimated_memory: usize,
+    /// The training event.
+    #[serde(flatten)]
+    pub event: &'a train::Start<'a>,
 }
 
-/// An iteration.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Iteration {
-    /// Its number.
-    pub iteration: usize,
-    /// The objective, all terms.
-    pub objective: f64,
-    /// Σ log p(y|x).
-    pub log_likelihood: f64,
-    /// The noise term.
-    pub dropout: f64,
-    /// The L2 term.
-    pub l2: f64,
-    /// The L1 term.
-    pub l1: f64,
-    /// Norm of the gradient.
-    pub gradient_norm: f64,
-    /// Evaluations so far.
-    pub evaluations: usize,
-    /// Weights that are not zero.
-    pub nonzero: usize,
-    /// Seconds since reading and extraction ended, without scoring development data.
-    pub seconds: f64,
-    /// Span F1 on development data.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub dev_f1: Option<f64>,
-    /// Accuracy on development data, where labels write no spans.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub dev_accuracy: Option<f64>,
-    /// The recall bias of that score, where it is searched for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub recall_bias: Option<f64>,
+impl<'a> Start<'a> {
+    /// The first line of a record of training on `files`, by this version of dropchain in the
+    /// current thread pool.
+    #[must_use]
+    pub fn new(files: &'a [String], event: &'a train::Start<'a>) -> Self {
+        Self {
+            version: env!("CARGO_PKG_VERSION"),
+            parameters: event.options,
+            files,
+            threads: rayon::current_num_threads(),
+            event,
+        }
+    }
 }
 
-/// How training ended.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct End {
-    /// Why.
-    pub stop_reason: String,
-    /// Iterations made.
-    pub iterations: usize,
-    /// Seconds as in [`Iteration::seconds`].
-    pub seconds: f64,
-    /// The iteration whose weights are in the model.
-    pub best_iteration: usize,
-    /// The recall bias that is in the model; 0 is none.
-    #[serde(default)]
-    pub recall_bias: f64,
-}
-
-/// Writes a run record to a file, line by line as things happen.
+/// Writes a run record to a file, flushing every line.
 #[derive(Debug)]
 pub struct Log {
     path: PathBuf,
-    /// None before the first line, so that what fails before it leaves an old record alone.
+    /// Created with the first line, so that a run that fails before it does not truncate an older
+    /// record.
     file: Option<BufWriter<File>>,
 }
 
 impl Log {
-    /// A record that its first line will begin, in a new file or over an old one.
+    /// A record in a new file, or replacing the content of an existing one.
     #[must_use]
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self {
@@ -130,8 +79,8 @@ impl Log {
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] when the file cannot be made or written.
-    pub fn write(&mut self, record: &Record) -> Result<()> {
+    /// [`Error::Io`] if the file cannot be created or written.
+    pub fn write(&mut self, record: &Record<'_>) -> Result<()> {
         let failed = |e| Error::io(&self.path, e);
         let mut line = serde_json::to_string(record).map_err(|e| failed(e.into()))?;
         line.push('\n');

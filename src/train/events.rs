@@ -1,72 +1,88 @@
-//! What training tells while it runs.
+//! Training events, as observers receive them and as run records store them.
+//!
+//! Each event serializes to the fields of its line in a run record ([`crate::report`]): their names
+//! and their order are a contract that scripts rely on.
 
 use std::time::Duration;
+
+use serde::{Serialize, Serializer};
 
 use super::options::TrainOptions;
 use crate::optim::StopReason;
 
-/// What is known before the first iteration.
-#[derive(Clone, Debug, PartialEq)]
+/// The state before the first iteration.
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Start<'a> {
-    /// All parameters.
+    /// The training parameters, defaults resolved.
+    #[serde(skip)]
     pub options: &'a TrainOptions,
-    /// Sentences of training data.
+    /// Number of training sentences.
     pub sentences: usize,
-    /// Tokens of training data.
+    /// Number of training tokens.
     pub tokens: usize,
-    /// Unlabeled sentences.
+    /// Number of unlabeled sentences.
     pub unlabeled_sentences: usize,
-    /// Sentences of development data.
+    /// Number of development sentences.
     pub dev_sentences: usize,
     /// Number of labels.
     pub labels: usize,
-    /// Different attributes (node and edge).
+    /// Number of distinct attributes, node and edge.
     pub attributes: usize,
-    /// Classes of attributes that always occur together: what remains after collapsing.
-    pub collapsed: usize,
-    /// Parameters θ.
+    /// Number of attribute classes after collapsing attributes that always occur together.
+    pub collapsed_attributes: usize,
+    /// Number of parameters θ.
+    #[serde(rename = "weights")]
     pub parameters: usize,
-    /// Attributes per token, before and after collapsing.
-    pub per_token: [f64; 2],
-    /// Bytes of memory that training is about to take: matrices, parameters, optimizer.
-    pub memory: usize,
+    /// Attributes per token before collapsing.
+    pub active_per_token: f64,
+    /// Attribute classes per token after collapsing.
+    pub collapsed_active_per_token: f64,
+    /// Estimated peak memory of training in bytes: matrices, parameters, optimizer.
+    pub estimated_memory: usize,
 }
 
 /// One iteration of the optimizer.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Iteration {
-    /// Its number; 0 is the starting point.
+    /// Iteration number; 0 is the starting point.
+    #[serde(rename = "iteration")]
     pub number: usize,
-    /// The objective, all terms.
+    /// Value of the objective, all terms included.
     pub objective: f64,
     /// Σ log p(y|x).
     pub log_likelihood: f64,
-    /// The noise term.
+    /// Value of the noise term.
+    #[serde(rename = "dropout")]
     pub noise: f64,
-    /// The L2 term.
+    /// Value of the L2 penalty.
     pub l2: f64,
-    /// The L1 term.
+    /// Value of the L1 penalty.
     pub l1: f64,
-    /// Norm of the gradient (with L1, of the pseudo-gradient).
+    /// Norm of the gradient; with L1, of the pseudo-gradient.
     pub gradient_norm: f64,
     /// Evaluations of the objective so far.
     pub evaluations: usize,
-    /// Parameters that are not zero.
+    /// Number of nonzero parameters.
     pub nonzero: usize,
-    /// Time since reading and extraction ended, without the time for scoring development data.
+    /// Time since extraction ended, excluding the time for scoring development data.
+    #[serde(rename = "seconds", serialize_with = "seconds")]
     pub time: Duration,
-    /// Score on development data: a fraction.
+    /// Score on development data.
+    #[serde(flatten)]
     pub dev: Option<DevScore>,
-    /// The recall bias that gave it, where it is searched for.
+    /// The recall bias that gave the score; `None` if it is not searched for.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub recall_bias: Option<f64>,
 }
 
-/// A score on development data.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// A score on development data, as a fraction.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub enum DevScore {
     /// Span F1.
+    #[serde(rename = "dev_f1")]
     F1(f64),
-    /// Token accuracy, where labels are no span scheme.
+    /// Token accuracy, for labels that do not encode spans.
+    #[serde(rename = "dev_accuracy")]
     Accuracy(f64),
 }
 
@@ -80,34 +96,38 @@ impl DevScore {
     }
 }
 
-/// How training ended.
-#[derive(Clone, Debug, PartialEq)]
+/// The result of training.
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct End {
-    /// Why it ended.
+    /// Why training stopped.
+    #[serde(rename = "stop_reason", serialize_with = "name")]
     pub reason: EndReason,
-    /// Iterations made.
+    /// Number of iterations.
     pub iterations: usize,
-    /// The iteration whose weights are in the model.
-    pub best_iteration: usize,
-    /// Time as in [`Iteration::time`].
+    /// Total time, measured as [`Iteration::time`].
+    #[serde(rename = "seconds", serialize_with = "seconds")]
     pub time: Duration,
-    /// Best score on development data.
-    pub dev: Option<DevScore>,
-    /// The recall bias that is in the model ([`TrainOptions::recall_bias`]).
+    /// The iteration whose weights the model has.
+    pub best_iteration: usize,
+    /// The recall bias of the model ([`TrainOptions::recall_bias`]).
     pub recall_bias: f64,
+    /// Best score on development data.
+    #[serde(skip)]
+    pub dev: Option<DevScore>,
 }
 
-/// Why training ended.
+/// Why training stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EndReason {
-    /// The optimizer came to its end.
+    /// The optimizer stopped.
     Optimizer(StopReason),
-    /// The score on development data did not rise for a while.
+    /// Early stopping: the score on development data did not improve for
+    /// [`TrainOptions::patience`] iterations.
     Patience,
 }
 
 impl EndReason {
-    /// A name for logs, such as `improvement` or `patience`.
+    /// The name in logs, such as `improvement` or `patience`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -131,31 +151,35 @@ impl std::fmt::Display for EndReason {
     }
 }
 
-/// What pruning did.
+/// The effect of pruning.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pruned {
-    /// Weights of attributes before.
+    /// Number of nonzero attribute weights before pruning.
     pub before: usize,
-    /// Weights of attributes after.
+    /// Number of nonzero attribute weights after pruning.
     pub after: usize,
     /// Scores on development data, before and after.
     pub dev: Option<[DevScore; 2]>,
 }
 
-/// Is told how training goes.
+/// Receives training events. `()` ignores them all.
 pub trait Observer {
-    /// Before the first iteration.
+    /// Called before the first iteration.
     fn start(&mut self, _start: &Start<'_>) {}
-    /// After each iteration, and before the first (number 0).
+    /// Called after each iteration, and for the starting point (number 0).
     fn iteration(&mut self, _iteration: &Iteration) {}
-    /// After the last iteration.
+    /// Called after the last iteration.
     fn end(&mut self, _end: &End) {}
-    /// After weights near 0 have been left out, where that is asked for.
+    /// Called after pruning, if [`TrainOptions::prune`] is set.
     fn pruned(&mut self, _pruned: &Pruned) {}
 }
 
-/// An observer that does nothing.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Silent;
+impl Observer for () {}
 
-impl Observer for Silent {}
+fn seconds<S: Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_f64(time.as_secs_f64())
+}
+
+fn name<S: Serializer>(reason: &EndReason, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(reason.name())
+}

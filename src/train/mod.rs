@@ -29,7 +29,7 @@ mod trainer;
 mod training_set;
 mod watch;
 
-pub use events::{DevScore, End, EndReason, Iteration, Observer, Pruned, Silent, Start};
+pub use events::{DevScore, End, EndReason, Iteration, Observer, Pruned, Start};
 pub use extracted::{Corpora, Extracted};
 pub use options::{Defaults, NoiseKind, TrainOptions};
 pub(crate) use prepare::is_text;

@@ -137,10 +137,12 @@ impl<'a> Trainer<'a> {
             dev_sentences: material.development().map_or(0, Development::len),
             labels: material.space().labels(),
             attributes: prepared.attributes(),
-            collapsed: prepared.node_classes.len() + prepared.edge_classes.len(),
+            collapsed_attributes: prepared.node_classes.len() + prepared.edge_classes.len(),
             parameters: material.space().dimension(),
-            per_token: prepared.per_token,
-            memory: material.memory() + material.memory_to_train(&self.options, objective),
+            active_per_token: prepared.per_token[0],
+            collapsed_active_per_token: prepared.per_token[1],
+            estimated_memory: material.memory()
+                + material.memory_to_train(&self.options, objective),
         }
     }
 }

@@ -16,7 +16,7 @@ fn with_dev(dev: &str) -> Result<Trained> {
         corpus(NAMES),
         Some(corpus(dev)),
         Some(template("word")),
-        &mut Silent,
+        &mut (),
     )
 }
 
@@ -61,7 +61,7 @@ fn document_boundaries_are_no_unlabeled_sentences() {
         unlabeled.push(Sentence::from_words([""; 0]));
         let trainer = Trainer::new(options.clone()).unwrap();
         let trainer = trainer.unlabeled(&unlabeled);
-        let trained = trainer.train(corpus(NAMES), None, Some(template("word")), &mut Silent);
+        let trained = trainer.train(corpus(NAMES), None, Some(template("word")), &mut ());
         trained.unwrap().model
     };
     let [without, with] = ["x/O y/O", "-DOCSTART-/O\nx/O y/O"].map(with);
@@ -77,12 +77,7 @@ fn sentences_without_labels_are_a_fault() {
         "-:1: found no label column; training needs labels (choose the column with --label)"
     );
     let trainer = Trainer::new(options()).unwrap();
-    let result = trainer.train(
-        corpus(NAMES),
-        Some(bare()),
-        Some(template("word")),
-        &mut Silent,
-    );
+    let result = trainer.train(corpus(NAMES), Some(bare()), Some(template("word")), &mut ());
     assert_eq!(
         fault(result),
         "-:1: found no label column; development data need labels"
@@ -253,7 +248,7 @@ fn attributes_can_come_ready_made() {
     let sentences = given("A a,size:0.5;B b\nB b,size:2;A a\nA a;A a");
     let trainer = Trainer::new(options()).unwrap();
     let dev = Some(given("A a;B b,new"));
-    let trained = trainer.train(sentences, dev, None, &mut Silent).unwrap();
+    let trained = trainer.train(sentences, dev, None, &mut ()).unwrap();
     assert_eq!(trained.end.dev, Some(DevScore::Accuracy(1.0)));
     let model = trained.model;
     assert!(model.header().template.is_none());
@@ -317,7 +312,7 @@ fn a_model_scores_on_development_data_what_training_told() {
             corpus(NAMES),
             Some(dev.clone()),
             Some(template("word")),
-            &mut Silent,
+            &mut (),
         )
         .unwrap();
     assert!(trained.end.recall_bias > 0.0, "{:?}", trained.end);

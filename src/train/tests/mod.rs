@@ -76,7 +76,7 @@ fn options() -> TrainOptions {
 }
 
 fn train(options: &TrainOptions, sentences: Vec<Sentence>, source: &str) -> Result<Trained> {
-    Trainer::new(options.clone())?.train(sentences, None, Some(template(source)), &mut Silent)
+    Trainer::new(options.clone())?.train(sentences, None, Some(template(source)), &mut ())
 }
 
 fn trained(options: &TrainOptions, sentences: Vec<Sentence>, source: &str) -> Model {
@@ -94,8 +94,8 @@ struct Recorder {
 impl Observer for Recorder {
     fn start(&mut self, start: &Start<'_>) {
         assert!(self.iterations.is_empty() && self.end.is_none());
-        assert!(start.memory > 0);
-        self.attributes = [start.attributes, start.collapsed];
+        assert!(start.estimated_memory > 0);
+        self.attributes = [start.attributes, start.collapsed_attributes];
     }
 
     fn iteration(&mut self, iteration: &Iteration) {
