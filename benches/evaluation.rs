@@ -155,7 +155,7 @@ fn measure(case: &Case, folder: &str, rounds: usize) {
         },
     );
     let noise = Noise {
-        scheme: NoiseDistribution::Dropout,
+        distribution: NoiseDistribution::Dropout,
         node: 0.3,
         edge: 0.3,
         engine: Engine::Adjoint,

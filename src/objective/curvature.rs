@@ -1,54 +1,51 @@
-//! How steep the objective is in each parameter, before anything is known of the parameters.
+//! An estimate of the curvature of the objective, the diagonal preconditioner of L-BFGS.
 //!
-//! The Hessian of the likelihood has Σ x²·p(1−p) + 2·c2 on its diagonal, the sum over the tokens of an
-//! attribute. Counts of attributes range from 1 to the size of the corpus, so do the curvatures, and
-//! an optimizer that takes all parameters for alike gives rare attributes their weights only after hundreds
-//! of iterations. With p(1−p) unknown, h = κ·Σ x² + 2·c2 stands for it.
+//! The Hessian of the likelihood has Σ x²·p(1−p) + 2·c2 on its diagonal, a sum over the tokens of an
+//! attribute. Attribute counts range from 1 to the size of the corpus, and so do the curvatures; an
+//! optimizer that scales all parameters alike needs hundreds of iterations for the weights of rare
+//! attributes. Since p(1−p) is unknown, h = κ·Σ x² + 2·c2 estimates the diagonal.
 //!
-//! The optimizer gets 1/√h: the whole of 1/h is right at the start, and wrong later, when frequent
-//! attributes are sure of their labels (p(1−p) → 0) and rare ones are not; the root is the geometric mean
-//! between it and no estimate at all. (docs/decisions has the numbers.)
+//! The optimizer gets 1/√h. The full 1/h is right at the start but wrong later, when frequent
+//! attributes are certain of their labels (p(1−p) → 0) and rare ones are not; the root is the
+//! geometric mean of 1/h and no preconditioning. (docs/decisions, 16)
 
-use crate::extract::SparseRows;
-use crate::score::{ParameterSpace, Targets};
+use crate::extract::{Dataset, SparseRows};
+use crate::score::ParameterSpace;
 
-use super::Dataset;
-
-/// What stands for p(1−p) of a label.
+/// The estimate κ of p(1−p).
 const KAPPA: f64 = 0.1;
 
-/// The estimates 1/√h of all parameters, `[space.dimension()]`. Time O(entries of X + parameters).
+/// Estimates 1/√h of all parameters, `[space.dimension()]`. Time O(nonzeros of X + parameters).
 pub(super) fn inverse(data: &Dataset, space: &ParameterSpace, l2: f64) -> Vec<f32> {
-    // Absurd values of attributes leave the range of f32.
+    // Extreme attribute values leave the range of f32.
     let estimate = |count: f64| (1.0 / (KAPPA * count + 2.0 * l2).sqrt()).clamp(1e-30, 1e30) as f32;
     let pairs = data.tokens() as f64 / space.labels() as f64;
-    // Transitions and boundary weights; attributes follow.
+    // Transitions and boundary weights; attributes are overwritten below.
     let mut estimates = vec![estimate(pairs.max(1.0)); space.dimension()];
-    let parts = [
-        (&data.nodes, &space.nodes, space.node_range(), 1.0),
-        (
-            &data.edges,
-            &space.edges,
-            space.edge_range(),
-            1.0 / space.labels() as f64, // a pair of labels is so much rarer than a label
-        ),
-    ];
-    for (rows, targets, range, share) in parts {
-        let estimates = &mut estimates[range];
-        for (column, square) in squares(rows, targets).into_iter().enumerate() {
+    let label_pair_share = 1.0 / space.labels() as f64; // a pair is that much rarer than a label
+    for (matrix, block, share) in [
+        (&data.nodes, &space.nodes, 1.0),
+        (&data.edges, &space.edges, label_pair_share),
+    ] {
+        let estimates = block.weights_mut(&mut estimates);
+        for (column, square) in column_squares(matrix, block.columns())
+            .into_iter()
+            .enumerate()
+        {
             // Attributes of unlabeled text alone may have no count here.
-            estimates[targets.range(column)].fill(estimate((share * square).max(share)));
+            let count = (share * square).max(share);
+            estimates[block.targets.range(column)].fill(estimate(count));
         }
     }
     estimates
 }
 
-/// Σ x² of every column. A class of m attributes counts once: its members would each have this estimate,
-/// and so the optimizer visits the same points with and without collapsing.
-fn squares(rows: &SparseRows, targets: &Targets) -> Vec<f64> {
-    let mut squares = vec![0.0; targets.columns()];
-    for row in 0..rows.len() {
-        for (column, value) in rows.entries(row) {
+/// Σ x² of every column. A class of m attributes counts once: each member alone would have this
+/// estimate, so the optimizer visits the same points with and without collapsing.
+fn column_squares(matrix: &SparseRows, columns: usize) -> Vec<f64> {
+    let mut squares = vec![0.0; columns];
+    for row in 0..matrix.len() {
+        for (column, value) in matrix.entries(row) {
             squares[column as usize] += value * value;
         }
     }
@@ -83,7 +80,7 @@ mod tests {
         let estimates = inverse(&data, &space, 0.25);
         assert_eq!(estimates.len(), space.dimension());
         let h = |square: f64| (1.0 / (0.1 * square + 0.5).sqrt()) as f32;
-        let nodes = &estimates[space.node_range()];
+        let nodes = space.nodes.weights(&estimates);
         assert_eq!(nodes, [h(10.0), h(10.0), h(1.0), h(1.0)]);
         // 2 tokens by 2 labels
         let labels = space.dimension() - nodes.len();

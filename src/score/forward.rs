@@ -1,98 +1,116 @@
-//! The design matrix row by row, as scores are summed: S = X·Θ, and under noise V = ρ·X∘²·Θ∘².
+//! The forward product S = X·Θ, and under noise V = ρ·X∘²·Θ∘².
 //!
-//! Time O(entries of X · S/4) in vectors of four. What limits it is not arithmetic but loads of
-//! weights from all over θ and branches that cannot be foreseen. So a token's sums stay in registers
-//! while whole rows of weights are added to them, and how many weights a column has is never asked.
+//! Row by row of X: a token's scores are the sum of one row of Θ per attribute. Time
+//! O(nonzeros of X · S/4) with SIMD of four lanes. The bottleneck is not arithmetic but cache misses
+//! on Θ and branch mispredictions. Therefore a token's sums stay in registers while whole rows of
+//! weights are added, and the inner loop never asks how many weights a column has.
 //!
-//! Where columns have weights for some labels only ([`States::Observed`](super::States)), those with
-//! many of them are *dense*: once in an evaluation their weights are written out as whole rows, with
-//! zeros between. The other columns, most of which have one weight, are *sparse*: what a token has of
-//! them is a list of weights and of the scores that these belong to, without regard to columns.
+//! With [`States::Observed`](super::States::Observed) a column has weights for some labels only.
+//! Columns with many weights are *dense*: once per evaluation they are expanded to whole rows with
+//! zeros in the gaps. The others, most of which have a single weight, are *sparse*: a token stores
+//! the list of their weights and target scores, without regard to columns.
 
 use std::ops::Range;
 
+use super::block::FeatureBlock;
 use super::targets::{BLOCKS, Targets};
 use crate::chain::LANES;
 use crate::extract::SparseRows;
 use crate::simd::{self, Kernel};
 
-/// Eight neighboring labels.
-type Block = [f64; LANES];
+/// The weights or scores of eight consecutive labels.
+type Lanes = [f64; LANES];
 
-/// A design matrix, prepared for [`ForwardProduct::write`].
-#[derive(Debug)]
-pub struct ForwardProduct {
+/// The product of one design matrix with its weights.
+#[derive(Clone, Debug)]
+pub struct ForwardProduct<'a> {
+    matrix: &'a SparseRows,
+    block: &'a FeatureBlock,
     split: Option<Split>,
 }
 
-/// The dense and the sparse columns of a matrix.
+/// The variances of scores, to be written.
 #[derive(Debug)]
+pub struct Variances<'a> {
+    /// `[tokens][width]`.
+    pub values: &'a mut [f64],
+    /// ρ.
+    pub rate: f64,
+}
+
+/// The dense and the sparse columns of a matrix, and their weights.
+#[derive(Clone, Debug)]
 struct Split {
     dense: SparseRows,      // columns are rows of `table`
     coefficients: Vec<f64>, // √m of each dense column
-    table: Vec<f64>,        // [dense columns][width] their weights
-    ends: Vec<u64>,         // [tokens] in `weights`
-    weights: Vec<u32>,      // of sparse columns, one for each weight of each entry
-    places: Vec<u32>,       // of their scores
+    table: Vec<f64>,        // [dense columns][width] their weights, with zeros in the gaps
+    ends: Vec<u64>,         // [tokens] end of each token in `weights`
+    weights: Vec<u32>,      // weight index, one per weight of each entry of a sparse column
+    places: Vec<u32>,       // the score that it adds to
     values: Option<Vec<f64>>,
     scaled: Vec<[f64; 2]>, // √m·w and w² for each weight of a sparse column
 }
 
-/// What a token's scores are summed from.
-struct Source<'a> {
-    rows: &'a SparseRows,
-    coefficients: &'a [f64],
-    table: &'a [f64],
-    pitch: [usize; 2], // from one row of the table to the next, and from line to line
-}
-
-impl ForwardProduct {
-    /// Prepares `rows`, whose columns have weights as `targets` say.
+impl<'a> ForwardProduct<'a> {
+    /// Prepares the product of `matrix` with weights of `block`.
     #[must_use]
-    pub fn new(rows: &SparseRows, targets: &Targets, scale: &[f64]) -> Self {
-        let split = targets
+    pub fn new(matrix: &'a SparseRows, block: &'a FeatureBlock) -> Self {
+        let split = block
+            .targets
             .is_observed()
-            .then(|| Split::new(rows, targets, scale));
-        Self { split }
-    }
-
-    /// Takes the weights of an evaluation.
-    pub fn set(&mut self, targets: &Targets, scale: &[f64], weights: &[f64]) {
-        if let Some(split) = &mut self.split {
-            split.set(targets, scale, weights);
+            .then(|| Split::new(matrix, block));
+        Self {
+            matrix,
+            block,
+            split,
         }
     }
 
-    /// Writes the scores of `tokens` `[tokens][targets.width()]` and their variances of the same shape
-    /// (or none), for the weights last [set](ForwardProduct::set). What comes to stand in the padding means
-    /// nothing.
+    /// Prepares the weights in θ. Must precede [`write`](Self::write) with the same θ.
+    pub fn set_weights(&mut self, theta: &[f64]) {
+        if let Some(split) = &mut self.split {
+            split.set_weights(self.block, self.block.weights(theta));
+        }
+    }
+
+    /// The weights that it multiplies with.
+    #[must_use]
+    pub fn block(&self) -> &'a FeatureBlock {
+        self.block
+    }
+
+    /// Writes the scores of `tokens`, `[tokens][width]`, and optionally their variances of the same
+    /// shape, for θ as last [set](Self::set_weights). Does nothing if `scores` is empty. The padding
+    /// is unspecified.
     pub fn write(
         &self,
-        (matrix, targets, scale): (&SparseRows, &Targets, &[f64]),
-        weights: &[f64],
+        theta: &[f64],
         tokens: Range<usize>,
         scores: &mut [f64],
-        variances: Option<(&mut [f64], f64)>,
+        variances: Option<Variances<'_>>,
     ) {
         if scores.is_empty() {
             return;
         }
-        let source = match &self.split {
-            None => Source {
-                rows: matrix,
-                coefficients: scale,
-                table: weights,
-                pitch: [targets.labels() * targets.height(), targets.labels()],
+        let targets = &self.block.targets;
+        let rows = match &self.split {
+            None => DenseRows {
+                matrix: self.matrix,
+                coefficients: &self.block.scale,
+                table: self.block.weights(theta),
+                row_pitch: targets.labels() * targets.height(),
+                line_pitch: targets.labels(),
             },
-            Some(split) => Source {
-                rows: &split.dense,
+            Some(split) => DenseRows {
+                matrix: &split.dense,
                 coefficients: &split.coefficients,
                 table: &split.table,
-                pitch: [targets.width(), targets.stride()],
+                row_pitch: targets.width(),
+                line_pitch: targets.stride(),
             },
         };
         simd::dispatch(Write {
-            source,
+            rows,
             split: self.split.as_ref(),
             targets,
             tokens,
@@ -101,43 +119,37 @@ impl ForwardProduct {
         });
     }
 
-    /// Bytes of memory.
+    /// Memory in bytes, excluding the matrix and the weights.
     #[must_use]
     pub fn memory(&self) -> usize {
-        self.split.as_ref().map_or(0, |split| {
-            let eights = split.coefficients.len()
-                + split.table.len()
-                + split.ends.len()
-                + split.values.as_ref().map_or(0, Vec::len)
-                + 2 * split.scaled.len();
-            split.dense.memory() + 8 * eights + 4 * (split.weights.len() + split.places.len())
-        })
+        self.split.as_ref().map_or(0, Split::memory)
     }
 }
 
 impl Split {
-    fn new(rows: &SparseRows, targets: &Targets, scale: &[f64]) -> Self {
-        let mut number = vec![None; targets.columns()];
+    fn new(matrix: &SparseRows, block: &FeatureBlock) -> Self {
+        let targets = &block.targets;
+        let mut dense_index = vec![None; targets.columns()];
         let mut coefficients = Vec::new();
-        for (column, number) in number.iter_mut().enumerate() {
+        for (column, index) in dense_index.iter_mut().enumerate() {
             if targets.is_dense(column) {
-                *number = Some(coefficients.len() as u32);
-                coefficients.push(scale[column]);
+                *index = Some(coefficients.len() as u32);
+                coefficients.push(block.scale[column]);
             }
         }
-        let dense = rows.map_columns(|column| number[column as usize], |_, value| value);
+        let dense = matrix.map_columns(|column| dense_index[column as usize], |_, value| value);
         let mut split = Self {
             dense,
             table: vec![0.0; coefficients.len() * targets.width()],
             coefficients,
-            ends: Vec::with_capacity(rows.len()),
+            ends: Vec::with_capacity(matrix.len()),
             weights: Vec::new(),
             places: Vec::new(),
-            values: (!rows.is_binary()).then(Vec::new),
+            values: (!matrix.is_binary()).then(Vec::new),
             scaled: vec![[0.0; 2]; targets.weights()],
         };
-        for token in 0..rows.len() {
-            for (column, value) in rows.entries(token) {
+        for token in 0..matrix.len() {
+            for (column, value) in matrix.entries(token) {
                 if targets.is_dense(column as usize) {
                     continue;
                 }
@@ -156,9 +168,10 @@ impl Split {
         split
     }
 
-    fn set(&mut self, targets: &Targets, scale: &[f64], weights: &[f64]) {
+    fn set_weights(&mut self, block: &FeatureBlock, weights: &[f64]) {
+        let targets = &block.targets;
         let mut rows = self.table.chunks_exact_mut(targets.width().max(1));
-        for (column, &scale) in scale.iter().enumerate() {
+        for (column, &scale) in block.scale.iter().enumerate() {
             if targets.is_dense(column) {
                 let Some(row) = rows.next() else { return };
                 targets.for_each(column, |place, index| row[place] = weights[index]);
@@ -171,9 +184,9 @@ impl Split {
         }
     }
 
-    /// Adds what the sparse columns of a token give.
+    /// Adds the terms of a token's sparse columns.
     #[inline(always)]
-    fn add(&self, token: usize, scores: &mut [f64], mut variances: Option<(&mut [f64], f64)>) {
+    fn add(&self, token: usize, scores: &mut [f64], mut variances: Option<Variances<'_>>) {
         let start = if token == 0 {
             0
         } else {
@@ -188,21 +201,30 @@ impl Split {
                 .map_or(1.0, |values| values[range.start + i]);
             let [score, variance] = self.scaled[index as usize];
             scores[place as usize] += x * score;
-            if let Some((variances, rate)) = &mut variances {
-                variances[place as usize] += *rate * (x * x * variance);
+            if let Some(Variances { values, rate }) = &mut variances {
+                values[place as usize] += *rate * (x * x * variance);
             }
         }
     }
+
+    fn memory(&self) -> usize {
+        let eights = self.coefficients.len()
+            + self.table.len()
+            + self.ends.len()
+            + self.values.as_ref().map_or(0, Vec::len)
+            + 2 * self.scaled.len();
+        self.dense.memory() + 8 * eights + 4 * (self.weights.len() + self.places.len())
+    }
 }
 
-/// The scores of some tokens.
+/// The kernel that writes the scores of some tokens.
 struct Write<'a> {
-    source: Source<'a>,
+    rows: DenseRows<'a>,
     split: Option<&'a Split>,
     targets: &'a Targets,
     tokens: Range<usize>,
     scores: &'a mut [f64],
-    variances: Option<(&'a mut [f64], f64)>,
+    variances: Option<Variances<'a>>,
 }
 
 impl Kernel for Write<'_> {
@@ -228,8 +250,10 @@ impl Kernel for Write<'_> {
             let width = self.targets.width();
             for (i, token) in self.tokens.clone().enumerate() {
                 let row = i * width..(i + 1) * width;
-                let variances = self.variances.as_mut();
-                let variances = variances.map(|(v, rate)| (&mut v[row.clone()], *rate));
+                let variances = self.variances.as_mut().map(|variances| Variances {
+                    values: &mut variances.values[row.clone()],
+                    rate: variances.rate,
+                });
                 split.add(token, &mut self.scores[row], variances);
             }
         }
@@ -237,47 +261,56 @@ impl Kernel for Write<'_> {
 }
 
 impl Write<'_> {
-    /// `B` blocks of one line of every token, from label `at` on.
+    /// Writes `B` blocks of lanes of one line of every token, from label `at` on.
     #[inline(always)]
     fn lines<const B: usize>(&mut self, line: usize, at: usize) {
         let (width, stride) = (self.targets.width(), self.targets.stride());
-        let offset = line * self.source.pitch[1] + at;
+        let offset = line * self.rows.line_pitch + at;
         for (i, token) in self.tokens.clone().enumerate() {
             let out = i * width + line * stride + at;
             let out = out..out + B * LANES;
             match &mut self.variances {
                 None => {
-                    let sums = self.source.scores::<B>(token, offset);
+                    let sums = self.rows.scores::<B>(token, offset);
                     self.scores[out].copy_from_slice(sums.as_flattened());
                 }
-                Some((variances, rate)) => {
-                    let [sums, mut squares] = self.source.both::<B>(token, offset);
+                Some(Variances { values, rate }) => {
+                    let [sums, mut squares] = self.rows.scores_and_squares::<B>(token, offset);
                     squares
                         .as_flattened_mut()
                         .iter_mut()
                         .for_each(|x| *x *= *rate);
                     self.scores[out.clone()].copy_from_slice(sums.as_flattened());
-                    variances[out].copy_from_slice(squares.as_flattened());
+                    values[out].copy_from_slice(squares.as_flattened());
                 }
             }
         }
     }
 }
 
-impl<'a> Source<'a> {
+/// A design matrix whose columns have whole rows of weights.
+struct DenseRows<'a> {
+    matrix: &'a SparseRows,
+    coefficients: &'a [f64],
+    table: &'a [f64],
+    row_pitch: usize,  // distance between rows of the table
+    line_pitch: usize, // distance between lines of a row
+}
+
+impl<'a> DenseRows<'a> {
     /// `Σ_j scale_j·x_j·w_j` over the entries of a token.
     #[inline(always)]
-    fn scores<const B: usize>(&self, token: usize, offset: usize) -> [Block; B] {
+    fn scores<const B: usize>(&self, token: usize, offset: usize) -> [Lanes; B] {
         let mut sums = [[0.0; LANES]; B];
-        let (columns, values) = self.rows.row(token);
+        let (columns, values) = self.matrix.row(token);
         for (i, &column) in columns.iter().enumerate() {
             let c = self.coefficients[column as usize] * values.map_or(1.0, |values| values[i]);
-            let rest;
+            let last;
             let row = match self.row::<B>(column, offset) {
                 Some(row) => row,
                 None => {
-                    rest = self.rest(column, offset);
-                    &rest
+                    last = self.last_row(column, offset);
+                    &last
                 }
             };
             for k in 0..B {
@@ -289,15 +322,15 @@ impl<'a> Source<'a> {
         sums
     }
 
-    /// The same, and `Σ_j x_j²·w_j²`.
+    /// As [`scores`](Self::scores), and `Σ_j x_j²·w_j²`.
     ///
-    /// A class of m attributes has x = 1 and weight φ = √m·θ, so its m·ρ·θ² is ρ·φ²: the scale does
-    /// not enter.
+    /// A class of m attributes has x = 1 and weight φ = √m·θ, so its variance m·ρ·θ² is ρ·φ²: the
+    /// scale does not enter.
     #[inline(always)]
-    fn both<const B: usize>(&self, token: usize, offset: usize) -> [[Block; B]; 2] {
+    fn scores_and_squares<const B: usize>(&self, token: usize, offset: usize) -> [[Lanes; B]; 2] {
         let [mut sums, mut squares] = [[[0.0; LANES]; B]; 2];
-        let (columns, values) = self.rows.row(token);
-        // More sums than this leave the registers; the second pass finds the weights in the cache.
+        let (columns, values) = self.matrix.row(token);
+        // More sums would spill from registers; the second pass finds the weights in cache.
         let together = B <= 3;
         if !together {
             sums = self.scores::<B>(token, offset);
@@ -305,12 +338,12 @@ impl<'a> Source<'a> {
         for (i, &column) in columns.iter().enumerate() {
             let x = values.map_or(1.0, |values| values[i]);
             let (c, v) = (self.coefficients[column as usize] * x, x * x);
-            let rest;
+            let last;
             let row = match self.row::<B>(column, offset) {
                 Some(row) => row,
                 None => {
-                    rest = self.rest(column, offset);
-                    &rest
+                    last = self.last_row(column, offset);
+                    &last
                 }
             };
             for k in 0..B {
@@ -326,20 +359,20 @@ impl<'a> Source<'a> {
         [sums, squares]
     }
 
-    /// Weights of a column; none where the table ends before `B` blocks do. Beyond the weights of the
-    /// line stand others, which come to nothing but padding.
+    /// The weights of a column from `offset` on; `None` if the table ends within `B` blocks. Past the
+    /// end of a line these are weights of the next one, which only end up in padding.
     #[inline(always)]
-    fn row<const B: usize>(&self, column: u32, offset: usize) -> Option<&'a [Block; B]> {
-        let start = column as usize * self.pitch[0] + offset;
+    fn row<const B: usize>(&self, column: u32, offset: usize) -> Option<&'a [Lanes; B]> {
+        let start = column as usize * self.row_pitch + offset;
         let weights = self.table.get(start..start + B * LANES)?;
         weights.as_chunks::<LANES>().0.as_chunks::<B>().0.first()
     }
 
-    /// The same at the end of the table, with zeros behind it.
+    /// As [`row`](Self::row) at the end of the table, padded with zeros.
     #[cold]
     #[inline(never)]
-    fn rest<const B: usize>(&self, column: u32, offset: usize) -> [Block; B] {
-        let start = column as usize * self.pitch[0] + offset;
+    fn last_row<const B: usize>(&self, column: u32, offset: usize) -> [Lanes; B] {
+        let start = column as usize * self.row_pitch + offset;
         let rest = self.table.get(start..).unwrap_or_default();
         let mut row = [[0.0; LANES]; B];
         row.as_flattened_mut()[..rest.len()].copy_from_slice(rest);

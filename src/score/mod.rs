@@ -1,24 +1,37 @@
-//! The one hinge between weights and scores.
+//! The sparse products: where weights meet the design matrix.
 //!
-//! The parameters θ are one flat vector; [`ParameterSpace`] says which of them stands where:
+//! Everything before this module knows attributes and no weights, everything after it knows scores
+//! and no attributes. The parameters θ are one flat vector; [`ParameterSpace`] defines its layout:
 //!
 //! ```text
 //! θ = [ node weights | edge weights | transitions | start | end ]
 //! ```
 //!
-//! Scores are linear in θ. The forward map goes row by row over the design matrix X
-//! (S = X·Θ); the transposed map, which a gradient needs (G = Xᵀ·∂S), goes column by column over
-//! blocks of X that are stored transposed ([`TransposeProduct`]), so that every row of G is owned by one
-//! thread: no atomics, no copies of the gradient, and the same bits for any number of threads.
+//! The first two are [`FeatureBlock`]s, one per design matrix X. With Θ the weights of a block,
+//!
+//! | product | type | direction |
+//! |---|---|---|
+//! | S = X·Θ, V = ρ·X∘²·Θ∘² | [`ForwardProduct`] | row by row (CSR) |
+//! | G += Xᵀ·∂S + 2ρ·Θ∘(X∘²ᵀ·∂V) | [`TransposeProduct`] | column by column (CSC), per block of tokens |
+//!
+//! A row of S and a row of G are each written by one thread: no atomics, no per-thread copies of
+//! the gradient, and the same bits for any number of threads. [`BlockPartition`] fixes the units of
+//! work, which depend on the data alone.
 
+mod block;
+mod columns;
 mod forward;
 mod parameters;
+mod partition;
 mod targets;
 #[cfg(test)]
 mod tests;
 mod transpose;
 
-pub use forward::ForwardProduct;
+pub use block::FeatureBlock;
+pub(crate) use columns::{ColumnBlock, split_by_owner};
+pub use forward::{ForwardProduct, Variances};
 pub use parameters::{Boundary, ParameterSpace, SpaceOptions, States};
+pub use partition::{Block, BlockPartition};
 pub use targets::Targets;
-pub use transpose::{Block, BlockPartition, Derivatives, NoiseDerivatives, TransposeProduct};
+pub use transpose::{TransposeProduct, VarianceDerivatives};

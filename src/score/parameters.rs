@@ -1,43 +1,44 @@
-//! Which parameter stands where in θ.
+//! The layout of θ.
 
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
+use super::block::FeatureBlock;
 use super::targets::Targets;
 use crate::chain::{self, LabelWeights, Order};
 use crate::extract::{Classes, Dataset};
 
-/// Whether there are weights for the first and the last label of a sentence.
+/// Whether the first and the last label of a sentence have weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Boundary {
-    /// There are.
+    /// They have.
     On,
-    /// There are none (as in CRFsuite).
+    /// They have not, as in CRFsuite.
     Off,
 }
 
-/// Which pairs of attribute and label have weights.
+/// Which (attribute, label) pairs have weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum States {
     /// All.
     All,
-    /// Those seen together in the training data (as in CRFsuite); likewise pairs of labels.
+    /// Those that occur in the training data, as in CRFsuite; likewise label pairs.
     Observed,
 }
 
-/// What decides the shape of the parameters.
+/// Options that determine which parameters there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SpaceOptions {
     /// Order of the chain.
     pub order: Order,
     /// Boundary weights.
     pub boundary: Boundary,
-    /// Pairs of attribute and label that have weights.
+    /// Which (attribute, label) pairs have weights.
     pub states: States,
-    /// Whether pairs of labels have weights of their own (order 1 only).
+    /// Whether label pairs have weights without an attribute (order 1 only).
     pub transitions: bool,
 }
 
@@ -47,21 +48,24 @@ pub struct ParameterSpace {
     labels: usize, // K
     stride: usize, // K padded
     order: Order,
-    /// Node attributes (one column for each class).
-    pub nodes: Targets,
-    /// Edge attributes (one column for each class).
-    pub edges: Targets,
-    /// √m for each class of node attributes.
-    pub node_scale: Vec<f64>,
-    /// √m for each class of edge attributes.
-    pub edge_scale: Vec<f64>,
-    singles: [Targets; 3], // transition, start, end: one column each, or none
-    offsets: [usize; 6],
+    /// Node attributes: one column per class.
+    pub nodes: FeatureBlock,
+    /// Edge attributes: one column per class.
+    pub edges: FeatureBlock,
+    label_blocks: [LabelBlock; 3], // transitions, start, end
+    dimension: usize,
+}
+
+/// Weights without attributes: those of a column that every token has.
+#[derive(Clone, Debug)]
+struct LabelBlock {
+    targets: Targets, // one column, or none
+    range: Range<usize>,
 }
 
 impl ParameterSpace {
-    /// The parameters for K `labels`, given the collapsed training data and the classes it was
-    /// collapsed by.
+    /// Lays out the parameters for K `labels`, given the collapsed training data and its classes
+    /// of node and edge attributes.
     #[must_use]
     pub fn new(
         labels: usize,
@@ -71,7 +75,7 @@ impl ParameterSpace {
         options: SpaceOptions,
     ) -> Self {
         let stride = chain::padded(labels);
-        let seen = Seen::in_labels(data, labels, stride);
+        let observed = ObservedLabels::new(data, labels, stride);
         let (nodes, edges) = (node_classes.len(), edge_classes.len());
         let label = |token: usize| data.labels.get(token).map(|label| label.index() as u32);
         let (nodes, edges) = match options.states {
@@ -82,44 +86,66 @@ impl ParameterSpace {
             States::Observed => (
                 Targets::observed(nodes, labels, stride, 1, &data.nodes, label),
                 Targets::observed(edges, labels, stride, labels, &data.edges, |token| {
-                    seen.pair_into[token]
+                    observed.pair_at[token]
                 }),
             ),
         };
-        let single = |wanted: bool, height: usize, places: &[u32]| match options.states {
+        let label_targets = |wanted: bool, height: usize, places: &[u32]| match options.states {
             _ if !wanted => Targets::all(0, labels, stride, height),
             States::All => Targets::all(1, labels, stride, height),
             States::Observed => Targets::single(labels, stride, height, places.to_vec()),
         };
         let boundary = options.boundary == Boundary::On;
         let transitions = options.order == Order::One && options.transitions;
-        let singles = [
-            single(transitions, labels, &seen.pairs),
-            single(boundary, 1, &seen.first),
-            single(boundary, 1, &seen.last),
-        ];
-        let mut offsets = [0; 6];
-        let sizes = [&nodes, &edges, &singles[0], &singles[1], &singles[2]].map(Targets::weights);
-        for (i, size) in sizes.into_iter().enumerate() {
-            offsets[i + 1] = offsets[i] + size;
-        }
+        let mut end = 0;
+        let mut allocate = |targets: &Targets| {
+            let start = end;
+            end += targets.weights();
+            start..end
+        };
+        let mut block = |targets: Targets, classes: &Classes| FeatureBlock {
+            range: allocate(&targets),
+            targets,
+            scale: classes.scales(),
+        };
+        let (nodes, edges) = (block(nodes, node_classes), block(edges, edge_classes));
+        let label_blocks = [
+            label_targets(transitions, labels, &observed.pairs),
+            label_targets(boundary, 1, &observed.first),
+            label_targets(boundary, 1, &observed.last),
+        ]
+        .map(|targets| LabelBlock {
+            range: allocate(&targets),
+            targets,
+        });
         Self {
             labels,
             stride,
             order: options.order,
             nodes,
             edges,
-            node_scale: node_classes.scales(),
-            edge_scale: edge_classes.scales(),
-            singles,
-            offsets,
+            label_blocks,
+            dimension: end,
         }
     }
 
     /// Number of parameters.
     #[must_use]
     pub fn dimension(&self) -> usize {
-        self.offsets[5]
+        self.dimension
+    }
+
+    /// The blocks of node and edge attributes.
+    #[must_use]
+    pub fn blocks(&self) -> [&FeatureBlock; 2] {
+        [&self.nodes, &self.edges]
+    }
+
+    /// Memory in bytes, excluding the weights.
+    #[must_use]
+    pub fn memory(&self) -> usize {
+        let blocks = self.blocks().into_iter();
+        blocks.map(|block| block.targets.memory()).sum()
     }
 
     /// Number of labels K.
@@ -128,7 +154,7 @@ impl ParameterSpace {
         self.labels
     }
 
-    /// K padded: the length of a line of scores.
+    /// K padded to whole vectors: the distance between rows of scores.
     #[must_use]
     pub fn stride(&self) -> usize {
         self.stride
@@ -140,36 +166,20 @@ impl ParameterSpace {
         self.order
     }
 
-    /// Where the node weights stand in θ.
-    #[must_use]
-    pub fn node_range(&self) -> Range<usize> {
-        self.offsets[0]..self.offsets[1]
-    }
-
-    /// Where the edge weights stand in θ.
-    #[must_use]
-    pub fn edge_range(&self) -> Range<usize> {
-        self.offsets[1]..self.offsets[2]
-    }
-
-    /// The strength of the L1 penalty on each parameter: c1·√m.
+    /// The strength of the L1 penalty on each parameter: c1·√m, `[dimension]`.
     #[must_use]
     pub fn l1_strengths(&self, c1: f64) -> Vec<f64> {
         let mut strengths = vec![c1; self.dimension()];
-        let blocks = [
-            (&self.nodes, &self.node_scale, self.offsets[0]),
-            (&self.edges, &self.edge_scale, self.offsets[1]),
-        ];
-        for (targets, scale, offset) in blocks {
-            for (column, scale) in scale.iter().enumerate() {
-                let range = targets.range(column);
-                strengths[offset + range.start..offset + range.end].fill(c1 * scale);
+        for block in self.blocks() {
+            let strengths = block.weights_mut(&mut strengths);
+            for (column, scale) in block.scale.iter().enumerate() {
+                strengths[block.targets.range(column)].fill(c1 * scale);
             }
         }
         strengths
     }
 
-    /// Writes the transition and boundary weights of θ out in full.
+    /// Copies the transition and boundary weights of θ to `weights`; absent ones are 0.
     pub fn label_weights(&self, theta: &[f64], weights: &mut LabelWeights) {
         let k = self.labels;
         let lengths = [k * k, k, k];
@@ -178,43 +188,44 @@ impl ParameterSpace {
             &mut weights.start,
             &mut weights.end,
         ];
-        for (i, (out, length)) in outs.into_iter().zip(lengths).enumerate() {
+        for ((block, out), length) in self.label_blocks.iter().zip(outs).zip(lengths) {
             out.clear();
             out.resize(length, 0.0);
-            if self.singles[i].columns() > 0 {
-                let block = &theta[self.offsets[i + 2]..];
-                self.singles[i].for_each(0, |place, index| {
-                    out[place / self.stride * k + place % self.stride] = block[index];
+            if block.targets.columns() > 0 {
+                let theta = &theta[block.range.clone()];
+                block.targets.for_each(0, |place, index| {
+                    out[place / self.stride * k + place % self.stride] = theta[index];
                 });
             }
         }
     }
 
-    /// Adds derivatives by transition scores `[K][stride]`, start and end scores `[stride]` to the
-    /// gradient.
+    /// Adds derivatives by transition scores `[K][stride]`, start scores and end scores `[stride]`
+    /// to the gradient.
     pub fn add_label_gradient(&self, derivatives: [&[f64]; 3], gradient: &mut [f64]) {
-        for (i, derivatives) in derivatives.into_iter().enumerate() {
-            if self.singles[i].columns() > 0 {
-                let block = &mut gradient[self.offsets[i + 2]..];
-                self.singles[i].for_each(0, |place, index| block[index] += derivatives[place]);
+        for (block, derivatives) in self.label_blocks.iter().zip(derivatives) {
+            if block.targets.columns() > 0 {
+                let gradient = &mut gradient[block.range.clone()];
+                let add = |place: usize, index: usize| gradient[index] += derivatives[place];
+                block.targets.for_each(0, add);
             }
         }
     }
 }
 
-/// Labels and pairs of labels that the training data show.
-struct Seen {
-    pair_into: Vec<Option<u32>>, // [M] place of (label before, label); none for first tokens
-    pairs: Vec<u32>,             // places, ascending
+/// Label pairs, first labels and last labels that occur in the training data.
+struct ObservedLabels {
+    pair_at: Vec<Option<u32>>, // [M] place of (previous label, label); `None` for first tokens
+    pairs: Vec<u32>,           // places, ascending
     first: Vec<u32>,
     last: Vec<u32>,
 }
 
-impl Seen {
-    fn in_labels(data: &Dataset, labels: usize, stride: usize) -> Self {
+impl ObservedLabels {
+    fn new(data: &Dataset, labels: usize, stride: usize) -> Self {
         let mut pairs = vec![false; labels * stride];
         let mut boundary = [vec![false; stride], vec![false; stride]];
-        let mut pair_into = vec![None; data.tokens()];
+        let mut pair_at = vec![None; data.tokens()];
         for i in 0..data.len() {
             let tokens = data.sentence(i);
             let labels = data.labels.get(tokens.clone()).unwrap_or_default();
@@ -226,7 +237,7 @@ impl Seen {
             for (t, pair) in labels.windows(2).enumerate() {
                 let place = pair[0].index() * stride + pair[1].index();
                 pairs[place] = true;
-                pair_into[tokens.start + t + 1] = Some(place as u32);
+                pair_at[tokens.start + t + 1] = Some(place as u32);
             }
         }
         let places = |seen: &[bool]| {
@@ -235,7 +246,7 @@ impl Seen {
                 .collect::<Vec<_>>()
         };
         Self {
-            pair_into,
+            pair_at,
             pairs: places(&pairs),
             first: places(&boundary[0]),
             last: places(&boundary[1]),

@@ -158,43 +158,6 @@ impl Targets {
         }
     }
 
-    /// Adds a row of X times the weights to a token's row of scores: `scores[p] += Σ_j scale_j · x_j ·
-    /// w_j[p]`. Time O(entries of the row · weights of a column).
-    pub fn add_scores(
-        &self,
-        weights: &[f64],
-        scale: &[f64],
-        (columns, values): (&[u32], Option<&[f64]>),
-        scores: &mut [f64],
-    ) {
-        let coefficient =
-            |i: usize, column: u32| scale[column as usize] * values.map_or(1.0, |values| values[i]);
-        match &self.observed {
-            Some(observed) => {
-                for (i, &column) in columns.iter().enumerate() {
-                    let c = coefficient(i, column);
-                    let range = observed.range(column as usize);
-                    let places = &observed.places[range.clone()];
-                    for (&place, &w) in places.iter().zip(&weights[range]) {
-                        scores[place as usize] += c * w;
-                    }
-                }
-            }
-            None => {
-                for (i, &column) in columns.iter().enumerate() {
-                    let c = coefficient(i, column);
-                    let weights = &weights[self.range(column as usize)];
-                    let lines = scores.chunks_exact_mut(self.stride);
-                    for (line, weights) in lines.zip(weights.chunks_exact(self.labels)) {
-                        for (score, &w) in line.iter_mut().zip(weights) {
-                            *score += c * w;
-                        }
-                    }
-                }
-            }
-        }
-    }
-
     /// Adds a multiple of one column's weights, which need not be its own, to a token's row of scores:
     /// `scores[place of i] += c · weights[i]`.
     pub(crate) fn add_weights(&self, column: usize, c: f64, weights: &[f64], scores: &mut [f64]) {

@@ -11,8 +11,7 @@ use crate::extract::{Alphabets, AttributeSource, Dataset, DatasetBuilder};
 use crate::ids::LabelId;
 use crate::label::convert;
 use crate::model::decoding_constraint;
-use crate::objective::write_scores;
-use crate::score::ParameterSpace;
+use crate::score::{ForwardProduct, ParameterSpace};
 use crate::sentence::Sentence;
 use crate::template::Template;
 
@@ -119,10 +118,19 @@ impl Development {
                 transitions
             })
             .collect();
+        let matrices = [
+            (&self.data.nodes, &space.nodes),
+            (&self.data.edges, &space.edges),
+        ];
+        let products = matrices.map(|(matrix, block)| {
+            let mut product = ForwardProduct::new(matrix, block);
+            product.set_weights(theta);
+            product
+        });
         let paths: Vec<Vec<Vec<LabelId>>> = (0..self.data.len())
             .into_par_iter()
             .map_init(Scratch::default, |scratch, i| {
-                scratch.decode(self, space, theta, &transitions, i)
+                scratch.decode(self, &products, theta, &transitions, i)
             })
             .collect();
         (0..recall_biases.len())
@@ -163,30 +171,23 @@ impl Scratch {
     fn decode(
         &mut self,
         development: &Development,
-        space: &ParameterSpace,
+        products: &[ForwardProduct<'_>; 2],
         theta: &[f64],
         transitions: &[Transitions],
         sentence: usize,
     ) -> Vec<Vec<LabelId>> {
         let tokens = development.data.sentence(sentence);
-        self.nodes.resize(tokens.len() * space.stride(), 0.0);
-        let edges = if space.edges.columns() > 0 {
-            tokens.len() * space.edges.width()
-        } else {
-            0
-        };
-        self.edges.resize(edges, 0.0);
-        write_scores(
-            &development.data,
-            space,
-            theta,
-            tokens,
-            &mut self.nodes,
-            &mut self.edges,
-        );
+        let [nodes, edges] = products;
+        for (product, scores, width) in [
+            (nodes, &mut self.nodes, nodes.block().width()),
+            (edges, &mut self.edges, edges.block().used_width()),
+        ] {
+            scores.resize(tokens.len() * width, 0.0);
+            product.write(theta, tokens.clone(), scores, None);
+        }
         let scores = Scores {
             node: &self.nodes,
-            edge: (edges > 0).then_some(&self.edges),
+            edge: (!self.edges.is_empty()).then_some(&self.edges),
         };
         let constraint = development.constraint.as_ref();
         let decode = |transitions| {

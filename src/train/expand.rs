@@ -25,8 +25,8 @@ pub(super) fn tables(
         TableBuilder::nodes(labels, precision),
         &prepared.alphabets.nodes,
         &prepared.node_classes,
-        &space.nodes,
-        &theta[space.node_range()],
+        &space.nodes.targets,
+        space.nodes.weights(theta),
         |place| place,
     )?;
     let stride = space.stride();
@@ -34,8 +34,8 @@ pub(super) fn tables(
         TableBuilder::edges(labels, precision),
         &prepared.alphabets.edges,
         &prepared.edge_classes,
-        &space.edges,
-        &theta[space.edge_range()],
+        &space.edges.targets,
+        space.edges.weights(theta),
         |place| place / stride * labels + place % stride,
     )?;
     Ok([nodes, edges])
@@ -50,11 +50,11 @@ pub(super) fn prune(
     least: f64,
 ) -> [usize; 2] {
     let mut count = [0; 2];
-    for (classes, targets, range) in [
-        (&prepared.node_classes, &space.nodes, space.node_range()),
-        (&prepared.edge_classes, &space.edges, space.edge_range()),
+    for (classes, block) in [
+        (&prepared.node_classes, &space.nodes),
+        (&prepared.edge_classes, &space.edges),
     ] {
-        let weights = &mut theta[range];
+        let (targets, weights) = (&block.targets, block.weights_mut(theta));
         for class in 0..classes.len() as u32 {
             let members = classes.size(class);
             let share = 1.0 / f64::from(members).sqrt();

@@ -259,9 +259,9 @@ impl TrainOptions {
         if self.dropout <= 0.0 && edge <= 0.0 {
             return None;
         }
-        let quadratic = |scheme| {
+        let quadratic = |distribution| {
             NoiseTerm::Quadratic(Noise {
-                scheme,
+                distribution,
                 node: self.dropout,
                 edge,
                 engine: self.gradient,

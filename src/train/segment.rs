@@ -115,7 +115,7 @@ impl TrainingSet {
         if leg.is_warm_up {
             watch.begin_warm_up();
         } else {
-            objective = with_noise(objective, options).after(leg.done as u64);
+            objective = with_noise(objective, options).resume_at(leg.done as u64);
         }
         let optimizer = Optimizer {
             options,

@@ -64,7 +64,7 @@ impl TrainingSet {
     /// Bytes of memory.
     #[must_use]
     pub fn memory(&self) -> usize {
-        self.prepared.memory() + self.space.nodes.memory() + self.space.edges.memory()
+        self.prepared.memory() + self.space.memory()
     }
 
     /// Bytes that training takes beside the material.

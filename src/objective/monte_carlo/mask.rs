@@ -1,12 +1,10 @@
-//! Which features are dropped: random numbers that are looked up, not drawn in turn.
+//! Dropout masks as a function of counters.
 //!
-//! A mask is a function of (seed, iteration, sample, kind of weight, token of the corpus, attribute,
-//! member of its class, weight), so nobody has to keep it, and neither the order of work nor the
-//! number of threads matters: who needs it computes it again.
-//!
-//! The function is SplitMix64 (Steele, Lea & Flood: Fast splittable pseudorandom number generators,
-//! OOPSLA 2014; the finalizer is Stafford's variant 13 of MurmurHash3's), chained: the n-th output of
-//! the generator whose seed is the key above is the key below, or at the end 64 random bits.
+//! A mask is a pure function of (seed, iteration, sample, kind of weight, token of the corpus,
+//! attribute, member of its class, weight): a path down a tree of SplitMix64 generators
+//! ([`random`]), in which the n-th output of one generator seeds its n-th child. Masks are
+//! recomputed wherever they are needed and never stored, and depend neither on the order of work
+//! nor on the number of threads.
 
 use crate::random;
 
@@ -24,8 +22,8 @@ impl Key {
 
 /// The masks of the weights of one kind, in one sample.
 ///
-/// 32 random bits decide on a weight, so the rate is rounded to a multiple of 2⁻³². What is kept is
-/// scaled by 1/(1 − the rounded rate): the expectation is exact.
+/// Each weight takes 32 random bits, so the rate is rounded to a multiple of 2⁻³². Surviving weights
+/// are scaled by 1/(1 − the rounded rate): the expectation is exact.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Masks {
     key: Key,
@@ -39,21 +37,21 @@ impl Masks {
         Self { key, threshold }
     }
 
-    /// What the weights of an attribute at a token of the corpus are multiplied by. That of a class
-    /// of m `members` stands for m weights, which are dropped one by one: k/(m(1 − δ)) where k are
-    /// kept.
+    /// Writes the factors of the weights of an attribute at a token of the corpus. A weight of a
+    /// class of m `members` stands for m weights that are dropped independently: its factor is
+    /// k/(m(1 − δ)) if k survive.
     pub fn fill(&self, token: usize, column: usize, members: u32, factors: &mut [f64]) {
         if self.threshold == 0 {
             return factors.fill(1.0);
         }
         let key = self.key.at(token as u64).at(column as u64);
-        let words = factors.len().div_ceil(2) as u64; // for each member
+        let words = factors.len().div_ceil(2) as u64; // per member
         factors.fill(0.0);
         for member in 0..u64::from(members) {
             for (i, pair) in factors.chunks_mut(2).enumerate() {
                 let word = key.at(member * words + i as u64).0;
-                for (kept, bits) in pair.iter_mut().zip([word as u32, (word >> 32) as u32]) {
-                    *kept += f64::from(u8::from(bits >= self.threshold));
+                for (survivors, bits) in pair.iter_mut().zip([word as u32, (word >> 32) as u32]) {
+                    *survivors += f64::from(u8::from(bits >= self.threshold));
                 }
             }
         }
@@ -67,7 +65,7 @@ impl Masks {
 mod tests {
     use super::*;
 
-    /// By how many standard deviations the number of ones among `n` fair coins is off.
+    /// The deviation of the number of ones among `n` fair coins, in standard deviations.
     fn deviation(ones: u32, n: u32) -> f64 {
         (f64::from(ones) - f64::from(n) / 2.0) / (f64::from(n) / 4.0).sqrt()
     }
@@ -112,8 +110,8 @@ mod tests {
 
     #[test]
     fn halves_of_a_word_are_uniform_together() {
-        // Pairs of neighboring weights by sixteenths of their bits: χ² with 255 degrees of freedom has
-        // mean 255 and standard deviation 22.6.
+        // The top 4 bits of both halves: χ² with 255 degrees of freedom has mean 255 and standard
+        // deviation 22.6.
         const N: u32 = 1 << 16;
         let mut counts = [0_u32; 256];
         for n in 0..u64::from(N) {

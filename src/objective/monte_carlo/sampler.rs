@@ -2,36 +2,36 @@
 
 use std::ops::Range;
 
-use super::Draw;
-use super::mask::Masks;
+use super::SampleMasks;
 use crate::chain::{Lattice, Order, Scores, Transitions, padded};
 use crate::noise::{HessianProduct, ScoreDerivatives, ScoreDirection};
-use crate::objective::worker::{Shared, cut};
-use crate::objective::{LabelSums, add};
+use crate::objective::LabelSums;
+use crate::objective::buffers::Arrays;
+use crate::objective::chunk::Context;
+use crate::objective::labels::add;
 
 /// What all samplers read.
-pub(super) struct Source<'a> {
-    pub shared: &'a Shared<'a>,
-    pub draw: &'a Draw,
-    /// Transitions of which all are 0.
-    pub blank: &'a Transitions,
-    /// Attributes of each class: nodes, edges.
+pub(super) struct SampleContext<'a> {
+    pub evaluation: Context<'a>,
+    pub masks: &'a SampleMasks,
+    /// Transitions with all scores 0.
+    pub zero_transitions: &'a Transitions,
+    /// Class sizes of node and edge attributes.
     pub members: &'a [Vec<u32>; 2],
-    /// What D of a labeled and of an unlabeled sentence is multiplied by.
+    /// The factors of D of a labeled and of an unlabeled sentence.
     pub weights: [f64; 2],
 }
 
-/// Where a chunk leaves its derivatives: those of nodes `[tokens][stride]`, and of edges
-/// `[tokens][K][stride]`, empty without edge attributes.
-pub(super) struct Output<'a> {
+/// The derivatives of the tokens of a chunk.
+pub(super) struct SamplerOutput<'a> {
     /// Added to: −∇²A(s)·(s̃ − s).
-    pub by_scores: [&'a mut [f64]; 2],
-    /// Written over: μ(s̃) − μ(s).
-    pub by_noised: [&'a mut [f64]; 2],
+    pub by_scores: Arrays<'a>,
+    /// Overwritten: μ(s̃) − μ(s).
+    pub by_noised: Arrays<'a>,
 }
 
-/// Scratch space and sums for the sentences of one chunk. Scores without noise leave out transitions
-/// and boundaries; those with noise hold them.
+/// Buffers and sums for the sentences of one chunk. Clean scores exclude transitions and
+/// boundaries; noised scores include them.
 #[derive(Debug, Default)]
 pub(super) struct Sampler {
     clean: Lattice,
@@ -47,105 +47,114 @@ pub(super) struct Sampler {
     masked: Vec<f64>,         // [weights of a column]
     /// The noise term of the chunk.
     pub value: f64,
-    /// Sums of derivatives by the weights of label pairs, first and last labels.
+    /// Sums of derivatives by label weights.
     pub sums: LabelSums,
 }
 
 impl Sampler {
-    /// Runs the sentences `chunk`.
-    pub fn run(&mut self, source: &Source<'_>, chunk: Range<usize>, output: Output<'_>) {
-        let shared = source.shared;
-        let (labels, stride) = (shared.space.labels(), shared.space.stride());
+    /// Evaluates the sentences `chunk`.
+    pub fn run(
+        &mut self,
+        context: &SampleContext<'_>,
+        chunk: Range<usize>,
+        mut output: SamplerOutput<'_>,
+    ) {
+        let Context {
+            data, space, chain, ..
+        } = context.evaluation;
+        let (labels, stride) = (space.labels(), space.stride());
         self.value = 0.0;
         self.sums.clear(labels, stride);
-        self.product.begin(shared.transitions);
+        self.product.begin(chain.transitions);
         for matrix in &mut self.marginals {
             matrix.resize(labels * stride, 0.0);
         }
-        let [mut nodes, mut edges] = output.by_scores;
-        let [mut noised_nodes, mut noised_edges] = output.by_noised;
-        let labeled = shared.data.labeled();
+        let labeled = data.labeled();
         for i in chunk {
-            let tokens = shared.data.sentence(i);
-            let size = [stride, labels * stride].map(|width| tokens.len() * width);
-            let output = Output {
-                by_scores: [cut(&mut nodes, size[0]), cut(&mut edges, size[1])],
-                by_noised: [
-                    cut(&mut noised_nodes, size[0]),
-                    cut(&mut noised_edges, size[1]),
-                ],
+            let tokens = data.sentence(i);
+            let output = SamplerOutput {
+                by_scores: output.by_scores.take(tokens.len(), space),
+                by_noised: output.by_noised.take(tokens.len(), space),
             };
             if !tokens.is_empty() {
-                let weight = source.weights[usize::from(i >= labeled)];
-                self.sentence(source, tokens, weight, output);
+                let weight = context.weights[usize::from(i >= labeled)];
+                self.run_sentence(context, tokens, weight, output);
             }
         }
-        if shared.space.order() == Order::One {
+        if space.order() == Order::One {
             self.product.finish(&mut self.sums.pairs);
         }
     }
 
-    fn sentence(
+    fn run_sentence(
         &mut self,
-        source: &Source<'_>,
+        context: &SampleContext<'_>,
         tokens: Range<usize>,
         weight: f64,
-        output: Output<'_>,
+        output: SamplerOutput<'_>,
     ) {
-        let shared = source.shared;
-        self.write_attribute_scores(source, tokens.clone(), !output.by_scores[1].is_empty());
-        self.add_label_scores(source, tokens.clone());
+        let transitions = context.evaluation.chain.transitions;
+        let has_edges = !output.by_scores.edges.is_empty();
+        self.write_attribute_scores(context, tokens.clone(), has_edges);
+        self.add_label_scores(context, tokens.clone());
         let scores = Scores {
             node: &self.nodes,
             edge: (!self.edges.is_empty()).then_some(&self.edges),
         };
-        let clean = self.clean.forward_backward(shared.transitions, scores);
+        let clean = self.clean.forward_backward(transitions, scores);
         let scores = Scores {
             node: &self.noised_nodes,
             edge: (!self.noised_edges.is_empty()).then_some(&self.noised_edges),
         };
-        let noised = self.noised.forward_backward(source.blank, scores);
-        self.subtract_scores(shared, tokens.len());
-        let first_order = self.differ(source, tokens, weight, output.by_noised);
+        let noised = self
+            .noised
+            .forward_backward(context.zero_transitions, scores);
+        self.subtract_scores(transitions, tokens.len());
+        let first_order = self.differentiate_masked(context, tokens, weight, output.by_noised);
         self.value += weight * (noised - clean - first_order);
-        self.correct(shared, weight, output.by_scores);
+        self.add_hessian_product(transitions, weight, output.by_scores);
     }
 
-    /// Writes what attributes give to scores with and without noise.
-    fn write_attribute_scores(&mut self, source: &Source<'_>, tokens: Range<usize>, edges: bool) {
-        let (data, space) = (source.shared.data, source.shared.space);
-        let [by_nodes, by_edges] = [space.stride(), space.labels() * space.stride()];
+    /// Writes the sums over attributes of clean and noised scores.
+    fn write_attribute_scores(
+        &mut self,
+        context: &SampleContext<'_>,
+        tokens: Range<usize>,
+        has_edges: bool,
+    ) {
+        let Context {
+            data, space, theta, ..
+        } = context.evaluation;
         let has_chain = space.order() == Order::One;
-        let pieces = [
-            (&data.nodes, &space.nodes, &space.node_scale, by_nodes),
-            (&data.edges, &space.edges, &space.edge_scale, by_edges),
-        ];
-        let ranges = [space.node_range(), space.edge_range()];
+        let matrices = [(&data.nodes, &space.nodes), (&data.edges, &space.edges)];
         let arrays = [
             (&mut self.nodes, &mut self.noised_nodes, [true, true]),
-            (&mut self.edges, &mut self.noised_edges, [edges, has_chain]),
+            (
+                &mut self.edges,
+                &mut self.noised_edges,
+                [has_edges, has_chain],
+            ),
         ];
         for (i, (scores, noised, wanted)) in arrays.into_iter().enumerate() {
-            let (rows, targets, scale, width) = pieces[i];
+            let (matrix, block) = matrices[i];
+            let (targets, width) = (&block.targets, block.width());
             for (array, wanted) in [&mut *scores, &mut *noised].into_iter().zip(wanted) {
                 array.clear();
                 array.resize(if wanted { tokens.len() * width } else { 0 }, 0.0);
             }
-            let weights = &source.shared.theta[ranges[i].clone()];
-            let lines = scores.chunks_exact_mut(width);
-            for ((token, line), noised) in tokens
-                .clone()
-                .zip(lines)
-                .zip(noised.chunks_exact_mut(width))
-            {
-                for (column, value) in rows.entries(token) {
+            let weights = block.weights(theta);
+            let rows = scores.chunks_exact_mut(width);
+            let rows = rows.zip(noised.chunks_exact_mut(width));
+            for (token, (row, noised)) in tokens.clone().zip(rows) {
+                for (column, value) in matrix.entries(token) {
                     let column = column as usize;
                     let weights = &weights[targets.range(column)];
-                    let c = scale[column] * value;
-                    targets.add_weights(column, c, weights, line);
-                    let masks = &source.draw.attributes[i];
+                    let c = block.scale[column] * value;
+                    targets.add_weights(column, c, weights, row);
+                    let masks = &context.masks.attributes[i];
+                    let members = context.members[i][column];
                     self.factors.resize(weights.len(), 0.0);
-                    masks.fill(token, column, source.members[i][column], &mut self.factors);
+                    masks.fill(token, column, members, &mut self.factors);
                     self.masked.clear();
                     let masked = weights.iter().zip(&self.factors);
                     self.masked.extend(masked.map(|(w, factor)| w * factor));
@@ -155,14 +164,15 @@ impl Sampler {
         }
     }
 
-    /// Adds noised transitions and boundary weights to the scores with noise.
-    fn add_label_scores(&mut self, source: &Source<'_>, tokens: Range<usize>) {
-        let (labels, stride) = (source.blank.labels(), source.blank.stride());
-        let (weights, draw) = (source.shared.weights, source.draw);
+    /// Adds noised transitions and boundary weights to the noised scores.
+    fn add_label_scores(&mut self, context: &SampleContext<'_>, tokens: Range<usize>) {
+        let transitions = context.zero_transitions;
+        let (labels, stride) = (transitions.labels(), transitions.stride());
+        let (weights, sample) = (context.evaluation.chain.weights, context.masks);
         let last = self.noised_nodes.len() - stride;
         for (at, masks, weights) in [
-            (0, &draw.start, &weights.start),
-            (last, &draw.end, &weights.end),
+            (0, &sample.start, &weights.start),
+            (last, &sample.end, &weights.end),
         ] {
             let token = tokens.start + at / stride;
             self.factors.resize(labels, 0.0);
@@ -175,7 +185,7 @@ impl Sampler {
         self.factors.resize(labels * labels, 0.0);
         let matrices = self.noised_edges.chunks_exact_mut(labels * stride);
         for (token, matrix) in tokens.zip(matrices).skip(1) {
-            draw.transitions.fill(token, 0, 1, &mut self.factors);
+            sample.transitions.fill(token, 0, 1, &mut self.factors);
             let weights = weights.transitions.chunks_exact(labels);
             let weights = weights.zip(self.factors.chunks_exact(labels));
             for (row, (weights, factors)) in matrix.chunks_exact_mut(stride).zip(weights) {
@@ -187,8 +197,7 @@ impl Sampler {
     }
 
     /// Turns s̃ into s̃ − s.
-    fn subtract_scores(&mut self, shared: &Shared<'_>, tokens: usize) {
-        let transitions = shared.transitions;
+    fn subtract_scores(&mut self, transitions: &Transitions, tokens: usize) {
         let stride = transitions.stride();
         subtract(&mut self.noised_nodes, &self.nodes);
         subtract(&mut self.noised_nodes, transitions.start());
@@ -201,15 +210,20 @@ impl Sampler {
         }
     }
 
-    /// Derivatives by masked features; returns ⟨μ(s), s̃ − s⟩.
-    fn differ(
+    /// Computes the derivatives by noised scores; returns ⟨μ(s), s̃ − s⟩.
+    fn differentiate_masked(
         &mut self,
-        source: &Source<'_>,
+        context: &SampleContext<'_>,
         tokens: Range<usize>,
         weight: f64,
-        [nodes, edges]: [&mut [f64]; 2],
+        by_noised: Arrays<'_>,
     ) -> f64 {
-        let (labels, stride) = (source.blank.labels(), source.blank.stride());
+        let Arrays { nodes, edges } = by_noised;
+        let (transitions, zero) = (
+            context.evaluation.chain.transitions,
+            context.zero_transitions,
+        );
+        let (labels, stride) = (zero.labels(), zero.stride());
         let marginals = self.clean.node_marginals();
         let mut product = dot(marginals, &self.noised_nodes);
         let pairs = nodes.iter_mut().zip(self.noised.node_marginals());
@@ -219,19 +233,18 @@ impl Sampler {
         let last = nodes.len() - stride;
         self.factors.resize(labels, 0.0);
         for (at, masks, sums) in [
-            (0, &source.draw.start, &mut self.sums.first),
-            (last, &source.draw.end, &mut self.sums.last),
+            (0, &context.masks.start, &mut self.sums.first),
+            (last, &context.masks.end, &mut self.sums.last),
         ] {
-            let place = (tokens.start + at / stride, &mut self.factors[..]);
-            add_masked(masks, place, &nodes[at..][..stride], sums, labels);
+            masks.fill(tokens.start + at / stride, 0, 1, &mut self.factors);
+            add_masked(&self.factors, &nodes[at..][..stride], sums, labels);
         }
         let size = labels * stride;
         let [clean, noised] = &mut self.marginals;
         self.factors.resize(labels * labels, 0.0);
         for t in 1..self.noised_edges.len() / size {
-            self.clean
-                .edge_marginals(source.shared.transitions, t, clean);
-            self.noised.edge_marginals(source.blank, t, noised);
+            self.clean.edge_marginals(transitions, t, clean);
+            self.noised.edge_marginals(zero, t, noised);
             product += dot(clean, &self.noised_edges[t * size..][..size]);
             for (noised, clean) in noised.iter_mut().zip(&*clean) {
                 *noised = weight * (*noised - clean);
@@ -239,15 +252,21 @@ impl Sampler {
             if !edges.is_empty() {
                 edges[t * size..][..size].copy_from_slice(noised);
             }
-            let place = (tokens.start + t, &mut self.factors[..]);
-            let masks = &source.draw.transitions;
-            add_masked(masks, place, noised, &mut self.sums.pairs, labels);
+            let masks = &context.masks.transitions;
+            masks.fill(tokens.start + t, 0, 1, &mut self.factors);
+            add_masked(&self.factors, noised, &mut self.sums.pairs, labels);
         }
         product
     }
 
     /// Adds −∇²A(s)·(s̃ − s) to the derivatives by scores.
-    fn correct(&mut self, shared: &Shared<'_>, weight: f64, [nodes, edges]: [&mut [f64]; 2]) {
+    fn add_hessian_product(
+        &mut self,
+        transitions: &Transitions,
+        weight: f64,
+        by_scores: Arrays<'_>,
+    ) {
+        let Arrays { nodes, edges } = by_scores;
         self.by_nodes.clear();
         self.by_nodes.resize(nodes.len(), 0.0);
         let direction = ScoreDirection {
@@ -258,31 +277,23 @@ impl Sampler {
             node: &mut self.by_nodes,
             edge: (!edges.is_empty()).then_some(edges),
         };
-        let transitions = shared.transitions;
         self.product
             .add(transitions, &self.clean, direction, -weight, out);
         add(nodes, &self.by_nodes);
-        let stride = shared.space.stride();
+        let stride = transitions.stride();
         add(&mut self.sums.first, &self.by_nodes[..stride]);
         add(&mut self.sums.last, &self.by_nodes[nodes.len() - stride..]);
     }
 }
 
-/// Adds derivatives by noised scores, times the masks of their weights at a token, to sums. `factors` is
-/// `[n][K]`, both others `[n][S]`.
-fn add_masked(
-    masks: &Masks,
-    (token, factors): (usize, &mut [f64]),
-    derivatives: &[f64],
-    sums: &mut [f64],
-    labels: usize,
-) {
-    masks.fill(token, 0, 1, factors);
+/// Adds derivatives by noised scores times the factors of their weights to sums. `factors` is
+/// `[n][K]`, the others are `[n][S]`.
+fn add_masked(factors: &[f64], derivatives: &[f64], sums: &mut [f64], labels: usize) {
     let stride = padded(labels);
-    let lines = derivatives
+    let rows = derivatives
         .chunks_exact(stride)
         .zip(sums.chunks_exact_mut(stride));
-    for (factors, (derivatives, sums)) in factors.chunks_exact(labels).zip(lines) {
+    for (factors, (derivatives, sums)) in factors.chunks_exact(labels).zip(rows) {
         for ((sum, x), factor) in sums.iter_mut().zip(derivatives).zip(factors) {
             *sum += x * factor;
         }

@@ -6,7 +6,7 @@ use crate::chain::oracle::Chain;
 use crate::extract::random::{Numbers, RandomData, copied};
 use crate::extract::{Classes, SparseRows};
 use crate::optim::{LbfgsSettings, check_gradient, minimize};
-use crate::score::{Boundary, SpaceOptions, States, Targets};
+use crate::score::{Boundary, FeatureBlock, SpaceOptions, States};
 
 const DATA: RandomData = RandomData {
     sentences: 3,
@@ -68,17 +68,12 @@ fn cases() -> Vec<(Dataset, ParameterSpace)> {
 }
 
 /// Scores of a token from the definition: `[places]`.
-fn scores(
-    rows: &SparseRows,
-    token: usize,
-    targets: &Targets,
-    theta: &[f64],
-    scale: &[f64],
-) -> Vec<f64> {
-    let mut scores = vec![0.0; targets.width()];
+fn scores(rows: &SparseRows, token: usize, block: &FeatureBlock, theta: &[f64]) -> Vec<f64> {
+    let (mut scores, weights) = (vec![0.0; block.width()], block.weights(theta));
     for (column, value) in rows.entries(token) {
-        let c = value * scale[column as usize];
-        targets.for_each(column as usize, |place, i| scores[place] += c * theta[i]);
+        let (column, c) = (column as usize, value * block.scale[column as usize]);
+        let add = |place: usize, i: usize| scores[place] += c * weights[i];
+        block.targets.for_each(column, add);
     }
     scores
 }
@@ -98,11 +93,9 @@ fn enumerated(data: &Dataset, space: &ParameterSpace, l2: f64, theta: &[f64]) ->
         chain.start.clone_from(&weights.start);
         chain.end.clone_from(&weights.end);
         for (t, token) in tokens.clone().enumerate() {
-            let node = &theta[space.node_range()];
-            let node = scores(&data.nodes, token, &space.nodes, node, &space.node_scale);
+            let node = scores(&data.nodes, token, &space.nodes, theta);
             chain.node[t].copy_from_slice(&node[..k]);
-            let edge = &theta[space.edge_range()];
-            let edge = scores(&data.edges, token, &space.edges, edge, &space.edge_scale);
+            let edge = scores(&data.edges, token, &space.edges, theta);
             let lines = edge.chunks(stride).map(|line| line[..k].to_vec());
             chain.edge.as_mut().unwrap()[t] = lines.collect();
         }
@@ -120,26 +113,14 @@ fn enumerated(data: &Dataset, space: &ParameterSpace, l2: f64, theta: &[f64]) ->
                 edges[gold[t - 1].index() * stride + gold[t].index()] -= 1.0;
                 pairs.iter_mut().zip(&edges).for_each(|(sum, d)| *sum += d);
             }
-            for (rows, targets, scale, range, derivatives) in [
-                (
-                    &data.nodes,
-                    &space.nodes,
-                    &space.node_scale,
-                    space.node_range(),
-                    &nodes[t * stride..],
-                ),
-                (
-                    &data.edges,
-                    &space.edges,
-                    &space.edge_scale,
-                    space.edge_range(),
-                    &edges[..],
-                ),
+            for (rows, block, derivatives) in [
+                (&data.nodes, &space.nodes, &nodes[t * stride..]),
+                (&data.edges, &space.edges, &edges[..]),
             ] {
                 for (column, x) in rows.entries(token) {
-                    let c = x * scale[column as usize];
-                    let gradient = &mut gradient[range.clone()];
-                    targets.for_each(column as usize, |place, i| {
+                    let c = x * block.scale[column as usize];
+                    let gradient = block.weights_mut(&mut gradient);
+                    block.targets.for_each(column as usize, |place, i| {
                         gradient[i] += c * derivatives[place];
                     });
                 }
@@ -295,28 +276,18 @@ impl Twins {
     fn expanded(&self, spaces: &[ParameterSpace; 2], phi: &[f64]) -> Vec<f64> {
         let [apart, together] = spaces;
         let mut theta = Vec::new();
-        for (classes, one, other, range) in [
-            (
-                &self.classes[0],
-                &apart.nodes,
-                &together.nodes,
-                together.node_range(),
-            ),
-            (
-                &self.classes[1],
-                &apart.edges,
-                &together.edges,
-                together.edge_range(),
-            ),
+        for (classes, one, other) in [
+            (&self.classes[0], &apart.nodes, &together.nodes),
+            (&self.classes[1], &apart.edges, &together.edges),
         ] {
             for column in 0..one.columns() {
                 let class = classes.class(column as u32);
                 let share = f64::from(classes.size(class)).sqrt();
-                let weights = &phi[range.clone()][other.range(class as usize)];
+                let weights = &other.weights(phi)[other.targets.range(class as usize)];
                 theta.extend(weights.iter().map(|w| w / share));
             }
         }
-        theta.extend_from_slice(&phi[together.edge_range().end..]);
+        theta.extend_from_slice(&phi[together.edges.range.end..]);
         assert_eq!(theta.len(), apart.dimension());
         theta
     }
@@ -400,8 +371,8 @@ fn noises() -> Vec<Noise> {
         (NoiseDistribution::Additive, Engine::Adjoint),
         (NoiseDistribution::Additive, collapsed),
     ];
-    let noise = |(scheme, engine)| Noise {
-        scheme,
+    let noise = |(distribution, engine)| Noise {
+        distribution,
         node: 0.4,
         edge: 0.2,
         engine,

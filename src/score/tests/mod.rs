@@ -83,30 +83,38 @@ fn assert_close(found: f64, expected: f64) {
     );
 }
 
-/// ⟨X·Θ, D⟩ = ⟨Θ, Xᵀ·D⟩
-fn assert_adjoint(rows: &SparseRows, data: &Dataset, targets: &Targets, numbers: &mut Numbers) {
-    let width = targets.width();
-    let scale = numbers.vector(targets.columns());
-    let theta = numbers.vector(targets.weights());
-    let mut derivatives = numbers.vector(rows.len() * width);
-    for line in derivatives.chunks_exact_mut(targets.stride()) {
-        line[targets.labels()..].fill(0.0);
+/// The same block with random scales, alone in θ.
+fn alone(block: &FeatureBlock, numbers: &mut Numbers) -> FeatureBlock {
+    FeatureBlock {
+        targets: block.targets.clone(),
+        scale: numbers.vector(block.columns()),
+        range: 0..block.targets.weights(),
     }
-    let mut scores = vec![0.0; rows.len() * width];
-    let mut map = ForwardProduct::new(rows, targets, &scale);
-    map.set(targets, &scale, &theta);
-    let matrix = (rows, targets, &scale[..]);
-    map.write(matrix, &theta, 0..rows.len(), &mut scores, None);
-    let plan = four_chunks(data);
-    let transpose = TransposeProduct::new(rows, targets, &scale, &plan);
+}
+
+/// ⟨X·Θ, D⟩ = ⟨Θ, Xᵀ·D⟩
+fn assert_adjoint(
+    matrix: &SparseRows,
+    data: &Dataset,
+    block: &FeatureBlock,
+    numbers: &mut Numbers,
+) {
+    let (block, width) = (alone(block, numbers), block.width());
+    let theta = numbers.vector(block.targets.weights());
+    let mut derivatives = numbers.vector(matrix.len() * width);
+    for line in derivatives.chunks_exact_mut(block.targets.stride()) {
+        line[block.targets.labels()..].fill(0.0);
+    }
+    let mut scores = vec![0.0; matrix.len() * width];
+    let mut product = ForwardProduct::new(matrix, &block);
+    product.set_weights(&theta);
+    product.write(&theta, 0..matrix.len(), &mut scores, None);
+    let partition = four_chunks(data);
+    let transpose = TransposeProduct::new(matrix, &block, &partition);
     let mut gradient = vec![0.0; theta.len()];
-    for (i, block) in plan.blocks.iter().enumerate() {
+    for (i, block) in partition.blocks.iter().enumerate() {
         let derivatives = &derivatives[block.tokens.start * width..block.tokens.end * width];
-        let derivatives = Derivatives {
-            scores: derivatives,
-            noise: None,
-        };
-        transpose.add_gradient(i, targets, &scale, derivatives, &mut gradient);
+        transpose.add_gradient(i, derivatives, None, &mut gradient);
     }
     assert_close(dot(&scores, &derivatives), dot(&theta, &gradient));
 }
@@ -138,7 +146,7 @@ fn many_labels(binary: bool) -> (Dataset, ParameterSpace) {
     let data = shape.build(&mut Numbers(9));
     let options = options(Order::One, Boundary::On, States::Observed);
     let space = space(&data, &shape, options);
-    let dense = (0..30).filter(|&column| space.nodes.is_dense(column));
+    let dense = (0..30).filter(|&column| space.nodes.targets.is_dense(column));
     assert!((1..30).contains(&dense.count()), "both are tried");
     (data, space)
 }
@@ -147,26 +155,23 @@ fn many_labels(binary: bool) -> (Dataset, ParameterSpace) {
 fn scores_and_variances_are_those_of_the_definition() {
     for binary in [true, false] {
         let (data, space) = many_labels(binary);
-        let (targets, width) = (&space.nodes, space.nodes.width());
         let mut numbers = Numbers(3);
-        let scale = numbers.vector(targets.columns());
+        let block = alone(&space.nodes, &mut numbers);
+        let (targets, width) = (&block.targets, block.width());
         let theta = numbers.vector(targets.weights());
         let [mut scores, mut variances] = [vec![0.0; 3 * width], vec![0.0; 3 * width]];
-        let mut rows = ForwardProduct::new(&data.nodes, targets, &scale);
-        rows.set(targets, &scale, &theta);
-        let matrix = (&data.nodes, targets, &scale[..]);
-        rows.write(
-            matrix,
-            &theta,
-            2..5,
-            &mut scores,
-            Some((&mut variances, 0.5)),
-        );
+        let mut product = ForwardProduct::new(&data.nodes, &block);
+        product.set_weights(&theta);
+        let wanted = Variances {
+            values: &mut variances,
+            rate: 0.5,
+        };
+        product.write(&theta, 2..5, &mut scores, Some(wanted));
         for (i, token) in (2..5).enumerate() {
             let [mut score, mut variance] = [vec![0.0; width], vec![0.0; width]];
             for (column, x) in data.nodes.entries(token) {
                 targets.for_each(column as usize, |place, index| {
-                    score[place] += scale[column as usize] * x * theta[index];
+                    score[place] += block.scale[column as usize] * x * theta[index];
                     variance[place] += 0.5 * (x * theta[index]).powi(2);
                 });
             }
@@ -182,29 +187,26 @@ fn scores_and_variances_are_those_of_the_definition() {
 fn the_gradient_under_noise_is_that_of_the_definition() {
     for binary in [true, false] {
         let (data, space) = many_labels(binary);
-        let (targets, width) = (&space.nodes, space.nodes.width());
         let mut numbers = Numbers(4);
-        let scale = numbers.vector(targets.columns());
+        let block = alone(&space.nodes, &mut numbers);
+        let (targets, width) = (&block.targets, block.width());
         let theta = numbers.vector(targets.weights());
         let [by_score, by_variance] = [(); 2].map(|()| numbers.vector(data.tokens() * width));
         let [mut found, mut expected] = [(); 2].map(|()| vec![0.0; theta.len()]);
-        let plan = BlockPartition::new(&data, width);
-        assert_eq!(plan.blocks.len(), 1);
-        let derivatives = Derivatives {
-            scores: &by_score,
-            noise: Some(NoiseDerivatives {
-                variances: &by_variance,
-                rate: 0.5,
-                weights: &theta,
-            }),
+        let partition = BlockPartition::new(&data, width);
+        assert_eq!(partition.blocks.len(), 1);
+        let by_variances = VarianceDerivatives {
+            values: &by_variance,
+            rate: 0.5,
+            theta: &theta,
         };
-        let transpose = TransposeProduct::new(&data.nodes, targets, &scale, &plan);
-        transpose.add_gradient(0, targets, &scale, derivatives, &mut found);
+        let transpose = TransposeProduct::new(&data.nodes, &block, &partition);
+        transpose.add_gradient(0, &by_score, Some(by_variances), &mut found);
         for token in 0..data.tokens() {
             for (column, x) in data.nodes.entries(token) {
                 targets.for_each(column as usize, |place, index| {
                     let cell = token * width + place;
-                    expected[index] += scale[column as usize] * x * by_score[cell]
+                    expected[index] += block.scale[column as usize] * x * by_score[cell]
                         + 2.0 * 0.5 * x * x * theta[index] * by_variance[cell];
                 });
             }
@@ -213,15 +215,6 @@ fn the_gradient_under_noise_is_that_of_the_definition() {
             assert_close(*found, expected);
         }
     }
-}
-
-#[test]
-fn scores_are_sums_of_scaled_values_times_weights() {
-    let all = Targets::all(2, 2, 8, 1);
-    let mut scores = [0.0; 8];
-    let row: (&[u32], Option<&[f64]>) = (&[0, 1], Some(&[2.0, 0.5]));
-    all.add_scores(&[1.0, 10.0, 100.0, 1000.0], &[1.0, 4.0], row, &mut scores);
-    assert_eq!(scores[..3], [202.0, 2020.0, 0.0]);
 }
 
 #[test]
@@ -235,12 +228,10 @@ fn a_pair_of_labels_has_its_score_in_the_line_of_the_first() {
 /// How often each parameter is used, told from outside.
 fn uses(space: &ParameterSpace) -> Vec<usize> {
     let mut uses = vec![0; space.dimension()];
-    for (targets, range) in [
-        (&space.nodes, space.node_range()),
-        (&space.edges, space.edge_range()),
-    ] {
-        for column in 0..targets.columns() {
-            targets.for_each(column, |_, index| uses[range.start + index] += 1);
+    for block in space.blocks() {
+        for column in 0..block.columns() {
+            let uses = block.weights_mut(&mut uses);
+            block.targets.for_each(column, |_, index| uses[index] += 1);
         }
     }
     let mut weights = LabelWeights::default();
@@ -291,6 +282,7 @@ fn observed_states_have_a_weight_for_what_occurs_together() {
     for column in 0..DATA.nodes {
         space
             .nodes
+            .targets
             .for_each(column, |place, _| found.push((column, place)));
     }
     assert_eq!(found, Vec::from_iter(pairs));
@@ -305,6 +297,7 @@ fn observed_states_have_a_weight_for_what_occurs_together() {
     for column in 0..DATA.edges {
         space
             .edges
+            .targets
             .for_each(column, |place, _| found.push((column, place)));
     }
     assert_eq!(found, Vec::from_iter(triples));
@@ -355,17 +348,20 @@ fn the_l1_strength_of_a_class_of_m_is_that_of_one_times_the_root_of_m() {
     assert_eq!(strengths.len(), space.dimension());
     for class in 0..classes.len() {
         let m = f64::from(classes.size(class as u32));
-        assert_eq!(strengths[space.nodes.range(class)], [0.5 * m.sqrt(); 3]);
+        assert_eq!(
+            strengths[space.nodes.targets.range(class)],
+            [0.5 * m.sqrt(); 3]
+        );
     }
     assert!(
-        strengths[space.edge_range().start..]
+        strengths[space.edges.range.start..]
             .iter()
             .all(|&c| c == 0.5)
     );
 }
 
 #[test]
-fn a_plan_covers_all_sentences_in_order() {
+fn a_partition_covers_all_sentences_in_order() {
     let shape = RandomData {
         sentences: 3000,
         longest: 40,
@@ -373,9 +369,9 @@ fn a_plan_covers_all_sentences_in_order() {
     };
     let data = shape.build(&mut Numbers(7));
     for width in [8, 20_000] {
-        let plan = BlockPartition::new(&data, width);
+        let partition = BlockPartition::new(&data, width);
         let (mut sentence, mut token) = (0, 0);
-        for block in &plan.blocks {
+        for block in &partition.blocks {
             assert_eq!(block.tokens.start, token);
             for chunk in &block.chunks {
                 assert_eq!(chunk.start, sentence);
@@ -385,7 +381,7 @@ fn a_plan_covers_all_sentences_in_order() {
             assert_eq!(block.tokens.end, token);
         }
         assert_eq!((sentence, token), (data.len(), data.tokens()));
-        assert!(plan.blocks.len() > 2);
+        assert!(partition.blocks.len() > 2);
     }
 }
 
@@ -398,14 +394,18 @@ fn wide_scores_make_small_blocks() {
     };
     let data = shape.build(&mut Numbers(8));
     assert_eq!(BlockPartition::new(&data, 8).blocks.len(), 1);
-    assert_eq!(BlockPartition::new(&data, 20_000).most_chunks(), 1);
+    assert_eq!(BlockPartition::new(&data, 20_000).max_block_chunks(), 1);
 }
 
 #[test]
-fn nothing_needs_no_plan() {
-    let plan = BlockPartition::new(&Dataset::default(), 8);
+fn an_empty_corpus_has_no_blocks() {
+    let partition = BlockPartition::new(&Dataset::default(), 8);
     assert_eq!(
-        (plan.blocks.len(), plan.largest_block(), plan.most_chunks()),
+        (
+            partition.blocks.len(),
+            partition.max_block_tokens(),
+            partition.max_block_chunks()
+        ),
         (0, 0, 0)
     );
 }

@@ -112,7 +112,7 @@ fn tiny(order: Order, boundary: Boundary, apart: bool) -> (Dataset, ParameterSpa
     let seed = (0..).find(|&seed| {
         let (data, space) = collapsed(shape, seed, options, false);
         let columns = [0, 1].map(|t| data.nodes.row(t % data.tokens()).0.len());
-        (data.tokens(), columns, space.node_scale.len()) == (2, [2, 1], 2)
+        (data.tokens(), columns, space.nodes.scale.len()) == (2, [2, 1], 2)
     });
     collapsed(shape, seed.unwrap(), options, apart)
 }
@@ -149,7 +149,7 @@ fn an_optimization_that_is_gone_on_with_has_the_samples_that_come_next() {
     let whole = means(&(data.clone(), space.clone()), MONTE_CARLO, &theta, 6);
     let mut objective = PenalizedLikelihood::new(&data, &space, 0.0)
         .with_monte_carlo(MONTE_CARLO)
-        .after(3);
+        .resume_at(3);
     let mut gradient = vec![0.0; theta.len()];
     // Masks are those of an iteration before it is begun, too.
     assert!(!objective.begin_iteration(0));
@@ -207,8 +207,8 @@ fn collapsing_does_not_change_the_expectation() {
     let exact = [false, true].map(|apart| {
         let (data, space) = tiny(Order::One, Boundary::On, apart);
         let mut theta = vec![0.0; space.dimension()];
-        for (column, scale) in space.node_scale.iter().enumerate() {
-            for i in space.nodes.range(column) {
+        for (column, scale) in space.nodes.scale.iter().enumerate() {
+            for i in space.nodes.targets.range(column) {
                 theta[i] = scale * [1.5, -0.5][i % 2];
             }
         }
@@ -226,7 +226,7 @@ fn quadratic(
     theta: &[f64],
 ) -> f64 {
     let noise = Noise {
-        scheme: NoiseDistribution::Dropout,
+        distribution: NoiseDistribution::Dropout,
         node: monte_carlo.node,
         edge: monte_carlo.edge,
         engine: Engine::Adjoint,

@@ -40,18 +40,18 @@ pub(super) fn occurrences(
     let tokens = data.sentence(0);
     for t in tokens.clone() {
         for (column, x) in data.nodes.entries(t) {
-            let scale = space.node_scale[column as usize];
+            let scale = space.nodes.scale[column as usize];
             for _ in 0..(scale * scale).round() as u32 {
-                space.nodes.for_each(column as usize, |b, i| {
-                    push(t, None, b, x * theta[space.node_range()][i] / scale, node);
+                space.nodes.targets.for_each(column as usize, |b, i| {
+                    push(t, None, b, x * space.nodes.weights(theta)[i] / scale, node);
                 });
             }
         }
         for (column, x) in data.edges.entries(t).filter(|_| has_chain) {
-            let scale = space.edge_scale[column as usize];
+            let scale = space.edges.scale[column as usize];
             for _ in 0..(scale * scale).round() as u32 {
-                space.edges.for_each(column as usize, |place, i| {
-                    let value = x * theta[space.edge_range()][i] / scale;
+                space.edges.targets.for_each(column as usize, |place, i| {
+                    let value = x * space.edges.weights(theta)[i] / scale;
                     push(t, Some(place / stride), place % stride, value, edge);
                 });
             }

@@ -1,0 +1,148 @@
+//! The parameters without attributes: transitions, start and end weights. Their variances under
+//! noise, and the sums of their derivatives over sentences.
+
+use super::noise::{Noise, NoiseDistribution};
+use crate::chain::LabelWeights;
+use crate::extract::Dataset;
+use crate::score::ParameterSpace;
+
+/// The variances of scores that do not depend on the text, for one evaluation.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LabelVariances {
+    /// Of transitions, `[K][stride]`.
+    pub pairs: Vec<f64>,
+    /// Of start weights, `[stride]`.
+    pub start: Vec<f64>,
+    /// Of end weights, `[stride]`.
+    pub end: Vec<f64>,
+    /// Of every node score under additive noise, `[stride]`; empty under other noise.
+    pub node: Vec<f64>,
+}
+
+impl LabelVariances {
+    /// Computes the variances under `noise` at θ, whose label weights are `weights`.
+    pub fn set(
+        &mut self,
+        noise: &Noise,
+        space: &ParameterSpace,
+        theta: &[f64],
+        weights: &LabelWeights,
+    ) {
+        let [node, edge] = noise.rates();
+        let (k, stride) = (space.labels(), space.stride());
+        self.pairs.clear();
+        self.pairs.resize(k * stride, 0.0);
+        let rows = self.pairs.chunks_exact_mut(stride);
+        for (row, weights) in rows.zip(weights.transitions.chunks_exact(k)) {
+            write_squares(weights, edge, row);
+        }
+        for (out, weights) in [
+            (&mut self.start, &weights.start),
+            (&mut self.end, &weights.end),
+        ] {
+            out.clear();
+            out.resize(stride, 0.0);
+            write_squares(weights, edge, out);
+        }
+        self.node.clear();
+        if noise.distribution == NoiseDistribution::Additive {
+            self.node = space.nodes.targets.squares(space.nodes.weights(theta));
+            self.node.iter_mut().for_each(|v| *v *= node);
+            let squares = space.edges.targets.squares(space.edges.weights(theta));
+            let pairs = self.pairs.iter_mut().zip(squares);
+            pairs.for_each(|(pair, square)| *pair += edge * square);
+        }
+    }
+}
+
+fn write_squares(weights: &[f64], rate: f64, out: &mut [f64]) {
+    for (v, &w) in out.iter_mut().zip(weights) {
+        *v = rate * w * w;
+    }
+}
+
+/// Sums of derivatives over sentences, by the scores and variances that do not depend on the text.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LabelSums {
+    /// By transition scores, `[K][stride]`.
+    pub pairs: Vec<f64>,
+    /// By start scores, `[stride]`.
+    pub first: Vec<f64>,
+    /// By end scores, `[stride]`.
+    pub last: Vec<f64>,
+    /// By transition variances, `[K][stride]`.
+    pub pair_variances: Vec<f64>,
+    /// By start variances, `[stride]`.
+    pub first_variances: Vec<f64>,
+    /// By end variances, `[stride]`.
+    pub last_variances: Vec<f64>,
+    /// By node variances, over all tokens, `[stride]`.
+    pub node_variances: Vec<f64>,
+}
+
+impl LabelSums {
+    fn fields(&mut self) -> [&mut Vec<f64>; 7] {
+        [
+            &mut self.pairs,
+            &mut self.pair_variances,
+            &mut self.first,
+            &mut self.last,
+            &mut self.first_variances,
+            &mut self.last_variances,
+            &mut self.node_variances,
+        ]
+    }
+
+    /// Resets all sums to 0.
+    pub fn clear(&mut self, labels: usize, stride: usize) {
+        for (i, sums) in self.fields().into_iter().enumerate() {
+            sums.clear();
+            sums.resize(if i < 2 { labels * stride } else { stride }, 0.0);
+        }
+    }
+
+    /// Adds the sums of other sentences.
+    pub fn merge(&mut self, other: &mut Self) {
+        for (sums, more) in self.fields().into_iter().zip(other.fields()) {
+            add(sums, more);
+        }
+    }
+
+    /// Turns derivatives by variances into derivatives by weights and adds them to those by scores:
+    /// with V = ρw², ∂V/∂w = 2ρw. `rate` is ρ of edges.
+    pub fn add_variances(&mut self, rate: f64, weights: &LabelWeights) {
+        let (k, stride) = (weights.start.len(), self.first.len());
+        let rows = self.pairs.chunks_exact_mut(stride);
+        let variances = self.pair_variances.chunks_exact(stride);
+        for ((row, q), w) in rows.zip(variances).zip(weights.transitions.chunks_exact(k)) {
+            add_scaled(row, 2.0 * rate, w, q);
+        }
+        let (first, last) = (&mut self.first, &mut self.last);
+        add_scaled(first, 2.0 * rate, &weights.start, &self.first_variances);
+        add_scaled(last, 2.0 * rate, &weights.end, &self.last_variances);
+    }
+}
+
+/// Adds `factor · w · q` to derivatives.
+fn add_scaled(derivatives: &mut [f64], factor: f64, weights: &[f64], variances: &[f64]) {
+    for ((d, &w), &q) in derivatives.iter_mut().zip(weights).zip(variances) {
+        *d += factor * w * q;
+    }
+}
+
+/// Counts neighboring gold labels, `[K][stride]`.
+pub(super) fn observed_pairs(data: &Dataset, space: &ParameterSpace) -> Vec<f64> {
+    let mut counts = vec![0.0; space.labels() * space.stride()];
+    for i in 0..data.len() {
+        let labels = data.labels.get(data.sentence(i)).unwrap_or_default();
+        for pair in labels.windows(2) {
+            counts[pair[0].index() * space.stride() + pair[1].index()] += 1.0;
+        }
+    }
+    counts
+}
+
+/// Adds `terms` to `sums`, element by element.
+pub(super) fn add(sums: &mut [f64], terms: &[f64]) {
+    sums.iter_mut().zip(terms).for_each(|(s, t)| *s += t);
+}

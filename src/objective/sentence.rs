@@ -1,0 +1,266 @@
+//! The gradient of one sentence: numbers in, numbers out.
+//!
+//! In: the scores S of its nodes and edges, and under noise their variances V. Out, in the same
+//! arrays or beside them: −log p(y|x), R, and the derivatives ∂J/∂S and ∂J/∂V.
+//!
+//! The likelihood. With the log-partition A and the marginals μ = ∇A (forward-backward),
+//!
+//! ```text
+//! −log p(y|x) = A(s) − score(y)          ∂/∂s[t][a][b] = μ[t][a][b] − 1{y_{t−1} = a, y_t = b}
+//! ```
+//!
+//! The noise term λ·R, eq. 14 of Wang et al. 2013, comes from a [`Regularizer`]. It reads the
+//! marginals off the same lattice, and sees labeled and unlabeled sentences alike.
+//!
+//! Transitions and boundary weights are added to the scores of every sentence, so their derivatives
+//! are sums over sentences ([`LabelSums`]). That of the likelihood by transitions is expected
+//! minus observed counts; the observed ones never change, so the caller subtracts them.
+//!
+//! Time O(TK²), once warm without allocation. The kernel knows neither attributes nor θ, so batch
+//! and online training can share it.
+
+use super::LabelSums;
+use super::buffers::Arrays;
+use super::features::{AttributeGradient, SentenceAttributes};
+use super::labels::{LabelVariances, add};
+use crate::chain::{EdgeSums, LabelWeights, Lattice, Order, Scores, Transitions};
+use crate::ids::LabelId;
+use crate::noise::{self, Engine, Regularizer};
+
+/// The chain that all sentences of an evaluation share.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Chain<'a> {
+    pub weights: &'a LabelWeights,
+    pub transitions: &'a Transitions,
+    /// Zeros without noise.
+    pub variances: &'a LabelVariances,
+}
+
+/// A sentence.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SentenceTask<'a> {
+    /// Gold labels, `[T]`; empty if it is unlabeled.
+    pub labels: &'a [LabelId],
+    /// The factor of its noise term: λ or αλ.
+    pub noise_weight: f64,
+    /// Its attributes, for engines that work on them.
+    pub attributes: SentenceAttributes<'a>,
+}
+
+/// The arrays of a sentence, T > 0 tokens.
+#[derive(Debug)]
+pub(crate) struct SentenceArrays<'a> {
+    /// In: S, without transitions and boundary weights. Out: ∂J/∂S.
+    pub scores: Arrays<'a>,
+    /// In, under noise: V, likewise. Overwritten.
+    pub variances: Arrays<'a>,
+    /// Out, under noise: ∂J/∂V; that of edges only if its array is not empty.
+    pub by_variances: Arrays<'a>,
+}
+
+/// The terms of the objective that a sentence contributes.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct SentenceTerms {
+    /// −log p(y|x); 0 if it is unlabeled.
+    pub loss: f64,
+    /// Its noise term.
+    pub noise: f64,
+}
+
+/// Evaluates sentences and sums their derivatives by label weights. Reused from sentence to
+/// sentence.
+#[derive(Debug)]
+pub(crate) struct SentenceKernel {
+    lattice: Lattice,
+    expected: EdgeSums,
+    regularizer: Option<Box<dyn Regularizer>>,
+    /// Derivatives by label weights since [`begin`](Self::begin): of pairs, expected counts.
+    pub sums: LabelSums,
+    /// Derivatives by weights of attributes since `begin`, if the engine computes these instead of
+    /// derivatives by scores.
+    pub by_attributes: AttributeGradient,
+}
+
+impl Chain<'_> {
+    fn context(&self) -> noise::ChainContext<'_> {
+        noise::ChainContext {
+            transitions: self.transitions,
+            variance: &self.variances.pairs,
+        }
+    }
+}
+
+impl SentenceKernel {
+    /// A kernel for the number of labels of `transitions`; with an engine, for a noise term.
+    pub fn new(transitions: &Transitions, engine: Option<Engine>) -> Self {
+        Self {
+            lattice: Lattice::default(),
+            expected: EdgeSums::new(transitions),
+            regularizer: engine.map(Engine::regularizer),
+            sums: LabelSums::default(),
+            by_attributes: AttributeGradient::default(),
+        }
+    }
+
+    /// Resets the sums for sentences of one chain.
+    pub fn begin(&mut self, chain: Chain<'_>) {
+        let (labels, stride) = (chain.transitions.labels(), chain.transitions.stride());
+        self.sums.clear(labels, stride);
+        self.by_attributes.clear();
+        self.expected.clear();
+        if let Some(regularizer) = &mut self.regularizer {
+            regularizer.begin(chain.context());
+        }
+    }
+
+    /// Evaluates a sentence and adds to the sums.
+    pub fn evaluate(
+        &mut self,
+        chain: Chain<'_>,
+        task: SentenceTask<'_>,
+        arrays: SentenceArrays<'_>,
+    ) -> SentenceTerms {
+        let SentenceArrays {
+            mut scores,
+            variances,
+            by_variances,
+        } = arrays;
+        let log_partition = self
+            .lattice
+            .forward_backward(chain.transitions, scores.as_scores());
+        let mut terms = SentenceTerms::default();
+        if task.labels.is_empty() {
+            scores.nodes.fill(0.0);
+            scores.edges.fill(0.0);
+        } else {
+            terms.loss = log_partition - gold_score(chain, task.labels, &scores);
+            self.differentiate_likelihood(chain, task.labels, &mut scores);
+        }
+        if self.regularizer.is_some() {
+            terms.noise = self.regularize(chain, task, &mut scores, variances, by_variances);
+        }
+        let (stride, nodes) = (chain.transitions.stride(), &*scores.nodes);
+        add(&mut self.sums.first, &nodes[..stride]);
+        add(&mut self.sums.last, &nodes[nodes.len() - stride..]);
+        terms
+    }
+
+    /// Completes the sums.
+    pub fn finish(&mut self, chain: Chain<'_>) {
+        if chain.transitions.order() == Order::One {
+            self.expected
+                .finish(chain.transitions, &mut self.sums.pairs);
+        }
+        if let Some(regularizer) = &mut self.regularizer {
+            let derivatives = noise::ChainDerivatives {
+                scores: &mut self.sums.pairs,
+                variance: &mut self.sums.pair_variances,
+            };
+            regularizer.finish(chain.context(), derivatives);
+        }
+    }
+
+    /// Replaces scores by the derivatives of −log p(y|x).
+    fn differentiate_likelihood(
+        &mut self,
+        chain: Chain<'_>,
+        labels: &[LabelId],
+        scores: &mut Arrays<'_>,
+    ) {
+        let (k, stride) = (chain.transitions.labels(), chain.transitions.stride());
+        scores.nodes.copy_from_slice(self.lattice.node_marginals());
+        for (row, label) in scores.nodes.chunks_exact_mut(stride).zip(labels) {
+            row[label.index()] -= 1.0;
+        }
+        if chain.transitions.order() == Order::Zero {
+            return;
+        }
+        self.lattice
+            .add_edge_expectations(chain.transitions, &mut self.expected);
+        let rows = scores
+            .edges
+            .chunks_exact_mut(k * stride)
+            .enumerate()
+            .skip(1);
+        for ((t, row), pair) in rows.zip(labels.windows(2)) {
+            self.lattice.edge_marginals(chain.transitions, t, row);
+            row[pair[0].index() * stride + pair[1].index()] -= 1.0;
+        }
+    }
+
+    /// Returns the noise term of the sentence and adds its derivatives.
+    fn regularize(
+        &mut self,
+        chain: Chain<'_>,
+        task: SentenceTask<'_>,
+        by_scores: &mut Arrays<'_>,
+        variances: Arrays<'_>,
+        by_variances: Arrays<'_>,
+    ) -> f64 {
+        let Some(regularizer) = &mut self.regularizer else {
+            return 0.0;
+        };
+        let (stride, length) = (chain.transitions.stride(), by_scores.nodes.len());
+        add(&mut variances.nodes[..stride], &chain.variances.start);
+        add(
+            &mut variances.nodes[length - stride..],
+            &chain.variances.end,
+        );
+        by_variances.nodes.fill(0.0);
+        by_variances.edges.fill(0.0);
+        let input = noise::SentenceInput {
+            lattice: &self.lattice,
+            node_variance: variances.nodes,
+            edge_variance: (!variances.edges.is_empty()).then_some(variances.edges),
+            weight: task.noise_weight,
+            features: task.attributes.features,
+        };
+        let derivatives = noise::Derivatives {
+            node: by_scores.nodes,
+            edge: (!by_scores.edges.is_empty()).then_some(by_scores.edges),
+            node_variance: by_variances.nodes,
+            edge_variance: (!by_variances.edges.is_empty()).then_some(by_variances.edges),
+        };
+        let value = regularizer.regularize(chain.context(), input, derivatives);
+        let sums = &mut self.sums;
+        if let Some(gradient) = regularizer.feature_gradient() {
+            self.by_attributes
+                .add(gradient, task.attributes.boundary, sums);
+        }
+        let by_nodes = &*by_variances.nodes;
+        add(&mut sums.first_variances, &by_nodes[..stride]);
+        add(&mut sums.last_variances, &by_nodes[length - stride..]);
+        value
+    }
+}
+
+impl Arrays<'_> {
+    fn as_scores(&self) -> Scores<'_> {
+        Scores {
+            node: self.nodes,
+            edge: (!self.edges.is_empty()).then_some(&*self.edges),
+        }
+    }
+}
+
+/// The score of the gold labels.
+fn gold_score(chain: Chain<'_>, labels: &[LabelId], scores: &Arrays<'_>) -> f64 {
+    let (k, stride) = (chain.transitions.labels(), chain.transitions.stride());
+    let mut score = 0.0;
+    if let (Some(first), Some(last)) = (labels.first(), labels.last()) {
+        score += chain.weights.start[first.index()] + chain.weights.end[last.index()];
+    }
+    for (row, label) in scores.nodes.chunks_exact(stride).zip(labels) {
+        score += row[label.index()];
+    }
+    if chain.transitions.order() == Order::One {
+        for (t, pair) in labels.windows(2).enumerate() {
+            let (a, b) = (pair[0].index(), pair[1].index());
+            score += chain.weights.transitions[a * k + b];
+            if !scores.edges.is_empty() {
+                score += scores.edges[((t + 1) * k + a) * stride + b];
+            }
+        }
+    }
+    score
+}
