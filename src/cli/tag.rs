@@ -128,7 +128,7 @@ impl Arguments {
     fn check_scheme(&self, tagger: &Tagger) -> Result<()> {
         match self.scheme {
             None | Some(SchemeName::Raw) => Ok(()),
-            Some(_) if tagger.model().header().labels.write_spans() => Ok(()),
+            Some(_) if tagger.model().header().labels.encodes_spans() => Ok(()),
             Some(scheme) => Err(Error::parameter(format!(
                 "--scheme {}: the labels of the model write no spans (B-X, I-X, …); leave the option \
                  out",
@@ -148,7 +148,7 @@ impl Arguments {
         let reading = read_options(&tagger, format, self.columns.as_deref(), self.comments);
         let reader = Reader::open(&inputs, &reading)?;
         let options = WriteOptions {
-            spans: header.labels.write_spans(),
+            spans: header.labels.encodes_spans(),
             label: label.to_owned(),
             ..WriteOptions::new(self.output(format))
         };

@@ -1,33 +1,33 @@
-//! Which label was taken for which.
+//! The confusion matrix.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::Counts;
+use super::metrics::Counts;
 
-/// A gold label and the other label that was predicted in its place.
+/// A gold label and the wrong label predicted for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Confusion<'a> {
     /// The gold label.
     pub gold: &'a str,
-    /// The label predicted instead.
+    /// The predicted label.
     pub predicted: &'a str,
-    /// How many tokens it happened to.
+    /// Number of tokens.
     pub count: u64,
 }
 
 /// Token counts by gold and predicted label.
 ///
-/// Ordered maps: what is listed comes out in the same order every time.
+/// Maps are ordered, so that lists come out in the same order every time.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Confusions {
+pub(super) struct ConfusionMatrix {
     counts: BTreeMap<String, BTreeMap<String, u64>>, // gold, then predicted
 }
 
-impl Confusions {
-    /// Counts a token; allocates only for a pair not seen before.
+impl ConfusionMatrix {
+    /// Counts a token; allocates only for a new pair of labels.
     pub fn add(&mut self, gold: &str, predicted: &str) {
         let known = self
             .counts
@@ -51,7 +51,7 @@ impl Confusions {
         })
     }
 
-    /// Counts per label, labels in bytewise order.
+    /// Token counts per label, labels in bytewise order.
     pub fn labels(&self) -> Vec<(&str, Counts)> {
         let mut labels: BTreeMap<&str, Counts> = BTreeMap::new();
         for pair in self.iter() {
@@ -68,7 +68,7 @@ impl Confusions {
     /// The `most` most frequent pairs of different labels.
     pub fn most_frequent(&self, most: usize) -> Vec<Confusion<'_>> {
         let mut pairs: Vec<_> = self.iter().filter(|c| c.gold != c.predicted).collect();
-        pairs.sort_by_key(|c| Reverse(c.count)); // stable: ties stay in bytewise order
+        pairs.sort_by_key(|c| Reverse(c.count)); // stable: ties keep bytewise order
         pairs.truncate(most);
         pairs
     }

@@ -1,13 +1,14 @@
-//! The evaluation for programs: what `eval --json` writes.
+//! The report for programs: what `eval --json` writes.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::{Confusion, Counts, Evaluation};
+use super::confusion::Confusion;
+use super::evaluation::Evaluation;
+use super::metrics::Counts;
 
-/// All scores of an evaluation. They are fractions in 0..=1, not percentages; where there is
-/// nothing to divide by they are 0.
+/// All scores of an evaluation, as fractions in 0..=1; 0 if the denominator is 0.
 ///
 /// Serializes as one flat object, without the members that are `None`:
 /// `{"tokens", "sentences", "accuracy", "precision", "recall", "f1", "types", "labels",
@@ -18,59 +19,59 @@ pub struct Report<'a> {
     pub tokens: u64,
     /// Number of sentences.
     pub sentences: u64,
-    /// Fraction of tokens whose predicted label is the gold one.
+    /// Fraction of tokens with the correct label.
     pub accuracy: f64,
-    /// Span scores; `None` where the gold labels write no spans.
+    /// Span scores; `None` if the gold labels encode no spans.
     #[serde(flatten)]
     pub spans: Option<SpanReport<'a>>,
-    /// Scores of each label as such, on demand.
+    /// Token-level scores of each label, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub labels: Option<BTreeMap<&'a str, ScoreReport>>,
-    /// Frequent confusions, most frequent first, on demand.
+    /// The most frequent confusions, most frequent first, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confusions: Option<Vec<Confusion<'a>>>,
 }
 
-/// Scores of spans, over all types and of each.
+/// Span scores: micro-averaged, and per type.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SpanReport<'a> {
     /// Fraction of predicted spans that are correct.
     pub precision: f64,
-    /// Fraction of gold spans that are found.
+    /// Fraction of gold spans that are predicted.
     pub recall: f64,
     /// Harmonic mean of the two.
     pub f1: f64,
-    /// Scores of each type in gold or predicted.
+    /// Scores of each type that occurs in gold or predicted labels.
     pub types: BTreeMap<&'a str, ScoreReport>,
 }
 
 /// Scores of one type or label.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ScoreReport {
-    /// Fraction of the predicted that are correct.
+    /// correct / predicted.
     pub precision: f64,
-    /// Fraction of the gold that are found.
+    /// correct / gold.
     pub recall: f64,
     /// Harmonic mean of the two.
     pub f1: f64,
-    /// How many there are in gold.
+    /// Number in gold.
     pub support: u64,
 }
 
 impl From<Counts> for ScoreReport {
     fn from(counts: Counts) -> Self {
-        let scores = counts.metrics();
+        let metrics = counts.metrics();
         Self {
-            precision: scores.precision,
-            recall: scores.recall,
-            f1: scores.f1,
+            precision: metrics.precision,
+            recall: metrics.recall,
+            f1: metrics.f1,
             support: counts.gold,
         }
     }
 }
 
 impl Evaluation {
-    /// Token scores, and span scores where there are spans.
+    /// Accuracy, and span scores if the gold labels encode spans.
     #[must_use]
     pub fn report(&self) -> Report<'_> {
         let scores = self.spans().metrics();
@@ -89,8 +90,8 @@ impl Evaluation {
         }
     }
 
-    /// [`Evaluation::report`] with the scores of each label and the `most` most frequent confusions;
-    /// both are empty without [`Evaluation::with_confusions`].
+    /// [`Evaluation::report`] with the scores of each label and the `most` most frequent
+    /// confusions; both are empty without [`Evaluation::with_confusions`].
     #[must_use]
     pub fn detailed_report(&self, most: usize) -> Report<'_> {
         let labels = self.labels();

@@ -1,20 +1,21 @@
-//! Writing spans as labels.
+//! Encoding spans as labels.
 
-use super::{Scheme, Span, spans};
+use super::scheme::Scheme;
+use super::span::{Span, spans};
 
 /// The tag of token `t` of span `i`; the spans are in order.
 pub(super) fn tag(scheme: Scheme, spans: &[Span<'_>], i: usize, t: usize) -> &'static str {
     let span = &spans[i];
     let first = t == span.start;
     let last = t + 1 == span.end;
-    let follows_its_kind = || {
+    let follows_same_type = || {
         i.checked_sub(1)
             .map(|i| &spans[i])
             .is_some_and(|before| before.end == span.start && before.kind == span.kind)
     };
     match scheme {
         Scheme::Raw | Scheme::Io => "I",
-        Scheme::Iob1 if first && follows_its_kind() => "B",
+        Scheme::Iob1 if first && follows_same_type() => "B",
         Scheme::Iob1 => "I",
         Scheme::Bioes if first && last => "S",
         Scheme::Bioes if last => "E",
@@ -23,14 +24,14 @@ pub(super) fn tag(scheme: Scheme, spans: &[Span<'_>], i: usize, t: usize) -> &'s
     }
 }
 
-/// The labels of a sequence of `len` tokens with these spans, `O` elsewhere.
+/// Encodes the spans of a sequence of `len` tokens as labels; `O` elsewhere.
 ///
-/// [`spans`] reads the same spans back, with one exception: IO cannot keep adjacent spans of one
-/// type apart, and merges them. The empty type is written without a hyphen, as `B`. [`Scheme::Raw`]
-/// has no way of its own to write a span; it writes what IO does.
+/// [`spans`] decodes them again, with one exception: IO merges adjacent spans of the same type. The
+/// empty type has no hyphen, as in `B`. [`Scheme::Raw`] cannot encode spans; it gives the same
+/// labels as IO.
 ///
-/// The spans are to be in order and disjoint. Of spans that overlap the later overwrites; what
-/// lies at `len` or beyond is left out.
+/// The spans should be in order and disjoint. If they overlap, the later one wins; anything at
+/// `len` or beyond is ignored.
 #[must_use]
 pub fn encode(spans: &[Span<'_>], len: usize, scheme: Scheme) -> Vec<String> {
     let mut labels = vec!["O".to_owned(); len];
@@ -48,10 +49,9 @@ pub fn encode(spans: &[Span<'_>], len: usize, scheme: Scheme) -> Vec<String> {
     labels
 }
 
-/// The same spans in scheme `to`, whatever the scheme of `labels`; to [`Scheme::Raw`], the labels as
-/// they are.
+/// Converts labels of any scheme to scheme `to`; [`Scheme::Raw`] leaves them unchanged.
 ///
-/// Labels that belong to no span become `O`. IO merges adjacent spans of one type.
+/// Labels outside all spans become `O`. IO merges adjacent spans of the same type.
 #[must_use]
 pub fn convert<S: AsRef<str>>(labels: &[S], to: Scheme) -> Vec<String> {
     match to {
@@ -93,16 +93,16 @@ mod tests {
     }
 
     #[test]
-    fn of_overlapping_spans_the_later_overwrites() {
+    fn the_later_of_overlapping_spans_wins() {
         let overlapping = [span(0, 3, "X"), span(1, 2, "Y")];
         assert_eq!(encode(&overlapping, 3, Scheme::Iob2), ["B-X", "B-Y", "I-X"]);
     }
 
     #[test]
-    fn conversion_reads_broken_sequences_as_conlleval_does() {
-        let broken = ["I-X", "I-Y", "E-Y", "O", "Q", "B-X"];
+    fn conversion_reads_malformed_sequences_as_conlleval_does() {
+        let malformed = ["I-X", "I-Y", "E-Y", "O", "Q", "B-X"];
         assert_eq!(
-            convert(&broken, Scheme::Iob2),
+            convert(&malformed, Scheme::Iob2),
             ["B-X", "B-Y", "I-Y", "O", "O", "B-X"]
         );
     }

@@ -1,29 +1,32 @@
-//! Which label sequences a scheme allows, for constrained decoding.
+//! The transitions that a scheme allows, for constrained decoding.
 
-use super::{ChunkLabel, LabelSet, Scheme};
+use super::chunk_label::ChunkLabel;
+use super::label_set::LabelSet;
+use super::scheme::Scheme;
 use crate::ids::LabelId;
 
-/// Which labels may start a sentence, end it, and follow each other.
+/// The labels that may start a sentence, end it, and follow each other.
 ///
-/// A label sequence is allowed exactly if it is a legal instance of the scheme (what
-/// [`SchemeDetector`](super::SchemeDetector) asks for):
+/// A label sequence is allowed if and only if it is legal in the scheme, as
+/// [`SchemeDetector`](super::SchemeDetector) defines it:
 ///
-/// | scheme | may not start | must follow `B-X` or `I-X` | `B-X`, `I-X` must be followed by | may not end |
+/// | scheme | may not start | must follow `B-X` or `I-X` | next after `B-X`, `I-X` | may not end |
 /// |---|---|---|---|---|
 /// | raw, IO | | | | |
 /// | IOB1 | `B-X` | `B-X` | | |
 /// | IOB2 | `I-X` | `I-X` | | |
 /// | BIOES | `I-X`, `E-X` | `I-X`, `E-X` | `I-X`, `E-X` | `B-X`, `I-X` |
 ///
-/// A label that is none of the scheme's (`E-X` in IOB2, `NN` anywhere) may stand anywhere, next to
-/// any label.
+/// A label outside the scheme (`E-X` in IOB2, `NN` in any) may occur anywhere, next to any label.
 ///
-/// There is an allowed sequence of every length T ≥ 1. Proof: a label that may both start and end a
-/// sentence may by the table also follow itself, and T times that label is allowed. A sentence of
-/// one token needs such a label. So where there is none (a set of `B-X`, `I-X` and `E-X` alone,
-/// say) the scheme cannot be kept, and every constraint is lifted.
+/// There is an allowed sequence of every length T ≥ 1. Proof: by the table, a label that may both
+/// start and end a sentence may also follow itself, so T repetitions of it are allowed. A
+/// one-token sentence needs such a label. If there is none (a set of only `B-X`, `I-X` and `E-X`,
+/// say), the scheme cannot be enforced, and every transition is allowed.
 ///
-/// The methods take identifiers of the set that it was made for, and panic on others.
+/// # Panics
+///
+/// The methods panic on identifiers that are not of the label set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SchemeConstraint {
     start: Vec<bool>,   // [K]
@@ -32,22 +35,22 @@ pub struct SchemeConstraint {
 }
 
 impl SchemeConstraint {
-    /// What `scheme` allows the K labels. K² bytes.
+    /// The constraint of `scheme` on the K labels. Takes K² bytes.
     #[must_use]
     pub fn new(labels: &LabelSet, scheme: Scheme) -> Self {
-        let states: Vec<State<'_>> = labels
+        let roles: Vec<Role<'_>> = labels
             .names()
             .iter()
-            .map(|name| State::new(name, scheme))
+            .map(|name| Role::new(name, scheme))
             .collect();
-        let start: Vec<bool> = states.iter().map(|b| b.may_start(scheme)).collect();
-        let end: Vec<bool> = states.iter().map(|a| a.may_end(scheme)).collect();
+        let start: Vec<bool> = roles.iter().map(|b| b.may_start(scheme)).collect();
+        let end: Vec<bool> = roles.iter().map(|a| a.may_end(scheme)).collect();
         if !start.iter().zip(&end).any(|(&start, &end)| start && end) {
-            return Self::none(labels.len());
+            return Self::unconstrained(labels.len());
         }
-        let allowed = states
+        let allowed = roles
             .iter()
-            .flat_map(|a| states.iter().map(|b| a.may_precede(*b, scheme)))
+            .flat_map(|a| roles.iter().map(|b| a.may_precede(*b, scheme)))
             .collect();
         Self {
             start,
@@ -56,8 +59,8 @@ impl SchemeConstraint {
         }
     }
 
-    /// Everything allowed to K labels.
-    fn none(k: usize) -> Self {
+    /// Allows everything.
+    fn unconstrained(k: usize) -> Self {
         Self {
             start: vec![true; k],
             end: vec![true; k],
@@ -83,25 +86,25 @@ impl SchemeConstraint {
         self.allowed[a.index() * self.start.len() + b.index()]
     }
 
-    /// Which labels may start a sentence: `[K]`.
+    /// Whether each label may start a sentence: `[K]`.
     #[must_use]
     pub fn starts(&self) -> &[bool] {
         &self.start
     }
 
-    /// Which labels may end a sentence: `[K]`.
+    /// Whether each label may end a sentence: `[K]`.
     #[must_use]
     pub fn ends(&self) -> &[bool] {
         &self.end
     }
 
-    /// Which label (column) may follow which (row): `[K][K]`.
+    /// Whether the column's label may follow the row's: `[K][K]`.
     #[must_use]
     pub fn transitions(&self) -> &[bool] {
         &self.allowed
     }
 
-    /// Whether anything at all is forbidden.
+    /// Whether anything is forbidden.
     #[must_use]
     pub fn is_binding(&self) -> bool {
         [&self.start, &self.end, &self.allowed]
@@ -110,10 +113,10 @@ impl SchemeConstraint {
     }
 }
 
-/// A label as a scheme sees it.
+/// The role of a label in a scheme.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum State<'a> {
-    /// None of the scheme's labels.
+enum Role<'a> {
+    /// Not a label of the scheme.
     Free,
     Outside,
     Begin(&'a str),
@@ -122,7 +125,7 @@ enum State<'a> {
     Single(&'a str),
 }
 
-impl<'a> State<'a> {
+impl<'a> Role<'a> {
     fn new(label: &'a str, scheme: Scheme) -> Self {
         let ChunkLabel { tag, kind } = ChunkLabel::parse(label);
         match (scheme, tag) {
@@ -148,7 +151,7 @@ impl<'a> State<'a> {
         if self == Self::Free || next == Self::Free {
             return true;
         }
-        // The type of the span that `self` stands in without ending it.
+        // The type of the span that continues after `self`.
         let open = match self {
             Self::Begin(kind) | Self::Inside(kind) => Some(kind),
             _ => None,
@@ -167,7 +170,7 @@ impl<'a> State<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::label::detect::SchemeDetector;
+    use crate::label::scheme_detector::SchemeDetector;
 
     fn set(names: &[&str]) -> LabelSet {
         LabelSet::try_from(names.iter().map(|&n| n.to_owned()).collect::<Vec<_>>()).unwrap()
@@ -192,7 +195,7 @@ mod tests {
         })
     }
 
-    /// Compares with what re-encoding says, over all sequences of up to four tokens.
+    /// Compares with the definition by re-encoding, over all sequences of up to four tokens.
     fn assert_exact(names: &[&str], schemes: &[Scheme]) {
         let labels = set(names);
         let constraint = SchemeConstraint::new(&labels, schemes[schemes.len() - 1]);
@@ -219,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn raw_labels_are_free() {
+    fn raw_labels_are_unconstrained() {
         let labels = set(&["B-X", "I-X", "NN"]);
         assert!(!SchemeConstraint::new(&labels, Scheme::Raw).is_binding());
         assert!(!SchemeConstraint::new(&labels, Scheme::Io).is_binding());
@@ -227,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn labels_of_no_scheme_may_stand_anywhere() {
+    fn labels_outside_the_scheme_are_allowed_anywhere() {
         let labels = set(&["O", "E-X", "I-X", "O-X"]);
         let constraint = SchemeConstraint::new(&labels, Scheme::Iob2);
         let [outside, foreign, inside, odd] = [0, 1, 2, 3].map(LabelId);

@@ -1,5 +1,5 @@
-//! Against the output of the script itself: `tests/data/conlleval/NAME.txt` has words, gold and
-//! predicted labels, `NAME.expected` what conlleval.pl prints for it.
+//! Against the output of conlleval.pl: `tests/data/conlleval/NAME.txt` has words, gold and predicted
+//! labels, `NAME.expected` what the script prints for it.
 
 use std::fs;
 use std::path::PathBuf;
@@ -31,7 +31,7 @@ fn evaluate(text: &str) -> Evaluation {
     evaluation
 }
 
-fn assert_as_conlleval(name: &str) {
+fn assert_equals_conlleval(name: &str) {
     let file = |extension: &str| {
         let path: PathBuf = [env!("CARGO_MANIFEST_DIR"), "tests/data/conlleval", name]
             .iter()
@@ -41,15 +41,15 @@ fn assert_as_conlleval(name: &str) {
     assert_eq!(evaluate(&file("txt")).conlleval(), file("expected"));
 }
 
-macro_rules! as_conlleval {
+macro_rules! same_as_conlleval {
     ($($name:ident)*) => {
-        mod as_conlleval {
-            $(#[test] fn $name() { super::assert_as_conlleval(stringify!($name)); })*
+        mod same_as_conlleval {
+            $(#[test] fn $name() { super::assert_equals_conlleval(stringify!($name)); })*
         }
     };
 }
 
-as_conlleval! {
+same_as_conlleval! {
     iob1
     iob2
     ioe
@@ -108,7 +108,7 @@ fn scores_are_fractions() {
 }
 
 #[test]
-fn sentences_of_different_lengths_are_refused_and_not_counted() {
+fn different_lengths_are_an_error_and_nothing_is_counted() {
     let mut evaluation = Evaluation::new();
     evaluation.add(&["O"], &["O"]).unwrap();
     let error = evaluation.add(&["O", "B-X"], &["O"]).unwrap_err();
@@ -120,7 +120,7 @@ fn sentences_of_different_lengths_are_refused_and_not_counted() {
 }
 
 #[test]
-fn a_document_start_is_a_token_but_no_sentence() {
+fn a_document_start_is_a_token_but_not_a_sentence() {
     let mut evaluation = Evaluation::new();
     evaluation.add_document_start();
     assert_eq!((evaluation.sentences(), evaluation.tokens()), (0, 1));
@@ -137,7 +137,7 @@ fn only_chunk_labels_have_spans() {
     assert!(has_spans("O B-X"));
     assert!(has_spans("O I B"));
     assert!(has_spans("O O"));
-    assert!(has_spans("NN B-X")); // a slip in a corpus of spans
+    assert!(has_spans("NN B-X")); // an annotation error in a corpus of spans
     assert!(!has_spans("DT NN I ."));
     assert!(!has_spans("A B B- S-"));
     assert!(!has_spans("-LRB- NN"));
@@ -153,7 +153,7 @@ fn parts_of_speech() -> Evaluation {
 }
 
 #[test]
-fn the_text_for_parts_of_speech_is_accuracy_alone() {
+fn the_report_for_parts_of_speech_is_accuracy_alone() {
     assert_eq!(
         parts_of_speech().to_string(),
         "accuracy:  42.86%  (3 of 7 tokens)\n"
@@ -161,7 +161,7 @@ fn the_text_for_parts_of_speech_is_accuracy_alone() {
 }
 
 #[test]
-fn the_text_for_spans_is_that_of_conlleval() {
+fn the_report_for_spans_is_that_of_conlleval() {
     let evaluation = evaluate("a B-X B-X\n");
     assert_eq!(evaluation.to_string(), evaluation.conlleval());
 }
@@ -194,7 +194,12 @@ fn the_json_of_spans_has_the_members_of_the_contract() {
     let evaluation = evaluate("a B-X B-X\nb I-X O\nc B-Y B-Y\n");
     assert_eq!(
         serde_json::to_string(&evaluation.report()).unwrap(),
-        r#"{"tokens":3,"sentences":1,"accuracy":0.6666666666666666,"precision":0.5,"recall":0.5,"f1":0.5,"types":{"X":{"precision":0.0,"recall":0.0,"f1":0.0,"support":1},"Y":{"precision":1.0,"recall":1.0,"f1":1.0,"support":1}}}"#
+        concat!(
+            r#"{"tokens":3,"sentences":1,"accuracy":0.6666666666666666,"#,
+            r#""precision":0.5,"recall":0.5,"f1":0.5,"#,
+            r#""types":{"X":{"precision":0.0,"recall":0.0,"f1":0.0,"support":1},"#,
+            r#""Y":{"precision":1.0,"recall":1.0,"f1":1.0,"support":1}}}"#
+        )
     );
 }
 
@@ -234,7 +239,7 @@ fn sentences(label: &'static str) -> impl Strategy<Value = Vec<Vec<(String, Stri
 
 proptest! {
     #[test]
-    fn counts_are_those_of_the_span_sets(
+    fn counts_equal_those_of_the_span_sets(
         sentences in sentences("O|[BIES](-[XY])?")
     ) {
         let mut evaluation = Evaluation::new();

@@ -1,4 +1,4 @@
-//! What holds for all label sequences.
+//! Properties of all label sequences.
 
 use proptest::prelude::*;
 
@@ -6,7 +6,7 @@ use super::*;
 
 const SPAN_SCHEMES: [Scheme; 4] = [Scheme::Io, Scheme::Iob1, Scheme::Iob2, Scheme::Bioes];
 
-/// Sentences as runs of tokens: outside, or in a span of one of three types.
+/// Sentences as runs of tokens: outside all spans, or a span of one of three types.
 fn sentence() -> impl Strategy<Value = Vec<(usize, Option<&'static str>)>> {
     let kind = prop::sample::select(vec![None, Some("X"), Some("Y-Z"), Some("")]);
     prop::collection::vec((1_usize..4, kind), 0..8)
@@ -37,7 +37,7 @@ fn merged<'a>(spans: &[Span<'a>]) -> Vec<Span<'a>> {
 
 proptest! {
     #[test]
-    fn what_is_encoded_is_read_back(runs in sentence()) {
+    fn encoded_spans_are_decoded_again(runs in sentence()) {
         let (written, len) = spans_of(&runs);
         for scheme in SPAN_SCHEMES {
             let labels = encode(&written, len, scheme);
@@ -58,7 +58,7 @@ proptest! {
     }
 
     #[test]
-    fn the_scheme_that_was_written_is_detected(corpus in prop::collection::vec(sentence(), 0..4)) {
+    fn the_scheme_of_encoded_labels_is_detected(corpus in prop::collection::vec(sentence(), 0..4)) {
         for scheme in SPAN_SCHEMES {
             let labels: Vec<Vec<String>> = corpus
                 .iter()
@@ -76,7 +76,7 @@ proptest! {
     }
 
     #[test]
-    fn any_labels_read_as_ordered_spans_within_the_sentence(
+    fn any_labels_decode_to_ordered_spans_within_the_sentence(
         labels in prop::collection::vec("[BIOES.X]?\\]?-?[XY-]?", 0..10)
     ) {
         let mut end = 0;
@@ -86,23 +86,4 @@ proptest! {
         }
         prop_assert!(end <= labels.len());
     }
-}
-
-#[test]
-fn scheme_names_are_read_as_they_are_written() {
-    for scheme in Scheme::ALL {
-        assert_eq!(scheme.to_string().parse::<Scheme>().unwrap(), scheme);
-        assert_eq!(
-            serde_json::to_string(&scheme).unwrap(),
-            format!("\"{scheme}\"")
-        );
-    }
-}
-
-#[test]
-fn an_unknown_scheme_lists_the_known_ones() {
-    assert_eq!(
-        "iobes".parse::<Scheme>().unwrap_err().to_string(),
-        "'iobes' is no label scheme: expected raw, io, iob1, iob2 or bioes"
-    );
 }

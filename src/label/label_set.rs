@@ -1,9 +1,9 @@
-//! The labels of a model: names and identifiers.
+//! The labels of a model: the mapping between names and identifiers.
 
 use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
 
-use super::ChunkLabel;
+use super::chunk_label::SpanEvidence;
 use crate::error::{Error, Result};
 use crate::ids::LabelId;
 
@@ -24,11 +24,11 @@ impl LabelSet {
         Self::default()
     }
 
-    /// The identifier of `name`, which joins the set if it is new.
+    /// Returns the identifier of `name`, and adds it to the set if it is new.
     ///
     /// # Errors
     ///
-    /// [`Error::Parameter`] when the set already has [`LabelId::LIMIT`] others.
+    /// [`Error::Parameter`] if the set already has [`LabelId::LIMIT`] others.
     pub fn insert(&mut self, name: &str) -> Result<LabelId> {
         if let Some(id) = self.id(name) {
             return Ok(id);
@@ -54,20 +54,22 @@ impl LabelSet {
         self.ids.get(name).copied()
     }
 
-    /// Whether the labels write spans: some label has a chunk tag (`B`, `I`, `E` or `S`) with a
+    /// Whether the labels encode spans: some label is a chunk tag (`B`, `I`, `E` or `S`) with a
     /// type, or all of them are `O` or bare chunk tags.
     #[must_use]
-    pub fn write_spans(&self) -> bool {
-        let chunks = || self.names.iter().map(|name| ChunkLabel::parse(name));
-        chunks().any(|c| c.is_inside() && !c.kind.is_empty())
-            || chunks().all(|c| c.is_inside() || c == ChunkLabel::OUTSIDE)
+    pub fn encodes_spans(&self) -> bool {
+        let mut evidence = SpanEvidence::default();
+        for name in &self.names {
+            evidence.observe(name);
+        }
+        evidence.encodes_spans()
     }
 
     /// The name of `id`.
     ///
     /// # Panics
     ///
-    /// When `id` is another set's and not of this one.
+    /// If `id` is not of this set.
     #[must_use]
     pub fn name(&self, id: LabelId) -> &str {
         &self.names[id.index()]
@@ -97,8 +99,7 @@ impl TryFrom<Vec<String>> for LabelSet {
 
     /// # Errors
     ///
-    /// [`Error::Parameter`] when a name comes twice or there are more than
-    /// [`LabelId::LIMIT`].
+    /// [`Error::Parameter`] if a name occurs twice or there are more than [`LabelId::LIMIT`].
     fn try_from(names: Vec<String>) -> Result<Self> {
         let mut set = Self::new();
         for name in &names {

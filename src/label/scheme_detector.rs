@@ -1,21 +1,23 @@
-//! Finding the scheme of a corpus.
+//! Detecting the label scheme of a corpus.
 
+use super::chunk_label::ChunkLabel;
 use super::encode::tag;
-use super::{ChunkLabel, Scheme, Span, spans};
+use super::scheme::Scheme;
+use super::span::{Span, spans};
 
-/// One sentence in this many may be illegal in the scheme that [`SchemeDetector::prevailing`] names.
+/// [`SchemeDetector::prevailing`] tolerates one illegal sequence in this many.
 const ONE_ILLEGAL_IN: u64 = 100;
 
-/// Finds the scheme of a corpus one sequence at a time, in constant space.
+/// Detects the scheme of a corpus, one label sequence at a time, in constant space.
 ///
-/// A sequence is a legal instance of a scheme when writing its spans in that scheme gives the
-/// sequence back. At most one of IO, IOB1, IOB2 and BIOES has all sequences of a corpus as legal
-/// instances, save in two cases, which both give IO, the smallest: a corpus without any `B-` is IO
-/// and IOB1 alike, and one without spans is everything.
+/// A sequence is legal in a scheme if encoding its spans in that scheme gives the same labels. At
+/// most one of IO, IOB1, IOB2 and BIOES has all sequences of a corpus legal, except in two cases,
+/// which are both reported as IO, the smallest: a corpus without any `B-` is legal in IO and IOB1,
+/// and one without spans is legal in all four.
 #[derive(Clone, Debug)]
 pub struct SchemeDetector {
     candidates: Vec<(Scheme, u64)>, // with the number of sequences illegal in it
-    with_spans: u64,
+    with_spans: u64,                // sequences
 }
 
 impl Default for SchemeDetector {
@@ -25,7 +27,7 @@ impl Default for SchemeDetector {
 }
 
 impl SchemeDetector {
-    /// A detector that has seen nothing.
+    /// A detector that has observed nothing.
     #[must_use]
     pub fn new() -> Self {
         let schemes = [Scheme::Io, Scheme::Iob1, Scheme::Iob2, Scheme::Bioes];
@@ -49,7 +51,7 @@ impl SchemeDetector {
         }
     }
 
-    /// The scheme of which every sequence was a legal instance; [`Scheme::Raw`] if there is none.
+    /// The scheme in which every sequence was legal; [`Scheme::Raw`] if there is none.
     #[must_use]
     pub fn finish(&self) -> Scheme {
         self.candidates
@@ -58,24 +60,23 @@ impl SchemeDetector {
             .map_or(Scheme::Raw, |&(scheme, _)| scheme)
     }
 
-    /// The scheme that fits best, with the number of sequences illegal in it, which is at most one
-    /// in a hundred of those with spans; [`Scheme::Raw`] if none fits so well or some label is no
-    /// scheme's.
+    /// The scheme with the fewest illegal sequences, and their number. That is at most 1 % of the
+    /// sequences with spans; [`Scheme::Raw`] if no scheme fits so well or a label belongs to none.
     ///
-    /// Annotators slip: each file of the Spanish CoNLL-2002 data has one illegal sequence, and is
-    /// no less IOB2 for it.
+    /// Annotated corpora have errors: each file of the Spanish CoNLL-2002 data has one illegal
+    /// sequence, and is IOB2 nevertheless.
     #[must_use]
     pub fn prevailing(&self) -> (Scheme, u64) {
         self.candidates
             .iter()
             .copied()
             .filter(|&(_, illegal)| illegal <= self.with_spans / ONE_ILLEGAL_IN)
-            .min_by_key(|&(_, illegal)| illegal) // the first of equals
+            .min_by_key(|&(_, illegal)| illegal) // ties: the first
             .unwrap_or((Scheme::Raw, 0))
     }
 }
 
-/// The scheme of a corpus, given the labels of each sentence: [`SchemeDetector::finish`].
+/// Detects the scheme of a corpus from the labels of each sentence: [`SchemeDetector::finish`].
 pub fn detect<L, S>(sentences: impl IntoIterator<Item = L>) -> Scheme
 where
     L: AsRef<[S]>,
@@ -88,7 +89,7 @@ where
     detector.finish()
 }
 
-/// Whether `scheme` has this label.
+/// Whether `label` belongs to `scheme`.
 fn is_label(label: &str, scheme: Scheme) -> bool {
     let tags: &[&str] = match scheme {
         Scheme::Raw => return true,
@@ -99,17 +100,17 @@ fn is_label(label: &str, scheme: Scheme) -> bool {
     label == "O" || tags.contains(&ChunkLabel::parse(label).tag)
 }
 
-/// Whether `labels` is how `scheme` writes `spans`, which are the spans of `labels`.
+/// Whether `labels` is the encoding in `scheme` of `spans`, which are the spans of `labels`.
 fn is_legal<S: AsRef<str>>(labels: &[S], spans: &[Span<'_>], scheme: Scheme) -> bool {
     let outside = |range: &[S]| range.iter().all(|label| label.as_ref() == "O");
     let mut end = 0;
     for (i, span) in spans.iter().enumerate() {
         let inside = (span.start..span.end).all(|t| {
-            let written = ChunkLabel {
+            let encoded = ChunkLabel {
                 tag: tag(scheme, spans, i, t),
                 kind: span.kind,
             };
-            ChunkLabel::parse(labels[t].as_ref()) == written
+            ChunkLabel::parse(labels[t].as_ref()) == encoded
         });
         if !inside || !outside(&labels[end..span.start]) {
             return false;
@@ -132,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn legal_corpora_are_told_apart() {
+    fn the_scheme_of_a_legal_corpus_is_detected() {
         assert_eq!(scheme(&["O I-X I-X I-Y", "I-X"]), Scheme::Io);
         assert_eq!(scheme(&["O I-X I-X I-Y", "I-X B-X"]), Scheme::Iob1);
         assert_eq!(scheme(&["O B-X I-X B-Y", "B-X"]), Scheme::Iob2);
@@ -166,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn no_scheme_prevails_where_some_label_is_no_schemes() {
+    fn no_scheme_prevails_if_a_label_belongs_to_none() {
         let mut detector = SchemeDetector::new();
         for _ in 0..1000 {
             detector.observe(&["B-X", "I-X"]);

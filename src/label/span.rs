@@ -1,16 +1,6 @@
-//! Reading spans off labels by conlleval's rules.
-//!
-//! A label is a chunk tag and a type, split at its first hyphen: `B-NP-SBJ` is `B` of `NP-SBJ`,
-//! and `I` is `I` of the empty type. Two neighboring labels decide whether a span ends between
-//! them and whether one starts there; a sentence stands between two outside labels.
-//!
-//! Source: `endOfChunk` and `startOfChunk` of conlleval.pl, version 2004-01-26 (Tjong Kim Sang),
-//! which cover IOB1, IOB2, IOE1, IOE2 and brackets (Tjong Kim Sang and Veenstra, EACL 1999) and give
-//! every illegal sequence a reading. BIOES needs what later ports of the script add: a span always
-//! ends after `E` and `S`, and `S`, or `B` after either, always starts one.
-//!
-//! One reading is deliberately not conlleval's: to Perl the string `0` is false, so the script
-//! takes the type `0` for the empty one; here it is a type like any other.
+//! Spans, and decoding them from labels.
+
+use super::chunk_label::ChunkLabel;
 
 /// A labeled span: tokens `start..end` of type `kind`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -23,58 +13,15 @@ pub struct Span<'a> {
     pub kind: &'a str,
 }
 
-/// A label as conlleval takes it apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct ChunkLabel<'a> {
-    /// What stands before the first hyphen: `B`, `I`, `O`, or anything else.
-    pub tag: &'a str,
-    /// What stands after it; empty where there is no hyphen.
-    pub kind: &'a str,
-}
-
-impl<'a> ChunkLabel<'a> {
-    /// What stands before the first token and after the last.
-    pub const OUTSIDE: Self = Self { tag: "O", kind: "" };
-
-    /// Takes a label apart.
-    pub fn parse(label: &'a str) -> Self {
-        let (tag, kind) = label.split_once('-').unwrap_or((label, ""));
-        Self { tag, kind }
-    }
-
-    /// Whether the tag is one of the four that schemes write inside spans.
-    pub fn is_inside(self) -> bool {
-        matches!(self.tag, "B" | "I" | "E" | "S")
-    }
-
-    /// Whether a span that `self` belongs to ends before `next`.
-    pub fn ends_before(self, next: ChunkLabel<'_>) -> bool {
-        matches!(
-            (self.tag, next.tag),
-            ("E" | "S" | "[" | "]", _) | ("B" | "I", "B" | "O" | "S")
-        ) || (!matches!(self.tag, "O" | ".") && self.kind != next.kind)
-    }
-
-    /// Whether a span starts with `self`, standing after `previous`.
-    pub fn starts_after(self, previous: ChunkLabel<'_>) -> bool {
-        matches!(
-            (previous.tag, self.tag),
-            (_, "S" | "[" | "]")
-                | ("B" | "I" | "O" | "E" | "S", "B")
-                | ("O" | "E" | "S", "I" | "E")
-        ) || (!matches!(self.tag, "O" | ".") && self.kind != previous.kind)
-    }
-}
-
-/// The spans of a label sequence, exactly as conlleval reads them.
+/// Decodes the spans of a label sequence, exactly as conlleval reads them.
 ///
-/// They come in order, do not overlap and are never empty. There is one for every start that
-/// conlleval counts: where a tag of no scheme (such as `[` after `B`) starts a span inside another,
-/// the earlier one ends there.
+/// Spans are in order, disjoint and never empty. There is one for every start that conlleval
+/// counts: if a tag of no scheme (such as `[` after `B`) starts a span inside another, the earlier
+/// span ends there.
 #[must_use]
 pub fn spans<S: AsRef<str>>(labels: &[S]) -> Vec<Span<'_>> {
     let mut spans = Vec::new();
-    let mut open: Option<(usize, &str)> = None;
+    let mut open: Option<(usize, &str)> = None; // start and type
     let mut previous = ChunkLabel::OUTSIDE;
     for (t, label) in labels.iter().enumerate() {
         let chunk = ChunkLabel::parse(label.as_ref());

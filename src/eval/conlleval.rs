@@ -1,16 +1,17 @@
-//! The evaluation for people: conlleval's report to the letter, and tables.
+//! The report for people: conlleval's, byte for byte, and tables.
 //!
-//! Writing to a `String` cannot fail, so the results of `writeln!` are dropped.
+//! Writing to a `String` cannot fail, so the results of `writeln!` are ignored.
 
 use std::fmt::{self, Write};
 
-use super::{Counts, Evaluation};
+use super::evaluation::Evaluation;
+use super::metrics::{Counts, ratio};
 
-/// Column that conlleval's types are flushed right to, in bytes, as Perl counts.
+/// Width that conlleval right-aligns types to, in bytes, as Perl counts.
 const TYPE_WIDTH: usize = 17;
 
-/// conlleval's report where gold labels write spans, accuracy alone where they do not; with a final
-/// line end.
+/// Writes conlleval's report if the gold labels encode spans, else only the accuracy; ends with a
+/// newline.
 impl fmt::Display for Evaluation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.has_spans() {
@@ -29,9 +30,9 @@ impl fmt::Display for Evaluation {
 
 impl Evaluation {
     /// The report of conlleval.pl (version 2004-01-26), byte for byte, for labels of any scheme or
-    /// none, legal or not. ([`Evaluation`] names the two spellings that it reads differently.)
+    /// none, well-formed or not. ([`Evaluation`] describes the two spellings it reads differently.)
     ///
-    /// That includes its habit of printing the line of the empty type twice when both gold and
+    /// That includes a quirk: the line of the empty type is printed twice if both gold and
     /// predicted labels have such spans.
     #[must_use]
     pub fn conlleval(&self) -> String {
@@ -63,18 +64,19 @@ impl Evaluation {
         text
     }
 
-    /// A table of the scores of each label, in percent; needs [`Evaluation::with_confusions`].
+    /// A table of token-level scores per label, in percent; needs
+    /// [`Evaluation::with_confusions`].
     #[must_use]
     pub fn label_table(&self) -> String {
         let labels = self.labels();
-        let width = column("label", labels.iter().map(|&(label, _)| label));
+        let width = column_width("label", labels.iter().map(|&(label, _)| label));
         let mut text = format!("{:width$}  precision  recall      f1  support\n", "label");
         for (label, counts) in labels {
-            let scores = counts.percentages();
+            let metrics = counts.percentages();
             let _ = writeln!(
                 text,
                 "{label:width$}  {:9.2}  {:6.2}  {:6.2}  {:7}",
-                scores.precision, scores.recall, scores.f1, counts.gold
+                metrics.precision, metrics.recall, metrics.f1, counts.gold
             );
         }
         text
@@ -84,8 +86,8 @@ impl Evaluation {
     #[must_use]
     pub fn confusion_table(&self, most: usize) -> String {
         let confusions = self.confusions(most);
-        let gold = column("gold", confusions.iter().map(|c| c.gold));
-        let predicted = column("predicted", confusions.iter().map(|c| c.predicted));
+        let gold = column_width("gold", confusions.iter().map(|c| c.gold));
+        let predicted = column_width("predicted", confusions.iter().map(|c| c.predicted));
         let mut text = format!("{:gold$}  {:predicted$}    count\n", "gold", "predicted");
         for c in confusions {
             let _ = writeln!(
@@ -97,22 +99,22 @@ impl Evaluation {
         text
     }
 
-    /// Accuracy by conlleval's arithmetic, so that it rounds as there.
+    /// Accuracy by conlleval's arithmetic, so that it rounds alike.
     fn accuracy_percentage(&self) -> f64 {
-        super::ratio(100.0, self.correct_tokens(), self.tokens())
+        ratio(100.0, self.correct_tokens(), self.tokens())
     }
 }
 
 fn percentages(counts: Counts) -> String {
-    let scores = counts.percentages();
+    let metrics = counts.percentages();
     format!(
         "precision: {:6.2}%; recall: {:6.2}%; FB1: {:6.2}",
-        scores.precision, scores.recall, scores.f1
+        metrics.precision, metrics.recall, metrics.f1
     )
 }
 
 /// Width in characters of a column with this header and these cells.
-fn column<'a>(header: &str, cells: impl Iterator<Item = &'a str>) -> usize {
+fn column_width<'a>(header: &str, cells: impl Iterator<Item = &'a str>) -> usize {
     cells
         .map(|cell| cell.chars().count())
         .fold(header.len(), usize::max)

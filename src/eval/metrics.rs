@@ -1,35 +1,35 @@
-//! Counts of correct, gold and predicted, and the scores made of them.
+//! Counts of true positives, and precision, recall and F1.
 
-/// How many spans (or labels) there were, and how many were found.
+/// Numbers of spans (or of tokens with a label).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Predicted as in gold: the same tokens, the same type.
+    /// True positives: in both gold and predicted, with the same tokens and type.
     pub correct: u64,
-    /// In gold: the support.
+    /// In gold (the support).
     pub gold: u64,
     /// Predicted.
     pub predicted: u64,
 }
 
-/// Precision, recall and their harmonic mean; 0 where there is nothing to divide by.
+/// Precision, recall and F1; 0 if the denominator is 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Metrics {
-    /// Correct among the predicted.
+    /// correct / predicted.
     pub precision: f64,
-    /// Correct among the gold.
+    /// correct / gold.
     pub recall: f64,
-    /// F1, which conlleval calls FB1.
+    /// Harmonic mean of the two, which conlleval calls FB1.
     pub f1: f64,
 }
 
 impl Counts {
-    /// Scores as fractions, in 0..=1.
+    /// The metrics as fractions in 0..=1.
     #[must_use]
     pub fn metrics(self) -> Metrics {
         self.scaled(1.0)
     }
 
-    /// Scores in percent, by conlleval's arithmetic, so that they round as its do.
+    /// The metrics in percent, by conlleval's arithmetic, so that they round alike.
     #[must_use]
     pub fn percentages(self) -> Metrics {
         self.scaled(100.0)
@@ -51,7 +51,7 @@ impl Counts {
     }
 }
 
-/// `one`·part/whole; 0 of nothing.
+/// `one`·part/whole; 0 if `whole` is 0.
 pub(super) fn ratio(one: f64, part: u64, whole: u64) -> f64 {
     if whole == 0 {
         0.0
@@ -65,25 +65,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn scores_are_fractions_and_percentages() {
+    fn metrics_are_fractions_or_percentages() {
         let counts = Counts {
             correct: 1,
             gold: 2,
             predicted: 4,
         };
-        let scores = counts.metrics();
-        assert_eq!((scores.precision, scores.recall), (0.25, 0.5));
-        assert_eq!(scores.f1, 2.0 * 0.125 / 0.75);
+        let metrics = counts.metrics();
+        assert_eq!((metrics.precision, metrics.recall), (0.25, 0.5));
+        assert_eq!(metrics.f1, 2.0 * 0.125 / 0.75);
         assert_eq!(counts.percentages().precision, 25.0);
     }
 
     #[test]
-    fn of_nothing_every_score_is_zero() {
+    fn a_zero_denominator_gives_zero() {
         assert_eq!(Counts::default().metrics(), Metrics::default());
-        let nothing_found = Counts {
+        let nothing_correct = Counts {
             gold: 3,
             ..Counts::default()
         };
-        assert_eq!(nothing_found.metrics(), Metrics::default());
+        assert_eq!(nothing_correct.metrics(), Metrics::default());
     }
 }

@@ -1,0 +1,243 @@
+//! Counting tokens and spans.
+
+use std::collections::BTreeMap;
+
+use super::confusion::{Confusion, ConfusionMatrix};
+use super::metrics::{Counts, ratio};
+use crate::error::{Error, Result};
+use crate::label::{ChunkLabel, SpanEvidence};
+
+/// Counts of correct, gold and predicted tokens and spans.
+///
+/// Spans are counted by conlleval's automaton. It scans gold and predicted labels in parallel and
+/// has one bit of state: whether both are inside spans that started at the same token with the same
+/// type. If both spans end together, they are correct. On the labels of a scheme that is the size
+/// of the intersection of the two span sets. On tags outside all schemes, where a span may start
+/// without the previous one having ended, the two differ, and published results were counted by
+/// the automaton.
+///
+/// A token is correct if its two labels are the same string. (conlleval would also equate `B-` with
+/// `B` and the type `0` with the empty type; as labels of other tasks those are different.)
+#[derive(Clone, Debug)]
+pub struct Evaluation {
+    sentences: u64,
+    tokens: u64,
+    correct_tokens: u64,
+    types: BTreeMap<String, Counts>,
+    in_correct: bool, // inside gold and predicted spans with the same start and type
+    gold_labels: SpanEvidence,
+    confusions: Option<ConfusionMatrix>,
+}
+
+impl Default for Evaluation {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Evaluation {
+    /// An evaluation without counts.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            sentences: 0,
+            tokens: 0,
+            correct_tokens: 0,
+            types: BTreeMap::new(),
+            in_correct: false,
+            gold_labels: SpanEvidence::default(),
+            confusions: None,
+        }
+    }
+
+    /// Like [`Evaluation::new`], but also counts pairs of gold and predicted label, for
+    /// [`Evaluation::labels`] and [`Evaluation::confusions`].
+    #[must_use]
+    pub fn with_confusions() -> Self {
+        Self {
+            confusions: Some(ConfusionMatrix::default()),
+            ..Self::new()
+        }
+    }
+
+    /// Counts a sentence.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parameter`] if there are not as many gold as predicted labels; nothing is counted
+    /// then.
+    pub fn add<G: AsRef<str>, P: AsRef<str>>(&mut self, gold: &[G], predicted: &[P]) -> Result<()> {
+        if gold.len() != predicted.len() {
+            return Err(Error::parameter(format!(
+                "sentence {} has {} gold labels but {} predicted ones",
+                self.sentences + 1,
+                gold.len(),
+                predicted.len()
+            )));
+        }
+        self.sentences += 1;
+        let outside = (ChunkLabel::OUTSIDE, ChunkLabel::OUTSIDE);
+        let mut previous = outside;
+        for (gold, predicted) in gold.iter().zip(predicted) {
+            let (gold, predicted) = (gold.as_ref(), predicted.as_ref());
+            self.add_token(gold, predicted);
+            let chunks = (ChunkLabel::parse(gold), ChunkLabel::parse(predicted));
+            self.step(previous, chunks);
+            previous = chunks;
+        }
+        self.step(previous, outside);
+        Ok(())
+    }
+
+    /// Counts a document boundary (`-DOCSTART-`): for conlleval a token correctly labeled `O`, but
+    /// not a sentence.
+    pub fn add_document_start(&mut self) {
+        self.add_token("O", "O");
+    }
+
+    fn add_token(&mut self, gold: &str, predicted: &str) {
+        self.tokens += 1;
+        self.correct_tokens += u64::from(gold == predicted);
+        self.gold_labels.observe(gold);
+        if let Some(confusions) = &mut self.confusions {
+            confusions.add(gold, predicted);
+        }
+    }
+
+    /// Advances the automaton by one token; chunk labels are (gold, predicted).
+    fn step(
+        &mut self,
+        previous: (ChunkLabel<'_>, ChunkLabel<'_>),
+        next: (ChunkLabel<'_>, ChunkLabel<'_>),
+    ) {
+        if self.in_correct {
+            let gold_ends = previous.0.ends_before(next.0);
+            let predicted_ends = previous.1.ends_before(next.1);
+            if gold_ends && predicted_ends && previous.0.kind == previous.1.kind {
+                self.in_correct = false;
+                self.count(previous.0.kind, |counts| counts.correct += 1);
+            } else if gold_ends != predicted_ends || next.0.kind != next.1.kind {
+                self.in_correct = false;
+            }
+        }
+        let gold_starts = next.0.starts_after(previous.0);
+        let predicted_starts = next.1.starts_after(previous.1);
+        if gold_starts {
+            self.count(next.0.kind, |counts| counts.gold += 1);
+        }
+        if predicted_starts {
+            self.count(next.1.kind, |counts| counts.predicted += 1);
+        }
+        self.in_correct |= gold_starts && predicted_starts && next.0.kind == next.1.kind;
+    }
+
+    /// Updates the counts of a type; allocates only for a new type.
+    fn count(&mut self, kind: &str, change: impl FnOnce(&mut Counts)) {
+        if let Some(counts) = self.types.get_mut(kind) {
+            change(counts);
+        } else {
+            change(self.types.entry(kind.to_owned()).or_default());
+        }
+    }
+
+    /// Number of sentences.
+    #[must_use]
+    pub fn sentences(&self) -> u64 {
+        self.sentences
+    }
+
+    /// Number of tokens, document boundaries included.
+    #[must_use]
+    pub fn tokens(&self) -> u64 {
+        self.tokens
+    }
+
+    /// Number of tokens with the correct label.
+    #[must_use]
+    pub fn correct_tokens(&self) -> u64 {
+        self.correct_tokens
+    }
+
+    /// Span counts over all types.
+    #[must_use]
+    pub fn spans(&self) -> Counts {
+        let mut sum = Counts::default();
+        for counts in self.types.values() {
+            sum.correct += counts.correct;
+            sum.gold += counts.gold;
+            sum.predicted += counts.predicted;
+        }
+        sum.correct += u64::from(self.in_correct); // as conlleval does at the end of the file
+        sum
+    }
+
+    /// Span counts per type, types in bytewise order.
+    pub fn types(&self) -> impl Iterator<Item = (&str, Counts)> {
+        self.types
+            .iter()
+            .filter(|(_, counts)| counts.gold + counts.predicted > 0)
+            .map(|(kind, &counts)| {
+                let unfinished = u64::from(kind.is_empty() && self.in_correct);
+                let correct = counts.correct + unfinished;
+                (kind.as_str(), Counts { correct, ..counts })
+            })
+    }
+
+    /// Whether the gold labels encode spans: some label is a chunk tag (`B`, `I`, `E` or `S`) with
+    /// a type, or all of them are `O` or bare chunk tags.
+    ///
+    /// If not (parts of speech), [`Evaluation::accuracy`] is the only meaningful score.
+    #[must_use]
+    pub fn has_spans(&self) -> bool {
+        self.gold_labels.encodes_spans()
+    }
+
+    /// What [`Evaluation::has_spans`] is decided by.
+    pub(super) fn span_evidence(&self) -> SpanEvidence {
+        self.gold_labels
+    }
+
+    /// Fraction of tokens with the correct label.
+    #[must_use]
+    pub fn accuracy(&self) -> f64 {
+        ratio(1.0, self.correct_tokens, self.tokens)
+    }
+
+    /// Fraction of predicted spans that are correct.
+    #[must_use]
+    pub fn precision(&self) -> f64 {
+        self.spans().metrics().precision
+    }
+
+    /// Fraction of gold spans that are predicted.
+    #[must_use]
+    pub fn recall(&self) -> f64 {
+        self.spans().metrics().recall
+    }
+
+    /// Harmonic mean of precision and recall over all types.
+    #[must_use]
+    pub fn f1(&self) -> f64 {
+        self.spans().metrics().f1
+    }
+
+    /// Token counts per label, labels in bytewise order; empty without
+    /// [`Evaluation::with_confusions`].
+    #[must_use]
+    pub fn labels(&self) -> Vec<(&str, Counts)> {
+        self.confusions
+            .as_ref()
+            .map(ConfusionMatrix::labels)
+            .unwrap_or_default()
+    }
+
+    /// The `most` most frequent confusions, most frequent first, ties in bytewise order; empty
+    /// without [`Evaluation::with_confusions`].
+    #[must_use]
+    pub fn confusions(&self, most: usize) -> Vec<Confusion<'_>> {
+        self.confusions
+            .as_ref()
+            .map(|confusions| confusions.most_frequent(most))
+            .unwrap_or_default()
+    }
+}

@@ -1,0 +1,84 @@
+//! Labels split into chunk tag and type, with conlleval's chunk boundary rules.
+//!
+//! A label is split at its first hyphen: `B-NP-SBJ` is the tag `B` with the type `NP-SBJ`, and `I`
+//! is the tag `I` with the empty type. Whether a span ends or starts between two tokens depends on
+//! their two labels alone; a sentence is padded with `O` on both sides.
+//!
+//! Source: `endOfChunk` and `startOfChunk` of conlleval.pl, version 2004-01-26 (Tjong Kim Sang),
+//! which cover IOB1, IOB2, IOE1, IOE2 and brackets (Tjong Kim Sang and Veenstra, EACL 1999) and
+//! interpret every malformed sequence. BIOES takes the rules that later ports of the script add: a
+//! span always ends after `E` and `S`, and `S`, or `B` after either, always starts one.
+//!
+//! One difference is deliberate: in Perl the string `0` is false, so the script reads the type `0`
+//! as the empty type. Here it is a type like any other.
+
+/// A label split into chunk tag and type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ChunkLabel<'a> {
+    /// The part before the first hyphen: `B`, `I`, `O`, or anything else.
+    pub tag: &'a str,
+    /// The part after it; empty if there is no hyphen.
+    pub kind: &'a str,
+}
+
+impl<'a> ChunkLabel<'a> {
+    /// `O`, the padding before the first token and after the last.
+    pub const OUTSIDE: Self = Self { tag: "O", kind: "" };
+
+    /// Splits a label.
+    pub fn parse(label: &'a str) -> Self {
+        let (tag, kind) = label.split_once('-').unwrap_or((label, ""));
+        Self { tag, kind }
+    }
+
+    /// Whether the tag is one that IOB and BIOES schemes use inside spans.
+    pub fn is_inside(self) -> bool {
+        matches!(self.tag, "B" | "I" | "E" | "S")
+    }
+
+    /// Whether a span that contains `self` ends before `next` (`endOfChunk`).
+    pub fn ends_before(self, next: ChunkLabel<'_>) -> bool {
+        matches!(
+            (self.tag, next.tag),
+            ("E" | "S" | "[" | "]", _) | ("B" | "I", "B" | "O" | "S")
+        ) || (!matches!(self.tag, "O" | ".") && self.kind != next.kind)
+    }
+
+    /// Whether a span starts at `self` after `previous` (`startOfChunk`).
+    pub fn starts_after(self, previous: ChunkLabel<'_>) -> bool {
+        matches!(
+            (previous.tag, self.tag),
+            (_, "S" | "[" | "]")
+                | ("B" | "I" | "O" | "E" | "S", "B")
+                | ("O" | "E" | "S", "I" | "E")
+        ) || (!matches!(self.tag, "O" | ".") && self.kind != previous.kind)
+    }
+}
+
+/// Evidence on whether labels encode spans or are atomic, such as parts of speech.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct SpanEvidence {
+    typed_tag: bool, // some label is a chunk tag with a type
+    other: bool,     // some label is neither `O` nor a chunk tag
+}
+
+impl SpanEvidence {
+    /// Takes a label into account.
+    pub fn observe(&mut self, label: &str) {
+        let chunk = ChunkLabel::parse(label);
+        self.typed_tag |= chunk.is_inside() && !chunk.kind.is_empty();
+        self.other |= !chunk.is_inside() && label != "O";
+    }
+
+    /// Takes the labels that `other` has observed into account.
+    pub fn merge(&mut self, other: Self) {
+        self.typed_tag |= other.typed_tag;
+        self.other |= other.other;
+    }
+
+    /// Whether some label is a chunk tag (`B`, `I`, `E` or `S`) with a type, or all of them are `O`
+    /// or bare chunk tags.
+    pub fn encodes_spans(self) -> bool {
+        self.typed_tag || !self.other
+    }
+}

@@ -1,0 +1,96 @@
+//! Label schemes.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::error::{Error, Result};
+
+/// How labels encode spans.
+///
+/// With two adjacent spans of type X, of two tokens and of one, and a token outside:
+///
+/// | scheme | labels |
+/// |---|---|
+/// | IO | `I-X I-X I-X O` (the spans merge) |
+/// | IOB1 | `I-X I-X B-X O` |
+/// | IOB2, also called BIO | `B-X I-X B-X O` |
+/// | BIOES, also called IOBES or BILOU | `B-X E-X S-X O` |
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Scheme {
+    /// Labels without structure, such as parts of speech: no spans.
+    Raw,
+    /// `I-X` inside a span of type X, `O` outside. Adjacent spans of the same type merge.
+    Io,
+    /// Like IO, with `B-X` at the start of a span that directly follows a span of the same type.
+    Iob1,
+    /// `B-X` at the start of every span, `I-X` on its other tokens.
+    Iob2,
+    /// Like IOB2, with `E-X` on the last token of a span and `S-X` for a single-token span.
+    Bioes,
+}
+
+impl Scheme {
+    /// Every scheme.
+    pub const ALL: [Self; 5] = [Self::Raw, Self::Io, Self::Iob1, Self::Iob2, Self::Bioes];
+
+    /// The name that [`Scheme::from_str`] parses.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Raw => "raw",
+            Self::Io => "io",
+            Self::Iob1 => "iob1",
+            Self::Iob2 => "iob2",
+            Self::Bioes => "bioes",
+        }
+    }
+}
+
+impl fmt::Display for Scheme {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Scheme {
+    type Err = Error;
+
+    /// # Errors
+    ///
+    /// [`Error::Parameter`] if `name` is none of `raw`, `io`, `iob1`, `iob2`, `bioes`.
+    fn from_str(name: &str) -> Result<Self> {
+        Self::ALL
+            .into_iter()
+            .find(|scheme| scheme.name() == name)
+            .ok_or_else(|| {
+                Error::parameter(format!(
+                    "'{name}' is no label scheme: expected raw, io, iob1, iob2 or bioes"
+                ))
+            })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_serialized_names_round_trip() {
+        for scheme in Scheme::ALL {
+            assert_eq!(scheme.to_string().parse::<Scheme>().unwrap(), scheme);
+            assert_eq!(
+                serde_json::to_string(&scheme).unwrap(),
+                format!("\"{scheme}\"")
+            );
+        }
+    }
+
+    #[test]
+    fn an_unknown_scheme_is_an_error_that_lists_the_known_ones() {
+        assert_eq!(
+            "iobes".parse::<Scheme>().unwrap_err().to_string(),
+            "'iobes' is no label scheme: expected raw, io, iob1, iob2 or bioes"
+        );
+    }
+}
