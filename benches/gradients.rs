@@ -1,7 +1,7 @@
 //! One evaluation with the noise term, by each of its engines.
 
 use criterion::{BenchmarkId, Criterion, Throughput};
-use dropchain::bench::{Weights, parse_variants};
+use dropchain::bench::{EvaluationPoint, parse_variants};
 use dropchain::optim::Objective;
 use dropchain::sentence::Sentence;
 use dropchain::template::Template;
@@ -32,7 +32,9 @@ pub fn benches(criterion: &mut Criterion) {
         let template = Template::shipped(template).unwrap().unwrap();
         let problem = Problem::new(sentences, Some(template), &options).unwrap();
         assert_eq!(problem.space().labels(), labels);
-        let theta = Weights::Random { scale: 0.2 }.of(&problem, 1).unwrap();
+        let theta = EvaluationPoint::Random { scale: 0.2 }
+            .weights(&problem, 1)
+            .unwrap();
         let mut gradient = vec![0.0; theta.len()];
         let engines = parse_variants(&["adjoint", "message", "window=1", "local"]).unwrap();
         for engine in engines {

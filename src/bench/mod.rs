@@ -1,18 +1,20 @@
-//! Measurements for researchers: what `dropchain bench` does, without the printing.
+//! Benchmarks of the gradient engines, for researchers: the measurements of `dropchain bench`,
+//! without the printing.
 //!
-//! [`measure`] evaluates the objective of training with every way to the gradient of the noise term
-//! ([`crate::noise`]): how long it takes beside the likelihood alone, how far it is from the exact
-//! gradient. [`memory`] measures what an evaluation takes, [`train`] trains to the end.
+//! [`measure`] evaluates the training objective with each engine of the noise term
+//! ([`crate::noise`]): its time relative to the likelihood alone, and its error relative to the
+//! exact gradient. [`peak_memory`] measures the memory of an evaluation, and [`train`] trains a
+//! model to the end.
 
-mod engines;
+mod evaluation_point;
 mod gradients;
 pub mod memory;
 #[cfg(test)]
 mod tests;
-mod training;
-mod weights;
+mod training_run;
+mod variant;
 
-pub use engines::{Variant, parse_variants};
-pub use gradients::{Measurement, Step, measure, peak};
-pub use training::{Run, train};
-pub use weights::Weights;
+pub use evaluation_point::EvaluationPoint;
+pub use gradients::{Measurement, Step, measure, peak_memory};
+pub use training_run::{TrainingRun, train};
+pub use variant::{Variant, parse_variants};

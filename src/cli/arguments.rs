@@ -1,34 +1,31 @@
-//! Arguments that several commands share.
+//! Argument groups and value types shared by several commands.
 
 use clap::{Args, ValueEnum};
-use dropchain::chain::Order;
 use dropchain::corpus::{Format, ReadOptions};
 use dropchain::label::Scheme;
-use dropchain::score::{Boundary, States};
-use dropchain::train::Defaults;
 use dropchain::{Error, Result};
 
-/// How corpora are read.
+/// How to read corpora.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Input")]
-pub struct Input {
-    /// Format of the files; without it, what their names say (.conllu, .jsonl, .crfsuite, else conll)
+pub struct InputArguments {
+    /// Input format [default: by file name: .conllu, .jsonl, .crfsuite, otherwise conll]
     #[arg(long, value_enum)]
     pub format: Option<FormatName>,
-    /// Names of the columns of CoNLL files, from the first on, such as `word,pos,chunk,ner`
+    /// Column names of CoNLL files, left to right, for example `word,pos,chunk,ner`
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     pub columns: Option<Vec<String>>,
-    /// The column with the labels, by name or by number (from 0; -1 is the last)
+    /// Label column, by name or by index (0 is the first, -1 the last)
     #[arg(long, value_name = "COLUMN", allow_hyphen_values = true)]
     pub label: Option<String>,
-    /// Lines of CoNLL files that begin with `#` are comments, not tokens
+    /// Treat lines of CoNLL files that start with `#` as comments, not tokens
     #[arg(long)]
     pub comments: bool,
 }
 
-impl Input {
-    /// Options for reading labeled corpora.
-    pub fn labeled(&self) -> ReadOptions {
+impl InputArguments {
+    /// Returns the options for reading labeled corpora.
+    pub fn read_options(&self) -> ReadOptions {
         ReadOptions {
             format: self.format.map(FormatName::into),
             columns: self.columns.clone(),
@@ -42,13 +39,13 @@ impl Input {
 /// Input formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum FormatName {
-    /// Raw text, cut into sentences and words
+    /// Raw text, split into sentences and tokens
     Text,
-    /// One token per line, in columns; a blank line ends a sentence
+    /// One token per line, in columns; blank lines separate sentences
     Conll,
     /// CoNLL-U
     Conllu,
-    /// CRFsuite's ready-made attributes
+    /// Pre-extracted attributes in CRFsuite's format
     Crfsuite,
     /// JSON lines: {"tokens": […], "labels": […]}
     Jsonl,
@@ -66,18 +63,27 @@ impl From<FormatName> for Format {
     }
 }
 
+/// Guesses the format of a file of unlabeled text, where `.txt` and `-` mean raw text.
+pub fn guess_unlabeled_format(file: &str) -> Format {
+    let name = file.to_ascii_lowercase();
+    match name.strip_suffix(".gz").unwrap_or(&name) {
+        name if name.ends_with(".txt") || name == "-" => Format::Text,
+        name => Format::guess(name),
+    }
+}
+
 /// Label schemes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum SchemeName {
     /// Labels as they are
     Raw,
-    /// I-X in a span, O outside
+    /// I-X inside a span, O outside
     Io,
-    /// As io, with B-X where a span follows another of its type
+    /// Like io, but B-X starts a span that follows another of the same type
     Iob1,
-    /// B-X first in a span, I-X in the rest
+    /// B-X starts a span, I-X continues it
     Iob2,
-    /// As iob2, with E-X last and S-X alone
+    /// Like iob2, but E-X ends a span and S-X is a span of one token
     Bioes,
 }
 
@@ -93,105 +99,38 @@ impl From<SchemeName> for Scheme {
     }
 }
 
-/// What kind of model.
-#[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "Model")]
-pub struct Chain {
-    /// Train with labels in this scheme; predictions are brought back to the corpus's own
-    #[arg(long, value_enum, default_value = "raw")]
-    pub scheme: SchemeName,
-    /// 1: a label depends on the one before it (CRF); 0: it does not
-    #[arg(long, value_enum, default_value = "1")]
-    order: OrderName,
-    /// Weights for the first and the last label of a sentence
-    #[arg(long, value_enum, default_value = "on")]
-    boundary: Switch,
-    /// Weights for all pairs of attribute and label, or for those observed in training
-    #[arg(long, value_enum, default_value = "all")]
-    states: StatesName,
-}
-
-impl Chain {
-    /// The order of the chain.
-    pub fn order(&self) -> Order {
-        match self.order {
-            OrderName::Zero => Order::Zero,
-            OrderName::One => Order::One,
-        }
-    }
-
-    /// Boundary weights.
-    pub fn boundary(&self) -> Boundary {
-        match self.boundary {
-            Switch::On => Boundary::On,
-            Switch::Off => Boundary::Off,
-        }
-    }
-
-    /// Pairs of attribute and label that have weights.
-    pub fn states(&self) -> States {
-        match self.states {
-            StatesName::All => States::All,
-            StatesName::Observed => States::Observed,
-        }
-    }
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum OrderName {
-    #[value(name = "0")]
-    Zero,
-    #[value(name = "1")]
-    One,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum StatesName {
-    All,
-    Observed,
-}
-
-/// On what, and how long, training goes on.
-#[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "Training")]
-pub struct Course {
-    /// Leave out attributes of fewer than N tokens
-    #[arg(long, default_value_t = 1, value_name = "N")]
-    pub min_count: u32,
-    /// Stop after N iterations
-    #[arg(long, value_name = "N")]
-    pub max_iterations: Option<usize>,
-    /// With --dev: stop after N iterations without a better score
-    #[arg(long, default_value_t = Defaults::PATIENCE, value_name = "N")]
-    pub patience: usize,
-}
-
-/// A switch.
+/// An option that is switched on or off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Switch {
-    /// Yes
     On,
-    /// No
     Off,
 }
 
-/// How many threads work.
+impl Switch {
+    pub fn is_on(self) -> bool {
+        self == Self::On
+    }
+}
+
+/// How many threads to use.
 #[derive(Clone, Debug, Args)]
-pub struct Threads {
-    /// Threads to use; without it, all processors. Results do not depend on it
+pub struct ThreadArguments {
+    /// Number of threads [default: one per processor]
+    ///
+    /// Results do not depend on it.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub threads: Option<u16>,
 }
 
-impl Threads {
-    /// How many there are to be.
-    pub fn number(&self) -> usize {
+impl ThreadArguments {
+    /// Returns the number of threads to use.
+    pub fn count(&self) -> usize {
         let all = || std::thread::available_parallelism().map_or(1, usize::from);
         self.threads.map_or_else(all, usize::from)
     }
 
-    /// Starts the threads.
-    pub fn start(&self) -> Result<()> {
+    /// Starts the global thread pool.
+    pub fn start_pool(&self) -> Result<()> {
         rayon::ThreadPoolBuilder::new()
             .num_threads(self.threads.map_or(0, usize::from))
             .build_global()

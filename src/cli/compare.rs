@@ -1,14 +1,13 @@
 //! `dropchain compare`
 
 use clap::Args;
-use dropchain::Error;
 use dropchain::eval::PairedBootstrap;
 
-use super::arguments::{Input, Threads};
-use super::predictions::{Gold, labels};
-use super::{Failure, Outcome, print};
+use super::arguments::{InputArguments, ThreadArguments};
+use super::predictions::{GoldCorpus, labels};
+use super::{CommandResult, check_stdin_once, json_line, print};
 
-/// Tell whether tagger B is better than tagger A, or lucky: paired bootstrap
+/// Test whether two taggers differ significantly, by paired bootstrap
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -17,49 +16,47 @@ Examples:
   dropchain compare test.conll l2.tagged dropout.tagged
   dropchain compare test.conll l2.tagged dropout.tagged --json | jq .f1.p_value
 
-Sentences are drawn with replacement, as many as there are, and both taggers are scored on each
-draw. The interval holds the middle 95% of the differences B - A; p is two-sided (half of it is
-one-sided). Both speak of other sentences of the same kind, not of other kinds of text.
+Each sample draws as many sentences as the corpus has, with replacement, and scores both taggers on
+it. The interval is the central 95% of the differences B - A; the p-value is two-sided (halve it for
+one-sided). Both generalize to new sentences of the same kind of text, not to other kinds.
 
---json writes tokens, sentences, samples and seed, and of f1 (where labels write spans) and accuracy
+--json prints tokens, sentences, samples, seed and, for f1 (if labels encode spans) and accuracy:
 a, b, difference, interval and p_value.")]
-pub struct Arguments {
-    /// The file with the right labels
+pub struct CompareCommand {
+    /// Gold labels
     gold: String,
-    /// Labels by tagger A: the last column of CoNLL (as `tag` writes it), the label column of
-    /// CoNLL-U, the labels of JSON lines
+    /// Predictions of tagger A
+    ///
+    /// The labels are the last column of CoNLL files (as written by `tag`), the label column of
+    /// CoNLL-U files, or the labels of JSON lines.
     #[arg(value_name = "PRED_A")]
     a: String,
-    /// Labels by tagger B
+    /// Predictions of tagger B
     #[arg(value_name = "PRED_B")]
     b: String,
-    #[command(flatten)]
-    input: Input,
-    /// How often to draw
+    /// Number of bootstrap samples
     #[arg(long, default_value_t = 2000, value_name = "N",
           value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     samples: u32,
-    /// Where the random draws begin; the same seed draws the same
+    /// Random seed
     #[arg(long, default_value_t = 1, value_name = "N")]
     seed: u64,
-    /// Print JSON: scores as fractions
+    /// Print JSON, with scores as fractions
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    threads: Threads,
+    threads: ThreadArguments,
+    #[command(flatten)]
+    input: InputArguments,
 }
 
-impl Arguments {
-    /// Runs the command.
-    pub fn run(&self) -> Outcome {
-        let files = [&self.gold, &self.a, &self.b];
-        if files.iter().filter(|file| **file == "-").count() > 1 {
-            return Err(Failure::Usage("standard input can be read only once"));
-        }
-        self.threads.start()?;
-        let gold = Gold::read(&self.input, &self.gold)?;
-        let a = gold.predictions(&self.input, &self.a)?;
-        let b = gold.predictions(&self.input, &self.b)?;
+impl CompareCommand {
+    pub fn run(&self) -> CommandResult {
+        check_stdin_once([&self.gold, &self.a, &self.b])?;
+        self.threads.start_pool()?;
+        let gold = GoldCorpus::read(&self.input, &self.gold)?;
+        let a = gold.read_predictions(&self.input, &self.a)?;
+        let b = gold.read_predictions(&self.input, &self.b)?;
         let mut bootstrap = PairedBootstrap::new();
         for (gold, (a, b)) in gold.sentences.iter().zip(a.iter().zip(&b)) {
             if gold.layout.document_start {
@@ -70,9 +67,7 @@ impl Arguments {
         }
         let report = bootstrap.run(self.samples, self.seed)?;
         let text = if self.json {
-            serde_json::to_string(&report)
-                .map(|json| json + "\n")
-                .map_err(|e| Error::parameter(format!("cannot write the report as JSON: {e}")))?
+            json_line(&report)?
         } else {
             report.to_string()
         };

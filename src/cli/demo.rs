@@ -1,5 +1,6 @@
 //! `dropchain demo`
 
+use std::fmt;
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::sync::Arc;
 use std::time::Instant;
@@ -15,29 +16,29 @@ use dropchain::train::{Defaults, TrainOptions, Trainer};
 use dropchain::{Error, Result};
 
 use super::progress::notice;
-use super::{Outcome, stdout_failed};
+use super::{CommandResult, stdout_error};
 
 const TRAIN: &str = include_str!("../../corpora/sample/train.conll");
 const DEV: &str = include_str!("../../corpora/sample/dev.conll");
 const TEST: &str = include_str!("../../corpora/sample/test.conll");
 
-/// Train on a small corpus that comes with dropchain, and tag what standard input gives
+/// Train on a small built-in corpus, then tag standard input
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   echo 'Ada Lovelace met Charles Babbage in London.' | dropchain demo
   echo 'Ada Lovelace met Charles Babbage in London.' | dropchain demo --label upos
 
-The corpus has 560 English sentences: enough for a first impression, not for work.")]
-pub struct Arguments {
-    /// What to learn
+The corpus has 560 English sentences: enough for a first impression, too few for real use.")]
+pub struct DemoCommand {
+    /// What to tag
     #[arg(long, value_enum, default_value = "ner")]
     label: LabelName,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum LabelName {
-    /// Names: persons, organizations, locations, others
+    /// Named entities: persons, organizations, locations, miscellaneous
     Ner,
     /// Parts of speech
     Upos,
@@ -59,18 +60,17 @@ impl LabelName {
     }
 }
 
-impl Arguments {
-    /// Runs the command.
-    pub fn run(&self) -> Outcome {
+impl DemoCommand {
+    pub fn run(&self) -> CommandResult {
         let [train, dev, test] = [TRAIN, DEV, TEST].map(|text| self.read(text));
         let (train, dev, test) = (train?, dev?, test?);
         notice(&format!(
-            "the sample corpus: {} sentences to train on, {} to develop, {} to test",
+            "sample corpus: {} training, {} development and {} test sentences",
             train.len(),
             dev.len(),
             test.len()
         ));
-        notice("penalty               seconds   on development   on test");
+        notice("regularization        seconds   development      test");
         let mut best: Option<(f64, Tagger)> = None;
         for (name, l2, dropout) in [
             ("none", 0.0, 0.0),
@@ -84,10 +84,14 @@ impl Arguments {
             let clock = Instant::now();
             let tagger = self.train(&train, l2, dropout)?;
             let seconds = clock.elapsed().as_secs_f64();
-            let [(dev_score, dev), (_, test)] = [score(&tagger, &dev)?, score(&tagger, &test)?];
-            notice(&format!("{name:21} {seconds:7.1}   {dev:14}   {test}"));
-            if best.as_ref().is_none_or(|(best, _)| dev_score > *best) {
-                best = Some((dev_score, tagger));
+            let dev = Score::measure(&tagger, &dev)?;
+            let test = Score::measure(&tagger, &test)?;
+            let [dev_text, test_text] = [&dev, &test].map(Score::to_string);
+            notice(&format!(
+                "{name:21} {seconds:7.1}   {dev_text:14}   {test_text}"
+            ));
+            if best.as_ref().is_none_or(|(best, _)| dev.value > *best) {
+                best = Some((dev.value, tagger));
             }
         }
         best.map_or(Ok(()), |(_, tagger)| self.tag(&tagger))
@@ -110,16 +114,16 @@ impl Arguments {
             ..TrainOptions::default()
         };
         let template = Template::shipped(self.label.template())
-            .ok_or_else(|| Error::parameter("the template is missing"))??;
+            .ok_or_else(|| Error::parameter("the built-in template is missing"))??;
         let trained =
             Trainer::new(options)?.train(sentences.to_vec(), None, Some(template), &mut ())?;
         Ok(Tagger::new(trained.model))
     }
 
-    /// Tags standard input, line by line.
-    fn tag(&self, tagger: &Tagger) -> Outcome {
+    /// Tags standard input line by line.
+    fn tag(&self, tagger: &Tagger) -> CommandResult {
         if io::stdin().is_terminal() {
-            notice("write a sentence (Ctrl-D to end):");
+            notice("enter a sentence (Ctrl-D to quit):");
         }
         let options = WriteOptions {
             spans: self.label == LabelName::Ner,
@@ -135,24 +139,38 @@ impl Arguments {
                 let labels = tagger.label_names(&tagging.labels);
                 writer.write(&Tagged::new(&sentence, labels))?;
             }
-            io::stdout().flush().map_err(stdout_failed)?;
+            io::stdout().flush().map_err(stdout_error)?;
         }
         Ok(())
     }
 }
 
-/// Span F1 or accuracy, as a number and in words.
-fn score(tagger: &Tagger, sentences: &[Sentence]) -> Result<(f64, String)> {
-    let mut evaluation = Evaluation::new();
-    for sentence in sentences {
-        let tagging = tagger.tag(sentence)?;
-        let predicted = tagger.label_names(&tagging.labels);
-        evaluation.add(&sentence.labels().unwrap_or_default(), &predicted)?;
+/// Span F1 or, if labels encode no spans, accuracy.
+struct Score {
+    metric: &'static str,
+    value: f64,
+}
+
+impl Score {
+    /// Tags the sentences and scores the result.
+    fn measure(tagger: &Tagger, sentences: &[Sentence]) -> Result<Self> {
+        let mut evaluation = Evaluation::new();
+        for sentence in sentences {
+            let tagging = tagger.tag(sentence)?;
+            let predicted = tagger.label_names(&tagging.labels);
+            evaluation.add(&sentence.labels().unwrap_or_default(), &predicted)?;
+        }
+        let (metric, value) = if evaluation.has_spans() {
+            ("F1", evaluation.f1())
+        } else {
+            ("accuracy", evaluation.accuracy())
+        };
+        Ok(Self { metric, value })
     }
-    let (name, score) = if evaluation.has_spans() {
-        ("F1", evaluation.f1())
-    } else {
-        ("accuracy", evaluation.accuracy())
-    };
-    Ok((score, format!("{name} {:.1}", 100.0 * score)))
+}
+
+impl fmt::Display for Score {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {:.1}", self.metric, 100.0 * self.value)
+    }
 }

@@ -1,4 +1,5 @@
-//! The command line: arguments in, exit code out. All printing of the program is here.
+//! The command line: arguments in, exit code out. Everything that the program prints, it prints
+//! here.
 
 mod arguments;
 mod bench;
@@ -7,23 +8,26 @@ mod compare;
 mod demo;
 mod eval;
 mod inspect;
+mod interrupt;
+mod named_tagging;
 mod predictions;
 mod progress;
-mod shown;
 mod table;
 mod tag;
+mod template_argument;
 mod train;
-mod training;
+mod training_arguments;
+mod training_reporter;
 mod tune;
-mod watcher;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use dropchain::Error;
+use serde::Serialize;
 
-/// Trains and runs sequence taggers (names, parts of speech, chunks) with linear-chain CRFs.
+/// A linear-chain CRF tagger for named entities, parts of speech, chunks and other token labels.
 #[derive(Debug, Parser)]
 #[command(
     name = "dropchain",
@@ -38,82 +42,97 @@ Examples:
   echo 'Ada Lovelace lived in London.' | dropchain tag ner.model --output inline
   dropchain eval ner.model test.conll
 
-`dropchain COMMAND --help` explains a command and shows examples.")]
-struct Arguments {
+Run `dropchain COMMAND --help` for the options of a command and more examples.")]
+struct Cli {
     #[command(subcommand)]
     command: Command,
 }
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    Train(Box<train::Arguments>),
-    Tune(Box<tune::Arguments>),
-    Tag(tag::Arguments),
-    Eval(eval::Arguments),
-    Compare(compare::Arguments),
-    Inspect(inspect::Arguments),
-    Cluster(cluster::Arguments),
-    Demo(demo::Arguments),
-    Bench(bench::Arguments),
+    Train(Box<train::TrainCommand>),
+    Tune(Box<tune::TuneCommand>),
+    Tag(tag::TagCommand),
+    Eval(eval::EvalCommand),
+    Compare(compare::CompareCommand),
+    Inspect(inspect::InspectCommand),
+    Cluster(cluster::ClusterCommand),
+    Demo(demo::DemoCommand),
+    Bench(bench::BenchCommand),
 }
 
-/// What can end a command early.
+/// Why a command ended early.
 #[derive(Debug)]
-enum Failure {
-    /// Something is wrong: exit code 1.
-    Error(Error),
-    /// The arguments do not belong together: exit code 2, as for those that clap refuses.
+enum CommandError {
+    /// The command failed: exit code 1.
+    Failed(Error),
+    /// The arguments do not fit together: exit code 2, as for those that clap rejects.
     Usage(&'static str),
-    /// Whoever reads our output has gone away, which is no error.
+    /// The reader of standard output has gone away, for example `head`: exit code 0.
     OutputClosed,
 }
 
-impl From<Error> for Failure {
+impl From<Error> for CommandError {
     fn from(error: Error) -> Self {
         match error {
             Error::Io { source, .. } if source.kind() == io::ErrorKind::BrokenPipe => {
                 Self::OutputClosed
             }
-            error => Self::Error(error),
+            error => Self::Failed(error),
         }
     }
 }
 
-/// A failure to write to standard output.
-fn stdout_failed(error: io::Error) -> Failure {
+type CommandResult = Result<(), CommandError>;
+
+/// Rejects more than one `-` among the input files.
+fn check_stdin_once<'a>(files: impl IntoIterator<Item = &'a String>) -> CommandResult {
+    match files.into_iter().filter(|file| *file == "-").count() {
+        0 | 1 => Ok(()),
+        _ => Err(CommandError::Usage("standard input can be read only once")),
+    }
+}
+
+/// Converts a failure to write to standard output.
+fn stdout_error(error: io::Error) -> CommandError {
     Error::io("standard output", error).into()
 }
 
-type Outcome = Result<(), Failure>;
-
 /// Writes results to standard output.
-fn print(text: &str) -> Outcome {
+fn print(text: &str) -> CommandResult {
     io::stdout()
         .lock()
         .write_all(text.as_bytes())
-        .map_err(stdout_failed)
+        .map_err(stdout_error)
 }
 
-/// Runs the program.
+/// Serializes a report as one line of JSON.
+fn json_line(report: &impl Serialize) -> Result<String, Error> {
+    serde_json::to_string(report)
+        .map(|json| json + "\n")
+        .map_err(|e| Error::parameter(format!("cannot write the report as JSON: {e}")))
+}
+
+/// Parses the arguments, runs the command and returns the exit code.
 pub fn run() -> ExitCode {
-    let outcome = match Arguments::parse().command {
-        Command::Train(arguments) => arguments.run(),
-        Command::Tune(arguments) => arguments.run(),
-        Command::Tag(arguments) => arguments.run(),
-        Command::Eval(arguments) => arguments.run(),
-        Command::Compare(arguments) => arguments.run(),
-        Command::Inspect(arguments) => arguments.run(),
-        Command::Cluster(arguments) => arguments.run(),
-        Command::Demo(arguments) => arguments.run(),
-        Command::Bench(arguments) => arguments.run(),
+    let result = match Cli::parse().command {
+        Command::Train(command) => command.run(),
+        Command::Tune(command) => command.run(),
+        Command::Tag(command) => command.run(),
+        Command::Eval(command) => command.run(),
+        Command::Compare(command) => command.run(),
+        Command::Inspect(command) => command.run(),
+        Command::Cluster(command) => command.run(),
+        Command::Demo(command) => command.run(),
+        Command::Bench(command) => command.run(),
     };
-    match outcome {
-        Ok(()) | Err(Failure::OutputClosed) => ExitCode::SUCCESS,
-        Err(Failure::Error(error)) => {
+    match result {
+        Ok(()) | Err(CommandError::OutputClosed) => ExitCode::SUCCESS,
+        Err(CommandError::Failed(error)) => {
             progress::notice(&format!("dropchain: {error}"));
             ExitCode::FAILURE
         }
-        Err(Failure::Usage(message)) => {
+        Err(CommandError::Usage(message)) => {
             progress::notice(&format!("dropchain: {message}"));
             ExitCode::from(2)
         }

@@ -1,33 +1,30 @@
-//! Files with predicted labels, beside the gold file that they are for.
+//! Gold files, and predictions for them.
 
 use dropchain::corpus::{CONLLU_COLUMNS, Format, ReadOptions, read_all};
 use dropchain::sentence::Sentence;
 use dropchain::{Error, Place, Result};
 
-use super::arguments::Input;
+use super::arguments::InputArguments;
 
-/// A file with the right labels.
+/// A file with gold labels.
 #[derive(Debug)]
-pub struct Gold {
+pub struct GoldCorpus {
     file: String,
     pub sentences: Vec<Sentence>,
 }
 
-impl Gold {
-    /// Reads `file`.
-    pub fn read(input: &Input, file: &str) -> Result<Self> {
+impl GoldCorpus {
+    pub fn read(input: &InputArguments, file: &str) -> Result<Self> {
         Ok(Self {
             file: file.to_owned(),
-            sentences: read_all(&[file], &input.labeled())?,
+            sentences: read_all(&[file], &input.read_options())?,
         })
     }
 
-    /// Reads the file `predictions`, which must have the same sentences: the predicted labels are the
-    /// last column of CoNLL (as `tag` writes it), and where the gold labels are in other formats.
-    pub fn predictions(&self, input: &Input, predictions: &str) -> Result<Vec<Sentence>> {
-        let format = input
-            .format
-            .map_or_else(|| Format::guess(predictions), Into::into);
+    /// Reads a file of predictions for the same sentences. The predicted labels are the last column
+    /// of CoNLL files (as written by `tag`); in other formats they are where the gold labels are.
+    pub fn read_predictions(&self, input: &InputArguments, file: &str) -> Result<Vec<Sentence>> {
+        let format = input.format.map_or_else(|| Format::guess(file), Into::into);
         let options = ReadOptions {
             format: Some(format),
             label: match format {
@@ -35,15 +32,15 @@ impl Gold {
                 _ => input.label.clone(),
             },
             columns: None,
-            ..input.labeled()
+            ..input.read_options()
         };
-        let predicted = read_all(&[predictions], &options)?;
+        let predicted = read_all(&[file], &options)?;
         for (gold, predicted) in self.sentences.iter().zip(&predicted) {
             check_sentence(gold, predicted)?;
         }
         if self.sentences.len() != predicted.len() {
             return Err(Error::input(
-                Place::file(predictions),
+                Place::file(file),
                 format!(
                     "found {} sentences; expected {}, as in {}",
                     predicted.len(),
@@ -56,12 +53,12 @@ impl Gold {
     }
 }
 
-/// The labels of a sentence.
+/// Returns the labels of a sentence.
 pub fn labels(sentence: &Sentence) -> Result<Vec<&str>> {
     sentence.labels().ok_or_else(|| {
         Error::input(
             sentence.place(0),
-            "found no label column; evaluation needs labels (choose the column with --label)",
+            "found no label column; evaluation needs labels (select the column with --label)",
         )
     })
 }
@@ -85,18 +82,18 @@ fn check_sentence(gold: &Sentence, predicted: &Sentence) -> Result<()> {
     }
 }
 
-/// Checks that predictions are for the words of the gold sentence, where both files surely have
-/// them in the same column: the predictions have the columns of the gold file, or these and one more,
-/// as `tag` writes them. (Other programs write what they like.)
+/// Checks that predictions are for the words of the gold sentence, if both files are known to have
+/// them in the same column: that is, if the predictions have the columns of the gold file, or these
+/// and one more, as written by `tag`. Files written by other programs may have any columns.
 fn check_words(gold: &Sentence, predicted: &Sentence) -> Result<()> {
     let [schema, other] = [gold.schema(), predicted.schema()];
     let column = schema
         .position("word")
         .or_else(|| schema.position("form"))
         .filter(|&column| Some(column) != schema.label());
-    let tagged = other.width() == schema.width() + 1;
-    let same = schema.names() == CONLLU_COLUMNS && schema.names() == other.names();
-    let Some(column) = column.filter(|_| tagged || same) else {
+    let has_label_appended = other.width() == schema.width() + 1;
+    let both_conllu = schema.names() == CONLLU_COLUMNS && schema.names() == other.names();
+    let Some(column) = column.filter(|_| has_label_appended || both_conllu) else {
         return Ok(());
     };
     for t in 0..gold.len() {

@@ -1,28 +1,31 @@
 //! Progress and notices, on standard error.
 
 use std::io::{IsTerminal, Write};
+use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// Prints a line on standard error. That nobody may read it is no reason to fail.
+/// How often the spinner moves.
+const TICK: Duration = Duration::from_millis(120);
+
+/// Prints a line on standard error. Failure to do so is ignored.
 pub fn notice(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{text}");
 }
 
-/// Tells how a long piece of work goes: a line that changes on a terminal, plain lines elsewhere,
-/// nothing when quiet.
+/// Reports the progress of a long-running command.
 #[derive(Debug)]
 pub enum Progress {
-    /// Says nothing.
+    /// Prints nothing.
     Quiet,
-    /// A plain line for each step.
+    /// Prints one line per update.
     Lines,
-    /// A line on a terminal that changes in place.
+    /// Updates one line of a terminal in place.
     Terminal(ProgressBar),
 }
 
 impl Progress {
-    /// Progress on standard error.
+    /// Picks the kind of progress that suits standard error.
     pub fn new(quiet: bool) -> Self {
         if quiet {
             return Self::Quiet;
@@ -34,12 +37,12 @@ impl Progress {
         if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed} {wide_msg}") {
             bar.set_style(style);
         }
-        bar.enable_steady_tick(std::time::Duration::from_millis(120));
+        bar.enable_steady_tick(TICK);
         Self::Terminal(bar)
     }
 
-    /// Something worth a line of its own.
-    pub fn say(&self, text: &str) {
+    /// Prints a line that stays, also on a terminal.
+    pub fn println(&self, text: &str) {
         match self {
             Self::Quiet => {}
             Self::Lines => notice(text),
@@ -47,8 +50,8 @@ impl Progress {
         }
     }
 
-    /// A step of the work.
-    pub fn step(&self, text: String) {
+    /// Replaces the status line of a terminal; elsewhere prints a line.
+    pub fn update(&self, text: String) {
         match self {
             Self::Quiet => {}
             Self::Lines => notice(&text),
@@ -56,8 +59,8 @@ impl Progress {
         }
     }
 
-    /// The work is done: the changing line goes away.
-    pub fn done(&self) {
+    /// Removes the status line.
+    pub fn clear(&self) {
         if let Self::Terminal(bar) = self {
             bar.finish_and_clear();
         }

@@ -1,18 +1,18 @@
 //! Tables for the terminal.
 
-/// Lines of cells: the first to the left, the others to the right, as wide as they need to be. All lines
-/// have as many cells as the first.
-pub fn aligned<L: AsRef<[String]>>(lines: impl Iterator<Item = L>) -> String {
-    let lines: Vec<L> = lines.collect();
-    let columns = lines.first().map_or(0, |line| line.as_ref().len());
+/// Formats rows of cells as a table: the first column left-aligned, the others right-aligned. All
+/// rows have as many cells as the first.
+pub fn format_table<R: AsRef<[String]>>(rows: impl Iterator<Item = R>) -> String {
+    let rows: Vec<R> = rows.collect();
+    let columns = rows.first().map_or(0, |row| row.as_ref().len());
     let width = |column: usize| {
-        let cells = lines.iter().filter_map(|line| line.as_ref().get(column));
+        let cells = rows.iter().filter_map(|row| row.as_ref().get(column));
         cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
     };
     let widths: Vec<usize> = (0..columns).map(width).collect();
     let mut text = String::new();
-    for line in &lines {
-        for (column, (cell, width)) in line.as_ref().iter().zip(&widths).enumerate() {
+    for row in &rows {
+        for (column, (cell, width)) in row.as_ref().iter().zip(&widths).enumerate() {
             if column == 0 {
                 text += &format!("{cell:width$}");
             } else {
@@ -29,12 +29,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cells_stand_under_one_another() {
-        let lines = [["way", "error"], ["local", "–"], ["a", "0.25"]];
-        let lines = lines.map(|line| line.map(str::to_owned));
+    fn the_first_column_is_left_aligned_and_the_others_right_aligned() {
+        let rows = [["gradient", "error"], ["local", "–"], ["a", "0.25"]];
+        let rows = rows.map(|row| row.map(str::to_owned));
         assert_eq!(
-            aligned(lines.into_iter()),
-            "way    error\nlocal      –\na       0.25\n"
+            format_table(rows.into_iter()),
+            "gradient  error\nlocal         –\na          0.25\n"
         );
     }
 }

@@ -1,26 +1,27 @@
 //! `dropchain train`
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
-use dropchain::corpus::{Format, read_all};
+use dropchain::Result;
+use dropchain::atomic_file;
 use dropchain::model::Model;
 use dropchain::report::Log;
-use dropchain::template::Template;
 use dropchain::train::{Defaults, TrainOptions, Trainer};
-use dropchain::{Error, Result, atomic_file};
 
-use super::Outcome;
-use super::arguments::{Chain, Course, Input, Threads};
+use super::CommandResult;
+use super::arguments::{InputArguments, ThreadArguments};
+use super::interrupt::interrupt_flag;
 use super::progress::Progress;
-use super::training::{Manner, Shared, Storage, Unlabeled, check_log, interrupt_flag};
-use super::watcher::Watcher;
+use super::template_argument::load_template;
+use super::training_arguments::{TrainingArguments, check_log};
+use super::training_reporter::TrainingReporter;
 
 /// Train a model on labeled sentences
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  # Names: columns `word … label`, keeping the model that is best on dev.conll
+  # Named entities: columns `word … label`; keep the model that scores best on dev.conll
   dropchain train train.conll --dev dev.conll --template ner --model ner.model
 
   # Parts of speech from CoNLL-U
@@ -29,40 +30,41 @@ Examples:
   # Your own template, named columns, sparse weights
   dropchain train train.txt --columns word,pos,chunk --template my.tpl --l1 0.5 --model m.model
 
-  # Attributes made elsewhere, in CRFsuite's format; the same model as CRFsuite
+  # Pre-extracted attributes in CRFsuite's format; the same model as CRFsuite
   dropchain train train.crfsuite --states observed --boundary off --dropout 0 --l2 1 --model m.model
 
-A template is a file, or one of those that come with dropchain: minimal, chunk, pos, ner,
-ner-finkel, ner-finkel-edges, pos-sancl. Ctrl-C ends training and saves the best model so far.")]
-pub struct Arguments {
+Built-in templates: minimal, chunk, pos, ner, ner-finkel, ner-finkel-edges, pos-sancl.
+Ctrl-C stops training and saves the best model so far.")]
+pub struct TrainCommand {
     /// Training files; `-` is standard input, .gz files are decompressed
     #[arg(required = true, value_name = "TRAIN")]
     train: Vec<String>,
-    /// Template: which attributes a token has (a file, or the name of one that comes with dropchain)
+    /// Feature template: a file or the name of a built-in template
     #[arg(long, value_name = "TEMPLATE")]
     template: Option<String>,
-    /// Where to write the model
+    /// Write the model to this file
     #[arg(long, value_name = "FILE")]
     model: PathBuf,
-    /// Development file: training stops when its score no longer rises, and the best model is kept. May be
-    /// given more than once
+    /// Development file for early stopping and model selection; may be repeated
+    ///
+    /// Training stops when the score on it no longer improves, and the best model is kept.
     #[arg(long, value_name = "FILE")]
     dev: Vec<String>,
+    /// Write a log in JSON lines to this file
+    #[arg(long, value_name = "FILE")]
+    log: Option<PathBuf>,
+    /// Do not print progress
+    #[arg(long)]
+    quiet: bool,
     #[command(flatten)]
-    input: Input,
+    threads: ThreadArguments,
     #[command(flatten)]
-    chain: Chain,
+    input: InputArguments,
     #[command(flatten)]
-    storage: Storage,
+    regularization: RegularizationArguments,
     #[command(flatten)]
-    training: Training,
-    #[command(flatten)]
-    manner: Manner,
-    #[command(flatten)]
-    course: Course,
-    #[command(flatten)]
-    unlabeled: Unlabeled,
-    /// Weight of an unlabeled sentence beside a labeled one
+    training: TrainingArguments,
+    /// Weight of an unlabeled sentence, relative to a labeled one
     #[arg(
         long,
         default_value_t = Defaults::UNLABELED_WEIGHT,
@@ -72,24 +74,16 @@ pub struct Arguments {
         help_heading = "Unlabeled text"
     )]
     unlabeled_weight: f64,
-    #[command(flatten)]
-    threads: Threads,
-    /// Write what happens to a file, as JSON lines
-    #[arg(long, value_name = "FILE")]
-    log: Option<PathBuf>,
-    /// Print no progress
-    #[arg(long)]
-    quiet: bool,
 }
 
-/// How to train it.
+/// Strengths and rates, which `tune` searches.
 #[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "Training")]
-struct Training {
-    /// Strength of the L2 penalty, c2·‖θ‖² [default: 0.1; without noise 0.3]
+#[command(next_help_heading = "Regularization")]
+struct RegularizationArguments {
+    /// Strength c2 of the L2 penalty c2·‖θ‖² [default: 0.1, or 0.3 without noise]
     #[arg(long, value_name = "C2", allow_negative_numbers = true)]
     l2: Option<f64>,
-    /// Strength of the L1 penalty, c1·‖θ‖₁; above 0, many weights become exactly 0
+    /// Strength c1 of the L1 penalty c1·‖θ‖₁; above 0, many weights become exactly 0
     #[arg(
         long,
         default_value_t = 0.0,
@@ -97,134 +91,79 @@ struct Training {
         allow_negative_numbers = true
     )]
     l1: f64,
-    /// How much feature noise is simulated: the rate of dropout, or the variance of Gaussian noise; 0 is
-    /// none
-    #[arg(long, default_value_t = Defaults::DROPOUT, value_name = "RATE", allow_negative_numbers = true)]
+    /// Amount of feature noise: the dropout rate, or the variance of Gaussian noise; 0 for none
+    #[arg(
+        long,
+        default_value_t = Defaults::DROPOUT,
+        value_name = "RATE",
+        allow_negative_numbers = true
+    )]
     dropout: f64,
-    /// The same for transitions, boundary weights and edge attributes [default: twice --dropout, at most
-    /// 0.9; with Gaussian noise, that of --dropout]
+    /// Noise on transitions, boundary weights and edge attributes [default: twice --dropout]
+    ///
+    /// The default is at most 0.9; with Gaussian noise it is the value of --dropout.
     #[arg(long, value_name = "RATE", allow_negative_numbers = true)]
     edge_dropout: Option<f64>,
-    /// With --noise monte-carlo: where its random numbers start from [default: 1]
+    /// Random seed for --noise monte-carlo [default: 1]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     seed: Option<u64>,
 }
 
-impl Training {
+impl RegularizationArguments {
     fn has_noise(&self) -> bool {
         let rates = [Some(self.dropout), self.edge_dropout];
         rates.iter().flatten().any(|&rate| rate != 0.0)
     }
 }
 
-impl Arguments {
-    fn shared(&self) -> Shared<'_> {
-        Shared {
-            chain: &self.chain,
-            storage: &self.storage,
-            manner: &self.manner,
-            course: &self.course,
-            unlabeled: &self.unlabeled,
-        }
-    }
-
-    fn options(&self) -> Result<TrainOptions> {
-        Ok(TrainOptions {
-            dropout: self.training.dropout,
-            edge_dropout: self.training.edge_dropout,
-            seed: self.training.seed.unwrap_or(Defaults::SEED),
-            unlabeled_weight: self.unlabeled_weight,
-            l2: self.training.l2.unwrap_or(if self.training.has_noise() {
-                Defaults::L2_WITH_NOISE
-            } else {
-                Defaults::L2
-            }),
-            l1: self.training.l1,
-            ..self.shared().options()?
-        })
-    }
-
-    /// Refuses options that speak of noise, or of samples, where there is none.
-    fn check_noise(&self) -> Result<()> {
-        self.manner.check_samples(self.training.seed)?;
-        self.shared().check_noise(self.training.has_noise())
-    }
-
-    /// Runs the command.
-    pub fn run(&self) -> Outcome {
+impl TrainCommand {
+    pub fn run(&self) -> CommandResult {
         let trainer = Trainer::new(self.options()?)?;
-        self.check_noise()?;
-        let template = choose_template(self.template.as_deref(), &self.train, &self.input)?;
+        self.training
+            .check_sampling_options(self.regularization.seed)?;
+        self.training
+            .check_noise_options(self.regularization.has_noise())?;
+        let template = load_template(self.template.as_deref(), &self.train, &self.input)?;
         Model::check_target(&self.model)?;
         if let Some(log) = &self.log {
             check_log(log, &self.model)?;
-            // Lines may also go to a pipe or a terminal.
+            // A log may also go to a pipe or a terminal.
             if log.is_file() || !log.exists() {
                 atomic_file::check_writable(log)?;
             }
         }
-        self.threads.start()?;
+        self.threads.start_pool()?;
         let progress = Progress::new(self.quiet);
-        progress.step(format!("reading {}", self.train.join(", ")));
-        let options = self.input.labeled();
-        let sentences = read_all(&self.train, &options)?;
-        let dev = match self.dev.as_slice() {
-            [] => None,
-            files => Some(read_all(files, &options)?),
-        };
-        let unlabeled = self.unlabeled.read(&self.input)?;
+        progress.update(format!("reading {}", self.train.join(", ")));
+        let corpora = self
+            .training
+            .read_corpora(&self.train, &self.dev, &self.input)?;
         let log = self.log.as_ref().map(Log::new);
-        let mut watcher = Watcher::new(&progress, &self.train, log);
-        let interrupt = interrupt_flag();
-        let trained = trainer.interrupt(interrupt).unlabeled(&unlabeled).train(
-            sentences,
-            dev,
-            template,
-            &mut watcher,
-        )?;
+        let mut reporter = TrainingReporter::new(&progress, &self.train, log);
+        let trained = trainer
+            .interrupt(interrupt_flag())
+            .unlabeled(&corpora.unlabeled)
+            .train(corpora.sentences, corpora.dev, template, &mut reporter)?;
         trained.model.save(&self.model)?;
-        progress.done();
-        progress.say(&format!("wrote {}", self.model.display()));
-        watcher.finish().map_err(Into::into)
+        progress.clear();
+        progress.println(&format!("wrote {}", self.model.display()));
+        reporter.finish().map_err(Into::into)
     }
-}
 
-/// The template to train with on `files`; none for attributes made elsewhere.
-pub fn choose_template(
-    name: Option<&str>,
-    files: &[String],
-    input: &Input,
-) -> Result<Option<Template>> {
-    let format = input.format.map(Format::from);
-    let is_given =
-        |file: &String| format.unwrap_or_else(|| Format::guess(file)) == Format::Crfsuite;
-    match (name, files.iter().all(is_given)) {
-        (Some(name), false) => find_template(name).map(Some),
-        (None, true) => Ok(None),
-        (Some(_), true) => Err(Error::parameter(
-            "--template: CRFsuite's format brings its own attributes; leave the option out",
-        )),
-        (None, false) => Err(Error::parameter(
-            "--template is missing: name a file, or one of those that come with dropchain \
-             (ner, pos, chunk, minimal)",
-        )),
-    }
-}
-
-/// A template from a file, or else one that comes with dropchain.
-pub fn find_template(name: &str) -> Result<Template> {
-    let path = Path::new(name);
-    match Template::shipped(name) {
-        // A folder may well have the name of one that comes along.
-        Some(template) if !path.exists() || path.is_dir() => template,
-        None if !path.exists() => {
-            let names: Vec<&str> = Template::shipped_names().collect();
-            Err(Error::parameter(format!(
-                "--template {name}: there is no such file, and no template of that name comes \
-                 with dropchain (there are {})",
-                names.join(", ")
-            )))
-        }
-        _ => Template::read(path),
+    fn options(&self) -> Result<TrainOptions> {
+        let regularization = &self.regularization;
+        Ok(TrainOptions {
+            dropout: regularization.dropout,
+            edge_dropout: regularization.edge_dropout,
+            seed: regularization.seed.unwrap_or(Defaults::SEED),
+            unlabeled_weight: self.unlabeled_weight,
+            l2: regularization.l2.unwrap_or(if regularization.has_noise() {
+                Defaults::L2_WITH_NOISE
+            } else {
+                Defaults::L2
+            }),
+            l1: regularization.l1,
+            ..self.training.options()?
+        })
     }
 }

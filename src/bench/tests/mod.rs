@@ -1,4 +1,4 @@
-//! All engines on a corpus of four sentences.
+//! All engines, on a corpus of four sentences.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ Charles/P Babbage/P left/O London/L in/O the/O morning/O
 Mary/P Somerville/P taught/O Ada/P
 she/O left/O";
 
-/// Sentences, one a line, of tokens `word/label`.
+/// Parses [`NAMES`]: one sentence per line, of tokens `word/label`.
 fn corpus() -> Vec<Sentence> {
     let names = vec!["word".to_owned(), "label".to_owned()];
     let schema = Arc::new(Schema::new(names, Some(1)).unwrap());
@@ -46,19 +46,19 @@ fn problem() -> Problem {
     Problem::new(corpus(), Some(template()), &options()).unwrap()
 }
 
-fn measured(weights: Weights, names: &[&str]) -> Vec<Measurement> {
+fn measured(point: EvaluationPoint, names: &[&str]) -> Vec<Measurement> {
     let problem = problem();
-    let theta = weights.of(&problem, 1).unwrap();
-    let engines = parse_variants(names).unwrap();
-    measure(&problem, &theta, &engines, 1, &mut |_| {}).unwrap()
+    let theta = point.weights(&problem, 1).unwrap();
+    let variants = parse_variants(names).unwrap();
+    measure(&problem, &theta, &variants, 1, &mut |_| {}).unwrap()
 }
 
-const RANDOM: Weights = Weights::Random { scale: 1.0 };
+const RANDOM: EvaluationPoint = EvaluationPoint::Random { scale: 1.0 };
 
 #[test]
-fn exact_engines_have_no_error_but_rounding() {
-    for weights in [RANDOM, Weights::Trained { iterations: 3 }] {
-        for row in &measured(weights, &["adjoint", "message", "window=7"])[1..] {
+fn exact_engines_have_only_rounding_errors() {
+    for point in [RANDOM, EvaluationPoint::Trained { iterations: 3 }] {
+        for row in &measured(point, &["adjoint", "message", "window=7"])[1..] {
             assert!(row.relative_error.unwrap() <= 1e-10, "{row:?}");
             assert!((row.cosine.unwrap() - 1.0).abs() <= 1e-10, "{row:?}");
         }
@@ -84,8 +84,9 @@ fn local_is_the_window_of_radius_0() {
 
 #[test]
 fn active_attributes_are_counted_before_and_after_collapsing() {
-    // A sentence of T different words has T words, T words before it, the bias, its start and its
-    // end: 2T + 3. The bias fires T times and stays alone, all others are one at each token: T + 1.
+    // A sentence of T distinct words has T words, T previous words, the bias, and markers of its
+    // start and end: 2T + 3. The bias fires T times and is not collapsed; the others collapse to
+    // one per token: T + 1.
     let rows = measured(RANDOM, &["message", "local"]);
     let tokens = 5.0 + 7.0 + 4.0 + 2.0;
     let counts: Vec<f64> = rows.iter().map(|row| row.active_per_token).collect();
@@ -105,7 +106,7 @@ fn the_likelihood_has_no_error_and_a_ratio_of_1() {
 
 #[test]
 fn there_is_nothing_to_compare_at_weights_0() {
-    for row in measured(Weights::Zero, &["adjoint", "message", "local"]) {
+    for row in measured(EvaluationPoint::Zero, &["adjoint", "message", "local"]) {
         assert_eq!((row.relative_error, row.cosine), (None, None), "{row:?}");
         assert!(row.seconds > 0.0);
     }
@@ -116,7 +117,10 @@ fn all_but_time_is_the_same_for_any_number_of_threads() {
     let run = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
         pool.build().unwrap().install(|| {
-            let mut rows = measured(Weights::Trained { iterations: 3 }, &["message", "window=1"]);
+            let mut rows = measured(
+                EvaluationPoint::Trained { iterations: 3 },
+                &["message", "window=1"],
+            );
             for row in &mut rows {
                 (row.seconds, row.ratio_to_likelihood) = (0.0, 0.0);
             }
@@ -127,29 +131,29 @@ fn all_but_time_is_the_same_for_any_number_of_threads() {
 }
 
 #[test]
-fn every_round_runs_every_engine() {
+fn every_round_evaluates_every_variant() {
     let problem = problem();
-    let theta = Weights::Zero.of(&problem, 1).unwrap();
-    let engines = [Variant::Likelihood, Variant::Noise(Engine::Local)];
+    let theta = EvaluationPoint::Zero.weights(&problem, 1).unwrap();
+    let variants = [Variant::Likelihood, Variant::Noise(Engine::Local)];
     let mut steps = Vec::new();
-    measure(&problem, &theta, &engines, 2, &mut |step| steps.push(step)).unwrap();
-    let step = |round| engines.map(|engine| Step { engine, round });
+    measure(&problem, &theta, &variants, 2, &mut |step| steps.push(step)).unwrap();
+    let step = |round| variants.map(|variant| Step { variant, round });
     assert_eq!(steps, [step(0), step(1), step(2)].concat());
 }
 
 #[test]
-fn what_has_no_meaning_is_refused() {
+fn invalid_input_is_rejected() {
     let problem = problem();
-    let theta = Weights::Zero.of(&problem, 1).unwrap();
-    let run = |engines: &[Variant], theta: &[f64], repeat| {
-        let result = measure(&problem, theta, engines, repeat, &mut |_| {});
+    let theta = EvaluationPoint::Zero.weights(&problem, 1).unwrap();
+    let run = |variants: &[Variant], theta: &[f64], repeat| {
+        let result = measure(&problem, theta, variants, repeat, &mut |_| {});
         result.unwrap_err().to_string()
     };
     let local = Variant::Noise(Engine::Local);
     let message = run(&[Variant::Likelihood], &theta, 0);
     assert_eq!(message, "0 repeats; expected 1 or more");
     let message = run(&[local], &theta, 1);
-    assert_eq!(message, "the likelihood is not among the engines");
+    assert_eq!(message, "the likelihood is not among the variants");
     let huge = vec![1e300; theta.len()];
     let message = run(&[Variant::Likelihood, local], &huge, 1);
     assert!(
@@ -168,13 +172,13 @@ fn what_has_no_meaning_is_refused() {
 }
 
 #[test]
-fn training_tells_how_it_ended() {
+fn training_reports_its_outcome() {
     let (sentences, dev) = (corpus(), corpus());
     let options = TrainOptions {
         max_iterations: Some(4),
         ..options()
     };
-    let train = |engine| train(engine, &options, [&sentences, &dev], Some(&template())).unwrap();
+    let train = |variant| train(variant, &options, [&sentences, &dev], Some(&template())).unwrap();
     let exact = train(Variant::Noise(Engine::Adjoint));
     assert_eq!(exact.stop_reason, "max_iterations");
     assert_eq!((exact.iterations, exact.dev_f1), (4, None));

@@ -5,30 +5,29 @@ mod tables;
 
 use clap::{Args, Subcommand};
 
-use super::Outcome;
+use super::CommandResult;
 
-/// Measure dropchain itself, for researchers
+/// Benchmark dropchain itself (for researchers)
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   dropchain bench gradients train.conll --template ner-finkel --json gradients.json
 
-`dropchain bench gradients --help` explains what is measured.")]
-pub struct Arguments {
+Run `dropchain bench gradients --help` for what is measured.")]
+pub struct BenchCommand {
     #[command(subcommand)]
     benchmark: Benchmark,
 }
 
 #[derive(Debug, Subcommand)]
 enum Benchmark {
-    Gradients(Box<gradients::Arguments>),
+    Gradients(Box<gradients::GradientsCommand>),
 }
 
-impl Arguments {
-    /// Runs the command.
-    pub fn run(&self) -> Outcome {
+impl BenchCommand {
+    pub fn run(&self) -> CommandResult {
         match &self.benchmark {
-            Benchmark::Gradients(arguments) => arguments.run(),
+            Benchmark::Gradients(command) => command.run(),
         }
     }
 }

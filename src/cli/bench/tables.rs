@@ -1,11 +1,11 @@
 //! The tables of `dropchain bench`.
 
-use dropchain::bench::{Measurement, Run};
+use dropchain::bench::{Measurement, TrainingRun};
 
-use crate::cli::table::aligned;
+use crate::cli::table::format_table;
 
-/// The name of an engine in a line of its own.
-pub fn name(engine: &str, collapsed: bool) -> String {
+/// Returns the display name of a variant.
+pub fn display_name(engine: &str, collapsed: bool) -> String {
     match engine {
         "message" if collapsed => "message, collapsed".to_owned(),
         "message" => "message, plain".to_owned(),
@@ -13,8 +13,8 @@ pub fn name(engine: &str, collapsed: bool) -> String {
     }
 }
 
-/// Speed and exactness of the engines.
-pub fn gradients(rows: &[Measurement]) -> String {
+/// Formats the cost and the accuracy of each variant.
+pub fn gradient_table(rows: &[Measurement]) -> String {
     let heading = [
         "gradient",
         "seconds",
@@ -26,21 +26,21 @@ pub fn gradients(rows: &[Measurement]) -> String {
     ];
     let rows = rows.iter().map(|row| {
         [
-            name(&row.engine, row.collapsed),
+            display_name(&row.engine, row.collapsed),
             format!("{:.4}", row.seconds),
             format!("{:.2}", row.ratio_to_likelihood),
-            row.relative_error.map_or_else(none, error),
+            row.relative_error.map_or_else(dash, format_error),
             row.cosine
-                .map_or_else(none, |cosine| format!("{cosine:.6}")),
+                .map_or_else(dash, |cosine| format!("{cosine:.6}")),
             format!("{:.1}", row.active_per_token),
-            row.peak_bytes.map_or_else(none, megabytes),
+            row.peak_bytes.map_or_else(dash, format_megabytes),
         ]
     });
-    aligned([heading.map(str::to_owned)].into_iter().chain(rows))
+    format_table([heading.map(str::to_owned)].into_iter().chain(rows))
 }
 
-/// How training went with each engine; nothing where there was none.
-pub fn training(runs: &[Run]) -> String {
+/// Formats the outcome of each training run; empty without any.
+pub fn training_table(runs: &[TrainingRun]) -> String {
     if runs.is_empty() {
         return String::new();
     }
@@ -57,10 +57,10 @@ pub fn training(runs: &[Run]) -> String {
         let score = match (run.dev_f1, run.dev_accuracy) {
             (Some(f1), _) => format!("F1 {:.2}", 100.0 * f1),
             (None, Some(accuracy)) => format!("acc. {:.2}", 100.0 * accuracy),
-            (None, None) => none(),
+            (None, None) => dash(),
         };
         [
-            name(&run.engine, run.collapsed),
+            display_name(&run.engine, run.collapsed),
             score,
             run.iterations.to_string(),
             run.best_iteration.to_string(),
@@ -71,16 +71,16 @@ pub fn training(runs: &[Run]) -> String {
     });
     format!(
         "\n{}",
-        aligned([heading.map(str::to_owned)].into_iter().chain(rows))
+        format_table([heading.map(str::to_owned)].into_iter().chain(rows))
     )
 }
 
-fn none() -> String {
+fn dash() -> String {
     "–".to_owned()
 }
 
-/// Errors of rounding as powers of ten, others as fractions.
-fn error(error: f64) -> String {
+/// Formats rounding errors in scientific notation, others as fractions.
+fn format_error(error: f64) -> String {
     if error < 1e-6 {
         format!("{error:.0e}")
     } else {
@@ -88,7 +88,7 @@ fn error(error: f64) -> String {
     }
 }
 
-fn megabytes(bytes: u64) -> String {
+fn format_megabytes(bytes: u64) -> String {
     format!("{:.1} MB", bytes as f64 / 1e6)
 }
 
@@ -97,9 +97,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn errors_of_rounding_are_powers_of_ten() {
+    fn rounding_errors_are_in_scientific_notation() {
         assert_eq!(
-            [3.21e-14, 0.0, 0.20345].map(error),
+            [3.21e-14, 0.0, 0.20345].map(format_error),
             ["3e-14", "0e0", "0.2034"]
         );
     }

@@ -1,36 +1,38 @@
 //! `dropchain tune`
 
 mod results;
-mod watcher;
+mod search_reporter;
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Instant;
 
 use clap::Args;
-use dropchain::corpus::read_all;
+use dropchain::atomic_file;
 use dropchain::model::Model;
 use dropchain::template::Template;
 use dropchain::train::{Corpora, TrainOptions};
 use dropchain::tune::{Axis, Configuration, Data, Folds, Found, Judge, Schedule, Search, Space};
-use dropchain::{Error, Result, atomic_file};
+use dropchain::{Error, Result};
 
-use super::arguments::{Chain, Course, Input, Switch, Threads};
+use super::arguments::{InputArguments, Switch, ThreadArguments};
+use super::interrupt::interrupt_flag;
 use super::progress::Progress;
-use super::train::choose_template;
-use super::training::{Manner, Shared, Storage, Unlabeled, check_log, interrupt_flag};
-use super::{Outcome, print};
+use super::template_argument::load_template;
+use super::training_arguments::{TrainingArguments, check_log};
+use super::training_reporter::format_pruned;
+use super::{CommandResult, print};
 use results::Results;
-use watcher::Watcher;
+use search_reporter::SearchReporter;
 
-/// Search for good training parameters, and write the best model
+/// Search for the best training parameters and write the best model
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   # A small grid around the defaults, scored on dev.conll
   dropchain tune train.conll --dev dev.conll --template ner --model ner.model
 
-  # Your own grid, two templates, a log of everything
+  # Your own grid, two templates, and a log of all results
   dropchain tune train.conll --dev dev.conll --template ner --template ner-finkel \\
       --dropout 0,0.3,0.5 --edge-dropout 0.3,0.6 --l2 0.01,0.1,1 --model ner.model --log tune.jsonl
 
@@ -38,32 +40,33 @@ Examples:
   dropchain tune train.conll --folds 5 --template ner --random 30 --dropout 0.1:0.6 \\
       --l2 0.01:1 --model ner.model
 
-Values are numbers (0,0.3,0.5), ranges for --random (0.01:1), or both (0,0.01:1). Numbers are drawn
-from ranges of rates evenly, from those of strengths and weights by their logarithm.
+VALUES are numbers (0,0.3,0.5), ranges for --random (0.01:1), or both (0,0.01:1). Ranges of rates
+are sampled uniformly, ranges of strengths and weights log-uniformly.
 
-With --dev the score is that of the best iteration (with noise, of those after the warm-up), and the
-model is that of the best row. With --folds it is the mean over the folds at the iteration where the mean is best, ± its standard
-error; the best row is then trained on all data, for as many iterations. Sentences of a document
-(-DOCSTART-) are kept in one fold, or else blocks of neighboring sentences. Of equal scores the stronger
-regularization wins: dropout, then edge dropout, L2, L1, unlabeled weight; then the earlier template.
+Scores: with --dev, a configuration scores as well as its best iteration (with noise, the best after
+the warm-up), and the model of the best configuration is written. With --folds, its score is the
+mean over the folds, at the iteration where that mean is highest, ± the standard error; the best
+configuration is then retrained on all data for that many iterations. Folds keep documents
+(-DOCSTART-) together, or else blocks of adjacent sentences. Ties are broken in favor of stronger
+regularization (dropout, edge dropout, L2, L1, unlabeled weight), then of the earlier template.
 
-Halving: all configurations train for --first-rung iterations, the best third goes on (not anew) for
-three times as many, and so on; the last, at most three, train until their scores no longer rise.
+Successive halving: all configurations train for --first-rung iterations; the best third continues
+for three times as many, and so on; the last three or fewer train until their scores no longer
+improve.
 
-Results are the same for any number of threads and any --memory. Ctrl-C ends the search and saves the
-best model so far. docs/tuning.md has advice on what to search.")]
-pub struct Arguments {
+Results do not depend on the number of threads or on --memory. Ctrl-C stops the search and saves the
+best model so far. See docs/tuning.md for advice on what to search.")]
+pub struct TuneCommand {
     /// Training files; `-` is standard input, .gz files are decompressed
     #[arg(required = true, value_name = "TRAIN")]
     train: Vec<String>,
-    /// Template: which attributes a token has (a file, or the name of one that comes with dropchain). May
-    /// be given more than once: the best is chosen
+    /// Feature template: a file or the name of a built-in template; repeat to compare several
     #[arg(long, value_name = "TEMPLATE")]
     template: Vec<String>,
-    /// Where to write the best model
+    /// Write the best model to this file
     #[arg(long, value_name = "FILE")]
     model: PathBuf,
-    /// Development file, on which configurations are scored. May be given more than once
+    /// Development file to score configurations on; may be repeated
     #[arg(
         long,
         value_name = "FILE",
@@ -71,56 +74,49 @@ pub struct Arguments {
         conflicts_with = "folds"
     )]
     dev: Vec<String>,
-    /// Score by K-fold cross-validation on the training files
+    /// Score configurations by K-fold cross-validation on the training files
     #[arg(long, value_name = "K", allow_negative_numbers = true)]
     folds: Option<usize>,
-    #[command(flatten)]
-    input: Input,
-    #[command(flatten)]
-    searched: Searched,
-    #[command(flatten)]
-    searching: Searching,
-    #[command(flatten)]
-    chain: Chain,
-    #[command(flatten)]
-    storage: Storage,
-    #[command(flatten)]
-    manner: Manner,
-    #[command(flatten)]
-    course: Course,
-    #[command(flatten)]
-    unlabeled: Unlabeled,
-    #[command(flatten)]
-    threads: Threads,
-    /// Write all results to a file, as JSON lines
+    /// Write a log of all results in JSON lines to this file
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
-    /// Print JSON in place of the table: scores as fractions
+    /// Print JSON instead of a table, with scores as fractions
     #[arg(long)]
     json: bool,
-    /// Print no progress
+    /// Do not print progress
     #[arg(long)]
     quiet: bool,
+    #[command(flatten)]
+    threads: ThreadArguments,
+    #[command(flatten)]
+    input: InputArguments,
+    #[command(flatten)]
+    space: SpaceArguments,
+    #[command(flatten)]
+    strategy: StrategyArguments,
+    #[command(flatten)]
+    training: TrainingArguments,
 }
 
-/// What is searched.
+/// The search space.
 #[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "What is searched")]
-struct Searched {
-    /// How much feature noise is simulated; 0 is none [default: some rates around that of `train`]
+#[command(next_help_heading = "Search space")]
+struct SpaceArguments {
+    /// Amount of feature noise; 0 for none [default: several rates around the default of `train`]
     #[arg(long, value_name = "VALUES", allow_hyphen_values = true)]
     dropout: Option<Axis>,
-    /// The same for transitions, boundary weights and edge attributes [default: twice --dropout, at
-    /// most 0.9; with Gaussian noise, that of --dropout]
+    /// Noise on transitions, boundary weights and edge attributes [default: twice --dropout]
+    ///
+    /// The default is at most 0.9; with Gaussian noise it is the value of --dropout.
     #[arg(long, value_name = "VALUES", allow_hyphen_values = true)]
     edge_dropout: Option<Axis>,
-    /// Strength of the L2 penalty [default: some strengths around those of `train`]
+    /// Strength of the L2 penalty [default: several strengths around the defaults of `train`]
     #[arg(long, value_name = "VALUES", allow_hyphen_values = true)]
     l2: Option<Axis>,
     /// Strength of the L1 penalty [default: 0]
     #[arg(long, value_name = "VALUES", allow_hyphen_values = true)]
     l1: Option<Axis>,
-    /// Weight of an unlabeled sentence beside a labeled one [default: that of `train`]
+    /// Weight of an unlabeled sentence, relative to a labeled one [default: that of `train`]
     #[arg(
         long,
         value_name = "VALUES",
@@ -130,40 +126,40 @@ struct Searched {
     unlabeled_weight: Option<Axis>,
 }
 
-/// How it is searched.
+/// The search strategy.
 #[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "How it is searched")]
-struct Searching {
-    /// Draw N configurations at random; without it, every combination of values is tried
+#[command(next_help_heading = "Search strategy")]
+struct StrategyArguments {
+    /// Sample N random configurations [default: try all combinations]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     random: Option<usize>,
-    /// Where random draws begin: configurations, folds, Monte-Carlo noise
+    /// Random seed for configurations, folds and Monte-Carlo noise
     #[arg(long, default_value_t = 1, value_name = "N")]
     seed: u64,
-    /// Keep one configuration in ETA at each rung (on: 3); off: all train to the end
+    /// Successive halving: keep the best 1/ETA at each rung (on: ETA = 3); off: train all fully
     #[arg(
         long,
         default_value = "on",
         value_name = "ETA",
         allow_hyphen_values = true
     )]
-    halving: Halving,
+    halving: HalvingFactor,
     /// Iterations of the first rung
     #[arg(long, default_value_t = Schedule::FIRST, value_name = "N")]
     first_rung: usize,
-    /// Begin each configuration with the weights of its neighbor with stronger L1 and L2
+    /// Initialize each configuration with the weights of its neighbor with stronger L1 and L2
     #[arg(long, value_enum, default_value = "on")]
     warm_start: Switch,
-    /// Memory to use, such as 4G or 500M [default: most of what is free]
+    /// Memory limit, for example 4G or 500M [default: most of the free memory]
     #[arg(long, value_name = "SIZE")]
-    memory: Option<Size>,
+    memory: Option<ByteSize>,
 }
 
-/// The share of configurations that are kept: one in so many, or all.
+/// One in how many configurations survives a rung; `None` if all train to the end.
 #[derive(Clone, Copy, Debug)]
-struct Halving(Option<usize>);
+struct HalvingFactor(Option<usize>);
 
-impl FromStr for Halving {
+impl FromStr for HalvingFactor {
     type Err = String;
 
     fn from_str(text: &str) -> std::result::Result<Self, String> {
@@ -172,17 +168,17 @@ impl FromStr for Halving {
             "off" => Ok(Self(None)),
             number => match number.parse() {
                 Ok(eta) => Ok(Self(Some(eta))),
-                Err(_) => Err("expected on, off, or a whole number from 2".to_owned()),
+                Err(_) => Err("expected on, off, or an integer of at least 2".to_owned()),
             },
         }
     }
 }
 
-/// A number of bytes.
+/// A number of bytes, written with an optional decimal unit: k, M, G or T.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Size(u64);
+struct ByteSize(u64);
 
-impl FromStr for Size {
+impl FromStr for ByteSize {
     type Err = String;
 
     fn from_str(text: &str) -> std::result::Result<Self, String> {
@@ -205,51 +201,50 @@ impl FromStr for Size {
     }
 }
 
-/// What was asked for, once it is known to make sense.
-struct Checked {
+/// The validated arguments.
+struct SearchSettings {
     options: TrainOptions,
     configurations: Vec<Configuration>,
     schedule: Schedule,
     templates: Vec<Option<Template>>,
 }
 
-impl Arguments {
-    /// Runs the command.
-    pub fn run(&self) -> Outcome {
-        let checked = self.check()?;
-        self.threads.start()?;
+impl TuneCommand {
+    pub fn run(&self) -> CommandResult {
+        let settings = self.validate()?;
+        self.threads.start_pool()?;
         let started = Instant::now();
         let progress = Progress::new(self.quiet);
-        let data = self.extract(&checked, &progress)?;
+        let data = self.extract(&settings, &progress)?;
         let search = Search {
-            options: checked.options,
-            configurations: checked.configurations,
-            schedule: checked.schedule,
-            warm_start: self.searching.warm_start == Switch::On,
-            threads: self.threads.number(),
-            memory: self.searching.memory.map(|size| size.0),
+            options: settings.options,
+            configurations: settings.configurations,
+            schedule: settings.schedule,
+            warm_start: self.strategy.warm_start.is_on(),
+            threads: self.threads.count(),
+            memory: self.strategy.memory.map(|size| size.0),
             interrupt: Some(interrupt_flag()),
         };
         let names = self.template_names();
-        let watcher = Watcher::new(&progress, &names);
-        let found = search.run(data, &watcher)?;
+        let reporter = SearchReporter::new(&progress, &names);
+        let found = search.run(data, &reporter)?;
         found.model.save(&self.model)?;
-        progress.done();
-        self.tell(&found, &progress);
+        progress.clear();
+        self.report(&found, &progress);
         let results = Results {
             found: &found,
             search: &search,
             templates: &names,
-            given: &self.template,
-            has_unlabeled: !self.unlabeled.unlabeled.is_empty(),
+            template_arguments: &self.template,
+            has_unlabeled: self.training.has_unlabeled(),
             files: &self.train,
             dev: &self.dev,
             folds: self.folds,
-            seed: self.searching.seed,
+            seed: self.strategy.seed,
             seconds: started.elapsed().as_secs_f64(),
         };
         if let Some(log) = &self.log {
-            atomic_file::write(log, results.log(watcher.plan()).as_bytes())?;
+            atomic_file::write(log, results.log(reporter.plan()).as_bytes())?;
         }
         let text = if self.json {
             format!("{:#}\n", results.json())
@@ -259,26 +254,25 @@ impl Arguments {
         print(&text)
     }
 
-    /// Looks at everything that needs no work to look at.
-    fn check(&self) -> Result<Checked> {
-        self.manner.check_samples(None)?;
+    /// Validates the arguments before any corpus is read.
+    fn validate(&self) -> Result<SearchSettings> {
+        self.training.check_sampling_options(None)?;
         let options = TrainOptions {
-            seed: self.searching.seed,
-            ..self.shared().options()?
+            seed: self.strategy.seed,
+            ..self.training.options()?
         };
-        let schedule = Schedule::new(self.searching.halving.0, self.searching.first_rung)?;
+        let schedule = Schedule::new(self.strategy.halving.0, self.strategy.first_rung)?;
         let templates = self.templates()?;
         let space = self.space(templates.len());
-        let configurations = match self.searching.random {
+        let configurations = match self.strategy.random {
             None => space.grid(&options)?,
-            Some(count) => space.random(count, self.searching.seed, &options)?,
+            Some(count) => space.random(count, self.strategy.seed, &options)?,
         };
         let has_noise = configurations.iter().any(Configuration::has_noise);
-        self.shared().check_noise(has_noise)?;
-        if self.folds.is_some_and(|folds| folds < 2) {
+        self.training.check_noise_options(has_noise)?;
+        if let Some(folds @ (0 | 1)) = self.folds {
             return Err(Error::parameter(format!(
-                "--folds {}; expected 2 or more",
-                self.folds.unwrap_or(0)
+                "--folds {folds}; expected 2 or more"
             )));
         }
         Model::check_target(&self.model)?;
@@ -286,7 +280,7 @@ impl Arguments {
             check_log(log, &self.model)?;
             atomic_file::check_writable(log)?;
         }
-        Ok(Checked {
+        Ok(SearchSettings {
             options,
             configurations,
             schedule,
@@ -294,52 +288,38 @@ impl Arguments {
         })
     }
 
-    fn shared(&self) -> Shared<'_> {
-        Shared {
-            chain: &self.chain,
-            storage: &self.storage,
-            manner: &self.manner,
-            course: &self.course,
-            unlabeled: &self.unlabeled,
-        }
-    }
-
     fn space(&self, templates: usize) -> Space {
-        let searched = self.searched.clone();
+        let space = self.space.clone();
         let default = Space::default();
         Space {
             templates,
-            dropout: searched.dropout.unwrap_or(default.dropout),
-            edge_dropout: searched.edge_dropout.or(default.edge_dropout),
-            l2: searched.l2.unwrap_or(default.l2),
-            l1: searched.l1.unwrap_or(default.l1),
-            unlabeled_weight: searched
-                .unlabeled_weight
-                .unwrap_or(default.unlabeled_weight),
+            dropout: space.dropout.unwrap_or(default.dropout),
+            edge_dropout: space.edge_dropout.or(default.edge_dropout),
+            l2: space.l2.unwrap_or(default.l2),
+            l1: space.l1.unwrap_or(default.l1),
+            unlabeled_weight: space.unlabeled_weight.unwrap_or(default.unlabeled_weight),
         }
     }
 
-    /// The templates, each once.
+    /// Loads the templates, which must be distinct.
     fn templates(&self) -> Result<Vec<Option<Template>>> {
-        let choose = |name: Option<&str>| choose_template(name, &self.train, &self.input);
+        let load = |name: Option<&str>| load_template(name, &self.train, &self.input);
         if self.template.is_empty() {
-            return Ok(vec![choose(None)?]);
+            return Ok(vec![load(None)?]);
         }
-        let twice = (1..self.template.len())
+        let duplicate = (1..self.template.len())
             .find(|&i| self.template[..i].contains(&self.template[i]))
             .map(|i| &self.template[i]);
-        if let Some(name) = twice {
+        if let Some(name) = duplicate {
             return Err(Error::parameter(format!(
                 "--template {name} is given twice; expected different templates"
             )));
         }
-        self.template
-            .iter()
-            .map(|name| choose(Some(name)))
-            .collect()
+        let names = self.template.iter();
+        names.map(|name| load(Some(name))).collect()
     }
 
-    /// Names of the templates, for results.
+    /// Returns short names of the templates for the results: file stems, if they are unique.
     fn template_names(&self) -> Vec<String> {
         if self.template.is_empty() {
             return vec!["–".to_owned()];
@@ -358,59 +338,58 @@ impl Arguments {
     }
 
     /// Reads the corpora and extracts their attributes.
-    fn extract(&self, checked: &Checked, progress: &Progress) -> Result<Data> {
-        progress.step(format!("reading {}", self.train.join(", ")));
-        let options = self.input.labeled();
-        let sentences = read_all(&self.train, &options)?;
+    fn extract(&self, settings: &SearchSettings, progress: &Progress) -> Result<Data> {
+        progress.update(format!("reading {}", self.train.join(", ")));
+        let corpora = self
+            .training
+            .read_corpora(&self.train, &self.dev, &self.input)?;
         let judge = match self.folds {
             None => Judge::Dev,
             Some(count) => {
-                let folds = Folds::new(&sentences, count, self.searching.seed)?;
-                progress.say(&format!(
+                let folds = Folds::new(&corpora.sentences, count, self.strategy.seed)?;
+                progress.println(&format!(
                     "{count} folds of {}",
                     if folds.of_documents() {
                         "documents"
                     } else {
-                        "neighboring sentences"
+                        "adjacent sentences"
                     }
                 ));
                 Judge::Folds(folds)
             }
         };
-        let dev = match self.dev.as_slice() {
-            [] => None,
-            files => Some(read_all(files, &options)?),
-        };
-        let unlabeled = self.unlabeled.read(&self.input)?;
-        progress.step("extracting attributes".to_owned());
+        progress.update("extracting attributes".to_owned());
         let corpora = Corpora {
-            sentences,
-            unlabeled: &unlabeled,
-            dev,
+            sentences: corpora.sentences,
+            unlabeled: &corpora.unlabeled,
+            dev: corpora.dev,
         };
         Data::extract(
             &corpora,
-            checked.templates.clone(),
+            settings.templates.clone(),
             &judge,
-            &checked.options,
+            &settings.options,
         )
     }
 
-    /// What is worth a line of its own.
-    fn tell(&self, found: &Found, progress: &Progress) {
+    /// Prints notices about the outcome.
+    fn report(&self, found: &Found, progress: &Progress) {
         if let Some(pruned) = &found.pruned {
-            progress.say(&super::watcher::describe_pruned(pruned));
+            progress.println(&format_pruned(pruned));
         }
-        for advice in results::advice(&found.standings, self.searched.edge_dropout.is_some()) {
-            progress.say(&advice);
+        for suggestion in results::suggestions(&found.standings, self.space.edge_dropout.is_some())
+        {
+            progress.println(&suggestion);
         }
         if found.interrupted {
-            progress.say("interrupted: not all configurations went as far as they should have");
+            progress.println("interrupted: not all configurations were trained to the end");
         }
         if let Some(iterations) = found.refitted {
-            progress.say(&format!("trained on all data for {iterations} iterations"));
+            progress.println(&format!(
+                "retrained on all data for {iterations} iterations"
+            ));
         }
-        progress.say(&format!("wrote {}", self.model.display()));
+        progress.println(&format!("wrote {}", self.model.display()));
     }
 }
 
@@ -419,12 +398,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_have_units_of_thousands() {
-        assert_eq!("1.5G".parse(), Ok(Size(1_500_000_000)));
-        assert_eq!("300k".parse(), Ok(Size(300_000)));
-        assert_eq!("12".parse(), Ok(Size(12)));
+    fn sizes_have_decimal_units() {
+        assert_eq!("1.5G".parse(), Ok(ByteSize(1_500_000_000)));
+        assert_eq!("300k".parse(), Ok(ByteSize(300_000)));
+        assert_eq!("12".parse(), Ok(ByteSize(12)));
         for text in ["", "G", "-1G", "0", "infG", "4GB", "4é"] {
-            assert!(text.parse::<Size>().is_err(), "{text}");
+            assert!(text.parse::<ByteSize>().is_err(), "{text}");
         }
     }
 }

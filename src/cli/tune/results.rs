@@ -1,18 +1,19 @@
-//! What `dropchain tune` prints and logs.
+//! The results of `dropchain tune`, as a table, as JSON and as a log.
 
 use dropchain::train::{DevScore, EndReason};
 use dropchain::tune::{Configuration, Found, Plan, Search, Standing};
 use serde_json::{Map, Value, json};
 
-use crate::cli::table::aligned;
+use crate::cli::table::format_table;
 
-/// The results of a search and what they are of.
+/// The results of a search, and its inputs.
 pub struct Results<'a> {
     pub found: &'a Found,
     pub search: &'a Search<'a>,
+    /// Short names of the templates.
     pub templates: &'a [String],
-    /// The same as they were given.
-    pub given: &'a [String],
+    /// The templates as passed on the command line.
+    pub template_arguments: &'a [String],
     pub has_unlabeled: bool,
     pub files: &'a [String],
     pub dev: &'a [String],
@@ -21,14 +22,14 @@ pub struct Results<'a> {
     pub seconds: f64,
 }
 
-/// A parameter: its name and its value.
-type Axis = (&'static str, fn(&Configuration) -> f64);
+/// A searched parameter: its name and how to get its value.
+type Parameter = (&'static str, fn(&Configuration) -> f64);
 
-/// A column of the table: heading, and what stands in it.
+/// A column of the table: its heading and how to format a cell.
 type Column<'a> = (&'static str, Box<dyn Fn(&Standing) -> String + 'a>);
 
 impl Results<'_> {
-    /// The table, the best configuration first, and what to give `train` for it.
+    /// Formats the table, best configuration first, and the flags for `train` to reproduce it.
     pub fn table(&self) -> String {
         let columns = self.columns();
         let heading: Vec<String> = columns.iter().map(|column| column.0.to_owned()).collect();
@@ -36,9 +37,13 @@ impl Results<'_> {
             columns.iter().map(|column| column.1(standing)).collect()
         };
         let rows = self.found.standings.iter().map(row);
-        let mut text = aligned([heading].into_iter().chain(rows));
+        let mut text = format_table([heading].into_iter().chain(rows));
         if let Some(best) = self.found.standings.first() {
-            let best = arguments(&best.configuration, self.given, self.has_unlabeled);
+            let best = train_flags(
+                &best.configuration,
+                self.template_arguments,
+                self.has_unlabeled,
+            );
             text += &format!("\nbest: {best}\n");
         }
         text
@@ -63,7 +68,7 @@ impl Results<'_> {
                 Box::new(|s| self.templates[s.configuration.template].clone()),
             ),
             number("dropout", |c| c.dropout),
-            number("edges", |c| c.edge_dropout),
+            number("edge dropout", |c| c.edge_dropout),
             number("L2", |c| c.l2),
         ];
         if all.iter().any(|s| s.configuration.l1 > 0.0) {
@@ -87,14 +92,14 @@ impl Results<'_> {
         if self.folds.is_some() {
             columns.push(("±", Box::new(move |s| percent(s.standard_error))));
         }
-        columns.push(("at iteration", Box::new(|s| s.best_iteration.to_string())));
-        columns.push(("of", Box::new(|s| s.iterations.to_string())));
-        columns.push(("ended by", Box::new(|s| self.ending(s).to_owned())));
+        columns.push(("best at", Box::new(|s| s.best_iteration.to_string())));
+        columns.push(("iterations", Box::new(|s| s.iterations.to_string())));
+        columns.push(("stopped by", Box::new(|s| self.stop_reason(s).to_owned())));
         columns
     }
 
-    /// Why a configuration went no further.
-    fn ending(&self, standing: &Standing) -> &'static str {
+    /// Returns why training of a configuration stopped.
+    fn stop_reason(&self, standing: &Standing) -> &'static str {
         match standing.reason {
             Some(reason) => EndReason::name(reason),
             None if self.found.interrupted => "interrupted",
@@ -103,14 +108,16 @@ impl Results<'_> {
         }
     }
 
-    /// All results as one object.
+    /// Returns all results as one JSON object.
     pub fn json(&self) -> Value {
         let standings = self.found.standings.iter();
-        let standings: Vec<Value> = standings.map(|s| Value::Object(self.standing(s))).collect();
+        let standings: Vec<Value> = standings
+            .map(|s| Value::Object(self.standing_fields(s)))
+            .collect();
         json!({
             "version": env!("CARGO_PKG_VERSION"),
             "files": self.files,
-            "templates": self.given,
+            "templates": self.template_arguments,
             "dev": self.dev,
             "folds": self.folds,
             "seed": self.seed,
@@ -122,8 +129,8 @@ impl Results<'_> {
         })
     }
 
-    /// All results as lines of JSON: one `start`, a `configuration` for each configuration at the end of
-    /// each rung, one `end`.
+    /// Returns all results as JSON lines: one `start`, one `configuration` for each configuration
+    /// at the end of each rung, one `end`.
     pub fn log(&self, plan: Option<Plan>) -> String {
         let found = self.found;
         let rungs: Vec<_> = found.rungs.iter().map(|end| end.rung).collect();
@@ -132,7 +139,7 @@ impl Results<'_> {
             "version": env!("CARGO_PKG_VERSION"),
             "parameters": self.search.options,
             "files": self.files,
-            "templates": self.given,
+            "templates": self.template_arguments,
             "dev": self.dev,
             "folds": self.folds,
             "seed": self.seed,
@@ -146,7 +153,7 @@ impl Results<'_> {
                 let mut line = Map::new();
                 line.insert("event".to_owned(), json!("configuration"));
                 line.insert("rung".to_owned(), json!(number + 1));
-                line.extend(self.standing(standing));
+                line.extend(self.standing_fields(standing));
                 line.remove("rungs");
                 line.remove("ended_by");
                 let stop_reason = standing.reason.map(EndReason::name);
@@ -165,7 +172,7 @@ impl Results<'_> {
         lines.iter().map(|line| format!("{line}\n")).collect()
     }
 
-    fn standing(&self, standing: &Standing) -> Map<String, Value> {
+    fn standing_fields(&self, standing: &Standing) -> Map<String, Value> {
         let configuration = &standing.configuration;
         let mut fields = Map::new();
         let mut set = |name: &str, value: Value| drop(fields.insert(name.to_owned(), value));
@@ -195,13 +202,13 @@ impl Results<'_> {
         set("recall_bias", json!(standing.recall_bias));
         set("objective", json!(standing.objective));
         set("rungs", json!(standing.rungs));
-        set("ended_by", json!(self.ending(standing)));
+        set("ended_by", json!(self.stop_reason(standing)));
         fields
     }
 }
 
-/// A configuration as arguments of `train`.
-pub fn arguments(
+/// Formats a configuration as flags of `train`.
+pub fn train_flags(
     configuration: &Configuration,
     templates: &[String],
     has_unlabeled: bool,
@@ -224,20 +231,20 @@ pub fn arguments(
     text
 }
 
-/// Where the best value stands at an end of those that were tried: what to try next. Noise on edges is a
-/// choice of its own or follows from the other.
-pub fn advice(standings: &[Standing], edges_are_searched: bool) -> Vec<String> {
+/// Suggests to extend the search where the best value is the smallest or largest that was tried.
+/// `has_edge_axis` tells whether edge dropout was searched independently of dropout.
+pub fn suggestions(standings: &[Standing], has_edge_axis: bool) -> Vec<String> {
     let Some(best) = standings.first() else {
         return Vec::new();
     };
-    let axes: [Axis; 3] = [
+    let parameters: [Parameter; 3] = [
         ("dropout", |c| c.dropout),
         ("edge dropout", |c| c.edge_dropout),
         ("L2", |c| c.l2),
     ];
-    let mut advice = Vec::new();
-    for (name, value) in axes {
-        if name == "edge dropout" && !edges_are_searched {
+    let mut suggestions = Vec::new();
+    for (name, value) in parameters {
+        if name == "edge dropout" && !has_edge_axis {
             continue;
         }
         let own = value(&best.configuration);
@@ -248,9 +255,9 @@ pub fn advice(standings: &[Standing], edges_are_searched: bool) -> Vec<String> {
             (true, false) if own > 0.0 => ("smallest", "smaller"),
             _ => continue,
         };
-        advice.push(format!(
-            "the best {name}, {own}, is the {end} that was tried: {direction} ones may be better"
+        suggestions.push(format!(
+            "the best {name}, {own}, is the {end} value tried; {direction} values may be better"
         ));
     }
-    advice
+    suggestions
 }

@@ -1,4 +1,4 @@
-//! Training to the end with every gradient.
+//! Training a model to the end with a variant of the objective.
 
 use serde::Serialize;
 
@@ -8,9 +8,9 @@ use crate::sentence::Sentence;
 use crate::template::Template;
 use crate::train::{DevScore, TrainOptions, Trainer};
 
-/// How training with a gradient ended.
+/// The outcome of a training run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Run {
+pub struct TrainingRun {
     /// [`Variant::name`].
     pub engine: String,
     /// [`Variant::is_collapsed`].
@@ -18,32 +18,33 @@ pub struct Run {
     /// Best span F1 on development data.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dev_f1: Option<f64>,
-    /// Best accuracy on development data, where labels write no spans.
+    /// Best accuracy on development data, if labels encode no spans.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dev_accuracy: Option<f64>,
-    /// Iterations made.
+    /// Number of iterations.
     pub iterations: usize,
-    /// The iteration with the best score.
+    /// Iteration with the best score.
     pub best_iteration: usize,
-    /// Why it ended, as in run records: `patience`, `line_search`, …
+    /// Why training stopped, as in run records: `patience`, `line_search`, …
     pub stop_reason: String,
-    /// Seconds of training, without those of scoring development data.
+    /// Training time in seconds, excluding the scoring of development data.
     pub seconds: f64,
 }
 
-/// A training run with an engine; the likelihood is trained without noise, all else being equal.
+/// Trains a model with a variant of the objective, for [`Variant::Likelihood`] without noise, all
+/// else being equal. The corpora are the training and the development data.
 ///
 /// # Errors
 ///
 /// Those of [`Trainer::new`] and [`Trainer::train`].
 pub fn train(
-    engine: Variant,
+    variant: Variant,
     options: &TrainOptions,
     [sentences, dev]: [&[Sentence]; 2],
     template: Option<&Template>,
-) -> Result<Run> {
+) -> Result<TrainingRun> {
     let mut options = options.clone();
-    match engine.engine() {
+    match variant.engine() {
         Some(engine) => options.gradient = engine,
         None => (options.dropout, options.edge_dropout) = (0.0, None),
     }
@@ -61,9 +62,9 @@ pub fn train(
         Some(DevScore::Accuracy(score)) => dev_accuracy = Some(score),
         None => {}
     }
-    Ok(Run {
-        engine: engine.name(),
-        collapsed: engine.is_collapsed(),
+    Ok(TrainingRun {
+        engine: variant.name(),
+        collapsed: variant.is_collapsed(),
         dev_f1,
         dev_accuracy,
         iterations: end.iterations,

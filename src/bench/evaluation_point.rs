@@ -13,41 +13,42 @@ use crate::train::Problem;
 /// The weights θ at which gradients are compared: `zero`, `random[=SCALE]` or
 /// `trained[=ITERATIONS]`.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Weights {
-    /// All 0. R and its gradient vanish there, whatever the engine: only costs can be compared.
+pub enum EvaluationPoint {
+    /// All 0. R and its gradient vanish there for every engine, so only costs can be compared.
     Zero,
-    /// Independent and normal, with mean 0.
+    /// Independent normal variates with mean 0.
     Random {
-        /// Their standard deviation.
+        /// Standard deviation.
         scale: f64,
     },
-    /// Those after so many iterations of training with the noise of the options (exact gradient) and
-    /// their L2 penalty, from 0.
+    /// The result of some iterations of training from 0, with the noise (exact gradient) and the L2
+    /// penalty of the options.
     Trained {
         /// Iterations of L-BFGS.
         iterations: usize,
     },
 }
 
-impl Weights {
-    /// Standard deviation where none is given: with 20 attributes a token, scores differ by about 1.
-    pub const SCALE: f64 = 0.2;
-    /// Iterations where no number is given: enough to be well on the way on the corpora that were
-    /// tried, where training stops after 50 to 130.
-    pub const ITERATIONS: usize = 30;
+impl EvaluationPoint {
+    /// Default standard deviation: with 20 attributes per token, scores have a standard deviation
+    /// of about 1.
+    pub const DEFAULT_SCALE: f64 = 0.2;
+    /// Default number of iterations: well on the way to the minimum on the corpora tried, where
+    /// training stops after 50 to 130.
+    pub const DEFAULT_ITERATIONS: usize = 30;
 
-    /// The weights for a problem, `[problem.space().dimension()]`. Random ones depend on `seed` and
-    /// on their place alone.
+    /// Returns the weights for a problem, `[problem.space().dimension()]`. Random weights depend on
+    /// `seed` and their index only.
     ///
     /// # Errors
     ///
     /// None that data can cause.
-    pub fn of(self, problem: &Problem, seed: u64) -> Result<Vec<f64>> {
+    pub fn weights(self, problem: &Problem, seed: u64) -> Result<Vec<f64>> {
         let dimension = problem.space().dimension();
         match self {
             Self::Zero => Ok(vec![0.0; dimension]),
             Self::Random { scale } => Ok((0..dimension as u64)
-                .map(|place| scale * normal(seed, place))
+                .map(|index| scale * normal(seed, index))
                 .collect()),
             Self::Trained { iterations } => {
                 let settings = LbfgsSettings::new(LbfgsOptions {
@@ -65,7 +66,7 @@ impl Weights {
     }
 }
 
-impl fmt::Display for Weights {
+impl fmt::Display for EvaluationPoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Zero => f.write_str("zero"),
@@ -75,7 +76,7 @@ impl fmt::Display for Weights {
     }
 }
 
-impl FromStr for Weights {
+impl FromStr for EvaluationPoint {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Self> {
@@ -83,16 +84,18 @@ impl FromStr for Weights {
             Some((kind, amount)) => (kind, Some(amount)),
             None => (name, None),
         };
-        let weights = match (kind, amount) {
+        let point = match (kind, amount) {
             ("zero", None) => Some(Self::Zero),
-            ("random", None) => Some(Self::Random { scale: Self::SCALE }),
+            ("random", None) => Some(Self::Random {
+                scale: Self::DEFAULT_SCALE,
+            }),
             ("random", Some(scale)) => scale
                 .parse()
                 .ok()
                 .filter(|scale: &f64| scale.is_finite() && *scale > 0.0)
                 .map(|scale| Self::Random { scale }),
             ("trained", None) => Some(Self::Trained {
-                iterations: Self::ITERATIONS,
+                iterations: Self::DEFAULT_ITERATIONS,
             }),
             ("trained", Some(iterations)) => iterations
                 .parse()
@@ -101,18 +104,18 @@ impl FromStr for Weights {
                 .map(|iterations| Self::Trained { iterations }),
             _ => None,
         };
-        weights.ok_or_else(|| {
+        point.ok_or_else(|| {
             Error::parameter(format!(
-                "weights '{name}'; expected zero, random, random=SCALE with a scale above 0, trained, \
-                 or trained=N with a whole number N above 0"
+                "weights '{name}'; expected zero, random, random=SCALE with a scale above 0, trained, or \
+                 trained=N with an integer N above 0"
             ))
         })
     }
 }
 
-/// A standard normal number for a seed and a place (Box and Muller 1958).
-fn normal(seed: u64, place: u64) -> f64 {
-    let [first, second] = [2 * place, 2 * place + 1].map(|counter| uniform(seed, counter));
+/// Returns a standard normal variate for a seed and an index (Box and Muller 1958).
+fn normal(seed: u64, index: u64) -> f64 {
+    let [first, second] = [2 * index, 2 * index + 1].map(|counter| uniform(seed, counter));
     (-2.0 * first.ln()).sqrt() * (TAU * second).cos()
 }
 
@@ -121,22 +124,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_read_as_they_are_written() {
+    fn names_round_trip() {
         for name in ["zero", "random=0.5", "trained=7"] {
-            assert_eq!(name.parse::<Weights>().unwrap().to_string(), name);
+            assert_eq!(name.parse::<EvaluationPoint>().unwrap().to_string(), name);
         }
         assert_eq!(
-            "random".parse::<Weights>().unwrap().to_string(),
+            "random".parse::<EvaluationPoint>().unwrap().to_string(),
             "random=0.2"
         );
         assert_eq!(
-            "trained".parse::<Weights>().unwrap().to_string(),
+            "trained".parse::<EvaluationPoint>().unwrap().to_string(),
             "trained=30"
         );
     }
 
     #[test]
-    fn names_without_meaning_are_refused() {
+    fn invalid_names_are_rejected() {
         for name in [
             "",
             "one",
@@ -146,9 +149,9 @@ mod tests {
             "random=inf",
             "trained=0",
         ] {
-            let error = name.parse::<Weights>().unwrap_err().to_string();
+            let error = name.parse::<EvaluationPoint>().unwrap_err().to_string();
             let expected = "expected zero, random, random=SCALE with a scale above 0, trained, or \
-                            trained=N with a whole number N above 0";
+                            trained=N with an integer N above 0";
             assert_eq!(error, format!("weights '{name}'; {expected}"));
         }
     }
@@ -157,7 +160,7 @@ mod tests {
     fn random_weights_are_standard_normal() {
         let n = 100_000;
         let moment = |power: i32| {
-            let numbers = (0..n).map(|place| normal(1, place).powi(power));
+            let numbers = (0..n).map(|index| normal(1, index).powi(power));
             numbers.sum::<f64>() / n as f64
         };
         for (power, expected) in [(1, 0.0), (2, 1.0), (3, 0.0), (4, 3.0)] {

@@ -1,4 +1,4 @@
-//! What `dropchain train` tells while it runs: a line on the terminal, a line in the log.
+//! Reports training events to the terminal and the log.
 
 use dropchain::report::{self, Log, Record};
 use dropchain::train::{self, DevScore, Observer};
@@ -6,50 +6,50 @@ use dropchain::{Error, Result};
 
 use super::progress::Progress;
 
-/// Passes what training tells on to the terminal and the log.
-pub struct Watcher<'a> {
+/// Writes training events to the terminal and the log.
+pub struct TrainingReporter<'a> {
     progress: &'a Progress,
     files: &'a [String],
     log: Option<Log>,
-    fault: Option<Error>,
+    log_error: Option<Error>,
 }
 
-impl<'a> Watcher<'a> {
-    /// A watcher of training on `files`.
+impl<'a> TrainingReporter<'a> {
+    /// Creates a reporter for training on `files`.
     pub fn new(progress: &'a Progress, files: &'a [String], log: Option<Log>) -> Self {
         Self {
             progress,
             files,
             log,
-            fault: None,
+            log_error: None,
         }
     }
 
-    /// What went wrong with the log, if anything did.
+    /// Returns the error that ended the log early, if any.
     pub fn finish(self) -> Result<()> {
-        self.fault.map_or(Ok(()), Err)
+        self.log_error.map_or(Ok(()), Err)
     }
 
     fn log(&mut self, record: &Record<'_>) {
         if let Some(log) = &mut self.log
-            && let Err(fault) = log.write(record)
+            && let Err(error) = log.write(record)
         {
-            // The model matters more than the log: train on, and say it at the end.
+            // The model matters more than the log: keep training, and fail at the end.
             self.log = None;
-            self.fault = Some(fault);
+            self.log_error = Some(error);
         }
     }
 }
 
-impl Observer for Watcher<'_> {
+impl Observer for TrainingReporter<'_> {
     fn start(&mut self, start: &train::Start<'_>) {
         let unlabeled = match start.unlabeled_sentences {
             0 => String::new(),
             n => format!(", {n} unlabeled sentences"),
         };
-        self.progress.say(&format!(
-            "{} sentences, {} tokens, {} labels{unlabeled}; {} attributes ({:.1} per token), {} after \
-             collapsing ({:.1}); {} weights; about {} of memory",
+        self.progress.println(&format!(
+            "{} sentences, {} tokens, {} labels{unlabeled}; {} attributes ({:.1} per token), {} \
+             after collapsing ({:.1}); {} weights; about {} of memory",
             start.sentences,
             start.tokens,
             start.labels,
@@ -58,7 +58,7 @@ impl Observer for Watcher<'_> {
             start.collapsed_attributes,
             start.collapsed_active_per_token,
             start.parameters,
-            megabytes(start.estimated_memory)
+            format_megabytes(start.estimated_memory)
         ));
         let files = self.files;
         self.log(&Record::Start(report::Start::new(files, start)));
@@ -73,9 +73,9 @@ impl Observer for Watcher<'_> {
             iteration.time.as_secs_f64()
         );
         if let Some(score) = iteration.dev {
-            line.push_str(&format!("  dev {}", describe(score)));
+            line.push_str(&format!("  dev {}", format_score(score)));
         }
-        self.progress.step(line);
+        self.progress.update(line);
         self.log(&Record::Iteration(iteration));
     }
 
@@ -89,45 +89,45 @@ impl Observer for Watcher<'_> {
         if let Some(score) = end.dev {
             line.push_str(&format!(
                 "; best on development data: {} at iteration {}",
-                describe(score),
+                format_score(score),
                 end.best_iteration
             ));
             if end.recall_bias != 0.0 {
                 line.push_str(&format!(", recall bias {}", end.recall_bias));
             }
         }
-        self.progress.say(&line);
+        self.progress.println(&line);
         self.log(&Record::End(end));
     }
 
     fn pruned(&mut self, pruned: &train::Pruned) {
-        self.progress.say(&describe_pruned(pruned));
+        self.progress.println(&format_pruned(pruned));
     }
 }
 
-/// What pruning did, as a line.
-pub fn describe_pruned(pruned: &train::Pruned) -> String {
+/// Formats the effect of pruning as a line of text.
+pub fn format_pruned(pruned: &train::Pruned) -> String {
     let dropped = pruned.before - pruned.after;
     let mut line = format!("pruned {dropped} of {} weights", pruned.before);
     if let Some([before, after]) = pruned.dev {
         line.push_str(&format!(
             "; on development data: {} before, {} after",
-            describe(before),
-            describe(after)
+            format_score(before),
+            format_score(after)
         ));
     }
     line
 }
 
-/// A score, as a percentage.
-pub fn describe(score: DevScore) -> String {
+/// Formats a score as a percentage, with the name of the metric.
+pub fn format_score(score: DevScore) -> String {
     match score {
         DevScore::F1(f1) => format!("F1 {:.2}", 100.0 * f1),
         DevScore::Accuracy(accuracy) => format!("accuracy {:.2}", 100.0 * accuracy),
     }
 }
 
-/// An amount of memory.
-pub fn megabytes(bytes: usize) -> String {
+/// Formats a number of bytes in megabytes, at least 1.
+pub fn format_megabytes(bytes: usize) -> String {
     format!("{:.0} MB", (bytes as f64 / 1e6).max(1.0))
 }

@@ -1,20 +1,19 @@
-//! What is measured, by name.
+//! The variants of the objective that are compared.
 
 use crate::error::{Error, Result};
 use crate::noise::Engine;
 
-/// A gradient to measure: that of the likelihood alone, or with the noise term by one of its
-/// engines.
+/// A variant of the objective: the likelihood alone, or with the noise term computed by an engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Variant {
-    /// The likelihood without noise, what all others are compared with.
+    /// The likelihood without noise: the baseline.
     Likelihood,
-    /// Likelihood and noise term.
+    /// The likelihood with a noise term.
     Noise(Engine),
 }
 
 impl Variant {
-    /// The engine of the noise term; none for the likelihood.
+    /// Returns the engine of the noise term; `None` for the likelihood.
     #[must_use]
     pub fn engine(self) -> Option<Engine> {
         match self {
@@ -23,7 +22,7 @@ impl Variant {
         }
     }
 
-    /// The name in tables and JSON, where collapsing stands beside it: `likelihood`, `adjoint`,
+    /// Returns the name, excluding [`is_collapsed`](Self::is_collapsed): `likelihood`, `adjoint`,
     /// `message`, `window=R` or `local`.
     #[must_use]
     pub fn name(self) -> String {
@@ -31,46 +30,47 @@ impl Variant {
             .map_or_else(|| "likelihood".to_owned(), |engine| engine.to_string())
     }
 
-    /// Whether it collapses attributes that fire once, at the same token (section 4.1).
+    /// Returns true if attributes that fire once, at the same token, are collapsed (Wang et al.
+    /// 2013, section 4.1).
     #[must_use]
     pub fn is_collapsed(self) -> bool {
         self.engine() == Some(Engine::Message { collapse: true })
     }
 }
 
-/// Reads names of engines: `adjoint`, `message` (both `message=collapsed` and `message=plain`),
-/// `window=R`, `local`. The likelihood comes first, and what is named twice is measured once.
+/// Parses engine names: `adjoint`, `message` (both `message=collapsed` and `message=plain`),
+/// `window=R`, `local`. The result starts with the likelihood and has no duplicates.
 ///
 /// # Errors
 ///
-/// [`Error::Parameter`] for another name, or none at all.
+/// [`Error::Parameter`] for an unknown name, or without any name.
 pub fn parse_variants<S: AsRef<str>>(names: &[S]) -> Result<Vec<Variant>> {
-    let mut engines = vec![Variant::Likelihood];
+    let mut variants = vec![Variant::Likelihood];
     for name in names {
         let name = name.as_ref();
         let message = |collapse| Engine::Message { collapse };
-        let methods = match name {
+        let engines = match name {
             "message" => vec![message(true), message(false)],
             "message=collapsed" => vec![message(true)],
             "message=plain" => vec![message(false)],
             _ => vec![name.parse().map_err(|_| unknown(name))?],
         };
-        for engine in methods.into_iter().map(Variant::Noise) {
-            if !engines.contains(&engine) {
-                engines.push(engine);
+        for variant in engines.into_iter().map(Variant::Noise) {
+            if !variants.contains(&variant) {
+                variants.push(variant);
             }
         }
     }
     if names.is_empty() {
-        return Err(Error::parameter("no engine; expected at least one"));
+        return Err(Error::parameter("no engines; expected at least one"));
     }
-    Ok(engines)
+    Ok(variants)
 }
 
 fn unknown(name: &str) -> Error {
     Error::parameter(format!(
         "engine '{name}'; expected adjoint, message, message=collapsed, message=plain, local, or \
-         window=R with a whole number R"
+         window=R with an integer R"
     ))
 }
 
@@ -79,13 +79,13 @@ mod tests {
     use super::*;
 
     fn names(list: &[&str]) -> Vec<(String, bool)> {
-        let engines = parse_variants(list).unwrap();
-        let name = |engine: Variant| (engine.name(), engine.is_collapsed());
-        engines.into_iter().map(name).collect()
+        let variants = parse_variants(list).unwrap();
+        let name = |variant: Variant| (variant.name(), variant.is_collapsed());
+        variants.into_iter().map(name).collect()
     }
 
     #[test]
-    fn the_likelihood_comes_first_and_message_is_two() {
+    fn the_likelihood_comes_first_and_message_is_two_variants() {
         let found = names(&["window=2", "message"]);
         let expected = [
             ("likelihood", false),
@@ -97,14 +97,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_named_twice_is_measured_once() {
+    fn duplicates_are_dropped() {
         let found = names(&["message=plain", "local", "message", "local"]);
         let collapsed: Vec<bool> = found.iter().map(|(_, on)| *on).collect();
         assert_eq!(collapsed, [false, false, false, true]);
     }
 
     #[test]
-    fn other_names_are_refused() {
+    fn unknown_names_are_rejected() {
         for name in [
             "",
             "likelihood",
@@ -115,11 +115,11 @@ mod tests {
         ] {
             let error = parse_variants(&["adjoint", name]).unwrap_err().to_string();
             let expected = "expected adjoint, message, message=collapsed, message=plain, local, or \
-                            window=R with a whole number R";
+                            window=R with an integer R";
             assert_eq!(error, format!("engine '{name}'; {expected}"));
         }
         let none: [&str; 0] = [];
         let error = parse_variants(&none).unwrap_err().to_string();
-        assert_eq!(error, "no engine; expected at least one");
+        assert_eq!(error, "no engines; expected at least one");
     }
 }

@@ -1,0 +1,129 @@
+//! A tagging with label names instead of label ids, in the scheme requested for output.
+
+use std::borrow::Cow;
+
+use dropchain::corpus::{Candidate, Tagged};
+use dropchain::ids::LabelId;
+use dropchain::label::{Scheme, convert};
+use dropchain::sentence::Sentence;
+use dropchain::tag::{Tagger, Tagging};
+use ndarray::ArrayView1;
+
+/// Labels of one token with their probabilities.
+type LabelProbabilities<'a> = Vec<(Cow<'a, str>, f64)>;
+
+/// A tagging with label names.
+pub struct NamedTagging<'a> {
+    labels: Vec<Cow<'a, str>>,
+    marginals: Option<Vec<LabelProbabilities<'a>>>,
+    probability: Option<f64>,
+    nbest: Vec<NamedPath<'a>>,
+}
+
+/// One of the n best label sequences.
+struct NamedPath<'a> {
+    labels: Vec<Cow<'a, str>>,
+    score: f64,
+    probability: f64,
+}
+
+impl<'a> NamedTagging<'a> {
+    /// Looks up the label names and converts them to `scheme`.
+    pub fn new(tagger: &'a Tagger, tagging: Tagging, scheme: Scheme) -> Self {
+        let names = |labels: &[LabelId]| -> Vec<Cow<'a, str>> {
+            let names = tagger.label_names(labels);
+            if scheme == tagger.model().header().scheme {
+                names.into_iter().map(Cow::Borrowed).collect()
+            } else {
+                let labels = convert(&names, scheme);
+                labels.into_iter().map(Cow::Owned).collect()
+            }
+        };
+        let marginals = tagging.marginals.map(|marginals| {
+            let predicted = tagger.label_names(&tagging.labels);
+            let rows = marginals.rows().into_iter().enumerate();
+            rows.map(|(t, row)| named_marginals(tagger, row, &predicted, t, scheme))
+                .collect()
+        });
+        Self {
+            labels: names(&tagging.labels),
+            marginals,
+            probability: tagging.probability,
+            nbest: tagging
+                .nbest
+                .iter()
+                .map(|path| NamedPath {
+                    labels: names(&path.labels),
+                    score: path.score,
+                    probability: path.probability,
+                })
+                .collect(),
+        }
+    }
+
+    /// Joins the tagging with its sentence, for a writer.
+    pub fn tagged<'s>(&'s self, sentence: &'s Sentence) -> Tagged<'s> {
+        let borrow = |row: &'s LabelProbabilities<'a>| -> Vec<(&'s str, f64)> {
+            row.iter().map(|(label, p)| (&**label, *p)).collect()
+        };
+        let marginals = self.marginals.as_ref();
+        Tagged {
+            sentence,
+            labels: self.labels.iter().map(AsRef::as_ref).collect(),
+            marginals: marginals.map(|rows| rows.iter().map(borrow).collect()),
+            probability: self.probability,
+            nbest: self
+                .nbest
+                .iter()
+                .map(|path| Candidate {
+                    labels: path.labels.iter().map(AsRef::as_ref).collect(),
+                    score: path.score,
+                    probability: path.probability,
+                })
+                .collect(),
+        }
+    }
+}
+
+/// Names the marginals `[K]` of token `t`, sorted by descending probability.
+fn named_marginals<'a>(
+    tagger: &'a Tagger,
+    marginals: ArrayView1<'_, f64>,
+    predicted: &[&'a str],
+    t: usize,
+    scheme: Scheme,
+) -> LabelProbabilities<'a> {
+    let header = tagger.model().header();
+    let names = header.labels.names().iter().map(String::as_str);
+    let row = names.zip(marginals.iter().copied());
+    let mut row = if scheme == header.scheme {
+        row.map(|(label, p)| (Cow::Borrowed(label), p)).collect()
+    } else {
+        convert_marginals(row, predicted, t, scheme)
+    };
+    row.sort_by(|x, y| y.1.total_cmp(&x.1));
+    row
+}
+
+/// Converts the marginals of token `t` to another scheme: the probability of each of the model's
+/// labels is added to that of the label it converts to between the predicted neighbors.
+fn convert_marginals<'a>(
+    marginals: impl Iterator<Item = (&'a str, f64)>,
+    predicted: &[&'a str],
+    t: usize,
+    scheme: Scheme,
+) -> LabelProbabilities<'a> {
+    // The conversion of a label depends on its direct neighbors only.
+    let mut window = predicted[t.saturating_sub(1)..predicted.len().min(t + 2)].to_vec();
+    let center = t.min(1);
+    let mut row: LabelProbabilities<'a> = Vec::new();
+    for (label, probability) in marginals {
+        window[center] = label;
+        let label = convert(&window, scheme).swap_remove(center);
+        match row.iter_mut().find(|(other, _)| *other == label) {
+            Some((_, sum)) => *sum += probability,
+            None => row.push((Cow::Owned(label), probability)),
+        }
+    }
+    row
+}

@@ -1,0 +1,49 @@
+//! The value of `--template`.
+
+use std::path::Path;
+
+use dropchain::corpus::Format;
+use dropchain::template::Template;
+use dropchain::{Error, Result};
+
+use super::arguments::InputArguments;
+
+/// Loads the template for training on `files`; `None` if they hold pre-extracted attributes.
+pub fn load_template(
+    name: Option<&str>,
+    files: &[String],
+    input: &InputArguments,
+) -> Result<Option<Template>> {
+    let format = input.format.map(Format::from);
+    let is_extracted =
+        |file: &String| format.unwrap_or_else(|| Format::guess(file)) == Format::Crfsuite;
+    match (name, files.iter().all(is_extracted)) {
+        (Some(name), false) => find_template(name).map(Some),
+        (None, true) => Ok(None),
+        (Some(_), true) => Err(Error::parameter(
+            "--template: the attributes of CRFsuite files are already extracted; omit this option",
+        )),
+        (None, false) => Err(Error::parameter(
+            "--template is missing; expected a file or the name of a built-in template \
+             (ner, pos, chunk, minimal)",
+        )),
+    }
+}
+
+/// Reads a template from a file, or else finds the built-in one of that name.
+fn find_template(name: &str) -> Result<Template> {
+    let path = Path::new(name);
+    match Template::shipped(name) {
+        // A directory may well be called `ner`.
+        Some(template) if !path.exists() || path.is_dir() => template,
+        None if !path.exists() => {
+            let names: Vec<&str> = Template::shipped_names().collect();
+            Err(Error::parameter(format!(
+                "--template {name}: no such file or built-in template; expected a file, or one \
+                 of {}",
+                names.join(", ")
+            )))
+        }
+        _ => Template::read(path),
+    }
+}

@@ -1,0 +1,355 @@
+//! The training arguments that `train`, `tune` and `bench gradients` share.
+
+use std::path::Path;
+use std::str::FromStr;
+
+use clap::{Args, ValueEnum};
+use dropchain::atomic_file;
+use dropchain::chain::Order;
+use dropchain::corpus::{Format, ReadOptions, read_all};
+use dropchain::model::Precision;
+use dropchain::noise::Engine;
+use dropchain::score::{Boundary, States};
+use dropchain::sentence::Sentence;
+use dropchain::train::{Defaults, NoiseKind, TrainOptions};
+use dropchain::{Error, Result};
+
+use super::arguments::{FormatName, InputArguments, SchemeName, Switch, guess_unlabeled_format};
+
+/// Everything that `train` and `tune` share; strengths and rates are their own.
+#[derive(Clone, Debug, Args)]
+pub struct TrainingArguments {
+    #[command(flatten)]
+    model: ModelArguments,
+    #[command(flatten)]
+    storage: StorageArguments,
+    #[command(flatten)]
+    noise: NoiseArguments,
+    /// Train attributes that always occur together as one: the same model, faster
+    #[arg(long, value_enum, default_value = "on", help_heading = "Training")]
+    collapse: Switch,
+    #[command(flatten)]
+    optimizer: OptimizerArguments,
+    #[command(flatten)]
+    unlabeled: UnlabeledArguments,
+}
+
+impl TrainingArguments {
+    /// Returns the training options, with default strengths and rates.
+    pub fn options(&self) -> Result<TrainOptions> {
+        let mut options = TrainOptions {
+            noise: self.noise.kind(),
+            gradient: match &self.noise.gradient {
+                Some(name) => name.parse()?,
+                None => Engine::Adjoint,
+            },
+            samples: self.noise.samples.unwrap_or(Defaults::SAMPLES),
+            warm_up: self.noise.warm_up,
+            discover: self.unlabeled.discover,
+            collapse: self.collapse.is_on(),
+            precision: self.storage.precision.into(),
+            prune: self.storage.prune,
+            recall_bias: self.storage.recall_bias.0,
+            ..TrainOptions::default()
+        };
+        self.model.apply(&mut options);
+        self.optimizer.apply(&mut options);
+        Ok(options)
+    }
+
+    /// Rejects options that only make sense with noise if there is none.
+    pub fn check_noise_options(&self, has_noise: bool) -> Result<()> {
+        if has_noise {
+            return Ok(());
+        }
+        let option = match (&self.noise.gradient, self.noise.noise) {
+            (Some(name), _) => format!("--gradient {name}"),
+            (None, Some(_)) => "--noise".to_owned(),
+            (None, None) if self.has_unlabeled() => "--unlabeled".to_owned(),
+            (None, None) => return Ok(()),
+        };
+        Err(Error::parameter(format!(
+            "{option}: requires noise; expected --dropout above 0"
+        )))
+    }
+
+    /// Rejects options that only make sense with Monte-Carlo noise if there is none. `seed` is the
+    /// value of a `--seed` that has no other purpose.
+    pub fn check_sampling_options(&self, seed: Option<u64>) -> Result<()> {
+        if matches!(self.noise.noise, Some(NoiseName::MonteCarlo)) {
+            return Ok(());
+        }
+        let option = match (self.noise.samples, seed) {
+            (Some(n), _) => format!("--samples {n}"),
+            (None, Some(n)) => format!("--seed {n}"),
+            (None, None) => return Ok(()),
+        };
+        Err(Error::parameter(format!(
+            "{option}: requires sampling; expected --noise monte-carlo"
+        )))
+    }
+
+    /// Returns true if files of unlabeled text were given.
+    pub fn has_unlabeled(&self) -> bool {
+        !self.unlabeled.unlabeled.is_empty()
+    }
+
+    /// Reads the training files, the development files (`None` without any) and the unlabeled text.
+    pub fn read_corpora(
+        &self,
+        train: &[String],
+        dev: &[String],
+        input: &InputArguments,
+    ) -> Result<TrainingCorpora> {
+        let options = input.read_options();
+        Ok(TrainingCorpora {
+            sentences: read_all(train, &options)?,
+            dev: match dev {
+                [] => None,
+                files => Some(read_all(files, &options)?),
+            },
+            unlabeled: self.unlabeled.read(&options)?,
+        })
+    }
+}
+
+/// The corpora of a training run.
+pub struct TrainingCorpora {
+    pub sentences: Vec<Sentence>,
+    pub dev: Option<Vec<Sentence>>,
+    pub unlabeled: Vec<Sentence>,
+}
+
+/// The structure of the model.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Model")]
+pub struct ModelArguments {
+    /// Label scheme to train with; predictions are converted back to that of the corpus
+    #[arg(long, value_enum, default_value = "raw")]
+    scheme: SchemeName,
+    /// Markov order: 1 scores pairs of adjacent labels (CRF), 0 scores each label on its own
+    #[arg(long, value_enum, default_value = "1")]
+    order: OrderName,
+    /// Weights for the first and the last label of a sentence
+    #[arg(long, value_enum, default_value = "on")]
+    boundary: Switch,
+    /// Attribute-label pairs that get a weight: all, or those observed in the training data
+    #[arg(long, value_enum, default_value = "all")]
+    states: StatesName,
+    /// Ignore attributes that occur at fewer than N tokens
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    min_count: u32,
+}
+
+impl ModelArguments {
+    /// Sets the corresponding training options.
+    pub fn apply(&self, options: &mut TrainOptions) {
+        options.scheme = self.scheme.into();
+        options.order = match self.order {
+            OrderName::Zero => Order::Zero,
+            OrderName::One => Order::One,
+        };
+        options.boundary = match self.boundary {
+            Switch::On => Boundary::On,
+            Switch::Off => Boundary::Off,
+        };
+        options.states = match self.states {
+            StatesName::All => States::All,
+            StatesName::Observed => States::Observed,
+        };
+        options.min_count = self.min_count;
+    }
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum OrderName {
+    #[value(name = "0")]
+    Zero,
+    #[value(name = "1")]
+    One,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum StatesName {
+    All,
+    Observed,
+}
+
+/// How the trained model is stored.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Model")]
+struct StorageArguments {
+    /// Drop attribute weights with an absolute value below EPS
+    ///
+    /// 0.001 typically shrinks a model to a third. With --dev, the score is reported before and
+    /// after pruning.
+    #[arg(
+        long,
+        default_value_t = 0.0,
+        value_name = "EPS",
+        allow_negative_numbers = true
+    )]
+    prune: f64,
+    /// Precision of the stored weights
+    #[arg(long, value_enum, default_value = "f32")]
+    precision: PrecisionName,
+    /// Amount subtracted from the score of `O` when tagging spans; positive values favor recall
+    ///
+    /// `auto` selects the value with the best F1 on --dev, together with the best iteration.
+    /// Without --dev it is 0.
+    #[arg(
+        long,
+        default_value = "auto",
+        value_name = "BIAS",
+        allow_negative_numbers = true
+    )]
+    recall_bias: RecallBias,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum PrecisionName {
+    /// 4 bytes per weight
+    F32,
+    /// 8 bytes per weight, exactly as trained
+    F64,
+}
+
+impl From<PrecisionName> for Precision {
+    fn from(name: PrecisionName) -> Self {
+        match name {
+            PrecisionName::F32 => Self::F32,
+            PrecisionName::F64 => Self::F64,
+        }
+    }
+}
+
+/// A recall bias, or `None` for `auto`.
+#[derive(Clone, Copy, Debug)]
+struct RecallBias(Option<f64>);
+
+impl FromStr for RecallBias {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        if text == "auto" {
+            return Ok(Self(None));
+        }
+        text.parse()
+            .map(|bias| Self(Some(bias)))
+            .map_err(|_| "expected `auto` or a number".to_owned())
+    }
+}
+
+/// The kind of noise and how to compute its penalty.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Regularization")]
+struct NoiseArguments {
+    /// Kind of feature noise [default: dropout]
+    #[arg(long, value_enum)]
+    noise: Option<NoiseName>,
+    /// How to compute the gradient of the noise term [default: adjoint]
+    ///
+    /// `adjoint` and `message` are exact; `window=R` and `local` are approximations.
+    #[arg(long, value_name = "ENGINE")]
+    gradient: Option<String>,
+    /// Monte-Carlo samples per sentence and iteration, 1 to 1000 [default: 4]
+    ///
+    /// Time grows linearly with the number of samples; the sampling error falls with its square
+    /// root.
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    samples: Option<u32>,
+    /// Warm-up iterations without noise [default: 20, or half of --max-iterations if less]
+    #[arg(long, value_name = "N")]
+    warm_up: Option<usize>,
+}
+
+impl NoiseArguments {
+    fn kind(&self) -> NoiseKind {
+        match self.noise {
+            None | Some(NoiseName::Dropout) => NoiseKind::Dropout,
+            Some(NoiseName::Gaussian) => NoiseKind::Gaussian,
+            Some(NoiseName::Additive) => NoiseKind::Additive,
+            Some(NoiseName::MonteCarlo) => NoiseKind::MonteCarlo,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum NoiseName {
+    /// Features are dropped: deterministic second-order approximation
+    Dropout,
+    /// Features are multiplied by Gaussian noise: same approximation
+    Gaussian,
+    /// Gaussian noise is added to every feature, active or not: same approximation
+    Additive,
+    /// Features are actually dropped, at random: slow, for comparison
+    MonteCarlo,
+}
+
+/// When the optimizer stops.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Training")]
+pub struct OptimizerArguments {
+    /// Stop after N iterations [default: train to convergence]
+    #[arg(long, value_name = "N")]
+    max_iterations: Option<usize>,
+    /// Stop after N iterations without a better score on --dev
+    #[arg(long, default_value_t = Defaults::PATIENCE, value_name = "N")]
+    patience: usize,
+}
+
+impl OptimizerArguments {
+    /// Sets the corresponding training options.
+    pub fn apply(&self, options: &mut TrainOptions) {
+        options.max_iterations = self.max_iterations;
+        options.patience = self.patience;
+    }
+}
+
+/// Unlabeled text for semi-supervised training.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Unlabeled text")]
+struct UnlabeledArguments {
+    /// Files of unlabeled text for the noise term; labels in them are ignored
+    ///
+    /// Takes all arguments up to the next option, so put TRAIN first.
+    ///
+    /// Passing the test file is transductive learning: the model has then seen the test sentences,
+    /// so its score does not estimate performance on new text and is comparable only with other
+    /// transductive scores.
+    #[arg(long, num_args = 1.., value_name = "FILE")]
+    unlabeled: Vec<String>,
+    /// Format of the unlabeled text [default: by file name; .txt and - are raw text]
+    #[arg(long, value_enum, value_name = "FORMAT", requires = "unlabeled")]
+    unlabeled_format: Option<FormatName>,
+    /// Keep attributes that occur in unlabeled text only
+    #[arg(long, requires = "unlabeled")]
+    discover: bool,
+}
+
+impl UnlabeledArguments {
+    fn read(&self, input: &ReadOptions) -> Result<Vec<Sentence>> {
+        let format = self.unlabeled_format.map(Format::from);
+        let mut sentences = Vec::new();
+        for file in &self.unlabeled {
+            let options = ReadOptions {
+                format: Some(format.unwrap_or_else(|| guess_unlabeled_format(file))),
+                unlabeled: true,
+                ..input.clone()
+            };
+            sentences.extend(read_all(std::slice::from_ref(file), &options)?);
+        }
+        Ok(sentences)
+    }
+}
+
+/// Rejects a log that would overwrite the model.
+pub fn check_log(log: &Path, model: &Path) -> Result<()> {
+    if atomic_file::is_same_file(log, model) {
+        return Err(Error::parameter(format!(
+            "--log {}: this is the model file; expected a different file",
+            log.display()
+        )));
+    }
+    Ok(())
+}

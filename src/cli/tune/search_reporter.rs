@@ -1,0 +1,94 @@
+//! Reports the progress of a search to the terminal.
+
+use std::sync::OnceLock;
+
+use dropchain::tune::{Observer, Plan, Rung, RungEnd, Stage, Standing};
+
+use super::results::train_flags;
+use crate::cli::progress::Progress;
+use crate::cli::training_reporter::{format_megabytes, format_score};
+
+/// Maximum number of progress reports per rung.
+const REPORTS_PER_RUNG: usize = 12;
+
+/// Writes the events of a search to the terminal.
+pub struct SearchReporter<'a> {
+    progress: &'a Progress,
+    templates: &'a [String],
+    started: OnceLock<(Plan, Vec<Rung>)>,
+}
+
+impl<'a> SearchReporter<'a> {
+    pub fn new(progress: &'a Progress, templates: &'a [String]) -> Self {
+        Self {
+            progress,
+            templates,
+            started: OnceLock::new(),
+        }
+    }
+
+    /// Returns how the work was distributed; `None` before the search has started.
+    pub fn plan(&self) -> Option<Plan> {
+        self.started.get().map(|started| started.0)
+    }
+
+    fn rungs(&self) -> usize {
+        self.started.get().map_or(0, |started| started.1.len())
+    }
+}
+
+impl Observer for SearchReporter<'_> {
+    fn start(&self, plan: &Plan, rungs: &[Rung]) {
+        let describe = |rung: &Rung| match rung.iterations {
+            Some(iterations) => format!("{} for {iterations} iterations", rung.configurations),
+            None => format!("{} until convergence", rung.configurations),
+        };
+        let descriptions: Vec<String> = rungs.iter().map(describe).collect();
+        let mut memory = plan.data + plan.trainings * plan.training;
+        if !plan.in_files {
+            memory += plan.waiting;
+        }
+        self.progress.println(&format!(
+            "configurations: {}; {} in parallel; about {} of memory",
+            descriptions.join(", "),
+            plan.trainings,
+            format_megabytes(memory)
+        ));
+        if plan.in_files {
+            self.progress.println(
+                "keeping weights in temporary files: those of all configurations do not fit in \
+                 memory",
+            );
+        }
+        let _ = self.started.set((*plan, rungs.to_vec()));
+    }
+
+    fn progress(&self, stage: Stage, done: usize, total: usize) {
+        let stage = match stage {
+            Stage::Beginnings => "warm-up".to_owned(),
+            Stage::Rung(number) => format!("rung {} of {}", number + 1, self.rungs()),
+            Stage::Refit(iterations) => {
+                return self.progress.update(format!(
+                    "training the best configuration on all data for {iterations} iterations"
+                ));
+            }
+        };
+        if done == total || done.is_multiple_of(total.div_ceil(REPORTS_PER_RUNG)) {
+            self.progress
+                .update(format!("{stage}: {done} of {total} training runs done"));
+        }
+    }
+
+    fn rung(&self, end: &RungEnd) {
+        let best = end.standings.iter().min_by(|a, b| a.compare(b));
+        let scored = |best: &Standing| Some((best.configuration, best.score?));
+        if let Some((configuration, score)) = best.and_then(scored) {
+            self.progress.println(&format!(
+                "best of {} so far: {} with {}",
+                end.standings.len(),
+                format_score(score),
+                train_flags(&configuration, self.templates, false)
+            ));
+        }
+    }
+}
