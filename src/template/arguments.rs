@@ -1,73 +1,77 @@
-//! The arguments of a function, taken one kind after the other, in any order.
+//! The arguments of a function call. They are consumed by type, so their order does not matter.
 
 use std::ops::RangeInclusive;
 
-use super::functions::{
-    FUNCTIONS, check_offset, column_named, expression, is_plain_column, unescape,
-};
-use super::lexer::Spot;
+use super::input::{ColumnRef, TextInput};
+use super::lexer::LineLocation;
 use super::shape::{SHAPES, Shape};
-use super::syntax::{ColumnRef, Expression, Function, Part, Text};
+use super::source_regex::SourceRegex;
+use super::syntax::{FUNCTIONS, is_bare_column_name, unescape};
+use super::template_function::{SubstringKind, TemplateFunction};
 use crate::error::Result;
 
-/// Longest prefix, suffix, n-gram, and path of a cluster, in characters.
+/// Maximum length of a prefix, suffix, n-gram or cluster path prefix, in characters.
 const MAX_LENGTH: i32 = 32;
 
-/// Largest factor of numbers.
+/// Largest factor that numbers can be scaled by.
 const MAX_SCALE: f64 = 1e6;
 
-/// A function or a column as written, before its arguments are understood.
+/// Largest distance between the current token and the position of a term.
+const MAX_OFFSET: i32 = 100;
+
+/// A call of a function, or a column, as parsed, before its arguments are interpreted.
 #[derive(Clone, Debug)]
-pub(super) struct Call<'a> {
+pub(super) struct FunctionCall<'a> {
     pub name: &'a str,
     pub column: u64,
-    /// What stood in round brackets, if there were any.
+    /// The contents of the parentheses, if there are any.
     pub arguments: Option<Vec<Argument<'a>>>,
-    /// What stood in square brackets.
+    /// The offset in square brackets.
     pub offset: Option<i32>,
 }
 
-/// An argument and the column where it stands.
+/// An argument and its column in the line.
 #[derive(Clone, Debug)]
 pub(super) struct Argument<'a> {
     pub column: u64,
-    pub value: Value<'a>,
+    pub value: ArgumentValue<'a>,
 }
 
-/// What an argument can be.
+/// The value of an argument.
 #[derive(Clone, Debug)]
-pub(super) enum Value<'a> {
+pub(super) enum ArgumentValue<'a> {
+    /// A range of integers; of one integer if both ends are equal.
     Range(i32, i32),
-    /// A number with a fraction, as written.
+    /// A number with a fractional part, as written.
     Decimal(&'a str),
     Quoted(&'a str),
-    Call(Call<'a>),
+    Call(FunctionCall<'a>),
 }
 
-/// The arguments of a call that are not taken yet.
+/// The arguments of a call that have not been consumed yet.
 pub(super) struct Arguments<'a> {
     pub name: &'a str,
     column: u64,
     rest: Vec<Argument<'a>>,
-    /// The position that stood outside, or inside with the text.
+    /// The offset of the call or of its text argument.
     pub offset: Option<i32>,
-    pub spot: Spot<'a>,
+    pub location: LineLocation<'a>,
 }
 
 impl<'a> Arguments<'a> {
-    /// All arguments of `call`.
-    pub(super) fn of(call: Call<'a>, spot: Spot<'a>) -> Self {
+    /// Returns all arguments of `call`.
+    pub(super) fn new(call: FunctionCall<'a>, location: LineLocation<'a>) -> Self {
         Self {
             name: call.name,
             column: call.column,
             rest: call.arguments.unwrap_or_default(),
             offset: call.offset,
-            spot,
+            location,
         }
     }
 
-    fn fault<T>(&self, column: u64, message: impl Into<String>) -> Result<T> {
-        Err(self.spot.fault(column, message))
+    fn error<T>(&self, column: u64, message: impl Into<String>) -> Result<T> {
+        Err(self.location.error(column, message))
     }
 
     fn example(&self) -> &'static str {
@@ -75,8 +79,8 @@ impl<'a> Arguments<'a> {
         found.map_or("word", |(_, example)| example)
     }
 
-    /// Takes the first argument that `pick` accepts, with its column.
-    fn take<T>(&mut self, pick: impl Fn(&Value<'a>) -> Option<T>) -> Option<(T, u64)> {
+    /// Consumes the first argument that `pick` accepts. Returns it with its column.
+    fn take<T>(&mut self, pick: impl Fn(&ArgumentValue<'a>) -> Option<T>) -> Option<(T, u64)> {
         for i in 0..self.rest.len() {
             if let Some(found) = pick(&self.rest[i].value) {
                 return Some((found, self.rest.remove(i).column));
@@ -85,165 +89,174 @@ impl<'a> Arguments<'a> {
         None
     }
 
-    fn need<T>(&mut self, what: &str, pick: impl Fn(&Value<'a>) -> Option<T>) -> Result<(T, u64)> {
+    /// Like [`Arguments::take`], for a required argument.
+    fn require<T>(
+        &mut self,
+        what: &str,
+        pick: impl Fn(&ArgumentValue<'a>) -> Option<T>,
+    ) -> Result<(T, u64)> {
         match self.take(pick) {
             Some(found) => Ok(found),
             None => {
                 let message = format!("'{}' needs {what}, as in {}", self.name, self.example());
-                self.fault(self.column, message)
+                self.error(self.column, message)
             }
         }
     }
 
     fn quoted(&mut self, what: &str) -> Result<(&'a str, u64)> {
-        self.need(what, |value| match value {
-            Value::Quoted(text) => Some(*text),
+        self.require(what, |value| match value {
+            ArgumentValue::Quoted(text) => Some(*text),
             _ => None,
         })
     }
 
-    /// Nothing may be left over.
+    /// Checks that all arguments have been consumed.
     pub(super) fn finish(&self) -> Result<()> {
         let Some(argument) = self.rest.first() else {
             return Ok(());
         };
         let found = match &argument.value {
-            Value::Range(first, last) if first == last => first.to_string(),
-            Value::Range(first, last) => format!("{first}..{last}"),
-            Value::Decimal(text) => (*text).to_owned(),
-            Value::Quoted(text) => format!("\"{text}\""),
-            Value::Call(call) => call.name.to_owned(),
+            ArgumentValue::Range(first, last) if first == last => first.to_string(),
+            ArgumentValue::Range(first, last) => format!("{first}..{last}"),
+            ArgumentValue::Decimal(text) => (*text).to_owned(),
+            ArgumentValue::Quoted(text) => format!("\"{text}\""),
+            ArgumentValue::Call(call) => call.name.to_owned(),
         };
         let message = format!(
             "'{}' does not take the argument {found}; expected {}",
             self.name,
             self.example()
         );
-        self.fault(argument.column, message)
+        self.error(argument.column, message)
     }
 
-    /// The text to read: a column, `lower` or `lower(column)`; by default the word.
-    pub(super) fn text(&mut self) -> Result<Text> {
+    /// Consumes the input: a column, `lower` or `lower(column)`. The default is the word.
+    pub(super) fn input(&mut self) -> Result<TextInput> {
         let call = self.take(|value| match value {
-            Value::Call(call) => Some(call.clone()),
+            ArgumentValue::Call(call) => Some(call.clone()),
             _ => None,
         });
         match call {
-            None => Ok(Text::plain(ColumnRef::Word)),
-            Some((call, _)) => self.text_of(call),
+            None => Ok(TextInput::verbatim(ColumnRef::Word)),
+            Some((call, _)) => self.input_from_call(call),
         }
     }
 
-    fn text_of(&mut self, call: Call<'a>) -> Result<Text> {
+    fn input_from_call(&mut self, call: FunctionCall<'a>) -> Result<TextInput> {
         let (name, column) = (call.name, call.column);
-        let mut inner = Arguments::of(call, self.spot);
-        let text = match name {
-            "column" => inner.column_text()?,
-            "lower" => inner.lower_text()?,
-            name if is_plain_column(name) => Text::plain(column_named(name)),
+        let mut inner = Arguments::new(call, self.location);
+        let input = match name {
+            "column" => inner.column_input()?,
+            "lower" => inner.lower_input()?,
+            name if is_bare_column_name(name) => TextInput::verbatim(ColumnRef::from_name(name)),
             name => {
                 let message = format!(
                     "'{}' reads a column, lower or lower(column), not '{name}'",
                     self.name
                 );
-                return self.fault(column, message);
+                return self.error(column, message);
             }
         };
-        self.close(&inner)?;
-        Ok(text)
+        self.finish_inner(&inner)?;
+        Ok(input)
     }
 
-    /// Ends the arguments of an argument; a position there is the position of the whole.
-    fn close(&mut self, inner: &Arguments<'a>) -> Result<()> {
+    /// Finishes the arguments of an argument, whose offset becomes that of the whole call.
+    fn finish_inner(&mut self, inner: &Arguments<'a>) -> Result<()> {
         inner.finish()?;
         if self.offset.is_some() && inner.offset.is_some() {
-            return self.fault(
+            return self.error(
                 inner.column,
-                "a position stands inside and outside the brackets; expected one of them",
+                "a position is given both inside and outside the parentheses; expected only one",
             );
         }
         self.offset = self.offset.or(inner.offset);
         Ok(())
     }
 
-    /// The arguments of `lower`.
-    pub(super) fn lower_text(&mut self) -> Result<Text> {
-        let text = self.text()?;
-        if text.lower {
-            return self.fault(self.column, "'lower' reads a column, not 'lower'");
+    /// Consumes the arguments of `lower`.
+    pub(super) fn lower_input(&mut self) -> Result<TextInput> {
+        let input = self.input()?;
+        if input.lower {
+            return self.error(self.column, "'lower' reads a column, not 'lower'");
         }
-        Ok(Text {
+        Ok(TextInput {
             lower: true,
-            ..text
+            ..input
         })
     }
 
-    /// The arguments of `column`.
-    pub(super) fn column_text(&mut self) -> Result<Text> {
+    /// Consumes the arguments of `column`.
+    pub(super) fn column_input(&mut self) -> Result<TextInput> {
         let what = "a number from 0 or a name in quotes";
-        let (column, at) = self.need(what, |value| match value {
-            Value::Range(first, last) if first == last && *first >= 0 => {
+        let (column, at) = self.require(what, |value| match value {
+            ArgumentValue::Range(first, last) if first == last && *first >= 0 => {
                 Some(Ok(ColumnRef::Number(*first as usize)))
             }
-            Value::Quoted(text) => Some(unescape(text).map(|name| column_named(&name))),
+            ArgumentValue::Quoted(text) => {
+                Some(unescape(text).map(|name| ColumnRef::from_name(&name)))
+            }
             _ => None,
         })?;
-        let column = column.map_err(|message| self.spot.fault(at, message))?;
+        let column = column.map_err(|message| self.location.error(at, message))?;
         if column == ColumnRef::Name(String::new()) {
-            return self.fault(at, "a column's name cannot be empty");
+            return self.error(at, "a column's name cannot be empty");
         }
-        Ok(Text::plain(column))
+        Ok(TextInput::verbatim(column))
     }
 
-    /// `value` reads a column or the length of a text.
-    pub(super) fn number(&mut self) -> Result<Function> {
-        let (call, column) = self.need("a column", |value| match value {
-            Value::Call(call) => Some(call.clone()),
+    /// Consumes the argument of `value`: a column or the length of a text.
+    pub(super) fn numeric_value(&mut self) -> Result<TemplateFunction> {
+        let (call, column) = self.require("a column", |value| match value {
+            ArgumentValue::Call(call) => Some(call.clone()),
             _ => None,
         })?;
         if call.name != "length" {
-            let text = self.text_of(call)?;
-            if text.lower {
-                return self.fault(column, "'value' reads a column or length, not 'lower'");
+            let input = self.input_from_call(call)?;
+            if input.lower {
+                return self.error(column, "'value' reads a column or length, not 'lower'");
             }
-            return Ok(Function::Value(text, false));
+            return Ok(TemplateFunction::Value(input));
         }
-        let mut inner = Arguments::of(call, self.spot);
-        let text = inner.text()?;
-        self.close(&inner)?;
-        Ok(Function::Value(text, true))
+        let mut inner = Arguments::new(call, self.location);
+        let input = inner.input()?;
+        self.finish_inner(&inner)?;
+        Ok(TemplateFunction::LengthValue(input))
     }
 
-    /// The kind of shape, if one is named.
+    /// Consumes the name of a shape, [`Shape::Long`] by default.
     pub(super) fn shape(&mut self) -> Result<Shape> {
-        let kind = self.take(|value| match value {
-            Value::Call(call) if call.arguments.is_none() && call.offset.is_none() => SHAPES
-                .iter()
-                .find(|(name, _)| *name == call.name)
-                .map(|(_, shape)| *shape),
+        let shape = self.take(|value| match value {
+            ArgumentValue::Call(call) if call.arguments.is_none() && call.offset.is_none() => {
+                SHAPES
+                    .iter()
+                    .find(|(name, _)| *name == call.name)
+                    .map(|(_, shape)| *shape)
+            }
             _ => None,
         });
-        Ok(kind.map_or(Shape::Long, |(shape, _)| shape))
+        Ok(shape.map_or(Shape::Long, |(shape, _)| shape))
     }
 
     fn range(&mut self, what: &str) -> Result<(RangeInclusive<i32>, u64)> {
-        let ((first, last), column) = self.need(what, |value| match value {
-            Value::Range(first, last) => Some((*first, *last)),
+        let ((first, last), column) = self.require(what, |value| match value {
+            ArgumentValue::Range(first, last) => Some((*first, *last)),
             _ => None,
         })?;
         if first > last {
             let message = format!("the range {first}..{last} is empty; expected {last}..{first}");
-            return self.fault(column, message);
+            return self.error(column, message);
         }
         Ok((first..=last, column))
     }
 
-    /// Lengths, then the text.
-    pub(super) fn parts(&mut self, part: Part) -> Result<Function> {
+    /// Consumes the lengths and the input of a substring function.
+    pub(super) fn substrings(&mut self, kind: SubstringKind) -> Result<TemplateFunction> {
         let (range, column) = self.range("a length or a range of lengths")?;
         self.check_length(*range.start(), column)?;
         self.check_length(*range.end(), column)?;
-        Ok(Function::Parts(part, range, self.text()?))
+        Ok(TemplateFunction::Substrings(kind, range, self.input()?))
     }
 
     fn check_length(&self, length: i32, column: u64) -> Result<()> {
@@ -251,88 +264,98 @@ impl<'a> Arguments<'a> {
             return Ok(());
         }
         let message = format!("the length {length} is not allowed; expected 1 to {MAX_LENGTH}");
-        self.fault(column, message)
+        self.error(column, message)
     }
 
-    /// The positions of a bag.
+    /// Consumes the window of a bag.
     pub(super) fn window(&mut self) -> Result<RangeInclusive<i32>> {
         let (range, column) = self.range("a range of positions")?;
         for offset in [*range.start(), *range.end()] {
-            check_offset(offset, self.spot, column)?;
+            check_offset(offset, self.location, column)?;
         }
         Ok(range)
     }
 
-    /// Any number of lengths, none twice.
+    /// Consumes any number of distinct lengths.
     pub(super) fn lengths(&mut self) -> Result<Vec<i32>> {
         let mut lengths = Vec::new();
         while let Some((length, column)) = self.take(|value| match value {
-            Value::Range(first, last) if first == last => Some(*first),
+            ArgumentValue::Range(first, last) if first == last => Some(*first),
             _ => None,
         }) {
             self.check_length(length, column)?;
             if lengths.contains(&length) {
-                return self.fault(column, format!("the length {length} is given twice"));
+                return self.error(column, format!("the length {length} is given twice"));
             }
             lengths.push(length);
         }
         Ok(lengths)
     }
 
-    /// What stands in an argument such as `first(1000)`, and where.
-    fn setting(&mut self, name: &str) -> Result<Option<(Value<'a>, u64)>> {
-        let setting = self.take(|value| match value {
-            Value::Call(call) if call.name == name && call.offset.is_none() => {
+    /// Consumes a named argument such as `first(1000)`. Returns its value and column.
+    fn named(&mut self, name: &str) -> Result<Option<(ArgumentValue<'a>, u64)>> {
+        let named = self.take(|value| match value {
+            ArgumentValue::Call(call) if call.name == name && call.offset.is_none() => {
                 call.arguments.clone()
             }
             _ => None,
         });
-        match setting {
+        match named {
             None => Ok(None),
             Some((arguments, column)) => match &arguments[..] {
                 [argument] => Ok(Some((argument.value.clone(), argument.column))),
-                _ => self.fault(column, format!("'{name}' takes one number")),
+                _ => self.error(column, format!("'{name}' takes one number")),
             },
         }
     }
 
-    /// How many lines of a file to read.
+    /// Consumes `first(N)`, the number of vectors to read.
     pub(super) fn first(&mut self) -> Result<Option<usize>> {
-        match self.setting("first")? {
+        match self.named("first")? {
             None => Ok(None),
-            Some((Value::Range(lines, last), _)) if lines == last && lines > 0 => {
+            Some((ArgumentValue::Range(lines, last), _)) if lines == last && lines > 0 => {
                 Ok(Some(lines as usize))
             }
-            Some((_, column)) => self.fault(column, "'first' takes a whole number from 1"),
+            Some((_, column)) => self.error(column, "'first' takes a positive integer"),
         }
     }
 
-    /// What to multiply numbers by.
+    /// Consumes `scale(X)`, a factor.
     pub(super) fn scale(&mut self) -> Result<Option<f64>> {
-        let Some((value, column)) = self.setting("scale")? else {
+        let Some((value, column)) = self.named("scale")? else {
             return Ok(None);
         };
         let factor = match value {
-            Value::Range(first, last) if first == last => Some(f64::from(first)),
-            Value::Decimal(text) => text.parse().ok(),
+            ArgumentValue::Range(first, last) if first == last => Some(f64::from(first)),
+            ArgumentValue::Decimal(text) => text.parse().ok(),
             _ => None,
         };
         match factor.filter(|factor| (1e-6..=MAX_SCALE).contains(factor)) {
             Some(factor) => Ok(Some(factor)),
-            None => self.fault(column, "'scale' takes a number from 0.000001 to 1000000"),
+            None => self.error(column, "'scale' takes a number from 0.000001 to 1000000"),
         }
     }
 
-    /// A file name and where it stands.
+    /// Consumes a file name. Returns it with its column.
     pub(super) fn file(&mut self) -> Result<(String, u64)> {
         let (raw, column) = self.quoted("a file name in quotes")?;
-        let name = unescape(raw).map_err(|message| self.spot.fault(column, message))?;
+        let name = unescape(raw).map_err(|message| self.location.error(column, message))?;
         Ok((name, column))
     }
 
-    /// A regular expression.
-    pub(super) fn expression(&mut self) -> Result<Expression> {
+    /// Consumes a regular expression.
+    pub(super) fn expression(&mut self) -> Result<SourceRegex> {
         let (source, column) = self.quoted("a regular expression in quotes")?;
-        expression(source).map_err(|message| self.spot.fault(column, message))
+        SourceRegex::new(source).map_err(|message| self.location.error(column, message))
     }
+}
+
+/// Checks that the position of a term is in range.
+pub(super) fn check_offset(offset: i32, location: LineLocation<'_>, column: u64) -> Result<()> {
+    if offset.unsigned_abs() <= MAX_OFFSET.unsigned_abs() {
+        return Ok(());
+    }
+    let message =
+        format!("the position {offset} is out of range; expected -{MAX_OFFSET} to {MAX_OFFSET}");
+    Err(location.error(column, message))
 }

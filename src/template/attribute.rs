@@ -1,88 +1,94 @@
-//! An attribute of a token: not its name but what the name is put together of.
+//! Attributes of a token, represented by the parts of their names.
 
 use std::cell::Cell;
 
-use super::extract::Compiled;
+use super::compiled::CompiledTemplate;
+use super::syntax::escape_value;
 use super::workspace::Workspace;
 use crate::fingerprint::{self, Fingerprinter, append};
 
-/// An attribute of a token. Its name is written only where it is asked for.
+/// An attribute of a token. Its name is assembled on request only.
 #[derive(Clone, Copy, Debug)]
-pub struct Attribute<'a>(Parts<'a>);
+pub struct Attribute<'a>(AttributeForm<'a>);
 
 #[derive(Clone, Copy, Debug)]
-enum Parts<'a> {
-    Name(&'a [u8], Fingerprinter),
-    /// What a template line makes of one value for each of its slots, by number.
-    Line(&'a Compiled, &'a [u32], &'a Workspace),
+enum AttributeForm<'a> {
+    Named(&'a [u8], Fingerprinter),
+    /// A template with one value, by index, for each of its terms.
+    Template(&'a CompiledTemplate, &'a [u32], &'a Workspace),
 }
 
 impl<'a> Attribute<'a> {
-    /// The attribute `name`, with its fingerprint at `base`.
+    /// Creates an attribute from its name.
     #[must_use]
-    pub(crate) fn named(name: &'a [u8], base: Fingerprinter) -> Self {
-        Self(Parts::Name(name, base))
+    pub(crate) fn named(name: &'a [u8], fingerprinter: Fingerprinter) -> Self {
+        Self(AttributeForm::Named(name, fingerprinter))
     }
 
-    /// The attribute that a template line makes of one value for each of its slots.
+    /// Creates an attribute from a template and one value for each of its terms.
     #[inline(always)]
-    pub(super) fn of_line(line: &'a Compiled, values: &'a [u32], ws: &'a Workspace) -> Self {
-        Self(Parts::Line(line, values, ws))
+    pub(super) fn from_template(
+        template: &'a CompiledTemplate,
+        values: &'a [u32],
+        ws: &'a Workspace,
+    ) -> Self {
+        Self(AttributeForm::Template(template, values, ws))
     }
 
-    /// The key of its name: 64 bits that depend on the name alone.
+    /// Returns the 64-bit key of the attribute, a function of its name and the fingerprinter.
     #[inline]
     #[must_use]
     pub(crate) fn key(&self) -> u64 {
-        let print = match self.0 {
-            Parts::Name(name, base) => base.fingerprint(name),
-            Parts::Line(line, values, ws) => {
-                let slots = line.slots.iter().zip(values);
-                slots.fold(line.print, |print, (slot, &value)| {
-                    let item = ws.item(value);
-                    let piece = if line.escape && item.special {
-                        ws.escaped(*item)
+        let fingerprint = match self.0 {
+            AttributeForm::Named(name, fingerprinter) => fingerprinter.fingerprint(name),
+            AttributeForm::Template(template, values, ws) => {
+                let terms = template.terms.iter().zip(values);
+                terms.fold(template.head_fingerprint, |fingerprint, (term, &value)| {
+                    let value = ws.value(value);
+                    let fragment = if template.escape && value.needs_escape {
+                        ws.escaped_fragment(*value)
                     } else {
-                        item.piece
+                        value.fragment
                     };
-                    let print = append(print, piece);
-                    if slot.after.is_empty() {
-                        print
+                    let fingerprint = append(fingerprint, fragment);
+                    if term.literal.is_empty() {
+                        fingerprint
                     } else {
-                        append(print, slot.piece)
+                        append(fingerprint, term.literal_fragment)
                     }
                 })
             }
         };
-        fingerprint::key(print)
+        fingerprint::key(fingerprint)
     }
 
-    /// A number that stays with the attribute as long as the workspace remembers it, 0 at first:
-    /// room for what was found out about it. Only attributes that come again and again have one.
+    /// Returns a number, initially 0, in which a sink can memoize the result of looking the
+    /// attribute up. It lives as long as the workspace memoizes the word. Only attributes that
+    /// depend on a single word have a memo.
     #[inline]
     #[must_use]
     pub fn memo(&self) -> Option<&'a Cell<u64>> {
         match self.0 {
-            Parts::Line(Compiled { memo, .. }, &[value], ws) => {
-                memo.map(|line| ws.memo(*ws.item(value), line))
+            AttributeForm::Template(CompiledTemplate { memo, .. }, &[value], ws) => {
+                memo.map(|index| ws.memo(*ws.value(value), index))
             }
             _ => None,
         }
     }
 
-    /// Appends its name.
+    /// Appends the name to `out`.
     pub fn write(&self, out: &mut Vec<u8>) {
-        self.pieces(&mut |piece| {
-            out.extend_from_slice(piece);
+        self.for_each_part(&mut |part| {
+            out.extend_from_slice(part);
             true
         });
     }
 
-    /// Whether it has this name.
+    /// Returns whether the attribute has this name.
     #[must_use]
     pub fn has_name(&self, name: &[u8]) -> bool {
         let mut rest = name;
-        let all = self.pieces(&mut |piece| match rest.strip_prefix(piece) {
+        let all = self.for_each_part(&mut |part| match rest.strip_prefix(part) {
             Some(after) => {
                 rest = after;
                 true
@@ -92,34 +98,26 @@ impl<'a> Attribute<'a> {
         all && rest.is_empty()
     }
 
-    /// Gives the pieces of the name to `take` as long as it says yes; whether it always did.
+    /// Feeds the parts of the name to `take` until it returns `false`. Returns whether it never
+    /// did.
     #[inline]
-    fn pieces(&self, take: &mut impl FnMut(&[u8]) -> bool) -> bool {
+    fn for_each_part(&self, take: &mut impl FnMut(&[u8]) -> bool) -> bool {
         match self.0 {
-            Parts::Name(name, _) => take(name),
-            Parts::Line(line, values, ws) => {
-                let mut slots = line.slots.iter().zip(values);
-                take(&line.head)
-                    && slots.all(|(slot, &value)| {
-                        let item = ws.item(value);
-                        let text = ws.text(*item).as_bytes();
-                        let written = if line.escape && item.special {
-                            escaped(text, take)
+            AttributeForm::Named(name, _) => take(name),
+            AttributeForm::Template(template, values, ws) => {
+                let mut terms = template.terms.iter().zip(values);
+                take(&template.head)
+                    && terms.all(|(term, &value)| {
+                        let value = ws.value(value);
+                        let text = ws.text(*value).as_bytes();
+                        let taken = if template.escape && value.needs_escape {
+                            escape_value(text, take)
                         } else {
                             take(text)
                         };
-                        written && (slot.after.is_empty() || take(&slot.after))
+                        taken && (term.literal.is_empty() || take(&term.literal))
                     })
             }
         }
     }
-}
-
-/// Gives a text to `take` with a backslash before what has a meaning in names.
-pub(super) fn escaped(text: &[u8], take: &mut impl FnMut(&[u8]) -> bool) -> bool {
-    text.iter().all(|byte| match byte {
-        b'|' => take(br"\|"),
-        b'\\' => take(br"\\"),
-        _ => take(std::slice::from_ref(byte)),
-    })
 }

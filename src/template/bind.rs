@@ -1,16 +1,19 @@
-//! Templates meet the columns of a corpus: functions become views, each computed once.
+//! Binds templates to the columns of a corpus.
 
 use std::sync::Arc;
 
 use hashbrown::HashMap;
 
-use super::extract::{Asked, Compiled, Extractor, Slot};
-use super::functions;
-use super::lexer::Spot;
-use super::shape::{Known, SHAPES};
-use super::syntax::{ColumnRef, Condition, Form, Function, Line, Term, Test, Text};
+use super::ast::{Condition, ConditionTest, TemplateLine, Term};
+use super::bound_function::BoundFunction;
+use super::compiled::{CompiledCondition, CompiledTemplate, CompiledTerm};
+use super::extractor::Extractor;
+use super::input::{ColumnRef, TextInput};
+use super::lexer::LineLocation;
+use super::shape::{KnownWords, SHAPES};
+use super::syntax::function_names;
+use super::template_function::{TemplateFunction, TextFunction};
 use super::text::did_you_mean;
-use super::view::View;
 use crate::error::Result;
 use crate::fingerprint::{EMPTY, Fingerprinter};
 use crate::sentence::Schema;
@@ -21,165 +24,171 @@ use crate::sentence::Schema;
 ///
 /// [`crate::Error::Input`] at a template that reads a missing column or the labels.
 pub(super) fn bind(
-    lines: &[Line],
+    lines: &[TemplateLine],
     file: &str,
     schema: &Schema,
-    known: &Arc<Known>,
+    known: &Arc<KnownWords>,
 ) -> Result<Extractor> {
     let mut binder = Binder {
         schema,
         known,
-        views: Vec::new(),
-        numbers: HashMap::new(),
+        functions: Vec::new(),
+        indices: HashMap::new(),
     };
-    let mut compiled = Vec::with_capacity(lines.len());
+    let mut templates = Vec::with_capacity(lines.len());
     for line in lines {
-        let spot = Spot {
+        let location = LineLocation {
             file,
             line: line.number,
         };
-        let mut slots = Vec::with_capacity(line.pieces.len());
-        for piece in &line.pieces {
-            slots.push(Slot {
-                view: binder.function(&piece.term, spot)?,
-                position: piece.term.position,
-                after: piece.after.as_bytes().into(),
-                piece: Fingerprinter::default().fragment(b""),
-            });
-        }
-        let mut conditions = Vec::with_capacity(line.conditions.len());
-        for condition in &line.conditions {
-            conditions.push(Asked {
-                view: binder.condition(condition, spot)?,
-                position: condition.term.position,
-                negated: condition.negated,
-            });
-        }
-        compiled.push(Compiled {
-            node: line.node,
-            edge: line.edge,
-            head: line.head.as_bytes().into(),
-            print: EMPTY,
-            slots,
-            escape: line.escape,
-            conditions,
-            memo: None,
-        });
+        templates.push(binder.line(line, location)?);
     }
-    Ok(Extractor::new(binder.views, compiled, schema))
-}
-
-/// Where `column` lies in `schema`.
-pub(super) fn position(column: &ColumnRef, schema: &Schema) -> Option<usize> {
-    match column {
-        ColumnRef::Word => {
-            let first = (schema.width() > 0).then_some(0);
-            schema.position("word").or(first)
-        }
-        ColumnRef::Name(name) => schema.position(name),
-        ColumnRef::Number(number) => (*number < schema.width()).then_some(*number),
-    }
+    Ok(Extractor::new(binder.functions, templates, schema))
 }
 
 struct Binder<'a> {
     schema: &'a Schema,
-    known: &'a Arc<Known>,
-    views: Vec<View>,
-    numbers: HashMap<String, usize>,
+    known: &'a Arc<KnownWords>,
+    functions: Vec<BoundFunction>,
+    indices: HashMap<String, usize>, // canonical text → index in `functions`
 }
 
 impl Binder<'_> {
-    /// The number of the view `make` under the name `key`, which is the same view wherever it
-    /// comes.
-    fn intern(&mut self, key: String, view: View) -> usize {
-        let views = &mut self.views;
-        *self.numbers.entry(key).or_insert_with(|| {
-            views.push(view);
-            views.len() - 1
+    fn line(
+        &mut self,
+        line: &TemplateLine,
+        location: LineLocation<'_>,
+    ) -> Result<CompiledTemplate> {
+        let mut terms = Vec::with_capacity(line.parts.len());
+        for part in &line.parts {
+            terms.push(CompiledTerm {
+                function: self.function(&part.term, location)?,
+                position: part.term.position,
+                literal: part.literal.as_bytes().into(),
+                literal_fragment: Fingerprinter::default().fragment(b""),
+            });
+        }
+        let mut conditions = Vec::with_capacity(line.conditions.len());
+        for condition in &line.conditions {
+            conditions.push(CompiledCondition {
+                function: self.condition(condition, location)?,
+                position: condition.term.position,
+                negated: condition.negated,
+            });
+        }
+        Ok(CompiledTemplate {
+            node: line.node,
+            edge: line.edge,
+            head: line.head.as_bytes().into(),
+            head_fingerprint: EMPTY,
+            terms,
+            escape: line.escape,
+            conditions,
+            memo: None,
         })
     }
 
-    fn column(&self, column: &ColumnRef, at: u64, spot: Spot<'_>) -> Result<usize> {
+    /// Returns the index of the function with the canonical text `key`, adding it if necessary.
+    fn intern(&mut self, key: String, function: BoundFunction) -> usize {
+        let functions = &mut self.functions;
+        *self.indices.entry(key).or_insert_with(|| {
+            functions.push(function);
+            functions.len() - 1
+        })
+    }
+
+    /// Returns the index of a column, which a term at column `at` of the line reads.
+    fn column(&self, column: &ColumnRef, at: u64, location: LineLocation<'_>) -> Result<usize> {
         let names = self.schema.names();
-        let Some(position) = position(column, self.schema) else {
+        let Some(index) = column.index(self.schema) else {
             let listed = names.join(" ");
             let message = match column {
                 ColumnRef::Name(name) => {
-                    let mut known: Vec<&str> = functions::names().collect();
-                    known.extend(SHAPES.iter().map(|(shape, _)| *shape));
-                    known.extend(names.iter().map(String::as_str));
-                    let near = did_you_mean(name, known);
-                    format!("the input has no column '{name}', only {listed}{near}")
+                    let mut candidates: Vec<&str> = function_names().collect();
+                    candidates.extend(SHAPES.iter().map(|(shape, _)| *shape));
+                    candidates.extend(names.iter().map(String::as_str));
+                    let suggestion = did_you_mean(name, candidates);
+                    format!("the input has no column '{name}', only {listed}{suggestion}")
                 }
                 _ => format!(
-                    "the input has no {column}; it has {} ({listed})",
+                    "the input has no {column}; it has {} columns ({listed})",
                     names.len()
                 ),
             };
-            return Err(spot.fault(at, message));
+            return Err(location.error(at, message));
         };
-        if self.schema.label() == Some(position) {
-            let name = &names[position];
+        if self.schema.label() == Some(index) {
+            let name = &names[index];
             let message = format!("the template reads the label column '{name}'");
-            return Err(spot.fault(at, message));
+            return Err(location.error(at, message));
         }
-        Ok(position)
+        Ok(index)
     }
 
-    fn text(&mut self, text: &Text, at: u64, spot: Spot<'_>) -> Result<usize> {
-        let column = self.column(&text.column, at, spot)?;
-        let source = self.intern(format!("={column}"), View::Column(column));
-        if !text.lower {
+    fn input(&mut self, input: &TextInput, at: u64, location: LineLocation<'_>) -> Result<usize> {
+        let column = self.column(&input.column, at, location)?;
+        let source = self.intern(format!("={column}"), BoundFunction::Column(column));
+        if !input.lower {
             return Ok(source);
         }
-        Ok(self.intern(format!("lower({column})"), View::Lower(source)))
+        Ok(self.intern(format!("lower({column})"), BoundFunction::Lower(source)))
     }
 
-    fn function(&mut self, term: &Term, spot: Spot<'_>) -> Result<usize> {
+    fn function(&mut self, term: &Term, location: LineLocation<'_>) -> Result<usize> {
         let at = term.column;
-        let source = match term.function.text() {
-            Some(text) => self.text(text, at, spot)?,
+        let source = match term.function.input() {
+            Some(input) => self.input(input, at, location)?,
             None => 0,
         };
-        let view = match &term.function {
-            Function::Form(Form::Same, _) => return Ok(source),
-            Function::Bias => View::Bias,
-            Function::Start => View::Start,
-            Function::End => View::End,
-            Function::Form(form, _) => View::Form(*form, source, Arc::clone(self.known)),
-            Function::Parts(part, range, _) => {
+        let function = match &term.function {
+            TemplateFunction::Text(TextFunction::Identity, _) => return Ok(source),
+            TemplateFunction::Bias => BoundFunction::Bias,
+            TemplateFunction::Start => BoundFunction::Start,
+            TemplateFunction::End => BoundFunction::End,
+            TemplateFunction::Text(function, _) => {
+                BoundFunction::Text(*function, Arc::clone(self.known), source)
+            }
+            TemplateFunction::Substrings(kind, range, _) => {
                 let range = *range.start() as usize..=*range.end() as usize;
-                View::Parts(*part, range, source)
+                BoundFunction::Substrings(*kind, range, source)
             }
-            Function::Regex(expression, _) => View::Regex(expression.regex.clone(), source),
-            Function::Bag(range, _) => View::Bag(range.clone(), source),
-            Function::Title(_) => View::Title(source),
-            Function::Occurrence(_) => View::Occurrence(source),
-            Function::Lexicon(_, lexicon, _) => View::Lexicon(Arc::clone(lexicon), source),
-            Function::Cluster(_, clusters, lengths, _) => {
+            TemplateFunction::Regex(expression, _) => {
+                BoundFunction::Regex(expression.regex.clone(), source)
+            }
+            TemplateFunction::Bag(range, _) => BoundFunction::Bag(range.clone(), source),
+            TemplateFunction::Title(_) => BoundFunction::Title(source),
+            TemplateFunction::Occurrence(_) => BoundFunction::Occurrence(source),
+            TemplateFunction::Lexicon(_, lexicon, _) => {
+                BoundFunction::Lexicon(Arc::clone(lexicon), source)
+            }
+            TemplateFunction::Cluster(_, clusters, lengths, _) => {
                 let lengths = lengths.iter().map(|&length| length as usize).collect();
-                View::Cluster(Arc::clone(clusters), lengths, source)
+                BoundFunction::Cluster(Arc::clone(clusters), lengths, source)
             }
-            Function::Vector(embedding, _) => {
-                let scale = embedding.scale.unwrap_or(1.0);
-                View::Vector(Arc::clone(&embedding.vectors), scale, source)
+            TemplateFunction::Vector(lookup, _) => {
+                let scale = lookup.scale.unwrap_or(1.0);
+                BoundFunction::Vector(Arc::clone(&lookup.vectors), scale, source)
             }
-            Function::Value(_, true) => View::LengthValue(source),
-            Function::Value(text, false) => View::Number(self.column(&text.column, at, spot)?),
-            Function::Pattern(pattern) => {
-                self.column(&ColumnRef::Number(pattern.column), at, spot)?;
-                View::Pattern(pattern.clone())
+            TemplateFunction::LengthValue(_) => BoundFunction::LengthValue(source),
+            TemplateFunction::Value(input) => {
+                BoundFunction::Value(self.column(&input.column, at, location)?)
+            }
+            TemplateFunction::Macro(pattern_macro) => {
+                self.column(&ColumnRef::Number(pattern_macro.column), at, location)?;
+                BoundFunction::Macro(pattern_macro.clone())
             }
         };
-        Ok(self.intern(term.function.to_string(), view))
+        Ok(self.intern(term.function.to_string(), function))
     }
 
-    fn condition(&mut self, condition: &Condition, spot: Spot<'_>) -> Result<usize> {
-        let source = match (&condition.test, condition.term.function.text()) {
-            (Test::Length(..), Some(text)) => self.text(text, condition.term.column, spot)?,
-            _ => self.function(&condition.term, spot)?,
+    fn condition(&mut self, condition: &Condition, location: LineLocation<'_>) -> Result<usize> {
+        let source = match (&condition.test, condition.term.function.input()) {
+            (ConditionTest::Length(..), Some(input)) => {
+                self.input(input, condition.term.column, location)?
+            }
+            _ => self.function(&condition.term, location)?,
         };
         let key = format!("{} {}", condition.term.function, condition.test);
-        Ok(self.intern(key, View::Test(condition.test.clone(), source)))
+        Ok(self.intern(key, BoundFunction::Test(condition.test.clone(), source)))
     }
 }

@@ -1,33 +1,33 @@
-//! A template line as a row of tokens.
+//! Splits a template line into lexemes.
 
 use crate::error::{Error, Place};
 
-/// A line of a template file, for the places of its faults.
+/// A line of a template file, for error messages.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Spot<'a> {
-    /// The template file.
+pub(super) struct LineLocation<'a> {
+    /// The name of the template file.
     pub file: &'a str,
-    /// The line, from 1.
+    /// The line number, from 1.
     pub line: u64,
 }
 
-impl Spot<'_> {
-    /// A fault at `column` (in characters, from 1) of the line.
-    pub(super) fn fault(self, column: u64, message: impl Into<String>) -> Error {
+impl LineLocation<'_> {
+    /// Returns an error at `column` (in characters, from 1) of the line.
+    pub(super) fn error(self, column: u64, message: impl Into<String>) -> Error {
         Error::input(Place::column(self.file, self.line, column), message)
     }
 }
 
-/// What a token is.
+/// The kind of a lexeme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind<'a> {
-    /// A function, a column or a key word.
+pub(super) enum LexemeKind<'a> {
+    /// A function, a column or a keyword.
     Name(&'a str),
-    /// A whole number, with or without a sign.
+    /// An integer, optionally signed.
     Integer(i32),
-    /// A number with a fraction.
+    /// A number with a fractional part.
     Decimal,
-    /// What stands between double quotes, escapes untouched.
+    /// The text between double quotes, with escapes unresolved.
     Quoted(&'a str),
     /// An operator or a bracket.
     Symbol(&'static str),
@@ -35,45 +35,49 @@ pub(super) enum Kind<'a> {
     End,
 }
 
-/// A token and where it stands.
+/// A lexeme and its location.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Token<'a> {
-    pub kind: Kind<'a>,
-    /// The token as written; empty at the end of the line.
+pub(super) struct Lexeme<'a> {
+    pub kind: LexemeKind<'a>,
+    /// The lexeme as written; empty at the end of the line.
     pub text: &'a str,
     /// Column of its first character, from 1.
     pub column: u64,
 }
 
-/// Operators and brackets; those of two characters first.
+/// Operators and brackets, two-character symbols first.
 const SYMBOLS: [&str; 15] = [
     "..", "<=", ">=", "==", "!=", "<", ">", "=", "(", ")", "[", "]", ",", "&", ":",
 ];
 
-/// Cuts a line into tokens; the last is always [`Kind::End`].
+/// Splits a line into lexemes; the last is always [`LexemeKind::End`].
 ///
 /// # Errors
 ///
-/// [`Error::Input`] at a character that begins no token, at an unfinished string and at a
-/// number that does not fit.
-pub(super) fn tokens<'a>(line: &'a str, spot: Spot<'_>) -> Result<Vec<Token<'a>>, Error> {
-    let mut tokens = Vec::new();
+/// [`Error::Input`] at a character that starts no lexeme, at an unterminated string and at an
+/// integer that overflows.
+pub(super) fn lexemes<'a>(
+    line: &'a str,
+    location: LineLocation<'_>,
+) -> Result<Vec<Lexeme<'a>>, Error> {
+    let mut lexemes = Vec::new();
     let (mut rest, mut column) = (line, 1);
     loop {
         let trimmed = rest.trim_start();
         column += characters(&rest[..rest.len() - trimmed.len()]);
         rest = trimmed;
         if rest.is_empty() || rest.starts_with('#') {
-            tokens.push(Token {
-                kind: Kind::End,
+            lexemes.push(Lexeme {
+                kind: LexemeKind::End,
                 text: "",
                 column,
             });
-            return Ok(tokens);
+            return Ok(lexemes);
         }
-        let (kind, length) = token(rest).map_err(|message| spot.fault(column, message))?;
+        let (kind, length) =
+            first_lexeme(rest).map_err(|message| location.error(column, message))?;
         let (text, after) = rest.split_at(length);
-        tokens.push(Token { kind, text, column });
+        lexemes.push(Lexeme { kind, text, column });
         column += characters(text);
         rest = after;
     }
@@ -83,17 +87,17 @@ fn characters(text: &str) -> u64 {
     text.chars().count() as u64
 }
 
-/// The first token of `rest`, which is not empty, and its length in bytes.
-fn token(rest: &str) -> Result<(Kind<'_>, usize), String> {
+/// Returns the first lexeme of `rest`, which is not empty, and its length in bytes.
+fn first_lexeme(rest: &str) -> Result<(LexemeKind<'_>, usize), String> {
     if let Some(quoted) = rest.strip_prefix('"') {
         let length = closing_quote(quoted)
-            .ok_or_else(|| format!("the string {rest} does not end; expected a closing quote"))?;
-        return Ok((Kind::Quoted(&quoted[..length]), length + 2));
+            .ok_or_else(|| format!("unterminated string {rest}; expected a closing quote"))?;
+        return Ok((LexemeKind::Quoted(&quoted[..length]), length + 2));
     }
     let is_name = |c: char| c.is_alphanumeric() || c == '_';
     if rest.starts_with(|c: char| c.is_alphabetic() || c == '_') {
         let length = rest.find(|c| !is_name(c)).unwrap_or(rest.len());
-        return Ok((Kind::Name(&rest[..length]), length));
+        return Ok((LexemeKind::Name(&rest[..length]), length));
     }
     let unsigned = rest.strip_prefix(['+', '-']).unwrap_or(rest);
     if unsigned.starts_with(|c: char| c.is_ascii_digit()) {
@@ -101,23 +105,23 @@ fn token(rest: &str) -> Result<(Kind<'_>, usize), String> {
         let fraction = after.strip_prefix('.').unwrap_or("");
         if fraction.starts_with(|c: char| c.is_ascii_digit()) {
             let after = fraction.trim_start_matches(|c: char| c.is_ascii_digit());
-            return Ok((Kind::Decimal, rest.len() - after.len()));
+            return Ok((LexemeKind::Decimal, rest.len() - after.len()));
         }
         let number = &rest[..rest.len() - after.len()];
         let value = number
             .parse()
             .map_err(|_| format!("the number {number} is too large"))?;
-        return Ok((Kind::Integer(value), number.len()));
+        return Ok((LexemeKind::Integer(value), number.len()));
     }
     if let Some(symbol) = SYMBOLS.iter().find(|symbol| rest.starts_with(**symbol)) {
-        return Ok((Kind::Symbol(symbol), symbol.len()));
+        return Ok((LexemeKind::Symbol(symbol), symbol.len()));
     }
     let c = rest.chars().next().unwrap_or(' ');
     Err(format!("'{c}' has no meaning in a template"))
 }
 
-/// Where the string ends; a backslash takes the next character with it.
-fn closing_quote(text: &str) -> Option<usize> {
+/// Returns the position of the first unescaped double quote.
+pub(super) fn closing_quote(text: &str) -> Option<usize> {
     let mut characters = text.char_indices();
     while let Some((i, c)) = characters.next() {
         match c {
@@ -135,19 +139,19 @@ fn closing_quote(text: &str) -> Option<usize> {
 mod tests {
     use super::*;
 
-    const SPOT: Spot<'_> = Spot {
+    const LOCATION: LineLocation<'_> = LineLocation {
         file: "t.tpl",
         line: 3,
     };
 
-    fn kinds(line: &str) -> Vec<Kind<'_>> {
-        let tokens = tokens(line, SPOT).unwrap();
-        tokens.iter().map(|token| token.kind).collect()
+    fn kinds(line: &str) -> Vec<LexemeKind<'_>> {
+        let lexemes = lexemes(line, LOCATION).unwrap();
+        lexemes.iter().map(|lexeme| lexeme.kind).collect()
     }
 
     #[test]
-    fn a_line_is_cut_into_tokens() {
-        use Kind::{Decimal, End, Integer, Name, Quoted, Symbol};
+    fn a_line_is_split_into_lexemes() {
+        use LexemeKind::{Decimal, End, Integer, Name, Quoted, Symbol};
         assert_eq!(
             kinds(r#"edge: bag(größe, -4..+2) if x <= 3.5 # "no"#),
             [
@@ -176,26 +180,26 @@ mod tests {
 
     #[test]
     fn columns_count_characters() {
-        let tokens = tokens("größe  é", SPOT).unwrap();
-        assert_eq!(tokens[1].column, 8);
-        assert_eq!(tokens[2].column, 9);
+        let lexemes = lexemes("größe  é", LOCATION).unwrap();
+        assert_eq!(lexemes[1].column, 8);
+        assert_eq!(lexemes[2].column, 9);
     }
 
     #[test]
-    fn faults_name_line_and_column() {
-        let fault = |line| tokens(line, SPOT).unwrap_err().to_string();
+    fn errors_name_line_and_column() {
+        let error = |line| lexemes(line, LOCATION).unwrap_err().to_string();
         assert_eq!(
-            fault("word ; x"),
+            error("word ; x"),
             "t.tpl:3:6: ';' has no meaning in a template"
         );
         assert_eq!(
-            fault("word[99999999999]"),
+            error("word[99999999999]"),
             "t.tpl:3:6: the number 99999999999 is too large"
         );
         assert_eq!(
-            fault(r#"regex("a\")"#),
-            r#"t.tpl:3:7: the string "a\") does not end; expected a closing quote"#
+            error(r#"regex("a\")"#),
+            r#"t.tpl:3:7: unterminated string "a\"); expected a closing quote"#
         );
-        assert_eq!(fault("a -b"), "t.tpl:3:3: '-' has no meaning in a template");
+        assert_eq!(error("a -b"), "t.tpl:3:3: '-' has no meaning in a template");
     }
 }

@@ -1,29 +1,30 @@
-//! Word lists: gazetteers of phrases, and clusters of words.
+//! Lexica (gazetteers): lists of multi-token phrases.
 
 use hashbrown::HashMap;
 
-use super::text::push_lower;
+use super::text::{nonblank_lines, push_lower};
 use crate::error::{Error, Place, Result};
 
-/// Longest phrase, in tokens: bounds the work per token whatever the file holds.
+/// Maximum length of a phrase, in tokens. Bounds the matching time per token for any file.
 const MAX_PHRASE: usize = 64;
 
-/// Phrases, one per line, tokens separated by blanks; a trie over word numbers.
+/// A set of phrases, stored as a trie over word ids.
 ///
-/// Matching a sentence costs at most T times the length of the longest phrase.
+/// Matching a sentence of T tokens takes at most T·(length of the longest phrase) steps.
 #[derive(Clone, Debug)]
 pub(super) struct Lexicon {
     words: HashMap<String, u32>,
-    children: HashMap<(u32, u32), u32>,
-    complete: Vec<bool>, // [node] a phrase ends here; node 0 is the root
+    children: HashMap<(u32, u32), u32>, // (node, word) → node
+    complete: Vec<bool>,                // [node] a phrase ends here; node 0 is the root
 }
 
 impl Lexicon {
-    /// Reads the phrases of `contents`; `lower` makes them lower case.
+    /// Parses `contents`: one phrase per line, tokens separated by white space. `lower` folds the
+    /// phrases to lower case.
     ///
     /// # Errors
     ///
-    /// [`Error::Input`] when a phrase is longer than 64 tokens or there is none.
+    /// [`Error::Input`] if a phrase is longer than 64 tokens, or if there are no phrases.
     pub(super) fn parse(contents: &str, file: &str, lower: bool) -> Result<Self> {
         let mut lexicon = Self {
             words: HashMap::new(),
@@ -31,7 +32,7 @@ impl Lexicon {
             complete: vec![false],
         };
         let folded = fold(contents, lower);
-        for (i, line) in lines(&folded) {
+        for (i, line) in nonblank_lines(&folded) {
             let length = line.split_whitespace().count();
             if length > MAX_PHRASE {
                 return Err(Error::input(
@@ -63,8 +64,8 @@ impl Lexicon {
         }
     }
 
-    /// Writes for each of `length` tokens its place in a phrase: `B`egin, `I`nside, `E`nd,
-    /// `S`ingle, or a blank outside. The leftmost phrase counts, of those the longest.
+    /// Tags each of `length` tokens with its position in a phrase: `B`egin, `I`nside, `E`nd,
+    /// `S`ingle, or a blank for none. Matching is leftmost-longest.
     pub(super) fn tag<'a>(
         &self,
         length: usize,
@@ -75,7 +76,7 @@ impl Lexicon {
         tags.resize(length, b' ');
         let mut t = 0;
         while t < length {
-            let end = self.longest(t, length, &word);
+            let end = self.longest_match(t, length, &word);
             match end - t {
                 0 => t += 1,
                 1 => tags[t] = b'S',
@@ -89,8 +90,8 @@ impl Lexicon {
         }
     }
 
-    /// End of the longest phrase that begins at token `t`; `t` if there is none.
-    fn longest<'a>(&self, t: usize, length: usize, word: impl Fn(usize) -> &'a str) -> usize {
+    /// Returns the end of the longest phrase that starts at token `t`, or `t` if there is none.
+    fn longest_match<'a>(&self, t: usize, length: usize, word: impl Fn(usize) -> &'a str) -> usize {
         let (mut node, mut end) = (0, t);
         for u in t..length {
             let step = self.words.get(word(u));
@@ -106,54 +107,6 @@ impl Lexicon {
     }
 }
 
-/// Words with the path of their cluster: `path TAB word [TAB count]`, as Brown clustering
-/// writes it.
-#[derive(Clone, Debug)]
-pub(super) struct Clusters {
-    paths: HashMap<String, Box<str>>,
-}
-
-impl Clusters {
-    /// Reads the clusters of `contents`; `lower` makes the words lower case. Where a word
-    /// comes twice its first path counts.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Input`] when a line has no path or no word, or there is no line.
-    pub(super) fn parse(contents: &str, file: &str, lower: bool) -> Result<Self> {
-        let mut paths = HashMap::new();
-        let mut folded = String::new();
-        for (i, line) in lines(contents) {
-            let mut cells = line.split('\t');
-            let (path, word) = (cells.next().unwrap_or(""), cells.next().unwrap_or(""));
-            if path.is_empty() || word.is_empty() {
-                return Err(Error::input(
-                    Place::line(file, i),
-                    format!("expected a cluster's path, a tab and a word, found '{line}'"),
-                ));
-            }
-            folded.clear();
-            if lower {
-                push_lower(word, &mut folded);
-            } else {
-                folded.push_str(word);
-            }
-            paths
-                .entry_ref(folded.as_str())
-                .or_insert_with(|| path.into());
-        }
-        if paths.is_empty() {
-            return Err(Error::input(Place::file(file), "the cluster file is empty"));
-        }
-        Ok(Self { paths })
-    }
-
-    /// The path of the cluster of `word`.
-    pub(super) fn path(&self, word: &str) -> Option<&str> {
-        self.paths.get(word).map(|path| &**path)
-    }
-}
-
 fn fold(contents: &str, lower: bool) -> std::borrow::Cow<'_, str> {
     if !lower {
         return contents.into();
@@ -161,13 +114,6 @@ fn fold(contents: &str, lower: bool) -> std::borrow::Cow<'_, str> {
     let mut folded = String::with_capacity(contents.len());
     push_lower(contents, &mut folded);
     folded.into()
-}
-
-/// Lines that are not blank, with their numbers from 1; a byte order mark is skipped.
-fn lines(contents: &str) -> impl Iterator<Item = (u64, &str)> {
-    let contents = contents.strip_prefix('\u{feff}').unwrap_or(contents);
-    let numbered = (1..).zip(contents.lines());
-    numbered.filter(|(_, line)| !line.trim().is_empty())
 }
 
 #[cfg(test)]
@@ -182,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn the_leftmost_longest_phrase_counts() {
+    fn the_leftmost_longest_phrase_wins() {
         let lexicon =
             Lexicon::parse("New York\r\n\nNew York City\nYork\nParis\n", "l.txt", false).unwrap();
         assert_eq!(tags(&lexicon, "in New York City or Paris"), "-BIE-S");
@@ -191,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_phrase_that_breaks_off_leaves_its_shorter_beginning() {
+    fn an_incomplete_phrase_falls_back_to_a_shorter_one() {
         let lexicon = Lexicon::parse("a b c d\na b\n", "l.txt", false).unwrap();
         assert_eq!(tags(&lexicon, "a b c x"), "BE--");
     }
@@ -214,30 +160,6 @@ mod tests {
         assert_eq!(
             fault(&long),
             "l.txt:2: a phrase of 65 tokens; at most 64 are allowed"
-        );
-    }
-
-    #[test]
-    fn clusters_give_the_path_of_a_word() {
-        let clusters = Clusters::parse("0110\tthe\t12\n01\tA\n", "c.txt", false).unwrap();
-        assert_eq!(clusters.path("the"), Some("0110"));
-        assert_eq!(clusters.path("A"), Some("01"));
-        assert_eq!(clusters.path("a"), None);
-        let clusters = Clusters::parse("01\tA\n11\ta\n", "c.txt", true).unwrap();
-        assert_eq!(clusters.path("a"), Some("01"));
-    }
-
-    #[test]
-    fn cluster_faults_name_their_line() {
-        let fault = |text: &str| {
-            Clusters::parse(text, "c.txt", false)
-                .unwrap_err()
-                .to_string()
-        };
-        assert_eq!(fault(""), "c.txt: the cluster file is empty");
-        assert_eq!(
-            fault("01\ta\n0110 the\n"),
-            "c.txt:2: expected a cluster's path, a tab and a word, found '0110 the'"
         );
     }
 }

@@ -1,63 +1,67 @@
-//! A line of dropchain's own template language, from tokens to [`Line`].
+//! Recursive-descent parser for a line of dropchain's own template language.
 
-use super::arguments::{Argument, Call, Value};
-use super::functions::{self, check_offset, expression, unescape};
-use super::lexer::{Kind, Spot, Token, tokens};
+use super::arguments::{Argument, ArgumentValue, FunctionCall, check_offset};
+use super::ast::{ComparisonOperator, Condition, ConditionTest, NamePart, TemplateLine, Term};
+use super::calls::term_from_call;
+use super::lexer::{Lexeme, LexemeKind, LineLocation, lexemes};
 use super::resources::Resources;
-use super::syntax::{Comparison, Condition, Form, Function, Line, Piece, Term, Test};
+use super::source_regex::SourceRegex;
+use super::syntax::unescape;
+use super::template_function::{TemplateFunction, TextFunction};
 use crate::error::{Error, Result};
 
-/// Terms in a conjunction, and conditions of a line.
+/// Maximum number of terms in a conjunction, and of conditions in a line.
 const MAX_TERMS: usize = 8;
 
-/// Attributes that one line can give one token.
+/// Maximum number of attributes that one line may produce per lexeme.
 const MAX_ATTRIBUTES: usize = 4096;
 
-/// How deep brackets nest: `value(length(lower(column(1))))` is the deepest sense.
+/// Maximum nesting of parentheses. No meaningful call is deeper than
+/// `value(length(lower(column(1))))`.
 const MAX_DEPTH: usize = 8;
 
-/// Parses a line; [`None`] where there is nothing but blanks and a comment.
+/// Parses a line. Returns `None` if it has nothing but white space and a comment.
 ///
 /// # Errors
 ///
-/// [`Error::Input`] at the first token that does not fit.
-pub(super) fn line(
+/// [`Error::Input`] at the first unexpected lexeme.
+pub(super) fn parse_line(
     text: &str,
-    spot: Spot<'_>,
+    location: LineLocation<'_>,
     resources: &mut Resources<'_>,
-) -> Result<Option<Line>> {
+) -> Result<Option<TemplateLine>> {
     let mut parser = Parser {
-        tokens: &tokens(text, spot)?,
+        lexemes: &lexemes(text, location)?,
         at: 0,
-        spot,
+        location,
         resources,
     };
-    if parser.peek().kind == Kind::End {
+    if parser.peek().kind == LexemeKind::End {
         return Ok(None);
     }
     parser.line().map(Some)
 }
 
 struct Parser<'a, 'r, 'f> {
-    tokens: &'a [Token<'a>],
+    lexemes: &'a [Lexeme<'a>],
     at: usize,
-    spot: Spot<'a>,
+    location: LineLocation<'a>,
     resources: &'r mut Resources<'f>,
 }
 
 impl<'a> Parser<'a, '_, '_> {
-    fn peek(&self) -> Token<'a> {
-        self.tokens[self.at]
+    fn peek(&self) -> Lexeme<'a> {
+        self.lexemes[self.at]
     }
 
-    /// The next token; the end of the line comes again and again.
-    fn next(&mut self) -> Token<'a> {
-        let token = self.tokens[self.at];
-        self.at = (self.at + 1).min(self.tokens.len() - 1);
-        token
+    /// Consumes the next lexeme. The end of the line is never consumed.
+    fn next(&mut self) -> Lexeme<'a> {
+        let lexeme = self.lexemes[self.at];
+        self.at = (self.at + 1).min(self.lexemes.len() - 1);
+        lexeme
     }
 
-    fn accept(&mut self, kind: Kind<'_>) -> bool {
+    fn accept(&mut self, kind: LexemeKind<'_>) -> bool {
         let accepted = self.peek().kind == kind;
         if accepted {
             self.next();
@@ -66,57 +70,57 @@ impl<'a> Parser<'a, '_, '_> {
     }
 
     fn expected(&self, what: &str) -> Error {
-        let token = self.peek();
-        let found = match token.kind {
-            Kind::End => "the end of the line".to_owned(),
-            _ => format!("'{}'", token.text),
+        let lexeme = self.peek();
+        let found = match lexeme.kind {
+            LexemeKind::End => "the end of the line".to_owned(),
+            _ => format!("'{}'", lexeme.text),
         };
-        self.fault(token, format!("expected {what}, found {found}"))
+        self.error(lexeme, format!("expected {what}, found {found}"))
     }
 
-    fn fault(&self, token: Token<'_>, message: String) -> Error {
-        self.spot.fault(token.column, message)
+    fn error(&self, lexeme: Lexeme<'_>, message: String) -> Error {
+        self.location.error(lexeme.column, message)
     }
 
-    fn line(&mut self) -> Result<Line> {
+    fn line(&mut self) -> Result<TemplateLine> {
         let start = self.peek();
-        let edge = self.kind_is_edge();
+        let edge = self.edge_prefix();
         let mut terms = vec![self.term()?];
-        while self.accept(Kind::Symbol("&")) {
+        while self.accept(LexemeKind::Symbol("&")) {
             terms.push(self.term()?);
         }
         let mut conditions = Vec::new();
-        if self.accept(Kind::Name("if")) {
+        if self.accept(LexemeKind::Name("if")) {
             conditions.push(self.condition()?);
-            while self.accept(Kind::Name("and")) {
+            while self.accept(LexemeKind::Name("and")) {
                 conditions.push(self.condition()?);
             }
         }
         self.end(conditions.is_empty())?;
         self.check(start, edge, &terms, &conditions)?;
-        Ok(assemble(self.spot.line, edge, terms, conditions))
+        Ok(assemble(self.location.line, edge, terms, conditions))
     }
 
-    /// Takes `edge:` or `node:`.
-    fn kind_is_edge(&mut self) -> bool {
-        let colon = self.tokens.get(self.at + 1).map(|token| token.kind);
+    /// Consumes `edge:` or `node:`. Returns whether it is `edge:`.
+    fn edge_prefix(&mut self) -> bool {
+        let colon = self.lexemes.get(self.at + 1).map(|lexeme| lexeme.kind);
         let name = self.peek().kind;
-        let prefixed = matches!(name, Kind::Name("edge" | "node"));
-        if prefixed && colon == Some(Kind::Symbol(":")) {
+        let prefixed = matches!(name, LexemeKind::Name("edge" | "node"));
+        if prefixed && colon == Some(LexemeKind::Symbol(":")) {
             self.at += 2;
         }
-        prefixed && name == Kind::Name("edge")
+        prefixed && name == LexemeKind::Name("edge")
     }
 
     fn end(&mut self, unconditional: bool) -> Result<()> {
-        let token = self.peek();
-        let after = self.tokens.get(self.at + 1).map(|token| token.kind);
-        match token.kind {
-            Kind::End => Ok(()),
-            Kind::Name(name) if after == Some(Kind::Symbol("=")) => {
-                Err(self.fault(token, format!("there is no option '{name}'")))
+        let lexeme = self.peek();
+        let after = self.lexemes.get(self.at + 1).map(|lexeme| lexeme.kind);
+        match lexeme.kind {
+            LexemeKind::End => Ok(()),
+            LexemeKind::Name(name) if after == Some(LexemeKind::Symbol("=")) => {
+                Err(self.error(lexeme, format!("there is no option '{name}'")))
             }
-            Kind::Name(_) if unconditional => {
+            LexemeKind::Name(_) if unconditional => {
                 Err(self.expected("'&', 'if' or the end of the line (a line holds one template)"))
             }
             _ if unconditional => Err(self.expected("'&', 'if' or the end of the line")),
@@ -126,22 +130,22 @@ impl<'a> Parser<'a, '_, '_> {
 
     fn check(
         &self,
-        start: Token<'_>,
+        start: Lexeme<'_>,
         edge: bool,
         terms: &[Term],
         conditions: &[Condition],
     ) -> Result<()> {
-        let fault = |message: String| Err(self.fault(start, message));
+        let error = |message: String| Err(self.error(start, message));
         if terms.len() > MAX_TERMS || conditions.len() > MAX_TERMS {
-            return fault(format!(
+            return error(format!(
                 "{} terms and {} conditions; at most {MAX_TERMS} of each are allowed",
                 terms.len(),
                 conditions.len()
             ));
         }
-        let constant = matches!(terms, [term] if matches!(term.function, Function::Bias));
+        let constant = matches!(terms, [term] if matches!(term.function, TemplateFunction::Bias));
         if edge && constant && conditions.is_empty() {
-            return fault(
+            return error(
                 "'edge: bias' is the bare transition, which is there without a template".to_owned(),
             );
         }
@@ -149,9 +153,9 @@ impl<'a> Parser<'a, '_, '_> {
             product.saturating_mul(term.function.max_values())
         });
         if attributes > MAX_ATTRIBUTES {
-            return fault(format!(
-                "this line can give a token {attributes} attributes; at most {MAX_ATTRIBUTES} \
-                 are allowed"
+            return error(format!(
+                "this line can produce {attributes} attributes per token; at most \
+                 {MAX_ATTRIBUTES} are allowed"
             ));
         }
         Ok(())
@@ -159,44 +163,44 @@ impl<'a> Parser<'a, '_, '_> {
 
     fn term(&mut self) -> Result<Term> {
         let call = self.call(0)?;
-        functions::term(call, self.spot, self.resources)
+        term_from_call(call, self.location, self.resources)
     }
 
-    fn call(&mut self, depth: usize) -> Result<Call<'a>> {
-        let token = self.peek();
-        let Kind::Name(name) = token.kind else {
+    fn call(&mut self, depth: usize) -> Result<FunctionCall<'a>> {
+        let lexeme = self.peek();
+        let LexemeKind::Name(name) = lexeme.kind else {
             return Err(self.expected("a function or a column"));
         };
         if depth == MAX_DEPTH {
-            return Err(self.fault(token, "the brackets nest too deep".to_owned()));
+            return Err(self.error(lexeme, "the parentheses are nested too deeply".to_owned()));
         }
         self.next();
-        let arguments = if self.accept(Kind::Symbol("(")) {
+        let arguments = if self.accept(LexemeKind::Symbol("(")) {
             Some(self.arguments(depth)?)
         } else {
             None
         };
-        let offset = if self.accept(Kind::Symbol("[")) {
+        let offset = if self.accept(LexemeKind::Symbol("[")) {
             Some(self.offset()?)
         } else {
             None
         };
-        Ok(Call {
+        Ok(FunctionCall {
             name,
-            column: token.column,
+            column: lexeme.column,
             arguments,
             offset,
         })
     }
 
     fn offset(&mut self) -> Result<i32> {
-        let token = self.peek();
-        let Kind::Integer(offset) = token.kind else {
+        let lexeme = self.peek();
+        let LexemeKind::Integer(offset) = lexeme.kind else {
             return Err(self.expected("a position such as -1"));
         };
-        check_offset(offset, self.spot, token.column)?;
+        check_offset(offset, self.location, lexeme.column)?;
         self.next();
-        if !self.accept(Kind::Symbol("]")) {
+        if !self.accept(LexemeKind::Symbol("]")) {
             return Err(self.expected("']'"));
         }
         Ok(offset)
@@ -204,49 +208,49 @@ impl<'a> Parser<'a, '_, '_> {
 
     fn arguments(&mut self, depth: usize) -> Result<Vec<Argument<'a>>> {
         let mut arguments = Vec::new();
-        if self.accept(Kind::Symbol(")")) {
+        if self.accept(LexemeKind::Symbol(")")) {
             return Ok(arguments);
         }
         loop {
             arguments.push(self.argument(depth)?);
-            if self.accept(Kind::Symbol(")")) {
+            if self.accept(LexemeKind::Symbol(")")) {
                 return Ok(arguments);
             }
-            if !self.accept(Kind::Symbol(",")) {
+            if !self.accept(LexemeKind::Symbol(",")) {
                 return Err(self.expected("',' or ')'"));
             }
         }
     }
 
     fn argument(&mut self, depth: usize) -> Result<Argument<'a>> {
-        let token = self.peek();
-        let value = match token.kind {
-            Kind::Integer(first) => {
+        let lexeme = self.peek();
+        let value = match lexeme.kind {
+            LexemeKind::Integer(first) => {
                 self.next();
-                Value::Range(first, self.range_end(first)?)
+                ArgumentValue::Range(first, self.range_end(first)?)
             }
-            Kind::Decimal => {
+            LexemeKind::Decimal => {
                 self.next();
-                Value::Decimal(token.text)
+                ArgumentValue::Decimal(lexeme.text)
             }
-            Kind::Quoted(text) => {
+            LexemeKind::Quoted(text) => {
                 self.next();
-                Value::Quoted(text)
+                ArgumentValue::Quoted(text)
             }
-            Kind::Name(_) => Value::Call(self.call(depth + 1)?),
+            LexemeKind::Name(_) => ArgumentValue::Call(self.call(depth + 1)?),
             _ => return Err(self.expected("an argument")),
         };
         Ok(Argument {
-            column: token.column,
+            column: lexeme.column,
             value,
         })
     }
 
     fn range_end(&mut self, first: i32) -> Result<i32> {
-        if !self.accept(Kind::Symbol("..")) {
+        if !self.accept(LexemeKind::Symbol("..")) {
             return Ok(first);
         }
-        let Kind::Integer(last) = self.peek().kind else {
+        let LexemeKind::Integer(last) = self.peek().kind else {
             return Err(self.expected("the end of the range"));
         };
         self.next();
@@ -254,7 +258,7 @@ impl<'a> Parser<'a, '_, '_> {
     }
 
     fn condition(&mut self) -> Result<Condition> {
-        let negated = self.accept(Kind::Name("not"));
+        let negated = self.accept(LexemeKind::Name("not"));
         let term = self.term()?;
         let test = self.test(&term)?;
         Ok(Condition {
@@ -264,25 +268,25 @@ impl<'a> Parser<'a, '_, '_> {
         })
     }
 
-    fn test(&mut self, term: &Term) -> Result<Test> {
+    fn test(&mut self, term: &Term) -> Result<ConditionTest> {
         let operator = self.peek();
         match operator.kind {
-            Kind::Name("exists") => {
+            LexemeKind::Name("exists") => {
                 self.next();
-                Ok(Test::Exists)
+                Ok(ConditionTest::Exists)
             }
-            Kind::Name("matches") => {
+            LexemeKind::Name("matches") => {
                 self.next();
-                let (raw, token) = self.string("a regular expression in quotes")?;
-                let compiled = expression(raw);
-                Ok(Test::Matches(
-                    compiled.map_err(|message| self.fault(token, message))?,
+                let (raw, lexeme) = self.string("a regular expression in quotes")?;
+                let compiled = SourceRegex::new(raw);
+                Ok(ConditionTest::Matches(
+                    compiled.map_err(|message| self.error(lexeme, message))?,
                 ))
             }
-            Kind::Symbol(symbol) => match Comparison::of(symbol) {
+            LexemeKind::Symbol(symbol) => match ComparisonOperator::from_symbol(symbol) {
                 Some(comparison) => {
                     self.next();
-                    self.compared(term, comparison, operator)
+                    self.comparison(term, comparison, operator)
                 }
                 None => Err(self.expected("a test")),
             },
@@ -292,63 +296,67 @@ impl<'a> Parser<'a, '_, '_> {
         }
     }
 
-    fn compared(
+    fn comparison(
         &mut self,
         term: &Term,
-        comparison: Comparison,
-        operator: Token<'_>,
-    ) -> Result<Test> {
-        if matches!(term.function, Function::Form(Form::Length, _)) {
-            let token = self.peek();
-            let number = match token.kind {
-                Kind::Integer(number) => usize::try_from(number).ok(),
+        comparison: ComparisonOperator,
+        operator: Lexeme<'_>,
+    ) -> Result<ConditionTest> {
+        if matches!(
+            term.function,
+            TemplateFunction::Text(TextFunction::Length, _)
+        ) {
+            let lexeme = self.peek();
+            let number = match lexeme.kind {
+                LexemeKind::Integer(number) => usize::try_from(number).ok(),
                 _ => None,
             };
             let Some(number) = number else {
-                return Err(self.expected("a number that is not negative"));
+                return Err(self.expected("a non-negative integer"));
             };
             self.next();
-            return Ok(Test::Length(comparison, number));
+            return Ok(ConditionTest::Length(comparison, number));
         }
         let equal = match comparison {
-            Comparison::Equal => Test::Equal,
-            Comparison::Unequal => Test::Unequal,
+            ComparisonOperator::Equal => ConditionTest::Equal,
+            ComparisonOperator::NotEqual => ConditionTest::NotEqual,
             _ => {
                 let message = format!(
-                    "'{}' compares numbers, and {term} is none; expected ==, !=, matches or exists",
+                    "'{}' compares numbers, but {term} is not a number; expected ==, !=, \
+                     matches or exists",
                     operator.text
                 );
-                return Err(self.fault(operator, message));
+                return Err(self.error(operator, message));
             }
         };
-        let (raw, token) = self.string("a string in quotes")?;
-        let text = unescape(raw).map_err(|message| self.fault(token, message))?;
+        let (raw, lexeme) = self.string("a string in quotes")?;
+        let text = unescape(raw).map_err(|message| self.error(lexeme, message))?;
         Ok(equal(text))
     }
 
-    fn string(&mut self, what: &str) -> Result<(&'a str, Token<'a>)> {
-        let token = self.peek();
-        let Kind::Quoted(raw) = token.kind else {
+    fn string(&mut self, what: &str) -> Result<(&'a str, Lexeme<'a>)> {
+        let lexeme = self.peek();
+        let LexemeKind::Quoted(raw) = lexeme.kind else {
             return Err(self.expected(what));
         };
         self.next();
-        Ok((raw, token))
+        Ok((raw, lexeme))
     }
 }
 
-/// Puts the canonical name and the separators around the terms.
+/// Builds a line from its terms: the canonical name, and the separators of the values.
 ///
 /// No two lines share an attribute. Theirs start with their names followed by `=` (or end there),
-/// names differ, and no name is another name, `=` and more: inside a name a `=` stands in a
-/// string, before which the quotes of a name would not be closed, or in an operator, before
-/// which a name would end in a blank or in the half of an operator.
-fn assemble(number: u64, edge: bool, terms: Vec<Term>, conditions: Vec<Condition>) -> Line {
+/// names differ, and no name is another name followed by `=` and more: inside a name, `=` occurs
+/// only in a string, before which the quotes of a name would be unbalanced, or in an operator,
+/// before which a name would end in a blank or in half an operator.
+fn assemble(number: u64, edge: bool, terms: Vec<Term>, conditions: Vec<Condition>) -> TemplateLine {
     let mut head = String::new();
     if edge {
         head.push_str("edge:");
     }
-    let parts: Vec<String> = terms.iter().map(ToString::to_string).collect();
-    head.push_str(&parts.join("|"));
+    let names: Vec<String> = terms.iter().map(ToString::to_string).collect();
+    head.push_str(&names.join("|"));
     for (i, condition) in conditions.iter().enumerate() {
         head.push_str(if i == 0 { " if " } else { " and " });
         head.push_str(&condition.to_string());
@@ -357,25 +365,25 @@ fn assemble(number: u64, edge: bool, terms: Vec<Term>, conditions: Vec<Condition
     if valued > 0 {
         head.push('=');
     }
-    let mut left = valued;
-    let pieces = terms
+    let mut remaining = valued;
+    let parts = terms
         .into_iter()
         .map(|term| {
-            let counts = !term.function.is_flag();
-            left -= usize::from(counts);
-            let after = if counts && left > 0 { "|" } else { "" };
-            Piece {
+            let has_value = !term.function.is_flag();
+            remaining -= usize::from(has_value);
+            let separator = if has_value && remaining > 0 { "|" } else { "" };
+            NamePart {
                 term,
-                after: after.to_owned(),
+                literal: separator.to_owned(),
             }
         })
         .collect();
-    Line {
+    TemplateLine {
         number,
         node: !edge,
         edge,
         head,
-        pieces,
+        parts,
         escape: valued > 1,
         conditions,
     }

@@ -1,29 +1,30 @@
-//! What a word looks like: shapes, capitalization, and the kinds of characters in it.
+//! Orthographic features: word shapes, capitalization, character classes.
 
 use hashbrown::HashSet;
 use serde::{Deserialize, Serialize};
 
 use super::text::{graphemes, push_lower};
 
-/// How a shape is built from character classes.
+/// A word shape: a string of character classes.
 ///
-/// A character counts by its base: digit `d`, lower-case letter `x`, upper-case letter `X`,
-/// anything else itself. The first two shapes also write `o` for a letter without case (as in
-/// Arabic or Chinese), where the letters themselves would be no abstraction.
+/// The class of a character is that of its first code point: `d` for a digit, `x` for a lower-case
+/// letter, `X` for an upper-case letter, anything else itself. The first two shapes map letters
+/// without case (as in Arabic or Chinese) to `o`, since the letters themselves would not
+/// generalize.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Shape {
-    /// Every character's class: `McDonald` → `XxXxxxxx`.
+    /// The class of every character: `McDonald` → `XxXxxxxx`.
     Long,
-    /// Runs of one class become one: `McDonald` → `XxXx`.
+    /// Runs of the same class collapsed: `McDonald` → `XxXx`.
     Collapsed,
-    /// Stanford's chris2: up to 4 characters as `Long`; longer ones keep two classes on either
-    /// side and the sorted set of those between. A spelled-out Greek letter is one `g`.
+    /// Stanford's chris2: `Long` for up to 4 characters; otherwise two classes at either end and
+    /// the sorted set of those in between. A spelled-out Greek letter is a single `g`.
     Chris2,
     /// Stanford's dan2: `Collapsed`, then `:n` for words of n ≤ 3 characters.
     Dan2,
 }
 
-/// Every shape with its name in templates.
+/// Every shape and its name in templates.
 pub(super) const SHAPES: [(&str, Shape); 4] = [
     ("long", Shape::Long),
     ("collapsed", Shape::Collapsed),
@@ -31,20 +32,20 @@ pub(super) const SHAPES: [(&str, Shape); 4] = [
     ("dan2", Shape::Dan2),
 ];
 
-/// Spelled-out Greek letters as chris2 knows them (short ones that occur inside common words
-/// are left out there too).
+/// Spelled-out Greek letters recognized by chris2, which also omits short ones that occur inside
+/// common words.
 const GREEK: [&str; 16] = [
     "alpha", "beta", "gamma", "delta", "epsilon", "zeta", "theta", "iota", "kappa", "lambda",
     "omicron", "rho", "sigma", "tau", "upsilon", "omega",
 ];
 
-/// Characters that chris2 keeps on either side of a long word.
+/// Number of classes that chris2 keeps at either end of a long word.
 const BOUNDARY: usize = 2;
 
-/// Words seen starting in lower case: what the `k` of the Stanford shapes looks up.
-pub(super) type Known = HashSet<Box<str>>;
+/// Words seen in lower case in training; the Stanford shapes mark them with `k`.
+pub(super) type KnownWords = HashSet<Box<str>>;
 
-/// Reusable memory of [`Shape::write`].
+/// Scratch buffers of [`Shape::write`].
 #[derive(Clone, Debug, Default)]
 pub(super) struct ShapeScratch {
     lower: String,
@@ -52,12 +53,12 @@ pub(super) struct ShapeScratch {
 }
 
 impl Shape {
-    /// Whether the shape depends on the words known from training.
+    /// Returns whether the shape depends on the words known from training.
     pub(super) fn uses_known_words(self) -> bool {
         matches!(self, Self::Chris2 | Self::Dan2)
     }
 
-    /// The name in templates.
+    /// Returns its name in templates.
     pub(super) fn name(self) -> &'static str {
         SHAPES
             .iter()
@@ -69,7 +70,7 @@ impl Shape {
     pub(super) fn write(
         self,
         word: &str,
-        known: &Known,
+        known: &KnownWords,
         scratch: &mut ShapeScratch,
         out: &mut String,
     ) {
@@ -77,9 +78,9 @@ impl Shape {
             return;
         }
         match self {
-            Self::Long => out.extend(graphemes(word).map(own_class)),
+            Self::Long => out.extend(graphemes(word).map(class)),
             Self::Collapsed => {
-                collapse(graphemes(word).map(own_class), out);
+                collapse(graphemes(word).map(class), out);
             }
             Self::Chris2 => chris2(word, &mut scratch.middle, out),
             Self::Dan2 => dan2(word, out),
@@ -94,9 +95,9 @@ impl Shape {
     }
 }
 
-/// Whether `word` belongs among the [`Known`] words: all letters, the first in lower case, and
-/// a form that looking up a lower-cased word can find.
-pub(super) fn is_known_candidate(word: &str) -> bool {
+/// Returns whether `word` belongs in [`KnownWords`]: it consists of letters, starts in lower case,
+/// and equals its lower-cased form, which is what lookups use.
+pub(super) fn is_known_word_candidate(word: &str) -> bool {
     if !word.starts_with(char::is_lowercase) || !all_letters(word) {
         return false;
     }
@@ -105,17 +106,17 @@ pub(super) fn is_known_candidate(word: &str) -> bool {
     lower == word
 }
 
-fn base(grapheme: &str) -> char {
+fn first_char(grapheme: &str) -> char {
     grapheme.chars().next().unwrap_or('\u{fffd}')
 }
 
 fn all_letters(word: &str) -> bool {
-    graphemes(word).all(|g| base(g).is_alphabetic())
+    graphemes(word).all(|g| first_char(g).is_alphabetic())
 }
 
-/// The class of a character, as the Stanford shapes have it.
-fn class(grapheme: &str) -> char {
-    match base(grapheme) {
+/// Returns the class of a character in the Stanford shapes.
+fn stanford_class(grapheme: &str) -> char {
+    match first_char(grapheme) {
         c if c.is_numeric() => 'd',
         c if c.is_lowercase() => 'x',
         c if c.is_uppercase() => 'X',
@@ -123,9 +124,9 @@ fn class(grapheme: &str) -> char {
     }
 }
 
-/// The class of a character, letters without case being one class.
-fn own_class(grapheme: &str) -> char {
-    match class(grapheme) {
+/// Returns the class of a character, with a single class for letters without case.
+fn class(grapheme: &str) -> char {
+    match stanford_class(grapheme) {
         'd' => 'd',
         'x' => 'x',
         'X' => 'X',
@@ -134,7 +135,7 @@ fn own_class(grapheme: &str) -> char {
     }
 }
 
-/// Appends the classes with runs collapsed; returns their number before collapsing.
+/// Appends the classes with runs collapsed. Returns their number before collapsing.
 fn collapse(classes: impl Iterator<Item = char>, out: &mut String) -> usize {
     let mut last = None;
     let mut length = 0;
@@ -149,7 +150,7 @@ fn collapse(classes: impl Iterator<Item = char>, out: &mut String) -> usize {
 }
 
 fn dan2(word: &str, out: &mut String) {
-    let length = collapse(graphemes(word).map(class), out);
+    let length = collapse(graphemes(word).map(stanford_class), out);
     if length <= 3 {
         out.push(':');
         out.push(char::from(b'0' + length as u8));
@@ -166,7 +167,7 @@ fn chris2(word: &str, middle: &mut Vec<char>, out: &mut String) {
         let greek = GREEK.iter().find(|letter| rest.starts_with(**letter));
         let (class, bytes, count) = match greek {
             Some(letter) => ('g', letter.len(), letter.len()),
-            None => (class(grapheme), grapheme.len(), 1),
+            None => (stanford_class(grapheme), grapheme.len(), 1),
         };
         if long && (BOUNDARY..length - BOUNDARY).contains(&index) {
             middle.push(class);
@@ -185,16 +186,17 @@ fn chris2(word: &str, middle: &mut Vec<char>, out: &mut String) {
     }
 }
 
-/// Appends the set of `classes` in order.
+/// Appends the distinct `classes` in sorted order, and empties the vector.
 fn push_sorted(classes: &mut Vec<char>, out: &mut String) {
     classes.sort_unstable();
     classes.dedup();
     out.extend(classes.drain(..));
 }
 
-/// How a word is capitalized: `lower`, `upper`, `initial`, `mixed`, `none` (no letter has case).
+/// Returns the capitalization of a word: `lower`, `upper`, `initial`, `mixed`, or `none` if no
+/// letter has case.
 ///
-/// A single upper-case letter is `initial`. The empty word has the empty value.
+/// A single upper-case letter is `initial`. The value of the empty word is empty.
 pub(super) fn capitalization(word: &str) -> &'static str {
     let (mut upper, mut lower, mut first) = (0_usize, 0_usize, false);
     for c in word.chars() {
@@ -215,13 +217,13 @@ pub(super) fn capitalization(word: &str) -> &'static str {
     }
 }
 
-/// Which of letters, digits and other characters a word contains, such as `letter+other`.
+/// Returns which of letters, digits and other characters a word contains, such as `letter+other`.
 ///
-/// The empty word has the empty value.
-pub(super) fn character_kinds(word: &str) -> &'static str {
+/// The value of the empty word is empty.
+pub(super) fn character_classes(word: &str) -> &'static str {
     let (mut letter, mut digit, mut other) = (false, false, false);
     for grapheme in graphemes(word) {
-        match base(grapheme) {
+        match first_char(grapheme) {
             c if c.is_alphabetic() => letter = true,
             c if c.is_numeric() => digit = true,
             _ => other = true,
@@ -244,14 +246,14 @@ mod tests {
     use super::*;
 
     fn shape_of(kind: Shape, word: &str, known: &[&str]) -> String {
-        let known: Known = known.iter().map(|&word| word.into()).collect();
+        let known: KnownWords = known.iter().map(|&word| word.into()).collect();
         let mut out = String::new();
         kind.write(word, &known, &mut ShapeScratch::default(), &mut out);
         out
     }
 
     #[test]
-    fn the_stanford_shapes_are_those_of_the_reference_table() {
+    fn the_stanford_shapes_match_the_reference_table() {
         for (word, chris2, dan2) in [
             ("Reuters", "Xxxxxk", "Xxk"),
             ("said", "xxxxk", "xk"),
@@ -269,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn the_known_mark_follows_the_length_mark() {
+    fn the_known_word_mark_follows_the_length_mark() {
         assert_eq!(shape_of(Shape::Dan2, "To", &["to"]), "Xx:2k");
     }
 
@@ -281,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn own_shapes_write_o_for_letters_without_case() {
+    fn long_and_collapsed_shapes_write_o_for_letters_without_case() {
         assert_eq!(shape_of(Shape::Long, "McDonald-7東京", &[]), "XxXxxxxx-doo");
         assert_eq!(shape_of(Shape::Collapsed, "McDonald-7東京", &[]), "XxXx-do");
         assert_eq!(shape_of(Shape::Dan2, "東京", &[]), "東京:2");
@@ -306,11 +308,11 @@ mod tests {
     }
 
     #[test]
-    fn only_words_in_lower_case_letters_are_known() {
-        assert!(is_known_candidate("said"));
-        assert!(is_known_candidate("œuvre"));
+    fn only_lower_case_words_are_known_words() {
+        assert!(is_known_word_candidate("said"));
+        assert!(is_known_word_candidate("œuvre"));
         for word in ["Said", "iPhone", "e-mail", "x2", "", "東京"] {
-            assert!(!is_known_candidate(word), "{word}");
+            assert!(!is_known_word_candidate(word), "{word}");
         }
     }
 
@@ -334,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn character_kinds_name_what_occurs() {
+    fn character_classes_list_what_occurs() {
         for (word, expected) in [
             ("said", "letter"),
             ("1996", "digit"),
@@ -345,7 +347,7 @@ mod tests {
             ("F-16", "letter+digit+other"),
             ("", ""),
         ] {
-            assert_eq!(character_kinds(word), expected, "{word}");
+            assert_eq!(character_classes(word), expected, "{word}");
         }
     }
 }

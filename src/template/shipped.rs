@@ -1,9 +1,9 @@
-//! The templates that come with dropchain, compiled in so that an installed program has them.
+//! The templates that ship with dropchain, embedded in the binary.
 
-use super::Template;
+use super::template_file::Template;
 use crate::error::Result;
 
-/// Name and text of each, as in `features/`.
+/// The name and text of each template in `features/`.
 const SHIPPED: [(&str, &str); 7] = [
     ("minimal", include_str!("../../features/minimal.tpl")),
     ("chunk", include_str!("../../features/chunk.tpl")),
@@ -18,19 +18,19 @@ const SHIPPED: [(&str, &str); 7] = [
 ];
 
 impl Template {
-    /// The names of the templates that come with dropchain.
+    /// Returns the names of the templates that ship with dropchain.
     pub fn shipped_names() -> impl Iterator<Item = &'static str> {
         SHIPPED.iter().map(|(name, _)| *name)
     }
 
-    /// The template of that name that comes with dropchain, or `None` if there is none.
+    /// Parses the template `name` that ships with dropchain; `None` if there is no such template.
     #[must_use]
     pub fn shipped(name: &str) -> Option<Result<Self>> {
         let (_, source) = SHIPPED.iter().find(|(shipped, _)| *shipped == name)?;
         let file = format!("{name}.tpl");
         let no_files = |name: &str| {
             Err(crate::Error::parameter(format!(
-                "the template asks for the file '{name}'"
+                "the template refers to the file '{name}'"
             )))
         };
         Some(Self::parse(source, &file, &mut { no_files }))

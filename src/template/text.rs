@@ -1,18 +1,18 @@
-//! Characters as readers see them: a letter with its combining marks is one.
+//! Text utilities: grapheme clusters, lower-casing, line iteration, and spelling suggestions.
 //!
-//! Lengths, affixes and shapes count extended grapheme clusters (Unicode UAX #29), so a
-//! character is never cut, whether its accent is composed or decomposed.
+//! Lengths, affixes and shapes count extended grapheme clusters (Unicode UAX #29), so a character
+//! is never split, whether its accent is precomposed or a combining mark.
 
 use unicode_segmentation::UnicodeSegmentation;
 
-/// The grapheme clusters of a text, from both ends.
+/// A double-ended iterator over the grapheme clusters of a text.
 ///
-/// Between two ASCII characters there is always a boundary, except inside CR LF; that settles
-/// most words without a look at the Unicode tables.
+/// There is always a boundary between two ASCII characters, except inside CR LF. This fast path
+/// handles most words without consulting the Unicode tables.
 #[derive(Clone, Debug)]
 pub(super) struct Graphemes<'a>(&'a str);
 
-/// The grapheme clusters of `text`.
+/// Returns an iterator over the grapheme clusters of `text`.
 pub(super) fn graphemes(text: &str) -> Graphemes<'_> {
     Graphemes(text)
 }
@@ -51,8 +51,8 @@ impl DoubleEndedIterator for Graphemes<'_> {
 
 /// Appends `text` in lower case, character by character.
 ///
-/// Unlike [`str::to_lowercase`] a final sigma becomes σ, as it does within a word; equal words
-/// stay equal.
+/// Unlike [`str::to_lowercase`], this maps a final sigma to σ, like any other sigma, so the result
+/// does not depend on context.
 pub(super) fn push_lower(text: &str, out: &mut String) {
     for c in text.chars() {
         if c.is_ascii() {
@@ -63,13 +63,23 @@ pub(super) fn push_lower(text: &str, out: &mut String) {
     }
 }
 
-/// The name among `names` that `name` was probably meant to be: at most a third of its
-/// characters are wrong.
-pub(super) fn nearest<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+/// Returns the lines of `contents` that are not blank, numbered from 1. Skips a byte order mark.
+pub(super) fn nonblank_lines(contents: &str) -> impl Iterator<Item = (u64, &str)> {
+    let contents = contents.strip_prefix('\u{feff}').unwrap_or(contents);
+    let numbered = (1..).zip(contents.lines());
+    numbered.filter(|(_, line)| !line.trim().is_empty())
+}
+
+/// Returns the candidate closest to `name`, if its edit distance is at most a third of the length
+/// of `name` (or 1).
+pub(super) fn nearest<'a>(
+    name: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
     let limit = 1.max(name.chars().count() / 3);
     let mut best = None;
-    for candidate in names {
-        let edits = distance(name, candidate, limit);
+    for candidate in candidates {
+        let edits = edit_distance(name, candidate, limit);
         if edits <= limit && best.is_none_or(|(least, _)| edits < least) {
             best = Some((edits, candidate));
         }
@@ -77,33 +87,37 @@ pub(super) fn nearest<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) 
     best.map(|(_, candidate)| candidate)
 }
 
-/// ` ; did you mean '…'?` if there is a near name, else nothing.
-pub(super) fn did_you_mean<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) -> String {
-    nearest(name, names).map_or_else(String::new, |near| format!("; did you mean '{near}'?"))
+/// Returns `; did you mean '…'?` if some candidate is close to `name`, else an empty string.
+pub(super) fn did_you_mean<'a>(
+    name: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> String {
+    nearest(name, candidates).map_or_else(String::new, |near| format!("; did you mean '{near}'?"))
 }
 
-/// Edits between two names: characters inserted, left out, replaced, or swapped with their
-/// neighbor; `limit + 1` where the lengths alone exceed `limit`.
-fn distance(a: &str, b: &str, limit: usize) -> usize {
+/// The Damerau-Levenshtein distance (optimal string alignment): insertions, deletions,
+/// substitutions and transpositions of neighbors. Returns `limit + 1` if the lengths differ by more
+/// than `limit`.
+fn edit_distance(a: &str, b: &str, limit: usize) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     if a.len().abs_diff(b.len()) > limit {
         return limit + 1;
     }
-    let mut before: Vec<usize> = Vec::new();
-    let mut above: Vec<usize> = (0..=b.len()).collect();
+    let mut row_before_last: Vec<usize> = Vec::new();
+    let mut last_row: Vec<usize> = (0..=b.len()).collect();
     for i in 0..a.len() {
         let mut row = vec![i + 1];
         for j in 0..b.len() {
-            let replaced = above[j] + usize::from(a[i] != b[j]);
-            let mut least = replaced.min(above[j + 1] + 1).min(row[j] + 1);
+            let substituted = last_row[j] + usize::from(a[i] != b[j]);
+            let mut least = substituted.min(last_row[j + 1] + 1).min(row[j] + 1);
             if i > 0 && j > 0 && a[i] == b[j - 1] && a[i - 1] == b[j] {
-                least = least.min(before[j - 1] + 1);
+                least = least.min(row_before_last[j - 1] + 1);
             }
             row.push(least);
         }
-        before = std::mem::replace(&mut above, row);
+        row_before_last = std::mem::replace(&mut last_row, row);
     }
-    above[b.len()]
+    last_row[b.len()]
 }
 
 #[cfg(test)]
@@ -122,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn both_directions_cut_alike() {
+    fn both_directions_split_alike() {
         for text in [
             "",
             "abc",
@@ -141,14 +155,14 @@ mod tests {
     }
 
     #[test]
-    fn lower_case_goes_character_by_character() {
+    fn lower_casing_works_character_by_character() {
         let mut out = String::new();
         push_lower("ÉCOLE ΟΔΟΣ İ", &mut out);
         assert_eq!(out, "école οδοσ i\u{307}");
     }
 
     #[test]
-    fn the_nearest_name_is_named_only_if_it_is_near() {
+    fn the_nearest_name_is_suggested_only_if_it_is_close() {
         let names = ["shape", "suffix", "lower"];
         assert_eq!(nearest("shap", names), Some("shape"));
         assert_eq!(nearest("sufix", names), Some("suffix"));

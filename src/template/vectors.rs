@@ -1,61 +1,61 @@
-//! Word vectors: files of word2vec and GloVe, as text.
+//! Word vectors in the text formats of word2vec and GloVe.
 
 use hashbrown::HashMap;
 
 use super::text::push_lower;
 use crate::error::{Error, Place, Result};
 
-/// Most numbers that a vector has; more would not fit a template line.
+/// Maximum number of dimensions: that of the attributes of a template line.
 const MAX_DIMENSIONS: usize = 4096;
 
-/// Largest number: products with others stay finite.
+/// Largest magnitude of a component, so that products of several numbers stay finite.
 const MAX_NUMBER: f32 = 1e15;
 
-/// Characters of a faulty line that a message quotes.
-const QUOTED: usize = 40;
+/// Maximum number of characters of a line quoted in an error message.
+const MAX_QUOTED: usize = 40;
 
-/// A vector of D numbers for each word.
+/// A map from words to vectors of D dimensions.
 #[derive(Clone, Debug)]
 pub(super) struct Vectors {
     words: HashMap<String, u32>,
     values: Vec<f32>, // [words][D]
     dimensions: usize,
-    /// Bytes of the file that were needed.
-    pub read: usize,
+    /// Number of bytes of the file that were read.
+    pub bytes_read: usize,
 }
 
-/// What is taken of a file.
+/// Which vectors of a file to read, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Extent {
-    /// Words are made lower case.
+pub(super) struct VectorSelection {
+    /// Whether to fold words to lower case.
     pub lower: bool,
-    /// As many lines, from the first on; [`None`]: all.
+    /// Number of vectors to read; `None` for all.
     pub first: Option<usize>,
 }
 
 impl Vectors {
-    /// Reads `contents`: a word and D numbers a line, separated by blanks or tabs, perhaps after a line
-    /// with the number of words and D. Where a word comes twice its first vector counts. A word may have blanks
-    /// inside, if what stands before the D last numbers is none.
+    /// Parses `contents`: lines with a word and D numbers, separated by blanks or tabs, optionally
+    /// after a header line with the number of words and D. The first vector of a word wins. A word
+    /// may contain blanks if its last part is not a number.
     ///
     /// # Errors
     ///
-    /// [`Error::Input`] at a line that has other than D numbers, or one that is not finite or above
-    /// 10¹⁵; when there is no line, or D is above 4096.
-    pub(super) fn parse(contents: &str, file: &str, extent: Extent) -> Result<Self> {
+    /// [`Error::Input`] at a line whose number of components is not D, at a component that is not
+    /// finite or exceeds 10¹⁵ in magnitude, if there are no vectors, and if D exceeds 4096.
+    pub(super) fn parse(contents: &str, file: &str, selection: VectorSelection) -> Result<Self> {
         let mut vectors = Self {
             words: HashMap::new(),
             values: Vec::new(),
             dimensions: 0,
-            read: 0,
+            bytes_read: 0,
         };
-        let (mut header, mut left) = (true, extent.first.unwrap_or(usize::MAX));
+        let (mut at_header, mut remaining) = (true, selection.first.unwrap_or(usize::MAX));
         let mut cells: Vec<&str> = Vec::new();
         for (number, line) in (1..).zip(contents.split_inclusive('\n')) {
-            if left == 0 {
+            if remaining == 0 {
                 break;
             }
-            vectors.read += line.len();
+            vectors.bytes_read += line.len();
             cells.clear();
             let line = line.trim_start_matches('\u{feff}');
             let separated = line.split([' ', '\t', '\r', '\n']);
@@ -63,21 +63,18 @@ impl Vectors {
             if cells.is_empty() {
                 continue;
             }
-            let fault = |message| Error::input(Place::line(file, number), message);
-            if std::mem::take(&mut header)
-                && let Some(dimensions) = of_header(&cells)
+            let error = |message| Error::input(Place::line(file, number), message);
+            if std::mem::take(&mut at_header)
+                && let Some(dimensions) = header_dimensions(&cells)
             {
-                vectors.set_dimensions(dimensions).map_err(fault)?;
+                vectors.set_dimensions(dimensions).map_err(error)?;
                 continue;
             }
-            vectors.push(&cells, extent.lower).map_err(fault)?;
-            left -= 1;
+            vectors.push(&cells, selection.lower).map_err(error)?;
+            remaining -= 1;
         }
         if vectors.words.is_empty() {
-            return Err(Error::input(
-                Place::file(file),
-                "there are no vectors in it",
-            ));
+            return Err(Error::input(Place::file(file), "the file has no vectors"));
         }
         Ok(vectors)
     }
@@ -92,13 +89,13 @@ impl Vectors {
         Ok(())
     }
 
-    /// Adds the vector of a line.
+    /// Adds the vector of a line, given as its cells.
     fn push(&mut self, cells: &[&str], lower: bool) -> Result<(), String> {
         if self.dimensions == 0 {
             if cells.len() < 2 {
                 return Err(format!(
                     "expected a word and its numbers, found '{}'",
-                    quoted(cells)
+                    quote_start(cells)
                 ));
             }
             self.set_dimensions(cells.len() - 1)?;
@@ -110,7 +107,7 @@ impl Vectors {
                 "found {} numbers; expected {}, as before ('{}')",
                 cells.len() - 1,
                 self.dimensions,
-                quoted(cells)
+                quote_start(cells)
             ));
         }
         let mut word = String::new();
@@ -139,26 +136,26 @@ impl Vectors {
         Ok(())
     }
 
-    /// Number of numbers D in a vector.
+    /// Returns the number of dimensions D.
     pub(super) fn dimensions(&self) -> usize {
         self.dimensions
     }
 
-    /// Number of different words.
+    /// Returns the number of distinct words.
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {
         self.words.len()
     }
 
-    /// The vector of `word`.
-    pub(super) fn of(&self, word: &str) -> Option<&[f32]> {
+    /// Returns the vector of `word`.
+    pub(super) fn get(&self, word: &str) -> Option<&[f32]> {
         let row = *self.words.get(word)? as usize * self.dimensions;
         self.values.get(row..row + self.dimensions)
     }
 }
 
-/// The dimensions that a header states: it has two whole numbers.
-fn of_header(cells: &[&str]) -> Option<usize> {
+/// Returns the number of dimensions if `cells` is a header: two integers.
+fn header_dimensions(cells: &[&str]) -> Option<usize> {
     let [words, dimensions] = cells else {
         return None;
     };
@@ -166,10 +163,10 @@ fn of_header(cells: &[&str]) -> Option<usize> {
     dimensions.parse().ok()
 }
 
-/// The beginning of a line.
-fn quoted(cells: &[&str]) -> String {
+/// Returns the beginning of a line, to be quoted in a message.
+fn quote_start(cells: &[&str]) -> String {
     let line = cells.join(" ");
-    match line.char_indices().nth(QUOTED) {
+    match line.char_indices().nth(MAX_QUOTED) {
         Some((end, _)) => format!("{}…", &line[..end]),
         None => line,
     }
@@ -179,7 +176,7 @@ fn quoted(cells: &[&str]) -> String {
 mod tests {
     use super::*;
 
-    const ALL: Extent = Extent {
+    const ALL: VectorSelection = VectorSelection {
         lower: false,
         first: None,
     };
@@ -188,13 +185,13 @@ mod tests {
         Vectors::parse(text, "v.txt", ALL).unwrap()
     }
 
-    fn fault(text: &str) -> String {
-        let error = Vectors::parse(text, "v.txt", ALL);
-        error.unwrap_err().to_string()
+    fn error(text: &str) -> String {
+        let result = Vectors::parse(text, "v.txt", ALL);
+        result.unwrap_err().to_string()
     }
 
     #[test]
-    fn files_with_and_without_a_header_read_alike() {
+    fn files_with_and_without_a_header_are_equivalent() {
         for text in [
             "in 0.5 -1\nRome 2 3e-1\n",
             "2 2\nin 0.5 -1 \nRome 2 3e-1 \n",
@@ -202,52 +199,55 @@ mod tests {
         ] {
             let vectors = read(text);
             assert_eq!((vectors.len(), vectors.dimensions()), (2, 2), "{text}");
-            assert_eq!(vectors.of("in"), Some(&[0.5, -1.0][..]));
-            assert_eq!(vectors.of("Rome"), Some(&[2.0, 0.3][..]));
-            assert_eq!(vectors.of("rome"), None);
-            assert_eq!(vectors.read, text.len());
+            assert_eq!(vectors.get("in"), Some(&[0.5, -1.0][..]));
+            assert_eq!(vectors.get("Rome"), Some(&[2.0, 0.3][..]));
+            assert_eq!(vectors.get("rome"), None);
+            assert_eq!(vectors.bytes_read, text.len());
         }
     }
 
     #[test]
-    fn the_first_vector_of_a_word_counts() {
-        assert_eq!(read("a 1\nb 2\na 3\n").of("a"), Some(&[1.0][..]));
-        let lower = Extent { lower: true, ..ALL };
+    fn the_first_vector_of_a_word_wins() {
+        assert_eq!(read("a 1\nb 2\na 3\n").get("a"), Some(&[1.0][..]));
+        let lower = VectorSelection { lower: true, ..ALL };
         let vectors = Vectors::parse("The 1\nthe 2\nof 3\n", "v.txt", lower).unwrap();
-        assert_eq!(vectors.of("the"), Some(&[1.0][..]));
-        assert_eq!(vectors.of("of"), Some(&[3.0][..]));
+        assert_eq!(vectors.get("the"), Some(&[1.0][..]));
+        assert_eq!(vectors.get("of"), Some(&[3.0][..]));
     }
 
     #[test]
-    fn the_first_words_can_be_taken_alone() {
-        let first = |n| Extent {
+    fn reading_can_stop_after_the_first_words() {
+        let first = |n| VectorSelection {
             first: Some(n),
             ..ALL
         };
         let text = "3 1\na 1\nb 2\nc oops\n";
         let vectors = Vectors::parse(text, "v.txt", first(2)).unwrap();
-        assert_eq!((vectors.len(), vectors.read), (2, "3 1\na 1\nb 2\n".len()));
-        let again = Vectors::parse(&text[..vectors.read], "v.txt", first(2)).unwrap();
-        assert_eq!(again.of("b"), Some(&[2.0][..]));
+        assert_eq!(
+            (vectors.len(), vectors.bytes_read),
+            (2, "3 1\na 1\nb 2\n".len())
+        );
+        let again = Vectors::parse(&text[..vectors.bytes_read], "v.txt", first(2)).unwrap();
+        assert_eq!(again.get("b"), Some(&[2.0][..]));
     }
 
     #[test]
-    fn a_word_may_have_blanks_inside() {
+    fn a_word_may_contain_blanks() {
         let vectors = read("a 1 2\n. . . 3 4\n");
-        assert_eq!(vectors.of(". . ."), Some(&[3.0, 4.0][..]));
+        assert_eq!(vectors.get(". . ."), Some(&[3.0, 4.0][..]));
     }
 
     #[test]
     fn a_number_may_be_a_word() {
-        assert_eq!(read("7 1.5\n8 2\n").of("8"), Some(&[2.0][..]));
-        assert_eq!(read("x 1 2\n1990 3 4\n").of("1990"), Some(&[3.0, 4.0][..]));
+        assert_eq!(read("7 1.5\n8 2\n").get("8"), Some(&[2.0][..]));
+        assert_eq!(read("x 1 2\n1990 3 4\n").get("1990"), Some(&[3.0, 4.0][..]));
     }
 
     #[test]
-    fn faults_name_their_line() {
+    fn errors_name_their_line() {
         for (text, expected) in [
-            ("", "v.txt: there are no vectors in it"),
-            ("9 2\n", "v.txt: there are no vectors in it"),
+            ("", "v.txt: the file has no vectors"),
+            ("9 2\n", "v.txt: the file has no vectors"),
             ("a\n", "v.txt:1: expected a word and its numbers, found 'a'"),
             (
                 "a 1 2\nb 1\n",
@@ -279,16 +279,16 @@ mod tests {
             ),
             ("7 0\n", "v.txt:1: vectors of 0 numbers; expected 1 to 4096"),
         ] {
-            assert_eq!(fault(text), expected);
+            assert_eq!(error(text), expected);
         }
     }
 
     #[test]
-    fn long_lines_are_not_quoted_whole() {
+    fn long_lines_are_quoted_in_part() {
         let long = format!("a 1\nb{}\n", " 1".repeat(50));
         let quoted = format!("b{} …", " 1".repeat(19));
         assert_eq!(
-            fault(&long),
+            error(&long),
             format!("v.txt:2: found 50 numbers; expected 1, as before ('{quoted}')")
         );
     }

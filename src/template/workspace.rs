@@ -1,9 +1,9 @@
-//! What is known of one sentence: the values of every view at every position.
+//! The values of every bound function at every position of one sentence.
 //!
-//! Most views depend on one cell of the input and nothing around it, and most words come again.
-//! So what such views make of a cell is kept from sentence to sentence, one *entry* for each
-//! different text of a column; when there are too many entries, all are forgotten. Views that look
-//! around are computed for each sentence.
+//! Most functions depend on a single input cell and not on its context, and most words recur. So
+//! the values of such functions are memoized per word across sentences: one *entry* per distinct
+//! text of a column. When there are too many entries, all are dropped. Functions that depend on the
+//! context are evaluated for each sentence.
 
 use std::cell::Cell;
 use std::ops::Range;
@@ -12,185 +12,186 @@ use std::sync::Arc;
 use hashbrown::HashTable;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::attribute::escaped;
 use super::shape::ShapeScratch;
+use super::syntax::escape_value;
 use crate::fingerprint::{Fingerprinter, Fragment};
 
-/// Values that are kept from sentence to sentence, some 10 MB, before all are forgotten.
-const MAX_KEPT: usize = 1 << 17;
+/// Number of memoized values (about 10 MB) above which all entries are dropped.
+const MAX_MEMOIZED: usize = 1 << 17;
 
-/// A value: a piece of the arena, and a number for templates that have one.
+/// A value of a function: a range of the arena, and a number that is mostly 1.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Item {
+pub(super) struct FunctionValue {
     start: u32,
     end: u32,
-    memo: u32, // its first memo; there is one for each line that consists of this view alone
-    pub special: bool, // whether there is something to escape in the text
-    pub piece: Fragment,
+    memo: u32, // the first of its memos, one for each template that consists of this function alone
+    pub needs_escape: bool,
+    pub fragment: Fragment,
     pub weight: f64,
 }
 
-impl Item {
+impl FunctionValue {
     pub(super) fn range(self) -> Range<usize> {
         self.start as usize..self.end as usize
     }
 }
 
-/// How far something has been filled.
+/// Lengths of the buffers of a workspace.
 #[derive(Clone, Copy, Debug, Default)]
-struct Mark {
+struct Watermark {
     arena: usize,
-    items: usize,
-    ends: usize,
+    values: usize,
+    cells: usize,
     memos: usize,
 }
 
-/// What is kept of the text of a cell.
+/// The memoized values of a text of a column.
 #[derive(Clone, Debug)]
-struct Entry {
+struct MemoEntry {
     column: u32,
     text: Range<u32>, // in the arena
-    first: u32,       // its first cell
+    first_cell: u32,
 }
 
-/// Reusable memory of an [`Extractor`](super::Extractor); allocates nothing once it is warm.
+/// Reusable buffers of an [`Extractor`](super::Extractor). Allocates nothing once warm.
 ///
-/// It remembers what the extractor made of words, and what its [`AttributeSink`](super::AttributeSink) found for
-/// attributes: use one for one extractor and one sink, or [clear](Workspace::clear) in between.
+/// It memoizes the values of the extractor's functions, and the memos that an
+/// [`AttributeSink`](super::AttributeSink) sets. Use it with one extractor and one sink, or call
+/// [`Workspace::clear`] in between.
 ///
-/// Texts lie in one arena, values are ranges of it, and the values of a cell (a view at a
-/// position) are consecutive. A view has cells beyond either end of the sentence too, since what
-/// lies outside has a value.
+/// All texts are in one arena, and values are ranges of it. The values of a *cell* (a function at a
+/// position) are consecutive. Functions have cells beyond either end of the sentence, too, since
+/// positions outside have values.
 #[derive(Clone, Debug, Default)]
 pub struct Workspace {
     owner: Option<Arc<()>>,
-    base: Fingerprinter,
+    fingerprinter: Fingerprinter,
     pub(super) tokens: usize,
     padding: usize,
     pub(super) arena: String,
-    items: Vec<Item>,
-    ends: Vec<u32>, // [cell + 1] end of each cell in `items`, after a leading 0
+    values: Vec<FunctionValue>,
+    cell_ends: Vec<u32>, // [cells + 1] end of each cell in `values`, after a leading 0
     memos: Vec<Cell<u64>>,
-    memos_each: u32, // memos of the items that are pushed
-    kept: Mark,
-    entries: Vec<Entry>,
-    table: HashTable<u32>,
-    outside: Vec<u32>, // [columns][2·padding] first cell of what lies before and after
-    rows: Vec<u32>,    // [rows][padding + T + padding] first cell of each position
-    views: Vec<View>,
+    memos_per_value: u32,
+    memoized: Watermark,
+    entries: Vec<MemoEntry>,
+    entry_table: HashTable<u32>, // hash(column, text) → index in `entries`
+    outside: Vec<u32>,           // [columns][2·padding] first cell before and after the sentence
+    rows: Vec<u32>,              // [rows][padding + T + padding] first cell of each position
+    functions: Vec<FunctionCells>,
     overflow: bool,
-    scratch: String,
-    pub(super) boundary: String,
-    shapes: ShapeScratch,
-    pub(super) cuts: Vec<usize>,
-    pub(super) seen: HashTable<(u32, u32)>,
-    pub(super) tags: Vec<u8>,
-    pub(super) chosen: Vec<u32>,
+    derived: String,
+    pub(super) boundary_token: String,
+    shape_scratch: ShapeScratch,
+    pub(super) boundaries: Vec<usize>,
+    pub(super) seen_ngrams: HashTable<(u32, u32)>,
+    pub(super) lexicon_tags: Vec<u8>,
+    pub(super) combination: Vec<u32>,
 }
 
-/// Where the cells of a view lie: `row` is the place of the first position in `rows`, `offset` what is
-/// added to the number of the cell that stands there.
+/// The location of a function's cells: `rows[row + padding + position] + offset`.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct View {
+pub(super) struct FunctionCells {
     pub row: usize,
     pub offset: usize,
 }
 
 impl Workspace {
-    /// Forgets everything but the memory that it has.
+    /// Drops all contents but keeps the allocated memory.
     pub fn clear(&mut self) {
         self.owner = None;
-        self.forget_entries();
-        self.reset(0, 0);
+        self.drop_entries();
+        self.start_sentence(0, 0);
     }
 
-    fn forget_entries(&mut self) {
-        self.kept = Mark::default();
+    fn drop_entries(&mut self) {
+        self.memoized = Watermark::default();
         self.entries.clear();
-        self.table.clear();
+        self.entry_table.clear();
         self.outside.clear();
     }
 
-    /// Makes room for a sentence; whether the workspace still knows what lies outside of one for
-    /// `owner`.
-    pub(super) fn enter(&mut self, owner: &Arc<()>, base: Fingerprinter) -> bool {
+    /// Prepares for a sentence of the extractor identified by `owner`. Drops the entries if they
+    /// belong to another extractor or are too many. Returns whether the positions outside the
+    /// sentence are still memoized.
+    pub(super) fn set_owner(&mut self, owner: &Arc<()>, fingerprinter: Fingerprinter) -> bool {
         let same = self.owner.as_ref().is_some_and(|o| Arc::ptr_eq(o, owner));
-        if !same || self.kept.items > MAX_KEPT {
-            self.forget_entries();
+        if !same || self.memoized.values > MAX_MEMOIZED {
+            self.drop_entries();
             self.owner = Some(Arc::clone(owner));
-            self.base = base;
+            self.fingerprinter = fingerprinter;
         }
         !self.outside.is_empty()
     }
 
-    /// Forgets the last sentence; the next has `tokens` tokens.
-    pub(super) fn reset(&mut self, tokens: usize, padding: usize) {
+    /// Drops what is not memoized and starts a sentence of `tokens` tokens.
+    pub(super) fn start_sentence(&mut self, tokens: usize, padding: usize) {
         self.tokens = tokens;
         self.padding = padding;
-        self.arena.truncate(self.kept.arena);
-        self.items.truncate(self.kept.items);
-        self.memos.truncate(self.kept.memos);
-        self.ends.truncate(self.kept.ends + 1);
-        if self.ends.is_empty() {
-            self.ends.push(0);
+        self.arena.truncate(self.memoized.arena);
+        self.values.truncate(self.memoized.values);
+        self.memos.truncate(self.memoized.memos);
+        self.cell_ends.truncate(self.memoized.cells + 1);
+        if self.cell_ends.is_empty() {
+            self.cell_ends.push(0);
         }
         self.rows.clear();
-        self.views.clear();
+        self.functions.clear();
         self.overflow = false;
     }
 
-    /// The next cell to be filled.
+    /// Returns the index of the next cell to be filled.
     pub(super) fn next_cell(&self) -> usize {
-        self.ends.len() - 1
+        self.cell_ends.len() - 1
     }
 
-    /// Begins a view.
-    pub(super) fn begin_view(&mut self, view: View) {
-        self.views.push(view);
+    /// Adds the next function.
+    pub(super) fn push_function(&mut self, cells: FunctionCells) {
+        self.functions.push(cells);
     }
 
-    /// Says that the items to come have `each` memos.
-    pub(super) fn set_memos(&mut self, each: u32) {
-        self.memos_each = each;
+    /// Sets the number of memos of the values pushed from now on.
+    pub(super) fn set_memos_per_value(&mut self, memos: u32) {
+        self.memos_per_value = memos;
     }
 
-    /// Ends a cell.
-    pub(super) fn end_cell(&mut self) {
-        self.ends.push(self.items.len() as u32);
+    /// Finishes the current cell.
+    pub(super) fn finish_cell(&mut self) {
+        self.cell_ends.push(self.values.len() as u32);
     }
 
-    /// Whether the sentence outgrew the 4 GiB of text that ranges can address.
+    /// Returns whether the sentence outgrew the 4 GiB of text that ranges can address.
     pub(super) fn overflowed(&self) -> bool {
         self.overflow
     }
 
-    /// The first cell of what is kept of `text` in a column, if it is known.
-    pub(super) fn entry(&self, column: usize, text: &str) -> Option<u32> {
-        let is_it = |&i: &u32| {
+    /// Returns the first cell of the memo entry of `text` in a column, if there is one.
+    pub(super) fn memo_entry(&self, column: usize, text: &str) -> Option<u32> {
+        let matches = |&i: &u32| {
             let entry = &self.entries[i as usize];
             entry.column == column as u32
                 && self.arena[entry.text.start as usize..entry.text.end as usize] == *text
         };
-        let found = self.table.find(hash(column, text), is_it)?;
-        Some(self.entries[*found as usize].first)
+        let found = self.entry_table.find(hash(column, text), matches)?;
+        Some(self.entries[*found as usize].first_cell)
     }
 
-    /// Keeps what has been filled since cell `first` for the text in `range` of the arena.
-    pub(super) fn keep(&mut self, column: usize, range: Range<usize>, first: usize) {
+    /// Memoizes the cells filled from `first_cell` on for the text at `range` in the arena.
+    pub(super) fn memoize(&mut self, column: usize, range: Range<usize>, first_cell: usize) {
         if self.overflow {
             return;
         }
-        let entry = Entry {
+        let entry = MemoEntry {
             column: column as u32,
             text: range.start as u32..range.end as u32,
-            first: first as u32,
+            first_cell: first_cell as u32,
         };
         let number = self.entries.len() as u32;
         self.entries.push(entry);
         let Self {
             entries,
             arena,
-            table,
+            entry_table,
             ..
         } = self;
         let hash_of = |&i: &u32| {
@@ -198,92 +199,83 @@ impl Workspace {
             let text = entry.text.start as usize..entry.text.end as usize;
             hash(entry.column as usize, &arena[text])
         };
-        table.insert_unique(hash_of(&number), number, hash_of);
-        self.keep_all();
+        entry_table.insert_unique(hash_of(&number), number, hash_of);
+        self.retain_all();
     }
 
-    /// Keeps all that has been filled.
-    pub(super) fn keep_all(&mut self) {
-        self.kept = Mark {
+    /// Retains all current contents across sentences.
+    fn retain_all(&mut self) {
+        self.memoized = Watermark {
             arena: self.arena.len(),
-            items: self.items.len(),
-            ends: self.ends.len() - 1,
+            values: self.values.len(),
+            cells: self.cell_ends.len() - 1,
             memos: self.memos.len(),
         };
     }
 
-    /// Keeps cell `first` for a position outside of every sentence; positions of a column come in
-    /// order.
-    pub(super) fn keep_outside(&mut self, first: usize) {
-        self.outside.push(first as u32);
-        self.keep_all();
+    /// Memoizes the cells from `first_cell` on for the next position of a column outside the
+    /// sentence.
+    pub(super) fn memoize_outside(&mut self, first_cell: usize) {
+        self.outside.push(first_cell as u32);
+        self.retain_all();
     }
 
-    /// Begins the row of the positions of a column with what lies before the sentence.
-    pub(super) fn begin_row(&mut self, column: usize) {
+    /// Starts the row of a memoized column with the positions before the sentence.
+    pub(super) fn start_row(&mut self, column: usize) {
         let before = 2 * column * self.padding;
         self.rows
             .extend_from_slice(&self.outside[before..before + self.padding]);
     }
 
-    /// Adds the next token to the row: the first cell of its entry.
-    pub(super) fn push_row(&mut self, first: u32) {
-        self.rows.push(first);
+    /// Adds the next token to the row, given the first cell of its memo entry.
+    pub(super) fn push_token(&mut self, first_cell: u32) {
+        self.rows.push(first_cell);
     }
 
-    /// Ends the row with what lies after the sentence.
-    pub(super) fn end_row(&mut self, column: usize) {
+    /// Finishes the row with the positions after the sentence.
+    pub(super) fn finish_row(&mut self, column: usize) {
         let after = (2 * column + 1) * self.padding;
         self.rows
             .extend_from_slice(&self.outside[after..after + self.padding]);
     }
 
-    /// Adds a row of cells that were filled from `first` on: for the position before the sentence, its
-    /// tokens, and the one after. Returns its place.
-    pub(super) fn push_cells(&mut self, first: usize) -> usize {
+    /// Adds a row for the consecutive cells from `first_cell` on: the position before the sentence,
+    /// its tokens, and the position after. Returns its start in `rows`.
+    pub(super) fn push_row(&mut self, first_cell: usize) -> usize {
         let row = self.rows.len();
         let (padding, tokens) = (self.padding as i64, self.tokens as i64);
-        let cell = |position: i64| first as u32 + (position.clamp(-1, tokens) + 1) as u32;
+        let cell = |position: i64| first_cell as u32 + (position.clamp(-1, tokens) + 1) as u32;
         self.rows.extend((-padding..tokens + padding).map(cell));
         row
     }
 
-    /// Adds a text of the arena to the cell.
+    /// Adds a text in the arena to the cell.
     pub(super) fn push_range(&mut self, range: Range<usize>) {
-        self.push_item(range, 1.0);
+        self.push_weighted(range, 1.0);
     }
 
-    /// Adds a range of the arena with a number to the cell.
+    /// Adds a copy of a value of another function to the cell.
+    pub(super) fn push_copy(&mut self, value: FunctionValue) {
+        self.values.push(value);
+        self.overflow |= self.values.len() > u32::MAX as usize;
+    }
+
+    /// Adds a text in the arena with a number to the cell.
     pub(super) fn push_weighted(&mut self, range: Range<usize>, weight: f64) {
-        self.push_item(range, weight);
-    }
-
-    /// Adds a number without text to the cell.
-    pub(super) fn push_number(&mut self, weight: f64) {
-        self.push_item(0..0, weight);
-    }
-
-    /// Adds a value of another view to the cell.
-    pub(super) fn push_copy(&mut self, item: Item) {
-        self.items.push(item);
-        self.overflow |= self.items.len() > u32::MAX as usize;
-    }
-
-    fn push_item(&mut self, range: Range<usize>, weight: f64) {
         let text = &self.arena.as_bytes()[range.clone()];
-        let item = Item {
+        let value = FunctionValue {
             start: range.start as u32,
             end: range.end as u32,
             memo: self.memos.len() as u32,
-            special: text.iter().any(|byte| matches!(byte, b'|' | b'\\')),
-            piece: self.base.fragment(text),
+            needs_escape: text.iter().any(|byte| matches!(byte, b'|' | b'\\')),
+            fragment: self.fingerprinter.fragment(text),
             weight,
         };
-        let memos = self.memos.len() + self.memos_each as usize;
+        let memos = self.memos.len() + self.memos_per_value as usize;
         self.memos.resize(memos, Cell::new(0));
-        let most = range.end.max(self.items.len()).max(memos);
-        self.overflow |= most >= u32::MAX as usize;
-        self.items.push(item);
+        let largest = range.end.max(self.values.len()).max(memos);
+        self.overflow |= largest >= u32::MAX as usize;
+        self.values.push(value);
     }
 
     /// Adds a text to the cell.
@@ -293,96 +285,100 @@ impl Workspace {
         self.push_range(start..self.arena.len());
     }
 
-    /// Adds what `write` makes of a range of the arena to the cell.
-    pub(super) fn push_made(
+    /// Adds the text that `write` derives from a text in the arena to the cell.
+    pub(super) fn push_derived(
         &mut self,
         source: Range<usize>,
         write: impl FnOnce(&str, &mut ShapeScratch, &mut String),
     ) {
-        self.scratch.clear();
-        write(&self.arena[source], &mut self.shapes, &mut self.scratch);
+        self.derived.clear();
+        write(
+            &self.arena[source],
+            &mut self.shape_scratch,
+            &mut self.derived,
+        );
         let start = self.arena.len();
-        self.arena.push_str(&self.scratch);
+        self.arena.push_str(&self.derived);
         self.push_range(start..self.arena.len());
     }
 
-    /// The values of `view` at `position`.
+    /// Returns the values of a function at `position`.
     #[inline(always)]
-    pub(super) fn cell(&self, view: usize, position: i64) -> &[Item] {
-        self.items_of(self.cell_number(view, position))
+    pub(super) fn values_at(&self, function: usize, position: i64) -> &[FunctionValue] {
+        self.cell_values(self.cell_index(function, position))
     }
 
-    /// The cell of `view` at `position`; beyond the padding the farthest one.
+    /// Returns the cell of a function at `position`, clamped to the padding.
     #[inline(always)]
-    pub(super) fn cell_number(&self, view: usize, position: i64) -> usize {
+    pub(super) fn cell_index(&self, function: usize, position: i64) -> usize {
         let padding = self.padding as i64;
         let position = position.clamp(-padding, self.tokens as i64 + padding - 1);
-        let place = (position + padding) as usize;
-        let View { row, offset } = self.views[view];
-        self.rows[row + place] as usize + offset
+        let in_row = (position + padding) as usize;
+        let FunctionCells { row, offset } = self.functions[function];
+        self.rows[row + in_row] as usize + offset
     }
 
-    /// The next value to be pushed.
-    pub(super) fn next_item(&self) -> usize {
-        self.items.len()
+    /// Returns the index of the next value to be pushed.
+    pub(super) fn next_value(&self) -> usize {
+        self.values.len()
     }
 
-    /// The values pushed since [`Workspace::next_item`] was `first`.
-    pub(super) fn items_from(&self, first: usize) -> &[Item] {
-        &self.items[first..]
+    /// Returns the values pushed since [`Workspace::next_value`] returned `first`.
+    pub(super) fn values_from(&self, first: usize) -> &[FunctionValue] {
+        &self.values[first..]
     }
 
-    /// The values of a cell.
+    /// Returns the values of a cell.
     #[inline(always)]
-    pub(super) fn items_of(&self, cell: usize) -> &[Item] {
-        let Range { start, end } = self.values_of(cell);
-        &self.items[start as usize..end as usize]
+    pub(super) fn cell_values(&self, cell: usize) -> &[FunctionValue] {
+        let Range { start, end } = self.cell_value_range(cell);
+        &self.values[start as usize..end as usize]
     }
 
-    /// The numbers of the values of a cell.
+    /// Returns the indices of the values of a cell.
     #[inline(always)]
-    pub(super) fn values_of(&self, cell: usize) -> Range<u32> {
-        self.ends[cell]..self.ends[cell + 1]
+    pub(super) fn cell_value_range(&self, cell: usize) -> Range<u32> {
+        self.cell_ends[cell]..self.cell_ends[cell + 1]
     }
 
-    /// A value by its number.
+    /// Returns a value by index.
     #[inline(always)]
-    pub(super) fn item(&self, value: u32) -> &Item {
-        &self.items[value as usize]
+    pub(super) fn value(&self, index: u32) -> &FunctionValue {
+        &self.values[index as usize]
     }
 
-    /// The text of the only value of a cell; nothing if there is none.
-    pub(super) fn source_of(&self, cell: usize) -> Range<usize> {
-        let first = self.items_of(cell).first();
-        first.map_or(0..0, |item| item.range())
+    /// Returns the text of the only value of a cell, as a range of the arena; empty if it has none.
+    pub(super) fn cell_text(&self, cell: usize) -> Range<usize> {
+        let first = self.cell_values(cell).first();
+        first.map_or(0..0, |value| value.range())
     }
 
-    /// The text of the only value of `view` at `position`; nothing if there is none.
-    pub(super) fn source(&self, view: usize, position: i64) -> Range<usize> {
-        let first = self.cell(view, position).first();
-        first.map_or(0..0, |item| item.range())
+    /// Returns the text of the only value of a function at `position`, like
+    /// [`Workspace::cell_text`].
+    pub(super) fn text_at(&self, function: usize, position: i64) -> Range<usize> {
+        self.cell_text(self.cell_index(function, position))
     }
 
-    /// The text of a value.
-    pub(super) fn text(&self, item: Item) -> &str {
-        &self.arena[item.range()]
+    /// Returns the text of a value.
+    pub(super) fn text(&self, value: FunctionValue) -> &str {
+        &self.arena[value.range()]
     }
 
-    /// A value with its escapes, as a piece of a name.
+    /// Returns the fragment of a value with escapes.
     #[cold]
-    pub(super) fn escaped(&self, item: Item) -> Fragment {
+    pub(super) fn escaped_fragment(&self, value: FunctionValue) -> Fragment {
         let mut text = Vec::new();
-        escaped(self.text(item).as_bytes(), &mut |piece| {
+        escape_value(self.text(value).as_bytes(), &mut |piece| {
             text.extend_from_slice(piece);
             true
         });
-        self.base.fragment(&text)
+        self.fingerprinter.fragment(&text)
     }
 
-    /// Memo number `line` of a value.
+    /// Returns memo number `index` of a value.
     #[inline]
-    pub(super) fn memo(&self, item: Item, line: u32) -> &Cell<u64> {
-        &self.memos[(item.memo + line) as usize]
+    pub(super) fn memo(&self, value: FunctionValue, index: u32) -> &Cell<u64> {
+        &self.memos[(value.memo + index) as usize]
     }
 }
 

@@ -93,7 +93,7 @@ fn lines_without_an_identifier_share_their_attributes() {
 }
 
 #[test]
-fn faults_in_patterns_name_line_and_column() {
+fn errors_in_patterns_name_line_and_column() {
     for (source, message) in [
         (
             "U:%x[0,0",
@@ -101,47 +101,47 @@ fn faults_in_patterns_name_line_and_column() {
         ),
         ("U:%x0,0]\nB", "t.tpl:1:5: expected '[', found '0'"),
         ("U:%x[a,0]", "t.tpl:1:6: expected a number, found ''"),
-        ("U:é%y[0,0]", "t.tpl:1:4: '%y' is no command; expected %x"),
+        ("U:é%y[0,0]", "t.tpl:1:4: unknown macro '%y'; expected %x"),
         (
             "u:%y[0,0]",
-            "t.tpl:1:3: '%y' is no command; expected %x, %t or %m",
+            "t.tpl:1:3: unknown macro '%y'; expected %x, %t or %m",
         ),
         (
             "U:%x[9,0]",
-            "t.tpl:1:6: the position 9 is too far; CRF++ allows -8 to 8",
+            "t.tpl:1:6: the position 9 is out of range; CRF++ allows -8 to 8",
         ),
         (
             "U:%x[0,-1]",
-            "t.tpl:1:10: column -1 does not exist; they count from 0",
+            "t.tpl:1:10: column -1 does not exist; columns are numbered from 0",
         ),
         (
             "u:%t[0,0,\"*\"]",
-            "t.tpl:1:11: '*' repeats nothing in \"*\"; expected a character before it, or \\*",
+            "t.tpl:1:11: '*' has nothing to repeat in \"*\"; expected a character before it, or \\*",
         ),
         ("u:%t[0,0]", "t.tpl:1:9: expected ',', found ']'"),
         (
             "u:%t[0,0,\"a]",
-            "t.tpl:1:11: the regular expression does not end; expected '\"'",
+            "t.tpl:1:11: unterminated regular expression; expected '\"'",
         ),
         (
             "u:%x[*1,0]",
-            "t.tpl:1:6: positions that a column holds ('*') are not supported",
+            "t.tpl:1:6: positions read from a column ('*') are not supported",
         ),
     ] {
-        assert_eq!(fault(source), message, "{source}");
+        assert_eq!(error(source), message, "{source}");
     }
 }
 
 #[test]
-fn mixed_dialects_are_a_fault() {
+fn mixed_dialects_are_an_error() {
     assert_eq!(
-        fault("word\n\nU01:%x[0,0]"),
-        "t.tpl:3:1: 'U01:%x[0,0]' is a template of CRF++ or Wapiti, line 1 one of dropchain's own \
-         language; expected one of them throughout"
+        error("word\n\nU01:%x[0,0]"),
+        "t.tpl:3:1: 'U01:%x[0,0]' is in CRF++ or Wapiti syntax, but line 1 is in dropchain \
+         syntax; expected a single syntax throughout the file"
     );
     assert_eq!(
-        fault("# x\nB\n  bias"),
-        "t.tpl:3:1: 'bias' is a template of dropchain's own language, line 2 one of CRF++ or \
-         Wapiti; expected one of them throughout"
+        error("# x\nB\n  bias"),
+        "t.tpl:3:1: 'bias' is in dropchain syntax, but line 2 is in CRF++ or Wapiti syntax; \
+         expected a single syntax throughout the file"
     );
 }

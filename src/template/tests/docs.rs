@@ -30,7 +30,7 @@ fn every_function_of_the_table_parses() {
 #[test]
 fn every_function_is_in_the_table() {
     let cells = first_cells("Functions");
-    for (function, _) in super::super::functions::FUNCTIONS {
+    for (function, _) in super::super::syntax::FUNCTIONS {
         assert!(
             function == "column" || cells.iter().any(|cell| cell.starts_with(function)),
             "{function}"
@@ -91,7 +91,7 @@ fn errors_are_as_the_page_has_them() {
     let lines: Vec<&str> = block("errors").lines().collect();
     assert_eq!(lines.len(), 12);
     for pair in lines.chunks(2) {
-        assert_eq!(fault(pair[0]), pair[1]);
+        assert_eq!(error(pair[0]), pair[1]);
     }
 }
 

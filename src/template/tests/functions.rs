@@ -1,6 +1,6 @@
 //! What every function yields.
 
-use super::super::functions::FUNCTIONS;
+use super::super::syntax::FUNCTIONS;
 use super::*;
 
 #[test]

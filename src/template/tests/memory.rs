@@ -1,4 +1,4 @@
-//! What a workspace remembers changes nothing.
+//! Memoization does not change the result.
 
 use super::*;
 use crate::template::Extractor;
@@ -22,7 +22,7 @@ const TEXTS: [&str; 4] = [
     "or not or Ford",
 ];
 
-/// All attributes of a sentence, a list for each token.
+/// Returns the attributes of each token of a sentence.
 fn all(extractor: &Extractor, ws: &mut Workspace, sentence: &Sentence) -> Vec<Vec<String>> {
     extractor.prepare(sentence, ws).unwrap();
     let token = |t: usize| {
@@ -59,7 +59,7 @@ fn extractors_that_share_a_workspace_do_not_disturb_each_other() {
 }
 
 #[test]
-fn memos_stay_with_their_attribute_and_begin_at_0() {
+fn memos_belong_to_their_attribute_and_start_at_0() {
     struct Memos(Vec<(String, u64)>);
     impl AttributeSink for Memos {
         fn node(&mut self, attribute: &Attribute<'_>, value: f64) {
@@ -103,7 +103,7 @@ fn memos_stay_with_their_attribute_and_begin_at_0() {
 }
 
 #[test]
-fn too_many_words_are_forgotten_and_nothing_else_changes() {
+fn memo_entries_are_dropped_when_they_are_too_many() {
     let template = parse("word\nngrams(1..6)").unwrap();
     let extractor = template.bind(&Schema::words()).unwrap();
     let mut ws = Workspace::default();
@@ -112,7 +112,7 @@ fn too_many_words_are_forgotten_and_nothing_else_changes() {
         let word = format!("abcdefghijklmnopqrstuvwxyz{i:05}");
         let found = all(&extractor, &mut ws, &words(&word));
         assert_eq!(found[0][0], format!("word[0]={word}"));
-        most = most.max(ws.next_item());
+        most = most.max(ws.next_value());
     }
-    assert!(most < 140_000, "{most} values are kept");
+    assert!(most < 140_000, "{most} values are memoized");
 }

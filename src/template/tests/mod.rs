@@ -2,7 +2,8 @@
 
 mod dialects;
 mod docs;
-mod faults;
+mod errors;
+
 mod finkel;
 mod functions;
 mod memory;
@@ -65,7 +66,7 @@ fn parse(source: &str) -> Result<Template> {
     Template::parse(source, "t.tpl", &mut resource)
 }
 
-fn fault(source: &str) -> String {
+fn error(source: &str) -> String {
     parse(source).expect_err("a fault").to_string()
 }
 

@@ -1,6 +1,6 @@
-//! Templates stored in a model, and what they learned.
+//! Stored templates and what they learned.
 
-use super::super::Stored;
+use super::super::template_file::StoredTemplate;
 use super::*;
 
 fn restored(template: &Template) -> Template {
@@ -24,10 +24,10 @@ fn a_template_comes_back_with_its_files_and_words() {
 }
 
 #[test]
-fn of_vectors_only_the_lines_that_count_are_stored() {
+fn only_the_vectors_that_are_read_are_stored() {
     let template =
         parse("vector(\"vectors.txt\", first(1))\nvector(\"vectors.txt\", first(2))").unwrap();
-    let stored = Stored::from(template.clone());
+    let stored = StoredTemplate::from(template.clone());
     assert_eq!(&*stored.files[0].1, "3 2\nin 0.5 -1\nRome 2 0\n");
     let before = collect(&template, &words("Rome"), 0).node;
     assert_eq!(before, ["vector(\"vectors.txt\", first(2))[0]=0:2"]);
@@ -41,8 +41,8 @@ fn of_vectors_only_the_lines_that_count_are_stored() {
 fn storing_is_deterministic() {
     let mut template = parse("shape(chris2)").unwrap();
     template.learn(std::iter::once(&words("d c b a")));
-    let stored = Stored::from(template);
-    let known: Vec<&str> = stored.known.iter().map(|word| &**word).collect();
+    let stored = StoredTemplate::from(template);
+    let known: Vec<&str> = stored.known_words.iter().map(|word| &**word).collect();
     assert_eq!(known, ["a", "b", "c", "d"]);
 }
 
@@ -92,7 +92,7 @@ fn learning_replaces_what_was_learned() {
 fn templates_without_stanford_shapes_learn_nothing() {
     let mut template = parse("shape(collapsed)").unwrap();
     template.learn(std::iter::once(&words("the end")));
-    assert!(Stored::from(template).known.is_empty());
+    assert!(StoredTemplate::from(template).known_words.is_empty());
 }
 
 #[test]

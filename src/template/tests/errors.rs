@@ -5,11 +5,11 @@ use super::*;
 #[test]
 fn a_misspelt_function_is_told_its_nearest_name() {
     assert_eq!(
-        fault("word\n  sufix(3)"),
+        error("word\n  sufix(3)"),
         "t.tpl:2:3: there is no function 'sufix'; did you mean 'suffix'?"
     );
     assert_eq!(
-        fault("gazetteer(1)"),
+        error("gazetteer(1)"),
         "t.tpl:1:1: there is no function 'gazetteer'"
     );
 }
@@ -47,7 +47,7 @@ fn arguments_that_do_not_fit_are_quoted() {
         ),
         (
             "bias[1]",
-            "t.tpl:1:1: 'bias' takes no position; leave out the square brackets",
+            "t.tpl:1:1: 'bias' takes no position; remove the square brackets",
         ),
         (
             "bag(word)",
@@ -55,11 +55,11 @@ fn arguments_that_do_not_fit_are_quoted() {
         ),
         (
             "bag(word, 1..2)[1]",
-            "t.tpl:1:1: 'bag' takes no position; leave out the square brackets",
+            "t.tpl:1:1: 'bag' takes no position; remove the square brackets",
         ),
         (
             "length(word[-1])[-1]",
-            "t.tpl:1:8: a position stands inside and outside the brackets; expected one of them",
+            "t.tpl:1:8: a position is given both inside and outside the parentheses; expected only one",
         ),
         (
             "column(-1)",
@@ -71,7 +71,7 @@ fn arguments_that_do_not_fit_are_quoted() {
             "t.tpl:1:25: the length 4 is given twice",
         ),
     ] {
-        assert_eq!(fault(source), message, "{source}");
+        assert_eq!(error(source), message, "{source}");
     }
 }
 
@@ -106,14 +106,14 @@ fn what_does_not_belong_is_quoted() {
         ("word noise=0.2", "t.tpl:1:6: there is no option 'noise'"),
         (
             "if word",
-            "t.tpl:1:1: expected a function or a column, found the key word 'if'",
+            "t.tpl:1:1: expected a function or a column, found the keyword 'if'",
         ),
         (
             "\"word\"",
             "t.tpl:1:1: expected a function or a column, found '\"word\"'",
         ),
     ] {
-        assert_eq!(fault(source), message, "{source}");
+        assert_eq!(error(source), message, "{source}");
     }
 }
 
@@ -127,12 +127,12 @@ fn conditions_that_make_no_sense_say_so() {
         ),
         (
             "word if word <= 3",
-            "t.tpl:1:14: '<=' compares numbers, and word[0] is none; expected ==, !=, matches \
+            "t.tpl:1:14: '<=' compares numbers, but word[0] is not a number; expected ==, !=, matches \
              or exists",
         ),
         (
             "word if length == \"a\"",
-            "t.tpl:1:19: expected a number that is not negative, found '\"a\"'",
+            "t.tpl:1:19: expected a non-negative integer, found '\"a\"'",
         ),
         (
             "word if word == 3",
@@ -143,21 +143,21 @@ fn conditions_that_make_no_sense_say_so() {
             "t.tpl:1:17: unknown escape '\\n' in \"\\\\n\"; expected \\\" or \\\\",
         ),
     ] {
-        assert_eq!(fault(source), message, "{source}");
+        assert_eq!(error(source), message, "{source}");
     }
 }
 
 #[test]
 fn faulty_expressions_say_why() {
     assert_eq!(
-        fault("regex(\"(a\")"),
-        "t.tpl:1:7: the regular expression \"(a\" is faulty: unclosed group"
+        error("regex(\"(a\")"),
+        "t.tpl:1:7: the regular expression \"(a\" is invalid: unclosed group"
     );
     assert_eq!(
-        fault("word if word matches \"[b\""),
-        "t.tpl:1:22: the regular expression \"[b\" is faulty: unclosed character class"
+        error("word if word matches \"[b\""),
+        "t.tpl:1:22: the regular expression \"[b\" is invalid: unclosed character class"
     );
-    assert!(fault("regex(\"a{9999}{9999}\")").contains("is faulty: "));
+    assert!(error("regex(\"a{9999}{9999}\")").contains("is invalid: "));
 }
 
 #[test]
@@ -165,15 +165,15 @@ fn what_is_too_much_is_refused() {
     for (source, message) in [
         (
             "word[101]",
-            "t.tpl:1:6: the position 101 is too far; expected -100 to 100",
+            "t.tpl:1:6: the position 101 is out of range; expected -100 to 100",
         ),
         (
             "bag(word, 1..1000)",
-            "t.tpl:1:11: the position 1000 is too far; expected -100 to 100",
+            "t.tpl:1:11: the position 1000 is out of range; expected -100 to 100",
         ),
         (
             "ngrams(2..6) & ngrams(2..6)",
-            "t.tpl:1:1: this line can give a token 250000 attributes; at most 4096 are allowed",
+            "t.tpl:1:1: this line can produce 250000 attributes per token; at most 4096 are allowed",
         ),
         (
             "word&word&word&word&word&word&word&word&word",
@@ -184,22 +184,25 @@ fn what_is_too_much_is_refused() {
             "t.tpl:1:6: the number 99999999999 is too large",
         ),
     ] {
-        assert_eq!(fault(source), message, "{source}");
+        assert_eq!(error(source), message, "{source}");
     }
     let nested = format!("lower{}", "(lower".repeat(1000));
-    assert_eq!(fault(&nested), "t.tpl:1:49: the brackets nest too deep");
+    assert_eq!(
+        error(&nested),
+        "t.tpl:1:49: the parentheses are nested too deeply"
+    );
     let long = "# \n".repeat(400_000);
     assert_eq!(
-        fault(&long),
-        "t.tpl: a template file of more than 1048576 bytes"
+        error(&long),
+        "t.tpl: the template file is larger than 1048576 bytes"
     );
 }
 
 #[test]
 fn the_same_template_twice_is_a_fault() {
     assert_eq!(
-        fault("# x\nword\n word [0]"),
-        "t.tpl:3:2: 'word[0]' stands on line 2 already"
+        error("# x\nword\n word [0]"),
+        "t.tpl:3:2: 'word[0]' is already on line 2"
     );
     assert!(parse("word\nedge: word").is_ok());
 }
@@ -207,28 +210,25 @@ fn the_same_template_twice_is_a_fault() {
 #[test]
 fn a_second_bare_transition_is_a_fault() {
     assert_eq!(
-        fault("edge: bias"),
+        error("edge: bias"),
         "t.tpl:1:1: 'edge: bias' is the bare transition, which is there without a template"
     );
 }
 
 #[test]
 fn a_file_without_templates_is_a_fault() {
-    assert_eq!(
-        fault("# nothing\n"),
-        "t.tpl: there is no template in this file"
-    );
+    assert_eq!(error("# nothing\n"), "t.tpl: the file has no templates");
 }
 
 #[test]
 fn files_that_cannot_be_read_are_faults_of_the_template() {
     assert_eq!(
-        fault("word\nlexicon(\"nams.txt\")"),
+        error("word\nlexicon(\"nams.txt\")"),
         "t.tpl:2:9: cannot read 'nams.txt': entity not found"
     );
     assert_eq!(
-        fault("cluster(\"bad.txt\", 4)"),
-        "bad.txt:2: expected a cluster's path, a tab and a word, found '011'"
+        error("cluster(\"bad.txt\", 4)"),
+        "bad.txt:2: expected a cluster path, a tab and a word, found '011'"
     );
 }
 
@@ -242,7 +242,7 @@ fn vectors_say_what_they_take() {
         ),
         (
             "vector(\"vectors.txt\", first(0))",
-            "t.tpl:1:29: 'first' takes a whole number from 1",
+            "t.tpl:1:29: 'first' takes a positive integer",
         ),
         (
             "vector(\"vectors.txt\", scale(0))",
@@ -262,7 +262,7 @@ fn vectors_say_what_they_take() {
             "ragged.txt:2: found 1 numbers; expected 2, as before ('Rome 2')",
         ),
     ] {
-        assert_eq!(fault(source), message);
+        assert_eq!(error(source), message);
     }
 }
 
@@ -288,7 +288,7 @@ fn unknown_columns_are_faults_when_bound() {
     );
     assert_eq!(
         bound("bias\nword if column(3) exists", &sentence),
-        "t.tpl:2:9: the input has no column(3); it has 3 (word pos ner)"
+        "t.tpl:2:9: the input has no column(3); it has 3 columns (word pos ner)"
     );
     assert_eq!(
         bound("prefix(2, ner)", &sentence),

@@ -1,22 +1,23 @@
-//! Names in context: titles, and whether a name recurs in its sentence.
+//! Context clues for names: personal titles, and names that recur in the sentence.
 
-/// Titles that stand before a person's name, with or without a full stop.
+/// Titles that precede a person's name, with or without a full stop.
 const TITLES: [&str; 8] = ["Mr", "Ms", "Mrs", "Dr", "Miss", "Sen", "Judge", "Sir"];
 
-/// Nearest and farthest distance, in tokens, at which a recurrence counts.
-const RECURRENCE: (usize, usize) = (3, 149);
+/// Minimum and maximum distance, in tokens, between two occurrences of a name.
+const RECURRENCE_DISTANCE: (usize, usize) = (3, 149);
 
-/// Whether `word` is a title such as `Mr.` or `Judge`.
+/// Returns whether `word` is a title such as `Mr.` or `Judge`.
 pub(super) fn is_title(word: &str) -> bool {
     TITLES.contains(&word.strip_suffix('.').unwrap_or(word))
 }
 
-/// The occurrence pattern of token `t` among `length` tokens, of which `word` gives the words.
+/// Returns the occurrence pattern of token `t` in a sentence of `length` tokens; `word` returns the
+/// word of a token.
 ///
-/// A word of two characters or more whose first is upper case and no other, followed by a word
-/// with a letter and no upper case, preceded by a word with a letter, is taken for a name:
-/// `later` if it recurs 3 to 149 tokens after, else `before` if it does so before, else no value.
-/// Any other word has the value `none`.
+/// A word is taken to be a name if it has at least two characters, of which only the first is upper
+/// case, the preceding word contains a letter, and the following word contains a letter but no
+/// upper case. The value of a name is `later` if it recurs 3 to 149 tokens later, else `before` if
+/// it occurred 3 to 149 tokens before, else `None`. The value of any other word is `none`.
 pub(super) fn occurrence<'a>(
     length: usize,
     word: impl Fn(usize) -> &'a str,
@@ -32,7 +33,7 @@ pub(super) fn occurrence<'a>(
     if !is_name {
         return Some("none");
     }
-    let (near, far) = RECURRENCE;
+    let (near, far) = RECURRENCE_DISTANCE;
     let after = (t + near).min(length)..(t + far + 1).min(length);
     let before = t.saturating_sub(far)..(t + 1).saturating_sub(near);
     if after.into_iter().any(|u| word(u) == name) {
@@ -74,14 +75,14 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_recurs_later_says_so_before_anything_else() {
+    fn a_later_recurrence_takes_precedence() {
         let words = ["by", "Ford", "and", "x", "Ford", "y", "z", "Ford"];
         assert_eq!(pattern(&words, 1), Some("later"));
         assert_eq!(pattern(&words, 4), Some("later"));
     }
 
     #[test]
-    fn a_name_that_occurred_three_tokens_before_says_so() {
+    fn an_occurrence_three_tokens_before_counts() {
         let words = ["Ford", "a", "b", "Ford", "c"];
         assert_eq!(pattern(&words, 3), Some("before"));
     }
@@ -110,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_name_has_the_value_none() {
+    fn words_that_are_not_names_have_the_value_none() {
         assert_eq!(pattern(&["Ford", "and"], 0), Some("none"), "nothing before");
         assert_eq!(pattern(&["by", "Ford"], 1), Some("none"), "nothing after");
         assert_eq!(pattern(&["by", "F", "and"], 1), Some("none"), "one letter");

@@ -1,0 +1,117 @@
+//! Converts function calls, as parsed, to terms.
+
+use super::arguments::{Arguments, FunctionCall};
+use super::ast::{Position, Term};
+use super::input::{ColumnRef, TextInput};
+use super::lexer::LineLocation;
+use super::resources::Resources;
+use super::syntax::{function_names, is_function, is_keyword};
+use super::template_function::{SubstringKind, TemplateFunction, TextFunction, VectorLookup};
+use super::text::did_you_mean;
+use super::vectors::VectorSelection;
+use crate::error::Result;
+
+/// Converts a call to a term.
+///
+/// # Errors
+///
+/// [`crate::Error::Input`] at an unknown function, at an invalid argument and at a file that
+/// cannot be read.
+pub(super) fn term_from_call(
+    call: FunctionCall<'_>,
+    location: LineLocation<'_>,
+    resources: &mut Resources<'_>,
+) -> Result<Term> {
+    let (name, column) = (call.name, call.column);
+    if is_keyword(name) {
+        let message = format!("expected a function or a column, found the keyword '{name}'");
+        return Err(location.error(column, message));
+    }
+    if call.arguments.is_some() && !is_function(name) {
+        let suggestion = did_you_mean(name, function_names());
+        let message = format!("there is no function '{name}'{suggestion}");
+        return Err(location.error(column, message));
+    }
+    let mut arguments = Arguments::new(call, location);
+    let function = function(&mut arguments, resources)?;
+    arguments.finish()?;
+    if !function.takes_offset() && arguments.offset.is_some() {
+        let message = format!("'{name}' takes no position; remove the square brackets");
+        return Err(location.error(column, message));
+    }
+    Ok(Term {
+        function,
+        position: Position::Relative(arguments.offset.unwrap_or(0)),
+        column,
+    })
+}
+
+fn function(
+    arguments: &mut Arguments<'_>,
+    resources: &mut Resources<'_>,
+) -> Result<TemplateFunction> {
+    Ok(match arguments.name {
+        "bias" => TemplateFunction::Bias,
+        "start" => TemplateFunction::Start,
+        "end" => TemplateFunction::End,
+        "column" => TemplateFunction::Text(TextFunction::Identity, arguments.column_input()?),
+        "lower" => TemplateFunction::Text(TextFunction::Identity, arguments.lower_input()?),
+        "shape" => {
+            let shape = TextFunction::Shape(arguments.shape()?);
+            TemplateFunction::Text(shape, arguments.input()?)
+        }
+        "length" => TemplateFunction::Text(TextFunction::Length, arguments.input()?),
+        "capitalization" => {
+            TemplateFunction::Text(TextFunction::Capitalization, arguments.input()?)
+        }
+        "class" => TemplateFunction::Text(TextFunction::Class, arguments.input()?),
+        "prefix" => arguments.substrings(SubstringKind::Prefix)?,
+        "suffix" => arguments.substrings(SubstringKind::Suffix)?,
+        "affixes" => arguments.substrings(SubstringKind::Affixes)?,
+        "ngrams" => arguments.substrings(SubstringKind::Ngrams)?,
+        "regex" => TemplateFunction::Regex(arguments.expression()?, arguments.input()?),
+        "bag" => TemplateFunction::Bag(arguments.window()?, arguments.input()?),
+        "title" => TemplateFunction::Title(arguments.input()?),
+        "occurrence" => TemplateFunction::Occurrence(arguments.input()?),
+        "lexicon" => {
+            let (file, column) = arguments.file()?;
+            let input = arguments.input()?;
+            let lexicon = resources.lexicon(&file, input.lower, arguments.location, column)?;
+            TemplateFunction::Lexicon(file, lexicon, input)
+        }
+        "cluster" => {
+            let (file, column) = arguments.file()?;
+            let lengths = arguments.lengths()?;
+            let input = arguments.input()?;
+            let clusters = resources.clusters(&file, input.lower, arguments.location, column)?;
+            TemplateFunction::Cluster(file, clusters, lengths, input)
+        }
+        "vector" => vector(arguments, resources)?,
+        "value" => arguments.numeric_value()?,
+        name => {
+            let input = TextInput::verbatim(ColumnRef::from_name(name));
+            TemplateFunction::Text(TextFunction::Identity, input)
+        }
+    })
+}
+
+fn vector(
+    arguments: &mut Arguments<'_>,
+    resources: &mut Resources<'_>,
+) -> Result<TemplateFunction> {
+    let (file, column) = arguments.file()?;
+    let (first, scale) = (arguments.first()?, arguments.scale()?);
+    let input = arguments.input()?;
+    let selection = VectorSelection {
+        lower: input.lower,
+        first,
+    };
+    let vectors = resources.vectors(&file, selection, arguments.location, column)?;
+    let lookup = VectorLookup {
+        file,
+        vectors,
+        first,
+        scale,
+    };
+    Ok(TemplateFunction::Vector(lookup, input))
+}

@@ -1,0 +1,89 @@
+//! Decides which bound functions are memoized per word and which are evaluated per sentence.
+
+use super::bound_function::BoundFunction;
+use super::pattern::PatternMacro;
+
+/// How and where bound functions are evaluated.
+#[derive(Clone, Debug)]
+pub(super) struct EvaluationPlan {
+    /// Positions on either side of a sentence with distinct values.
+    pub padding: usize,
+    /// The columns whose texts have memo entries.
+    pub columns: Vec<MemoizedColumn>,
+    pub placements: Vec<Placement>, // [functions]
+}
+
+/// A column whose texts have memo entries.
+#[derive(Clone, Debug)]
+pub(super) struct MemoizedColumn {
+    pub column: usize,
+    /// The functions whose values an entry holds.
+    pub functions: Vec<usize>,
+}
+
+/// How a function is evaluated.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Placement {
+    /// Once per distinct text of a column, given by its index in [`EvaluationPlan::columns`]. The
+    /// values are at `offset` in the memo entry.
+    PerWord { column: usize, offset: usize },
+    /// For every sentence.
+    PerSentence,
+}
+
+impl EvaluationPlan {
+    /// Plans the evaluation of `functions`.
+    pub(super) fn new(functions: &[BoundFunction]) -> Self {
+        let mut columns: Vec<MemoizedColumn> = Vec::new();
+        let mut placements: Vec<Placement> = Vec::with_capacity(functions.len());
+        for (number, function) in functions.iter().enumerate() {
+            let column = match function {
+                BoundFunction::Column(column)
+                | BoundFunction::Macro(PatternMacro { column, .. }) => {
+                    Some(index_of(*column, &mut columns))
+                }
+                function => function
+                    .source()
+                    .and_then(|source| match placements[source] {
+                        Placement::PerWord { column, .. } => Some(column),
+                        Placement::PerSentence => None,
+                    }),
+            };
+            placements.push(match column {
+                None => Placement::PerSentence,
+                Some(column) => {
+                    let memoized = &mut columns[column].functions;
+                    memoized.push(number);
+                    let offset = memoized.len() - 1;
+                    Placement::PerWord { column, offset }
+                }
+            });
+        }
+        let padding = functions.iter().map(BoundFunction::padding).max();
+        Self {
+            padding: padding.unwrap_or(1),
+            columns,
+            placements,
+        }
+    }
+
+    /// Returns the offset of a function's values in a memo entry.
+    pub(super) fn offset(&self, function: usize) -> usize {
+        match self.placements[function] {
+            Placement::PerWord { offset, .. } => offset,
+            Placement::PerSentence => 0,
+        }
+    }
+}
+
+/// Returns the index of `column` in `columns`, adding it if necessary.
+fn index_of(column: usize, columns: &mut Vec<MemoizedColumn>) -> usize {
+    let known = columns
+        .iter()
+        .position(|memoized| memoized.column == column);
+    known.unwrap_or_else(|| {
+        let functions = Vec::new();
+        columns.push(MemoizedColumn { column, functions });
+        columns.len() - 1
+    })
+}

@@ -1,0 +1,335 @@
+//! Extracts the attributes of a sentence with compiled templates.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::attribute::Attribute;
+use super::bound_function::BoundFunction;
+use super::compiled::{CompiledTemplate, CompiledTerm};
+use super::evaluate::InputCell;
+use super::evaluation_plan::{EvaluationPlan, Placement};
+use super::pattern::OutsidePosition;
+use super::workspace::{FunctionCells, Workspace};
+use crate::error::{Error, Result};
+use crate::fingerprint::Fingerprinter;
+use crate::sentence::{Schema, Sentence};
+
+/// Receives the attributes of a token, in the order of the template lines.
+///
+/// A line in dropchain's own language produces an attribute at most once per token, and no other
+/// line produces the same one. Lines of CRF++ and Wapiti files may produce the same attribute
+/// repeatedly; its values then add up.
+pub trait AttributeSink {
+    /// Receives an attribute that is crossed with the label.
+    fn node(&mut self, attribute: &Attribute<'_>, value: f64);
+    /// Receives an attribute that is crossed with the label pair. The first token has none.
+    fn edge(&mut self, attribute: &Attribute<'_>, value: f64);
+}
+
+/// Templates bound to the columns of a corpus. Immutable, so threads can share it.
+#[derive(Clone, Debug)]
+pub struct Extractor {
+    identity: Arc<()>, // distinguishes it from other extractors that use the same workspace
+    fingerprinter: Fingerprinter,
+    functions: Vec<BoundFunction>,
+    plan: EvaluationPlan,
+    memos_per_value: Vec<u32>, // [functions]
+    templates: Vec<CompiledTemplate>,
+    columns: Vec<(usize, String)>, // index and name of each column that is read
+}
+
+impl Extractor {
+    pub(super) fn new(
+        functions: Vec<BoundFunction>,
+        templates: Vec<CompiledTemplate>,
+        schema: &Schema,
+    ) -> Self {
+        let mut columns: Vec<(usize, String)> = Vec::new();
+        for column in functions.iter().filter_map(BoundFunction::column) {
+            if let Some(name) = schema.names().get(column) {
+                columns.push((column, name.clone()));
+            }
+        }
+        let mut extractor = Self {
+            identity: Arc::new(()),
+            fingerprinter: Fingerprinter::default(),
+            plan: EvaluationPlan::new(&functions),
+            memos_per_value: Vec::new(),
+            functions,
+            templates,
+            columns,
+        };
+        extractor.assign_memos();
+        extractor.with_fingerprinter(Fingerprinter::default())
+    }
+
+    /// Replaces the fingerprinter.
+    #[must_use]
+    pub(crate) fn with_fingerprinter(mut self, fingerprinter: Fingerprinter) -> Self {
+        self.identity = Arc::new(());
+        self.fingerprinter = fingerprinter;
+        for template in &mut self.templates {
+            template.head_fingerprint = fingerprinter.fingerprint(&template.head);
+            for term in &mut template.terms {
+                term.literal_fragment = fingerprinter.fragment(&term.literal);
+            }
+        }
+        self
+    }
+
+    /// Assigns a memo to each template that consists of one function memoized per word. The values
+    /// of a bag are those of the function it collects.
+    fn assign_memos(&mut self) {
+        let mut memos = vec![0; self.functions.len()];
+        for template in &mut self.templates {
+            let [term] = &template.terms[..] else {
+                continue;
+            };
+            let function = match &self.functions[term.function] {
+                BoundFunction::Bag(_, source) => *source,
+                _ => term.function,
+            };
+            let per_word = matches!(self.plan.placements[function], Placement::PerWord { .. });
+            if template.node != template.edge && per_word {
+                template.memo = Some(memos[function]);
+                memos[function] += 1;
+            }
+        }
+        self.memos_per_value = memos;
+    }
+
+    /// Evaluates the functions of all templates on `sentence`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Input`] if the columns of the sentence differ from those bound, if a cell should be
+    /// a number and is not, and if the sentence has gigabytes of text.
+    pub fn prepare(&self, sentence: &Sentence, ws: &mut Workspace) -> Result<()> {
+        let filled = self.fill(sentence, ws);
+        if filled.is_err() {
+            ws.clear();
+        }
+        filled
+    }
+
+    fn fill(&self, sentence: &Sentence, ws: &mut Workspace) -> Result<()> {
+        self.check_columns(sentence)?;
+        let outside_memoized = ws.set_owner(&self.identity, self.fingerprinter);
+        ws.start_sentence(sentence.len(), self.plan.padding);
+        if !outside_memoized {
+            self.memoize_outside(ws);
+        }
+        for (number, memoized) in self.plan.columns.iter().enumerate() {
+            ws.start_row(number);
+            for t in 0..sentence.len() {
+                let text = sentence.cell(t, memoized.column);
+                let first = match ws.memo_entry(number, text) {
+                    Some(first) => first,
+                    None => self.memoize(number, text, ws),
+                };
+                ws.push_token(first);
+            }
+            ws.finish_row(number);
+            check_overflow(sentence, ws)?;
+        }
+        for (function, placement) in self.functions.iter().zip(&self.plan.placements) {
+            match *placement {
+                Placement::PerWord { column, offset } => {
+                    let row = column * (sentence.len() + 2 * self.plan.padding);
+                    ws.push_function(FunctionCells { row, offset });
+                }
+                Placement::PerSentence => {
+                    let first = ws.next_cell();
+                    ws.set_memos_per_value(0);
+                    function.fill_sentence(sentence, ws)?;
+                    let row = ws.push_row(first);
+                    ws.push_function(FunctionCells { row, offset: 0 });
+                    check_overflow(sentence, ws)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn check_columns(&self, sentence: &Sentence) -> Result<()> {
+        let names = sentence.schema().names();
+        for (column, bound) in &self.columns {
+            if names.get(*column) != Some(bound) {
+                let message = format!(
+                    "expected column {column} to be '{bound}', found the columns {}",
+                    names.join(" ")
+                );
+                return Err(Error::input(sentence.place(0), message));
+            }
+        }
+        Ok(())
+    }
+
+    /// Creates the memo entry of a text in a column and returns its first cell.
+    fn memoize(&self, number: usize, text: &str, ws: &mut Workspace) -> u32 {
+        let start = ws.arena.len();
+        ws.arena.push_str(text);
+        let range = start..ws.arena.len();
+        let first = self.fill_entry(number, range.clone(), None, ws);
+        ws.memoize(number, range, first);
+        first as u32
+    }
+
+    /// Creates the memo entries of the positions outside the sentence.
+    fn memoize_outside(&self, ws: &mut Workspace) {
+        let padding = self.plan.padding;
+        for number in 0..self.plan.columns.len() {
+            let before = (1..=padding).rev().map(|distance| (true, distance));
+            let after = (1..=padding).map(|distance| (false, distance));
+            for (before, distance) in before.chain(after) {
+                let outside = OutsidePosition { before, distance };
+                let first = self.fill_entry(number, 0..0, Some(outside), ws);
+                ws.memoize_outside(first);
+            }
+        }
+    }
+
+    fn fill_entry(
+        &self,
+        number: usize,
+        text: Range<usize>,
+        outside: Option<OutsidePosition>,
+        ws: &mut Workspace,
+    ) -> usize {
+        let first_cell = ws.next_cell();
+        let input = InputCell {
+            text,
+            outside,
+            first_cell,
+        };
+        for &function in &self.plan.columns[number].functions {
+            ws.set_memos_per_value(self.memos_per_value[function]);
+            self.functions[function].fill_cell(&input, |other| self.plan.offset(other), ws);
+        }
+        first_cell
+    }
+
+    /// Passes all attributes of token `t` to `sink`.
+    ///
+    /// `ws` must have been prepared for `sentence` by this extractor with [`Extractor::prepare`],
+    /// without an error. A position beyond the sentence has no attributes.
+    pub fn extract(
+        &self,
+        sentence: &Sentence,
+        t: usize,
+        ws: &mut Workspace,
+        sink: &mut impl AttributeSink,
+    ) {
+        debug_assert_eq!(sentence.len(), ws.tokens, "prepared for another sentence");
+        if t >= ws.tokens {
+            return;
+        }
+        let mut combination = std::mem::take(&mut ws.combination);
+        for template in &self.templates {
+            let edge = template.edge && t > 0;
+            if !(template.node || edge)
+                || !(template.conditions.is_empty() || template.applies(t, ws))
+            {
+                continue;
+            }
+            let mut emit = |attribute: &Attribute<'_>, value: f64| {
+                if template.node {
+                    sink.node(attribute, value);
+                }
+                if edge {
+                    sink.edge(attribute, value);
+                }
+            };
+            let mut emit = |values: &[u32], weight: f64| {
+                emit(&Attribute::from_template(template, values, ws), weight);
+            };
+            match &template.terms[..] {
+                [term] => {
+                    for value in term.values(t, ws) {
+                        emit(&[value], ws.value(value).weight);
+                    }
+                }
+                [first, second] => {
+                    let seconds = second.values(t, ws);
+                    for a in first.values(t, ws) {
+                        for b in seconds.clone() {
+                            emit(&[a, b], ws.value(a).weight * ws.value(b).weight);
+                        }
+                    }
+                }
+                [first, second, third] => {
+                    let (seconds, thirds) = (second.values(t, ws), third.values(t, ws));
+                    for a in first.values(t, ws) {
+                        for b in seconds.clone() {
+                            let weight = ws.value(a).weight * ws.value(b).weight;
+                            for c in thirds.clone() {
+                                emit(&[a, b, c], weight * ws.value(c).weight);
+                            }
+                        }
+                    }
+                }
+                terms => {
+                    let mut expansion = Expansion {
+                        t,
+                        ws,
+                        values: &mut combination,
+                        emit: &mut emit,
+                    };
+                    expansion.expand(terms, 1.0);
+                }
+            }
+        }
+        ws.combination = combination;
+    }
+}
+
+fn check_overflow(sentence: &Sentence, ws: &Workspace) -> Result<()> {
+    if !ws.overflowed() {
+        return Ok(());
+    }
+    let message = "the sentence is too long for its templates (4 GiB of text)";
+    Err(Error::input(sentence.place(0), message))
+}
+
+impl CompiledTerm {
+    /// Returns the indices of the values at token `t`.
+    #[inline(always)]
+    fn values(&self, t: usize, ws: &Workspace) -> Range<u32> {
+        ws.cell_value_range(ws.cell_index(self.function, self.position.resolve(t, ws.tokens)))
+    }
+}
+
+impl CompiledTemplate {
+    /// Returns whether all conditions hold at token `t`.
+    fn applies(&self, t: usize, ws: &Workspace) -> bool {
+        self.conditions.iter().all(|condition| {
+            let position = condition.position.resolve(t, ws.tokens);
+            ws.values_at(condition.function, position).is_empty() == condition.negated
+        })
+    }
+}
+
+/// The enumeration of all combinations of values for a template with many terms.
+struct Expansion<'a, F> {
+    t: usize,
+    ws: &'a Workspace,
+    /// The values of the terms so far.
+    values: &'a mut Vec<u32>,
+    emit: &'a mut F,
+}
+
+impl<F: FnMut(&[u32], f64)> Expansion<'_, F> {
+    /// Emits all combinations for the remaining `terms`; `weight` is the product of the weights so
+    /// far.
+    fn expand(&mut self, terms: &[CompiledTerm], weight: f64) {
+        let Some((term, rest)) = terms.split_first() else {
+            (self.emit)(self.values, weight);
+            return;
+        };
+        for value in term.values(self.t, self.ws) {
+            self.values.push(value);
+            self.expand(rest, weight * self.ws.value(value).weight);
+            self.values.pop();
+        }
+    }
+}

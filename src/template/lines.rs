@@ -1,0 +1,115 @@
+//! Parses the lines of a template file, in dropchain's own language or that of CRF++ or Wapiti.
+
+use hashbrown::{HashMap, HashSet};
+
+use super::ast::TemplateLine;
+use super::lexer::LineLocation;
+use super::resources::Resources;
+use super::text::nonblank_lines;
+use super::{parser, pattern_parser};
+use crate::error::{Error, Place, Result};
+
+/// The templates of a file.
+pub(super) struct TemplateLines {
+    pub lines: Vec<TemplateLine>,
+    /// Whether label pairs have weights of their own.
+    pub transitions: bool,
+}
+
+/// Parses the text of the template file `file`.
+///
+/// # Errors
+///
+/// [`Error::Input`] at the first invalid line, or if there are no templates.
+pub(super) fn parse_lines(
+    source: &str,
+    file: &str,
+    resources: &mut Resources<'_>,
+) -> Result<TemplateLines> {
+    let numbered: Vec<(u64, &str)> = nonblank_lines(source)
+        .filter(|(_, line)| !line.trim_start().starts_with('#'))
+        .collect();
+    let patterns = is_pattern_file(&numbered, file)?;
+    let parsed = if patterns {
+        parse_patterns(&numbered, file)?
+    } else {
+        TemplateLines {
+            lines: parse_templates(&numbered, file, resources)?,
+            transitions: true,
+        }
+    };
+    if parsed.lines.is_empty() && !(patterns && parsed.transitions) {
+        let message = "the file has no templates";
+        return Err(Error::input(Place::file(file), message));
+    }
+    Ok(parsed)
+}
+
+/// Returns whether the file is in CRF++ or Wapiti syntax.
+///
+/// # Errors
+///
+/// [`Error::Input`] if only some lines are.
+fn is_pattern_file(numbered: &[(u64, &str)], file: &str) -> Result<bool> {
+    let Some(&(first, line)) = numbered.first() else {
+        return Ok(false);
+    };
+    let patterns = pattern_parser::is_pattern(line);
+    for &(number, line) in numbered {
+        if pattern_parser::is_pattern(line) != patterns {
+            let (this, other) = if patterns {
+                ("dropchain", "CRF++ or Wapiti")
+            } else {
+                ("CRF++ or Wapiti", "dropchain")
+            };
+            let message = format!(
+                "'{}' is in {this} syntax, but line {first} is in {other} syntax; expected a \
+                 single syntax throughout the file",
+                line.trim()
+            );
+            return Err(Error::input(Place::column(file, number, 1), message));
+        }
+    }
+    Ok(patterns)
+}
+
+fn parse_templates(
+    numbered: &[(u64, &str)],
+    file: &str,
+    resources: &mut Resources<'_>,
+) -> Result<Vec<TemplateLine>> {
+    let mut lines = Vec::new();
+    let mut seen: HashMap<String, u64> = HashMap::new();
+    for &(number, text) in numbered {
+        let location = LineLocation { file, line: number };
+        let Some(line) = parser::parse_line(text, location, resources)? else {
+            continue;
+        };
+        if let Some(earlier) = seen.insert(line.head.clone(), number) {
+            let column = text.chars().take_while(|c| c.is_whitespace()).count() as u64 + 1;
+            let name = line.head.strip_suffix('=').unwrap_or(&line.head);
+            let message = format!("'{name}' is already on line {earlier}");
+            return Err(location.error(column, message));
+        }
+        lines.push(line);
+    }
+    Ok(lines)
+}
+
+/// Parses lines in CRF++ or Wapiti syntax. Duplicate lines are ignored: a second copy would only
+/// double a weight.
+fn parse_patterns(numbered: &[(u64, &str)], file: &str) -> Result<TemplateLines> {
+    let dialect = pattern_parser::detect_dialect(numbered.iter().map(|(_, line)| *line));
+    let (mut lines, mut transitions) = (Vec::new(), false);
+    let mut seen = HashSet::new();
+    for &(number, text) in numbered {
+        let text = pattern_parser::strip_comment(text, dialect);
+        let location = LineLocation { file, line: number };
+        let parsed = pattern_parser::parse_line(text, dialect, location)?;
+        transitions |= parsed.transition;
+        if seen.insert(text) {
+            lines.extend(parsed.line);
+        }
+    }
+    Ok(TemplateLines { lines, transitions })
+}

@@ -1,0 +1,210 @@
+//! A parsed template file and its stored form.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::ast::TemplateLine;
+use super::bind;
+use super::extractor::Extractor;
+use super::input::ColumnRef;
+use super::lines::parse_lines;
+use super::resources::Resources;
+use super::shape::{KnownWords, is_known_word_candidate};
+use super::template_function::{TemplateFunction, TextFunction};
+use crate::error::{Error, Place, Result};
+use crate::sentence::{Schema, Sentence};
+
+/// Maximum size of a template file, in bytes; typical ones have a few kilobytes.
+const MAX_SOURCE: usize = 1 << 20;
+
+/// A parsed template file, with the files it refers to and what was learned from the training data.
+///
+/// Models store it whole: text, lexica, clusters, word vectors and known words. Deserializing parses
+/// the text again, so a damaged model yields an error and nothing worse.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(try_from = "StoredTemplate", into = "StoredTemplate")]
+pub struct Template {
+    source: Arc<str>,
+    file: Arc<str>,
+    files: Vec<(String, Arc<str>)>,
+    lines: Arc<[TemplateLine]>,
+    transitions: bool,
+    known_words: Arc<KnownWords>,
+}
+
+/// The stored form of a [`Template`].
+#[derive(Clone, Serialize, Deserialize)]
+pub(super) struct StoredTemplate {
+    source: Arc<str>,
+    file: Arc<str>,
+    pub(super) files: Vec<(String, Arc<str>)>,
+    #[serde(rename = "known")]
+    pub(super) known_words: Vec<Box<str>>,
+}
+
+impl From<Template> for StoredTemplate {
+    fn from(template: Template) -> Self {
+        let mut known_words: Vec<Box<str>> = template.known_words.iter().cloned().collect();
+        known_words.sort_unstable();
+        Self {
+            source: template.source,
+            file: template.file,
+            files: template.files,
+            known_words,
+        }
+    }
+}
+
+impl TryFrom<StoredTemplate> for Template {
+    type Error = Error;
+
+    fn try_from(stored: StoredTemplate) -> Result<Self> {
+        let mut load = |name: &str| {
+            let found = stored.files.iter().find(|(file, _)| file == name);
+            let missing = || Error::parameter("the file is not stored with the template");
+            found
+                .map(|(_, text)| (**text).to_owned())
+                .ok_or_else(missing)
+        };
+        let mut template = Self::parse(&stored.source, &stored.file, &mut load)?;
+        template.known_words = Arc::new(stored.known_words.into_iter().collect());
+        Ok(template)
+    }
+}
+
+impl Template {
+    /// Parses the text of a template file, in dropchain's own language or that of CRF++ or Wapiti.
+    ///
+    /// `file` is its name in error messages. `resources` returns the text of a file that the
+    /// template refers to, such as a lexicon, given the name in the template.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Input`] at the line and column of the first error, or at the line of an invalid
+    /// file that the template refers to.
+    pub fn parse(
+        source: &str,
+        file: &str,
+        resources: &mut dyn FnMut(&str) -> Result<String>,
+    ) -> Result<Self> {
+        Self::parse_in(Path::new(""), source, file, resources)
+    }
+
+    /// Reads a template file. File names in it are relative to its directory.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] if it cannot be read, and those of [`Template::parse`].
+    pub fn read(path: &Path) -> Result<Self> {
+        let read =
+            |path: &Path| std::fs::read_to_string(path).map_err(|error| Error::io(path, error));
+        let directory = path.parent().unwrap_or(Path::new(""));
+        let source = read(path)?;
+        let mut load = |name: &str| read(&directory.join(name));
+        Self::parse_in(directory, &source, &path.display().to_string(), &mut load)
+    }
+
+    fn parse_in(
+        directory: &Path,
+        source: &str,
+        file: &str,
+        load: &mut dyn FnMut(&str) -> Result<String>,
+    ) -> Result<Self> {
+        if source.len() > MAX_SOURCE {
+            let message = format!("the template file is larger than {MAX_SOURCE} bytes");
+            return Err(Error::input(Place::file(file), message));
+        }
+        let mut resources = Resources::new(directory, load);
+        let parsed = parse_lines(source, file, &mut resources)?;
+        Ok(Self {
+            source: source.into(),
+            file: file.into(),
+            files: resources.into_files(),
+            lines: parsed.lines.into(),
+            transitions: parsed.transitions,
+            known_words: Arc::default(),
+        })
+    }
+
+    /// Returns the text of the template file, as read.
+    #[must_use]
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// Returns whether label pairs have weights of their own. They do, except in a CRF++ or Wapiti
+    /// file without a bare `B`.
+    #[must_use]
+    pub fn transitions(&self) -> bool {
+        self.transitions
+    }
+
+    /// Returns whether some template is crossed with the label pair.
+    #[must_use]
+    pub fn has_edges(&self) -> bool {
+        self.lines.iter().any(|line| line.edge)
+    }
+
+    /// Returns the columns that the templates read, without duplicates, in order of first mention.
+    #[must_use]
+    pub fn columns(&self) -> Vec<ColumnRef> {
+        distinct(self.functions().filter_map(TemplateFunction::column))
+    }
+
+    fn functions(&self) -> impl Iterator<Item = &TemplateFunction> {
+        self.lines.iter().flat_map(TemplateLine::functions)
+    }
+
+    /// Learns what depends on the training data: the known words that the Stanford shapes mark with
+    /// `k`, which are those that occur in lower case. Replaces what was learned before. Does nothing
+    /// if no template uses such a shape.
+    pub fn learn<'a>(&mut self, sentences: impl Iterator<Item = &'a Sentence>) {
+        let with_known_words = self.functions().filter(|f| uses_known_words(f));
+        let columns = distinct(with_known_words.filter_map(TemplateFunction::column));
+        if columns.is_empty() {
+            return;
+        }
+        let mut known_words = KnownWords::new();
+        for sentence in sentences {
+            let indices = columns.iter().filter_map(|c| c.index(sentence.schema()));
+            for index in indices {
+                for word in (0..sentence.len()).map(|t| sentence.cell(t, index)) {
+                    if is_known_word_candidate(word) && !known_words.contains(word) {
+                        known_words.insert(word.into());
+                    }
+                }
+            }
+        }
+        self.known_words = Arc::new(known_words);
+    }
+
+    /// Binds the templates to the columns of a corpus.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Input`] at a template that reads a missing column, or the column of the labels.
+    pub fn bind(&self, schema: &Schema) -> Result<Extractor> {
+        bind::bind(&self.lines, &self.file, schema, &self.known_words)
+    }
+}
+
+/// Returns whether a function depends on the words known from training.
+fn uses_known_words(function: &TemplateFunction) -> bool {
+    matches!(
+        function,
+        TemplateFunction::Text(TextFunction::Shape(shape), _) if shape.uses_known_words()
+    )
+}
+
+/// Collects `columns` without duplicates.
+fn distinct(columns: impl Iterator<Item = ColumnRef>) -> Vec<ColumnRef> {
+    let mut distinct = Vec::new();
+    for column in columns {
+        if !distinct.contains(&column) {
+            distinct.push(column);
+        }
+    }
+    distinct
+}
