@@ -1,4 +1,4 @@
-//! The bytes of a model file, checked block by block when they are first touched.
+//! The bytes of a model file, each block verified on first access.
 
 use std::fs::File;
 use std::ops::Range;
@@ -8,25 +8,44 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use memmap2::Mmap;
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::format::BLOCK;
 use crate::error::{Error, Result};
 
-/// Bytes of a block that is checked as a whole.
-pub(super) const BLOCK: usize = 16 << 10;
+/// Cache-line size in bytes. Some processors fetch two lines at a time.
+const CACHE_LINE: usize = 64;
 
-/// The checksums of the blocks of `data`.
+/// Computes the checksums of the blocks of `data`.
 pub(super) fn block_sums(data: &[u8]) -> Vec<u8> {
     data.chunks(BLOCK)
         .flat_map(|block| xxh3_64(block).to_le_bytes())
         .collect()
 }
 
+/// Prefetches every cache line of `data[start..start + size]`, for `size` > 0, by loading a byte
+/// from each. Bytes outside of `data` are skipped.
+///
+/// Returns the loaded bytes ORed together, so that the caller can keep the loads from being
+/// optimized away.
+#[inline(always)]
+pub(super) fn prefetch_range(data: &[u8], start: usize, size: usize) -> u8 {
+    let load = |at: usize| data.get(at).copied().unwrap_or(0);
+    let last = start + size - 1;
+    let (mut byte, mut line) = (load(last), start);
+    while line < last {
+        byte |= load(line);
+        line += CACHE_LINE;
+    }
+    byte
+}
+
+/// Where the bytes live.
 #[derive(Debug)]
-enum Storage {
+enum Backing {
     Mapped(Mmap),
     Owned(Vec<u8>),
 }
 
-impl std::ops::Deref for Storage {
+impl std::ops::Deref for Backing {
     type Target = [u8];
 
     #[inline(always)]
@@ -41,15 +60,15 @@ impl std::ops::Deref for Storage {
 /// The bytes of a model file.
 #[derive(Debug)]
 pub(super) struct Bytes {
-    storage: Storage,
+    backing: Backing,
     path: PathBuf,
-    sums: Range<usize>,
-    data: usize, // where the blocks begin
-    checked: Vec<AtomicBool>,
+    sums: Range<usize>,        // the block checksums
+    data: usize,               // offset of the first block
+    verified: Vec<AtomicBool>, // [blocks]
 }
 
 impl Bytes {
-    /// Maps a file.
+    /// Maps a file into memory.
     pub fn map(path: &Path) -> Result<Self> {
         let file = File::open(path).map_err(|e| Error::io(path, e))?;
         let metadata = file.metadata().map_err(|e| Error::io(path, e))?;
@@ -66,37 +85,41 @@ impl Bytes {
             ));
         }
         // SAFETY: the map is read-only and every access is checked against its length. Model files
-        // are replaced by renaming, never changed in place, so the pages stay as they are while
-        // they are mapped; another program that truncates the file breaks that promise.
+        // are replaced by renaming and never modified in place, so the mapped pages do not change.
+        // Another program that truncates the file would violate that.
         #[allow(unsafe_code)]
         let map = unsafe { Mmap::map(&file) }.map_err(|e| Error::io(path, e))?;
-        Ok(Self::new(Storage::Mapped(map), path))
+        Ok(Self::new(Backing::Mapped(map), path))
     }
 
-    /// Takes bytes from memory; `name` stands for the file in messages.
+    /// Wraps bytes in memory; `name` is used in error messages in place of a path.
     pub fn owned(bytes: Vec<u8>, name: &Path) -> Self {
-        Self::new(Storage::Owned(bytes), name)
+        Self::new(Backing::Owned(bytes), name)
     }
 
-    fn new(storage: Storage, path: &Path) -> Self {
+    fn new(backing: Backing, path: &Path) -> Self {
         Self {
-            storage,
+            backing,
             path: path.to_owned(),
             sums: 0..0,
             data: 0,
-            checked: Vec::new(),
+            verified: Vec::new(),
         }
     }
 
-    /// Sets where the checksums stand and the blocks begin; the sums must be one for each block.
+    /// Sets the range of the checksums and the offset of the first block.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Model`] unless there is one checksum for each block.
     pub fn set_blocks(&mut self, sums: Range<usize>, data: usize) -> Result<()> {
-        let blocks = (self.storage.len() - data).div_ceil(BLOCK);
+        let blocks = (self.backing.len() - data).div_ceil(BLOCK);
         if sums.len() != 8 * blocks {
             return Err(self.damaged("the checksums do not fit the file"));
         }
         self.sums = sums;
         self.data = data;
-        self.checked = (0..blocks).map(|_| AtomicBool::new(false)).collect();
+        self.verified = (0..blocks).map(|_| AtomicBool::new(false)).collect();
         Ok(())
     }
 
@@ -105,34 +128,35 @@ impl Bytes {
     }
 
     pub fn len(&self) -> usize {
-        self.storage.len()
+        self.backing.len()
     }
 
-    /// Bytes that no block covers (the beginning of the file), unchecked.
+    /// A range of bytes that lies before the blocks, or whose blocks need not be verified.
     pub fn raw(&self, range: Range<usize>) -> Option<&[u8]> {
-        self.storage.get(range)
+        self.backing.get(range)
     }
 
-    /// All bytes, unchecked.
+    /// All bytes, not verified.
     #[inline(always)]
     pub fn all(&self) -> &[u8] {
-        &self.storage
+        &self.backing
     }
 
-    /// The byte at `at`, unchecked, or 0: reading it brings what is around it from memory.
+    /// Prefetches the cache line of a byte; see [`prefetch_range`].
     #[inline(always)]
-    pub fn touch(&self, at: usize) -> u8 {
-        self.storage.get(at).copied().unwrap_or(0)
+    pub fn prefetch(&self, at: usize) -> u8 {
+        self.backing.get(at).copied().unwrap_or(0)
     }
 
-    /// Bytes of the blocks, checked.
+    /// A range of bytes in verified blocks.
     ///
     /// # Errors
     ///
-    /// [`Error::Model`] when the range does not exist or a block that it touches is damaged.
+    /// [`Error::Model`] if the range lies outside of the blocks, or if one of its blocks does not
+    /// match its checksum.
     #[inline(always)]
     pub fn get(&self, range: Range<usize>) -> Result<&[u8]> {
-        let bytes = match self.storage.get(range.clone()) {
+        let bytes = match self.backing.get(range.clone()) {
             Some(bytes) if range.start >= self.data => bytes,
             _ => return Err(self.outside()),
         };
@@ -142,24 +166,24 @@ impl Bytes {
         let first = (range.start - self.data) / BLOCK;
         let last = (range.end - 1 - self.data) / BLOCK;
         for block in first..=last {
-            // Relaxed: the bytes themselves never change, two threads may check one block.
-            if !self.checked[block].load(Ordering::Relaxed) {
-                self.check(block)?;
+            // Relaxed suffices: the bytes never change, and verifying a block twice is harmless.
+            if !self.verified[block].load(Ordering::Relaxed) {
+                self.verify(block)?;
             }
         }
         Ok(bytes)
     }
 
     #[cold]
-    fn check(&self, block: usize) -> Result<()> {
+    fn verify(&self, block: usize) -> Result<()> {
         let start = self.data + block * BLOCK;
-        let end = (start + BLOCK).min(self.storage.len());
+        let end = (start + BLOCK).min(self.backing.len());
         let sum = self.sums.start + 8 * block;
-        let expected = &self.storage[sum..sum + 8];
-        if xxh3_64(&self.storage[start..end]).to_le_bytes() != *expected {
+        let expected = &self.backing[sum..sum + 8];
+        if xxh3_64(&self.backing[start..end]).to_le_bytes() != *expected {
             return Err(self.damaged(&format!("bytes {start}–{end} do not match their checksum")));
         }
-        self.checked[block].store(true, Ordering::Relaxed);
+        self.verified[block].store(true, Ordering::Relaxed);
         Ok(())
     }
 
@@ -168,18 +192,19 @@ impl Bytes {
         self.damaged("it points outside of itself")
     }
 
-    /// The error for an attribute whose weights are not all there.
+    /// The error for a location at which there are no weights, or a row that has no end.
     #[cold]
     pub fn missing_weights(&self) -> Error {
         self.damaged("an attribute has weights that do not exist")
     }
 
-    /// The error for a weight that there is no score for.
+    /// The error for a weight whose label does not exist.
     #[cold]
     pub fn weight_without_label(&self) -> Error {
         self.damaged("a weight belongs to no label")
     }
 
+    /// The error for a damaged file.
     #[cold]
     pub fn damaged(&self, what: &str) -> Error {
         Error::model(

@@ -1,72 +1,59 @@
-//! What a model file says before its tables.
+//! The header of a model file: everything but the weights of attributes.
 
 use serde::{Deserialize, Serialize};
 
-use super::table::TableInfo;
-use crate::chain::{Constraint, LabelWeights, Order};
+use super::format::{MAX_LABELS, Precision, TableInfo};
+use crate::chain::{LabelWeights, Order};
 use crate::error::{Error, Result};
-use crate::label::{self, LabelSet, Scheme};
+use crate::label::{LabelSet, Scheme};
 use crate::template::Template;
 
-/// How weights are stored.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Precision {
-    /// 4 bytes each.
-    #[default]
-    F32,
-    /// 8 bytes each: exactly as trained.
-    F64,
-}
+/// Maximum length of an encoded header. With [`MAX_LABELS`] labels, transitions take half of it.
+const MAX_BYTES: usize = 0x1000_0000;
 
 /// Where a model comes from.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Provenance {
-    /// Version of dropchain that trained it.
+    /// Version of dropchain that trained the model.
     pub version: String,
-    /// Training files as the user named them.
+    /// Training files, as named by the user.
     pub files: Vec<String>,
-    /// Sentences of training data.
+    /// Number of training sentences.
     pub sentences: u64,
-    /// Tokens of training data.
+    /// Number of training tokens.
     pub tokens: u64,
     /// All training options, as JSON.
     pub options: String,
 }
 
-/// All of a model but the weights of its attributes.
+/// Everything in a model but the weights of its attributes.
+///
+/// The order of the fields is part of the file format.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Header {
     /// The labels that the model predicts.
     pub labels: LabelSet,
     /// The scheme of these labels.
     pub scheme: Scheme,
-    /// The scheme of the training corpus, to which predictions are brought back.
+    /// The scheme of the training corpus, to which predictions are converted back.
     pub corpus_scheme: Scheme,
     /// Column names of the training corpus, in file order.
     pub columns: Vec<String>,
-    /// Which of them held the labels.
+    /// Index in `columns` of the column that held the labels.
     pub label_column: Option<u32>,
-    /// The template; none where attributes come ready-made.
+    /// The template; `None` if sentences bring their own attributes.
     pub template: Option<Template>,
     /// Order of the chain.
     pub order: Order,
-    /// Transition, start and end weights. Transitions that are all 0 (order 0) are not in the file.
+    /// Transition, start and end weights. Transitions are not stored if all are 0 (order 0).
     pub label_weights: LabelWeights,
     /// How the weights in the tables are stored.
     pub precision: Precision,
     /// Where the model comes from.
     pub provenance: Provenance,
-    /// Node and edge tables; filled in when the model is put together.
+    /// Node and edge table; set when the model is built.
     pub(crate) tables: [TableInfo; 2],
 }
-
-/// Labels that can be trained. Training needs dozens of arrays of K² numbers; a column of words,
-/// taken for the labels, would fill any memory with them.
-pub(crate) const MAX_LABELS: usize = 4096;
-
-/// Largest header. With the most labels that are trained, transitions take half of it.
-const MAX_BYTES: usize = 0x1000_0000;
 
 impl Header {
     /// The name of the column that held the labels of the training corpus.
@@ -76,6 +63,11 @@ impl Header {
         self.columns.get(column).map(String::as_str)
     }
 
+    /// Encodes the header.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parameter`] if it would be longer than a header may be.
     pub(super) fn encode(&self) -> Result<Vec<u8>> {
         let config = bincode::config::standard();
         let mut stored = self.clone();
@@ -87,18 +79,19 @@ impl Header {
             .map_err(|e| Error::parameter(format!("cannot encode the model header: {e}")))?;
         if bytes.len() > MAX_BYTES {
             return Err(Error::parameter(format!(
-                "labels, lexica and clusters of the model take {} bytes; at most {MAX_BYTES} can be stored",
+                "labels, lexica and clusters of the model take {} bytes; at most {MAX_BYTES} can \
+                 be stored",
                 bytes.len()
             )));
         }
         Ok(bytes)
     }
 
-    /// Decodes and checks a header; the message of a fault says what is wrong.
+    /// Decodes and validates a header; an error is a message that says what is wrong.
     pub(super) fn decode(bytes: &[u8]) -> Result<Self, String> {
-        // A damaged length must not make the decoder ask for much more memory than the header
-        // takes. What it counts is at most 8 times what it reads (a number of one byte counts 8);
-        // and the limit has to be a constant.
+        // A damaged length must not make the decoder allocate much more than the header takes. The
+        // decoder's limit counts at most 8 bytes for each byte that it reads (an integer of one
+        // byte counts as 8), and it must be a constant.
         let decode = match bytes.len() {
             0..0x1_0000 => Self::decode_within::<0x8_0000>,
             0x1_0000..0x10_0000 => Self::decode_within::<0x80_0000>,
@@ -111,7 +104,7 @@ impl Header {
         if read != bytes.len() {
             return Err("the header is longer than its contents".to_owned());
         }
-        header.check()?;
+        header.validate()?;
         let k = header.labels.len();
         header.label_weights.transitions.resize(k * k, 0.0);
         Ok(header)
@@ -124,7 +117,7 @@ impl Header {
         bincode::serde::decode_from_slice(bytes, config)
     }
 
-    fn check(&self) -> Result<(), String> {
+    fn validate(&self) -> Result<(), String> {
         let k = self.labels.len();
         let weights = &self.label_weights;
         if k == 0 {
@@ -153,13 +146,4 @@ impl Header {
         }
         Ok(())
     }
-}
-
-/// The constraint that keeps decoding to the legal label sequences of a scheme; none where every
-/// sequence is legal.
-pub(crate) fn decoding_constraint(labels: &LabelSet, scheme: Scheme) -> Option<Constraint> {
-    let legal = label::SchemeConstraint::new(labels, scheme);
-    legal
-        .is_binding()
-        .then(|| Constraint::new(legal.transitions(), legal.starts(), legal.ends()))
 }

@@ -1,68 +1,118 @@
-//! The model: what tagging needs, in one file.
+//! Models: everything that tagging needs, in one file.
+//!
+//! A model file is written once and then only read. It is memory-mapped: opening reads the preamble,
+//! the header and the block checksums, so the time does not grow with the number of weights. The
+//! rest is verified block by block when it is first accessed.
+//!
+//! [`Model`] reads and writes files, [`Header`] is what they say apart from the weights of
+//! attributes.
 //!
 //! # File format, version 2
 //!
-//! All integers are little-endian.
+//! All integers are little-endian. Offsets and lengths are in bytes.
 //!
-//! | bytes | what |
+//! ```text
+//! ┌──────────┬────────┬──────┬───────────────────────────────┬───────────────────────────────┐
+//! │ preamble │ header │ sums │          node table           │          edge table           │
+//! │          │        │      │ slots │ weights │ ends │ names │ slots │ weights │ ends │ names │
+//! └──────────┴────────┴──────┴───────────────────────────────┴───────────────────────────────┘
+//! 0         192              └─────────── blocks of 16 KiB, the last one shorter ────────────┘
+//! ```
+//!
+//! ## Preamble
+//!
+//! | bytes | content |
 //! |---|---|
 //! | 0–7 | magic `DROPCHN\n` |
-//! | 8–11 | format version |
-//! | 12–15 | zero |
+//! | 8–15 | format version |
 //! | 16–23 | length of the file |
 //! | 24–183 | ten sections: offset and length, 8 bytes each |
-//! | 184–191 | XXH3-64 of bytes 0–183 and the sections *header* and *sums* |
-//! | 192– | the sections |
+//! | 184–191 | XXH3-64 of bytes 0–183, the header and the sums, concatenated |
 //!
-//! | section | what |
+//! The sections are in the order of the drawing. Each begins where the one before it ends, the first
+//! at byte 192, and the last ends with the file; any section but the header can be empty.
+//!
+//! ## Header
+//!
+//! The [`Header`] in bincode 2, standard configuration: fields in order, integers and lengths as
+//! varints, enum variants by index, floats in 8 bytes. It has at most 256 MiB.
+//!
+//! | field | content |
 //! |---|---|
-//! | header | [`Header`], bincode |
-//! | sums | XXH3-64 of each 16 KiB block of all that follows |
-//! | slots, weights, ends, names | the table of node attributes |
-//! | slots, weights, ends, names | the table of edge attributes |
+//! | `labels` | names of the K labels; a label is its index in this list |
+//! | `scheme`, `corpus_scheme` | the label scheme of the model, and that of the training corpus |
+//! | `columns`, `label_column` | column names of the training corpus, index of the label column |
+//! | `template` | the template with its resources (lexica, clusters, …), if there is one |
+//! | `order` | 0 or 1 |
+//! | `label_weights` | transition weights `[K][K]` (none if all are 0), start and end weights `[K]` |
+//! | `precision` | whether weights in the tables have 4 bytes or 8 |
+//! | `provenance` | version of dropchain, training files, corpus size, options as JSON |
+//! | `tables` | for each table: attributes A, seed, slots, stored weights, whether it is dense |
 //!
-//! The file is mapped into memory. Opening it reads and checks the first 192 bytes, the header
-//! and the sums; a block of the tables is checked when it is first touched. So opening does not
-//! take longer for a larger model, and damage is found wherever it can matter. A file is written
-//! under another name, synced and renamed: after a crash there is the old model or the new one.
+//! ## Sums
 //!
-//! # Tables
+//! XXH3-64 of each block. The blocks divide all that follows the sums, regardless of sections.
 //!
-//! The key of an attribute is the fingerprint (`src/fingerprint.rs`) of its name at a base that a seed
-//! chooses, spread over 64 bits. Fingerprints can be put together of those of the parts of a name, so
-//! tagging never writes names. The key is looked for in an open-addressing table of *slots* in the
-//! mapped file. A slot is 8 bytes, a number: the lowest b bits are 1 + the location of the weights,
-//! above them stand the lowest 64 − b bits of the key; 0 is an empty slot. b is the least number of
-//! bits that hold the number of locations. The search for a key h begins at slot ⌊h·slots / 2⁶⁴⌋ and goes
-//! on to the next until an empty one.
+//! ## Tables
 //!
-//! *Weights* are stored for all scores of an attribute (dense: K for a node, K² for an edge; a location
-//! is the number of the attribute), or as pairs of place and weight where that is smaller (sparse; a
-//! location is the number of the first pair; place: the label, 2 bytes, or a·K + b, 4 bytes, whose highest
-//! bit marks the last pair of an attribute). Attributes whose weights are all zero are left out.
+//! A table maps the name of an attribute to its weights. To look up a name:
 //!
-//! *Names* stand end to end, in the order of training, and *ends* says where each ends (4 bytes, or 8
-//! where the names have 4 GiB or more). They are for people (`inspect`); tagging does not touch them.
-//! When tables are made, a seed is chosen, one for both, for which no attribute is found in the place
-//! of another, so a known attribute is never mistaken. An unknown one is taken for a known one where
-//! it meets a slot with 64 − b equal bits: with a million attributes, once in some 10¹³ look-ups.
+//! 1. Compute its *key*: the fingerprint of the name ([`fingerprint`](mod@crate::fingerprint)) with
+//!    the table's seed, spread over 64 bits. A fingerprint can be computed from those of the parts of
+//!    the name, so that tagging never builds names.
+//! 2. Probe the *slots*, linearly, from slot ⌊key · slots / 2⁶⁴⌋ on, until one matches the key or is
+//!    empty. A slot is a `u64` that packs 1 + the location of the weights in its low b bits and the
+//!    low 64 − b bits of the key above them; 0 is an empty slot. b is the bit length of the largest
+//!    possible 1 + location. The load factor is 3/5.
+//! 3. Read the *weights* at that location, `f32` or `f64` (`precision`), in one of two encodings:
 //!
-//! Transitions that are all 0, as at order 0, are not in the header.
+//!    | | location | weights of an attribute |
+//!    |---|---|---|
+//!    | dense | index of the attribute | all K (node) or K² (edge, row a, column b) weights |
+//!    | sparse | index of the first entry | entries of place and weight, for nonzero weights only |
+//!
+//!    The *place* is the label b in 2 bytes (node) or the label pair a·K + b in 4 bytes (edge). Its
+//!    highest bit marks the last entry of an attribute. The builder picks the smaller encoding.
+//!
+//! Attributes whose weights are all 0 are not stored.
+//!
+//! *Names* are concatenated in training order, and *ends* holds the end of each (4 bytes; 8 if the
+//! names have 4 GiB or more). They are for people (`inspect`); tagging does not access them.
+//!
+//! Both tables use the same seed, the first under which no attribute matches the slot of another, so
+//! a known attribute is never mistaken. An unknown attribute is taken for a known one if it meets a
+//! slot with 64 − b equal bits: with a million attributes, about once in 10¹³ look-ups.
 //!
 //! # Version 1
 //!
-//! It is read and no longer written. Its keys are XXH3-64 of the whole name with the seed of the table.
-//! A slot is 16 bytes: key, index of the first weight (4), number of weights (4; 0: empty). Sparse places
-//! mark no last pair, ends have 8 bytes, and transitions are always there.
+//! Still read, no longer written. It differs from version 2 as follows:
+//!
+//! - The key is XXH3-64 of the whole name with the seed of the table; each table has its own.
+//! - A slot has 16 bytes: the key (8), the index of the first weight (4) and the number of weights
+//!   (4), which is 0 in an empty slot.
+//! - Sparse places do not mark the last entry, ends always have 8 bytes, and transition weights are
+//!   always stored.
+//!
+//! # Integrity
+//!
+//! [`Model::save`] writes atomically: after a crash, there is the old file or the new one. Damage is
+//! detected by checksums, and files that are crafted to pass them by bounds checks: either gives an
+//! [`Error::Model`](crate::Error::Model), never a panic or an allocation out of proportion to the
+//! file. `tests/data/models` holds a file of each version, which must stay readable.
 
 mod bytes;
+mod constraint;
 mod file;
+mod format;
 mod header;
+mod preamble;
 mod table;
 #[cfg(test)]
 pub(crate) mod tests;
 
-pub use file::{AttributeKind, Model};
-pub use header::{Header, Precision, Provenance};
-pub(crate) use header::{MAX_LABELS, decoding_constraint};
+pub(crate) use constraint::decoding_constraint;
+pub use file::Model;
+pub(crate) use format::MAX_LABELS;
+pub use format::{AttributeKind, Precision};
+pub use header::{Header, Provenance};
 pub(crate) use table::{TableBuilder, WeightLocation, WeightRows};

@@ -1,63 +1,78 @@
-//! Adding up node weights that are `f32`, as those of nearly all models: most of the time of tagging.
+//! Fast summation of `f32` node weights, the format of nearly all models.
+//!
+//! This is where tagging spends most of its time. Dense rows are summed in SIMD registers, up to
+//! [`MAX_VECTORS`] vectors of [`LANES`] scores at a time, so that a score is loaded and stored once per
+//! token and not once per attribute. Sums are formed in the order of the attributes, so the result
+//! has the same bits as a plain loop.
 
-use super::super::bytes::Bytes;
-use super::{WeightLocation, touch};
+use super::slots::WeightLocation;
 use crate::error::Result;
+use crate::model::bytes::{Bytes, prefetch_range};
 use crate::simd::{self, Kernel};
 
-/// Weights of a dense row that are read together.
+/// Weights of a dense row that are loaded together.
 const LANES: usize = 4;
 
-/// Vectors of sums that fit the processor.
+/// Vectors of partial sums that fit the registers.
 const MAX_VECTORS: usize = 8;
 
-/// Bytes of the label and the weight of a sparse row's entry.
-const ENTRY: usize = 6;
+/// Size in bytes of an entry of a sparse row: label and weight.
+const SPARSE_ENTRY: usize = 6;
 
 /// The bit of the label that marks the last entry of a sparse row.
 const LAST: u16 = 1 << 15;
 
-/// The weights of a table, `[attributes][K]`.
+/// The `f32` weights of a node table.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WeightRows<'a> {
     pub(super) bytes: &'a Bytes,
-    pub(super) data: &'a [u8], // of the file, up to the end of the weights
-    pub(super) start: usize,   // of the weights
-    pub(super) number: u64,    // of rows, or of the entries of all sparse ones
+    /// The file up to the end of the weights.
+    pub(super) data: &'a [u8],
+    /// Offset of the weights.
+    pub(super) start: usize,
+    /// Exclusive upper bound of locations: number of dense rows, or of sparse entries.
+    pub(super) locations: u64,
+    /// Number of labels K.
     pub(super) labels: usize,
     pub(super) dense: bool,
 }
 
 impl WeightRows<'_> {
-    /// Bytes of a row, at most.
+    /// Size of a row in bytes; of a sparse row, the maximum.
     #[inline(always)]
-    fn size(&self) -> usize {
-        self.labels * if self.dense { size_of::<f32>() } else { ENTRY }
+    fn row_size(&self) -> usize {
+        let entry = if self.dense {
+            size_of::<f32>()
+        } else {
+            SPARSE_ENTRY
+        };
+        self.labels * entry
     }
 
-    /// Where the row at a location begins, once it is known to be there and whole.
+    /// Returns the offset of the row at a location, after verifying its bytes.
     #[inline(always)]
     pub fn locate(&self, location: WeightLocation) -> Result<usize> {
-        if location.0 >= self.number {
+        let number = location.to_number();
+        if number >= self.locations {
             return Err(self.bytes.missing_weights());
         }
-        let number = location.0 as usize;
-        let size = self.size();
-        let start = self.start + number * if self.dense { size } else { ENTRY };
+        let size = self.row_size();
+        let unit = if self.dense { size } else { SPARSE_ENTRY };
+        let start = self.start + number as usize * unit;
         self.bytes.get(start..(start + size).min(self.data.len()))?;
         Ok(start)
     }
 
-    /// Reads something of every part of the row at a place that memory gives as a whole. Of a sparse
-    /// row it is the first, after which the processor goes on by itself.
+    /// Prefetches every cache line of the row at an offset. Of a sparse row it is the first line;
+    /// the hardware prefetcher follows.
     #[inline(always)]
-    pub fn prefetch(&self, place: usize) -> u8 {
-        let size = if self.dense { self.size() } else { 1 };
-        touch(self.data, place, size)
+    pub fn prefetch(&self, offset: usize) -> u8 {
+        let size = if self.dense { self.row_size() } else { 1 };
+        prefetch_range(self.data, offset, size)
     }
 
-    /// Adds the rows at places that [`WeightRows::locate`] gave, each times a number, to `scores`, of which there
-    /// are at least K, in their order.
+    /// Adds rows to the first K `scores`, in order. A row is given by the offset that
+    /// [`WeightRows::locate`] returned and the factor that its weights are multiplied by.
     #[inline]
     pub fn add(&self, rows: &[(usize, f64)], scores: &mut [f64]) -> Result<()> {
         let scores = &mut scores[..self.labels];
@@ -65,11 +80,11 @@ impl WeightRows<'_> {
             self.add_dense(rows, scores);
             return Ok(());
         }
-        for &(place, value) in rows {
-            match add_sparse(&self.data[place..], value, scores) {
-                Sparse::Added => {}
-                Sparse::Misplaced => return Err(self.bytes.weight_without_label()),
-                Sparse::Endless => return Err(self.bytes.missing_weights()),
+        for &(offset, value) in rows {
+            match add_sparse(&self.data[offset..], value, scores) {
+                Ok(()) => {}
+                Err(SparseRowError::UnknownLabel) => return Err(self.bytes.weight_without_label()),
+                Err(SparseRowError::Unterminated) => return Err(self.bytes.missing_weights()),
             }
         }
         Ok(())
@@ -81,62 +96,60 @@ impl WeightRows<'_> {
             let before = i * LANES * MAX_VECTORS * size_of::<f32>();
             let data = self.data.get(before..).unwrap_or_default();
             match scores.len().div_ceil(LANES) {
-                1 => add::<1>(data, rows, scores),
-                2 => add::<2>(data, rows, scores),
-                3 => add::<3>(data, rows, scores),
-                4 => add::<4>(data, rows, scores),
-                5 => add::<5>(data, rows, scores),
-                6 => add::<6>(data, rows, scores),
-                7 => add::<7>(data, rows, scores),
-                _ => add::<MAX_VECTORS>(data, rows, scores),
+                1 => add_columns::<1>(data, rows, scores),
+                2 => add_columns::<2>(data, rows, scores),
+                3 => add_columns::<3>(data, rows, scores),
+                4 => add_columns::<4>(data, rows, scores),
+                5 => add_columns::<5>(data, rows, scores),
+                6 => add_columns::<6>(data, rows, scores),
+                7 => add_columns::<7>(data, rows, scores),
+                _ => add_columns::<MAX_VECTORS>(data, rows, scores),
             }
         }
     }
 }
 
-/// How adding a sparse row went.
-enum Sparse {
-    Added,
-    /// A weight belongs to no label.
-    Misplaced,
-    /// The last entry is not marked.
-    Endless,
+/// How a sparse row is damaged.
+enum SparseRowError {
+    UnknownLabel,
+    /// No entry is marked as the last.
+    Unterminated,
 }
 
-/// Adds the sparse row that `data` begins with, times `value`.
+/// Adds the sparse row at the start of `data`, times `value`.
 #[inline(always)]
-fn add_sparse(data: &[u8], value: f64, scores: &mut [f64]) -> Sparse {
-    // No row has more entries than labels: beyond lies what has not been checked.
-    let (entries, _) = data.as_chunks::<ENTRY>();
+fn add_sparse(data: &[u8], value: f64, scores: &mut [f64]) -> Result<(), SparseRowError> {
+    // A row has at most K entries; bytes after that have not been verified.
+    let (entries, _) = data.as_chunks::<SPARSE_ENTRY>();
     for &[a, b, c, d, e, f] in entries.iter().take(scores.len()) {
         let label = u16::from_le_bytes([a, b]);
         match scores.get_mut(usize::from(label & !LAST)) {
             Some(score) => *score += value * f64::from(f32::from_le_bytes([c, d, e, f])),
-            None => return Sparse::Misplaced,
+            None => return Err(SparseRowError::UnknownLabel),
         }
         if label & LAST != 0 {
-            return Sparse::Added;
+            return Ok(());
         }
     }
-    Sparse::Endless
+    Err(SparseRowError::Unterminated)
 }
 
 #[inline(always)]
-fn add<const N: usize>(data: &[u8], rows: &[(usize, f64)], scores: &mut [f64]) {
-    simd::dispatch(Add::<N> { data, rows, scores });
+fn add_columns<const N: usize>(data: &[u8], rows: &[(usize, f64)], scores: &mut [f64]) {
+    simd::dispatch(AddDenseRows::<N> { data, rows, scores });
 }
 
-/// Adds up to N vectors of weights at each place.
-struct Add<'a, const N: usize> {
+/// Adds the first `scores.len()` ≤ `LANES`·N weights of dense rows.
+struct AddDenseRows<'a, const N: usize> {
     data: &'a [u8],
     rows: &'a [(usize, f64)],
     scores: &'a mut [f64],
 }
 
-/// Bytes of the weights of a vector.
-type Vector = [u8; LANES * size_of::<f32>()];
+/// The bytes of [`LANES`] weights.
+type WeightVector = [u8; LANES * size_of::<f32>()];
 
-impl<const N: usize> Kernel for Add<'_, N> {
+impl<const N: usize> Kernel for AddDenseRows<'_, N> {
     type Output = ();
 
     #[inline(always)]
@@ -144,9 +157,9 @@ impl<const N: usize> Kernel for Add<'_, N> {
         let mut sums = [[0.0; LANES]; N];
         let flat = sums.as_flattened_mut();
         flat[..self.scores.len()].copy_from_slice(self.scores);
-        for &(place, value) in self.rows {
-            // What follows the last weight is added to sums that are thrown away.
-            let rest = &self.data[place..];
+        for &(offset, value) in self.rows {
+            // Bytes after the row's last weight go into lanes that are discarded.
+            let rest = &self.data[offset..];
             match rest.as_chunks().0.first_chunk() {
                 Some(vectors) => add_row(vectors, value, &mut sums),
                 None => {
@@ -162,7 +175,7 @@ impl<const N: usize> Kernel for Add<'_, N> {
 }
 
 #[inline(always)]
-fn add_row<const N: usize>(vectors: &[Vector; N], value: f64, sums: &mut [[f64; LANES]; N]) {
+fn add_row<const N: usize>(vectors: &[WeightVector; N], value: f64, sums: &mut [[f64; LANES]; N]) {
     for i in 0..N {
         let (weights, _) = vectors[i].as_chunks();
         for lane in 0..LANES {
@@ -175,12 +188,12 @@ fn add_row<const N: usize>(vectors: &[Vector; N], value: f64, sums: &mut [[f64; 
 mod tests {
     use std::path::Path;
 
-    use super::super::layout::Layout;
+    use super::super::encoding::WeightEncoding;
     use super::*;
     use crate::model::Precision;
 
     #[test]
-    fn sums_are_those_of_one_weight_after_the_other_for_any_number_of_labels() {
+    fn sums_equal_those_of_a_plain_loop_for_any_number_of_labels() {
         for labels in 1..=70 {
             // Three rows from byte 7 on; nothing follows the last.
             let weights: Vec<f32> = (0..3 * labels).map(|i| (i as f32).sin()).collect();
@@ -191,7 +204,7 @@ mod tests {
                 bytes: &bytes,
                 data: bytes.all(),
                 start: 7,
-                number: 3,
+                locations: 3,
                 labels,
                 dense: true,
             };
@@ -203,7 +216,7 @@ mod tests {
                     *score += value * f64::from(*weight);
                 }
             }
-            // What is left of a line of scores is not touched.
+            // The padding of a line of scores stays as it is.
             let mut scores = vec![0.25; labels + 3];
             table.add(&places, &mut scores).unwrap();
             assert_eq!(scores[..labels], expected);
@@ -213,23 +226,23 @@ mod tests {
 
     #[test]
     fn sparse_rows_are_read_as_they_are_written() {
-        let layout = Layout {
+        let encoding = WeightEncoding {
             dense: false,
             narrow: true,
             precision: Precision::F32,
             flagged: true,
         };
-        assert_eq!(layout.entry(), ENTRY);
+        assert_eq!(encoding.entry_size(), SPARSE_ENTRY);
         let mut data = vec![0xff; 7];
         for (label, last, weight) in [(4, true, 1.5), (0, false, -2.0), (3, true, 0.5)] {
-            layout.push(label, last, weight, &mut data);
+            encoding.push(label, last, weight, &mut data);
         }
         let rows = |bytes: &Bytes, places: &[(usize, f64)]| {
             let table = WeightRows {
                 bytes,
                 data: bytes.all(),
                 start: 7,
-                number: 3,
+                locations: 3,
                 labels: 5,
                 dense: false,
             };
@@ -237,23 +250,27 @@ mod tests {
             table.add(places, &mut scores).map(|()| scores)
         };
         let bytes = Bytes::owned(data.clone(), Path::new("x"));
-        let scores = rows(&bytes, &[(7 + ENTRY, 1.0), (7, 2.0), (7 + ENTRY, 0.5)]).unwrap();
+        let scores = rows(
+            &bytes,
+            &[(7 + SPARSE_ENTRY, 1.0), (7, 2.0), (7 + SPARSE_ENTRY, 0.5)],
+        )
+        .unwrap();
         assert_eq!(scores, [-3.0, 0.0, 0.0, 0.75, 3.0, 0.0, 0.0, 0.0]);
 
-        // A row without an end, and a weight without a label.
-        let bytes = Bytes::owned(data[..7 + 2 * ENTRY].to_vec(), Path::new("x"));
-        assert!(rows(&bytes, &[(7 + ENTRY, 1.0)]).is_err());
-        layout.push(5, true, 1.0, &mut data);
+        // An unterminated row, and a weight without a label.
+        let bytes = Bytes::owned(data[..7 + 2 * SPARSE_ENTRY].to_vec(), Path::new("x"));
+        assert!(rows(&bytes, &[(7 + SPARSE_ENTRY, 1.0)]).is_err());
+        encoding.push(5, true, 1.0, &mut data);
         let bytes = Bytes::owned(data, Path::new("x"));
-        assert!(rows(&bytes, &[(7 + 3 * ENTRY, 1.0)]).is_err());
+        assert!(rows(&bytes, &[(7 + 3 * SPARSE_ENTRY, 1.0)]).is_err());
 
         // More entries than labels, though the last is marked.
         let mut data = vec![0xff; 7];
         for last in [false, false, false, false, false, true] {
-            layout.push(0, last, 1.0, &mut data);
+            encoding.push(0, last, 1.0, &mut data);
         }
         let bytes = Bytes::owned(data, Path::new("x"));
         assert!(rows(&bytes, &[(7, 1.0)]).is_err());
-        assert!(rows(&bytes, &[(7 + ENTRY, 1.0)]).is_ok());
+        assert!(rows(&bytes, &[(7 + SPARSE_ENTRY, 1.0)]).is_ok());
     }
 }

@@ -1,26 +1,58 @@
-//! The slots of a table: where an attribute is looked for, and how one is told from another.
+//! The slots of a table: an open-addressing hash table with linear probing.
 
-use super::super::file::Version;
+use crate::model::format::Version;
 
-/// How the slots of a table are written and searched.
+/// Where the weights of an attribute are: the index of a dense row, or of the first entry of a
+/// sparse one. In version 1, the index of the first entry, with the number of entries in the high
+/// half.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct WeightLocation(u64);
+
+impl WeightLocation {
+    /// The location as an integer. In an undamaged model it is below 2⁶⁴ − 2.
+    #[must_use]
+    pub fn to_number(self) -> u64 {
+        self.0
+    }
+
+    /// The inverse of [`WeightLocation::to_number`].
+    #[must_use]
+    pub fn from_number(number: u64) -> Self {
+        Self(number)
+    }
+
+    /// Index of the first entry or of the row.
+    #[inline(always)]
+    pub(super) fn first(self) -> u64 {
+        self.0 & u64::from(u32::MAX)
+    }
+
+    /// Number of entries (version 1).
+    #[inline(always)]
+    pub(super) fn count(self) -> u64 {
+        self.0 >> 32
+    }
+}
+
+/// How the slots of a table are encoded and probed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Slots {
     version: Version,
     number: u64,
-    bits: u32, // of a location in a slot (version 2)
+    bits: u32, // width of the location in a slot (version 2)
 }
 
 impl Slots {
-    /// `number` slots, for locations below `entries`.
-    pub fn new(version: Version, number: u64, entries: u64) -> Self {
+    /// `number` slots for locations below `locations`.
+    pub fn new(version: Version, number: u64, locations: u64) -> Self {
         Self {
             version,
             number,
-            bits: (64 - entries.leading_zeros()).clamp(1, 63),
+            bits: (64 - locations.leading_zeros()).clamp(1, 63),
         }
     }
 
-    /// Bytes of a slot.
+    /// Size of a slot in bytes.
     pub fn size(self) -> usize {
         match self.version {
             Version::One => 16,
@@ -28,15 +60,16 @@ impl Slots {
         }
     }
 
-    /// The slot where the search for a key begins: its high bits, scaled to the number of slots.
+    /// The slot where probing for a key starts: the high bits of the key, scaled to the number of
+    /// slots.
     #[inline]
     pub fn home(self, key: u64) -> usize {
         ((u128::from(key) * u128::from(self.number)) >> 64) as usize
     }
 
-    /// The slot after slot `at`.
+    /// The slot to probe after slot `at`.
     #[inline]
-    pub fn after(self, at: usize) -> usize {
+    pub fn next(self, at: usize) -> usize {
         if at as u64 + 1 == self.number {
             0
         } else {
@@ -44,7 +77,7 @@ impl Slots {
         }
     }
 
-    /// The two numbers of a slot; the second is 0 in version 2.
+    /// Decodes the two integers of a slot; the second is 0 in version 2.
     #[inline]
     pub fn read(self, slot: &[u8]) -> [u64; 2] {
         let (numbers, _) = slot.as_chunks::<8>();
@@ -56,7 +89,7 @@ impl Slots {
         [number(0), number(1)]
     }
 
-    /// Whether there is nothing in a slot.
+    /// Whether a slot is empty.
     #[inline]
     pub fn is_empty(self, slot: [u64; 2]) -> bool {
         match self.version {
@@ -65,21 +98,21 @@ impl Slots {
         }
     }
 
-    /// The location in a slot, if the slot is that of `key`.
+    /// The location in a slot that is not empty, if its key matches `key`.
     #[inline]
-    pub fn matches(self, slot: [u64; 2], key: u64) -> Option<u64> {
+    pub fn matches(self, slot: [u64; 2], key: u64) -> Option<WeightLocation> {
         match self.version {
-            Version::One => (slot[0] == key).then_some(slot[1]),
+            Version::One => (slot[0] == key).then_some(WeightLocation(slot[1])),
             Version::Two => {
                 let low = (1 << self.bits) - 1;
                 let same = (slot[0] ^ (key << self.bits)) & !low == 0;
-                same.then(|| (slot[0] & low).wrapping_sub(1))
+                same.then(|| WeightLocation((slot[0] & low).wrapping_sub(1)))
             }
         }
     }
 
-    /// A slot of version 2 for a key at a location.
-    pub fn write(self, key: u64, location: u64) -> u64 {
+    /// Encodes a slot of version 2.
+    pub fn encode(self, key: u64, location: u64) -> u64 {
         key << self.bits | (location + 1)
     }
 }

@@ -1,9 +1,10 @@
 //! Damaged and crafted files: an error, never a panic or an absurd allocation.
 
-use super::super::bytes::{BLOCK, block_sums};
-use super::super::file::{PREAMBLE, SECTIONS_AT, SUM_AT, checksum};
 use super::*;
 use crate::error::{Error, Result};
+use crate::model::bytes::block_sums;
+use crate::model::format::{BLOCK, PREAMBLE, SECTIONS_AT, SUM_AT};
+use crate::model::preamble::preamble_sum;
 
 /// Opens a model and looks at every byte of it.
 fn read(bytes: Vec<u8>) -> Result<Model> {
@@ -43,7 +44,7 @@ fn reseal(mut bytes: Vec<u8>) -> Option<Vec<u8>> {
         return None;
     }
     old.copy_from_slice(&fresh);
-    let sum = checksum(&bytes[..SUM_AT], bytes.get(header)?, &fresh);
+    let sum = preamble_sum(&bytes[..SUM_AT], bytes.get(header)?, &fresh);
     bytes[SUM_AT..PREAMBLE].copy_from_slice(&sum.to_le_bytes());
     Some(bytes)
 }

@@ -1,44 +1,42 @@
-//! Tables in the making.
+//! Building a table.
 
 use std::ops::Range;
 
-use super::super::file::Version;
-use super::super::header::Precision;
-use super::TableInfo;
-use super::layout::Layout;
+use super::encoding::WeightEncoding;
 use super::slots::Slots;
 use crate::error::{Error, Result};
 use crate::fingerprint::{Fingerprinter, key};
+use crate::model::format::{Precision, TableInfo, Version};
 
-/// The four sections of a table, as they are written.
+/// The four sections of a table, encoded.
 #[derive(Debug, Default)]
-pub(in super::super) struct Sections {
+pub(in crate::model) struct TableSections {
     pub slots: Vec<u8>,
     pub weights: Vec<u8>,
     pub ends: Vec<u8>,
     pub names: Vec<u8>,
 }
 
-/// Attributes and their weights, to be made into a table.
+/// Collects attributes and their weights, and encodes them as a table.
 #[derive(Debug)]
 pub(crate) struct TableBuilder {
-    scores: usize, // K or K²
-    narrow: bool,  // places fit 2 bytes
+    scores: usize, // per attribute: K or K²
+    narrow: bool,  // whether places have 2 bytes
     precision: Precision,
     names: Vec<u8>,
     name_ends: Vec<u64>,
-    row_ends: Vec<u64>, // in `entries`
-    entries: Vec<(u32, f64)>,
+    row_ends: Vec<u64>,       // in `entries`
+    entries: Vec<(u32, f64)>, // place and weight
 }
 
 impl TableBuilder {
-    /// A table of node attributes (`labels` scores each).
+    /// A table of node attributes, with `labels` scores each.
     #[must_use]
     pub fn nodes(labels: usize, precision: Precision) -> Self {
         Self::new(labels, true, precision)
     }
 
-    /// A table of edge attributes (`labels`² scores each).
+    /// A table of edge attributes, with `labels`² scores each.
     #[must_use]
     pub fn edges(labels: usize, precision: Precision) -> Self {
         Self::new(labels * labels, false, precision)
@@ -56,12 +54,13 @@ impl TableBuilder {
         }
     }
 
-    /// Adds an attribute, other than all before, with its weights by place (label, or a·K + b),
-    /// ascending. Zero weights, and attributes that have no others, are left out.
+    /// Adds an attribute with its weights by place (label b, or a·K + b), in ascending order. Names
+    /// must be distinct. Weights that are stored as 0 are omitted, and so are attributes that have
+    /// no others.
     ///
     /// # Errors
     ///
-    /// [`Error::Parameter`] when a weight is too large for its precision.
+    /// [`Error::Parameter`] if a weight is too large for the precision.
     pub fn push(
         &mut self,
         name: &[u8],
@@ -92,20 +91,20 @@ impl TableBuilder {
         Ok(())
     }
 
-    /// The table at the first seed from `seed` on under which no two of its attributes are taken for
-    /// one another.
-    pub(in super::super) fn finish(&self, seed: u64) -> Result<(TableInfo, Sections)> {
+    /// Encodes the table with the first seed, from `seed` on, under which no attribute is mistaken
+    /// for another.
+    pub(in crate::model) fn finish(&self, seed: u64) -> Result<(TableInfo, TableSections)> {
         let n = self.name_ends.len();
-        let layout = self.layout();
-        let weights = if layout.dense {
+        let encoding = self.encoding();
+        let weights = if encoding.dense {
             n * self.scores
         } else {
             self.entries.len()
         };
         if u32::try_from(weights).is_err() {
             return Err(Error::parameter(
-                "the model has more than 4294967295 weights; use --states observed, --l1, --prune or \
-                 --min-count",
+                "the model has more than 4294967295 weights; use --states observed, --l1, --prune \
+                 or --min-count",
             ));
         }
         let mut info = TableInfo {
@@ -113,11 +112,11 @@ impl TableBuilder {
             seed,
             slots: if n == 0 { 0 } else { (n * 5 / 3 + 1) as u64 },
             weights: weights as u64,
-            dense: layout.dense,
+            dense: encoding.dense,
         };
-        let (bytes, firsts) = self.weights(layout);
+        let (bytes, locations) = self.encode_weights(encoding);
         let slots = loop {
-            if let Some(slots) = self.slots(&info, &firsts) {
+            if let Some(slots) = self.encode_slots(&info, &locations) {
                 break slots;
             }
             info.seed += 1;
@@ -128,7 +127,7 @@ impl TableBuilder {
                 .into_iter()
                 .take(if short { 4 } else { 8 })
         };
-        let sections = Sections {
+        let sections = TableSections {
             slots,
             weights: bytes,
             ends: self.name_ends.iter().flat_map(end).collect(),
@@ -137,70 +136,72 @@ impl TableBuilder {
         Ok((info, sections))
     }
 
-    /// How weights are written: dense, unless sparse takes less.
-    fn layout(&self) -> Layout {
-        let layout = |dense: bool| Layout {
+    /// Chooses the dense encoding unless the sparse one is smaller.
+    fn encoding(&self) -> WeightEncoding {
+        let encoding = |dense: bool| WeightEncoding {
             dense,
             narrow: self.narrow,
             precision: self.precision,
             flagged: !dense,
         };
-        let [dense, sparse] = [true, false].map(layout);
+        let [dense, sparse] = [true, false].map(encoding);
         let weights = self.name_ends.len() * self.scores;
-        if weights * dense.entry() <= self.entries.len() * sparse.entry() {
+        if weights * dense.entry_size() <= self.entries.len() * sparse.entry_size() {
             dense
         } else {
             sparse
         }
     }
 
-    /// The weights as they are written, and where those of each attribute begin.
-    fn weights(&self, layout: Layout) -> (Vec<u8>, Vec<u64>) {
+    /// Encodes the weights. Returns them with the location of each attribute.
+    fn encode_weights(&self, encoding: WeightEncoding) -> (Vec<u8>, Vec<u64>) {
         let n = self.name_ends.len();
         let mut bytes = Vec::new();
-        let mut firsts = Vec::with_capacity(n);
-        let mut row = vec![0.0; if layout.dense { self.scores } else { 0 }];
+        let mut locations = Vec::with_capacity(n);
+        let mut row = vec![0.0; if encoding.dense { self.scores } else { 0 }];
         for i in 0..n {
             let entries = &self.entries[range(&self.row_ends, i)];
-            if layout.dense {
-                firsts.push(i as u64);
+            if encoding.dense {
+                locations.push(i as u64);
                 row.fill(0.0);
                 for &(place, w) in entries {
                     row[place as usize] = w;
                 }
                 for &w in &row {
-                    layout.push(0, false, w, &mut bytes);
+                    encoding.push(0, false, w, &mut bytes);
                 }
             } else {
-                firsts.push((bytes.len() / layout.entry()) as u64);
+                locations.push((bytes.len() / encoding.entry_size()) as u64);
                 for (j, &(place, w)) in entries.iter().enumerate() {
-                    layout.push(place, j + 1 == entries.len(), w, &mut bytes);
+                    encoding.push(place, j + 1 == entries.len(), w, &mut bytes);
                 }
             }
         }
-        (bytes, firsts)
+        (bytes, locations)
     }
 
-    /// The slots, unless an attribute would be found in the place of another.
-    fn slots(&self, info: &TableInfo, firsts: &[u64]) -> Option<Vec<u8>> {
-        let base = Fingerprinter::from_seed(info.seed);
-        let slots = Slots::new(Version::Two, info.slots, info.entries());
+    /// Encodes the slots; `None` if an attribute would be mistaken for another.
+    fn encode_slots(&self, info: &TableInfo, locations: &[u64]) -> Option<Vec<u8>> {
+        let fingerprinter = Fingerprinter::from_seed(info.seed);
+        let slots = Slots::new(Version::CURRENT, info.slots, info.locations());
         let mut table = vec![0; info.slots as usize];
-        for (i, &first) in firsts.iter().enumerate() {
-            let key = key(base.fingerprint(&self.names[range(&self.name_ends, i)]));
+        for (i, &location) in locations.iter().enumerate() {
+            let name = &self.names[range(&self.name_ends, i)];
+            let key = key(fingerprinter.fingerprint(name));
             let mut at = slots.home(key);
             while table[at] != 0 {
                 if slots.matches([table[at], 0], key).is_some() {
                     return None;
                 }
-                at = slots.after(at);
+                at = slots.next(at);
             }
-            table[at] = slots.write(key, first);
+            table[at] = slots.encode(key, location);
         }
         Some(table.iter().flat_map(|slot| slot.to_le_bytes()).collect())
     }
 }
 
+/// The range of item `i`, given the ends of all.
 fn range(ends: &[u64], i: usize) -> Range<usize> {
     let start = if i == 0 { 0 } else { ends[i - 1] };
     start as usize..ends[i] as usize

@@ -1,19 +1,23 @@
-//! How weights are written.
+//! The encoding of weights.
 
-use super::super::header::Precision;
+use crate::model::format::Precision;
 
-/// How a weight is written.
+/// How the entries of a table are encoded: a weight, in sparse tables preceded by its place.
+///
+/// The *place* of a weight is its label b or, for edges, the label pair a·K + b.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Layout {
+pub(super) struct WeightEncoding {
     pub dense: bool,
-    pub narrow: bool, // places fit 2 bytes
+    /// Whether places have 2 bytes rather than 4.
+    pub narrow: bool,
     pub precision: Precision,
-    pub flagged: bool, // the highest bit of a place marks the last weight of an attribute
+    /// Whether the highest bit of a place marks the last entry of an attribute.
+    pub flagged: bool,
 }
 
-impl Layout {
+impl WeightEncoding {
     #[inline(always)]
-    fn place(self) -> usize {
+    fn place_size(self) -> usize {
         match (self.dense, self.narrow) {
             (true, _) => 0,
             (false, true) => 2,
@@ -21,19 +25,19 @@ impl Layout {
         }
     }
 
-    /// Bytes of an entry.
+    /// Size of an entry in bytes.
     #[inline(always)]
-    pub fn entry(self) -> usize {
-        self.place()
+    pub fn entry_size(self) -> usize {
+        self.place_size()
             + match self.precision {
                 Precision::F32 => 4,
                 Precision::F64 => 8,
             }
     }
 
-    /// The bit of a place that marks the last weight.
+    /// The bit of a place that marks the last entry.
     #[inline(always)]
-    fn flag(self) -> u32 {
+    fn last_flag(self) -> u32 {
         match (self.flagged, self.narrow) {
             (false, _) => 0,
             (true, true) => 1 << 15,
@@ -41,9 +45,14 @@ impl Layout {
         }
     }
 
+    /// Appends an entry.
     pub fn push(self, place: u32, last: bool, weight: f64, bytes: &mut Vec<u8>) {
-        let place = if last { place | self.flag() } else { place };
-        bytes.extend_from_slice(&place.to_le_bytes()[..self.place()]);
+        let place = if last {
+            place | self.last_flag()
+        } else {
+            place
+        };
+        bytes.extend_from_slice(&place.to_le_bytes()[..self.place_size()]);
         match self.precision {
             Precision::F32 => bytes.extend_from_slice(&(weight as f32).to_le_bytes()),
             Precision::F64 => bytes.extend_from_slice(&weight.to_le_bytes()),
@@ -51,26 +60,27 @@ impl Layout {
     }
 
     #[inline(always)]
-    fn read_bits(self, entry: &[u8]) -> u32 {
+    fn read_flagged_place(self, entry: &[u8]) -> u32 {
         let mut bytes = [0; 4];
-        bytes[..self.place()].copy_from_slice(&entry[..self.place()]);
+        bytes[..self.place_size()].copy_from_slice(&entry[..self.place_size()]);
         u32::from_le_bytes(bytes)
     }
 
-    /// The place that an entry begins with (sparse tables).
+    /// The place of an entry (sparse tables).
     #[inline(always)]
     pub fn read_place(self, entry: &[u8]) -> usize {
-        (self.read_bits(entry) & !self.flag()) as usize
+        (self.read_flagged_place(entry) & !self.last_flag()) as usize
     }
 
-    /// Whether an entry is marked as the last (sparse tables).
+    /// Whether an entry is the last of its attribute (sparse tables of version 2).
     pub fn is_last(self, entry: &[u8]) -> bool {
-        self.read_bits(entry) & self.flag() != 0
+        self.read_flagged_place(entry) & self.last_flag() != 0
     }
 
+    /// The weight of an entry.
     #[inline(always)]
     pub fn read_weight(self, entry: &[u8]) -> f64 {
-        let weight = &entry[self.place()..];
+        let weight = &entry[self.place_size()..];
         match (self.precision, weight) {
             (Precision::F32, &[a, b, c, d]) => f64::from(f32::from_le_bytes([a, b, c, d])),
             (Precision::F64, &[a, b, c, d, e, f, g, h]) => {

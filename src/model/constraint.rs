@@ -1,0 +1,13 @@
+//! From a label scheme to a constraint on decoding.
+
+use crate::chain::Constraint;
+use crate::label::{LabelSet, Scheme, SchemeConstraint};
+
+/// Returns the constraint that restricts decoding to the legal label sequences of `scheme`; `None`
+/// if every sequence is legal.
+pub(crate) fn decoding_constraint(labels: &LabelSet, scheme: Scheme) -> Option<Constraint> {
+    let legal = SchemeConstraint::new(labels, scheme);
+    legal
+        .is_binding()
+        .then(|| Constraint::new(legal.transitions(), legal.starts(), legal.ends()))
+}

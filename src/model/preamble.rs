@@ -1,0 +1,124 @@
+//! The preamble of a model file, and the assembly of a file from its sections.
+
+use std::ops::Range;
+
+use xxhash_rust::xxh3::Xxh3;
+
+use super::bytes::{Bytes, block_sums};
+use super::format::{
+    LENGTH_AT, MAGIC, PREAMBLE, SECTIONS, SECTIONS_AT, SUM_AT, VERSION_AT, Version,
+};
+use super::table::TableSections;
+use crate::error::{Error, Result};
+
+/// The fixed-size beginning of a file.
+pub(super) struct Preamble {
+    pub version: Version,
+    pub sections: [Range<usize>; SECTIONS],
+    /// Checksum over the preamble up to here, the header and the block checksums.
+    pub sum: u64,
+}
+
+impl Preamble {
+    /// Decodes the preamble and checks all but the checksum: the sections follow each other
+    /// without gaps and fill the file.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Model`] if the file is not a model, has an unknown version or is damaged.
+    pub fn read(bytes: &Bytes) -> Result<Self> {
+        let magic = bytes.raw(0..MAGIC.len());
+        if magic != Some(MAGIC) {
+            return Err(Error::model(
+                bytes.path(),
+                "this is not a dropchain model (it does not begin with DROPCHN)",
+            ));
+        }
+        let Some(preamble) = bytes.raw(0..PREAMBLE) else {
+            return Err(bytes.damaged("it ends within its first 192 bytes"));
+        };
+        let number = |at: usize| {
+            let mut eight = [0; 8];
+            eight.copy_from_slice(&preamble[at..at + 8]);
+            u64::from_le_bytes(eight)
+        };
+        let version = number(VERSION_AT);
+        let Some(version) = Version::from_number(version) else {
+            return Err(Error::model(
+                bytes.path(),
+                format!(
+                    "the model has format version {version}; this dropchain reads versions 1 and \
+                     2, so a newer dropchain is needed, or the model is damaged"
+                ),
+            ));
+        };
+        if number(LENGTH_AT) != bytes.len() as u64 {
+            return Err(bytes.damaged(&format!(
+                "it has {} bytes and says that it has {}",
+                bytes.len(),
+                number(LENGTH_AT)
+            )));
+        }
+        let mut sections: [Range<usize>; SECTIONS] = std::array::from_fn(|_| 0..0);
+        let mut end = PREAMBLE;
+        for (i, section) in sections.iter_mut().enumerate() {
+            let at = SECTIONS_AT + 16 * i;
+            let (start, length) = (number(at), number(at + 8));
+            let stop = start
+                .checked_add(length)
+                .filter(|&stop| stop <= bytes.len() as u64);
+            match stop {
+                Some(stop) if start == end as u64 => *section = end..stop as usize,
+                _ => return Err(bytes.damaged("a section lies outside of the file")),
+            }
+            end = section.end;
+        }
+        if end != bytes.len() {
+            return Err(bytes.damaged("there is more behind its last section"));
+        }
+        Ok(Self {
+            version,
+            sections,
+            sum: number(SUM_AT),
+        })
+    }
+}
+
+/// Computes the checksum of the preamble: of its bytes before the checksum, the header and the
+/// block checksums.
+pub(super) fn preamble_sum(preamble: &[u8], header: &[u8], sums: &[u8]) -> u64 {
+    let mut hasher = Xxh3::new();
+    hasher.update(preamble);
+    hasher.update(header);
+    hasher.update(sums);
+    hasher.digest()
+}
+
+/// Assembles a file from an encoded header and the two tables.
+pub(super) fn assemble(header: &[u8], tables: [TableSections; 2]) -> Vec<u8> {
+    let tables: Vec<Vec<u8>> = tables
+        .into_iter()
+        .flat_map(|t| [t.slots, t.weights, t.ends, t.names])
+        .collect();
+    let lengths = tables.iter().map(Vec::len);
+    let data = tables.concat();
+    let sums = block_sums(&data);
+    let total = PREAMBLE + header.len() + sums.len() + data.len();
+
+    let mut file = Vec::with_capacity(total);
+    file.extend_from_slice(MAGIC);
+    file.extend_from_slice(&Version::CURRENT.number().to_le_bytes());
+    file.extend_from_slice(&(total as u64).to_le_bytes());
+    let mut start = PREAMBLE;
+    for length in [header.len(), sums.len()].into_iter().chain(lengths) {
+        file.extend_from_slice(&(start as u64).to_le_bytes());
+        file.extend_from_slice(&(length as u64).to_le_bytes());
+        start += length;
+    }
+    let sum = preamble_sum(&file, header, &sums);
+    file.extend_from_slice(&sum.to_le_bytes());
+    file.extend_from_slice(header);
+    file.extend_from_slice(&sums);
+    file.extend_from_slice(&data);
+    file
+}

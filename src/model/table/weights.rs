@@ -1,0 +1,41 @@
+//! The weights of one attribute.
+
+use super::encoding::WeightEncoding;
+
+/// The encoded weights of one attribute, of any table format.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AttributeWeights<'a> {
+    pub(super) entries: &'a [u8],
+    pub(super) encoding: WeightEncoding,
+    pub(super) labels: usize,
+}
+
+impl AttributeWeights<'_> {
+    /// Adds the weights times `value` to a token's scores, `[1 or K][stride]`. Returns `false` if a
+    /// weight belongs to none of them.
+    #[inline(always)]
+    pub fn add_to(&self, value: f64, stride: usize, scores: &mut [f64]) -> bool {
+        if self.encoding.dense {
+            let size = self.labels * self.encoding.entry_size();
+            let lines = scores.chunks_exact_mut(stride);
+            for (line, entries) in lines.zip(self.entries.chunks_exact(size)) {
+                self.encoding
+                    .add_row(entries, value, &mut line[..self.labels]);
+            }
+            return true;
+        }
+        for entry in self.entries.chunks_exact(self.encoding.entry_size()) {
+            let place = self.encoding.read_place(entry);
+            let at = if place < self.labels {
+                place
+            } else {
+                place / self.labels * stride + place % self.labels
+            };
+            match scores.get_mut(at) {
+                Some(score) => *score += value * self.encoding.read_weight(entry),
+                None => return false,
+            }
+        }
+        true
+    }
+}
