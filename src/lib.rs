@@ -93,10 +93,14 @@
 //!
 //! The program `dropchain` is one more row on top.
 #![deny(missing_docs)]
+// Modules that tagging needs have parts that only training uses.
+#![cfg_attr(not(feature = "train"), allow(dead_code))]
 
 pub mod atomic_file;
+#[cfg(feature = "train")]
 pub mod bench;
 pub mod chain;
+#[cfg(feature = "train")]
 pub mod cluster;
 pub mod corpus;
 pub mod error;
@@ -107,18 +111,25 @@ pub mod ids;
 pub mod label;
 pub mod math;
 pub mod model;
+#[cfg(feature = "train")]
 pub mod noise;
+#[cfg(feature = "train")]
 pub mod objective;
+#[cfg(feature = "train")]
 pub mod optim;
 mod random;
+#[cfg(feature = "train")]
 pub mod report;
+#[cfg(feature = "train")]
 pub mod score;
 pub mod sentence;
 mod simd;
 pub mod tag;
 pub mod template;
 pub mod tokenize;
+#[cfg(feature = "train")]
 pub mod train;
+#[cfg(feature = "train")]
 pub mod tune;
 
 pub use error::{Error, Place, Result};
@@ -126,4 +137,5 @@ pub use model::Model;
 pub use sentence::Sentence;
 pub use tag::Tagger;
 pub use template::Template;
+#[cfg(feature = "train")]
 pub use train::{TrainOptions, Trainer};

@@ -112,7 +112,10 @@ pub(crate) mod tests;
 
 pub(crate) use constraint::decoding_constraint;
 pub use file::Model;
+#[cfg(feature = "train")]
 pub(crate) use format::MAX_LABELS;
 pub use format::{AttributeKind, Precision};
 pub use header::{Header, Provenance};
-pub(crate) use table::{TableBuilder, WeightLocation, WeightRows};
+#[cfg(any(feature = "train", test))]
+pub(crate) use table::TableBuilder;
+pub(crate) use table::{WeightLocation, WeightRows};
