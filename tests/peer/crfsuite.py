@@ -1,8 +1,8 @@
-"""Trains python-crfsuite on a file in CRFsuite's format.
+"""Trains python-crfsuite on a file in CRFsuite's format and prints the final objective.
 
 Usage: crfsuite.py FILE C2 MODEL
 
-Prints the final value of its objective. Exit status 3: python-crfsuite is not installed.
+Exits with status 3 if python-crfsuite is not installed.
 """
 
 import re

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Paired bootstrap, written independently of dropchain: makes the files of this folder.
+"""Paired bootstrap, implemented independently of dropchain. Writes the files of this folder.
 
     python3 bootstrap.py
 
-Invents gold labels and two taggers' guesses (gold.conll, a.conll, b.conll), and writes what
-`dropchain compare gold.conll a.conll b.conll --seed 7` should find (expected.json): with the
-same random numbers, and with Python's own.
+Invents gold labels and the predictions of two taggers (gold.conll, a.conll, b.conll), and writes the
+expected results of `dropchain compare gold.conll a.conll b.conll --seed 7` (expected.json): with the
+same random numbers, and with Python's.
 """
 
 import json
