@@ -3,9 +3,9 @@
 
     python3 bootstrap.py
 
-Invents gold labels and the predictions of two taggers (gold.conll, a.conll, b.conll), and writes the
-expected results of `dropchain compare gold.conll a.conll b.conll --seed 7` (expected.json): with the
-same random numbers, and with Python's.
+Invents gold labels and the predictions of two taggers (gold.conll, a.conll, b.conll), and writes
+the expected results of `dropchain compare gold.conll a.conll b.conll --seed 7` (expected.json):
+with the same random numbers, and with Python's.
 """
 
 import json
@@ -37,8 +37,8 @@ def spans(labels):
     return found
 
 
-def guess(rng, gold, errors):
-    """Gold labels with some spans lost, retyped or shortened, and some invented."""
+def predict(rng, gold, errors):
+    """Returns the gold labels with some spans dropped, retyped or shortened, and some added."""
     labels = ["O"] * len(gold)
     for start, end, kind in spans(gold):
         draw = rng.random()
@@ -55,15 +55,17 @@ def guess(rng, gold, errors):
     return labels
 
 
-def counts(gold, guessed):
-    a, b = set(spans(gold)), set(spans(guessed))
-    right = sum(x == y for x, y in zip(gold, guessed))
-    return len(a & b), len(a), len(b), right, len(gold)
+def counts(gold, predicted):
+    """Returns the numbers of correct, gold and predicted spans, correct labels and tokens."""
+    a, b = set(spans(gold)), set(spans(predicted))
+    correct_labels = sum(x == y for x, y in zip(gold, predicted))
+    return len(a & b), len(a), len(b), correct_labels, len(gold)
 
 
 def scores(rows):
-    correct, gold, predicted, right, tokens = map(sum, zip(*rows))
-    return 2 * correct / (gold + predicted), right / tokens
+    """Returns F1 and accuracy."""
+    correct, gold, predicted, correct_labels, tokens = map(sum, zip(*rows))
+    return 2 * correct / (gold + predicted), correct_labels / tokens
 
 
 def splitmix(z):
@@ -72,8 +74,8 @@ def splitmix(z):
     return z ^ (z >> 31)
 
 
-def counted(seed, sample, n):
-    """The draws of a sample, from numbered random numbers."""
+def counter_based(seed, sample, n):
+    """Yields the draws of a sample, from a counter-based generator."""
     golden = 0x9E3779B97F4A7C15
     key = splitmix((seed + (sample + 1) * golden) & MASK)
     for draw in range(n):
@@ -81,14 +83,15 @@ def counted(seed, sample, n):
 
 
 def compare(a, b, samples, draws):
-    n, drawn = len(a), []
+    """Returns the scores of both taggers, and interval and p-value of their difference."""
+    n, differences = len(a), []
     for sample in range(samples):
         chosen = list(draws(sample, n))
         pairs = zip(scores([a[i] for i in chosen]), scores([b[i] for i in chosen]))
-        drawn.append([y - x for x, y in pairs])
+        differences.append([y - x for x, y in pairs])
     result = {}
     for metric, name in enumerate(["f1", "accuracy"]):
-        values = sorted(d[metric] for d in drawn)
+        values = sorted(d[metric] for d in differences)
         k = (samples + 1) // 40
         side = min(sum(d <= 0 for d in values), sum(d >= 0 for d in values))
         result[name] = {
@@ -100,9 +103,9 @@ def compare(a, b, samples, draws):
     return result
 
 
-def write(name, columns):
+def write(name, sentences):
     with open(name, "w") as file:
-        for labels in columns:
+        for labels in sentences:
             for i, label in enumerate(labels):
                 file.write(f"w{i} {label}\n")
             file.write("\n")
@@ -111,18 +114,18 @@ def write(name, columns):
 def main():
     rng = random.Random(1)
     gold = [gold_labels(rng) for _ in range(SENTENCES)]
-    sides = [[guess(rng, labels, errors) for labels in gold] for errors in (0.17, 0.14)]
+    predictions = [[predict(rng, labels, errors) for labels in gold] for errors in (0.17, 0.14)]
     write("gold.conll", gold)
-    write("a.conll", sides[0])
-    write("b.conll", sides[1])
-    a, b = [[counts(g, p) for g, p in zip(gold, side)] for side in sides]
+    write("a.conll", predictions[0])
+    write("b.conll", predictions[1])
+    a, b = [[counts(g, p) for g, p in zip(gold, side)] for side in predictions]
     mersenne = random.Random(2)
     expected = {
         "seed": SEED,
         "samples": SAMPLES,
         "tokens": sum(map(len, gold)),
         "sentences": SENTENCES,
-        "same_draws": compare(a, b, SAMPLES, lambda s, n: counted(SEED, s, n)),
+        "same_draws": compare(a, b, SAMPLES, lambda s, n: counter_based(SEED, s, n)),
         "other_draws": compare(a, b, MANY, lambda _, n: mersenne.choices(range(n), k=n)),
     }
     with open("expected.json", "w") as file:
