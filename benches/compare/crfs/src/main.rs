@@ -1,11 +1,11 @@
-//! Trains and tags with the `crfs` crate from files of ready attributes:
+//! Trains and tags with the `crfs` crate, from files of pre-extracted attributes:
 //!
 //! ```text
 //! crfs-runner train FILE MODEL C2
 //! crfs-runner tag MODEL FILE
 //! ```
 //!
-//! Training prints a line `read` when the file is read, then the crate's own line for each iteration.
+//! Training prints a line `read` once the file is read, then the crate's line for each iteration.
 
 use std::error::Error;
 use std::fs;
@@ -15,11 +15,11 @@ use std::path::Path;
 use crfs::train::Trainer;
 use crfs::{Attribute, Model};
 
-/// Labels and attributes of a sentence.
+/// The labels and attributes of a sentence.
 type Sentence = (Vec<String>, Vec<Vec<Attribute>>);
 
-/// The sentences of a file in CRFsuite's format.
-fn sentences(path: &str) -> Result<Vec<Sentence>, Box<dyn Error>> {
+/// Reads the sentences of a file in CRFsuite's format.
+fn read_sentences(path: &str) -> Result<Vec<Sentence>, Box<dyn Error>> {
     let text = fs::read_to_string(path)?;
     let blocks = text.split("\n\n").filter(|block| !block.trim().is_empty());
     let tokens = |block: &str| {
@@ -41,7 +41,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     match arguments[..] {
         ["train", file, model, c2] => {
             let mut trainer = Trainer::lbfgs().with_c2(c2.parse()?)?;
-            for (labels, items) in sentences(file)? {
+            for (labels, items) in read_sentences(file)? {
                 trainer.append(&items, &labels)?;
             }
             println!("read");
@@ -52,7 +52,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             let model = Model::new(&bytes)?;
             let tagger = model.tagger()?;
             let mut out = std::io::BufWriter::new(std::io::stdout().lock());
-            for (_, items) in sentences(file)? {
+            for (_, items) in read_sentences(file)? {
                 for label in tagger.tag(&items)? {
                     writeln!(out, "{label}")?;
                 }
