@@ -146,7 +146,7 @@ fn measure(case: &Case, folder: &str, rounds: usize) {
         labels,
         &data,
         &classes,
-        &Classes::separate(0),
+        &Classes::singletons(0),
         SpaceOptions {
             order: Order::One,
             boundary: Boundary::On,

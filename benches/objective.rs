@@ -48,14 +48,14 @@ pub fn benches(criterion: &mut Criterion) {
             let classes = if collapse {
                 Classes::equal_columns(&data.nodes, attributes)
             } else {
-                Classes::separate(attributes)
+                Classes::singletons(attributes)
             };
             data.nodes = classes.collapsed(&data.nodes);
             let space = ParameterSpace::new(
                 labels,
                 &data,
                 &classes,
-                &Classes::separate(0),
+                &Classes::singletons(0),
                 SpaceOptions {
                     order: Order::One,
                     boundary: Boundary::On,

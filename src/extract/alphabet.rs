@@ -1,4 +1,4 @@
-//! Attribute names and their numbers.
+//! Interned attribute names.
 
 use hashbrown::HashTable;
 
@@ -7,14 +7,14 @@ use crate::fingerprint::Fingerprinter;
 use crate::ids::AttributeId;
 use crate::template::Attribute;
 
-/// Attribute names, numbered in order of first appearance.
+/// A string interner for attribute names, numbered in order of first appearance.
 ///
-/// Names lie end to end in one buffer; looking a known name up allocates nothing.
+/// Names are concatenated in one buffer, and looking one up does not allocate.
 #[derive(Clone, Debug, Default)]
 pub struct Alphabet {
     bytes: Vec<u8>,
     ends: Vec<u64>,               // [A] end of each name in `bytes`
-    table: HashTable<(u64, u32)>, // key and number
+    index: HashTable<(u64, u32)>, // key and id
 }
 
 impl Alphabet {
@@ -38,27 +38,27 @@ impl Alphabet {
         &self.bytes[start..self.ends[i] as usize]
     }
 
-    /// The number of a name, if it is known.
+    /// The id of a name, if it is interned.
     #[must_use]
     pub fn get(&self, name: &[u8]) -> Option<AttributeId> {
         self.find(&Attribute::named(name, Fingerprinter::default()))
     }
 
-    /// The number of an attribute, if it is known.
+    /// The id of an attribute, if it is interned.
     #[must_use]
     pub fn find(&self, attribute: &Attribute<'_>) -> Option<AttributeId> {
         let key = attribute.key();
-        let is_it =
+        let is_match =
             |&(k, id): &(u64, u32)| k == key && attribute.has_name(self.name(AttributeId(id)));
-        let found = self.table.find(key, is_it);
+        let found = self.index.find(key, is_match);
         found.map(|&(_, id)| AttributeId(id))
     }
 
-    /// The number of an attribute, which becomes known.
+    /// Interns an attribute and returns its id.
     ///
     /// # Errors
     ///
-    /// [`Error::Parameter`] when there would be more than 2³²−1 attributes.
+    /// [`Error::Parameter`] if there would be more than 2³²−1 attributes.
     pub fn intern(&mut self, attribute: &Attribute<'_>) -> Result<AttributeId> {
         if let Some(id) = self.find(attribute) {
             return Ok(id);
@@ -70,44 +70,56 @@ impl Alphabet {
         attribute.write(&mut self.bytes);
         self.ends.push(self.bytes.len() as u64);
         let key = attribute.key();
-        self.table.insert_unique(key, (key, id), |&(key, _)| key);
+        self.index.insert_unique(key, (key, id), |&(key, _)| key);
         Ok(AttributeId(id))
     }
 
-    /// The alphabet of the attributes for which `keep` holds, in the same order, and the new
-    /// number of each old one.
-    pub(crate) fn retain(self, keep: impl Fn(AttributeId) -> bool) -> (Self, Vec<Option<u32>>) {
-        let mut kept = Self::default();
+    /// Retains the attributes for which `keep` holds, renumbered in the same order. Returns them
+    /// with the new id of each old one.
+    pub(super) fn retain(self, keep: impl Fn(AttributeId) -> bool) -> (Self, Vec<Option<u32>>) {
+        let mut retained = Self::default();
         let mut renumbered = vec![None; self.len()];
         for (i, new) in renumbered.iter_mut().enumerate() {
             let id = AttributeId(i as u32);
             if keep(id) {
-                *new = Some(kept.len() as u32);
-                kept.bytes.extend_from_slice(self.name(id));
-                kept.ends.push(kept.bytes.len() as u64);
+                *new = Some(retained.len() as u32);
+                retained.bytes.extend_from_slice(self.name(id));
+                retained.ends.push(retained.bytes.len() as u64);
             }
         }
-        let known = |&(key, id): &(u64, u32)| Some((key, renumbered[id as usize]?));
-        let entries: Vec<(u64, u32)> = self.table.iter().filter_map(known).collect();
-        kept.table.reserve(entries.len(), |&(key, _)| key);
+        let surviving = |&(key, id): &(u64, u32)| Some((key, renumbered[id as usize]?));
+        let entries: Vec<(u64, u32)> = self.index.iter().filter_map(surviving).collect();
+        retained.index.reserve(entries.len(), |&(key, _)| key);
         for entry in entries {
-            kept.table.insert_unique(entry.0, entry, |&(key, _)| key);
+            retained
+                .index
+                .insert_unique(entry.0, entry, |&(key, _)| key);
         }
-        (kept, renumbered)
+        (retained, renumbered)
     }
 
-    /// Forgets how to look names up; [`Alphabet::name`] is all that is left.
-    pub(crate) fn close(&mut self) {
-        self.table = HashTable::new();
+    /// Frees the hash index and excess capacity. After this, only [`Alphabet::name`] works: look-ups
+    /// find nothing.
+    pub(crate) fn drop_index(&mut self) {
+        self.index = HashTable::new();
         self.bytes.shrink_to_fit();
         self.ends.shrink_to_fit();
     }
 
-    /// Bytes of memory that the names and the table take.
+    /// Memory in bytes.
     #[must_use]
     pub fn memory(&self) -> usize {
-        self.bytes.capacity() + self.ends.capacity() * 8 + self.table.capacity() * 17
+        self.bytes.capacity() + self.ends.capacity() * 8 + self.index.capacity() * 17
     }
+}
+
+/// The names of node and of edge attributes.
+#[derive(Clone, Debug, Default)]
+pub struct Alphabets {
+    /// Node attributes.
+    pub nodes: Alphabet,
+    /// Edge attributes.
+    pub edges: Alphabet,
 }
 
 #[cfg(test)]
@@ -131,16 +143,16 @@ mod tests {
     }
 
     #[test]
-    fn retaining_some_renumbers_the_rest_in_order() {
+    fn retained_names_are_renumbered_in_order() {
         let mut alphabet = Alphabet::default();
         for i in 0..100 {
             alphabet.intern(&attribute(&format!("x{i}"))).unwrap();
         }
-        let (kept, new) = alphabet.retain(|id| id.0 % 10 == 3);
-        assert_eq!(kept.len(), 10);
+        let (retained, new) = alphabet.retain(|id| id.0 % 10 == 3);
+        assert_eq!(retained.len(), 10);
         assert_eq!(new[13], Some(1));
         assert_eq!(new[14], None);
-        assert_eq!(kept.get(b"x93"), Some(AttributeId(9)));
-        assert_eq!(kept.get(b"x94"), None);
+        assert_eq!(retained.get(b"x93"), Some(AttributeId(9)));
+        assert_eq!(retained.get(b"x94"), None);
     }
 }

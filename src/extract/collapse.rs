@@ -1,25 +1,26 @@
 //! Corpus-wide co-occurrence collapsing.
 //!
-//! Attributes whose columns of the design matrix are equal are exchangeable: the objective does
-//! not change when their weights are swapped, so from a symmetric start gradient training keeps
-//! their weights equal for ever. A class of m of them is trained as one parameter φ = √m·θ:
+//! Attributes with identical columns in the design matrix are exchangeable: the objective does not
+//! change when their weights are swapped, so from a symmetric start gradient training keeps their
+//! weights equal. Such columns form an equivalence class, and a class of m of them is trained as one
+//! parameter φ = √m·θ:
 //!
 //! - score: m·θ = √m·φ, so the column enters with scale √m;
 //! - L2: m·c2·θ² = c2·φ²;   L1: m·c1·|θ| = c1·√m·|φ|;
 //! - dropout variance: m·ρ·θ² = ρ·φ².
 //!
-//! φ ↦ (φ/√m, …, φ/√m) preserves lengths and inner products, so an optimizer that knows only those
-//! visits the same points in the smaller space. At tagging time the members part company, so each
-//! is given its θ = φ/√m when a model is made.
+//! The map φ ↦ (φ/√m, …, φ/√m) is an isometry: it preserves lengths and inner products, so an
+//! optimizer that depends only on those visits the same points in the smaller space. In new text the
+//! members no longer co-occur, so the model stores θ = φ/√m for each.
 //!
 //! The classes are found by partition refinement. All columns start in one class; row by row, the
-//! members of a class that occur in the row with one value split from those that do not. After
-//! the last row, columns share a class exactly if they are equal. Time O(nonzeros · log of a
-//! row's length), no hashing, nothing left to chance.
+//! members of a class that have the same value in the row are split off from those that do not
+//! occur in it. After the last row, columns share a class if and only if they are equal. Refinement
+//! takes O(nnz · log r) time for rows of r entries and is exact and deterministic: no hashing.
 
 use super::matrix::SparseRows;
 
-/// Which columns are equal, and hence trained as one.
+/// The partition of columns into equivalence classes of identical columns.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Classes {
     class: Vec<u32>, // [A] class of each column
@@ -27,17 +28,17 @@ pub struct Classes {
 }
 
 impl Classes {
-    /// Each of `columns` columns in a class of its own.
+    /// The finest partition: each of `columns` columns in a class of its own.
     #[must_use]
-    pub fn separate(columns: usize) -> Self {
+    pub fn singletons(columns: usize) -> Self {
         Self {
             class: (0..columns as u32).collect(),
             sizes: vec![1; columns],
         }
     }
 
-    /// The classes of equal columns of a matrix with `columns` columns, numbered in order of
-    /// their first member.
+    /// Finds the classes of equal columns of a matrix with `columns` columns, numbered in order of
+    /// their first members.
     #[must_use]
     pub fn equal_columns(matrix: &SparseRows, columns: usize) -> Self {
         let mut class = vec![0u32; columns];
@@ -63,10 +64,11 @@ impl Classes {
                 }
             }
         }
-        Self::renumbered(class)
+        Self::from_labels(class)
     }
 
-    fn renumbered(mut class: Vec<u32>) -> Self {
+    /// Renumbers classes in order of their first members and counts them.
+    fn from_labels(mut class: Vec<u32>) -> Self {
         let highest = class.iter().copied().max().unwrap_or(0) as usize;
         let mut number = vec![u32::MAX; highest + 1];
         let mut sizes: Vec<u32> = Vec::new();
@@ -112,13 +114,13 @@ impl Classes {
         self.sizes[class as usize]
     }
 
-    /// √m for each class: the scale with which its column enters the scores.
+    /// √m for each class: the factor of its column in the scores.
     #[must_use]
     pub fn scales(&self) -> Vec<f64> {
         self.sizes.iter().map(|&m| f64::from(m).sqrt()).collect()
     }
 
-    /// The matrix that the classes were found in, with one column for each class.
+    /// Collapses the matrix that the classes were found in to one column per class.
     #[must_use]
     pub fn collapsed(&self, matrix: &SparseRows) -> SparseRows {
         let mut first = vec![u32::MAX; self.len()];
@@ -134,10 +136,10 @@ impl Classes {
         )
     }
 
-    /// Another matrix over the same columns, for scoring with class parameters φ that enter with
-    /// scale √m: a member with value v contributes v·θ = (v/m)·√m·φ.
+    /// Maps another matrix over the same columns to class columns, for scoring with parameters φ
+    /// whose factor is √m: a member with value v contributes v·θ = (v/m)·√m·φ.
     #[must_use]
-    pub fn spread(&self, matrix: &SparseRows) -> SparseRows {
+    pub fn project(&self, matrix: &SparseRows) -> SparseRows {
         matrix.map_columns(
             |column| Some(self.class(column)),
             |class, value| value / f64::from(self.size(class)),
@@ -178,7 +180,7 @@ mod tests {
     #[test]
     fn members_on_other_data_share_the_class_weight() {
         let classes = Classes::equal_columns(&matrix(&[&[(0, 1.0), (1, 1.0)]]), 2);
-        let other = classes.spread(&matrix(&[&[(1, 3.0)], &[(0, 1.0), (1, 1.0)]]));
+        let other = classes.project(&matrix(&[&[(1, 3.0)], &[(0, 1.0), (1, 1.0)]]));
         assert_eq!(other.entries(0).collect::<Vec<_>>(), [(0, 1.5)]);
         assert_eq!(other.entries(1).collect::<Vec<_>>(), [(0, 1.0)]);
     }

@@ -1,11 +1,12 @@
-//! A sparse matrix by rows.
+//! The sparse matrix.
 
-/// A sparse matrix stored by rows: tokens × columns.
+/// A sparse matrix in CSR form (compressed sparse rows): tokens × columns.
 ///
-/// Most attributes are indicators, so values are kept only when some value differs from 1.
+/// Within a row, columns are distinct and ascending. Most attributes are indicators, so values are
+/// stored only if some value differs from 1.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SparseRows {
-    ends: Vec<u64>,    // [rows] end of each row in `columns`
+    ends: Vec<u64>, // [rows] end of each row in `columns`: the row pointers without the first, 0
     columns: Vec<u32>, // [nonzeros]
     values: Option<Vec<f64>>,
 }
@@ -51,7 +52,7 @@ impl SparseRows {
         )
     }
 
-    /// The entries of a row: column and value.
+    /// The entries of a row, as pairs of column and value.
     pub fn entries(&self, row: usize) -> impl Iterator<Item = (u32, f64)> {
         let (columns, values) = self.row(row);
         columns
@@ -60,7 +61,7 @@ impl SparseRows {
             .map(move |(i, &column)| (column, values.map_or(1.0, |values| values[i])))
     }
 
-    /// Appends a row. Entries of one column are added up; columns come to stand in ascending order.
+    /// Appends a row. Sorts `entries` by column and sums those of the same column, in order.
     pub fn push_row(&mut self, entries: &mut Vec<(u32, f64)>) {
         entries.sort_by_key(|&(column, _)| column);
         entries.dedup_by(|later, earlier| {
@@ -81,14 +82,14 @@ impl SparseRows {
         self.ends.push(self.columns.len() as u64);
     }
 
-    /// Appends a row of another matrix, in the columns that are `kept`.
-    pub(crate) fn push_row_of(&mut self, other: &Self, row: usize, kept: &[bool]) {
+    /// Appends a row of another matrix, without the columns that are not `retained`.
+    pub(super) fn push_row_from(&mut self, other: &Self, row: usize, retained: &[bool]) {
         let (columns, values) = other.row(row);
         if values.is_some() && self.values.is_none() {
             self.values = Some(vec![1.0; self.columns.len()]);
         }
         for (i, &column) in columns.iter().enumerate() {
-            if kept[column as usize] {
+            if retained[column as usize] {
                 self.columns.push(column);
                 if let Some(own) = &mut self.values {
                     own.push(values.map_or(1.0, |values| values[i]));
@@ -98,8 +99,8 @@ impl SparseRows {
         self.ends.push(self.columns.len() as u64);
     }
 
-    /// The matrix with its columns renumbered; columns without a new number are dropped. Values
-    /// pass through `value(new column, old value)`.
+    /// Returns the matrix with its columns renumbered by `number`, dropping those for which it is
+    /// `None` and summing those that coincide. Values become `value(new column, old value)`.
     pub(crate) fn map_columns(
         &self,
         number: impl Fn(u32) -> Option<u32>,
@@ -115,11 +116,12 @@ impl SparseRows {
             }));
             mapped.push_row(&mut entries);
         }
-        mapped.shrink();
+        mapped.shrink_to_fit();
         mapped
     }
 
-    pub(crate) fn shrink(&mut self) {
+    /// Frees excess capacity.
+    pub(super) fn shrink_to_fit(&mut self) {
         self.ends.shrink_to_fit();
         self.columns.shrink_to_fit();
         if let Some(values) = &mut self.values {
@@ -127,7 +129,7 @@ impl SparseRows {
         }
     }
 
-    /// Bytes of memory that the matrix takes.
+    /// Memory in bytes.
     #[must_use]
     pub fn memory(&self) -> usize {
         let values = self.values.as_ref().map_or(0, Vec::capacity);
@@ -140,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_matrix_of_ones_stores_no_values_until_another_value_comes() {
+    fn values_are_stored_once_one_differs_from_1() {
         let mut m = SparseRows::default();
         m.push_row(&mut vec![(3, 1.0), (1, 1.0)]);
         assert!(m.is_binary());

@@ -1,19 +1,23 @@
 //! From attributes to numbers: alphabets, the sparse design matrix, corpus-wide collapsing.
 //!
-//! The design matrix X has a row for each token and a column for each attribute (or class of
-//! attributes that always occur together, see [`Classes`]). It is all that training sees of the
+//! The design matrix X has a row for each token and a column for each attribute (or for each class
+//! of attributes that always occur together, see [`Classes`]). It is all that training sees of the
 //! text.
 
 mod alphabet;
+mod builder;
 mod collapse;
 mod dataset;
 mod matrix;
 #[cfg(test)]
 pub(crate) mod random;
+mod source;
 #[cfg(test)]
 mod tests;
 
-pub use alphabet::Alphabet;
+pub use alphabet::{Alphabet, Alphabets};
+pub use builder::DatasetBuilder;
 pub use collapse::Classes;
-pub use dataset::{Alphabets, AttributeSource, Dataset, DatasetBuilder, TokenSink};
+pub use dataset::Dataset;
 pub use matrix::SparseRows;
+pub use source::{AttributeSource, TokenSink};

@@ -57,9 +57,9 @@
 //!
 //! A table maps the name of an attribute to its weights. To look up a name:
 //!
-//! 1. Compute its *key*: the fingerprint of the name ([`fingerprint`](mod@crate::fingerprint)) with
-//!    the table's seed, spread over 64 bits. A fingerprint can be computed from those of the parts of
-//!    the name, so that tagging never builds names.
+//! 1. Compute its *key*: the fingerprint of the name (`src/fingerprint.rs`) with the seed of
+//!    the table, spread over 64 bits. A fingerprint can be computed from those of the parts of the
+//!    name, so that tagging never builds names.
 //! 2. Probe the *slots*, linearly, from slot ⌊key · slots / 2⁶⁴⌋ on, until one matches the key or is
 //!    empty. A slot is a `u64` that packs 1 + the location of the weights in its low b bits and the
 //!    low 64 − b bits of the key above them; 0 is an empty slot. b is the bit length of the largest

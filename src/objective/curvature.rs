@@ -69,7 +69,7 @@ mod tests {
             states: States::All,
             transitions: true,
         };
-        let (nodes, edges) = (Classes::separate(2), Classes::separate(0));
+        let (nodes, edges) = (Classes::singletons(2), Classes::singletons(0));
         let space = ParameterSpace::new(2, &data, &nodes, &edges, options);
         (data, space)
     }

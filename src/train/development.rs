@@ -84,8 +84,8 @@ impl Development {
 
     /// Brings the data to the classes that training data were collapsed by.
     pub fn collapse(&mut self, prepared: &Prepared) {
-        self.data.nodes = prepared.node_classes.spread(&self.data.nodes);
-        self.data.edges = prepared.edge_classes.spread(&self.data.edges);
+        self.data.nodes = prepared.node_classes.project(&self.data.nodes);
+        self.data.edges = prepared.edge_classes.project(&self.data.edges);
     }
 
     /// Bytes of memory of the matrices.

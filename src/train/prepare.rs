@@ -168,8 +168,8 @@ pub(super) fn prepare(
     let before = entries_per_token(&data);
     Ok(Prepared {
         labels,
-        node_classes: Classes::separate(alphabets.nodes.len()),
-        edge_classes: Classes::separate(alphabets.edges.len()),
+        node_classes: Classes::singletons(alphabets.nodes.len()),
+        edge_classes: Classes::singletons(alphabets.edges.len()),
         columns: [alphabets.nodes.len(), alphabets.edges.len()],
         alphabets,
         data,
@@ -206,8 +206,8 @@ impl Prepared {
 
     /// Lets go of what is needed only to look attributes up.
     pub fn close(&mut self) {
-        self.alphabets.nodes.close();
-        self.alphabets.edges.close();
+        self.alphabets.nodes.drop_index();
+        self.alphabets.edges.drop_index();
     }
 
     /// Frees the design matrices, once training has ended: a model is about to take their room.

@@ -27,8 +27,8 @@ const OPTIONS: SpaceOptions = SpaceOptions {
 /// The parameters when no attributes share a class.
 fn space(data: &Dataset, shape: &RandomData, options: SpaceOptions) -> ParameterSpace {
     let (nodes, edges) = (
-        Classes::separate(shape.nodes),
-        Classes::separate(shape.edges),
+        Classes::singletons(shape.nodes),
+        Classes::singletons(shape.edges),
     );
     ParameterSpace::new(shape.labels, data, &nodes, &edges, options)
 }
@@ -266,7 +266,7 @@ impl Twins {
 
     /// Parameters of the columns and of the classes.
     fn spaces(&self, options: SpaceOptions) -> [ParameterSpace; 2] {
-        let separate = self.sizes.map(Classes::separate);
+        let separate = self.sizes.map(Classes::singletons);
         [(&self.apart, &separate), (&self.together, &self.classes)].map(|(data, [nodes, edges])| {
             ParameterSpace::new(DATA.labels, data, nodes, edges, options)
         })

@@ -28,8 +28,8 @@ fn options(order: Order, boundary: Boundary, states: States) -> SpaceOptions {
 
 fn space(data: &Dataset, shape: &RandomData, options: SpaceOptions) -> ParameterSpace {
     let (nodes, edges) = (
-        Classes::separate(shape.nodes),
-        Classes::separate(shape.edges),
+        Classes::singletons(shape.nodes),
+        Classes::singletons(shape.edges),
     );
     ParameterSpace::new(shape.labels, data, &nodes, &edges, options)
 }
@@ -341,7 +341,7 @@ fn the_l1_strength_of_a_class_of_m_is_that_of_one_times_the_root_of_m() {
     let (nodes, columns) = copied(&data.nodes, DATA.nodes, |column| 1 + column % 4);
     let classes = Classes::equal_columns(&nodes, columns);
     data.nodes = classes.collapsed(&nodes);
-    let edges = Classes::separate(DATA.edges);
+    let edges = Classes::singletons(DATA.edges);
     let all = options(Order::One, Boundary::On, States::All);
     let space = ParameterSpace::new(3, &data, &classes, &edges, all);
     let strengths = space.l1_strengths(0.5);

@@ -48,8 +48,8 @@ fn collapsed(
     let (edges, edge_columns) = copied(&data.edges, shape.edges, |column| 1 + column % 2);
     let classes = if apart {
         [
-            Classes::separate(node_columns),
-            Classes::separate(edge_columns),
+            Classes::singletons(node_columns),
+            Classes::singletons(edge_columns),
         ]
     } else {
         [

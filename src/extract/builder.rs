@@ -1,0 +1,231 @@
+//! Building a data set from sentences.
+
+use std::cell::Cell;
+
+use super::alphabet::{Alphabet, Alphabets};
+use super::dataset::Dataset;
+use super::matrix::SparseRows;
+use super::source::{AttributeSource, TokenSink};
+use crate::error::{Error, Result};
+use crate::ids::{AttributeId, LabelId};
+use crate::sentence::Sentence;
+use crate::template::{Attribute, AttributeSink, Workspace};
+
+/// Maximum absolute value of an attribute; sums of squares of larger ones might overflow.
+const MAX_VALUE: f64 = 1e30;
+
+/// Builds a [`Dataset`] sentence by sentence.
+#[derive(Debug)]
+pub struct DatasetBuilder {
+    source: AttributeSource,
+    alphabets: Alphabets,
+    grow: bool,  // whether new attributes are interned
+    edges: bool, // whether edge attributes are extracted
+    data: Dataset,
+    workspace: Workspace,
+    entries: [Vec<(u32, f64)>; 2],
+}
+
+impl DatasetBuilder {
+    /// Creates a builder that interns every attribute. `edges` says whether to extract edge
+    /// attributes (order 1).
+    #[must_use]
+    pub fn new(source: AttributeSource, edges: bool) -> Self {
+        Self::with_growth(source, Alphabets::default(), true, edges)
+    }
+
+    /// Creates a builder with fixed alphabets: unknown attributes are dropped.
+    #[must_use]
+    pub fn with_alphabets(source: AttributeSource, alphabets: Alphabets, edges: bool) -> Self {
+        Self::with_growth(source, alphabets, false, edges)
+    }
+
+    fn with_growth(source: AttributeSource, alphabets: Alphabets, grow: bool, edges: bool) -> Self {
+        Self {
+            source,
+            alphabets,
+            grow,
+            edges,
+            data: Dataset::default(),
+            workspace: Workspace::default(),
+            entries: [Vec::new(), Vec::new()],
+        }
+    }
+
+    /// Switches to another source for the sentences to come, such as those of another schema.
+    /// Unless `discover`, unknown attributes are dropped from here on.
+    pub fn switch_source(&mut self, source: AttributeSource, discover: bool) {
+        self.source = source;
+        self.grow &= discover;
+        self.workspace.clear();
+    }
+
+    /// Adds a sentence with its labels, `[T]`, or with none if it is unlabeled. Labeled sentences
+    /// must come first.
+    ///
+    /// # Errors
+    ///
+    /// As [`AttributeSource::attributes`]; values that are not finite or beyond ±10³⁰; too many
+    /// attributes. The builder must not be used after an error.
+    ///
+    /// # Panics
+    ///
+    /// If some tokens have labels and others do not.
+    pub fn add(&mut self, sentence: &Sentence, labels: &[LabelId]) -> Result<()> {
+        let mut sink = DatasetSink {
+            alphabets: &mut self.alphabets,
+            grow: self.grow,
+            edges: self.edges,
+            data: &mut self.data,
+            entries: &mut self.entries,
+            sentence,
+            first: true,
+            error: None,
+        };
+        self.source
+            .attributes(sentence, &mut self.workspace, &mut sink)?;
+        self.data.labels.extend_from_slice(labels);
+        let tokens = self.data.nodes.len();
+        let is_unlabeled = labels.is_empty();
+        let labels = self.data.labels.len();
+        assert!(
+            labels == tokens || is_unlabeled,
+            "{labels} labels for {tokens} tokens"
+        );
+        self.data.ends.push(tokens as u64);
+        Ok(())
+    }
+
+    /// Returns the data set and its alphabets, without the attributes that occur at fewer than
+    /// `min_count` tokens. Only labeled tokens count, if there are any.
+    #[must_use]
+    pub fn finish(mut self, min_count: u32) -> (Dataset, Alphabets) {
+        if min_count > 1 {
+            let Alphabets { nodes, edges } = self.alphabets;
+            let counted = match self.data.labels.len() {
+                0 => self.data.tokens(),
+                labeled => labeled,
+            };
+            let (nodes, node_rows) = retain_frequent(nodes, &self.data.nodes, counted, min_count);
+            let (edges, edge_rows) = retain_frequent(edges, &self.data.edges, counted, min_count);
+            self.alphabets = Alphabets { nodes, edges };
+            self.data.nodes = node_rows;
+            self.data.edges = edge_rows;
+        }
+        self.data.nodes.shrink_to_fit();
+        self.data.edges.shrink_to_fit();
+        self.data.ends.shrink_to_fit();
+        self.data.labels.shrink_to_fit();
+        (self.data, self.alphabets)
+    }
+}
+
+/// Retains the attributes that occur in at least `min_count` of the first `counted` rows.
+fn retain_frequent(
+    alphabet: Alphabet,
+    rows: &SparseRows,
+    counted: usize,
+    min_count: u32,
+) -> (Alphabet, SparseRows) {
+    let mut counts = vec![0u32; alphabet.len()];
+    for row in 0..counted {
+        for &column in rows.row(row).0 {
+            counts[column as usize] += 1;
+        }
+    }
+    let (alphabet, new_ids) = alphabet.retain(|id| counts[id.index()] >= min_count);
+    let rows = rows.map_columns(|column| new_ids[column as usize], |_, value| value);
+    (alphabet, rows)
+}
+
+/// Appends the attributes of one sentence to the data set.
+struct DatasetSink<'a> {
+    alphabets: &'a mut Alphabets,
+    grow: bool,
+    edges: bool,
+    data: &'a mut Dataset,
+    entries: &'a mut [Vec<(u32, f64)>; 2], // node and edge entries of the token
+    sentence: &'a Sentence,
+    first: bool, // whether this is the first token, which no edge leads into
+    error: Option<Error>,
+}
+
+/// The memo of an attribute that is not in the alphabet. 0 means not looked up yet.
+const ABSENT: u64 = 1;
+
+/// Added to the id of an attribute to make its memo.
+const PRESENT: u64 = 2;
+
+impl DatasetSink<'_> {
+    fn push(&mut self, edge: bool, attribute: &Attribute<'_>, value: f64) {
+        if value == 0.0 || self.error.is_some() {
+            return;
+        }
+        let id = if value.abs() <= MAX_VALUE {
+            self.id(edge, attribute)
+        } else {
+            let mut name = Vec::new();
+            attribute.write(&mut name);
+            Err(Error::parameter(format!(
+                "attribute '{}' has the value {value}; expected a number of at most {MAX_VALUE:e}",
+                String::from_utf8_lossy(&name)
+            )))
+        };
+        match id {
+            Ok(Some(id)) => self.entries[usize::from(edge)].push((id.0, value)),
+            Ok(None) => {}
+            Err(error) => self.error = Some(error),
+        }
+    }
+
+    /// Looks an attribute up, by its memo if it has one, and interns it if alphabets may grow.
+    fn id(&mut self, edge: bool, attribute: &Attribute<'_>) -> Result<Option<AttributeId>> {
+        let memo = attribute.memo();
+        match memo.map_or(0, Cell::get) {
+            0 => {}
+            ABSENT => return Ok(None),
+            memo => return Ok(Some(AttributeId((memo - PRESENT) as u32))),
+        }
+        let alphabet = if edge {
+            &mut self.alphabets.edges
+        } else {
+            &mut self.alphabets.nodes
+        };
+        let id = if self.grow {
+            Some(alphabet.intern(attribute)?)
+        } else {
+            alphabet.find(attribute)
+        };
+        if let Some(memo) = memo {
+            memo.set(id.map_or(ABSENT, |id| u64::from(id.0) + PRESENT));
+        }
+        Ok(id)
+    }
+}
+
+impl AttributeSink for DatasetSink<'_> {
+    fn node(&mut self, attribute: &Attribute<'_>, value: f64) {
+        self.push(false, attribute, value);
+    }
+
+    fn edge(&mut self, attribute: &Attribute<'_>, value: f64) {
+        if self.edges && !self.first {
+            self.push(true, attribute, value);
+        }
+    }
+}
+
+impl TokenSink for DatasetSink<'_> {
+    fn end_token(&mut self, t: usize) -> Result<()> {
+        if let Some(error) = self.error.take() {
+            return Err(Error::input(self.sentence.place(t), error.to_string()));
+        }
+        let [nodes, edges] = &mut *self.entries;
+        self.data.nodes.push_row(nodes);
+        self.data.edges.push_row(edges);
+        nodes.clear();
+        edges.clear();
+        self.first = false;
+        Ok(())
+    }
+}

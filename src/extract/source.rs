@@ -1,0 +1,116 @@
+//! Where attributes come from: a template, or the input itself.
+
+use crate::error::{Error, Result};
+use crate::fingerprint::Fingerprinter;
+use crate::sentence::{Schema, Sentence};
+use crate::template::{Attribute, AttributeSink, Extractor, Template, Workspace};
+
+/// Produces the attributes of each token.
+#[derive(Debug)]
+pub struct AttributeSource(SourceKind);
+
+#[derive(Debug)]
+enum SourceKind {
+    /// A template, bound to the columns of the input.
+    Template(Box<Extractor>),
+    /// The input itself ([`Sentence::attributes`]).
+    Input(Fingerprinter),
+}
+
+impl AttributeSource {
+    /// Creates the source for sentences of `schema`: the template or, if there is none, the
+    /// attributes that come with the input.
+    ///
+    /// # Errors
+    ///
+    /// The template reads columns that `schema` does not have.
+    pub fn bind(template: Option<&Template>, schema: &Schema) -> Result<Self> {
+        Ok(Self(match template {
+            Some(template) => SourceKind::Template(Box::new(template.bind(schema)?)),
+            None => SourceKind::Input(Fingerprinter::default()),
+        }))
+    }
+
+    /// Sets the fingerprinter that makes the keys of attributes.
+    #[must_use]
+    pub(crate) fn with_fingerprinter(self, fingerprinter: Fingerprinter) -> Self {
+        Self(match self.0 {
+            SourceKind::Template(extractor) => {
+                SourceKind::Template(Box::new(extractor.with_fingerprinter(fingerprinter)))
+            }
+            SourceKind::Input(_) => SourceKind::Input(fingerprinter),
+        })
+    }
+
+    /// Passes all attributes of a sentence to `sink`, token by token; `end_token(t)` follows the
+    /// attributes of token `t`.
+    ///
+    /// # Errors
+    ///
+    /// A cell that should be a number is not; without a template, the sentence has no attributes,
+    /// or attributes for another number of tokens; or an error of the sink.
+    pub fn attributes<S: TokenSink>(
+        &self,
+        sentence: &Sentence,
+        workspace: &mut Workspace,
+        sink: &mut S,
+    ) -> Result<()> {
+        match &self.0 {
+            SourceKind::Template(extractor) => {
+                extractor.prepare(sentence, workspace)?;
+                for t in 0..sentence.len() {
+                    extractor.extract(sentence, t, workspace, sink);
+                    sink.end_token(t)?;
+                }
+                Ok(())
+            }
+            SourceKind::Input(fingerprinter) => input_attributes(sentence, *fingerprinter, sink),
+        }
+    }
+}
+
+/// Passes the attributes that come with a sentence to `sink`.
+fn input_attributes<S: TokenSink>(
+    sentence: &Sentence,
+    fingerprinter: Fingerprinter,
+    sink: &mut S,
+) -> Result<()> {
+    let Some(attributes) = &sentence.attributes else {
+        return Err(Error::input(
+            sentence.place(0),
+            "found columns; expected ready-made attributes (CRFsuite's format), because there is \
+             no template",
+        ));
+    };
+    if attributes.is_full() {
+        let message = "the sentence has more than 4 GiB of attributes";
+        return Err(Error::input(sentence.place(0), message));
+    }
+    if attributes.len() != sentence.len() {
+        return Err(Error::input(
+            sentence.place(0),
+            format!(
+                "found attributes for {} tokens; expected them for all {} of the sentence",
+                attributes.len(),
+                sentence.len()
+            ),
+        ));
+    }
+    for t in 0..sentence.len() {
+        for (name, value) in attributes.token(t) {
+            sink.node(&Attribute::named(name.as_bytes(), fingerprinter), value);
+        }
+        sink.end_token(t)?;
+    }
+    Ok(())
+}
+
+/// An [`AttributeSink`] that also receives the boundaries of tokens.
+pub trait TokenSink: AttributeSink {
+    /// Ends token `t`: all of its attributes have been passed.
+    ///
+    /// # Errors
+    ///
+    /// The first error among the attributes of this token.
+    fn end_token(&mut self, t: usize) -> Result<()>;
+}
