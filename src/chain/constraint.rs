@@ -1,29 +1,29 @@
-//! Which paths are legal.
+//! Hard constraints on decoding.
 
-use super::padded;
+use super::layout::padded;
 
 const LEGAL: f64 = 0.0;
 const FORBIDDEN: f64 = f64::NEG_INFINITY;
 
-/// Which transitions, first labels and last labels are legal, for decoding.
+/// The transitions, first labels and last labels that decoding may use.
 ///
-/// Numbers only: what makes a label sequence legal (a scheme of spans, say) is known elsewhere.
-/// It binds at order 0 as well.
+/// Label schemes such as BIO are translated into one of these elsewhere. A constraint applies at
+/// order 0 too.
 #[derive(Clone, Debug)]
 pub struct Constraint {
     labels: usize,
-    transitions: Vec<f64>, // [K][S] LEGAL or FORBIDDEN, to be added to scores
+    transitions: Vec<f64>, // [K][S] LEGAL or FORBIDDEN, added to the scores
     start: Vec<f64>,       // [K]
     end: Vec<f64>,         // [K]
 }
 
 impl Constraint {
-    /// From what is allowed: `transitions[a][b]` `[K][K]`, first labels `start` and last labels
-    /// `end` `[K]`.
+    /// Creates a constraint from the allowed `transitions[a][b]` `[K][K]`, first labels `start`
+    /// `[K]` and last labels `end` `[K]`.
     ///
     /// # Panics
     ///
-    /// If the shapes do not agree.
+    /// If the shapes disagree.
     #[must_use]
     pub fn new(transitions: &[bool], start: &[bool], end: &[bool]) -> Self {
         let labels = start.len();
@@ -42,13 +42,13 @@ impl Constraint {
         }
     }
 
-    /// Number of labels K.
+    /// Returns the number of labels K.
     #[must_use]
     pub fn labels(&self) -> usize {
         self.labels
     }
 
-    /// Whether label `b` may follow label `a`.
+    /// Returns whether label `b` may follow label `a`.
     ///
     /// # Panics
     ///
@@ -59,7 +59,7 @@ impl Constraint {
         self.transitions[a * padded(self.labels) + b] == LEGAL
     }
 
-    /// Whether a path may begin with label `b`.
+    /// Returns whether a path may begin with label `b`.
     ///
     /// # Panics
     ///
@@ -69,7 +69,7 @@ impl Constraint {
         self.start[b] == LEGAL
     }
 
-    /// Whether a path may end with label `a`.
+    /// Returns whether a path may end with label `a`.
     ///
     /// # Panics
     ///
@@ -79,17 +79,17 @@ impl Constraint {
         self.end[a] == LEGAL
     }
 
-    /// 0 where a transition is legal and −∞ where it is not, `[K][S]`.
+    /// Returns 0 for legal transitions and −∞ for illegal ones, `[K][S]`.
     pub(super) fn transitions(&self) -> &[f64] {
         &self.transitions
     }
 
-    /// 0 where a first label is legal and −∞ where it is not, `[K]`.
+    /// Returns 0 for legal first labels and −∞ for illegal ones, `[K]`.
     pub(super) fn start(&self) -> &[f64] {
         &self.start
     }
 
-    /// 0 where a last label is legal and −∞ where it is not, `[K]`.
+    /// Returns 0 for legal last labels and −∞ for illegal ones, `[K]`.
     pub(super) fn end(&self) -> &[f64] {
         &self.end
     }

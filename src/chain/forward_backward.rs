@@ -1,58 +1,113 @@
-//! Forward-backward in scaled exponentials, and when it may be trusted.
+//! Forward-backward in scaled exponentials, with an error bound that decides on log space.
 //!
-//! Exponentials are fast: one multiply-add per (t, a, b) and direction, against an exponential each
-//! in log space. Dividing α by its sum at every token keeps it in range whatever T is. What remains
-//! is underflow: a label that cannot compete *here* is rounded to nothing, yet the rest of the
-//! sentence may turn out to favor it by more than the range of a number. Looking at the results
-//! does not reveal that, because a path that is lost on its way in and on its way out leaves no
-//! trace in either direction. So nothing is ever rounded to nothing: whatever gets too small is
-//! rounded *up*, to at least φ = 2⁻¹⁰⁰⁰, and the harm of that can be bounded.
-//!
-//! # The bound
-//!
-//! Let ψ, e ≤ 1 be the exact potentials, and ψ̂ = max(ψ, φ), ê = max(e, φ). What is computed is
+//! The recurrences (notation of [`Lattice`]): every α[t] is normalized to sum to 1, and the same
+//! scale c[t] divides the backward message,
 //!
 //! ```text
-//! α̂[t][b] = (ψ̂[t][b] · (Σ_a α̂[t−1][a]·ê[t][a][b] + φ) + φ) / c[t],   c[t] the sum of the numerators
-//! v̂[t][b] = ψ̂[t][b] · β̂[t][b] / c[t] + φ
-//! β̂[t][a] = Σ_b ê[t+1][a][b]·v̂[t+1][b] + φ,                          β̂[T−1][a] = 1
+//! α[t][b] = ψ[t][b] · Σ_a α[t−1][a]·e[t][a][b] / c[t]      Σ_b α[t][b] = 1
+//! v[t][b] = ψ[t][b] · β[t][b] / c[t]
+//! β[t−1][a] = Σ_b e[t][a][b]·v[t][b]                       β[T−1][a] = 1
+//! p(y_t = b) = α[t][b]·β[t][b]                             A = Σ_t (log c[t] + n̄[t] + w̄[t])
 //! ```
 //!
-//! Let α, β, v be what the recurrences without φ and hats give with the same c; Z = Σ_b α[t][b]·β[t][b]
-//! is the same for all t, the true marginal is α·β/Z, and the true log-partition differs from the
-//! computed one by log Z. Ordinary rounding is left aside: all terms are positive, so it is a
-//! relative error of a few K·2⁻⁵³ per token, as it would be without φ.
+//! O(TK²) time: one multiply-add per (t, a, b) and direction, where log space takes an exponential
+//! each. O(TK) memory.
 //!
-//! 1. α ≤ α̂, v ≤ v̂, β ≤ β̂, by induction: the terms themselves are rounded up, and a product that
-//!    underflows loses at most 2⁻¹⁰⁷⁴, of which 2¹⁶ labels cannot make the φ that is added.
+//! Scaling keeps the messages in range for any T. What remains is underflow: a label that cannot
+//! compete *here* is rounded to 0, although the rest of the sentence may favor it by more than the
+//! range of a double. The results do not reveal this, because a path that underflows on its way in
+//! and on its way back leaves no trace in either direction. So nothing is ever rounded to 0:
+//! whatever gets too small is rounded *up*, to at least the floor φ = 2⁻¹⁰⁰⁰, and the error that
+//! this causes can be bounded.
+//!
+//! # The error bound
+//!
+//! Let ψ, e ≤ 1 be the exact potentials, and ψ̂ = max(ψ, φ), ê = max(e, φ). The computed messages
+//! are
+//!
+//! ```text
+//! α̂[t][b] = (ψ̂[t][b] · (Σ_a α̂[t−1][a]·ê[t][a][b] + φ) + φ) / c[t]
+//! v̂[t][b] = ψ̂[t][b] · β̂[t][b] / c[t] + φ
+//! β̂[t][a] = Σ_b ê[t+1][a][b]·v̂[t+1][b] + φ                        β̂[T−1][a] = 1
+//! ```
+//!
+//! where c[t] is the sum of the numerators of α̂[t]. Let α, β, v be the messages that the
+//! recurrences without φ and hats give with the same c. Z = Σ_b α[t][b]·β[t][b] is the same for all
+//! t, the true marginal is α·β/Z, and the true log-partition function differs from the computed one
+//! by log Z. Ordinary rounding is not considered: all terms are positive, so it is a relative error
+//! of a few K·2⁻⁵³ per token, as it would be without φ.
+//!
+//! 1. α ≤ α̂, v ≤ v̂, β ≤ β̂, by induction: the terms are rounded up, and a product that underflows
+//!    loses at most 2⁻¹⁰⁷⁴; even 2¹⁶ labels of those do not add up to the φ that is added.
 //! 2. One step adds little. As Σ_a α̂[t−1][a] = 1 and ê, ψ̂ ≤ 1, α̂[t] exceeds an exact step from
-//!    α̂[t−1] by δ[t][b] ≤ 4φ/c[t]. Let R = max(1, max β̂) / min(1, min c). Then β̂[t] exceeds an exact
-//!    step from β̂[t+1] by ε[t][a] ≤ φ + K(φ + φR + φR) ≤ 4KφR.
-//! 3. An excess travels on by exact steps, and an exact step leaves Σ_b α[b]·β[b] as it is. So
+//!    α̂[t−1] by δ[t][b] ≤ 4φ/c[t]. Let R = max(1, max β̂) / min(1, min c). Then β̂[t] exceeds an
+//!    exact step from β̂[t+1] by ε[t][a] ≤ φ + K(φ + φR + φR) ≤ 4KφR.
+//! 3. An excess propagates by exact steps, and an exact step preserves Σ_b α[b]·β[b]. So
 //!    0 ≤ Σ_b (α̂ − α)[t][b]·β[t][b] ≤ Σ_s Σ_b δ[s][b]·β[s][b] ≤ T·K·4φR, using β ≤ β̂ (1.), which
-//!    is what rounding up is for. Taking t = T−1, where β = 1 and Σ α̂ = 1: 0 ≤ 1 − Z ≤ 4TKφR.
+//!    is the reason for rounding up. With t = T−1, where β = 1 and Σ α̂ = 1: 0 ≤ 1 − Z ≤ 4TKφR.
 //! 4. Likewise D[t] = Σ_b α̂[t][b]·(β̂ − β)[t][b] ≤ D[t+1] + max_a ε[t][a], since an exact step from
 //!    α̂[t] is at most α̂[t+1]; and D[T−1] = 0. So D ≤ 4TKφR, and with 3. the computed
-//!    α̂·β̂ = α·β + (α̂ − α)·β + α̂·(β̂ − β) is off by at most 8TKφR. For edges alike.
+//!    α̂·β̂ = α·β + (α̂ − α)·β + α̂·(β̂ − β) is off by at most 8TKφR. The same holds for edges.
 //!
-//! A sentence is accepted when R ≤ 2⁹⁰⁰: the error is at most 8TK·2⁻¹⁰⁰, less than rounding to
-//! double precision for every TK below 2⁴⁰. Otherwise, also where β̂ overflows, it is done again in
-//! log space (`logspace.rs`). As β[t][b] ≤ 1/α[t][b], it takes a label that is less probable than
-//! 2⁻⁹⁰⁰ by what stands up to t, that is, scores some 600 apart within a token and its transitions.
+//! A sentence is accepted if R ≤ 2⁹⁰⁰: the error is then at most 8TK·2⁻¹⁰⁰, below double-precision
+//! rounding for every TK < 2⁴⁰. Otherwise, and if β̂ overflows, inference is repeated in log space
+//! (`log_space.rs`). As β[t][b] ≤ 1/α[t][b], that takes a label whose probability given the scores
+//! up to t is below 2⁻⁹⁰⁰: scores some 600 apart within a token and its transitions.
 
-use super::LANES;
 use super::lattice::{Lattice, Mode};
-use super::products::{blocks, blocks_mut, combine, each};
-use super::transitions::{FLOOR, Transitions, exponentiate};
+use super::layout::LANES;
+use super::log_space;
+use super::products::{blocks, blocks_mut, lanewise, row_times_matrix};
+use super::scores::Scores;
+use super::transitions::{FLOOR, Order, Transitions, exponentiate};
 use crate::simd::{self, Kernel};
 
-/// The largest R with which a sentence is accepted: 2⁹⁰⁰.
-const REACH: f64 = f64::from_bits((1023 + 900) << 52);
+/// The largest accepted R: 2⁹⁰⁰.
+const MAX_RATIO: f64 = f64::from_bits((1023 + 900) << 52);
 
-/// Order 0: α[t] is the softmax of the node scores, O(TK). Expects log ψ in the lattice.
+impl Lattice {
+    /// Runs forward-backward on a sentence and returns the log-partition function A.
+    ///
+    /// O(TK²) multiply-adds and O(TK) exponentials; with edge scores O(TK²) of both; at order 0
+    /// O(TK) of both. A sentence without tokens has one path, of score 0.
+    ///
+    /// # Panics
+    ///
+    /// If `scores` have the wrong shape.
+    pub fn forward_backward(&mut self, transitions: &Transitions, scores: Scores) -> f64 {
+        if !self.prepare(transitions, scores) {
+            self.fill_nan();
+            return f64::NAN;
+        }
+        match transitions.order() {
+            Order::Zero => independent(self),
+            Order::One => {
+                if !scaled(self, transitions) {
+                    self.prepare(transitions, scores);
+                    log_space::forward_backward(self, transitions);
+                }
+            }
+        }
+        self.log_partition()
+    }
+
+    /// Like [`Lattice::forward_backward`], but always in log space.
+    #[cfg(test)]
+    pub(crate) fn forward_backward_in_log_space(
+        &mut self,
+        transitions: &Transitions,
+        scores: Scores,
+    ) -> f64 {
+        assert!(self.prepare(transitions, scores));
+        log_space::forward_backward(self, transitions);
+        self.log_partition()
+    }
+}
+
+/// Order 0: α\[t\] is the softmax of the node scores, O(TK). Expects log ψ in the lattice.
 ///
-/// The largest ψ of a token is 1, so underflow costs no more than the smallest number there is.
-pub(super) fn independent(lattice: &mut Lattice) {
+/// The largest ψ of a token is 1, so the error of an underflow is at most the smallest double.
+fn independent(lattice: &mut Lattice) {
     let (labels, stride) = (lattice.labels, lattice.stride);
     lattice.mode = Mode::Scaled;
     exponentiate(&mut lattice.psi, labels);
@@ -73,20 +128,21 @@ pub(super) fn independent(lattice: &mut Lattice) {
     }
 }
 
-/// Order 1, O(TK²). Expects log ψ and log e in the lattice; whether the result can be trusted.
-pub(super) fn scaled(lattice: &mut Lattice, transitions: &Transitions) -> bool {
-    simd::dispatch(Scaled {
+/// Order 1, O(TK²). Expects log ψ and log e in the lattice; returns whether R is small enough.
+fn scaled(lattice: &mut Lattice, transitions: &Transitions) -> bool {
+    simd::dispatch(ScaledPasses {
         lattice,
         transitions,
     })
 }
 
-struct Scaled<'a> {
+/// The forward and the backward pass.
+struct ScaledPasses<'a> {
     lattice: &'a mut Lattice,
     transitions: &'a Transitions,
 }
 
-impl Kernel for Scaled<'_> {
+impl Kernel for ScaledPasses<'_> {
     type Output = bool;
 
     #[inline(always)]
@@ -97,7 +153,7 @@ impl Kernel for Scaled<'_> {
         exponentiate(&mut lattice.psi, labels);
         let edges = lattice.edge.get_mut(labels * stride..).unwrap_or_default();
         exponentiate(edges, labels);
-        // A constant number of blocks lets a whole row of sums stay in registers.
+        // With a constant number of blocks a whole row of sums stays in registers.
         match stride / LANES {
             1 => passes::<1>(lattice, transitions),
             2 => passes::<2>(lattice, transitions),
@@ -106,18 +162,20 @@ impl Kernel for Scaled<'_> {
             5 => passes::<5>(lattice, transitions),
             6 => passes::<6>(lattice, transitions),
             7 => passes::<7>(lattice, transitions),
-            // Zero stands for any number: block after block.
+            // 0 stands for any number, one block at a time.
             _ => passes::<0>(lattice, transitions),
         }
     }
 }
 
+/// Runs both passes; `B` is the number of blocks per row, 0 for any. Returns whether R is small
+/// enough.
 #[inline(always)]
 fn passes<const B: usize>(lattice: &mut Lattice, transitions: &Transitions) -> bool {
     let stride = if B == 0 { lattice.stride } else { B * LANES };
     let lowest = forward::<B>(stride, lattice, transitions);
     let highest = backward::<B>(stride, lattice, transitions);
-    highest.max(1.0) / lowest.min(1.0) <= REACH
+    highest.max(1.0) / lowest.min(1.0) <= MAX_RATIO
 }
 
 /// Fills α̂ and c; returns min c.
@@ -138,10 +196,10 @@ fn forward<const B: usize>(stride: usize, lattice: &mut Lattice, transitions: &T
                 Some(edge) => edge,
                 None => transitions.potentials(),
             };
-            combine::<B>(before, matrix, floor, alpha);
+            row_times_matrix::<B>(before, matrix, floor, alpha);
             let from = blocks(psi).iter().zip(blocks(floor));
             for (alpha, (psi, floor)) in blocks_mut(alpha).iter_mut().zip(from) {
-                *alpha = each(|j| alpha[j] * psi[j] + floor[j]);
+                *alpha = lanewise(|j| alpha[j] * psi[j] + floor[j]);
             }
         }
         let scale = sum(alpha);
@@ -153,7 +211,7 @@ fn forward<const B: usize>(stride: usize, lattice: &mut Lattice, transitions: &T
     lowest
 }
 
-/// Fills β̂, v̂ and the node marginals; returns max β̂, ∞ where that leaves the range.
+/// Fills β̂, v̂ and the node marginals; returns max β̂, which is ∞ if it overflows.
 #[inline(always)]
 fn backward<const B: usize>(
     stride: usize,
@@ -182,10 +240,10 @@ fn backward<const B: usize>(
             .zip(alpha.iter().zip(psi));
         let to = blocks_mut(suffix).iter_mut().zip(marginals);
         for (((beta, floor), (alpha, psi)), (suffix, marginal)) in from.zip(to) {
-            // β̂/c first: ψ̂·β̂ could underflow where the quotient does not.
-            *suffix = each(|j| psi[j] * (beta[j] * factor) + floor[j]);
-            *marginal = each(|j| alpha[j] * beta[j]);
-            highest = each(|j| {
+            // β̂/c first: ψ̂·β̂ can underflow where the quotient does not.
+            *suffix = lanewise(|j| psi[j] * (beta[j] * factor) + floor[j]);
+            *marginal = lanewise(|j| alpha[j] * beta[j]);
+            highest = lanewise(|j| {
                 if beta[j] > highest[j] {
                     beta[j]
                 } else {
@@ -196,11 +254,11 @@ fn backward<const B: usize>(
         if t > 0 {
             let out = &mut before[row - stride..];
             match lattice.edge.get(t * size..(t + 1) * size) {
-                Some(edge) => combine_rows(stride, edge, suffix, out),
+                Some(edge) => matrix_times_column(stride, edge, suffix, out),
                 None => {
                     let suffix = &suffix[..labels];
                     let matrix = transitions.transposed_potentials();
-                    combine::<B>(suffix, matrix, floor, out);
+                    row_times_matrix::<B>(suffix, matrix, floor, out);
                 }
             }
         }
@@ -208,9 +266,9 @@ fn backward<const B: usize>(
     highest.into_iter().fold(0.0, f64::max)
 }
 
-/// out[a] = φ + Σ_b matrix[a][b]·x[b], and 0 in the padding, with matrix `[K][S]`, x and out `[S]`.
+/// out\[a\] = φ + Σ_b matrix\[a\]\[b\]·x\[b\], 0 in the padding; matrix `[K][S]`, x and out `[S]`.
 #[inline(always)]
-fn combine_rows(stride: usize, matrix: &[f64], x: &[f64], out: &mut [f64]) {
+fn matrix_times_column(stride: usize, matrix: &[f64], x: &[f64], out: &mut [f64]) {
     out.fill(0.0);
     let (x, _) = x[..stride].as_chunks::<LANES>();
     for (out, row) in out.iter_mut().zip(matrix.chunks_exact(stride)) {
@@ -225,7 +283,7 @@ fn combine_rows(stride: usize, matrix: &[f64], x: &[f64], out: &mut [f64]) {
     }
 }
 
-/// The sum of `[S]` numbers, lane by lane and the lanes last: always in the same order.
+/// Returns the sum of `[S]` numbers: per lane first, then across lanes in a fixed order.
 #[inline(always)]
 fn sum(values: &[f64]) -> f64 {
     let (values, _) = values.as_chunks::<LANES>();

@@ -1,12 +1,12 @@
-//! The weights of label pairs, first labels and last labels.
+//! Transition and boundary weights as model parameters.
 
 use ndarray::ArrayView2;
 use serde::{Deserialize, Serialize};
 
-/// Transition and boundary weights, unpadded: the parameters that no attribute conditions.
+/// Transition and boundary weights, unpadded: the parameters that depend on labels alone.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LabelWeights {
-    /// Transition weights, `[K][K]`, from row to column.
+    /// Transition weights `[K][K]`, from the label of the row to that of the column.
     pub transitions: Vec<f64>,
     /// Weights of the first label, `[K]`.
     pub start: Vec<f64>,
@@ -15,11 +15,11 @@ pub struct LabelWeights {
 }
 
 impl LabelWeights {
-    /// The transition weights as a matrix, `[K][K]`, from row to column.
+    /// Returns the transition weights as a matrix `[K][K]`.
     ///
     /// # Panics
     ///
-    /// If there are not K² of them for K start weights.
+    /// If there are K start weights but not K² transition weights.
     #[must_use]
     pub fn transition_matrix(&self) -> ArrayView2<'_, f64> {
         let k = self.start.len();

@@ -1,37 +1,38 @@
-//! The lattice: what forward-backward leaves behind, and the marginals read from it.
+//! The lattice: potentials, messages and marginals of one sentence.
 
-use super::forward_backward;
-use super::logspace;
+use super::scores::Scores;
 use super::transitions::Transitions;
-use super::{Order, Scores};
 
-/// In which numbers the messages of a [`Lattice`] are.
+/// The number representation of the messages of a [`Lattice`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
-    /// As they are: scaled exponentials.
+    /// Scaled exponentials.
     #[default]
     Scaled,
-    /// Their natural logarithms: the sentence would have lost precision in exponentials.
+    /// Natural logarithms, for sentences that would lose precision in exponentials.
     Log,
 }
 
-/// Forward and backward messages of one sentence, and the room they need.
+/// Forward and backward messages of one sentence; a reusable workspace.
 ///
-/// With `n[t][b]` the node score including boundary weights, `w[t][a][b] = trans[a][b] + edge[t][a][b]`,
-/// and the maxima `n̄[t] = max_b n[t][b]` and `w̄[t] = max_{a,b} w[t][a][b]` (of `trans` alone, thus the
-/// same for all t, where there are no edge scores), the lattice holds
+/// Let `n[t][b]` be the node score including boundary weights and
+/// `w[t][a][b] = trans[a][b] + edge[t][a][b]`, with the maxima `n̄[t] = max_b n[t][b]` and
+/// `w̄[t] = max_{a,b} w[t][a][b]` (without edge scores the maximum of `trans`, the same for all t).
+/// The lattice holds
 ///
 /// ```text
-/// ψ[t][b] = exp(n[t][b] − n̄[t])                e[t][a][b] = exp(w[t][a][b] − w̄[t])
-/// α[t][b] = ψ[t][b] · Σ_a α[t−1][a] · e[t][a][b] / c[t]     with c[t] such that Σ_b α[t][b] = 1
-/// β[t][a] = Σ_b e[t+1][a][b] · v[t+1][b]                    β[T−1][a] = 1
+/// ψ[t][b] = exp(n[t][b] − n̄[t])                            node potentials
+/// e[t][a][b] = exp(w[t][a][b] − w̄[t])                      edge potentials
+/// α[t][b] = ψ[t][b] · Σ_a α[t−1][a] · e[t][a][b] / c[t]    c[t] such that Σ_b α[t][b] = 1
+/// β[t][a] = Σ_b e[t+1][a][b] · v[t+1][b]                   β[T−1][a] = 1
 /// v[t][b] = ψ[t][b] · β[t][b] / c[t]
 /// ```
 ///
 /// from which `p(y_t = b) = α[t][b]·β[t][b]` and
-/// `p(y_{t−1} = a, y_t = b) = α[t−1][a]·e[t][a][b]·v[t][b]`. `α[t][b]` is `p(y_t = b)` given what stands
-/// up to t; `v[0]` is the marginal of the first token. At order 0 all e are 1. In [`Mode::Log`] all of
-/// these hold the logarithms of the very same quantities; marginals are probabilities in both modes.
+/// `p(y_{t−1} = a, y_t = b) = α[t−1][a]·e[t][a][b]·v[t][b]`. `α[t][b]` is the probability of
+/// `y_t = b` given the scores up to t, and `v[0]` is the marginal of the first token. At order 0
+/// all e are 1. In [`Mode::Log`] the arrays hold the logarithms of the same quantities; marginals
+/// are probabilities in both modes.
 ///
 /// Source: Rabiner, "A tutorial on hidden Markov models", Proc. IEEE 77 (1989), section V.A, for
 /// the scaling; Lafferty, McCallum and Pereira, "Conditional random fields", ICML 2001, section 3.
@@ -47,50 +48,15 @@ pub struct Lattice {
     pub(super) suffix: Vec<f64>,    // [T][S] v
     pub(super) marginals: Vec<f64>, // [T][S]
     pub(super) scale: Vec<f64>,     // [T] c
-    pub(super) shift: Vec<f64>,     // [T] n̄[t] + w̄[t]; n̄[0] alone
-    pub(super) edge: Vec<f64>,      // [T][K][S] e (log e), or empty where no edge scores are
+    pub(super) shift: Vec<f64>,     // [T] n̄[t] + w̄[t]; n̄[0] at t = 0
+    pub(super) edge: Vec<f64>,      // [T][K][S] e; empty without edge scores
     pub(super) scratch: Vec<f64>,   // [S]
 }
 
 impl Lattice {
-    /// Runs forward-backward over a sentence and returns the log-partition A.
-    ///
-    /// O(TK²) multiply-adds and O(TK) exponentials, with edge scores O(TK²) of both; O(TK) of
-    /// either at order 0. A sentence without tokens has one path, of score 0.
-    ///
-    /// # Panics
-    ///
-    /// If `scores` have the wrong shape.
-    pub fn forward_backward(&mut self, transitions: &Transitions, scores: Scores) -> f64 {
-        if !self.prepare(transitions, scores) {
-            return self.give_up();
-        }
-        match transitions.order() {
-            Order::Zero => forward_backward::independent(self),
-            Order::One => {
-                if !forward_backward::scaled(self, transitions) {
-                    self.prepare(transitions, scores);
-                    logspace::forward_backward(self, transitions);
-                }
-            }
-        }
-        self.log_partition()
-    }
-
-    /// As [`Lattice::forward_backward`], in log space whether needed or not.
-    #[cfg(test)]
-    pub(crate) fn forward_backward_in_log_space(
-        &mut self,
-        transitions: &Transitions,
-        scores: Scores,
-    ) -> f64 {
-        assert!(self.prepare(transitions, scores));
-        logspace::forward_backward(self, transitions);
-        self.log_partition()
-    }
-
-    /// Sizes the arrays; sets log ψ and log e with their maxima. Whether all scores are finite.
-    fn prepare(&mut self, transitions: &Transitions, scores: Scores) -> bool {
+    /// Sizes the arrays and sets log ψ, log e and their maxima; returns whether all scores are
+    /// finite.
+    pub(super) fn prepare(&mut self, transitions: &Transitions, scores: Scores) -> bool {
         self.labels = transitions.labels();
         self.stride = transitions.stride();
         self.tokens = scores.tokens(transitions);
@@ -113,7 +79,7 @@ impl Lattice {
             let (row, padding) = row.split_at_mut(self.labels);
             scores.copy_node(transitions, t, row);
             padding.fill(f64::NEG_INFINITY);
-            *shift = peak(row, &mut poison);
+            *shift = max_finite(row, &mut poison);
             row.iter_mut().for_each(|x| *x -= *shift);
         }
         if let Some(edge) = scores.edges(transitions) {
@@ -126,7 +92,7 @@ impl Lattice {
         transitions.is_finite && poison == 0.0
     }
 
-    /// Sets log e with its maxima.
+    /// Sets log e and its maxima.
     fn prepare_edges(&mut self, transitions: &Transitions, edge: &[f64], poison: &mut f64) {
         let size = self.labels * self.stride;
         self.edge.resize(edge.len(), 0.0);
@@ -144,15 +110,15 @@ impl Lattice {
                     *x = trans + edge;
                 }
                 padding.fill(f64::NEG_INFINITY);
-                highest = highest.max(peak(row, poison));
+                highest = highest.max(max_finite(row, poison));
             }
             matrix.iter_mut().for_each(|x| *x -= highest);
             *shift += highest;
         }
     }
 
-    /// Marks everything as not a number.
-    fn give_up(&mut self) -> f64 {
+    /// Fills all results with NaN, for scores that are not finite.
+    pub(super) fn fill_nan(&mut self) {
         self.mode = Mode::Scaled;
         for array in [
             &mut self.alpha,
@@ -163,11 +129,10 @@ impl Lattice {
         ] {
             array.fill(f64::NAN);
         }
-        f64::NAN
     }
 
-    /// A = Σ_t (log c[t] + n̄[t] + w̄[t]).
-    fn log_partition(&self) -> f64 {
+    /// Returns A = Σ_t (log c[t] + n̄[t] + w̄[t]).
+    pub(super) fn log_partition(&self) -> f64 {
         let scale = self.scale.iter().zip(&self.shift);
         match self.mode {
             Mode::Scaled => scale.map(|(c, shift)| c.ln() + shift).sum(),
@@ -175,19 +140,19 @@ impl Lattice {
         }
     }
 
-    /// Number of tokens T of the last sentence.
+    /// Returns the number of tokens T of the last sentence.
     #[must_use]
     pub fn tokens(&self) -> usize {
         self.tokens
     }
 
-    /// In which numbers the messages are.
+    /// Returns the number representation of the messages.
     #[must_use]
     pub fn mode(&self) -> Mode {
         self.mode
     }
 
-    /// `p(y_t = b)`, of shape `[T][S]`.
+    /// Returns `p(y_t = b)`, of shape `[T][S]`.
     #[must_use]
     pub fn node_marginals(&self) -> &[f64] {
         &self.marginals
@@ -195,13 +160,13 @@ impl Lattice {
 
     /// Writes `μ[a][b] = p(y_{t−1} = a, y_t = b)` to `out` `[K][S]`.
     ///
-    /// O(K²) multiplications; in log space as many exponentials. At order 0 it is the product of
-    /// the node marginals.
+    /// O(K²) multiplications; in log space as many exponentials. At order 0 the result is the
+    /// product of the node marginals.
     ///
     /// # Panics
     ///
-    /// If `t` is 0 or not below T, or `out` has the wrong shape, or `transitions` has another
-    /// number of labels than it had in [`Lattice::forward_backward`] (it must be the same one).
+    /// If `t` is 0 or not below T, if `out` has the wrong shape, or if `transitions`, which must be
+    /// those passed to [`Lattice::forward_backward`], have another number of labels.
     pub fn edge_marginals(&self, transitions: &Transitions, t: usize, out: &mut [f64]) {
         assert!(1 <= t && t < self.tokens, "no edge leads to token {t}");
         assert_eq!(transitions.labels(), self.labels, "other transitions");
@@ -220,7 +185,7 @@ impl Lattice {
         }
     }
 
-    /// e[t], or in log space w[t] and what is to be subtracted from it.
+    /// Returns e\[t\] and 0; in log space w\[t\] and the shift to subtract from it.
     pub(super) fn edge_matrix<'a>(
         &'a self,
         transitions: &'a Transitions,
@@ -236,46 +201,46 @@ impl Lattice {
         }
     }
 
-    /// α, of shape `[T][S]`.
+    /// Returns α, of shape `[T][S]`.
     #[must_use]
     pub fn alpha(&self) -> &[f64] {
         &self.alpha
     }
 
-    /// β, of shape `[T][S]`.
+    /// Returns β, of shape `[T][S]`.
     #[must_use]
     pub fn beta(&self) -> &[f64] {
         &self.beta
     }
 
-    /// v, of shape `[T][S]`: what the sentence from t on makes of label b, against c.
+    /// Returns v, of shape `[T][S]`.
     #[must_use]
     pub fn suffix(&self) -> &[f64] {
         &self.suffix
     }
 
-    /// ψ, of shape `[T][S]`.
+    /// Returns ψ, of shape `[T][S]`.
     #[must_use]
     pub fn node_potentials(&self) -> &[f64] {
         &self.psi
     }
 
-    /// e, of shape `[T][K][S]` (t ≥ 1), where the sentence has edge scores; otherwise empty, and
+    /// Returns e, of shape `[T][K][S]` (t ≥ 1), if the sentence has edge scores. Otherwise empty:
     /// every `e[t]` is [`Transitions::potentials`].
     #[must_use]
     pub fn edge_potentials(&self) -> &[f64] {
         &self.edge
     }
 
-    /// c, of shape `[T]`.
+    /// Returns c, of shape `[T]`.
     #[must_use]
     pub fn scale(&self) -> &[f64] {
         &self.scale
     }
 }
 
-/// The largest of `row`; makes `poison` NaN where one is not finite.
-fn peak(row: &[f64], poison: &mut f64) -> f64 {
+/// Returns the maximum of `row`; makes `poison` NaN if an element is not finite.
+fn max_finite(row: &[f64], poison: &mut f64) -> f64 {
     let mut highest = f64::NEG_INFINITY;
     for &x in row {
         highest = if x > highest { x } else { highest };

@@ -1,163 +1,69 @@
-//! The linear chain: exact inference over label sequences, numbers in, numbers out.
+//! Linear chains: exact inference over label sequences, given scores.
 //!
 //! A sentence has T tokens and K labels. A path y = y₀ … y_{T−1} has the score
 //!
 //! ```text
-//! score(y) = start[y₀] + Σ_t node[t][y_t] + Σ_{t≥1} (trans[y_{t−1}][y_t] + edge[t][y_{t−1}][y_t]) + end[y_{T−1}]
+//! score(y) = start[y₀] + Σ_t node[t][y_t] + Σ_{t≥1} (trans[y_{t−1}][y_t] + edge[t][y_{t−1}][y_t])
+//!            + end[y_{T−1}]
 //! ```
 //!
-//! and the probability exp(score(y) − A), where A = log Σ_y exp score(y) is the *log-partition*.
-//! `edge`, the scores of observation-conditioned edges, is optional. At order 0 there are no
-//! transitions: every token is on its own, and `start` and `end` merely add to the first and the
-//! last node.
+//! and the probability exp(score(y) − A), where A = log Σ_y exp score(y) is the *log-partition
+//! function*. `edge`, the scores of observation-conditioned edges, is optional. At order 0 there are
+//! no transitions: tokens are independent, and `start` and `end` are added to the first and the
+//! last node score.
 //!
-//! | question | answer | cost |
-//! |---|---|---|
-//! | A, node marginals p(y_t = b), edge marginals p(y_{t−1} = a, y_t = b) | [`Lattice`] | O(TK²) |
-//! | Σ_t of the edge marginals: the gradient of A in `trans` | [`EdgeSums`] | one multiply-add per (t, a, b) |
-//! | best path, among the legal ones where a [`Constraint`] says so | [`Viterbi::decode`] | O(TK²) |
-//! | the n best paths | [`Viterbi::nbest`] | O(TK² + nTK log n) |
-//! | score of a given path | [`score`] | O(T) |
+//! | quantity | computed by | defined in | cost |
+//! |---|---|---|---|
+//! | A, node marginals p(y_t = b), edge marginals p(y_{t−1} = a, y_t = b) | [`Lattice`] | `forward_backward.rs` | O(TK²) |
+//! | expected transition counts Σ_t p(y_{t−1} = a, y_t = b) = ∂A/∂trans | [`EdgeSums`] | `edge_sums.rs` | one multiply-add per (t, a, b) |
+//! | best path, optionally under a [`Constraint`] | [`Viterbi::decode`] | `viterbi.rs` | O(TK²) |
+//! | n best paths | [`Viterbi::nbest`] | `nbest.rs` | O(TK² + nTK log n) |
+//! | score of a given path | [`score`] | `scores.rs` | O(T) |
 //!
-//! At order 0 every K² is a K. What all sentences of an evaluation share is prepared once, in
-//! [`Transitions`]; the numbers of one sentence are lent as [`Scores`]; what inference needs room
-//! for lies in a [`Lattice`] or [`Viterbi`] that its caller keeps and reuses, so that after the
-//! longest sentence nothing is allocated any more.
+//! At order 0 every K² is a K. [`Transitions`] holds what all sentences share and is prepared once
+//! per evaluation. [`Scores`] borrows the scores of one sentence. [`Lattice`] and [`Viterbi`] are
+//! reusable workspaces: once they have seen the longest sentence, they allocate nothing.
 //!
 //! # Layout
 //!
-//! Arrays are flat and row-major. A row over labels is as long as the *stride* S = [`padded`]`(K)`,
-//! a multiple of [`LANES`], so that inner loops run over whole vectors. Padding in what is lent to
-//! this module is never looked at, whatever it holds; padding in what this module hands out is
-//! exactly 0 (in the logarithms of [`Mode::Log`], −∞).
+//! Arrays are flat and row-major. The length of a row over labels is the *stride*
+//! S = [`padded`]`(K)`, a multiple of [`LANES`], so that inner loops run over whole SIMD vectors.
+//! Padding in inputs is ignored, whatever its value. Padding in outputs is exactly 0 (−∞ in the
+//! logarithms of [`Mode::Log`]).
 //!
-//! # Scores that are not finite
+//! # Non-finite scores
 //!
-//! Inference never panics on a value. Where a score, or a sum of the scores of one node or edge,
-//! is infinite or NaN, the log-partition and all marginals are NaN; decoding returns some path, or
-//! none. (What is impossible is said with a [`Constraint`], not with −∞.)
+//! Inference never panics on a value. If a score, or the sum of the scores of one node or edge, is
+//! infinite or NaN, the log-partition function and all marginals are NaN, and decoding returns an
+//! arbitrary path or none. (Impossible transitions are expressed by a [`Constraint`], not by −∞.)
 //!
-//! Arrays of the wrong shape, on the other hand, are a fault of the caller and do panic.
+//! Arrays of the wrong shape are a bug in the caller and do panic.
 
 mod constraint;
-mod expectations;
+mod edge_sums;
 mod forward_backward;
 mod label_weights;
 mod lattice;
-mod logspace;
+mod layout;
+#[cfg(test)]
+pub(crate) mod lcg;
+mod log_space;
 mod nbest;
 #[cfg(test)]
 pub(crate) mod oracle;
 pub(crate) mod products;
+mod scores;
 #[cfg(test)]
 mod tests;
 mod transitions;
 mod viterbi;
 
 pub use constraint::Constraint;
-pub use expectations::EdgeSums;
+pub use edge_sums::EdgeSums;
 pub use label_weights::LabelWeights;
 pub use lattice::{Lattice, Mode};
+pub use layout::{LANES, padded};
 pub use nbest::ScoredPath;
+pub use scores::{Scores, score};
 pub use transitions::{Order, Transitions};
 pub use viterbi::Viterbi;
-
-use crate::ids::LabelId;
-
-/// Numbers that inner loops take at a time: a row over labels is a multiple of this long.
-pub const LANES: usize = 8;
-
-/// The stride S of K labels: K, rounded up to whole [`LANES`].
-#[must_use]
-pub const fn padded(labels: usize) -> usize {
-    labels.next_multiple_of(LANES)
-}
-
-/// The scores of one sentence, with stride S = [`padded`]`(K)`.
-#[derive(Clone, Copy, Debug)]
-pub struct Scores<'a> {
-    /// `node[t][b]`, of shape `[T][S]`.
-    pub node: &'a [f64],
-    /// `edge[t][a][b]`, of shape `[T][K][S]`, where there are edge scores; the matrix of t = 0 is
-    /// not looked at, and at order 0 none is.
-    pub edge: Option<&'a [f64]>,
-}
-
-impl<'a> Scores<'a> {
-    /// Number of tokens T, after checking the shapes.
-    fn tokens(&self, transitions: &Transitions) -> usize {
-        let (labels, stride) = (transitions.labels(), transitions.stride());
-        let tokens = self.node.len() / stride;
-        assert_eq!(self.node.len(), tokens * stride, "node scores are [T][S]");
-        if let Some(edge) = self.edge {
-            let expected = tokens * labels * stride;
-            assert_eq!(edge.len(), expected, "edge scores are [T][K][S]");
-        }
-        tokens
-    }
-
-    /// The edge scores, unless the order says that there are no edges.
-    fn edges(&self, transitions: &Transitions) -> Option<&'a [f64]> {
-        match transitions.order() {
-            Order::Zero => None,
-            Order::One => self.edge,
-        }
-    }
-
-    /// Writes node[t][·], with the boundary weights where t is first or last, to `row` `[K]`.
-    fn copy_node(&self, transitions: &Transitions, t: usize, row: &mut [f64]) {
-        let stride = transitions.stride();
-        row.copy_from_slice(&self.node[t * stride..][..row.len()]);
-        if t == 0 {
-            add(row, transitions.start());
-        }
-        if (t + 1) * stride == self.node.len() {
-            add(row, transitions.end());
-        }
-    }
-}
-
-fn add(row: &mut [f64], terms: &[f64]) {
-    for (x, term) in row.iter_mut().zip(terms) {
-        *x += term;
-    }
-}
-
-/// The score of `path` `[T]`; its probability is exp(score − log-partition).
-///
-/// The terms are added in the order in which [`Viterbi::decode`] adds them, so that the score of
-/// the best path is the same number here and there.
-///
-/// # Panics
-///
-/// If `path` has not T labels, or one that is not below K, or if `scores` have the wrong shape.
-#[must_use]
-pub fn score(transitions: &Transitions, scores: Scores, path: &[LabelId]) -> f64 {
-    let (labels, stride) = (transitions.labels(), transitions.stride());
-    let tokens = scores.tokens(transitions);
-    assert_eq!(path.len(), tokens, "a path has a label for every token");
-    let edge = scores.edges(transitions);
-    let mut total = 0.0;
-    for (t, label) in path.iter().enumerate() {
-        let b = label.index();
-        assert!(b < labels, "label {b} of a path over {labels} labels");
-        let mut node = scores.node[t * stride + b];
-        if t == 0 {
-            node += transitions.start()[b];
-        }
-        if t + 1 == tokens {
-            node += transitions.end()[b];
-        }
-        if t == 0 {
-            total = node;
-            continue;
-        }
-        let a = path[t - 1].index();
-        let mut step = transitions.scores()[a * stride + b];
-        if let Some(edge) = edge {
-            step += edge[(t * labels + a) * stride + b];
-        }
-        total = (total + step) + node;
-    }
-    total
-}

@@ -1,19 +1,18 @@
-//! The n best paths: backward A* over the Viterbi lattice.
+//! N-best decoding: backward A* over the Viterbi lattice.
 //!
-//! δ[t][b] is the exact score of the best way to reach label b at token t, so searching from the
-//! last token to the first the best completion of every partial path is known: a perfect
-//! heuristic. Partial paths are ranked by their *regret*, how much worse than the best path their
-//! best completion is:
+//! δ[t][b] is the exact score of the best path to label b at token t. A search from the last token
+//! to the first thus knows the best completion of every partial path: a perfect heuristic. Partial
+//! paths are ranked by *regret*, the score that their best completion loses against the best path:
 //!
 //! ```text
 //! r(b at T−1)   = max_b' δ[T−1][b'] − δ[T−1][b]
 //! r(a, b, …)    = r(b, …) + max_a' (δ[t−1][a'] + w[t][a'][b]) − (δ[t−1][a] + w[t][a][b])
 //! ```
 //!
-//! Regret never falls on the way, and there always is a predecessor that adds exactly none, so every
-//! partial path taken up leads to a path that is one of the n best: at most nT of them are taken up,
-//! O(K) each to extend. No more wait than there are paths still to be found, since each promises one
-//! of its own. Time O(TK² + nTK log n), memory O(TK + nT).
+//! Regret never decreases along a path, and some predecessor always adds none, so every partial
+//! path that is expanded leads to one of the n best paths: at most nT are expanded, in O(K) each.
+//! The queue is bounded by the number of paths still to be found, since each entry leads to a
+//! different one. Time O(TK² + nTK log n), memory O(TK + nT).
 //!
 //! Source: Soong and Huang, "A tree-trellis based fast search for finding the N best sentence
 //! hypotheses in continuous speech recognition", ICASSP 1991.
@@ -21,10 +20,10 @@
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
-use super::Scores;
 use super::constraint::Constraint;
+use super::scores::Scores;
 use super::transitions::Transitions;
-use super::viterbi::{Viterbi, highest};
+use super::viterbi::{Viterbi, argmax};
 use crate::ids::LabelId;
 
 /// A path and its score.
@@ -32,99 +31,107 @@ use crate::ids::LabelId;
 pub struct ScoredPath {
     /// `[T]`
     pub labels: Vec<LabelId>,
-    /// The score; its exponential over that of the log-partition is the path's probability.
+    /// The score; the probability of the path is exp(score − A).
     pub score: f64,
 }
 
-/// A partial path from `token` to the end that waits to be taken up.
+/// A queued partial path, from `token` to the end of the sentence.
 #[derive(Clone, Debug)]
-struct Partial {
+struct PartialPath {
     regret: f64,
     token: usize,
     label: u16,
-    next: Option<usize>, // the rest of it, in `Search::taken`
-    number: usize,       // in order of discovery
+    next: Option<usize>, // the rest of the path, in `NBestSearch::expanded`
+    sequence: usize,     // insertion order
 }
 
-impl Ord for Partial {
-    /// By regret. Among equals the longer one comes first, so that a path is finished before
-    /// another is begun, then the lower label, then the earlier: a total order without chance.
+impl Ord for PartialPath {
+    /// Orders by regret. Among equals the longer path comes first, so that a path is completed
+    /// before another is started, then the lower label, then the earlier insertion: a total order
+    /// that makes results deterministic.
     fn cmp(&self, other: &Self) -> Ordering {
         self.regret
             .total_cmp(&other.regret)
             .then(self.token.cmp(&other.token))
             .then(self.label.cmp(&other.label))
-            .then(self.number.cmp(&other.number))
+            .then(self.sequence.cmp(&other.sequence))
     }
 }
 
-impl PartialOrd for Partial {
+impl PartialOrd for PartialPath {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl PartialEq for Partial {
+impl PartialEq for PartialPath {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other).is_eq()
     }
 }
 
-impl Eq for Partial {}
+impl Eq for PartialPath {}
 
-/// The state of the search.
+/// The label of an expanded partial path, and the rest of the path.
 #[derive(Debug)]
-struct Search {
-    waiting: BTreeSet<Partial>,
-    room: usize,                          // how many may wait: paths still to be found
-    taken: Vec<(LabelId, Option<usize>)>, // label of a partial path taken up, and the rest of it
-    number: usize,
+struct PathNode {
+    label: LabelId,
+    next: Option<usize>, // in `NBestSearch::expanded`
 }
 
-impl Search {
-    /// Puts the extensions of a partial path by the labels of `token`, each with the score of its
-    /// best completion, among those that wait.
+/// The state of the A* search.
+#[derive(Debug)]
+struct NBestSearch {
+    queue: BTreeSet<PartialPath>,
+    capacity: usize, // of the queue: paths still to be found
+    expanded: Vec<PathNode>,
+    sequence: usize,
+}
+
+impl NBestSearch {
+    /// Queues the extensions of a partial path with this `regret` by the labels of `token`;
+    /// `scores` are those of the best completions, `next` is the partial path.
     fn extend(
         &mut self,
         token: usize,
         scores: impl Iterator<Item = f64> + Clone,
-        from: (f64, Option<usize>),
+        regret: f64,
+        next: Option<usize>,
     ) {
-        let (regret, next) = from;
-        let best = highest(scores.clone()).1;
+        let best = argmax(scores.clone()).1;
         for (label, score) in scores.enumerate() {
             let regret = regret + (best - score);
             if !regret.is_finite() {
                 continue; // illegal
             }
-            self.number += 1;
-            self.waiting.insert(Partial {
+            self.sequence += 1;
+            self.queue.insert(PartialPath {
                 regret,
                 token,
                 label: label as u16,
                 next,
-                number: self.number,
+                sequence: self.sequence,
             });
-            if self.waiting.len() > self.room {
-                self.waiting.pop_last();
+            if self.queue.len() > self.capacity {
+                self.queue.pop_last();
             }
         }
     }
 
-    /// The labels from `node` of `taken` to the end.
+    /// Returns the labels from `node` of `expanded` to the end.
     fn labels(&self, node: usize) -> Vec<LabelId> {
-        std::iter::successors(Some(node), |&node| self.taken[node].1)
-            .map(|node| self.taken[node].0)
+        std::iter::successors(Some(node), |&node| self.expanded[node].next)
+            .map(|node| self.expanded[node].label)
             .collect()
     }
 }
 
 impl Viterbi {
-    /// The `n` best paths (of the legal ones, where there is a constraint), best first, all
-    /// different; all paths if there are fewer.
+    /// Returns the `n` best distinct paths, among those that `constraint` allows, best first; all
+    /// paths if there are fewer.
     ///
-    /// The first is that of [`Viterbi::decode`], with the same score. Paths of equal score come in an
-    /// order that depends on nothing but the scores.
+    /// The first is that of [`Viterbi::decode`], with the same score. The order of paths with equal
+    /// scores depends on nothing but the scores.
     ///
     /// # Panics
     ///
@@ -146,29 +153,32 @@ impl Viterbi {
             return vec![ScoredPath { labels, score }];
         }
         let edge = scores.edges(transitions);
-        let best = highest(self.last().iter().copied()).1;
-        let mut search = Search {
-            waiting: BTreeSet::new(),
-            room: n,
-            taken: Vec::new(),
-            number: 0,
+        let best = argmax(self.last().iter().copied()).1;
+        let mut search = NBestSearch {
+            queue: BTreeSet::new(),
+            capacity: n,
+            expanded: Vec::new(),
+            sequence: 0,
         };
-        search.extend(self.tokens - 1, self.last().iter().copied(), (0.0, None));
-        while let Some(partial) = search.waiting.pop_first() {
+        search.extend(self.tokens - 1, self.last().iter().copied(), 0.0, None);
+        while let Some(partial) = search.queue.pop_first() {
             let (token, label) = (partial.token, partial.label);
-            let node = search.taken.len();
-            search.taken.push((LabelId(label), partial.next));
+            let node = search.expanded.len();
+            search.expanded.push(PathNode {
+                label: LabelId(label),
+                next: partial.next,
+            });
             if token > 0 {
-                let arrivals = self.arrivals(edge, token, label.into());
-                search.extend(token - 1, arrivals, (partial.regret, Some(node)));
+                let scores = self.predecessor_scores(edge, token, label.into());
+                search.extend(token - 1, scores, partial.regret, Some(node));
                 continue;
             }
             paths.push(ScoredPath {
                 labels: search.labels(node),
                 score: best - partial.regret,
             });
-            search.room -= 1;
-            if search.room == 0 {
+            search.capacity -= 1;
+            if search.capacity == 0 {
                 break;
             }
         }

@@ -1,14 +1,17 @@
-//! The oracle: a chain small enough to enumerate all its K^T paths.
+//! The test oracle: a chain small enough to enumerate all its K^T paths.
 //!
-//! Everything that infers is held against it. It is written to be seen to be right: it keeps its
-//! scores unpadded and by token, adds up the score of every path from the definition, and is never
-//! made faster. It knows [`Transitions`] and [`Scores`] only to fill them.
+//! All inference is tested against it. It is meant to be obviously correct and is never optimized:
+//! scores are unpadded nested vectors, and the score of every path is computed from the definition.
+//! [`Transitions`] and [`Scores`] appear only as outputs.
 
-use super::{Constraint, LANES, Order, Scores, Transitions, padded};
+use super::constraint::Constraint;
+use super::layout::{LANES, padded};
+use super::scores::Scores;
+use super::transitions::{Order, Transitions};
 use crate::ids::LabelId;
 use crate::math::log_sum_exp;
 
-/// A sentence with all its scores, and where some paths are illegal, which.
+/// The scores of a sentence, and an optional constraint on its paths.
 #[derive(Clone, Debug)]
 pub(crate) struct Chain {
     pub order: Order,
@@ -21,7 +24,7 @@ pub(crate) struct Chain {
     pub constraint: Option<Constraint>,
 }
 
-/// Every legal path with its score, in ascending order of its labels read from the last.
+/// Every legal path with its score, in ascending order of the labels read from last to first.
 #[derive(Clone, Debug)]
 pub(crate) struct Oracle {
     labels: usize,
@@ -30,7 +33,7 @@ pub(crate) struct Oracle {
 }
 
 impl Chain {
-    /// T tokens of K labels whose scores are what `number` gives, one after another.
+    /// Creates a chain of T tokens and K labels with scores drawn from `number`.
     pub fn new(tokens: usize, labels: usize, mut number: impl FnMut() -> f64) -> Self {
         let mut row = || (0..labels).map(|_| number()).collect::<Vec<_>>();
         Self {
@@ -45,7 +48,7 @@ impl Chain {
         }
     }
 
-    /// The same with edge scores.
+    /// Adds edge scores drawn from `number`.
     pub fn with_edges(mut self, mut number: impl FnMut() -> f64) -> Self {
         let mut row = || (0..self.labels).map(|_| number()).collect::<Vec<_>>();
         let mut matrix = || (0..self.labels).map(|_| row()).collect::<Vec<_>>();
@@ -53,14 +56,14 @@ impl Chain {
         self
     }
 
-    /// The transitions, as inference takes them.
+    /// Returns the transitions in the form that inference takes.
     pub fn transitions(&self) -> Transitions {
         let mut transitions = Transitions::new(self.labels, self.order);
         transitions.set(&self.trans.concat(), &self.start, &self.end);
         transitions
     }
 
-    /// Calls `f` with the scores, as inference takes them; the padding is filled with `padding`.
+    /// Calls `f` with the scores in the form that inference takes, padded with `padding`.
     pub fn scores<R>(&self, padding: f64, f: impl FnOnce(Scores) -> R) -> R {
         let pad = |row: &Vec<f64>| {
             let mut row = row.clone();
@@ -78,7 +81,7 @@ impl Chain {
         })
     }
 
-    /// The score of a path, from the definition.
+    /// Returns the score of a path, from the definition.
     pub fn score(&self, path: &[LabelId]) -> f64 {
         let mut total = 0.0;
         for (t, y) in path.iter().enumerate() {
@@ -99,7 +102,7 @@ impl Chain {
         total
     }
 
-    /// Whether a path is legal.
+    /// Returns whether a path is legal.
     pub fn allows(&self, path: &[LabelId]) -> bool {
         let Some(constraint) = &self.constraint else {
             return true;
@@ -137,19 +140,19 @@ impl Chain {
 }
 
 impl Oracle {
-    /// A.
+    /// Returns the log-partition function A.
     pub fn log_partition(&self) -> f64 {
         log_sum_exp(&self.paths.iter().map(|path| path.1).collect::<Vec<_>>())
     }
 
-    /// The probability of the paths that `f` picks.
+    /// Returns the probability of the paths for which `f` holds.
     fn probability(&self, f: impl Fn(&[LabelId]) -> bool) -> f64 {
         let total = self.log_partition();
         let picked = self.paths.iter().filter(|(path, _)| f(path));
         picked.map(|(_, score)| (score - total).exp()).sum()
     }
 
-    /// p(y_t = b), of shape `[T][S]`, padded with 0.
+    /// Returns p(y_t = b), of shape `[T][S]`, padded with 0.
     pub fn node_marginals(&self) -> Vec<f64> {
         let mut marginals = Vec::new();
         for t in 0..self.tokens {
@@ -161,7 +164,7 @@ impl Oracle {
         marginals
     }
 
-    /// p(y_{t−1} = a, y_t = b), of shape `[K][S]`, padded with 0.
+    /// Returns p(y_{t−1} = a, y_t = b), of shape `[K][S]`, padded with 0.
     pub fn edge_marginals(&self, t: usize) -> Vec<f64> {
         let mut marginals = Vec::new();
         for a in 0..self.labels {
@@ -174,8 +177,8 @@ impl Oracle {
         marginals
     }
 
-    /// The n best paths. Of equal scores the one with the lowest last label comes first, then the
-    /// lowest last but one, and so on.
+    /// Returns the n best paths. Among equal scores the path with the lowest last label comes
+    /// first, then that with the lowest last but one, and so on.
     pub fn nbest(&self, n: usize) -> Vec<(Vec<LabelId>, f64)> {
         let mut paths = self.paths.clone();
         paths.sort_by(|x, y| y.1.total_cmp(&x.1)); // stable, and `paths` are in that order

@@ -1,45 +1,60 @@
-//! Products of rows over labels, the inner loops of forward-backward and of all that is like it.
+//! Dense products of padded rows: the inner loops of forward-backward and of the noise gradient.
 //!
-//! To be called under [`simd::dispatch`](crate::simd::dispatch), and `#[inline(always)]` therefore. What limits them is loads and the latency of
-//! additions, not arithmetic. So sums stay in registers: a whole row of them where the next row
-//! depends on it ([`combine`]), and otherwise a *tile* of [`ROWS`] rows times [`LANES`] labels
-//! ([`multiply`], [`add_outer`]), in which every number that is loaded serves several sums. Sums begin
-//! with what stands in `out`: from accumulators that begin with zero the compiler makes no vectors.
+//! | function | product |
+//! |---|---|
+//! | [`row_times_matrix`] | a row times a matrix |
+//! | [`add_matrix_product`] | a matrix times a matrix |
+//! | [`add_outer_products`] | the transpose of a matrix times a matrix |
 //!
-//! A term is added to each sum in order, whatever the vectors: results do not depend on the processor.
+//! To be called inside [`simd::dispatch`](crate::simd::dispatch), hence `#[inline(always)]`. These
+//! loops are bound by loads and by the latency of additions, not by arithmetic. So sums stay in
+//! registers: a whole row of them in [`row_times_matrix`], where the next row depends on it, and
+//! otherwise a *tile* of [`TILE_ROWS`] rows times [`LANES`] labels, in which every number loaded
+//! is used in several sums. Sums start from the contents of `out`: the compiler does not
+//! vectorize accumulators that start from zero.
+//!
+//! Every sum adds its terms in order, whatever the vector width: results do not depend on the
+//! processor.
 
-use super::LANES;
+use super::layout::LANES;
 
-/// Numbers of neighboring labels.
-pub(crate) type Block = [f64; LANES];
+/// The numbers of [`LANES`] consecutive labels.
+pub(crate) type LaneBlock = [f64; LANES];
 
-/// Rows of a tile. With two registers each they hide the latency of additions, with room for the factors.
-const ROWS: usize = 4;
+/// Rows of a tile. With two registers each they hide the latency of additions and leave registers
+/// for the factors.
+const TILE_ROWS: usize = 4;
 
-/// A row over labels, in blocks.
+/// Returns a row over labels as blocks.
 #[inline(always)]
-pub(crate) fn blocks(row: &[f64]) -> &[Block] {
+pub(crate) fn blocks(row: &[f64]) -> &[LaneBlock] {
     row.as_chunks().0
 }
 
-/// The same, to be written to.
+/// Returns a row over labels as mutable blocks.
 #[inline(always)]
-pub(crate) fn blocks_mut(row: &mut [f64]) -> &mut [Block] {
+pub(crate) fn blocks_mut(row: &mut [f64]) -> &mut [LaneBlock] {
     row.as_chunks_mut().0
 }
 
-/// A block of what `f` is for each lane. As numbers go in and come out whole, the compiler need not ask
-/// whether what is written overlaps what is read, and makes vectors of them.
+/// Returns the block of `f(lane)`. As blocks are passed by value, the compiler need not prove that
+/// reads and writes do not alias, and vectorizes.
 #[inline(always)]
-pub(crate) fn each(f: impl Fn(usize) -> f64) -> Block {
+pub(crate) fn lanewise(f: impl Fn(usize) -> f64) -> LaneBlock {
     std::array::from_fn(f)
 }
 
-/// out[b] = first[b] + Σ_a x[a]·matrix[a][b], with x `[K]`, matrix `[K][S]`, first and out `[S]`.
+/// out\[b\] = first\[b\] + Σ_a x\[a\]·matrix\[a\]\[b\], with x `[K]`, matrix `[K][S]`, first and
+/// out `[S]`.
 ///
-/// `B` is the number of blocks of S, or 0 for any number.
+/// `B` is the number of blocks in S, or 0 for any number.
 #[inline(always)]
-pub(crate) fn combine<const B: usize>(x: &[f64], matrix: &[f64], first: &[f64], out: &mut [f64]) {
+pub(crate) fn row_times_matrix<const B: usize>(
+    x: &[f64],
+    matrix: &[f64],
+    first: &[f64],
+    out: &mut [f64],
+) {
     let stride = first.len();
     let (out, first) = (blocks_mut(&mut out[..stride]), blocks(first));
     if B == 0 {
@@ -56,21 +71,21 @@ pub(crate) fn combine<const B: usize>(x: &[f64], matrix: &[f64], first: &[f64], 
         return;
     }
     if B == 7 {
-        // Fourteen sums leave no registers for the factors.
-        combine_columns::<B, 4>(x, matrix, first, out, 0);
-        combine_columns::<B, 3>(x, matrix, first, out, 4);
+        // Fourteen registers of sums would leave none for the factors.
+        row_times_columns::<B, 4>(x, matrix, first, out, 0);
+        row_times_columns::<B, 3>(x, matrix, first, out, 4);
     } else {
-        combine_columns::<B, B>(x, matrix, first, out, 0);
+        row_times_columns::<B, B>(x, matrix, first, out, 0);
     }
 }
 
-/// `N` of the `B` blocks, from block `at` on.
+/// Computes `N` of the `B` blocks of [`row_times_matrix`], starting at block `at`.
 #[inline(always)]
-fn combine_columns<const B: usize, const N: usize>(
+fn row_times_columns<const B: usize, const N: usize>(
     x: &[f64],
     matrix: &[f64],
-    first: &[Block],
-    out: &mut [Block],
+    first: &[LaneBlock],
+    out: &mut [LaneBlock],
     at: usize,
 ) {
     let mut sums = [[0.0; LANES]; N];
@@ -86,35 +101,37 @@ fn combine_columns<const B: usize, const N: usize>(
     out[at..at + N].copy_from_slice(&sums);
 }
 
-/// out[t][b] += Σ_a x[t][a]·m[a][b] for all t, with x and out `[T][S]`; `panels` `[S/LANES][K]` are the
-/// rows of the first block of columns of m, then those of the next.
+/// out\[t\]\[b\] += Σ_a x\[t\]\[a\]·m\[a\]\[b\] for all t, with x and out `[T][S]`.
+///
+/// The matrix m is given as `panels` `[S/LANES][K]`: the rows of its first block of columns, then
+/// those of the next.
 #[inline(always)]
-pub(crate) fn multiply(stride: usize, x: &[f64], panels: &[Block], out: &mut [f64]) {
+pub(crate) fn add_matrix_product(stride: usize, x: &[f64], panels: &[LaneBlock], out: &mut [f64]) {
     let labels = panels.len() / (stride / LANES);
-    let whole = x.len() - x.len() % (ROWS * stride);
+    let whole = x.len() - x.len() % (TILE_ROWS * stride);
     let (x, x_rest) = x.split_at(whole);
     let (out, out_rest) = out.split_at_mut(whole);
     for (i, panel) in panels.chunks_exact(labels).enumerate() {
         let b = i * LANES;
-        let tiles = x.chunks_exact(ROWS * stride);
-        for (x, out) in tiles.zip(out.chunks_exact_mut(ROWS * stride)) {
-            multiply_tile::<ROWS>(stride, x, panel, b, out);
+        let tiles = x.chunks_exact(TILE_ROWS * stride);
+        for (x, out) in tiles.zip(out.chunks_exact_mut(TILE_ROWS * stride)) {
+            add_matrix_product_tile::<TILE_ROWS>(stride, x, panel, b, out);
         }
         match x_rest.len() / stride {
             0 => {}
-            1 => multiply_tile::<1>(stride, x_rest, panel, b, out_rest),
-            2 => multiply_tile::<2>(stride, x_rest, panel, b, out_rest),
-            _ => multiply_tile::<3>(stride, x_rest, panel, b, out_rest),
+            1 => add_matrix_product_tile::<1>(stride, x_rest, panel, b, out_rest),
+            2 => add_matrix_product_tile::<2>(stride, x_rest, panel, b, out_rest),
+            _ => add_matrix_product_tile::<3>(stride, x_rest, panel, b, out_rest),
         }
     }
 }
 
-/// The block of columns from `b` on, of `R` rows.
+/// Computes `R` rows of one block of columns of [`add_matrix_product`], starting at column `b`.
 #[inline(always)]
-fn multiply_tile<const R: usize>(
+fn add_matrix_product_tile<const R: usize>(
     stride: usize,
     x: &[f64],
-    panel: &[Block],
+    panel: &[LaneBlock],
     b: usize,
     out: &mut [f64],
 ) {
@@ -136,32 +153,34 @@ fn multiply_tile<const R: usize>(
     }
 }
 
-/// out[a][b] += Σ_t x[t][a]·y[t][b] for all a and b, with x and y `[T][S]`, out `[K][S]`.
+/// out\[a\]\[b\] += Σ_t x\[t\]\[a\]·y\[t\]\[b\] for all a and b, with x and y `[T][S]`, out `[K][S]`.
 #[inline(always)]
-pub(crate) fn add_outer(stride: usize, x: &[f64], y: &[f64], out: &mut [f64]) {
+pub(crate) fn add_outer_products(stride: usize, x: &[f64], y: &[f64], out: &mut [f64]) {
     let labels = out.len() / stride;
-    let whole = labels - labels % ROWS;
+    let whole = labels - labels % TILE_ROWS;
     let (out, rest) = out.split_at_mut(whole * stride);
     for b in (0..stride).step_by(LANES) {
-        for (i, out) in out.chunks_exact_mut(ROWS * stride).enumerate() {
-            add_outer_tile::<ROWS>(stride, x, y, (i * ROWS, b), out);
+        for (i, out) in out.chunks_exact_mut(TILE_ROWS * stride).enumerate() {
+            add_outer_products_tile::<TILE_ROWS>(stride, x, y, i * TILE_ROWS, b, out);
         }
         match labels - whole {
             0 => {}
-            1 => add_outer_tile::<1>(stride, x, y, (whole, b), rest),
-            2 => add_outer_tile::<2>(stride, x, y, (whole, b), rest),
-            _ => add_outer_tile::<3>(stride, x, y, (whole, b), rest),
+            1 => add_outer_products_tile::<1>(stride, x, y, whole, b, rest),
+            2 => add_outer_products_tile::<2>(stride, x, y, whole, b, rest),
+            _ => add_outer_products_tile::<3>(stride, x, y, whole, b, rest),
         }
     }
 }
 
-/// The block of columns from `b` on, of `R` rows from `a` on.
+/// Computes `R` rows of one block of columns of [`add_outer_products`], starting at row `a` and
+/// column `b`.
 #[inline(always)]
-fn add_outer_tile<const R: usize>(
+fn add_outer_products_tile<const R: usize>(
     stride: usize,
     x: &[f64],
     y: &[f64],
-    (a, b): (usize, usize),
+    a: usize,
+    b: usize,
     out: &mut [f64],
 ) {
     let mut sums = [[0.0; LANES]; R];
@@ -185,9 +204,9 @@ fn add_outer_tile<const R: usize>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chain::padded;
+    use crate::chain::layout::padded;
 
-    /// Whole numbers: sums of their products are exact. Zero in the padding.
+    /// Integers, so that sums of products are exact; 0 in the padding.
     fn rows(rows: usize, labels: usize, seed: usize) -> Vec<f64> {
         let stride = padded(labels);
         let number = |i: usize| (i * i + seed) % 23;
@@ -209,7 +228,7 @@ mod tests {
 
         let mut outer = rows(labels, labels, 1);
         let before = outer.clone();
-        add_outer(stride, &x, &y, &mut outer);
+        add_outer_products(stride, &x, &y, &mut outer);
         for a in 0..labels {
             for b in 0..stride {
                 let terms = (0..tokens).map(|t| x[t * stride + a] * y[t * stride + b]);
@@ -224,7 +243,7 @@ mod tests {
             panels[b / LANES * labels + a][b % LANES] = *m;
         }
         let mut product = y.clone();
-        multiply(stride, &x, &panels, &mut product);
+        add_matrix_product(stride, &x, &panels, &mut product);
         let mut row = vec![0.0; stride];
         for t in 0..tokens {
             let (x, y) = (&x[t * stride..][..labels], &y[t * stride..][..stride]);
@@ -234,10 +253,10 @@ mod tests {
                 assert_eq!(product[t * stride + b], expected, "{labels} {tokens}");
             }
             match stride / LANES {
-                1 => combine::<1>(x, &matrix, y, &mut row),
-                3 => combine::<3>(x, &matrix, y, &mut row),
-                7 => combine::<7>(x, &matrix, y, &mut row),
-                _ => combine::<0>(x, &matrix, y, &mut row),
+                1 => row_times_matrix::<1>(x, &matrix, y, &mut row),
+                3 => row_times_matrix::<3>(x, &matrix, y, &mut row),
+                7 => row_times_matrix::<7>(x, &matrix, y, &mut row),
+                _ => row_times_matrix::<0>(x, &matrix, y, &mut row),
             }
             assert_eq!(row, product[t * stride..][..stride], "{labels} {tokens}");
         }

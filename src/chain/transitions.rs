@@ -1,49 +1,49 @@
-//! What all sentences of an evaluation share: transition scores and boundary weights.
+//! Transition scores and boundary weights, shared by all sentences of an evaluation.
 
 use serde::{Deserialize, Serialize};
 
-use super::padded;
+use super::layout::padded;
 use crate::ids::LabelId;
 use crate::math::exp_at_least;
 
-/// The least value of a potential and of a message in scaled exponentials: 2⁻¹⁰⁰⁰.
+/// φ, the lower bound of potentials and messages in scaled exponentials: 2⁻¹⁰⁰⁰.
 ///
-/// Why there is one is told in `forward_backward.rs`.
+/// See `forward_backward.rs` for why there is one.
 pub(super) const FLOOR: f64 = f64::from_bits((1023 - 1000) << 52);
 
-/// Its logarithm.
+/// log φ.
 const LN_FLOOR: f64 = -1000.0 * std::f64::consts::LN_2;
 
-/// Whether neighboring labels depend on one another.
+/// The order of the chain: how many preceding labels a label depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Order {
-    /// Every token is on its own: multinomial logistic regression.
+    /// None: tokens are independent (multinomial logistic regression).
     #[serde(rename = "0")]
     Zero,
-    /// The label of a token depends on the one before it: a linear-chain CRF.
+    /// One: a linear-chain CRF.
     #[serde(rename = "1")]
     One,
 }
 
-/// Transition scores and boundary weights, with the exponentials that every sentence needs.
+/// Transition scores and boundary weights, with their potentials.
 ///
-/// Built once, then [set](Transitions::set) before every evaluation, which allocates nothing.
+/// Created once, then [updated](Transitions::set) before every evaluation without allocating.
 #[derive(Clone, Debug)]
 pub struct Transitions {
     labels: usize,
     order: Order,
     scores: Vec<f64>,           // [K][S]
     potentials: Vec<f64>,       // [K][S] exp(scores − shift)
-    transposed: Vec<f64>,       // [K][S] potentials, [b][a]
+    transposed: Vec<f64>,       // [K][S] potentials at [b][a]
     pub(super) shift: f64,      // the largest score
     start: Vec<f64>,            // [S]
     end: Vec<f64>,              // [S]
-    pub(super) floor: Vec<f64>, // [S] FLOOR for labels, 0 in the padding
-    pub(super) is_finite: bool, // whether all scores are
+    pub(super) floor: Vec<f64>, // [S] φ for labels, 0 in the padding
+    pub(super) is_finite: bool, // all scores are finite
 }
 
 impl Transitions {
-    /// Transitions between `labels` labels, with all scores 0.
+    /// Creates transitions between `labels` labels, with all scores 0.
     ///
     /// # Panics
     ///
@@ -77,7 +77,7 @@ impl Transitions {
     }
 
     /// Sets `trans[a][b]` from `trans` `[K][K]`, and the boundary weights from `start` and `end`
-    /// `[K]`; an empty slice where a model has none. At order 0 `trans` is not looked at.
+    /// `[K]`. An empty slice means all 0. At order 0 `trans` is ignored.
     ///
     /// # Panics
     ///
@@ -89,7 +89,7 @@ impl Transitions {
         self.is_finite = start && end && trans;
     }
 
-    /// Sets the scores and exponentiates them; whether all are finite.
+    /// Sets the scores and potentials; returns whether all scores are finite.
     fn set_matrix(&mut self, trans: &[f64]) -> bool {
         let (labels, stride) = (self.labels, self.stride());
         if trans.is_empty() {
@@ -114,56 +114,56 @@ impl Transitions {
         trans.iter().all(|x| x.is_finite())
     }
 
-    /// Number of labels K.
+    /// Returns the number of labels K.
     #[must_use]
     pub fn labels(&self) -> usize {
         self.labels
     }
 
-    /// Length S of a row over labels.
+    /// Returns the stride S of rows over labels.
     #[must_use]
     pub fn stride(&self) -> usize {
         padded(self.labels)
     }
 
-    /// Order of the chain.
+    /// Returns the order of the chain.
     #[must_use]
     pub fn order(&self) -> Order {
         self.order
     }
 
-    /// `trans[a][b]`, of shape `[K][S]`.
+    /// Returns `trans[a][b]`, of shape `[K][S]`.
     #[must_use]
     pub fn scores(&self) -> &[f64] {
         &self.scores
     }
 
-    /// `e[a][b] = exp(trans[a][b] − max trans)`, of shape `[K][S]`; at least 2⁻¹⁰⁰⁰.
+    /// Returns `e[a][b] = exp(trans[a][b] − max trans)`, of shape `[K][S]`; at least 2⁻¹⁰⁰⁰.
     #[must_use]
     pub fn potentials(&self) -> &[f64] {
         &self.potentials
     }
 
-    /// The transpose of [`Transitions::potentials`]: `e[a][b]` at `[b][a]`, of shape `[K][S]`.
+    /// Returns the transpose of [`Transitions::potentials`]: `e[a][b]` at `[b][a]`, of shape `[K][S]`.
     #[must_use]
     pub fn transposed_potentials(&self) -> &[f64] {
         &self.transposed
     }
 
-    /// `start[b]`, of shape `[S]`.
+    /// Returns `start[b]`, of shape `[S]`.
     #[must_use]
     pub fn start(&self) -> &[f64] {
         &self.start
     }
 
-    /// `end[a]`, of shape `[S]`.
+    /// Returns `end[a]`, of shape `[S]`.
     #[must_use]
     pub fn end(&self) -> &[f64] {
         &self.end
     }
 }
 
-/// Sets a padded row from `[K]` weights or from none; whether all are finite.
+/// Sets a padded row from weights `[K]` or none; returns whether all are finite.
 fn set_row(row: &mut [f64], weights: &[f64], labels: usize) -> bool {
     if weights.is_empty() {
         row.fill(0.0);
@@ -174,7 +174,7 @@ fn set_row(row: &mut [f64], weights: &[f64], labels: usize) -> bool {
     weights.iter().all(|x| x.is_finite())
 }
 
-/// Turns logarithms of potentials into potentials of at least φ, and padding into 0.
+/// Exponentiates log-potentials, rounding up to φ; sets the padding to 0.
 #[inline(always)]
 pub(super) fn exponentiate(potentials: &mut [f64], labels: usize) {
     exp_at_least(potentials, LN_FLOOR);

@@ -1,35 +1,38 @@
-//! The best path: max-product.
+//! Viterbi decoding: the best path by max-product.
 //!
 //! ```text
+//! δ[0][b] = n[0][b]
 //! δ[t][b] = max_a (δ[t−1][a] + w[t][a][b]) + n[t][b]        w = trans + edge, n = node + boundary
+//! y_{T−1} = argmax_b δ[T−1][b]         y_{t−1} = argmax_a (δ[t−1][a] + w[t][a][y_t])
 //! ```
 //!
-//! O(TK²) additions and maxima, without a branch. Predecessors are not stored: walking back, the
-//! one of each label on the path is found again in O(K), from the same numbers in the same order,
-//! so that it is exactly the one that gave δ. Illegal transitions weigh −∞. Ties, at the end and on
-//! the way back, go to the lowest label.
+//! O(TK²) additions and maxima, without branches; O(TK) memory. There are no backpointers: the
+//! predecessor of each label on the path is recomputed in O(K), from the same numbers in the same
+//! order, so that it is exactly the one that gave δ. Illegal transitions have the score −∞. Ties
+//! go to the lowest label, both at the last token and at each predecessor.
 //!
 //! Source: Viterbi, IEEE Trans. Information Theory 13 (1967); Forney, Proc. IEEE 61 (1973).
 
 use super::constraint::Constraint;
-use super::transitions::Transitions;
-use super::{LANES, Order, Scores, add};
+use super::layout::LANES;
+use super::scores::{Scores, add};
+use super::transitions::{Order, Transitions};
 use crate::ids::LabelId;
 use crate::simd::{self, Kernel};
 
-/// Decodes sentences; keeps the room that takes for the next one.
+/// A Viterbi decoder; a reusable workspace.
 #[derive(Clone, Debug, Default)]
 pub struct Viterbi {
     pub(super) labels: usize,
     pub(super) stride: usize,
     pub(super) tokens: usize,
-    pub(super) delta: Vec<f64>, // [T][S] score of the best path that ends in b at t
-    legal: Vec<f64>,            // [K][S] transition scores, −∞ where not legal
+    pub(super) delta: Vec<f64>, // [T][S] δ: score of the best path to b at t
+    constrained: Vec<f64>,      // [K][S] transition scores, −∞ if illegal
 }
 
 impl Viterbi {
-    /// Writes the best path (of the legal ones, where there is a constraint) to `path` and returns
-    /// its score. Where no path is legal, `path` is left empty and the score is −∞.
+    /// Writes the best path, among those that `constraint` allows, to `path` and returns its
+    /// score. If no path is legal, `path` is left empty and the score is −∞.
     ///
     /// # Panics
     ///
@@ -46,14 +49,14 @@ impl Viterbi {
         if self.tokens == 0 {
             return 0.0;
         }
-        let (mut b, best) = highest(self.last().iter().copied());
+        let (mut b, best) = argmax(self.last().iter().copied());
         if best == f64::NEG_INFINITY {
             return best;
         }
         let edge = scores.edges(transitions);
         path.push(LabelId(b as u16));
         for t in (1..self.tokens).rev() {
-            b = highest(self.arrivals(edge, t, b)).0;
+            b = argmax(self.predecessor_scores(edge, t, b)).0;
             path.push(LabelId(b as u16));
         }
         path.reverse();
@@ -71,11 +74,11 @@ impl Viterbi {
         self.stride = transitions.stride();
         self.tokens = scores.tokens(transitions);
         self.delta.resize(self.tokens * self.stride, 0.0);
-        self.legal.clear();
-        self.legal.extend_from_slice(transitions.scores());
+        self.constrained.clear();
+        self.constrained.extend_from_slice(transitions.scores());
         if let Some(constraint) = constraint {
             assert_eq!(constraint.labels(), self.labels, "labels differ");
-            add(&mut self.legal, constraint.transitions());
+            add(&mut self.constrained, constraint.transitions());
         }
         let rows = self.delta.chunks_exact_mut(self.stride);
         for (t, row) in rows.enumerate() {
@@ -92,20 +95,23 @@ impl Viterbi {
             return self.forward_independent();
         }
         let edge = scores.edges(transitions);
-        simd::dispatch(Forward(self, edge));
+        simd::dispatch(ViterbiForward {
+            viterbi: self,
+            edge,
+        });
     }
 
-    /// Turns node scores into δ where every label may follow every other at no cost: O(TK).
+    /// Turns node scores into δ at order 0 without a constraint: O(TK).
     fn forward_independent(&mut self) {
         let mut best = 0.0;
         for row in self.delta.chunks_exact_mut(self.stride) {
             let row = &mut row[..self.labels];
             row.iter_mut().for_each(|x| *x += best);
-            best = highest(row.iter().copied()).1;
+            best = argmax(row.iter().copied()).1;
         }
     }
 
-    /// Turns node scores into δ: O(TK²).
+    /// Turns node scores into δ, O(TK²): the Viterbi recurrence.
     #[inline(always)]
     fn forward(&mut self, stride: usize, edge: Option<&[f64]>) {
         let size = self.labels * stride;
@@ -114,22 +120,22 @@ impl Viterbi {
             let before = &done[(t - 1) * stride..][..self.labels];
             let row = &mut rest[..stride];
             match edge {
-                None => advance(stride, before, &self.legal, row),
+                None => viterbi_step(stride, before, &self.constrained, row),
                 Some(edge) => {
                     let edge = &edge[t * size..][..size];
-                    advance_edges(stride, before, &self.legal, edge, row);
+                    viterbi_step_with_edges(stride, before, &self.constrained, edge, row);
                 }
             }
         }
     }
 
-    /// δ of the last token, `[K]`.
+    /// Returns δ of the last token, `[K]`.
     pub(super) fn last(&self) -> &[f64] {
         &self.delta[(self.tokens - 1) * self.stride..][..self.labels]
     }
 
-    /// δ[t−1][a] + w[t][a][b] for every a.
-    pub(super) fn arrivals(
+    /// Returns δ\[t−1\]\[a\] + w\[t\]\[a\]\[b\] for every a.
+    pub(super) fn predecessor_scores(
         &self,
         edge: Option<&[f64]>,
         t: usize,
@@ -137,7 +143,7 @@ impl Viterbi {
     ) -> impl Iterator<Item = f64> + Clone {
         let before = &self.delta[(t - 1) * self.stride..][..self.labels];
         before.iter().enumerate().map(move |(a, before)| {
-            let step = self.legal[a * self.stride + b];
+            let step = self.constrained[a * self.stride + b];
             match edge {
                 None => before + step,
                 Some(edge) => before + (step + edge[(t * self.labels + a) * self.stride + b]),
@@ -146,16 +152,19 @@ impl Viterbi {
     }
 }
 
-/// [`Viterbi::forward`], with the edge scores if there are any.
-struct Forward<'a>(&'a mut Viterbi, Option<&'a [f64]>);
+/// [`Viterbi::forward`] as a SIMD kernel.
+struct ViterbiForward<'a> {
+    viterbi: &'a mut Viterbi,
+    edge: Option<&'a [f64]>, // [T][K][S]
+}
 
-impl Kernel for Forward<'_> {
+impl Kernel for ViterbiForward<'_> {
     type Output = ();
 
     #[inline(always)]
     fn run(self) {
-        let Self(viterbi, edge) = self;
-        // A constant stride lets the compiler unroll the inner loops and drop their bounds checks.
+        let Self { viterbi, edge } = self;
+        // A constant stride lets the compiler unroll inner loops and elide bounds checks.
         match viterbi.stride {
             8 => viterbi.forward(8, edge),
             16 => viterbi.forward(16, edge),
@@ -166,8 +175,8 @@ impl Kernel for Forward<'_> {
     }
 }
 
-/// The highest of `values` and its position, the first of several; (0, −∞) if there is none.
-pub(super) fn highest(values: impl Iterator<Item = f64>) -> (usize, f64) {
+/// Returns the index and value of the first maximum of `values`; (0, −∞) if there is none.
+pub(super) fn argmax(values: impl Iterator<Item = f64>) -> (usize, f64) {
     let mut best = (0, f64::NEG_INFINITY);
     for (i, x) in values.enumerate() {
         if x > best.1 {
@@ -177,9 +186,10 @@ pub(super) fn highest(values: impl Iterator<Item = f64>) -> (usize, f64) {
     best
 }
 
-/// row[b] = max_a (before[a] + step[a][b]) + row[b], with before `[K]`, step `[K][S]`, row `[S]`.
+/// The recurrence: row\[b\] = max_a (before\[a\] + step\[a\]\[b\]) + row\[b\], with before `[K]`,
+/// step `[K][S]`, row `[S]`.
 #[inline(always)]
-fn advance(stride: usize, before: &[f64], step: &[f64], row: &mut [f64]) {
+fn viterbi_step(stride: usize, before: &[f64], step: &[f64], row: &mut [f64]) {
     let (row, _) = row[..stride].as_chunks_mut::<LANES>();
     for (block, out) in row.iter_mut().enumerate() {
         let mut best = [f64::NEG_INFINITY; LANES];
@@ -196,9 +206,15 @@ fn advance(stride: usize, before: &[f64], step: &[f64], row: &mut [f64]) {
     }
 }
 
-/// As [`advance`], with step[a][b] + edge[a][b] for step[a][b].
+/// Like [`viterbi_step`], with step\[a\]\[b\] + edge\[a\]\[b\] for step\[a\]\[b\].
 #[inline(always)]
-fn advance_edges(stride: usize, before: &[f64], step: &[f64], edge: &[f64], row: &mut [f64]) {
+fn viterbi_step_with_edges(
+    stride: usize,
+    before: &[f64],
+    step: &[f64],
+    edge: &[f64],
+    row: &mut [f64],
+) {
     let (row, _) = row[..stride].as_chunks_mut::<LANES>();
     let rows = step.chunks_exact(stride).zip(edge.chunks_exact(stride));
     for (block, out) in row.iter_mut().enumerate() {

@@ -1,14 +1,17 @@
-//! Which engine, by name.
+//! The choice of engine by name.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Adjoint, Message, Regularizer, Window};
+use super::adjoint::Adjoint;
+use super::message::Message;
+use super::regularizer::Regularizer;
+use super::window::Window;
 use crate::error::Error;
 
-/// A way to the gradient of the quadratic regularizer, as named on the command line.
+/// The algorithm for the gradient of the quadratic regularizer: `--gradient` on the command line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Engine {
@@ -17,17 +20,17 @@ pub enum Engine {
     Adjoint,
     /// Exact, by the paper's vector messages: [`Message`].
     Message {
-        /// Whether attributes that fire once, at the same token, are one.
+        /// Whether attributes that fire once, at the same token, are collapsed into one feature.
         collapse: bool,
     },
-    /// Approximate, within a radius: [`Window`].
+    /// Approximate, within a radius in tokens: [`Window`].
     Window(usize),
-    /// Approximate, token by token: [`Window`] of radius 0.
+    /// Approximate, each token on its own: [`Window`] of radius 0.
     Local,
 }
 
 impl Engine {
-    /// The engine.
+    /// Creates the engine.
     #[must_use]
     pub fn regularizer(self) -> Box<dyn Regularizer> {
         match self {
@@ -38,14 +41,14 @@ impl Engine {
         }
     }
 
-    /// Whether the gradient is that of the value, and not an approximation.
+    /// Returns whether the gradient is exact.
     #[must_use]
     pub fn is_exact(self) -> bool {
         matches!(self, Self::Adjoint | Self::Message { .. })
     }
 }
 
-/// As on the command line, where collapsing is an option of its own.
+/// The command-line name. Collapsing is a separate option.
 impl fmt::Display for Engine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -57,7 +60,7 @@ impl fmt::Display for Engine {
     }
 }
 
-/// As on the command line; `message` collapses.
+/// Parses the command-line name; `message` collapses.
 impl FromStr for Engine {
     type Err = Error;
 
@@ -99,14 +102,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_read_as_they_are_written() {
+    fn names_round_trip() {
         for name in ["adjoint", "message", "window=0", "window=12", "local"] {
             assert_eq!(name.parse::<Engine>().unwrap().to_string(), name);
         }
     }
 
     #[test]
-    fn a_window_without_a_number_is_refused() {
+    fn a_window_without_a_number_is_rejected() {
         for name in [
             "window",
             "window=",
@@ -122,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn another_name_is_answered_with_those_there_are() {
+    fn an_unknown_name_is_answered_with_the_known_ones() {
         let error = "exact".parse::<Engine>().unwrap_err().to_string();
         let expected = "gradient 'exact'; expected adjoint, message, window=R or local";
         assert_eq!(error, expected);

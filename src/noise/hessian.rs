@@ -1,49 +1,46 @@
-//! The Hessian of the log-partition times a vector.
+//! Products of the Hessian of the log-partition function with a vector.
 //!
-//! For any numbers w[t][a][b] = node[t][b] + edge[t][a][b], with W(y) = Σ_t w[t][y_{t−1}][y_t],
+//! For any w[t][a][b] = node[t][b] + edge[t][a][b], with W(y) = Σ_t w[t][y_{t−1}][y_t],
 //!
 //! ```text
 //! (∇²A·w)[t][a][b] = Cov(W; y has a, b at t) = μ[t][a][b]·(F[t−1][a] + w[t][a][b] + B[t][b] − E[W])
 //! ```
 //!
-//! by the scalar messages F and B of `adjoint.rs`, which has the w of the quadratic regularizer. O(TK²)
-//! time, O(TK) memory; O(TK) of both at order 0.
+//! by the scalar messages F and B of `scalar_messages.rs`. O(TK²) time, O(TK) memory; O(TK) of both
+//! at order 0. The adjoint engine is the special case w = ½ (1 − 2μ)·V.
 
-use super::ScoreDerivatives;
-use super::pairs::{Pairs, add, dot};
+use super::edge_matrices::{EdgeMatrices, add_node_covariance};
+use super::regularizer::ScoreDerivatives;
+use super::scalar_messages::ScalarMessages;
+use super::vector::add_scaled;
 use crate::chain::{Lattice, Order, Transitions};
 
-/// A direction in the space of scores. Paddings must be finite.
+/// A direction w in the space of scores. Padding must be finite.
 #[derive(Clone, Copy, Debug)]
 pub struct ScoreDirection<'a> {
     /// By node scores, `[T][S]`.
     pub node: &'a [f64],
-    /// By edge scores, `[T][K][S]`, where there are any; the matrix of t = 0 is not looked at, and at
-    /// order 0 none is.
+    /// By edge scores, `[T][K][S]`, if there are any. The matrix of t = 0 is ignored, and at
+    /// order 0 all of them are.
     pub edge: Option<&'a [f64]>,
 }
 
-/// Products of ∇²A and a vector for sentences under the same transitions, with the room they take.
+/// Computes ∇²A·w for sentences under the same transitions; a reusable workspace.
 #[derive(Clone, Debug, Default)]
 pub struct HessianProduct {
-    pairs: Pairs,
-    forward: Vec<f64>,  // [T][S] F
-    backward: Vec<f64>, // [S] B[t]
-    row: Vec<f64>,      // [S]
+    edges: EdgeMatrices,
+    messages: ScalarMessages,
 }
 
 impl HessianProduct {
-    /// Prepares for sentences under `transitions`, and forgets those before.
+    /// Starts a batch of sentences under `transitions`; clears the sums.
     pub fn begin(&mut self, transitions: &Transitions) {
-        self.pairs.reset(transitions);
-        for row in [&mut self.row, &mut self.backward] {
-            row.clear();
-            row.resize(transitions.stride(), 0.0);
-        }
+        self.edges.reset(transitions);
+        self.messages.reset(transitions);
     }
 
-    /// Adds factor·∇²A·w of a sentence to `out`: by node scores `[T][S]`, and by edge scores
-    /// `[T][K][S]` where they are wanted. `lattice` is that of the sentence under `transitions`.
+    /// Adds factor·∇²A·w of a sentence to `out`. `lattice` is that of the sentence under
+    /// `transitions`, `direction` is w.
     ///
     /// # Panics
     ///
@@ -63,64 +60,59 @@ impl HessianProduct {
         if transitions.order() == Order::Zero {
             for t in 0..tokens {
                 let w = &direction.node[t * stride..][..stride];
-                scatter_node(lattice, t, (w, factor), out.node);
+                add_node_covariance(lattice, t, w, factor, out.node);
             }
-        } else if tokens > 0 {
-            self.forward((transitions, lattice), direction);
-            self.backward((transitions, lattice), direction, factor, &mut out);
+            return;
         }
-    }
-
-    /// Adds the products by transition scores, over all sentences since [`HessianProduct::begin`], to
-    /// `out` `[K][S]`. Nothing at order 0.
-    pub fn finish(&self, out: &mut [f64]) {
-        add(out, &self.pairs.score_sums, 1.0);
-    }
-
-    /// Fills F.
-    fn forward(&mut self, chain: (&Transitions, &Lattice), direction: ScoreDirection<'_>) {
-        let stride = self.row.len();
-        self.forward.resize(direction.node.len(), 0.0);
-        self.forward[..stride].copy_from_slice(&direction.node[..stride]);
-        for t in 1..chain.1.tokens() {
-            self.pairs.weigh(chain, direction, t);
-            let (done, rest) = self.forward.split_at_mut(t * stride);
-            let before = &done[(t - 1) * stride..];
-            self.pairs.expect_before(before, 1.0, &mut rest[..stride]);
+        if tokens == 0 {
+            return;
         }
-    }
-
-    /// Runs through B and adds the products.
-    fn backward(
-        &mut self,
-        chain: (&Transitions, &Lattice),
-        direction: ScoreDirection<'_>,
-        factor: f64,
-        out: &mut ScoreDerivatives<'_>,
-    ) {
-        let (tokens, stride) = (chain.1.tokens(), self.row.len());
-        let last = (tokens - 1) * stride;
-        let mean = dot(&chain.1.node_marginals()[last..], &self.forward[last..]);
-        self.backward.fill(0.0);
+        let (edges, messages) = (&mut self.edges, &mut self.messages);
+        messages
+            .first(tokens)
+            .copy_from_slice(&direction.node[..stride]);
+        for t in 1..tokens {
+            edges.set_direction(transitions, lattice, direction, t);
+            messages.forward(edges, t);
+        }
+        messages.start_backward(lattice);
         for t in (1..tokens).rev() {
-            let before = &mut self.forward[(t - 1) * stride..][..stride];
-            self.pairs.weigh(chain, direction, t);
-            self.pairs.expect_after(&self.backward, 1.0, &mut self.row);
-            before.iter_mut().for_each(|x| *x -= mean);
-            self.pairs.scatter(before, &self.backward, (factor, t), out);
-            std::mem::swap(&mut self.backward, &mut self.row);
+            edges.set_direction(transitions, lattice, direction, t);
+            messages.backward(edges, factor, t, &mut out);
         }
-        add(&mut self.backward, &self.forward[..stride], 1.0);
-        scatter_node(chain.1, 0, (&self.backward, factor), out.node);
+        messages.finish_backward(lattice, factor, out.node);
+    }
+
+    /// Adds the products by transition scores, over all sentences since
+    /// [`HessianProduct::begin`], to `out` `[K][S]`. Nothing at order 0.
+    pub fn finish(&self, out: &mut [f64]) {
+        add_scaled(out, &self.edges.score_sums, 1.0);
     }
 }
 
-/// Adds factor·p\[b\]·(x\[b\] − E\[x\]) to the row of t.
-fn scatter_node(lattice: &Lattice, t: usize, (x, factor): (&[f64], f64), node: &mut [f64]) {
-    let row = t * x.len()..(t + 1) * x.len();
-    let marginals = &lattice.node_marginals()[row.clone()];
-    let mean = dot(marginals, x);
-    for ((out, p), x) in node[row].iter_mut().zip(marginals).zip(x) {
-        *out += factor * (p * (x - mean));
+impl EdgeMatrices {
+    /// Sets μ and M = μ·w for the edges into t ≥ 1. O(K²).
+    fn set_direction(
+        &mut self,
+        transitions: &Transitions,
+        lattice: &Lattice,
+        w: ScoreDirection<'_>,
+        t: usize,
+    ) {
+        let (size, stride) = (self.marginals.len(), self.stride());
+        lattice.edge_marginals(transitions, t, &mut self.marginals);
+        let node = &w.node[t * stride..][..stride];
+        let rows = self.weighted.chunks_exact_mut(stride);
+        for (row, marginals) in rows.zip(self.marginals.chunks_exact(stride)) {
+            for ((x, mu), w) in row.iter_mut().zip(marginals).zip(node) {
+                *x = mu * w;
+            }
+        }
+        if let Some(edge) = w.edge {
+            let edge = self.marginals.iter().zip(&edge[t * size..][..size]);
+            for (x, (mu, w)) in self.weighted.iter_mut().zip(edge) {
+                *x += mu * w;
+            }
+        }
     }
 }

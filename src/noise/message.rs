@@ -1,67 +1,44 @@
-//! The paper's own dynamic program: messages that are vectors over the features of the sentence.
+//! The paper's dynamic program (eqs. 15–18): messages that are vectors over features.
 //!
-//! The features of a sentence are pairs: a node attribute j with a label, (j, b), which is worth
-//! g[t][j] where y_t = b; an edge attribute e, or the bare transition, with two labels, (e, a, b). Let
-//! q be their number. Equations 15 to 18 give ∇log μ, for every edge, by expectations of the feature
-//! vector of the prefix and of the suffix (here F[t] includes what stands at t; the paper's F_t ends
-//! before t):
-//!
-//! ```text
-//! F[t][b] = Σ_a p(y_{t−1} = a | y_t = b)·(F[t−1][a] + g_t(a, b))
-//! B[t][a] = Σ_b p(y_{t+1} = b | y_t = a)·(g_{t+1}(a, b) + B[t+1][b])
-//! ∇log μ[t][a][b] = F[t−1][a] + g_t(a, b) + B[t][b] − E[f]                                   (eq. 15)
-//! ```
-//!
-//! and the product rule makes of them, with M = μ·w (`pairs.rs`), the gradient by the weights
+//! The features of a sentence are pairs: a node attribute j with a label, (j, b), of value g[t][j]
+//! where y_t = b; an edge attribute e, or the bare transition, with two labels, (e, a, b). Let q be
+//! their number. Equations 15 to 18 give ∇log μ, for every edge, by expectations of the feature
+//! vector of the prefix and of the suffix (here F[t] includes g_t; the paper's F_t ends before t):
 //!
 //! ```text
-//! Σ_{t,a,b} w·∇μ = Σ_t ( Σ_a (Σ_b M)·F[t−1][a] + Σ_{a,b} M·g_t(a, b) + Σ_b (Σ_a M)·B[t][b] ) − (Σ M)·E[f]
+//! F[t][b] = Σ_a p(y_{t−1} = a | y_t = b)·(F[t−1][a] + g_t(a, b))                         (eq. 17)
+//! B[t][a] = Σ_b p(y_{t+1} = b | y_t = a)·(g_{t+1}(a, b) + B[t+1][b])                     (eq. 18)
+//! ∇log μ[t][a][b] = F[t−1][a] + g_t(a, b) + B[t][b] − E[f]                               (eq. 15)
 //! ```
 //!
-//! O(TK²q) time. The sum over t is taken as the messages come along, so they take O(Kq) memory where
-//! storing all of them, as the paper has it, takes O(TKq).
-//! Which attributes those are, and how they are collapsed, is in `active.rs`.
+//! By the product rule, with M = μ·w (`quadratic.rs`), the gradient with respect to the weights is
+//!
+//! ```text
+//! Σ_{t,a,b} w·∇μ = Σ_t ( Σ_a (Σ_b M)·F[t−1][a] + Σ_{a,b} M·g_t(a, b) + Σ_b (Σ_a M)·B[t][b] )
+//!                  − (Σ M)·E[f]
+//! ```
+//!
+//! O(TK²q) time. The sum over t is accumulated while the messages are computed, which takes O(Kq)
+//! memory; storing all messages, as in the paper, takes O(TKq). The features and their collapsing
+//! are in `active_features.rs`.
 
-use super::active::{Active, ActiveCounts};
-use super::pairs::{Pairs, add, checked_tokens, dot, node_weights, single};
-use super::{ChainContext, ChainDerivatives, Derivatives, Regularizer, SentenceInput};
+use super::active_features::{ActiveCounts, ActiveFeatures};
+use super::edge_matrices::EdgeMatrices;
+use super::features::FeatureGradient;
+use super::quadratic::{add_node_value, node_weights};
+use super::regularizer::{
+    ChainContext, ChainDerivatives, Derivatives, Regularizer, SentenceInput, checked_tokens,
+};
+use super::vector::{add_scaled, dot};
 use crate::chain::Order;
 
-/// Derivatives of weight·R, by way of the scores, by the weights of the features of a sentence.
-///
-/// What comes by way of the variances is in [`Derivatives`], as with any engine; what is by
-/// transition weights is in [`ChainDerivatives::scores`].
-#[derive(Clone, Debug, Default)]
-pub struct FeatureGradient {
-    stride: usize,
-    labels: usize,
-    node_columns: Vec<u32>,
-    node: Vec<f64>, // [J][S]
-    edge_columns: Vec<u32>,
-    edge: Vec<f64>, // [E][K][S]
-}
-
-impl FeatureGradient {
-    /// The node attributes of the sentence in ascending order, with a row `[S]` each.
-    pub fn node(&self) -> impl Iterator<Item = (u32, &[f64])> {
-        let rows = self.node.chunks_exact(self.stride.max(1));
-        self.node_columns.iter().copied().zip(rows)
-    }
-
-    /// The edge attributes of the sentence in ascending order, with a matrix `[K][S]` each.
-    pub fn edge(&self) -> impl Iterator<Item = (u32, &[f64])> {
-        let matrices = self.edge.chunks_exact((self.labels * self.stride).max(1));
-        self.edge_columns.iter().copied().zip(matrices)
-    }
-}
-
-/// The engine of the paper.
+/// The engine of the paper, for comparison.
 #[derive(Clone, Debug, Default)]
 pub struct Message {
     collapse: bool,
-    pairs: Pairs,
-    node: Active,
-    edge: Active,
+    edges: EdgeMatrices,
+    node: ActiveFeatures,
+    edge: ActiveFeatures,
     messages: Vec<f64>,     // [K][q] F[t] or B[t]
     next: Vec<f64>,         // [K][q] F[t+1] or B[t−1]
     gradient: Vec<f64>,     // [q]
@@ -73,7 +50,7 @@ pub struct Message {
 }
 
 impl Message {
-    /// The engine, with collapsing or without.
+    /// Creates the engine, with or without collapsing.
     #[must_use]
     pub fn new(collapse: bool) -> Self {
         Self {
@@ -84,40 +61,40 @@ impl Message {
 }
 
 impl Regularizer for Message {
-    fn begin(&mut self, shared: ChainContext<'_>) {
-        self.pairs.begin(shared);
+    fn begin(&mut self, context: ChainContext<'_>) {
+        self.edges.begin(context);
         self.counts = ActiveCounts::default();
         (self.output.labels, self.output.stride) =
-            (shared.transitions.labels(), shared.transitions.stride());
+            (context.transitions.labels(), context.transitions.stride());
         self.row.clear();
-        self.row.resize(shared.transitions.stride(), 0.0);
+        self.row.resize(context.transitions.stride(), 0.0);
     }
 
     fn regularize(
         &mut self,
-        shared: ChainContext<'_>,
+        context: ChainContext<'_>,
         sentence: SentenceInput<'_>,
         mut out: Derivatives<'_>,
     ) -> f64 {
-        let tokens = checked_tokens(shared, sentence, &out);
-        self.prepare(shared, sentence, tokens);
-        let value = match shared.transitions.order() {
-            Order::Zero => self.independent(sentence, &mut out),
+        let tokens = checked_tokens(context, sentence, &out);
+        self.prepare(context, sentence, tokens);
+        let value = match context.transitions.order() {
+            Order::Zero => self.regularize_independent(sentence, &mut out),
             Order::One if tokens == 0 => 0.0,
             Order::One => {
-                let (value, total) = self.forward(shared, sentence, &mut out);
-                self.backward(shared, sentence);
-                add(&mut self.gradient, &self.expectations, -total);
+                let (value, total) = self.forward(context, sentence, &mut out);
+                self.backward(context, sentence);
+                add_scaled(&mut self.gradient, &self.expectations, -total);
                 value
             }
         };
-        self.emit(shared, sentence.weight);
+        self.write_gradient(context, sentence.weight);
         value
     }
 
-    fn finish(&mut self, shared: ChainContext<'_>, mut out: ChainDerivatives<'_>) {
-        if shared.transitions.order() == Order::One {
-            self.pairs.finish(&mut out);
+    fn finish(&mut self, context: ChainContext<'_>, mut out: ChainDerivatives<'_>) {
+        if context.transitions.order() == Order::One {
+            self.edges.finish(&mut out);
         }
     }
 
@@ -131,20 +108,20 @@ impl Regularizer for Message {
 }
 
 impl Message {
-    /// Number of places of node features, which come first in a vector over features.
+    /// Returns the length of the node features' part, the first, of a vector over features.
     fn node_size(&self) -> usize {
-        self.node.features * self.row.len()
+        self.node.count * self.row.len()
     }
 
-    /// Takes the features of a sentence and sizes the arrays.
-    fn prepare(&mut self, shared: ChainContext<'_>, sentence: SentenceInput<'_>, tokens: usize) {
+    /// Sets the features of a sentence and sizes the arrays.
+    fn prepare(&mut self, context: ChainContext<'_>, sentence: SentenceInput<'_>, tokens: usize) {
         let features = sentence.features;
         self.node.set(features.node, 0, tokens, self.collapse);
-        let labels = shared.transitions.labels();
+        let labels = context.transitions.labels();
         let mut size = self.node_size();
-        if shared.transitions.order() == Order::One {
+        if context.transitions.order() == Order::One {
             self.edge.set(features.edge, 1, tokens, self.collapse);
-            size += (1 + self.edge.features) * labels * self.row.len();
+            size += (1 + self.edge.count) * labels * self.row.len();
         }
         for (array, length) in [
             (&mut self.messages, labels * size),
@@ -155,79 +132,83 @@ impl Message {
             array.clear();
             array.resize(length, 0.0);
         }
-        self.conditional.resize(self.pairs.marginals.len(), 0.0);
+        self.conditional.resize(self.edges.marginals.len(), 0.0);
         self.counts.tokens += tokens as u64;
         self.counts.attributes += (self.node.columns.len() + self.edge.columns.len()) as u64;
-        self.counts.collapsed += (self.node.features + self.edge.features) as u64;
+        self.counts.collapsed += (self.node.count + self.edge.count) as u64;
     }
 
-    /// Order 0: by the weight of (j, b), Σ_t g[t][j]·p[b]·(w[b] − E[w]).
-    fn independent(&mut self, sentence: SentenceInput<'_>, out: &mut Derivatives<'_>) -> f64 {
+    /// Order 0: the derivative by the weight of (j, b) is Σ_t g\[t\]\[j\]·p\[b\]·(w\[b\] − E\[w\]).
+    fn regularize_independent(
+        &mut self,
+        sentence: SentenceInput<'_>,
+        out: &mut Derivatives<'_>,
+    ) -> f64 {
         let stride = self.row.len();
         let mut value = 0.0;
         for t in 0..sentence.lattice.tokens() {
-            value += single(sentence, t, &mut self.row, out);
+            value += add_node_value(sentence, t, &mut self.row, out);
             let marginals = &sentence.lattice.node_marginals()[t * stride..][..stride];
             let mean = dot(marginals, &self.row);
             for (x, p) in self.row.iter_mut().zip(marginals) {
                 *x = p * (*x - mean);
             }
-            add_local(&mut self.gradient, &self.node, t, &self.row);
+            add_feature_rows(&mut self.gradient, &self.node, t, &self.row);
         }
         value
     }
 
-    /// Runs through F; adds what stands at t and before it to the gradient. Returns weight·R and
-    /// E[W] = Σ M.
+    /// Computes the messages F; adds the terms with g_t and F to the gradient. Returns weight·R and
+    /// E\[W\] = Σ M.
     fn forward(
         &mut self,
-        shared: ChainContext<'_>,
+        context: ChainContext<'_>,
         sentence: SentenceInput<'_>,
         out: &mut Derivatives<'_>,
     ) -> (f64, f64) {
         let (stride, size) = (self.row.len(), self.gradient.len());
         let marginals = sentence.lattice.node_marginals();
-        let mut value = single(sentence, 0, &mut self.row, out);
+        let mut value = add_node_value(sentence, 0, &mut self.row, out);
         for (w, p) in self.row.iter_mut().zip(marginals) {
             *w *= p;
         }
         let mut total = self.row.iter().sum();
-        add_local(&mut self.gradient, &self.node, 0, &self.row);
-        add_local(&mut self.expectations, &self.node, 0, &marginals[..stride]);
+        add_feature_rows(&mut self.gradient, &self.node, 0, &self.row);
+        add_feature_rows(&mut self.expectations, &self.node, 0, &marginals[..stride]);
         for (b, message) in self.messages.chunks_exact_mut(size).enumerate() {
-            add_label(message, &self.node, 0, (stride, b), 1.0);
+            add_label(message, &self.node, 0, stride, b, 1.0);
         }
         for t in 1..sentence.lattice.tokens() {
-            self.pairs.load(shared, sentence, t);
-            value += self.pairs.direct(sentence.weight, t, out);
-            total += self.pairs.weighted.iter().sum::<f64>();
-            let rows = self.pairs.weighted.chunks_exact(stride);
+            self.edges.set_quadratic(context, sentence, t);
+            value += self.edges.add_edge_value(sentence.weight, t, out);
+            total += self.edges.weighted.iter().sum::<f64>();
+            let rows = self.edges.weighted.chunks_exact(stride);
             for (message, row) in self.messages.chunks_exact(size).zip(rows) {
-                add(&mut self.gradient, message, row.iter().sum());
+                add_scaled(&mut self.gradient, message, row.iter().sum());
             }
             self.add_edges(t);
-            self.pairs.given_after(&mut self.conditional);
+            self.edges.conditionals_given_label(&mut self.conditional);
             self.step_forward(t);
         }
         (value, total)
     }
 
-    /// Adds M·g and μ·g of the edges to t to the gradient and the expectations.
+    /// Adds M·g and μ·g of the edges into t to the gradient and the expectations.
     fn add_edges(&mut self, t: usize) {
         let nodes = self.node_size();
         for (out, matrix) in [
-            (&mut self.gradient, &self.pairs.weighted),
-            (&mut self.expectations, &self.pairs.marginals),
+            (&mut self.gradient, &self.edges.weighted),
+            (&mut self.expectations, &self.edges.marginals),
         ] {
             column_sums(matrix, &mut self.row);
             let (node, edge) = out.split_at_mut(nodes);
-            add_local(node, &self.node, t, &self.row);
-            add(&mut edge[..matrix.len()], matrix, 1.0);
-            add_local(&mut edge[matrix.len()..], &self.edge, t, matrix);
+            add_feature_rows(node, &self.node, t, &self.row);
+            add_scaled(&mut edge[..matrix.len()], matrix, 1.0);
+            add_feature_rows(&mut edge[matrix.len()..], &self.edge, t, matrix);
         }
     }
 
-    /// From F[t−1] to F[t].
+    /// Computes F\[t\] from F\[t−1\].
     fn step_forward(&mut self, t: usize) {
         let (stride, size, nodes) = (self.row.len(), self.gradient.len(), self.node_size());
         for (b, next) in self.next.chunks_exact_mut(size).enumerate() {
@@ -235,33 +216,35 @@ impl Message {
             let before = self.conditional.chunks_exact(stride).map(|row| row[b]);
             for ((a, message), p) in self.messages.chunks_exact(size).enumerate().zip(before) {
                 if p != 0.0 {
-                    add(next, message, p);
+                    add_scaled(next, message, p);
                     let edge = &mut next[nodes..];
                     add_pair(
                         edge,
                         &self.edge,
                         t,
-                        (self.conditional.len(), a * stride + b),
+                        self.conditional.len(),
+                        a * stride + b,
                         p,
                     );
                 }
             }
-            add_label(next, &self.node, t, (stride, b), 1.0);
+            add_label(next, &self.node, t, stride, b, 1.0);
         }
         std::mem::swap(&mut self.messages, &mut self.next);
     }
 
-    /// Runs through B; adds what stands after t to the gradient.
-    fn backward(&mut self, shared: ChainContext<'_>, sentence: SentenceInput<'_>) {
+    /// Computes the messages B; adds the terms with B to the gradient.
+    fn backward(&mut self, context: ChainContext<'_>, sentence: SentenceInput<'_>) {
         let (stride, size) = (self.row.len(), self.gradient.len());
         self.messages.fill(0.0);
         for t in (1..sentence.lattice.tokens()).rev() {
-            self.pairs.load(shared, sentence, t);
-            column_sums(&self.pairs.weighted, &mut self.row);
+            self.edges.set_quadratic(context, sentence, t);
+            column_sums(&self.edges.weighted, &mut self.row);
             for (message, m) in self.messages.chunks_exact(size).zip(&self.row) {
-                add(&mut self.gradient, message, *m);
+                add_scaled(&mut self.gradient, message, *m);
             }
-            self.pairs.given_before(&mut self.conditional);
+            self.edges
+                .conditionals_given_previous(&mut self.conditional);
             self.step_backward(t);
         }
         node_weights(sentence, 0, &mut self.row);
@@ -270,11 +253,11 @@ impl Message {
             .iter()
             .zip(&sentence.lattice.node_marginals()[..stride]);
         for (message, (w, p)) in self.messages.chunks_exact(size).zip(first) {
-            add(&mut self.gradient, message, p * w);
+            add_scaled(&mut self.gradient, message, p * w);
         }
     }
 
-    /// From B[t] to B[t−1].
+    /// Computes B\[t−1\] from B\[t\].
     fn step_backward(&mut self, t: usize) {
         let (stride, size, nodes) = (self.row.len(), self.gradient.len(), self.node_size());
         let rows = self.conditional.chunks_exact(stride);
@@ -282,14 +265,15 @@ impl Message {
             next.fill(0.0);
             for ((b, message), &p) in self.messages.chunks_exact(size).enumerate().zip(row) {
                 if p != 0.0 {
-                    add(next, message, p);
-                    add_label(next, &self.node, t, (stride, b), p);
+                    add_scaled(next, message, p);
+                    add_label(next, &self.node, t, stride, b, p);
                     let edge = &mut next[nodes..];
                     add_pair(
                         edge,
                         &self.edge,
                         t,
-                        (self.conditional.len(), a * stride + b),
+                        self.conditional.len(),
+                        a * stride + b,
                         p,
                     );
                 }
@@ -298,52 +282,52 @@ impl Message {
         std::mem::swap(&mut self.messages, &mut self.next);
     }
 
-    /// Writes the derivatives by attributes and adds those by transitions.
-    fn emit(&mut self, shared: ChainContext<'_>, weight: f64) {
+    /// Writes the gradient by attributes and adds that by transitions.
+    fn write_gradient(&mut self, context: ChainContext<'_>, weight: f64) {
         let (node, edge) = self.gradient.split_at(self.node_size());
         let stride = self.row.len();
-        let size = shared.transitions.labels() * stride;
+        let size = context.transitions.labels() * stride;
         let output = &mut self.output;
-        expand(&self.node, node, (stride, weight), &mut output.node);
+        expand(&self.node, node, stride, weight, &mut output.node);
         output.node_columns.clone_from(&self.node.columns);
         output.edge_columns.clone_from(&self.edge.columns);
-        if shared.transitions.order() == Order::One {
+        if context.transitions.order() == Order::One {
             let (transitions, edge) = edge.split_at(size);
-            add(&mut self.pairs.score_sums, transitions, weight);
-            expand(&self.edge, edge, (size, weight), &mut output.edge);
+            add_scaled(&mut self.edges.score_sums, transitions, weight);
+            expand(&self.edge, edge, size, weight, &mut output.edge);
         }
     }
 }
 
-/// Adds value·`row` to the places of each feature of t, of which every one has as many as `row`.
-fn add_local(out: &mut [f64], active: &Active, t: usize, row: &[f64]) {
+/// Adds value·`row` for each feature of t, where every feature has as many places as `row`.
+fn add_feature_rows(out: &mut [f64], active: &ActiveFeatures, t: usize, row: &[f64]) {
     for (feature, value) in active.at(t) {
-        add(&mut out[feature * row.len()..][..row.len()], row, value);
+        add_scaled(&mut out[feature * row.len()..][..row.len()], row, value);
     }
 }
 
-/// Adds p·value to place `at` of each feature of t, of which every one has `size`.
-fn add_label(out: &mut [f64], active: &Active, t: usize, (size, at): (usize, usize), p: f64) {
+/// Adds p·value at place `at` of each feature of t, where every feature has `size` places.
+fn add_label(out: &mut [f64], active: &ActiveFeatures, t: usize, size: usize, at: usize, p: f64) {
     for (feature, value) in active.at(t) {
         out[feature * size + at] += p * value;
     }
 }
 
-/// As [`add_label`], after the transition, which is always there.
-fn add_pair(out: &mut [f64], active: &Active, t: usize, (size, at): (usize, usize), p: f64) {
+/// Like [`add_label`], preceded by the bare transition, which is always active.
+fn add_pair(out: &mut [f64], active: &ActiveFeatures, t: usize, size: usize, at: usize, p: f64) {
     out[at] += p;
-    add_label(&mut out[size..], active, t, (size, at), p);
+    add_label(&mut out[size..], active, t, size, at, p);
 }
 
 fn column_sums(matrix: &[f64], sums: &mut [f64]) {
     sums.fill(0.0);
     for row in matrix.chunks_exact(sums.len()) {
-        add(sums, row, 1.0);
+        add_scaled(sums, row, 1.0);
     }
 }
 
-/// Writes to `out` `[J][size]` what each attribute takes of its feature's derivatives.
-fn expand(active: &Active, gradient: &[f64], (size, weight): (usize, f64), out: &mut Vec<f64>) {
+/// Writes the derivatives of each attribute, from those of its feature, to `out` `[J][size]`.
+fn expand(active: &ActiveFeatures, gradient: &[f64], size: usize, weight: f64, out: &mut Vec<f64>) {
     out.clear();
     for &(feature, value) in &active.members {
         let row = &gradient[feature * size..][..size];

@@ -4,7 +4,7 @@ use super::*;
 
 /// Calls `f` with all of `chains`, without constraint and with.
 fn for_each_constrained(chains: Vec<Chain>, mut f: impl FnMut(&Chain, &Transitions, Scores)) {
-    let mut numbers = Numbers(12);
+    let mut numbers = Lcg(12);
     for mut chain in chains {
         let transitions = chain.transitions();
         chain.scores(f64::NAN, |scores| f(&chain, &transitions, scores));
@@ -13,9 +13,9 @@ fn for_each_constrained(chains: Vec<Chain>, mut f: impl FnMut(&Chain, &Transitio
     }
 }
 
-fn whole_chains() -> Vec<Chain> {
-    let mut numbers = Numbers(13);
-    chains(|| numbers.whole())
+fn integer_chains() -> Vec<Chain> {
+    let mut numbers = Lcg(13);
+    chains(|| numbers.integer())
 }
 
 #[track_caller]
@@ -48,7 +48,7 @@ fn decoding_finds_the_best_legal_path() {
 fn ties_go_to_the_lowest_label_from_the_last_token_on() {
     let mut viterbi = Viterbi::default();
     let mut path = Vec::new();
-    for_each_constrained(whole_chains(), |chain, transitions, scores| {
+    for_each_constrained(integer_chains(), |chain, transitions, scores| {
         viterbi.decode(transitions, scores, chain.constraint.as_ref(), &mut path);
         assert_best(chain, transitions, scores, &path);
     });
@@ -75,7 +75,7 @@ fn nbest_finds_the_best_legal_paths_in_order() {
 fn nbest_of_tied_paths_has_the_right_scores_and_no_path_twice() {
     let mut viterbi = Viterbi::default();
     let mut best = Vec::new();
-    for_each_constrained(whole_chains(), |chain, transitions, scores| {
+    for_each_constrained(integer_chains(), |chain, transitions, scores| {
         let oracle = chain.enumerate();
         let constraint = chain.constraint.as_ref();
         for n in [1, 7, 40, usize::MAX] {
@@ -98,7 +98,7 @@ fn nbest_of_tied_paths_has_the_right_scores_and_no_path_twice() {
 
 #[test]
 fn nbest_of_a_long_sentence_is_descending_and_distinct() {
-    let mut numbers = Numbers(14);
+    let mut numbers = Lcg(14);
     let chain = Chain::new(10_000, 9, || 3.0 * numbers.next());
     let transitions = chain.transitions();
     chain.scores(0.0, |scores| {
@@ -135,7 +135,7 @@ fn no_legal_path_is_no_path() {
 
 #[test]
 fn probabilities_of_all_paths_sum_to_one() {
-    let mut numbers = Numbers(15);
+    let mut numbers = Lcg(15);
     let chain = Chain::new(5, 4, || numbers.next()).with_edges(|| numbers.next());
     let transitions = chain.transitions();
     chain.scores(0.0, |scores| {

@@ -74,7 +74,7 @@ fn the_modes_hold_the_same_messages() {
 
 #[test]
 fn an_edge_marginal_is_the_product_of_its_messages() {
-    let mut numbers = Numbers(3);
+    let mut numbers = Lcg(3);
     let chain = Chain::new(4, 5, || numbers.next());
     let transitions = chain.transitions();
     chain.scores(0.0, |scores| {
@@ -96,7 +96,7 @@ fn an_edge_marginal_is_the_product_of_its_messages() {
 
 #[test]
 fn boundary_weights_may_be_left_out() {
-    let mut numbers = Numbers(4);
+    let mut numbers = Lcg(4);
     let mut chain = Chain::new(3, 4, || numbers.next());
     chain.start.fill(0.0);
     chain.end.fill(0.0);
@@ -110,7 +110,7 @@ fn boundary_weights_may_be_left_out() {
 
 #[test]
 fn one_label_leaves_no_doubt() {
-    let mut numbers = Numbers(5);
+    let mut numbers = Lcg(5);
     let chain = Chain::new(40, 1, || 100.0 * numbers.next());
     let found = infer(&chain, Lattice::forward_backward);
     assert_close(found.log_partition, chain.score(&[LabelId(0); 40]), 1e-14);
@@ -144,7 +144,7 @@ fn a_sentence_without_tokens_has_one_path() {
 
 #[test]
 fn expectations_of_many_sentences_add_up_in_any_mixture_of_modes() {
-    let mut numbers = Numbers(9);
+    let mut numbers = Lcg(9);
     let mut chain = Chain::new(6, 3, || numbers.next());
     let transitions = chain.transitions();
     let mut lattice = Lattice::default();
@@ -179,7 +179,7 @@ fn expectations_of_many_sentences_add_up_in_any_mixture_of_modes() {
 
 #[test]
 fn a_lattice_remembers_nothing_of_the_sentence_before() {
-    let mut numbers = Numbers(10);
+    let mut numbers = Lcg(10);
     let mut lattice = Lattice::default();
     for chain in extreme_chains().into_iter().rev() {
         let transitions = chain.transitions();
@@ -200,7 +200,7 @@ fn a_lattice_remembers_nothing_of_the_sentence_before() {
 
 #[test]
 fn a_lattice_that_has_seen_the_longest_sentence_allocates_no_more() {
-    let mut numbers = Numbers(11);
+    let mut numbers = Lcg(11);
     let mut chain = Chain::new(30, 3, || numbers.next()).with_edges(|| numbers.extreme());
     chain.node[20] = vec![0.0, 1e4, -1e4];
     let transitions = chain.transitions();

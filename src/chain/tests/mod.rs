@@ -1,25 +1,17 @@
-//! Inference held against the enumeration of all paths, and beyond where that reaches.
+//! Inference against the enumeration of all paths, and beyond the sizes that can be enumerated.
 
 mod decoding;
 mod marginals;
 mod precision;
 
+use super::lcg::Lcg;
 use super::oracle::{Chain, Oracle};
+use super::scores::add;
 use super::*;
+use crate::ids::LabelId;
 
-/// Numbers in [−1, 1), the same in every run (Knuth's MMIX linear congruential generator).
-struct Numbers(u64);
-
-impl Numbers {
-    fn next(&mut self) -> f64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
-    }
-
-    /// Mostly moderate, now and then ±50, now and then ±10,000.
+impl Lcg {
+    /// Returns a number that is mostly moderate, sometimes around ±50, sometimes around ±10,000.
     fn extreme(&mut self) -> f64 {
         let magnitude = match (self.next() * 5.0) as i32 {
             -4 | 4 => 1e4,
@@ -29,8 +21,8 @@ impl Numbers {
         magnitude * self.next()
     }
 
-    /// A whole number from −2 to 2, so that sums are exact and ties are many.
-    fn whole(&mut self) -> f64 {
+    /// Returns an integer from −2 to 2, so that sums are exact and ties frequent.
+    fn integer(&mut self) -> f64 {
         (self.next() * 3.0).trunc()
     }
 
@@ -61,12 +53,12 @@ fn chains(mut number: impl FnMut() -> f64) -> Vec<Chain> {
 }
 
 fn moderate_chains() -> Vec<Chain> {
-    let mut numbers = Numbers(1);
+    let mut numbers = Lcg(1);
     chains(|| 2.0 * numbers.next())
 }
 
 fn extreme_chains() -> Vec<Chain> {
-    let mut numbers = Numbers(2);
+    let mut numbers = Lcg(2);
     chains(|| numbers.extreme())
 }
 
@@ -87,7 +79,7 @@ fn assert_all_close(found: &[f64], expected: &[f64], tolerance: f64) {
     }
 }
 
-/// Everything that forward-backward says about a sentence.
+/// All results of forward-backward on a sentence.
 struct Inference {
     log_partition: f64,
     nodes: Vec<f64>,
@@ -96,7 +88,7 @@ struct Inference {
     mode: Mode,
 }
 
-/// Reads off what `run` leaves in a lattice; the padding of the scores is poisoned.
+/// Collects the results of `run`; the padding of the scores is NaN.
 fn infer(chain: &Chain, run: impl FnOnce(&mut Lattice, &Transitions, Scores) -> f64) -> Inference {
     let transitions = chain.transitions();
     let mut lattice = Lattice::default();

@@ -71,7 +71,7 @@ fn a_path_that_underflows_and_does_not_matter_costs_no_log_space() {
 #[test]
 fn whatever_is_accepted_in_exponentials_agrees_with_log_space() {
     // Scores that are 0 or large, so that labels vanish and come back over many tokens.
-    let mut numbers = Numbers(16);
+    let mut numbers = Lcg(16);
     let mut modes = [0, 0];
     for i in 0..2000 {
         let magnitude = [200.0, 400.0, 800.0][i % 3];
@@ -124,7 +124,7 @@ fn assert_long(chain: &Chain, mode: Mode, tolerance: f64) {
 
 #[test]
 fn ten_thousand_tokens_lose_no_precision() {
-    let mut numbers = Numbers(6);
+    let mut numbers = Lcg(6);
     let chain = Chain::new(10_000, 9, || 10.0 * numbers.next());
     assert_long(&chain, Mode::Scaled, 1e-12);
     assert_long(&chain.with_edges(|| numbers.next()), Mode::Scaled, 1e-12);
@@ -132,14 +132,14 @@ fn ten_thousand_tokens_lose_no_precision() {
 
 #[test]
 fn ten_thousand_extreme_tokens_lose_little_precision() {
-    let mut numbers = Numbers(7);
+    let mut numbers = Lcg(7);
     let chain = Chain::new(10_000, 3, || numbers.extreme());
     assert_long(&chain, Mode::Log, 1e-8);
 }
 
 #[test]
 fn every_stride_agrees_with_the_recursion_by_definition() {
-    let mut numbers = Numbers(8);
+    let mut numbers = Lcg(8);
     for labels in [7, 8, 9, 16, 17, 24, 25, 32, 33, 49, 64] {
         let chain = Chain::new(12, labels, || 3.0 * numbers.next());
         assert_long(&chain, Mode::Scaled, 1e-13);

@@ -4,39 +4,46 @@ use super::*;
 
 #[test]
 fn a_window_keeps_what_is_within_its_radius() {
-    for case in cases() {
-        for radius in 0..case.node.len() {
-            let expected = Paths::new(&case).derivatives(radius);
-            assert_agrees(&find(&case, Engine::Window(radius)), &expected, 1e-13);
+    for sentence in sentences() {
+        for radius in 0..sentence.node.len() {
+            let expected = Paths::new(&sentence).derivatives(radius);
+            assert_agrees(
+                &evaluate(&sentence, Engine::Window(radius)),
+                &expected,
+                1e-13,
+            );
         }
     }
 }
 
 #[test]
 fn a_window_over_the_sentence_is_exact() {
-    for case in cases() {
-        let exact = find(&case, Engine::Adjoint);
-        for radius in [case.node.len() - 1, case.node.len(), usize::MAX] {
-            assert_agrees(&find(&case, Engine::Window(radius)), &exact, 1e-13);
+    for sentence in sentences() {
+        let exact = evaluate(&sentence, Engine::Adjoint);
+        for radius in [sentence.node.len() - 1, sentence.node.len(), usize::MAX] {
+            assert_agrees(&evaluate(&sentence, Engine::Window(radius)), &exact, 1e-13);
         }
     }
 }
 
 #[test]
 fn local_is_a_window_of_radius_0() {
-    for case in cases() {
-        let (local, window) = (find(&case, Engine::Local), find(&case, Engine::Window(0)));
+    for sentence in sentences() {
+        let (local, window) = (
+            evaluate(&sentence, Engine::Local),
+            evaluate(&sentence, Engine::Window(0)),
+        );
         assert_eq!(local.gradient(), window.gradient());
-        let expected = Paths::new(&case).derivatives(0);
+        let expected = Paths::new(&sentence).derivatives(0);
         assert_agrees(&local, &expected, 1e-13);
     }
 }
 
 #[test]
 fn the_value_of_an_approximate_engine_is_exact() {
-    for case in cases() {
-        let exact = find(&case, Engine::Adjoint);
-        let local = find(&case, Engine::Local);
+    for sentence in sentences() {
+        let exact = evaluate(&sentence, Engine::Adjoint);
+        let local = evaluate(&sentence, Engine::Local);
         assert_all_close(&[local.value], &[exact.value], 1e-13);
         assert_all_close(&local.variances(), &exact.variances(), 1e-13);
     }
@@ -45,14 +52,16 @@ fn the_value_of_an_approximate_engine_is_exact() {
 #[test]
 fn the_error_falls_as_the_radius_grows() {
     // Relative norm of the error over 20 sentences of 12 tokens and 5 labels.
-    let mut numbers = Numbers(8);
-    let cases: Vec<Case> = (0..20).map(|_| Case::new(12, 5, &mut numbers)).collect();
+    let mut numbers = Lcg(8);
+    let sentences: Vec<TestSentence> = (0..20)
+        .map(|_| TestSentence::new(12, 5, &mut numbers))
+        .collect();
     let norm = |x: f64| x * x;
     let error = |radius: usize| {
         let (mut error, mut size) = (0.0, 0.0);
-        for case in &cases {
-            let exact = find(case, Engine::Adjoint).gradient();
-            let found = find(case, Engine::Window(radius)).gradient();
+        for sentence in &sentences {
+            let exact = evaluate(sentence, Engine::Adjoint).gradient();
+            let found = evaluate(sentence, Engine::Window(radius)).gradient();
             let errors = found.iter().zip(&exact).map(|(x, y)| norm(x - y));
             error += errors.sum::<f64>();
             size += exact.iter().map(|&x| norm(x)).sum::<f64>();

@@ -1,50 +1,50 @@
-//! The exact engines on moderate cases.
+//! The exact engines on moderate sentences.
 
 use super::*;
 
 const EXACT: usize = usize::MAX;
 
-/// All cases, also those in which edges lead nowhere but are asked for.
-fn all_cases() -> Vec<Case> {
+/// All sentences, also those in which edges lead nowhere but are asked for.
+fn all_sentences() -> Vec<TestSentence> {
     let mut all = Vec::new();
-    for case in cases() {
-        if case.edge.is_none() {
-            let mut zero = case.clone().with_edges(&mut Numbers(3));
+    for sentence in sentences() {
+        if sentence.edge.is_none() {
+            let mut zero = sentence.clone().with_edges(&mut Lcg(3));
             let edges = [&mut zero.edge, &mut zero.chain.edge];
             for x in edges.into_iter().flatten().flatten().flatten().flatten() {
                 *x = 0.0;
             }
             all.push(zero);
         }
-        all.push(case);
+        all.push(sentence);
     }
     all
 }
 
-/// R by the oracle after `change` has moved the case by h, against −h.
-fn difference(case: &Case, change: &dyn Fn(&mut Case, f64)) -> f64 {
+/// R by the oracle after `change` has moved the sentence by h, against −h.
+fn difference(sentence: &TestSentence, change: &dyn Fn(&mut TestSentence, f64)) -> f64 {
     let h = 1e-5;
     let value = |h: f64| {
-        let mut case = case.clone();
-        change(&mut case, h);
-        case.weight * Paths::new(&case).value()
+        let mut sentence = sentence.clone();
+        change(&mut sentence, h);
+        sentence.weight * Paths::new(&sentence).value()
     };
     (value(h) - value(-h)) / (2.0 * h)
 }
 
 #[test]
 fn the_enumeration_agrees_with_central_differences() {
-    for case in cases() {
-        if case.chain.enumerate().paths.len() > 100 {
+    for sentence in sentences() {
+        if sentence.chain.enumerate().paths.len() > 100 {
             continue;
         }
-        let (labels, stride) = (case.chain.labels, padded(case.chain.labels));
-        let expected = Paths::new(&case).derivatives(EXACT);
-        let close = |change: &dyn Fn(&mut Case, f64), expected: f64| {
-            assert_all_close(&[difference(&case, change)], &[expected], 1e-9);
+        let (labels, stride) = (sentence.chain.labels, padded(sentence.chain.labels));
+        let expected = Paths::new(&sentence).derivatives(EXACT);
+        let close = |change: &dyn Fn(&mut TestSentence, f64), expected: f64| {
+            assert_all_close(&[difference(&sentence, change)], &[expected], 1e-9);
         };
         for b in 0..labels {
-            for t in 0..case.node.len() {
+            for t in 0..sentence.node.len() {
                 let at = t * stride + b;
                 close(&|c, h| c.chain.node[t][b] += h, expected.node[at]);
                 close(&|c, h| c.node[t][b] += h, expected.node_variance[at]);
@@ -57,7 +57,7 @@ fn the_enumeration_agrees_with_central_differences() {
             let (Some(edge), Some(variance)) = (&expected.edge, &expected.edge_variance) else {
                 continue;
             };
-            let last = case.node.len() - 1;
+            let last = sentence.node.len() - 1;
             for a in 0..labels {
                 let at = (last * labels + a) * stride + b;
                 close(
@@ -75,49 +75,54 @@ fn the_enumeration_agrees_with_central_differences() {
 
 #[test]
 fn adjoint_agrees_with_the_enumeration() {
-    for case in all_cases() {
-        let expected = Paths::new(&case).derivatives(EXACT);
-        assert_agrees(&find(&case, Engine::Adjoint), &expected, 1e-13);
+    for sentence in all_sentences() {
+        let expected = Paths::new(&sentence).derivatives(EXACT);
+        assert_agrees(&evaluate(&sentence, Engine::Adjoint), &expected, 1e-13);
     }
 }
 
 #[test]
 fn all_engines_agree_with_the_enumeration_in_log_space() {
-    for case in all_cases() {
-        if case.chain.order == Order::Zero {
+    for sentence in all_sentences() {
+        if sentence.chain.order == Order::Zero {
             continue;
         }
-        let expected = Paths::new(&case).derivatives(EXACT);
+        let expected = Paths::new(&sentence).derivatives(EXACT);
         for engine in [Engine::Adjoint, Engine::Window(7)] {
-            let lent = Lent::new(&case, true);
-            assert_eq!(lent.lattice.mode(), Mode::Log);
-            let mut found = Found::zeros(&case);
-            lent.run(&mut *engine.regularizer(), 1.0, &mut found);
+            let buffers = SentenceBuffers::new(&sentence, true);
+            assert_eq!(buffers.lattice.mode(), Mode::Log);
+            let mut found = ValueAndGradient::zeros(&sentence);
+            buffers.run(&mut *engine.regularizer(), 1.0, &mut found);
             assert_agrees(&found, &expected, 1e-13);
         }
         for collapse in [false, true] {
-            assert_message_agrees(&case, collapse, true);
+            assert_message_agrees(&sentence, collapse, true);
         }
     }
 }
 
 #[track_caller]
-fn assert_message_agrees(case: &Case, collapse: bool, in_log_space: bool) {
-    let expected = Paths::new(case).derivatives(EXACT);
+fn assert_message_agrees(sentence: &TestSentence, collapse: bool, in_log_space: bool) {
+    let expected = Paths::new(sentence).derivatives(EXACT);
     let mut engine = Message::new(collapse);
-    let mut found = Found::zeros(case);
-    Lent::new(case, in_log_space).run(&mut engine, case.weight, &mut found);
+    let mut found = ValueAndGradient::zeros(sentence);
+    SentenceBuffers::new(sentence, in_log_space).run(&mut engine, sentence.weight, &mut found);
     assert_all_close(&[found.value], &[expected.value], 1e-13);
     assert_all_close(&found.variances(), &expected.variances(), 1e-13);
     assert_all_close(&found.trans, &expected.trans, 1e-13);
-    let (node, edge) = through_features(case, &expected);
+    let (node, edge) = feature_gradient(sentence, &expected);
     let gradient = engine.feature_gradient().unwrap();
     let mut columns = 0;
     for (column, row) in gradient.node() {
         assert_all_close(row, &node[column as usize], 1e-13);
         columns += 1;
     }
-    let mut seen: Vec<u32> = case.node_attributes.concat().iter().map(|x| x.0).collect();
+    let mut seen: Vec<u32> = sentence
+        .node_attributes
+        .concat()
+        .iter()
+        .map(|x| x.0)
+        .collect();
     seen.sort_unstable();
     seen.dedup();
     assert_eq!(columns, seen.len());
@@ -130,32 +135,32 @@ fn assert_message_agrees(case: &Case, collapse: bool, in_log_space: bool) {
 
 #[test]
 fn message_agrees_with_the_enumeration() {
-    for case in all_cases() {
-        assert_message_agrees(&case, false, false);
+    for sentence in all_sentences() {
+        assert_message_agrees(&sentence, false, false);
     }
 }
 
 #[test]
 fn collapsing_changes_nothing_but_the_number_of_features() {
-    for case in all_cases() {
-        assert_message_agrees(&case, true, false);
+    for sentence in all_sentences() {
+        assert_message_agrees(&sentence, true, false);
     }
 }
 
 #[test]
 fn message_counts_active_attributes_before_and_after_collapsing() {
-    let mut numbers = Numbers(5);
-    let mut case = Case::new(3, 2, &mut numbers);
-    case.node_attributes = vec![
+    let mut numbers = Lcg(5);
+    let mut sentence = TestSentence::new(3, 2, &mut numbers);
+    sentence.node_attributes = vec![
         vec![(0, 1.0), (1, 1.0), (2, 1.0)],
         vec![(0, 1.0), (3, 1.0)],
         vec![(4, 1.0), (5, 1.0), (6, 2.0)],
     ];
-    case.edge_attributes = vec![vec![(9, 1.0)], vec![(7, 1.0), (8, 1.0)], vec![]];
-    let lent = Lent::new(&case, false);
+    sentence.edge_attributes = vec![vec![(9, 1.0)], vec![(7, 1.0), (8, 1.0)], vec![]];
+    let buffers = SentenceBuffers::new(&sentence, false);
     for (collapse, collapsed) in [(false, 9), (true, 5)] {
         let mut engine = Message::new(collapse);
-        lent.run(&mut engine, 1.0, &mut Found::zeros(&case));
+        buffers.run(&mut engine, 1.0, &mut ValueAndGradient::zeros(&sentence));
         let expected = ActiveCounts {
             tokens: 3,
             attributes: 9,
@@ -167,15 +172,15 @@ fn message_counts_active_attributes_before_and_after_collapsing() {
 
 #[test]
 fn derivatives_are_added_to_what_is_there_and_padding_stays() {
-    for case in all_cases() {
-        let stride = padded(case.chain.labels);
+    for sentence in all_sentences() {
+        let stride = padded(sentence.chain.labels);
         for engine in [
             Engine::Adjoint,
             Engine::Message { collapse: true },
             Engine::Window(1),
         ] {
-            let plain = find(&case, engine);
-            let mut found = Found::zeros(&case);
+            let plain = evaluate(&sentence, engine);
+            let mut found = ValueAndGradient::zeros(&sentence);
             let edges = [&mut found.edge, &mut found.edge_variance];
             let arrays = [
                 &mut found.node,
@@ -186,7 +191,11 @@ fn derivatives_are_added_to_what_is_there_and_padding_stays() {
             for array in arrays.into_iter().chain(edges.into_iter().flatten()) {
                 array.fill(0.25);
             }
-            Lent::new(&case, false).run(&mut *engine.regularizer(), case.weight, &mut found);
+            SentenceBuffers::new(&sentence, false).run(
+                &mut *engine.regularizer(),
+                sentence.weight,
+                &mut found,
+            );
             for (found, plain) in [
                 (found.gradient(), plain.gradient()),
                 (found.variances(), plain.variances()),
@@ -194,8 +203,8 @@ fn derivatives_are_added_to_what_is_there_and_padding_stays() {
                 let expected: Vec<f64> = plain.iter().map(|x| x + 0.25).collect();
                 assert_all_close(&found, &expected, 1e-15);
                 for (row, plain) in found.chunks_exact(stride).zip(plain.chunks_exact(stride)) {
-                    assert!(row[case.chain.labels..].iter().all(|&x| x == 0.25));
-                    assert!(plain[case.chain.labels..].iter().all(|&x| x == 0.0));
+                    assert!(row[sentence.chain.labels..].iter().all(|&x| x == 0.25));
+                    assert!(plain[sentence.chain.labels..].iter().all(|&x| x == 0.0));
                 }
             }
         }
@@ -204,22 +213,22 @@ fn derivatives_are_added_to_what_is_there_and_padding_stays() {
 
 #[test]
 fn the_weight_multiplies_everything() {
-    for mut case in all_cases() {
-        let expected = Paths::new(&case).derivatives(EXACT);
-        let factor = -0.7 / case.weight;
-        case.weight = -0.7;
-        let found = find(&case, Engine::Adjoint);
+    for mut sentence in all_sentences() {
+        let expected = Paths::new(&sentence).derivatives(EXACT);
+        let factor = -0.7 / sentence.weight;
+        sentence.weight = -0.7;
+        let found = evaluate(&sentence, Engine::Adjoint);
         let scale = |array: Vec<f64>| array.iter().map(|x| x * factor).collect::<Vec<_>>();
         assert_all_close(&[found.value], &[expected.value * factor], 1e-13);
         assert_all_close(&found.gradient(), &scale(expected.gradient()), 1e-13);
         assert_all_close(&found.variances(), &scale(expected.variances()), 1e-13);
-        assert_message_agrees(&case, true, false);
+        assert_message_agrees(&sentence, true, false);
     }
 }
 
 #[test]
-fn an_engine_sums_transitions_over_sentences_and_remembers_nothing_else() {
-    let mut numbers = Numbers(6);
+fn an_engine_sums_transitions_over_sentences_and_keeps_no_other_state() {
+    let mut numbers = Lcg(6);
     for engine in [
         Engine::Adjoint,
         Engine::Message { collapse: true },
@@ -227,46 +236,51 @@ fn an_engine_sums_transitions_over_sentences_and_remembers_nothing_else() {
         Engine::Local,
     ] {
         let mut regularizer = engine.regularizer();
-        let mut first = Case::new(6, 3, &mut numbers);
-        let lents: Vec<(Case, Lent)> = (0..6)
+        let mut first = TestSentence::new(6, 3, &mut numbers);
+        let all_buffers: Vec<(TestSentence, SentenceBuffers)> = (0..6)
             .map(|i| {
-                let mut case = Case::new([6, 1, 3, 4, 2, 5][i], 3, &mut numbers);
-                (case.chain.trans, case.trans) = (first.chain.trans.clone(), first.trans.clone());
+                let mut sentence = TestSentence::new([6, 1, 3, 4, 2, 5][i], 3, &mut numbers);
+                (sentence.chain.trans, sentence.trans) =
+                    (first.chain.trans.clone(), first.trans.clone());
                 if i % 3 == 2 {
-                    case = case.with_edges(&mut numbers);
+                    sentence = sentence.with_edges(&mut numbers);
                 }
-                let lent = Lent::new(&case, i == 4);
-                (case, lent)
+                let buffers = SentenceBuffers::new(&sentence, i == 4);
+                (sentence, buffers)
             })
             .collect();
-        std::mem::swap(&mut first.trans, &mut first.chain.trans); // another chunk, before
-        Lent::new(&first, false).run(&mut *regularizer, 1.0, &mut Found::zeros(&first));
-        let mut found = Found::zeros(&lents[0].0);
+        std::mem::swap(&mut first.trans, &mut first.chain.trans); // a previous batch
+        SentenceBuffers::new(&first, false).run(
+            &mut *regularizer,
+            1.0,
+            &mut ValueAndGradient::zeros(&first),
+        );
+        let mut found = ValueAndGradient::zeros(&all_buffers[0].0);
         let mut expected = found.clone();
-        regularizer.begin(lents[0].1.shared());
-        for (case, lent) in &lents {
-            let mut sentence = Found::zeros(case);
+        regularizer.begin(all_buffers[0].1.context());
+        for (sentence, buffers) in &all_buffers {
+            let mut result = ValueAndGradient::zeros(sentence);
             let out = Derivatives {
-                node: &mut sentence.node,
-                edge: sentence.edge.as_deref_mut(),
-                node_variance: &mut sentence.node_variance,
-                edge_variance: sentence.edge_variance.as_deref_mut(),
+                node: &mut result.node,
+                edge: result.edge.as_deref_mut(),
+                node_variance: &mut result.node_variance,
+                edge_variance: result.edge_variance.as_deref_mut(),
             };
-            sentence.value = regularizer.regularize(lent.shared(), lent.sentence(1.0), out);
-            let mut alone = Found::zeros(case);
-            lent.run(&mut *engine.regularizer(), 1.0, &mut alone);
-            assert_eq!(sentence.value, alone.value);
-            assert_eq!(sentence.node, alone.node);
-            assert_eq!(sentence.edge, alone.edge);
-            assert_eq!(sentence.node_variance, alone.node_variance);
-            pairs::add(&mut expected.trans, &alone.trans, 1.0);
-            pairs::add(&mut expected.trans_variance, &alone.trans_variance, 1.0);
+            result.value = regularizer.regularize(buffers.context(), buffers.input(1.0), out);
+            let mut alone = ValueAndGradient::zeros(sentence);
+            buffers.run(&mut *engine.regularizer(), 1.0, &mut alone);
+            assert_eq!(result.value, alone.value);
+            assert_eq!(result.node, alone.node);
+            assert_eq!(result.edge, alone.edge);
+            assert_eq!(result.node_variance, alone.node_variance);
+            add_scaled(&mut expected.trans, &alone.trans, 1.0);
+            add_scaled(&mut expected.trans_variance, &alone.trans_variance, 1.0);
         }
         let out = ChainDerivatives {
             scores: &mut found.trans,
             variance: &mut found.trans_variance,
         };
-        regularizer.finish(lents[0].1.shared(), out);
+        regularizer.finish(all_buffers[0].1.context(), out);
         assert_all_close(&found.trans, &expected.trans, 1e-14);
         assert_all_close(&found.trans_variance, &expected.trans_variance, 1e-14);
     }
@@ -274,16 +288,16 @@ fn an_engine_sums_transitions_over_sentences_and_remembers_nothing_else() {
 
 #[test]
 fn a_sentence_without_tokens_has_no_regularizer() {
-    let mut numbers = Numbers(7);
+    let mut numbers = Lcg(7);
     for order in [Order::Zero, Order::One] {
-        let mut case = Case::new(0, 3, &mut numbers);
-        case.chain.order = order;
+        let mut sentence = TestSentence::new(0, 3, &mut numbers);
+        sentence.chain.order = order;
         for engine in [
             Engine::Adjoint,
             Engine::Message { collapse: true },
             Engine::Window(2),
         ] {
-            let found = find(&case, engine);
+            let found = evaluate(&sentence, engine);
             assert_eq!(found.value, 0.0);
             assert!(found.trans.iter().all(|&x| x == 0.0));
         }

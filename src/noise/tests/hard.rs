@@ -3,32 +3,36 @@
 use super::*;
 
 /// Cases whose scores reach `magnitude`, of which many are 0.
-fn extreme_cases(magnitude: f64) -> Vec<Case> {
-    let mut numbers = Numbers(9);
-    let mut cases = cases();
-    for case in &mut cases {
+fn extreme_sentences(magnitude: f64) -> Vec<TestSentence> {
+    let mut numbers = Lcg(9);
+    let mut sentences = sentences();
+    for sentence in &mut sentences {
         let mut change = |row: &mut Vec<f64>| {
             for x in row {
                 *x += magnitude * (1.7 * numbers.next()).trunc();
             }
         };
-        let edge = case.chain.edge.iter_mut().flatten().flatten();
-        let rows = case.chain.node.iter_mut().chain(&mut case.chain.trans);
+        let edge = sentence.chain.edge.iter_mut().flatten().flatten();
+        let rows = sentence
+            .chain
+            .node
+            .iter_mut()
+            .chain(&mut sentence.chain.trans);
         rows.chain(edge).for_each(&mut change);
     }
-    cases
+    sentences
 }
 
-fn assert_exact(case: &Case, tolerance: f64) {
-    let expected = Paths::new(case).derivatives(usize::MAX);
-    let size = case.size();
+fn assert_exact(sentence: &TestSentence, tolerance: f64) {
+    let expected = Paths::new(sentence).derivatives(usize::MAX);
+    let size = sentence.error_scale();
     for engine in [Engine::Adjoint, Engine::Window(7)] {
-        assert_agrees(&find(case, engine), &expected, tolerance * size);
+        assert_agrees(&evaluate(sentence, engine), &expected, tolerance * size);
     }
     let mut engine = Message::new(true);
-    let mut found = Found::zeros(case);
-    Lent::new(case, false).run(&mut engine, case.weight, &mut found);
-    let (node, _) = through_features(case, &expected);
+    let mut found = ValueAndGradient::zeros(sentence);
+    SentenceBuffers::new(sentence, false).run(&mut engine, sentence.weight, &mut found);
+    let (node, _) = feature_gradient(sentence, &expected);
     for (column, row) in engine.feature_gradient().unwrap().node() {
         assert_all_close(row, &node[column as usize], 8.0 * tolerance * size);
     }
@@ -37,68 +41,77 @@ fn assert_exact(case: &Case, tolerance: f64) {
 
 #[test]
 fn near_certain_marginals_agree_with_the_enumeration() {
-    for case in extreme_cases(50.0) {
-        assert_exact(&case, 1e-12);
+    for sentence in extreme_sentences(50.0) {
+        assert_exact(&sentence, 1e-12);
     }
 }
 
 #[test]
 fn scores_that_exponentials_can_hardly_hold_agree_with_the_enumeration() {
-    let mut cases = extreme_cases(300.0);
-    cases.extend(extreme_cases(600.0));
-    let lents = cases.iter().map(|case| Lent::new(case, false));
-    let scaled = lents.filter(|lent| lent.lattice.mode() == Mode::Scaled);
-    let highest = scaled.map(|lent| lent.lattice.suffix().iter().copied().fold(0.0, f64::max));
+    let mut sentences = extreme_sentences(300.0);
+    sentences.extend(extreme_sentences(600.0));
+    let all_buffers = sentences
+        .iter()
+        .map(|sentence| SentenceBuffers::new(sentence, false));
+    let scaled = all_buffers.filter(|buffers| buffers.lattice.mode() == Mode::Scaled);
+    let highest =
+        scaled.map(|buffers| buffers.lattice.suffix().iter().copied().fold(0.0, f64::max));
     assert!(
         highest.filter(|&v| v > 2e120).count() > 5,
         "none has a large v"
     );
-    for case in cases {
-        assert_exact(&case, 1e-11);
+    for sentence in sentences {
+        assert_exact(&sentence, 1e-11);
     }
 }
 
 #[test]
 fn scores_of_ten_thousand_agree_with_the_enumeration() {
-    let cases = extreme_cases(1e4);
-    let lents = cases.iter().map(|case| Lent::new(case, false));
-    let logs = lents.filter(|lent| lent.lattice.mode() == Mode::Log);
+    let sentences = extreme_sentences(1e4);
+    let all_buffers = sentences
+        .iter()
+        .map(|sentence| SentenceBuffers::new(sentence, false));
+    let logs = all_buffers.filter(|buffers| buffers.lattice.mode() == Mode::Log);
     assert!(logs.count() > 20, "none is in log space");
-    for case in cases {
-        assert_exact(&case, 1e-10);
+    for sentence in sentences {
+        assert_exact(&sentence, 1e-10);
     }
 }
 
 #[test]
 fn large_variances_agree_with_the_enumeration() {
-    for mut case in cases() {
-        let edge = case.edge.iter_mut().flatten().flatten();
-        let rows = case.node.iter_mut().chain(&mut case.trans).chain(edge);
+    for mut sentence in sentences() {
+        let edge = sentence.edge.iter_mut().flatten().flatten();
+        let rows = sentence
+            .node
+            .iter_mut()
+            .chain(&mut sentence.trans)
+            .chain(edge);
         rows.flatten().for_each(|x| *x *= 1e8);
-        assert_exact(&case, 1e-13);
+        assert_exact(&sentence, 1e-13);
     }
 }
 
 #[test]
 fn long_sentences_agree_between_the_engines_and_the_forms() {
-    let mut numbers = Numbers(10);
+    let mut numbers = Lcg(10);
     for labels in [5, 8, 9, 17, 24, 33] {
-        let case = Case::new(40, labels, &mut numbers);
-        let factored = find(&case, Engine::Adjoint);
-        let window = find(&case, Engine::Window(39));
+        let sentence = TestSentence::new(40, labels, &mut numbers);
+        let factored = evaluate(&sentence, Engine::Adjoint);
+        let window = evaluate(&sentence, Engine::Window(39));
         assert_agrees(&factored, &window, 1e-12);
-        let mut found = Found::zeros(&case);
-        Lent::new(&case, true).run(&mut Adjoint::default(), 1.0, &mut found);
+        let mut found = ValueAndGradient::zeros(&sentence);
+        SentenceBuffers::new(&sentence, true).run(&mut Adjoint::default(), 1.0, &mut found);
         assert_agrees(&factored, &found, 1e-12);
     }
 }
 
 #[test]
 fn one_label_leaves_nothing_to_regularize() {
-    let mut numbers = Numbers(11);
-    let case = Case::new(30, 1, &mut numbers);
+    let mut numbers = Lcg(11);
+    let sentence = TestSentence::new(30, 1, &mut numbers);
     for engine in [Engine::Adjoint, Engine::Window(3), Engine::Local] {
-        let found = find(&case, engine);
+        let found = evaluate(&sentence, engine);
         assert_all_close(&[found.value], &[0.0], 1e-12);
         assert!(found.gradient().iter().all(|x| x.abs() < 1e-12));
     }
@@ -106,19 +119,19 @@ fn one_label_leaves_nothing_to_regularize() {
 
 #[test]
 fn scores_that_are_not_finite_give_no_number_and_no_panic() {
-    let mut numbers = Numbers(12);
+    let mut numbers = Lcg(12);
     for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
-        let mut case = Case::new(3, 2, &mut numbers);
-        case.chain.node[1][1] = bad;
+        let mut sentence = TestSentence::new(3, 2, &mut numbers);
+        sentence.chain.node[1][1] = bad;
         for order in [Order::Zero, Order::One] {
-            case.chain.order = order;
-            for case in [case.clone(), case.clone().with_edges(&mut numbers)] {
+            sentence.chain.order = order;
+            for sentence in [sentence.clone(), sentence.clone().with_edges(&mut numbers)] {
                 for engine in [
                     Engine::Adjoint,
                     Engine::Message { collapse: true },
                     Engine::Window(1),
                 ] {
-                    assert!(find(&case, engine).value.is_nan());
+                    assert!(evaluate(&sentence, engine).value.is_nan());
                 }
             }
         }

@@ -54,7 +54,7 @@ fn products(chain: &Chain, direction: &Chain) -> [Vec<f64>; 2] {
 
 #[test]
 fn the_product_is_the_covariance_over_all_paths() {
-    let mut numbers = Numbers(4);
+    let mut numbers = Lcg(4);
     for order in [Order::Zero, Order::One] {
         for (tokens, labels) in [(1, 1), (1, 3), (2, 2), (4, 3), (3, 9)] {
             let mut chain = Chain::new(tokens, labels, || 3.0 * numbers.next());

@@ -1,4 +1,4 @@
-//! One suite: every engine on every case, against the enumeration of all paths.
+//! One suite: every engine on every sentence, against the enumeration of all paths.
 
 mod approximate;
 mod exact;
@@ -7,34 +7,19 @@ mod hessian;
 mod model;
 mod oracle;
 
+use super::vector::add_scaled;
 use super::*;
+use crate::chain::lcg::Lcg;
 use crate::chain::oracle::Chain;
-use crate::chain::{Mode, Order, padded};
+use crate::chain::{Lattice, Mode, Order, Transitions, padded};
 use oracle::Paths;
 
-/// Numbers in [−1, 1), the same in every run (Knuth's MMIX linear congruential generator).
-pub(super) struct Numbers(pub(super) u64);
-
-impl Numbers {
-    fn next(&mut self) -> f64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
-    }
-
-    fn below(&mut self, n: usize) -> usize {
-        ((self.next() + 1.0) / 2.0 * n as f64) as usize
-    }
-}
-
-/// AttributeRows of attributes and values.
+/// Attributes and values of each token.
 type Attributes = Vec<Vec<(u32, f64)>>;
 
-/// A sentence with its variances and features.
+/// A random sentence with its variances and features.
 #[derive(Clone, Debug)]
-pub(super) struct Case {
+pub(super) struct TestSentence {
     chain: Chain,
     node: Vec<Vec<f64>>,              // [T][K] variances
     trans: Vec<Vec<f64>>,             // [K][K]
@@ -44,9 +29,9 @@ pub(super) struct Case {
     edge_attributes: Attributes,
 }
 
-impl Case {
-    /// Random scores, variances and attributes.
-    pub(super) fn new(tokens: usize, labels: usize, numbers: &mut Numbers) -> Self {
+impl TestSentence {
+    /// Draws scores, variances and attributes.
+    pub(super) fn new(tokens: usize, labels: usize, numbers: &mut Lcg) -> Self {
         let chain = Chain::new(tokens, labels, || 2.0 * numbers.next());
         let variances = Chain::new(tokens, labels, || 1.0 + numbers.next());
         let mut attributes = |count: usize, most: usize| -> Attributes {
@@ -71,40 +56,40 @@ impl Case {
         }
     }
 
-    fn with_edges(mut self, numbers: &mut Numbers) -> Self {
+    fn with_edges(mut self, numbers: &mut Lcg) -> Self {
         self.edge = self.chain.clone().with_edges(|| 1.0 + numbers.next()).edge;
         self.chain = self.chain.with_edges(|| numbers.next());
         self
     }
 
-    /// How far the derivatives can be off by rounding is in proportion to this.
-    fn size(&self) -> f64 {
+    /// Returns the scale of the rounding errors in the derivatives.
+    fn error_scale(&self) -> f64 {
         let edge = self.edge.iter().flatten().flatten().flatten();
         let all = self.node.iter().chain(&self.trans).flatten().chain(edge);
         self.weight.abs() * all.fold(1.0, |size: f64, x| size.max(x.abs()))
     }
 }
 
-/// All sizes that can be enumerated, both orders, with and without edges.
-fn cases() -> Vec<Case> {
-    let mut numbers = Numbers(1);
-    let mut cases = Vec::new();
+/// Returns sentences of all sizes that can be enumerated, both orders, with and without edges.
+fn sentences() -> Vec<TestSentence> {
+    let mut numbers = Lcg(1);
+    let mut sentences = Vec::new();
     for labels in 1..=9_usize {
         for tokens in (1..=8).filter(|&tokens| labels.pow(tokens) <= 700) {
-            let case = Case::new(tokens as usize, labels, &mut numbers);
-            cases.push(case.clone().with_edges(&mut numbers));
-            let mut independent = case.clone();
+            let sentence = TestSentence::new(tokens as usize, labels, &mut numbers);
+            sentences.push(sentence.clone().with_edges(&mut numbers));
+            let mut independent = sentence.clone();
             independent.chain.order = Order::Zero;
             independent.weight = 0.3;
-            cases.extend([case, independent]);
+            sentences.extend([sentence, independent]);
         }
     }
-    cases
+    sentences
 }
 
-/// A value with all its derivatives, rows padded with what was there before.
+/// weight·R with all its derivatives, rows padded.
 #[derive(Clone, Debug)]
-pub(super) struct Found {
+pub(super) struct ValueAndGradient {
     pub(super) value: f64,
     pub(super) node: Vec<f64>,
     pub(super) trans: Vec<f64>,
@@ -114,13 +99,13 @@ pub(super) struct Found {
     pub(super) edge_variance: Option<Vec<f64>>,
 }
 
-impl Found {
-    /// Zeros of the shapes of a case, edges included where it has any.
-    pub(super) fn zeros(case: &Case) -> Self {
-        let (labels, stride) = (case.chain.labels, padded(case.chain.labels));
-        let (row, matrix) = (case.node.len() * stride, labels * stride);
-        let edge = case.edge.as_ref();
-        let edge = edge.map(|_| vec![0.0; case.node.len() * matrix]);
+impl ValueAndGradient {
+    /// Creates zeros of the shapes of a sentence, with edges if it has any.
+    pub(super) fn zeros(sentence: &TestSentence) -> Self {
+        let (labels, stride) = (sentence.chain.labels, padded(sentence.chain.labels));
+        let (row, matrix) = (sentence.node.len() * stride, labels * stride);
+        let edge = sentence.edge.as_ref();
+        let edge = edge.map(|_| vec![0.0; sentence.node.len() * matrix]);
         Self {
             value: 0.0,
             node: vec![0.0; row],
@@ -149,11 +134,11 @@ impl Found {
     }
 }
 
-/// What [`AttributeRows`] are lent from: ends and entries.
+/// What [`AttributeRows`] are buffers from: ends and entries.
 type OwnedRows = (Vec<usize>, Vec<(u32, f64)>);
 
-/// The numbers of a case as they are lent.
-pub(super) struct Lent {
+/// The numbers of a sentence as they are buffers.
+pub(super) struct SentenceBuffers {
     transitions: Transitions,
     lattice: Lattice,
     node: Vec<f64>,
@@ -162,20 +147,22 @@ pub(super) struct Lent {
     rows: [OwnedRows; 2],
 }
 
-impl Lent {
-    pub(super) fn new(case: &Case, in_log_space: bool) -> Self {
+impl SentenceBuffers {
+    pub(super) fn new(sentence: &TestSentence, in_log_space: bool) -> Self {
         let pad = |row: &Vec<f64>| {
             let mut row = row.clone();
-            row.resize(padded(case.chain.labels), 1e30);
+            row.resize(padded(sentence.chain.labels), 1e30);
             row
         };
-        let transitions = case.chain.transitions();
+        let transitions = sentence.chain.transitions();
         let mut lattice = Lattice::default();
-        case.chain.scores(f64::NAN, |scores| match in_log_space {
-            true => lattice.forward_backward_in_log_space(&transitions, scores),
-            false => lattice.forward_backward(&transitions, scores),
-        });
-        let rows = [&case.node_attributes, &case.edge_attributes].map(|attributes| {
+        sentence
+            .chain
+            .scores(f64::NAN, |scores| match in_log_space {
+                true => lattice.forward_backward_in_log_space(&transitions, scores),
+                false => lattice.forward_backward(&transitions, scores),
+            });
+        let rows = [&sentence.node_attributes, &sentence.edge_attributes].map(|attributes| {
             let mut end = 0;
             let ends = attributes.iter().map(|row| {
                 end += row.len();
@@ -186,9 +173,9 @@ impl Lent {
         Self {
             transitions,
             lattice,
-            node: case.node.iter().flat_map(pad).collect(),
-            trans: case.trans.iter().flat_map(pad).collect(),
-            edge: case.edge.as_ref().map(|edge| {
+            node: sentence.node.iter().flat_map(pad).collect(),
+            trans: sentence.trans.iter().flat_map(pad).collect(),
+            edge: sentence.edge.as_ref().map(|edge| {
                 let rows = edge.iter().flatten();
                 rows.flat_map(pad).collect()
             }),
@@ -196,14 +183,14 @@ impl Lent {
         }
     }
 
-    pub(super) fn shared(&self) -> ChainContext<'_> {
+    pub(super) fn context(&self) -> ChainContext<'_> {
         ChainContext {
             transitions: &self.transitions,
             variance: &self.trans,
         }
     }
 
-    pub(super) fn sentence(&self, weight: f64) -> SentenceInput<'_> {
+    pub(super) fn input(&self, weight: f64) -> SentenceInput<'_> {
         let [node, edge] = self
             .rows
             .each_ref()
@@ -217,34 +204,42 @@ impl Lent {
         }
     }
 
-    /// Runs an engine on one sentence; what it finds is added to `found`.
-    fn run(&self, engine: &mut dyn Regularizer, weight: f64, found: &mut Found) {
-        engine.begin(self.shared());
+    /// Runs an engine on the sentence and adds its results to `result`.
+    fn run(&self, engine: &mut dyn Regularizer, weight: f64, result: &mut ValueAndGradient) {
+        engine.begin(self.context());
         let out = Derivatives {
-            node: &mut found.node,
-            edge: found.edge.as_deref_mut(),
-            node_variance: &mut found.node_variance,
-            edge_variance: found.edge_variance.as_deref_mut(),
+            node: &mut result.node,
+            edge: result.edge.as_deref_mut(),
+            node_variance: &mut result.node_variance,
+            edge_variance: result.edge_variance.as_deref_mut(),
         };
-        found.value += engine.regularize(self.shared(), self.sentence(weight), out);
+        result.value += engine.regularize(self.context(), self.input(weight), out);
         let out = ChainDerivatives {
-            scores: &mut found.trans,
-            variance: &mut found.trans_variance,
+            scores: &mut result.trans,
+            variance: &mut result.trans_variance,
         };
-        engine.finish(self.shared(), out);
+        engine.finish(self.context(), out);
     }
 }
 
 /// What an engine finds.
-fn find(case: &Case, engine: Engine) -> Found {
-    let mut found = Found::zeros(case);
-    Lent::new(case, false).run(&mut *engine.regularizer(), case.weight, &mut found);
-    found
+fn evaluate(sentence: &TestSentence, engine: Engine) -> ValueAndGradient {
+    let mut result = ValueAndGradient::zeros(sentence);
+    SentenceBuffers::new(sentence, false).run(
+        &mut *engine.regularizer(),
+        sentence.weight,
+        &mut result,
+    );
+    result
 }
 
-/// The gradient by the weights of features: from derivatives by scores, as a caller has it.
-fn through_features(case: &Case, found: &Found) -> (Vec<Vec<f64>>, Vec<Vec<f64>>) {
-    let stride = padded(case.chain.labels);
+/// Computes the gradient with respect to feature weights from derivatives with respect to scores,
+/// as a caller does.
+fn feature_gradient(
+    sentence: &TestSentence,
+    result: &ValueAndGradient,
+) -> (Vec<Vec<f64>>, Vec<Vec<f64>>) {
+    let stride = padded(sentence.chain.labels);
     let map = |attributes: &Attributes, derivatives: &[f64], size: usize| {
         let mut gradient = vec![vec![0.0; size]; 8];
         for (row, from) in attributes.iter().zip(derivatives.chunks_exact(size)) {
@@ -255,36 +250,40 @@ fn through_features(case: &Case, found: &Found) -> (Vec<Vec<f64>>, Vec<Vec<f64>>
         }
         gradient
     };
-    let node = map(&case.node_attributes, &found.node, stride);
-    let edge = match (&found.edge, case.chain.order) {
-        (Some(edge), Order::One) => map(&case.edge_attributes, edge, case.chain.labels * stride),
+    let node = map(&sentence.node_attributes, &result.node, stride);
+    let edge = match (&result.edge, sentence.chain.order) {
+        (Some(edge), Order::One) => map(
+            &sentence.edge_attributes,
+            edge,
+            sentence.chain.labels * stride,
+        ),
         _ => Vec::new(),
     };
     (node, edge)
 }
 
 #[track_caller]
-fn assert_all_close(found: &[f64], expected: &[f64], tolerance: f64) {
-    assert_eq!(found.len(), expected.len());
-    for (i, (found, expected)) in found.iter().zip(expected).enumerate() {
-        let error = (found - expected).abs();
+fn assert_all_close(result: &[f64], expected: &[f64], tolerance: f64) {
+    assert_eq!(result.len(), expected.len());
+    for (i, (result, expected)) in result.iter().zip(expected).enumerate() {
+        let error = (result - expected).abs();
         assert!(
             error <= tolerance,
-            "number {i}: found {found}, expected {expected}"
+            "number {i}: result {result}, expected {expected}"
         );
     }
 }
 
 #[track_caller]
-fn assert_agrees(found: &Found, expected: &Found, tolerance: f64) {
-    assert_all_close(&[found.value], &[expected.value], tolerance);
-    assert_all_close(&found.node, &expected.node, tolerance);
-    assert_all_close(&found.trans, &expected.trans, tolerance);
-    let (edge, other) = (found.edge.as_ref(), expected.edge.as_ref());
+fn assert_agrees(result: &ValueAndGradient, expected: &ValueAndGradient, tolerance: f64) {
+    assert_all_close(&[result.value], &[expected.value], tolerance);
+    assert_all_close(&result.node, &expected.node, tolerance);
+    assert_all_close(&result.trans, &expected.trans, tolerance);
+    let (edge, other) = (result.edge.as_ref(), expected.edge.as_ref());
     assert_all_close(
         edge.map_or(&[], |edge| edge),
         other.map_or(&[], |edge| edge),
         tolerance,
     );
-    assert_all_close(&found.variances(), &expected.variances(), tolerance);
+    assert_all_close(&result.variances(), &expected.variances(), tolerance);
 }

@@ -18,44 +18,45 @@ const END: usize = START + LABELS;
 const SIZE: usize = END + LABELS;
 
 impl Weights {
-    /// The case with the scores and variances of these weights: V = ρ Σ g²θ².
-    fn case(&self, attributes: &Case) -> Case {
+    /// The sentence with the scores and variances of these weights: V = ρ Σ g²θ².
+    fn sentence(&self, attributes: &TestSentence) -> TestSentence {
         let w = &self.0;
-        let mut case = attributes.clone();
+        let mut sentence = attributes.clone();
         let mut variance = attributes.clone();
         for t in 0..TOKENS {
             for b in 0..LABELS {
-                let node = case.node_attributes[t].iter();
+                let node = sentence.node_attributes[t].iter();
                 let terms = node.map(|&(j, g)| g * w[j as usize * LABELS + b]);
                 let terms: Vec<f64> = terms.collect();
-                case.chain.node[t][b] = terms.iter().sum();
+                sentence.chain.node[t][b] = terms.iter().sum();
                 variance.node[t][b] = RHO * terms.iter().map(|x| x * x).sum::<f64>();
                 for a in 0..LABELS {
-                    let edge = case.edge_attributes[t].iter();
+                    let edge = sentence.edge_attributes[t].iter();
                     let at = |e: u32| EDGE + (e as usize * LABELS + a) * LABELS + b;
                     let terms: Vec<f64> = edge.map(|&(e, h)| h * w[at(e)]).collect();
-                    case.chain.edge.as_mut().unwrap()[t][a][b] = terms.iter().sum();
+                    sentence.chain.edge.as_mut().unwrap()[t][a][b] = terms.iter().sum();
                     variance.edge.as_mut().unwrap()[t][a][b] =
                         RHO * terms.iter().map(|x| x * x).sum::<f64>();
                 }
             }
         }
         for b in 0..LABELS {
-            (case.chain.start[b], case.chain.end[b]) = (w[START + b], w[END + b]);
+            (sentence.chain.start[b], sentence.chain.end[b]) = (w[START + b], w[END + b]);
             variance.node[0][b] += RHO * w[START + b].powi(2);
             variance.node[TOKENS - 1][b] += RHO * w[END + b].powi(2);
             for a in 0..LABELS {
                 let trans = w[TRANS + a * LABELS + b];
-                case.chain.trans[a][b] = trans;
+                sentence.chain.trans[a][b] = trans;
                 variance.trans[a][b] = RHO * trans * trans;
             }
         }
-        (case.node, case.trans, case.edge) = (variance.node, variance.trans, variance.edge);
-        case
+        (sentence.node, sentence.trans, sentence.edge) =
+            (variance.node, variance.trans, variance.edge);
+        sentence
     }
 
     /// The gradient by the weights from derivatives by scores and variances.
-    fn gradient(&self, case: &Case, found: &Found) -> Vec<f64> {
+    fn gradient(&self, sentence: &TestSentence, found: &ValueAndGradient) -> Vec<f64> {
         let (w, stride) = (&self.0, padded(LABELS));
         let mut gradient = vec![0.0; SIZE];
         let mut add = |at: usize, g: f64, d: f64, dv: f64| {
@@ -76,13 +77,13 @@ impl Weights {
             }
             for t in 0..TOKENS {
                 let from = t * stride + b;
-                for &(j, g) in &case.node_attributes[t] {
+                for &(j, g) in &sentence.node_attributes[t] {
                     let at = j as usize * LABELS + b;
                     add(at, g, found.node[from], found.node_variance[from]);
                 }
                 for a in 0..LABELS {
                     let from = (t * LABELS + a) * stride + b;
-                    for &(e, h) in &case.edge_attributes[t] {
+                    for &(e, h) in &sentence.edge_attributes[t] {
                         let at = EDGE + (e as usize * LABELS + a) * LABELS + b;
                         add(at, h, edge[from], edge_variance[from]);
                     }
@@ -94,21 +95,21 @@ impl Weights {
 }
 
 /// Attributes, some of which fire once and some with values other than 1; and weights.
-fn model() -> (Case, Weights) {
-    let mut numbers = Numbers(13);
-    let case = Case::new(TOKENS, LABELS, &mut numbers).with_edges(&mut numbers);
+fn model() -> (TestSentence, Weights) {
+    let mut numbers = Lcg(13);
+    let sentence = TestSentence::new(TOKENS, LABELS, &mut numbers).with_edges(&mut numbers);
     let weights = (0..SIZE).map(|_| numbers.next()).collect();
-    (case, Weights(weights))
+    (sentence, Weights(weights))
 }
 
-fn assert_is_gradient_of_value(gradient: &[f64], attributes: &Case, weights: &Weights) {
+fn assert_is_gradient_of_value(gradient: &[f64], attributes: &TestSentence, weights: &Weights) {
     let h = 1e-5;
     assert_eq!(gradient.len(), SIZE);
     for (i, found) in gradient.iter().enumerate() {
         let value = |h: f64| {
             let mut weights = Weights(weights.0.clone());
             weights.0[i] += h;
-            Paths::new(&weights.case(attributes)).value()
+            Paths::new(&weights.sentence(attributes)).value()
         };
         let expected = (value(h) - value(-h)) / (2.0 * h);
         assert_all_close(&[*found], &[expected], 1e-8);
@@ -118,36 +119,36 @@ fn assert_is_gradient_of_value(gradient: &[f64], attributes: &Case, weights: &We
 #[test]
 fn adjoint_gives_the_derivatives_by_weights() {
     let (attributes, weights) = model();
-    let case = weights.case(&attributes);
-    let gradient = weights.gradient(&case, &find(&case, Engine::Adjoint));
+    let sentence = weights.sentence(&attributes);
+    let gradient = weights.gradient(&sentence, &evaluate(&sentence, Engine::Adjoint));
     assert_is_gradient_of_value(&gradient, &attributes, &weights);
 }
 
 #[test]
 fn message_gives_the_derivatives_by_weights() {
     let (attributes, weights) = model();
-    let case = weights.case(&attributes);
+    let sentence = weights.sentence(&attributes);
     for collapse in [false, true] {
         // Boundary weights are attributes of the first and last token.
-        let mut lent = case.clone();
-        lent.node_attributes[0].push((100, 1.0));
-        lent.node_attributes[TOKENS - 1].push((101, 1.0));
+        let mut buffers = sentence.clone();
+        buffers.node_attributes[0].push((100, 1.0));
+        buffers.node_attributes[TOKENS - 1].push((101, 1.0));
         let mut engine = Message::new(collapse);
-        let mut found = Found::zeros(&case);
-        Lent::new(&lent, false).run(&mut engine, 1.0, &mut found);
-        let mut gradient = weights.gradient(&case, &found); // the direct part, and transitions
+        let mut found = ValueAndGradient::zeros(&sentence);
+        SentenceBuffers::new(&buffers, false).run(&mut engine, 1.0, &mut found);
+        let mut gradient = weights.gradient(&sentence, &found); // the direct part, and transitions
         for (column, row) in engine.feature_gradient().unwrap().node() {
             let at = match column {
                 100 => START,
                 101 => END,
                 column => column as usize * LABELS,
             };
-            pairs::add(&mut gradient[at..at + LABELS], &row[..LABELS], 1.0);
+            add_scaled(&mut gradient[at..at + LABELS], &row[..LABELS], 1.0);
         }
         for (column, matrix) in engine.feature_gradient().unwrap().edge() {
             for (a, row) in matrix.chunks_exact(padded(LABELS)).enumerate() {
                 let at = EDGE + (column as usize * LABELS + a) * LABELS;
-                pairs::add(&mut gradient[at..at + LABELS], &row[..LABELS], 1.0);
+                add_scaled(&mut gradient[at..at + LABELS], &row[..LABELS], 1.0);
             }
         }
         assert_is_gradient_of_value(&gradient, &attributes, &weights);

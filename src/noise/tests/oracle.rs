@@ -1,7 +1,7 @@
 //! R and its derivatives by adding up paths. It is written to be seen to be right, and never made
 //! faster.
 
-use super::{Case, Found};
+use super::{TestSentence, ValueAndGradient};
 use crate::chain::{Order, padded};
 
 /// The local labels of a path at t: those of the edge to t, or of t alone where no edge leads.
@@ -11,28 +11,28 @@ enum Place {
     Edge(usize, usize),
 }
 
-/// All paths of a case with their probabilities.
+/// All paths of a sentence with their probabilities.
 pub struct Paths<'a> {
-    case: &'a Case,
+    sentence: &'a TestSentence,
     paths: Vec<(Vec<usize>, f64)>,
 }
 
 impl<'a> Paths<'a> {
-    pub fn new(case: &'a Case) -> Self {
-        let oracle = case.chain.enumerate();
+    pub fn new(sentence: &'a TestSentence) -> Self {
+        let oracle = sentence.chain.enumerate();
         let total = oracle.log_partition();
         let paths = oracle.paths.into_iter().map(|(path, score)| {
             let labels = path.iter().map(|y| y.index());
             (labels.collect(), (score - total).exp())
         });
         Self {
-            case,
+            sentence,
             paths: paths.collect(),
         }
     }
 
     fn place(&self, path: &[usize], t: usize) -> Place {
-        if t == 0 || self.case.chain.order == Order::Zero {
+        if t == 0 || self.sentence.chain.order == Order::Zero {
             Place::Node(path[t])
         } else {
             Place::Edge(path[t - 1], path[t])
@@ -40,8 +40,8 @@ impl<'a> Paths<'a> {
     }
 
     fn places(&self, t: usize) -> Vec<Place> {
-        let labels = self.case.chain.labels;
-        if t == 0 || self.case.chain.order == Order::Zero {
+        let labels = self.sentence.chain.labels;
+        if t == 0 || self.sentence.chain.order == Order::Zero {
             return (0..labels).map(Place::Node).collect();
         }
         let pairs = (0..labels).flat_map(|a| (0..labels).map(move |b| Place::Edge(a, b)));
@@ -59,10 +59,14 @@ impl<'a> Paths<'a> {
 
     fn variance(&self, t: usize, place: Place) -> f64 {
         match place {
-            Place::Node(b) => self.case.node[t][b],
+            Place::Node(b) => self.sentence.node[t][b],
             Place::Edge(a, b) => {
-                let edge = self.case.edge.as_ref().map_or(0.0, |edge| edge[t][a][b]);
-                self.case.node[t][b] + self.case.trans[a][b] + edge
+                let edge = self
+                    .sentence
+                    .edge
+                    .as_ref()
+                    .map_or(0.0, |edge| edge[t][a][b]);
+                self.sentence.node[t][b] + self.sentence.trans[a][b] + edge
             }
         }
     }
@@ -70,7 +74,7 @@ impl<'a> Paths<'a> {
     /// R, without the weight.
     pub fn value(&self) -> f64 {
         let mut value = 0.0;
-        for t in 0..self.case.node.len() {
+        for t in 0..self.sentence.node.len() {
             for place in self.places(t) {
                 let mu = self.probability(t, place);
                 value += 0.5 * mu * (1.0 - mu) * self.variance(t, place);
@@ -80,10 +84,10 @@ impl<'a> Paths<'a> {
     }
 
     /// weight·R and its derivatives; of those by scores, what is within the radius.
-    pub fn derivatives(&self, radius: usize) -> Found {
-        let tokens = self.case.node.len();
-        let mut found = Found::zeros(self.case);
-        found.value = self.case.weight * self.value();
+    pub fn derivatives(&self, radius: usize) -> ValueAndGradient {
+        let tokens = self.sentence.node.len();
+        let mut found = ValueAndGradient::zeros(self.sentence);
+        found.value = self.sentence.weight * self.value();
         let mut deviations = Vec::new(); // [T][paths] w[t] − E[w[t]]
         for t in 0..tokens {
             let places = self.places(t).into_iter().map(|place| {
@@ -110,9 +114,9 @@ impl<'a> Paths<'a> {
         found
     }
 
-    fn add(&self, found: &mut Found, at: (usize, Place, bool), x: f64) {
+    fn add(&self, found: &mut ValueAndGradient, at: (usize, Place, bool), x: f64) {
         let (t, place, is_variance) = at;
-        let (labels, x) = (self.case.chain.labels, self.case.weight * x);
+        let (labels, x) = (self.sentence.chain.labels, self.sentence.weight * x);
         let stride = padded(labels);
         let (node, trans, edge) = if is_variance {
             let found = (&mut found.node_variance, &mut found.trans_variance);

@@ -1,91 +1,64 @@
-//! The attributes of one sentence, and which of them share their expectations (section 4.1).
+//! The active features of a sentence, collapsed by co-occurrence (section 4.1).
 //!
-//! Attributes that fire once in the sentence, and at the same token, have the same expectations, up
-//! to their values. So they are replaced by one *feature* of value 1, from whose derivative each
-//! takes its own. That is without loss, and in the paper it takes the number of active attributes
-//! per token from 20 to less than 5. Any other attribute is a feature by itself.
+//! Attributes that fire once in the sentence, at the same token, have the same expectations up to
+//! their values. So they are collapsed into one *feature* of value 1, and each derives its own
+//! gradient from that of the feature. This is exact; in the paper it reduces the number of active
+//! features per token from 20 to less than 5. Any other attribute is a feature of its own.
 
-/// The attributes of the tokens of a sentence. By default there are none.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Features<'a> {
-    /// Those that go with one label. Boundary weights are attributes of the first or last token.
-    pub node: AttributeRows<'a>,
-    /// Those that go with two labels, the bare transition excepted; those of the first token do not
-    /// count.
-    pub edge: AttributeRows<'a>,
-}
+use super::features::{AttributeRows, Features};
 
-/// A sparse matrix of attributes by token.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct AttributeRows<'a> {
-    /// Where each token's entries end, `[T]`; or nothing, where no token has any.
-    pub ends: &'a [usize],
-    /// Attribute and value, token by token.
-    pub entries: &'a [(u32, f64)],
-}
-
-impl<'a> AttributeRows<'a> {
-    /// The entries of a token; none where there are no rows.
-    fn row(&self, t: usize) -> &'a [(u32, f64)] {
-        if self.ends.is_empty() {
-            return &[];
-        }
-        let start = if t == 0 { 0 } else { self.ends[t - 1] };
-        &self.entries[start..self.ends[t]]
-    }
-}
-
-/// How many attributes the sentences had.
+/// The number of active attributes over a set of sentences.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ActiveCounts {
-    /// Tokens.
+    /// Number of tokens.
     pub tokens: u64,
-    /// Different attributes of each sentence, summed over sentences.
+    /// Number of distinct attributes per sentence, summed over sentences.
     pub attributes: u64,
-    /// The same after collapsing: those that expectations were computed of.
+    /// The same after collapsing: the features whose expectations are computed.
     pub collapsed: u64,
 }
 
 impl ActiveCounts {
-    /// Counts a sentence of so many tokens. O(n log n) for n entries.
+    /// Adds a sentence of `tokens` tokens. O(n log n) for n entries.
     ///
     /// # Panics
     ///
-    /// If there are rows, but not one for each token.
+    /// If `features` has rows, but not one for each token.
     pub fn add(&mut self, features: Features<'_>, tokens: usize) {
-        let mut active = Active::default();
+        let mut active = ActiveFeatures::default();
         for (rows, first) in [(features.node, 0), (features.edge, 1)] {
             active.set(rows, first, tokens, true);
             self.attributes += active.columns.len() as u64;
-            self.collapsed += active.features as u64;
+            self.collapsed += active.count as u64;
         }
         self.tokens += tokens as u64;
     }
 }
 
-/// The features of a sentence, of one kind.
+/// The active node or edge features of a sentence; a reusable workspace.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Active {
-    /// Different attributes, in ascending order, `[J]`.
+pub(super) struct ActiveFeatures {
+    /// Distinct attributes in ascending order, `[J]`.
     pub columns: Vec<u32>,
-    /// For each of them the feature it is part of, and its value in terms of that, `[J]`.
+    /// For each attribute, its feature and its value relative to that, `[J]`.
     pub members: Vec<(usize, f64)>,
     /// Number of features.
-    pub features: usize,
+    pub count: usize,
     entries: Vec<(usize, usize, f64)>, // token, feature, value
-    ends: Vec<usize>,                  // [T] in `entries`
+    ends: Vec<usize>,                  // [T] end of each token's entries
     sorted: Vec<(u32, usize, f64)>,    // attribute, token, value
-    collapsed: Vec<Option<usize>>,     // [T] the feature of what fires there alone
+    collapsed: Vec<Option<usize>>,     // [T] feature of the attributes that fire only there
 }
 
-impl Active {
-    /// Takes the attributes of the tokens `first..tokens`. O(n log n) for n entries.
+impl ActiveFeatures {
+    /// Sets the features from the attributes of the tokens `first..tokens`. O(n log n) for n
+    /// entries.
     pub fn set(&mut self, rows: AttributeRows<'_>, first: usize, tokens: usize, collapse: bool) {
         self.columns.clear();
         self.members.clear();
         self.entries.clear();
         self.sorted.clear();
-        self.features = 0;
+        self.count = 0;
         self.collapsed.clear();
         self.collapsed.resize(tokens, None);
         for t in first..tokens {
@@ -95,33 +68,33 @@ impl Active {
         }
         self.sorted
             .sort_unstable_by_key(|&(column, t, _)| (column, t));
-        for places in self.sorted.chunk_by(|x, y| x.0 == y.0) {
-            let member = match places {
+        for occurrences in self.sorted.chunk_by(|x, y| x.0 == y.0) {
+            let member = match occurrences {
                 &[(_, t, value)] if collapse => {
                     let feature = *self.collapsed[t].get_or_insert_with(|| {
-                        self.entries.push((t, self.features, 1.0));
-                        self.features += 1;
-                        self.features - 1
+                        self.entries.push((t, self.count, 1.0));
+                        self.count += 1;
+                        self.count - 1
                     });
                     (feature, value)
                 }
                 _ => {
-                    let feature = self.features;
-                    let entries = places.iter();
+                    let feature = self.count;
+                    let entries = occurrences.iter();
                     self.entries
                         .extend(entries.map(|&(_, t, value)| (t, feature, value)));
-                    self.features += 1;
+                    self.count += 1;
                     (feature, 1.0)
                 }
             };
-            self.columns.push(places[0].0);
+            self.columns.push(occurrences[0].0);
             self.members.push(member);
         }
-        self.index(tokens);
+        self.index_by_token(tokens);
     }
 
-    /// Sorts the entries by token.
-    fn index(&mut self, tokens: usize) {
+    /// Sorts the entries by token and sets their ends.
+    fn index_by_token(&mut self, tokens: usize) {
         self.entries
             .sort_unstable_by_key(|&(t, feature, _)| (t, feature));
         self.ends.clear();
@@ -132,7 +105,7 @@ impl Active {
         }
     }
 
-    /// The features of a token, with their values.
+    /// Iterates over the features of a token and their values.
     pub fn at(&self, t: usize) -> impl Iterator<Item = (usize, f64)> {
         let start = if t == 0 { 0 } else { self.ends[t - 1] };
         let entries = self.entries[start..self.ends[t]].iter();
@@ -158,13 +131,13 @@ mod tests {
         ],
     };
 
-    fn active(collapse: bool) -> Active {
-        let mut active = Active::default();
+    fn active(collapse: bool) -> ActiveFeatures {
+        let mut active = ActiveFeatures::default();
         active.set(ROWS, 0, 3, collapse);
         active
     }
 
-    fn features(active: &Active) -> Vec<Vec<(usize, f64)>> {
+    fn features(active: &ActiveFeatures) -> Vec<Vec<(usize, f64)>> {
         (0..3).map(|t| active.at(t).collect()).collect()
     }
 
@@ -176,7 +149,7 @@ mod tests {
             active.members,
             [(0, 1.0), (1, 0.5), (2, 1.0), (1, 1.0), (3, 1.0), (0, -3.0)]
         );
-        assert_eq!(active.features, 4);
+        assert_eq!(active.count, 4);
         let expected: [&[_]; 3] = [
             &[(1, 1.0), (2, 1.0)],
             &[(2, 2.0)],
@@ -188,7 +161,7 @@ mod tests {
     #[test]
     fn without_collapsing_every_attribute_is_a_feature() {
         let active = active(false);
-        assert_eq!((active.features, active.columns.len()), (6, 6));
+        assert_eq!((active.count, active.columns.len()), (6, 6));
         let members: Vec<_> = (0..6).map(|feature| (feature, 1.0)).collect();
         assert_eq!(active.members, members);
         assert_eq!(features(&active)[0], [(1, 0.5), (2, 1.0), (3, 1.0)]);
@@ -215,11 +188,11 @@ mod tests {
 
     #[test]
     fn tokens_before_the_first_do_not_count() {
-        let mut active = Active::default();
+        let mut active = ActiveFeatures::default();
         active.set(ROWS, 1, 3, true);
         assert_eq!(active.columns, [1, 4, 8, 9]);
         assert_eq!(active.at(0).count(), 0);
         active.set(AttributeRows::default(), 0, 3, true);
-        assert_eq!((active.features, active.at(2).count()), (0, 0));
+        assert_eq!((active.count, active.at(2).count()), (0, 0));
     }
 }

@@ -1,26 +1,27 @@
-//! How often each transition is expected: Σ_t p(y_{t−1} = a, y_t = b), the gradient of the
-//! log-partition in `trans`.
+//! Expected transition counts Σ_t p(y_{t−1} = a, y_t = b): the gradient of the log-partition
+//! function with respect to `trans`.
 
 use super::lattice::{Lattice, Mode};
-use super::products::add_outer;
+use super::products::add_outer_products;
+use super::scores::add;
 use super::transitions::Transitions;
 use crate::simd::{self, Kernel};
 
 /// Sums of edge marginals over the tokens of any number of sentences.
 ///
-/// Without edge scores the marginal is `α[t−1][a]·e[a][b]·v[t][b]` with an e that is the same for
-/// all tokens and sentences (symbols as in [`Lattice`]). So α·v is summed, one multiply-add per
-/// (t, a, b), and e multiplied in once, by [`EdgeSums::finish`]. Sentences with edge scores or in
-/// log space are summed apart, as marginals.
+/// Without edge scores the marginal is `α[t−1][a]·e[a][b]·v[t][b]`, where e is the same for all
+/// tokens and sentences (notation of [`Lattice`]). So the sum accumulates α·v, one multiply-add per
+/// (t, a, b), and [`EdgeSums::finish`] multiplies by e once. Sentences with edge scores or in log
+/// space are accumulated separately, as marginals.
 #[derive(Clone, Debug)]
 pub struct EdgeSums {
-    products: Vec<f64>,  // [K][S] Σ α·v, to be multiplied by e
+    products: Vec<f64>,  // [K][S] Σ α·v, not yet multiplied by e
     marginals: Vec<f64>, // [K][S] Σ μ
     scratch: Vec<f64>,   // [K][S]
 }
 
 impl EdgeSums {
-    /// Sums of nothing, for as many labels as `transitions` have.
+    /// Creates sums that are 0, for the labels of `transitions`.
     #[must_use]
     pub fn new(transitions: &Transitions) -> Self {
         let zeros = vec![0.0; transitions.labels() * transitions.stride()];
@@ -31,13 +32,13 @@ impl EdgeSums {
         }
     }
 
-    /// Starts again from nothing.
+    /// Resets the sums to 0.
     pub fn clear(&mut self) {
         self.products.fill(0.0);
         self.marginals.fill(0.0);
     }
 
-    /// Adds what `other` has summed, of other sentences under the same transitions.
+    /// Adds the sums of other sentences under the same transitions.
     ///
     /// # Panics
     ///
@@ -48,7 +49,7 @@ impl EdgeSums {
         add(&mut self.marginals, &other.marginals);
     }
 
-    /// Writes the sums to `out` `[K][S]`; `transitions` are those of all the sentences.
+    /// Writes the sums to `out` `[K][S]`. `transitions` must be those of all the sentences.
     ///
     /// # Panics
     ///
@@ -67,7 +68,7 @@ impl EdgeSums {
 impl Lattice {
     /// Adds Σ_t p(y_{t−1} = a, y_t = b) of the last sentence to `sums`.
     ///
-    /// O(TK²) multiply-adds; as many exponentials in log space.
+    /// O(TK²) multiply-adds; in log space as many exponentials.
     ///
     /// # Panics
     ///
@@ -83,7 +84,7 @@ impl Lattice {
             return;
         }
         if self.tokens > 1 {
-            simd::dispatch(Products {
+            simd::dispatch(AddEdgeProducts {
                 lattice: self,
                 sums: &mut sums.products,
             });
@@ -91,13 +92,13 @@ impl Lattice {
     }
 }
 
-/// Σ_t α[t−1][a]·v[t][b] of one sentence, added to `sums` `[K][S]`.
-struct Products<'a> {
+/// Adds Σ_t α[t−1][a]·v[t][b] of one sentence to `sums` `[K][S]`.
+struct AddEdgeProducts<'a> {
     lattice: &'a Lattice,
     sums: &'a mut [f64],
 }
 
-impl Kernel for Products<'_> {
+impl Kernel for AddEdgeProducts<'_> {
     type Output = ();
 
     #[inline(always)]
@@ -105,12 +106,6 @@ impl Kernel for Products<'_> {
         let Lattice { alpha, stride, .. } = self.lattice;
         let before = &alpha[..alpha.len() - stride];
         let after = &self.lattice.suffix[*stride..];
-        add_outer(*stride, before, after, self.sums);
-    }
-}
-
-fn add(sums: &mut [f64], terms: &[f64]) {
-    for (sum, term) in sums.iter_mut().zip(terms) {
-        *sum += term;
+        add_outer_products(*stride, before, after, self.sums);
     }
 }

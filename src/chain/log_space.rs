@@ -1,6 +1,6 @@
-//! Forward-backward in log space: the same quantities by their logarithms.
+//! Forward-backward in log space.
 //!
-//! With the symbols of [`Lattice`],
+//! In the notation of [`Lattice`],
 //!
 //! ```text
 //! log α[t][b] = log ψ[t][b] + log Σ_a exp(log α[t−1][a] + log e[t][a][b]) − log c[t]
@@ -8,16 +8,16 @@
 //! log v[t][b] = log ψ[t][b] + log β[t][b] − log c[t]
 //! ```
 //!
-//! No score is too far from another for it. It costs 2TK² exponentials, ten times what
-//! multiplications do and more, and is taken only where those could lose precision (`forward_backward.rs`).
-//! Dividing by c matters here too: it keeps the logarithms near 0, where numbers are dense, while
-//! the log-partition of a long sentence would leave them a precision of 10⁻⁹ or less.
+//! Scores may be arbitrarily far apart. It costs 2TK² exponentials, at least ten times as much as
+//! multiplications, and is used only where scaled exponentials could lose precision
+//! (`forward_backward.rs`). Dividing by c matters here too: it keeps the logarithms near 0, where
+//! doubles are dense; unscaled messages of a long sentence would have a precision of 10⁻⁹ or worse.
 
 use super::lattice::{Lattice, Mode};
 use super::transitions::Transitions;
 use crate::math::log_sum_exp;
 
-/// Order 1, O(TK²). Expects log ψ and log e in the lattice.
+/// Runs forward-backward at order 1, O(TK²). Expects log ψ and log e in the lattice.
 pub(super) fn forward_backward(lattice: &mut Lattice, transitions: &Transitions) {
     lattice.mode = Mode::Log;
     let mut scratch = std::mem::take(&mut lattice.scratch);

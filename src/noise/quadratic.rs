@@ -1,0 +1,140 @@
+//! The quadratic regularizer R (eq. 14): its value and the direct part of its gradient.
+//!
+//! ```text
+//! R = ½ Σ_{t,a,b} μ[t][a][b]·(1 − μ[t][a][b])·V[t][a][b]                                 (eq. 14)
+//! ```
+//!
+//! with the edge marginals μ, at t = 0 the node marginals p, and the score variances
+//!
+//! ```text
+//! V[t][a][b] = node_variance[t][b] + transition_variance[a][b] + edge_variance[t][a][b]
+//! V[0][b] = node_variance[0][b]
+//! ```
+//!
+//! The *direct* part of the gradient goes through V, which is linear in its three terms:
+//!
+//! ```text
+//! ∂R/∂V[t][a][b] = ½ μ[t][a][b]·(1 − μ[t][a][b])
+//! ```
+//!
+//! The *indirect* part goes through μ. This file provides its weights; the engines do the rest:
+//!
+//! ```text
+//! w[t][a][b] = ∂R/∂μ[t][a][b] = ½ (1 − 2μ[t][a][b])·V[t][a][b]            M = μ·w
+//! ```
+//!
+//! At order 0 tokens are independent and R is eq. 8 summed over tokens, ½ Σ_{t,b} p·(1 − p)·V.
+
+use super::edge_matrices::{EdgeMatrices, add_node_covariance};
+use super::regularizer::{ChainContext, Derivatives, SentenceInput};
+use super::vector::add_scaled;
+use crate::chain::Order;
+
+impl EdgeMatrices {
+    /// Starts a batch of sentences: checks the shapes and clears the sums.
+    pub fn begin(&mut self, context: ChainContext<'_>) {
+        if context.transitions.order() == Order::One {
+            let size = context.transitions.labels() * context.transitions.stride();
+            assert_eq!(context.variance.len(), size, "variances are [K][S]");
+        }
+        self.reset(context.transitions);
+    }
+
+    /// Sets μ, V and M for the edges into t ≥ 1. O(K²).
+    pub fn set_quadratic(
+        &mut self,
+        context: ChainContext<'_>,
+        sentence: SentenceInput<'_>,
+        t: usize,
+    ) {
+        let stride = context.transitions.stride();
+        sentence
+            .lattice
+            .edge_marginals(context.transitions, t, &mut self.marginals);
+        let node = &sentence.node_variance[t * stride..][..stride];
+        let rows = self.variance.chunks_exact_mut(stride);
+        for (row, transitions) in rows.zip(context.variance.chunks_exact(stride)) {
+            for ((v, node), transition) in row.iter_mut().zip(node).zip(transitions) {
+                *v = node + transition;
+            }
+        }
+        if let Some(edge) = sentence.edge_variance {
+            let size = self.variance.len();
+            add_scaled(&mut self.variance, &edge[t * size..][..size], 1.0);
+        }
+        let from = self.marginals.iter().zip(&self.variance);
+        for (x, (mu, v)) in self.weighted.iter_mut().zip(from) {
+            *x = mu * (0.5 - mu) * v;
+        }
+    }
+
+    /// Returns the contribution of the edges into t to weight·R, and adds that to ∂R/∂V.
+    pub fn add_edge_value(&mut self, weight: f64, t: usize, out: &mut Derivatives<'_>) -> f64 {
+        let (size, stride) = (self.marginals.len(), self.stride());
+        let node = &mut out.node_variance[t * stride..][..stride];
+        let mut total = 0.0;
+        for (a, row) in self.marginals.chunks_exact(stride).enumerate() {
+            let variance = &self.variance[a * stride..][..stride];
+            let sums = &mut self.variance_sums[a * stride..][..stride];
+            for (((mu, v), sum), node) in row.iter().zip(variance).zip(sums).zip(&mut *node) {
+                let derivative = weight * (0.5 * mu * (1.0 - mu));
+                *sum += derivative;
+                *node += derivative;
+                total += derivative * v;
+            }
+        }
+        if let Some(edge) = out.edge_variance.as_deref_mut() {
+            let edge = &mut edge[t * size..][..size];
+            for (x, mu) in edge.iter_mut().zip(&self.marginals) {
+                *x += weight * (0.5 * mu * (1.0 - mu));
+            }
+        }
+        total
+    }
+}
+
+/// Writes w\[t\]\[b\] = ½ (1 − 2p)·V of a token without incoming edges to `w` `[S]`.
+pub(super) fn node_weights(sentence: SentenceInput<'_>, t: usize, w: &mut [f64]) {
+    let row = t * w.len()..(t + 1) * w.len();
+    let marginals = &sentence.lattice.node_marginals()[row.clone()];
+    let variance = &sentence.node_variance[row];
+    for ((w, p), v) in w.iter_mut().zip(marginals).zip(variance) {
+        *w = (0.5 - p) * v;
+    }
+}
+
+/// Returns the contribution ½ weight·Σ_b p·(1 − p)·V of a token without incoming edges to weight·R,
+/// and adds that to ∂R/∂V; sets `w` like [`node_weights`].
+pub(super) fn add_node_value(
+    sentence: SentenceInput<'_>,
+    t: usize,
+    w: &mut [f64],
+    out: &mut Derivatives<'_>,
+) -> f64 {
+    node_weights(sentence, t, w);
+    let row = t * w.len()..(t + 1) * w.len();
+    let marginals = &sentence.lattice.node_marginals()[row.clone()];
+    let variance = &sentence.node_variance[row.clone()];
+    let out = &mut out.node_variance[row];
+    let mut total = 0.0;
+    for ((out, p), v) in out.iter_mut().zip(marginals).zip(variance) {
+        let derivative = sentence.weight * (0.5 * p * (1.0 - p));
+        *out += derivative;
+        total += derivative * v;
+    }
+    total
+}
+
+/// Order 0 (eq. 8 per token): returns weight·R and adds all derivatives.
+pub(super) fn independent_tokens(
+    sentence: SentenceInput<'_>,
+    row: &mut [f64],
+    out: &mut Derivatives<'_>,
+) -> f64 {
+    let values = (0..sentence.lattice.tokens()).map(|t| {
+        let value = add_node_value(sentence, t, row, out);
+        add_node_covariance(sentence.lattice, t, row, sentence.weight, out.node);
+        value
+    });
+    values.sum()
+}
