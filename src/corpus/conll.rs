@@ -1,100 +1,103 @@
-//! CoNLL: a token per line in columns, a blank line after each sentence.
+//! Parsing CoNLL: one token per line, in columns, and a blank line after each sentence.
 //!
-//! The first token line of a file settles its shape: with a tab in it, single tabs separate the
-//! cells, which may then hold spaces or nothing; without one, runs of blanks do. Every later line
-//! must have the same number of cells. `-DOCSTART-` lines are boundaries of their own; their cells
-//! are not counted, since many corpora give them fewer. (Those of a file without a token are dropped:
-//! nothing says then what its columns are.)
+//! The first token line of a file determines its dialect. If it contains a tab, cells are separated
+//! by single tabs, and may contain spaces or be empty; otherwise by runs of blanks. Every other
+//! line must have the same number of cells. `-DOCSTART-` lines are document boundaries; their cells
+//! are not counted, since many corpora give them fewer. (In a file without a token they are
+//! dropped, since its columns are unknown.)
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::lines::{Line, Lines};
-use super::reader::{Parse, ReadOptions};
-use super::{DOCUMENT_START, find_column, is_blank};
+use super::columns::{OUTSIDE, find_column, no_label_column};
+use super::lines::{InputLine, LineReader, is_blank};
+use super::parse::{ReadOptions, SentenceParser};
 use crate::error::Result;
 use crate::sentence::{Schema, Sentence};
 
-/// What the cells of a missing column of a `-DOCSTART-` line hold: as in the shared task of 2003.
+/// The first cell of a line that starts a new document.
+const DOCUMENT_START: &str = "-DOCSTART-";
+
+/// Fills the missing cells of a `-DOCSTART-` line, as in the CoNLL-2003 shared task.
 const FILLER: &str = "-X-";
 
-/// The label of a `-DOCSTART-` line that has none.
-const OUTSIDE: &str = "O";
-
-/// What the first token line settles for the rest of the file.
-struct Shape {
+/// What the first token line determines for the rest of the file.
+struct Dialect {
     schema: Arc<Schema>,
-    tabs: bool,
+    tabs: bool, // cells are separated by tabs, not by runs of blanks
 }
 
-/// Reads CoNLL.
-pub(super) struct Conll {
+/// Parses CoNLL.
+pub(super) struct ConllParser {
     options: ReadOptions,
-    shape: Option<Shape>,
-    open: Option<Sentence>,
+    dialect: Option<Dialect>,
+    current: Option<Sentence>,
     ready: VecDeque<Sentence>,
-    early: Vec<(u64, String)>, // -DOCSTART- lines that come before the shape is settled
+    early_boundaries: Vec<(u64, String)>, // -DOCSTART- lines before the first token
     comments: Vec<String>,
 }
 
-impl Conll {
+impl ConllParser {
     pub fn new(options: ReadOptions) -> Self {
         Self {
             options,
-            shape: None,
-            open: None,
+            dialect: None,
+            current: None,
             ready: VecDeque::new(),
-            early: Vec::new(),
+            early_boundaries: Vec::new(),
             comments: Vec::new(),
         }
     }
 
     /// Keeps a comment line.
-    fn comment(&mut self, line: &Line) {
-        match &mut self.open {
-            Some(open) => open
-                .layout
-                .extra_lines
-                .push((open.len(), line.text.to_owned())),
+    fn comment(&mut self, line: &InputLine) {
+        match &mut self.current {
+            Some(current) => {
+                let position = current.len();
+                let extra_lines = &mut current.layout.extra_lines;
+                extra_lines.push((position, line.text.to_owned()));
+            }
             None => self.comments.push(line.text.to_owned()),
         }
     }
 
-    /// Adds the token on `line` to the open sentence.
-    fn token(&mut self, line: &Line) -> Result<()> {
-        let shape = match self.shape.take() {
-            Some(shape) => shape,
-            None => settle(line, &self.options)?,
+    /// Parses the token on `line`.
+    fn token(&mut self, line: &InputLine) -> Result<()> {
+        let dialect = match self.dialect.take() {
+            Some(dialect) => dialect,
+            None => detect_dialect(line, &self.options)?,
         };
-        for (number, text) in self.early.drain(..) {
+        for (number, text) in self.early_boundaries.drain(..) {
             self.ready
-                .push_back(boundary(&text, line.file, number, &shape)?);
+                .push_back(boundary(&text, line.file, number, &dialect)?);
         }
-        let open = self.open.get_or_insert_with(|| {
-            let mut sentence = Sentence::new(shape.schema.clone(), line.file.clone());
+        let current = self.current.get_or_insert_with(|| {
+            let mut sentence = Sentence::new(dialect.schema.clone(), line.file.clone());
             sentence.layout.comments = std::mem::take(&mut self.comments);
             sentence
         });
-        let (tabs, t) = (shape.tabs, open.len());
-        self.shape = Some(shape);
+        let (tabs, t) = (dialect.tabs, current.len());
+        self.dialect = Some(dialect);
         if tabs {
-            open.push(line.text.split('\t'), line.number)?;
+            current.push(line.text.split('\t'), line.number)?;
         } else {
-            open.push(blanks(line.text), line.number)?;
+            current.push(split_blanks(line.text), line.number)?;
         }
-        if open.label(t).is_some_and(str::is_empty) {
-            return Err(line.fault("the label is empty; expected a label, such as O"));
+        if current.label(t).is_some_and(str::is_empty) {
+            return Err(line.error("the label is empty; expected a label, such as O"));
         }
         Ok(())
     }
 
-    /// Ends the open sentence at a `-DOCSTART-` line.
-    fn document(&mut self, line: &Line) -> Result<()> {
-        self.ready.extend(self.open.take());
-        match &self.shape {
-            None => self.early.push((line.number, line.text.to_owned())),
-            Some(shape) => {
-                let mut boundary = boundary(line.text, line.file, line.number, shape)?;
+    /// Ends the current sentence at a `-DOCSTART-` line.
+    fn document_start(&mut self, line: &InputLine) -> Result<()> {
+        self.ready.extend(self.current.take());
+        match &self.dialect {
+            None => self
+                .early_boundaries
+                .push((line.number, line.text.to_owned())),
+            Some(dialect) => {
+                let mut boundary = boundary(line.text, line.file, line.number, dialect)?;
                 boundary.layout.comments = std::mem::take(&mut self.comments);
                 self.ready.push_back(boundary);
             }
@@ -103,18 +106,18 @@ impl Conll {
     }
 }
 
-impl Parse for Conll {
-    fn next(&mut self, lines: &mut Lines) -> Result<Option<Sentence>> {
+impl SentenceParser for ConllParser {
+    fn next_sentence(&mut self, lines: &mut LineReader) -> Result<Option<Sentence>> {
         while self.ready.is_empty() {
             let Some(line) = lines.next_line()? else {
-                return Ok(self.open.take());
+                return Ok(self.current.take());
             };
             if is_blank(line.text) {
-                self.ready.extend(self.open.take());
+                self.ready.extend(self.current.take());
             } else if self.options.comments && line.text.starts_with('#') {
                 self.comment(&line);
-            } else if blanks(line.text).next() == Some(DOCUMENT_START) {
-                self.document(&line)?;
+            } else if split_blanks(line.text).next() == Some(DOCUMENT_START) {
+                self.document_start(&line)?;
             } else {
                 self.token(&line)?;
             }
@@ -123,67 +126,67 @@ impl Parse for Conll {
     }
 
     fn separator(&self) -> Option<char> {
-        let tabs = self.shape.as_ref()?.tabs;
+        let tabs = self.dialect.as_ref()?.tabs;
         Some(if tabs { '\t' } else { ' ' })
     }
 }
 
-/// The cells of a line separated by runs of blanks. White space beyond ASCII belongs to a cell.
-fn blanks(line: &str) -> impl Iterator<Item = &str> {
+/// Splits a line at runs of blanks. White space beyond ASCII is part of a cell.
+fn split_blanks(line: &str) -> impl Iterator<Item = &str> {
     line.split([' ', '\t']).filter(|cell| !cell.is_empty())
 }
 
-/// The sentence that stands for a `-DOCSTART-` line, brought to the columns of the file.
-fn boundary(text: &str, file: &Arc<str>, number: u64, shape: &Shape) -> Result<Sentence> {
-    let mut found: Vec<&str> = if shape.tabs {
+/// The sentence for a `-DOCSTART-` line, padded or truncated to the columns of the file.
+fn boundary(text: &str, file: &Arc<str>, number: u64, dialect: &Dialect) -> Result<Sentence> {
+    let mut cells: Vec<&str> = if dialect.tabs {
         text.split('\t').collect()
     } else {
-        blanks(text).collect()
+        split_blanks(text).collect()
     };
-    found.truncate(shape.schema.width());
-    for column in found.len()..shape.schema.width() {
-        let label = shape.schema.label() == Some(column);
-        found.push(if label { OUTSIDE } else { FILLER });
+    cells.truncate(dialect.schema.width());
+    for column in cells.len()..dialect.schema.width() {
+        let label = dialect.schema.label() == Some(column);
+        cells.push(if label { OUTSIDE } else { FILLER });
     }
-    let mut sentence = Sentence::new(shape.schema.clone(), file.clone());
-    sentence.push(found, number)?;
+    let mut sentence = Sentence::new(dialect.schema.clone(), file.clone());
+    sentence.push(cells, number)?;
     sentence.layout.document_start = true;
     Ok(sentence)
 }
 
-/// The shape of the file that has `line` as its first token.
-fn settle(line: &Line, options: &ReadOptions) -> Result<Shape> {
+/// Detects the dialect of the file whose first token is on `line`.
+fn detect_dialect(line: &InputLine, options: &ReadOptions) -> Result<Dialect> {
     let tabs = line.text.contains('\t');
-    let found = if tabs {
+    let width = if tabs {
         line.text.split('\t').count()
     } else {
-        blanks(line.text).count()
+        split_blanks(line.text).count()
     };
     let (names, label) = match &options.columns {
-        Some(names) => named(line, found, names, options)?,
-        None => unnamed(line, found, options)?,
+        Some(names) => named_columns(line, width, names, options)?,
+        None => default_columns(line, width, options)?,
     };
-    Ok(Shape {
+    Ok(Dialect {
         schema: Arc::new(Schema::new(names, label)?),
         tabs,
     })
 }
 
-/// Columns by the names that were given for them.
-fn named(
-    line: &Line,
-    found: usize,
+/// The columns of a file of `width` columns with the given names, and the label column.
+fn named_columns(
+    line: &InputLine,
+    width: usize,
     names: &[String],
     options: &ReadOptions,
 ) -> Result<(Vec<String>, Option<usize>)> {
     let label = label_column(line, names, options)?;
-    if found == names.len() {
-        // Of a file to be tagged the last column is the label only where that was said.
-        let told = !options.unlabeled || options.label.is_some();
-        return Ok((names.to_vec(), told.then_some(label)));
+    if width == names.len() {
+        // In a file to be tagged, the last column is not the label by default.
+        let labeled = !options.unlabeled || options.label.is_some();
+        return Ok((names.to_vec(), labeled.then_some(label)));
     }
     let last = label + 1 == names.len();
-    if options.unlabeled && last && found == label && found > 0 {
+    if options.unlabeled && last && width == label && width > 0 {
         return Ok((names[..label].to_vec(), None));
     }
     let or_fewer = if options.unlabeled && last && label > 0 {
@@ -191,57 +194,53 @@ fn named(
     } else {
         String::new()
     };
-    Err(line.fault(format!(
-        "expected {} columns ({}){or_fewer}, found {found}",
+    Err(line.error(format!(
+        "expected {} columns ({}){or_fewer}, found {width}",
         names.len(),
         names.join(" "),
     )))
 }
 
-/// Columns by default: `word`, the numbers of the middle ones, `label`.
-fn unnamed(
-    line: &Line,
-    found: usize,
+/// The default columns of a file of `width` columns, `word`, numbers and `label`, and the label
+/// column.
+fn default_columns(
+    line: &InputLine,
+    width: usize,
     options: &ReadOptions,
 ) -> Result<(Vec<String>, Option<usize>)> {
-    let mut names: Vec<String> = (0..found).map(|column| column.to_string()).collect();
+    let mut names: Vec<String> = (0..width).map(|column| column.to_string()).collect();
     if let Some(first) = names.first_mut() {
         "word".clone_into(first);
     }
     if options.unlabeled {
         return Ok((names, None));
     }
-    if found < 2 {
-        return Err(line.fault(format!(
-            "expected at least 2 columns (a word and its label), found {found}"
+    if width < 2 {
+        return Err(line.error(format!(
+            "expected at least 2 columns (a word and its label), found {width}"
         )));
     }
     let label = match options.label.as_deref() {
-        None | Some("label") => found - 1,
+        None | Some("label") => width - 1,
         Some(_) => label_column(line, &names, options)?,
     };
     "label".clone_into(&mut names[label]);
     Ok((names, Some(label)))
 }
 
-/// The label column among `names`: the one that was asked for, else the last.
-fn label_column(line: &Line, names: &[String], options: &ReadOptions) -> Result<usize> {
-    let found = match options.label.as_deref() {
+/// The position of the label column among `names`: the selected one, by default the last.
+fn label_column(line: &InputLine, names: &[String], options: &ReadOptions) -> Result<usize> {
+    let position = match options.label.as_deref() {
         None => names.len().checked_sub(1),
         Some(name) => find_column(names, name),
     };
-    found.ok_or_else(|| {
-        line.fault(format!(
-            "no column '{}' to take labels from; the columns are {}",
-            options.label.as_deref().unwrap_or_default(),
-            names.join(" ")
-        ))
-    })
+    position
+        .ok_or_else(|| no_label_column(line, options.label.as_deref().unwrap_or_default(), names))
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::corpus::reader::tests::{fault, options, sentences};
+    use crate::corpus::tests::{error, options, sentences};
     use crate::corpus::{Format, ReadOptions};
     use crate::sentence::Sentence;
 
@@ -276,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_of_blanks_separate_where_the_first_line_has_no_tab() {
+    fn runs_of_blanks_separate_cells_if_the_first_line_has_no_tab() {
         let read = read("a  NN   O \nb\t \u{a0} O\n");
         assert_eq!(rows(&read[0]), [["a", "NN", "O"], ["b", "\u{a0}", "O"]]);
         assert_eq!(read[0].schema().names(), ["word", "1", "label"]);
@@ -284,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn single_tabs_separate_where_the_first_line_has_one() {
+    fn single_tabs_separate_cells_if_the_first_line_has_one() {
         let read = read("New York\t\tB-LOC\n\tx\tO\n");
         assert_eq!(rows(&read[0]), [["New York", "", "B-LOC"], ["", "x", "O"]]);
     }
@@ -292,15 +291,15 @@ mod tests {
     #[test]
     fn a_ragged_row_is_an_error_with_its_line() {
         assert_eq!(
-            fault("a\tO\n\nb\n", &conll()),
+            error("a\tO\n\nb\n", &conll()),
             "x:3: expected 2 columns (word label), found 1"
         );
         assert_eq!(
-            fault("a\tO\t\nb\tO\n", &conll()),
+            error("a\tO\t\nb\tO\n", &conll()),
             "x:1: the label is empty; expected a label, such as O"
         );
         assert_eq!(
-            fault("a O\nNew York O\n", &conll()),
+            error("a O\nNew York O\n", &conll()),
             "x:2: expected 2 columns (word label), found 3"
         );
     }
@@ -308,7 +307,7 @@ mod tests {
     #[test]
     fn a_training_file_needs_two_columns() {
         assert_eq!(
-            fault("a\n", &conll()),
+            error("a\n", &conll()),
             "x:1: expected at least 2 columns (a word and its label), found 1"
         );
     }
@@ -339,25 +338,25 @@ mod tests {
             ..columns("word,ner")
         };
         assert_eq!(
-            fault("a O\n", &options),
+            error("a O\n", &options),
             "x:1: no column 'chunk' to take labels from; the columns are word ner"
         );
     }
 
     #[test]
-    fn named_columns_must_be_as_many_as_the_file_has() {
+    fn the_number_of_named_columns_must_match_the_file() {
         assert_eq!(
-            fault("a O\n", &columns("word,pos,ner")),
+            error("a O\n", &columns("word,pos,ner")),
             "x:1: expected 3 columns (word pos ner), found 2"
         );
         assert_eq!(
-            fault("a O\n", &columns("word,word")),
+            error("a O\n", &columns("word,word")),
             "two columns have the name 'word'"
         );
     }
 
     #[test]
-    fn the_label_column_may_lack_in_a_file_to_be_tagged() {
+    fn the_label_column_is_optional_in_a_file_to_be_tagged() {
         let options = ReadOptions {
             unlabeled: true,
             label: Some("ner".to_owned()),
@@ -369,7 +368,7 @@ mod tests {
         assert_eq!(without[0].schema().names(), ["word", "pos"]);
         assert_eq!(without[0].labels(), None);
         assert_eq!(
-            fault("a\n", &options),
+            error("a\n", &options),
             "x:1: expected 3 columns (word pos ner), or 2 without the label, found 1"
         );
     }
@@ -386,20 +385,20 @@ mod tests {
     }
 
     #[test]
-    fn a_label_column_in_the_middle_may_not_lack() {
+    fn a_label_column_in_the_middle_is_required() {
         let options = ReadOptions {
             unlabeled: true,
             label: Some("ner".to_owned()),
             ..columns("word,ner,note")
         };
         assert_eq!(
-            fault("a z\n", &options),
+            error("a z\n", &options),
             "x:1: expected 3 columns (word ner note), found 2"
         );
     }
 
     #[test]
-    fn a_file_to_be_tagged_may_be_words_alone() {
+    fn a_file_to_be_tagged_may_have_only_words() {
         let options = ReadOptions {
             unlabeled: true,
             ..conll()
@@ -411,10 +410,10 @@ mod tests {
     }
 
     #[test]
-    fn number_signs_are_tokens_unless_comments_are_asked_for() {
+    fn lines_with_number_signs_are_tokens_unless_comments_are_enabled() {
         let text = "# id 1\na O\n#b O\nc O\n# end\n\n# lost\n";
         assert_eq!(
-            fault(text, &conll()),
+            error(text, &conll()),
             "x:2: expected 3 columns (word 1 label), found 2"
         );
         let options = ReadOptions {
@@ -444,7 +443,7 @@ mod tests {
     }
 
     #[test]
-    fn a_document_start_may_have_fewer_or_more_cells() {
+    fn a_document_start_may_have_any_number_of_cells() {
         let read = read("-DOCSTART-\n-DOCSTART- (2) x y\na\tNN\tO\n\n-DOCSTART-\n");
         assert_eq!(read.len(), 4);
         assert_eq!(rows(&read[0]), [["-DOCSTART-", "-X-", "O"]]);

@@ -1,42 +1,42 @@
-//! CoNLL-U (<https://universaldependencies.org/format.html>): ten columns separated by tabs.
+//! Parsing CoNLL-U (<https://universaldependencies.org/format.html>): ten tab-separated columns.
 //!
-//! Comments, multiword tokens (`1-2`) and empty nodes (`3.1`) are no tokens to tag; they are kept
-//! with their places in the layout, so that a file can be given back to the byte.
+//! Comments, multiword tokens (`1-2`) and empty nodes (`3.1`) are not tagged. The layout keeps them
+//! with their positions, so that the output can reproduce the file byte for byte.
 
 use std::sync::Arc;
 
-use super::lines::{Line, Lines};
-use super::reader::{Parse, ReadOptions};
-use super::{CONLLU_COLUMNS, find_column, is_blank};
+use super::columns::{CONLLU_COLUMNS, find_column, no_label_column};
+use super::lines::{InputLine, LineReader, is_blank};
+use super::parse::{ReadOptions, SentenceParser};
 use crate::error::{Error, Place, Result};
 use crate::sentence::{Schema, Sentence};
 
-/// Which column holds the labels where nothing else is asked for.
+/// The default label column.
 const DEFAULT_LABEL: &str = "upos";
 
-/// The first cell of a line.
+/// A token ID: the first cell of a line.
 #[derive(Debug, PartialEq, Eq)]
-enum Id {
+enum TokenId {
     Word(usize),
     Range(usize, usize),
     Empty(usize),
 }
 
-/// The farthest word that a multiword token covers, and the line that says so.
+/// The last word that a multiword token covers, and the line of that token.
 #[derive(Clone, Copy, Default)]
-struct Reach {
+struct MultiwordEnd {
     word: usize,
     line: u64,
 }
 
-/// Reads CoNLL-U.
-pub(super) struct Conllu {
-    schema: Option<Arc<Schema>>, // unknown label column: an error at the first token
+/// Parses CoNLL-U.
+pub(super) struct ConlluParser {
+    schema: Option<Arc<Schema>>, // created at the first token, which can fail
     options: ReadOptions,
     comments: Vec<String>,
 }
 
-impl Conllu {
+impl ConlluParser {
     pub fn new(options: ReadOptions) -> Self {
         Self {
             schema: None,
@@ -45,18 +45,16 @@ impl Conllu {
         }
     }
 
-    fn schema(&mut self, line: &Line) -> Result<Arc<Schema>> {
+    /// Returns the columns, which an error in the options prevents at `line`.
+    fn schema(&mut self, line: &InputLine) -> Result<Arc<Schema>> {
         if let Some(schema) = &self.schema {
             return Ok(schema.clone());
         }
         let name = self.options.label.as_deref().unwrap_or(DEFAULT_LABEL);
         let label = find_column(&CONLLU_COLUMNS, name);
-        // What a file lacks that is to be tagged is the label of the model: no matter.
+        // A file to be tagged need not have the label of the model.
         if label.is_none() && !self.options.unlabeled {
-            return Err(line.fault(format!(
-                "no column '{name}' to take labels from; the columns are {}",
-                CONLLU_COLUMNS.join(" ")
-            )));
+            return Err(no_label_column(line, name, &CONLLU_COLUMNS));
         }
         let names = CONLLU_COLUMNS.map(str::to_owned).to_vec();
         let schema = Arc::new(Schema::new(names, label)?);
@@ -64,39 +62,44 @@ impl Conllu {
         Ok(schema)
     }
 
-    /// Adds a line that is neither blank nor a comment between sentences.
-    fn row(&mut self, line: &Line, sentence: &mut Sentence, reach: &mut Reach) -> Result<()> {
+    /// Parses a line inside a sentence.
+    fn row(
+        &mut self,
+        line: &InputLine,
+        sentence: &mut Sentence,
+        multiword_end: &mut MultiwordEnd,
+    ) -> Result<()> {
         if line.text.starts_with('#') {
-            keep(sentence, line);
+            keep_extra_line(sentence, line);
             return Ok(());
         }
         let cells = cells(line)?;
         let last = sentence.len();
-        match id(line, cells[0])? {
-            Id::Word(word) if word == last + 1 => sentence.push(cells, line.number)?,
-            Id::Word(word) => {
-                return Err(line.fault(format!(
+        match parse_id(line, cells[0])? {
+            TokenId::Word(word) if word == last + 1 => sentence.push(cells, line.number)?,
+            TokenId::Word(word) => {
+                return Err(line.error(format!(
                     "expected the word {}, found {word} (is a blank line missing or too many?)",
                     last + 1
                 )));
             }
-            Id::Range(first, end) if first == last + 1 && end >= first => {
-                *reach = Reach {
-                    word: end.max(reach.word),
+            TokenId::Range(first, end) if first == last + 1 && end >= first => {
+                *multiword_end = MultiwordEnd {
+                    word: end.max(multiword_end.word),
                     line: line.number,
                 };
-                keep(sentence, line);
+                keep_extra_line(sentence, line);
             }
-            Id::Range(..) => {
-                return Err(line.fault(format!(
+            TokenId::Range(..) => {
+                return Err(line.error(format!(
                     "the multiword token {} must stand before its first word; the next word is {}",
                     cells[0],
                     last + 1
                 )));
             }
-            Id::Empty(after) if after == last => keep(sentence, line),
-            Id::Empty(_) => {
-                return Err(line.fault(format!(
+            TokenId::Empty(after) if after == last => keep_extra_line(sentence, line),
+            TokenId::Empty(_) => {
+                return Err(line.error(format!(
                     "the empty node {} must stand after its word; the last word is {last}",
                     cells[0]
                 )));
@@ -106,49 +109,50 @@ impl Conllu {
     }
 }
 
-impl Parse for Conllu {
-    fn next(&mut self, lines: &mut Lines) -> Result<Option<Sentence>> {
-        let mut open: Option<Sentence> = None;
-        let mut reach = Reach::default();
+impl SentenceParser for ConlluParser {
+    fn next_sentence(&mut self, lines: &mut LineReader) -> Result<Option<Sentence>> {
+        let mut current: Option<Sentence> = None;
+        let mut multiword_end = MultiwordEnd::default();
         while let Some(line) = lines.next_line()? {
             if is_blank(line.text) {
-                if open.is_some() {
+                if current.is_some() {
                     break;
                 }
                 continue;
             }
-            if line.text.starts_with('#') && open.is_none() {
+            if line.text.starts_with('#') && current.is_none() {
                 self.comments.push(line.text.to_owned());
                 continue;
             }
-            if open.is_none() {
+            if current.is_none() {
                 let mut sentence = Sentence::new(self.schema(&line)?, line.file.clone());
                 sentence.layout.comments = std::mem::take(&mut self.comments);
-                open = Some(sentence);
+                current = Some(sentence);
             }
-            if let Some(sentence) = &mut open {
-                self.row(&line, sentence, &mut reach)?;
+            if let Some(sentence) = &mut current {
+                self.row(&line, sentence, &mut multiword_end)?;
             }
         }
-        if let Some(sentence) = &open {
-            complete(sentence, reach, lines.number())?;
+        if let Some(sentence) = &current {
+            check_complete(sentence, multiword_end, lines.number())?;
         }
-        Ok(open)
+        Ok(current)
     }
 }
 
-/// Checks at `line`, the end of a sentence, that it has words, and all that it promised.
-fn complete(sentence: &Sentence, reach: Reach, line: u64) -> Result<()> {
-    let fault = |line, message| Err(Error::input(Place::line(&**sentence.file(), line), message));
+/// Checks at `line`, the end of a sentence, that it has words, and all those of its multiword
+/// tokens.
+fn check_complete(sentence: &Sentence, multiword_end: MultiwordEnd, line: u64) -> Result<()> {
+    let error = |line, message| Err(Error::input(Place::line(&**sentence.file(), line), message));
     if sentence.is_empty() {
-        return fault(line, "the sentence ends without a word".to_owned());
+        return error(line, "the sentence ends without a word".to_owned());
     }
-    if reach.word > sentence.len() {
-        return fault(
-            reach.line,
+    if multiword_end.word > sentence.len() {
+        return error(
+            multiword_end.line,
             format!(
                 "the multiword token goes up to word {}, but the sentence ends at word {}",
-                reach.word,
+                multiword_end.word,
                 sentence.len()
             ),
         );
@@ -156,29 +160,29 @@ fn complete(sentence: &Sentence, reach: Reach, line: u64) -> Result<()> {
     Ok(())
 }
 
-/// Keeps a line that is no word, with the word that it stands before.
-fn keep(sentence: &mut Sentence, line: &Line) {
+/// Keeps a line that is not a word, with the position of the next word.
+fn keep_extra_line(sentence: &mut Sentence, line: &InputLine) {
     let t = sentence.len();
     sentence.layout.extra_lines.push((t, line.text.to_owned()));
 }
 
-/// The ten cells of a line.
-fn cells<'a>(line: &Line<'a>) -> Result<[&'a str; 10]> {
+/// Splits a line into its ten cells.
+fn cells<'a>(line: &InputLine<'a>) -> Result<[&'a str; 10]> {
     let mut cells = [""; 10];
     let mut found = 0;
     for cell in line.text.split('\t') {
-        if let Some(place) = cells.get_mut(found) {
-            *place = cell;
+        if let Some(slot) = cells.get_mut(found) {
+            *slot = cell;
         }
         found += 1;
     }
     if found != cells.len() {
-        return Err(line.fault(format!(
+        return Err(line.error(format!(
             "expected 10 columns separated by tabs, found {found}"
         )));
     }
     if let Some(column) = cells.iter().position(|cell| cell.is_empty()) {
-        return Err(line.fault(format!(
+        return Err(line.error(format!(
             "the column '{}' is empty; expected '_' where there is no value",
             CONLLU_COLUMNS[column]
         )));
@@ -186,7 +190,8 @@ fn cells<'a>(line: &Line<'a>) -> Result<[&'a str; 10]> {
     Ok(cells)
 }
 
-fn id(line: &Line, cell: &str) -> Result<Id> {
+/// Parses a token ID.
+fn parse_id(line: &InputLine, cell: &str) -> Result<TokenId> {
     let number = |digits: &str| {
         let plain = digits.bytes().all(|b| b.is_ascii_digit());
         plain.then(|| digits.parse::<usize>().ok()).flatten()
@@ -194,16 +199,16 @@ fn id(line: &Line, cell: &str) -> Result<Id> {
     let id = if let Some((first, end)) = cell.split_once('-') {
         number(first)
             .zip(number(end))
-            .map(|(first, end)| Id::Range(first, end))
+            .map(|(first, end)| TokenId::Range(first, end))
     } else if let Some((after, nth)) = cell.split_once('.') {
         number(after)
             .zip(number(nth))
-            .map(|(after, _)| Id::Empty(after))
+            .map(|(after, _)| TokenId::Empty(after))
     } else {
-        number(cell).map(Id::Word)
+        number(cell).map(TokenId::Word)
     };
     id.ok_or_else(|| {
-        line.fault(format!(
+        line.error(format!(
             "id '{cell}'; expected a number, a range such as 1-2 or an empty node such as 3.1"
         ))
     })
@@ -211,7 +216,7 @@ fn id(line: &Line, cell: &str) -> Result<Id> {
 
 #[cfg(test)]
 mod tests {
-    use crate::corpus::reader::tests::{fault, options, sentences};
+    use crate::corpus::tests::{error, options, sentences};
     use crate::corpus::{Format, ReadOptions};
 
     fn conllu() -> ReadOptions {
@@ -229,13 +234,13 @@ mod tests {
         format!("{id}\tform{id}\t_\tNOUN\tNN\tA=b\t0\troot\t_\t_\n")
     }
 
-    fn error(ids: &[&str]) -> String {
+    fn error_of_ids(ids: &[&str]) -> String {
         let text: String = ids.iter().map(|id| row(id)).collect();
-        fault(&text, &conllu())
+        error(&text, &conllu())
     }
 
     #[test]
-    fn words_are_tokens_and_everything_else_keeps_its_place() {
+    fn words_are_tokens_and_other_lines_keep_their_positions() {
         let text = [
             "# sent_id = 1\n# text = x\n",
             &row("0.1"),
@@ -252,8 +257,8 @@ mod tests {
         assert_eq!(read.len(), 2);
         assert_eq!(read[0].len(), 2);
         assert_eq!(read[0].layout.comments, ["# sent_id = 1", "# text = x"]);
-        let places: Vec<usize> = read[0].layout.extra_lines.iter().map(|(t, _)| *t).collect();
-        assert_eq!(places, [0, 0, 1, 2]);
+        let positions: Vec<usize> = read[0].layout.extra_lines.iter().map(|(t, _)| *t).collect();
+        assert_eq!(positions, [0, 0, 1, 2]);
         assert_eq!(read[0].layout.extra_lines[3].1, row("2.1").trim_end());
         assert_eq!(read[0].labels().unwrap(), ["NOUN", "NOUN"]);
         assert_eq!(read[1].place(0).to_string(), "x:11");
@@ -277,7 +282,7 @@ mod tests {
     #[test]
     fn an_unknown_label_column_is_an_error_unless_the_file_is_to_be_tagged() {
         assert_eq!(
-            fault(&row("1"), &label("ner")),
+            error(&row("1"), &label("ner")),
             "x:1: no column 'ner' to take labels from; the columns are \
              id form lemma upos xpos feats head deprel deps misc"
         );
@@ -291,32 +296,32 @@ mod tests {
     #[test]
     fn a_line_has_exactly_ten_cells_none_of_them_empty() {
         assert_eq!(
-            fault("1\ta\n", &conllu()),
+            error("1\ta\n", &conllu()),
             "x:1: expected 10 columns separated by tabs, found 2"
         );
         assert_eq!(
-            fault(&row("1").replace('\n', "\t_\n"), &conllu()),
+            error(&row("1").replace('\n', "\t_\n"), &conllu()),
             "x:1: expected 10 columns separated by tabs, found 11"
         );
         assert_eq!(
-            fault("1\ta\t_\t_\t_\t\t_\t_\t_\t_\n", &conllu()),
+            error("1\ta\t_\t_\t_\t\t_\t_\t_\t_\n", &conllu()),
             "x:1: the column 'feats' is empty; expected '_' where there is no value"
         );
     }
 
     #[test]
-    fn ids_count_from_one_without_a_gap() {
+    fn ids_count_from_one_without_gaps() {
         assert_eq!(
-            error(&["1", "3"]),
+            error_of_ids(&["1", "3"]),
             "x:2: expected the word 2, found 3 (is a blank line missing or too many?)"
         );
         assert_eq!(
-            error(&["1", "1"]),
+            error_of_ids(&["1", "1"]),
             "x:2: expected the word 2, found 1 (is a blank line missing or too many?)"
         );
         for bad in ["x", "1-", "+1", "1.x", "99999999999999999999"] {
             assert_eq!(
-                error(&[bad]),
+                error_of_ids(&[bad]),
                 format!(
                     "x:1: id '{bad}'; expected a number, a range such as 1-2 \
                      or an empty node such as 3.1"
@@ -326,28 +331,31 @@ mod tests {
     }
 
     #[test]
-    fn multiword_tokens_stand_before_their_words_and_have_them_all() {
+    fn multiword_tokens_precede_all_of_their_words() {
         assert_eq!(
-            error(&["1", "1-2", "2"]),
+            error_of_ids(&["1", "1-2", "2"]),
             "x:2: the multiword token 1-2 must stand before its first word; the next word is 2"
         );
         assert_eq!(
-            error(&["1-3", "1", "2"]),
+            error_of_ids(&["1-3", "1", "2"]),
             "x:1: the multiword token goes up to word 3, but the sentence ends at word 2"
         );
     }
 
     #[test]
-    fn empty_nodes_stand_after_their_word() {
+    fn empty_nodes_follow_their_word() {
         assert_eq!(
-            error(&["1", "2.1", "2"]),
+            error_of_ids(&["1", "2.1", "2"]),
             "x:2: the empty node 2.1 must stand after its word; the last word is 1"
         );
     }
 
     #[test]
     fn a_sentence_needs_a_word() {
-        assert_eq!(error(&["0.1"]), "x:1: the sentence ends without a word");
+        assert_eq!(
+            error_of_ids(&["0.1"]),
+            "x:1: the sentence ends without a word"
+        );
     }
 
     #[test]

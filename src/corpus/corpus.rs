@@ -1,6 +1,7 @@
 //! A corpus in memory.
 
-use super::reader::{ReadOptions, Reader};
+use super::parse::ReadOptions;
+use super::reader::Reader;
 use crate::error::Result;
 use crate::sentence::Sentence;
 

@@ -1,27 +1,26 @@
-//! CRFsuite's format of ready-made attributes.
+//! Parsing CRFsuite's format of ready-made attributes.
 //!
 //! A line is a token: its label, then its attributes, each `name` or `name:value`, separated by
-//! tabs; a blank line ends the sentence. `\:` and `\\` stand for a colon and a backslash; any other
-//! backslash stands for itself. A value that is not given is 1. There are no comments. This is what
-//! `frontend/iwa.c` of CRFsuite 0.12 reads, with two differences: what it passes over in silence
-//! (`atof` makes 0 of `word:London`; a leading tab turns the first attribute into the label) is an
-//! error here, and instance weights (`@weight`) are not supported.
+//! tabs; a blank line ends the sentence. `\:` and `\\` are escapes for a colon and a backslash; any
+//! other backslash is literal. The default value is 1. There are no comments. This is the syntax of
+//! `frontend/iwa.c` of CRFsuite 0.12, with two differences: what CRFsuite silently misreads (`atof`
+//! parses `word:London` as 0; a leading tab makes the first attribute the label) is an error here,
+//! and instance weights (`@weight`) are not supported.
 
 use std::sync::Arc;
 
-use super::is_blank;
-use super::lines::{Line, Lines};
-use super::reader::Parse;
+use super::lines::{InputLine, LineReader, is_blank};
+use super::parse::SentenceParser;
 use crate::error::{Error, Place, Result};
 use crate::sentence::{Attributes, Schema, Sentence};
 
-/// Reads CRFsuite's format. The only column is `label`.
-pub(super) struct Crfsuite {
+/// Parses CRFsuite's format. The only column is `label`.
+pub(super) struct CrfsuiteParser {
     schema: Arc<Schema>,
-    name: String, // of the field at hand, without escapes
+    name: String, // of the current field, unescaped
 }
 
-impl Crfsuite {
+impl CrfsuiteParser {
     pub fn new() -> Result<Self> {
         Ok(Self {
             schema: Arc::new(Schema::new(vec!["label".to_owned()], Some(0))?),
@@ -29,41 +28,47 @@ impl Crfsuite {
         })
     }
 
-    /// Adds the token that `line` describes.
-    fn token(&mut self, line: &Line, sentence: &mut Sentence, out: &mut Attributes) -> Result<()> {
+    /// Parses the token on `line`.
+    fn token(
+        &mut self,
+        line: &InputLine,
+        sentence: &mut Sentence,
+        out: &mut Attributes,
+    ) -> Result<()> {
         let mut fields = line.text.split('\t');
         let label = fields.next().unwrap_or_default();
         let value = unescape(label, &mut self.name);
         if self.name == "@weight" {
             return Err(
-                line.fault("instance weights are not supported; remove the '@weight' lines")
+                line.error("instance weights are not supported; remove the '@weight' lines")
             );
         }
         if value.is_some() {
-            return Err(line.fault(format!(
+            return Err(line.error(format!(
                 "the label '{label}' has a value; expected a label alone ('\\:' stands for a colon)"
             )));
         }
         if self.name.is_empty() {
-            return Err(line.fault(
-                "the line begins with a tab; expected a label (any, such as '_', where it is not known)",
+            return Err(line.error(
+                "the line begins with a tab; expected a label \
+                 (any, such as '_', if it is not known)",
             ));
         }
         sentence.push([&self.name], line.number)?;
-        // Nearly all lines are without escapes and values.
+        // Fast path: nearly all lines have no escapes and no values.
         let special = |any, byte| any | matches!(byte, b'\\' | b':');
         let plain = !line.text.bytes().fold(false, special);
         let mut start = label.len() + 1;
         for field in fields {
-            // CRFsuite takes a run of tabs for one.
+            // CRFsuite treats a run of tabs as one.
             if plain && !field.is_empty() {
                 out.push(field, 1.0);
             } else if !field.is_empty() {
                 let value = unescape(field, &mut self.name);
-                let value = number(&self.name, value).map_err(|fault| {
+                let value = number(&self.name, value).map_err(|message| {
                     let column = line.text[..start].chars().count() as u64 + 1;
                     let place = Place::column(&**line.file, line.number, column);
-                    Error::input(place, fault)
+                    Error::input(place, message)
                 })?;
                 out.push(&self.name, value);
             }
@@ -74,8 +79,8 @@ impl Crfsuite {
     }
 }
 
-impl Parse for Crfsuite {
-    fn next(&mut self, lines: &mut Lines) -> Result<Option<Sentence>> {
+impl SentenceParser for CrfsuiteParser {
+    fn next_sentence(&mut self, lines: &mut LineReader) -> Result<Option<Sentence>> {
         let mut sentence = Sentence::new(self.schema.clone(), lines.file().clone());
         let mut attributes = Attributes::default();
         while let Some(line) = lines.next_line()? {
@@ -94,21 +99,21 @@ impl Parse for Crfsuite {
     }
 }
 
-/// Writes the name in `field` to `name`, and returns what follows its colon.
+/// Unescapes the name in `field` into `name`, and returns the value after its colon, if any.
 fn unescape<'a>(field: &'a str, name: &mut String) -> Option<&'a str> {
     name.clear();
     let mut rest = field;
     while let Some(i) = rest.bytes().position(|b| matches!(b, b'\\' | b':')) {
         name.push_str(&rest[..i]);
-        let (sign, after) = rest[i..].split_at(1);
-        if sign == ":" {
+        let (special, after) = rest[i..].split_at(1);
+        if special == ":" {
             return Some(after);
         }
         rest = after;
         match after.strip_prefix(['\\', ':']) {
-            Some(beyond) => {
+            Some(unescaped) => {
                 name.push_str(&after[..1]);
-                rest = beyond;
+                rest = unescaped;
             }
             None => name.push('\\'),
         }
@@ -117,7 +122,7 @@ fn unescape<'a>(field: &'a str, name: &mut String) -> Option<&'a str> {
     None
 }
 
-/// The value of an attribute, 1 where none is given; else what is wrong with it.
+/// Parses the value of an attribute, by default 1, or returns an error message.
 fn number(name: &str, value: Option<&str>) -> Result<f64, String> {
     if name.is_empty() {
         return Err("an attribute without a name".to_owned());
@@ -141,7 +146,7 @@ fn number(name: &str, value: Option<&str>) -> Result<f64, String> {
 #[cfg(test)]
 mod tests {
     use crate::corpus::Format;
-    use crate::corpus::reader::tests::{fault, options, sentences};
+    use crate::corpus::tests::{options, sentences};
     use crate::sentence::Sentence;
 
     fn read(text: &str) -> Vec<Sentence> {
@@ -153,7 +158,7 @@ mod tests {
     }
 
     fn error(text: &str) -> String {
-        fault(text, &options(Format::Crfsuite))
+        crate::corpus::tests::error(text, &options(Format::Crfsuite))
     }
 
     #[test]
@@ -214,7 +219,8 @@ mod tests {
     fn a_line_needs_a_label() {
         assert_eq!(
             error("\ta\n"),
-            "x:1: the line begins with a tab; expected a label (any, such as '_', where it is not known)"
+            "x:1: the line begins with a tab; expected a label \
+             (any, such as '_', if it is not known)"
         );
         assert_eq!(
             error("NN:x\ta\n"),
@@ -223,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn instance_weights_are_refused() {
+    fn instance_weights_are_an_error() {
         assert_eq!(
             error("@weight:2\nO\ta\n"),
             "x:1: instance weights are not supported; remove the '@weight' lines"

@@ -1,4 +1,4 @@
-//! The input formats, by name and by file name.
+//! Input formats.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,31 +8,44 @@ use crate::error::Error;
 /// An input format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Format {
-    /// Raw text, cut into sentences and tokens here.
+    /// Raw text, which the reader splits into sentences and tokens.
     Text,
     /// One token per line, in columns; a blank line ends a sentence.
     Conll,
     /// CoNLL-U: ten columns, comments, multiword tokens and empty nodes.
     Conllu,
-    /// CRFsuite's ready-made attributes: label and attributes of a token per line.
+    /// CRFsuite's format: one token per line, its label followed by ready-made attributes.
     Crfsuite,
-    /// A JSON object per line.
+    /// JSON lines: one object per line.
     Jsonl,
 }
 
 impl Format {
-    const ALL: [(Self, &'static str); 5] = [
-        (Self::Text, "text"),
-        (Self::Conll, "conll"),
-        (Self::Conllu, "conllu"),
-        (Self::Crfsuite, "crfsuite"),
-        (Self::Jsonl, "jsonl"),
+    /// Every format.
+    pub const ALL: [Self; 5] = [
+        Self::Text,
+        Self::Conll,
+        Self::Conllu,
+        Self::Crfsuite,
+        Self::Jsonl,
     ];
 
-    /// The format that a file name tells: `.conllu`, `.crfsuite` and `.jsonl` for these three,
-    /// CoNLL for every other name. A last `.gz` is ignored.
+    /// The name that [`Format::from_str`] parses.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Conll => "conll",
+            Self::Conllu => "conllu",
+            Self::Crfsuite => "crfsuite",
+            Self::Jsonl => "jsonl",
+        }
+    }
+
+    /// Guesses the format from a file name: its extension `.conllu`, `.crfsuite` or `.jsonl`, and
+    /// CoNLL for any other name. A final `.gz` is ignored.
     ///
-    /// `.txt` means CoNLL too: that is what the files of the shared tasks are called.
+    /// `.txt` means CoNLL too, as in the files of the CoNLL shared tasks.
     #[must_use]
     pub fn guess(source: &str) -> Self {
         let name = source.to_ascii_lowercase();
@@ -48,8 +61,7 @@ impl Format {
 
 impl fmt::Display for Format {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = Self::ALL.iter().find(|(format, _)| format == self);
-        f.pad(name.map_or("", |(_, name)| name))
+        f.pad(self.name())
     }
 }
 
@@ -57,8 +69,8 @@ impl FromStr for Format {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Self, Error> {
-        let found = Self::ALL.iter().find(|(_, n)| *n == name);
-        found.map(|(format, _)| *format).ok_or_else(|| {
+        let found = Self::ALL.into_iter().find(|format| format.name() == name);
+        found.ok_or_else(|| {
             Error::parameter(format!(
                 "unknown input format '{name}': expected text, conll, conllu, crfsuite or jsonl"
             ))
@@ -71,10 +83,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_read_as_they_are_shown() {
-        for (format, name) in Format::ALL {
-            assert_eq!(format.to_string(), name);
-            assert_eq!(name.parse::<Format>().unwrap(), format);
+    fn names_round_trip() {
+        for format in Format::ALL {
+            assert_eq!(format.to_string().parse::<Format>().unwrap(), format);
         }
         assert_eq!(
             "xml".parse::<Format>().unwrap_err().to_string(),
@@ -83,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn file_names_tell_their_format_and_the_rest_is_conll() {
+    fn the_extension_selects_the_format_and_the_default_is_conll() {
         assert_eq!(Format::guess("a/en.CONLLU"), Format::Conllu);
         assert_eq!(Format::guess("x.conllu.gz"), Format::Conllu);
         assert_eq!(Format::guess("x.jsonl"), Format::Jsonl);

@@ -1,4 +1,4 @@
-//! The lines of an input: decompressed, counted, checked to be UTF-8, without their ends.
+//! Reading lines: decompressed, numbered, validated as UTF-8, without line endings.
 
 use std::io::{self, BufRead, BufReader, Read};
 use std::sync::Arc;
@@ -7,46 +7,46 @@ use flate2::bufread::MultiGzDecoder;
 
 use crate::error::{Error, Place, Result};
 
-/// The longest line that is read, in bytes with its end: no text has such a line, but a binary
+/// Maximum length of a line in bytes, including its ending. No text has a longer one, but a binary
 /// file may.
 const MAX_LINE: usize = 64 << 20;
 
-/// Size of the buffer behind a decompressor, in bytes.
+/// Size of the buffer for decompressed data, in bytes.
 const BUFFER: usize = 64 << 10;
 
-/// A stream of bytes to read lines from.
-pub(super) type Input = Box<dyn BufRead + Send>;
+/// A byte stream to read lines from.
+pub(super) type InputStream = Box<dyn BufRead + Send>;
 
-/// The lines of an input, read one at a time.
-pub(super) struct Lines {
-    input: Input,
+/// Reads an input line by line, into one buffer.
+pub(super) struct LineReader {
+    input: InputStream,
     file: Arc<str>,
     number: u64,
     buffer: Vec<u8>,
     limit: usize,
 }
 
-/// A line with its place, from 1.
+/// A line with its number, from 1.
 #[derive(Clone, Copy)]
-pub(super) struct Line<'a> {
+pub(super) struct InputLine<'a> {
     pub text: &'a str,
     pub file: &'a Arc<str>,
     pub number: u64,
 }
 
-impl Line<'_> {
+impl InputLine<'_> {
     /// An error at this line.
-    pub fn fault(&self, message: impl Into<String>) -> Error {
+    pub fn error(&self, message: impl Into<String>) -> Error {
         Error::input(Place::line(&**self.file, self.number), message)
     }
 }
 
-impl Lines {
-    pub fn new(input: Input, file: Arc<str>) -> Self {
+impl LineReader {
+    pub fn new(input: InputStream, file: Arc<str>) -> Self {
         Self::with_limit(input, file, MAX_LINE)
     }
 
-    fn with_limit(input: Input, file: Arc<str>, limit: usize) -> Self {
+    fn with_limit(input: InputStream, file: Arc<str>, limit: usize) -> Self {
         Self {
             input,
             file,
@@ -61,13 +61,13 @@ impl Lines {
         &self.file
     }
 
-    /// The number of the line read last; 0 before the first.
+    /// The number of the last line read; 0 before the first.
     pub fn number(&self) -> u64 {
         self.number
     }
 
-    /// The next line without its end (LF or CRLF); `None` after the last.
-    pub fn next_line(&mut self) -> Result<Option<Line<'_>>> {
+    /// Reads the next line, without its ending (LF or CRLF); `None` at the end of the input.
+    pub fn next_line(&mut self) -> Result<Option<InputLine<'_>>> {
         self.buffer.clear();
         if let Err(error) = self.fill() {
             return Err(Error::io(&*self.file, error));
@@ -82,34 +82,33 @@ impl Lines {
                 format!("the line is longer than {} MiB", self.limit >> 20),
             ));
         }
-        self.check().map(Some)
+        self.decode().map(Some)
     }
 
-    /// Reads up to the next line end or just past the limit.
+    /// Reads up to and including the next LF, but at most one byte more than the limit.
     fn fill(&mut self) -> io::Result<()> {
         if self.number == 0 {
             self.decompress()?;
         }
-        let most = self.limit as u64 + 1;
         (&mut self.input)
-            .take(most)
+            .take(self.limit as u64 + 1)
             .read_until(b'\n', &mut self.buffer)?;
         Ok(())
     }
 
-    /// Puts a decompressor before an input that begins as gzip does, whatever its name.
+    /// Decompresses the input if it starts with gzip's magic bytes, whatever its name.
     fn decompress(&mut self) -> io::Result<()> {
-        // A pipe may deliver a single byte at first; no text begins with this one.
+        // A pipe may deliver a single byte first; no text starts with this one.
         if matches!(self.input.fill_buf()?, [0x1f] | [0x1f, 0x8b, ..]) {
-            let packed = std::mem::replace(&mut self.input, Box::new(io::empty()));
-            let plain = BufReader::with_capacity(BUFFER, MultiGzDecoder::new(packed));
-            self.input = Box::new(plain);
+            let compressed = std::mem::replace(&mut self.input, Box::new(io::empty()));
+            let decompressed = BufReader::with_capacity(BUFFER, MultiGzDecoder::new(compressed));
+            self.input = Box::new(decompressed);
         }
         Ok(())
     }
 
-    /// The buffered line as text, without byte order mark and line end.
-    fn check(&self) -> Result<Line<'_>> {
+    /// Decodes the buffered line as UTF-8, without byte order mark and line ending.
+    fn decode(&self) -> Result<InputLine<'_>> {
         let mut bytes = &self.buffer[..];
         if self.number == 1 {
             if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
@@ -123,7 +122,7 @@ impl Lines {
         bytes = bytes.strip_suffix(b"\n").unwrap_or(bytes);
         bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
         match std::str::from_utf8(bytes) {
-            Ok(text) => Ok(Line {
+            Ok(text) => Ok(InputLine {
                 text,
                 file: &self.file,
                 number: self.number,
@@ -135,7 +134,8 @@ impl Lines {
                 Err(Error::input(
                     Place::column(&*self.file, self.number, column),
                     format!(
-                        "byte 0x{byte:02X} is not UTF-8; expected UTF-8 (convert the file, for example with iconv)"
+                        "byte 0x{byte:02X} is not UTF-8; expected UTF-8 \
+                         (convert the file, for example with iconv)"
                     ),
                 ))
             }
@@ -143,13 +143,18 @@ impl Lines {
     }
 }
 
+/// Whether a line separates sentences. White space beyond ASCII can be a token.
+pub(super) fn is_blank(line: &str) -> bool {
+    line.bytes().all(|b| b.is_ascii_whitespace() || b == 0x0b)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::io::{Cursor, Write};
 
-    fn lines(bytes: &[u8]) -> Lines {
-        Lines::new(Box::new(Cursor::new(bytes.to_vec())), Arc::from("x"))
+    fn lines(bytes: &[u8]) -> LineReader {
+        LineReader::new(Box::new(Cursor::new(bytes.to_vec())), Arc::from("x"))
     }
 
     fn read(bytes: &[u8]) -> Vec<String> {
@@ -169,30 +174,30 @@ mod tests {
     }
 
     #[test]
-    fn line_ends_are_lf_or_crlf_and_the_last_may_lack() {
+    fn lines_end_in_lf_or_crlf_and_the_last_may_have_no_ending() {
         assert_eq!(read(b"a\r\n\nb\n c"), ["a", "", "b", " c"]);
         assert_eq!(read(b"a\n"), ["a"]);
         assert!(read(b"").is_empty());
     }
 
     #[test]
-    fn a_byte_order_mark_is_dropped_at_the_start_alone() {
+    fn a_byte_order_mark_is_dropped_only_at_the_start_of_the_file() {
         assert_eq!(read(b"\xef\xbb\xbfa\n\xef\xbb\xbfb"), ["a", "\u{feff}b"]);
     }
 
     #[test]
-    fn gzip_is_known_by_its_first_bytes_and_may_have_several_members() {
-        let packed = [gzip(b"a\nb"), gzip(b"c\n")].concat();
-        assert_eq!(read(&packed), ["a", "bc"]);
+    fn gzip_is_recognized_by_its_magic_bytes_and_may_have_several_members() {
+        let compressed = [gzip(b"a\nb"), gzip(b"c\n")].concat();
+        assert_eq!(read(&compressed), ["a", "bc"]);
     }
 
     #[test]
-    fn a_cut_gzip_file_is_an_error_that_names_it() {
-        let packed = gzip(b"a\nb\n");
-        let mut lines = lines(&packed[..packed.len() - 9]);
+    fn a_truncated_gzip_file_is_an_error_that_names_it() {
+        let compressed = gzip(b"a\nb\n");
+        let mut lines = lines(&compressed[..compressed.len() - 9]);
         let error = loop {
             match lines.next_line() {
-                Ok(line) => assert!(line.is_some(), "the end went unnoticed"),
+                Ok(line) => assert!(line.is_some(), "the truncation went unnoticed"),
                 Err(error) => break error,
             }
         };
@@ -200,17 +205,18 @@ mod tests {
     }
 
     #[test]
-    fn bad_utf8_is_an_error_with_its_column_in_characters() {
+    fn invalid_utf8_is_an_error_with_its_column_in_characters() {
         let mut lines = lines(b"ok\n\xc3\xa4b\xe9c\n");
         lines.next_line().unwrap();
         assert_eq!(
             lines.next_line().err().unwrap().to_string(),
-            "x:2:3: byte 0xE9 is not UTF-8; expected UTF-8 (convert the file, for example with iconv)"
+            "x:2:3: byte 0xE9 is not UTF-8; expected UTF-8 \
+             (convert the file, for example with iconv)"
         );
     }
 
     #[test]
-    fn utf16_is_named() {
+    fn utf16_is_an_error_that_says_so() {
         assert_eq!(
             lines(b"\xff\xfea\0").next_line().err().unwrap().to_string(),
             "x: the file is UTF-16; expected UTF-8 (convert it: iconv -f UTF-16 -t UTF-8)"
@@ -220,11 +226,18 @@ mod tests {
     #[test]
     fn a_line_over_the_limit_is_an_error_and_is_not_read_to_its_end() {
         let endless = Box::new(BufReader::new(io::repeat(b'a')));
-        let mut lines = Lines::with_limit(endless, Arc::from("x"), 2 << 20);
+        let mut lines = LineReader::with_limit(endless, Arc::from("x"), 2 << 20);
         assert_eq!(
             lines.next_line().err().unwrap().to_string(),
             "x:1: the line is longer than 2 MiB"
         );
         assert!(lines.buffer.len() <= (2 << 20) + 1);
+    }
+
+    #[test]
+    fn only_ascii_white_space_makes_a_line_blank() {
+        assert!(is_blank(""));
+        assert!(is_blank(" \t \r\u{b}\u{c}"));
+        assert!(!is_blank("\u{a0}"));
     }
 }

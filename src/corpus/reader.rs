@@ -1,119 +1,90 @@
-//! Sentences from files, whatever their format.
+//! Streaming the sentences of files in any format.
 
 use std::collections::VecDeque;
 use std::fs::{self, File};
 use std::io::{self, BufReader};
 use std::sync::Arc;
 
-use super::conll::Conll;
-use super::conllu::Conllu;
-use super::crfsuite::Crfsuite;
+use super::conll::ConllParser;
+use super::conllu::ConlluParser;
+use super::crfsuite::CrfsuiteParser;
 use super::format::Format;
-use super::jsonl::Jsonl;
-use super::lines::{Input, Lines};
-use super::text::Text;
+use super::jsonl::JsonlParser;
+use super::lines::{InputStream, LineReader};
+use super::parse::{ReadOptions, SentenceParser};
+use super::text::TextParser;
 use crate::error::{Error, Place, Result};
 use crate::sentence::{Schema, Sentence};
 
-/// Size of the buffer before a file, in bytes.
+/// Size of the read buffer, in bytes.
 const BUFFER: usize = 64 << 10;
 
-/// How inputs are to be read.
-#[derive(Clone, Debug, Default)]
-pub struct ReadOptions {
-    /// The format of all inputs; told by each file's name where it is `None`.
-    pub format: Option<Format>,
-    /// CoNLL: the names of the columns, in file order; without them `word`, numbers and `label`.
-    /// JSON lines: the only keys, beside the tokens and the labels, that are columns; without them
-    /// every key that holds as many strings as there are tokens. CoNLL-U, CRFsuite's format and raw
-    /// text have columns of their own.
-    pub columns: Option<Vec<String>>,
-    /// Which column holds the labels: its name or its number, from 0 or, negative, from the end.
-    /// The default is the last column of CoNLL (none where `unlabeled`), `upos` of CoNLL-U and the key
-    /// `labels` of JSON lines.
-    pub label: Option<String>,
-    /// Labels need not be there: the inputs are to be tagged.
-    pub unlabeled: bool,
-    /// CoNLL: lines that begin with `#` are comments. (In CoNLL-U they always are.)
-    pub comments: bool,
-}
-
-/// How a format is read.
-pub(super) trait Parse: Send {
-    /// The next sentence; `None` at the end of the file. Reads no line beyond the one that ends the
-    /// sentence.
-    fn next(&mut self, lines: &mut Lines) -> Result<Option<Sentence>>;
-
-    /// What separates the columns, where the format has several ways and the file has shown one.
-    fn separator(&self) -> Option<char> {
-        None
-    }
-}
-
-/// An input whose turn has not come.
-enum Source {
-    Named(String),
-    Open(Input, String),
+/// An input that has not been started.
+enum PendingInput {
+    /// A path, or `-` for standard input.
+    Path(String),
+    /// A stream with its name.
+    Stream(InputStream, String),
 }
 
 /// The input being read.
-struct Current {
-    lines: Lines,
-    parser: Box<dyn Parse>,
+struct OpenInput {
+    lines: LineReader,
+    parser: Box<dyn SentenceParser>,
     sentences: u64, // without document boundaries
 }
 
-/// The sentences of some inputs, one at a time. After an error there are none.
+/// An iterator over the sentences of some inputs. It ends after an error.
 pub struct Reader {
     options: ReadOptions,
-    waiting: VecDeque<Source>,
-    current: Option<Current>,
+    pending: VecDeque<PendingInput>,
+    current: Option<OpenInput>,
     columns: Option<(Arc<Schema>, Arc<str>)>, // of the first input, with its name
     separator: char,
     sentences_required: bool, // an input without a sentence is an error
 }
 
 impl Reader {
-    /// Reads files one after the other; `-` is standard input. gzip is known by its first bytes.
+    /// Reads files in order; `-` is standard input. gzip is recognized by its magic bytes.
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] when a file does not exist; [`Error::Parameter`] when there is no source, or
-    /// standard input is given twice.
+    /// [`Error::Io`] if a file does not exist; [`Error::Parameter`] if there is no source, or
+    /// standard input occurs twice.
     pub fn open<S: AsRef<str>>(sources: &[S], options: &ReadOptions) -> Result<Self> {
-        let mut waiting = VecDeque::with_capacity(sources.len());
+        let mut pending = VecDeque::with_capacity(sources.len());
         let mut stdin = false;
         for source in sources {
             let source = source.as_ref();
             if source != "-" {
-                // Said now, not after minutes of reading the files before it.
+                // Fail now, not after minutes of reading the files before it.
                 fs::metadata(source).map_err(|error| Error::io(source, error))?;
             } else if std::mem::replace(&mut stdin, true) {
                 return Err(Error::parameter("standard input can be read only once"));
             }
-            waiting.push_back(Source::Named(source.to_owned()));
+            pending.push_back(PendingInput::Path(source.to_owned()));
         }
-        if waiting.is_empty() {
+        if pending.is_empty() {
             return Err(Error::parameter("no input to read"));
         }
-        Ok(Self::new(waiting, options))
+        Ok(Self::new(pending, options))
     }
 
-    /// Reads an open stream that errors call `name`.
+    /// Reads an open stream, which errors call `name`.
     #[must_use]
     pub fn from_read(
         input: Box<dyn io::BufRead + Send>,
         name: &str,
         options: &ReadOptions,
     ) -> Self {
-        let source = Source::Open(input, name.to_owned());
-        Self::new(VecDeque::from([source]), options)
+        let input = PendingInput::Stream(input, name.to_owned());
+        Self::new(VecDeque::from([input]), options)
     }
 
-    fn new(waiting: VecDeque<Source>, options: &ReadOptions) -> Self {
+    fn new(pending: VecDeque<PendingInput>, options: &ReadOptions) -> Self {
         Self {
             options: options.clone(),
-            waiting,
+            pending,
             current: None,
             columns: None,
             separator: '\t',
@@ -126,29 +97,29 @@ impl Reader {
         self.sentences_required = true;
     }
 
-    /// What separates the columns of the CoNLL file that the last sentence came from: a space where
-    /// it has runs of blanks, else a tab. A tab also before the first sentence and in other formats.
+    /// The column separator of the CoNLL file that the last sentence came from: a space if the file
+    /// uses runs of blanks, else a tab. A tab before the first sentence and in other formats.
     #[must_use]
     pub fn separator(&self) -> char {
         self.separator
     }
 
-    /// The next sentence of any input.
-    fn advance(&mut self) -> Result<Option<Sentence>> {
+    /// Reads the next sentence of any input.
+    fn next_sentence(&mut self) -> Result<Option<Sentence>> {
         loop {
             if self.current.is_none() {
-                let Some(source) = self.waiting.pop_front() else {
+                let Some(input) = self.pending.pop_front() else {
                     return Ok(None);
                 };
-                self.current = Some(start(source, &self.options)?);
+                self.current = Some(open(input, &self.options)?);
             }
             let Some(current) = &mut self.current else {
                 return Ok(None);
             };
-            if let Some(sentence) = current.parser.next(&mut current.lines)? {
+            if let Some(sentence) = current.parser.next_sentence(&mut current.lines)? {
                 current.sentences += u64::from(!sentence.layout.document_start);
                 self.separator = current.parser.separator().unwrap_or('\t');
-                self.agree(&sentence)?;
+                self.check_columns(&sentence)?;
                 return Ok(Some(sentence));
             }
             if self.sentences_required && current.sentences == 0 {
@@ -162,7 +133,7 @@ impl Reader {
     }
 
     /// Checks that `sentence` has the columns of the first input.
-    fn agree(&mut self, sentence: &Sentence) -> Result<()> {
+    fn check_columns(&mut self, sentence: &Sentence) -> Result<()> {
         let schema = sentence.schema();
         let Some((first, file)) = &self.columns else {
             self.columns = Some((schema.clone(), sentence.file().clone()));
@@ -186,55 +157,55 @@ impl Iterator for Reader {
     type Item = Result<Sentence>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let next = self.advance();
+        let next = self.next_sentence();
         if next.is_err() {
-            self.waiting.clear();
+            self.pending.clear();
             self.current = None;
         }
         next.transpose()
     }
 }
 
-/// All sentences of some files, for training and evaluation.
+/// Reads all sentences of some files, for training and evaluation.
 ///
 /// # Errors
 ///
-/// Those of [`Reader::open`] and of reading; [`Error::Input`] when a file has no sentence.
+/// Those of [`Reader::open`] and of reading; [`Error::Input`] if a file has no sentence.
 pub fn read_all<S: AsRef<str>>(sources: &[S], options: &ReadOptions) -> Result<Vec<Sentence>> {
     let mut reader = Reader::open(sources, options)?;
     reader.require_sentences();
     reader.collect()
 }
 
-/// Opens an input for its turn.
-fn start(source: Source, options: &ReadOptions) -> Result<Current> {
-    let (input, name): (Input, String) = match source {
-        Source::Open(input, name) => (input, name),
-        Source::Named(name) if name == "-" => (
+/// Opens an input and selects its parser.
+fn open(input: PendingInput, options: &ReadOptions) -> Result<OpenInput> {
+    let (input, name): (InputStream, String) = match input {
+        PendingInput::Stream(input, name) => (input, name),
+        PendingInput::Path(name) if name == "-" => (
             Box::new(BufReader::with_capacity(BUFFER, io::stdin())),
             name,
         ),
-        Source::Named(name) => {
+        PendingInput::Path(name) => {
             let file = File::open(&name).map_err(|error| Error::io(&name, error))?;
             (Box::new(BufReader::with_capacity(BUFFER, file)), name)
         }
     };
     let format = options.format.unwrap_or_else(|| Format::guess(&name));
-    let parser: Box<dyn Parse> = match format {
-        Format::Text => Box::new(Text::default()),
-        Format::Conll => Box::new(Conll::new(options.clone())),
-        Format::Conllu => Box::new(Conllu::new(options.clone())),
-        Format::Crfsuite => Box::new(Crfsuite::new()?),
-        Format::Jsonl => Box::new(Jsonl::new(options.clone())),
+    let parser: Box<dyn SentenceParser> = match format {
+        Format::Text => Box::new(TextParser::default()),
+        Format::Conll => Box::new(ConllParser::new(options.clone())),
+        Format::Conllu => Box::new(ConlluParser::new(options.clone())),
+        Format::Crfsuite => Box::new(CrfsuiteParser::new()?),
+        Format::Jsonl => Box::new(JsonlParser::new(options.clone())),
     };
-    Ok(Current {
-        lines: Lines::new(input, Arc::from(name)),
+    Ok(OpenInput {
+        lines: LineReader::new(input, Arc::from(name)),
         parser,
         sentences: 0,
     })
 }
 
-/// The columns of a schema, for a message.
+/// Describes the columns of a schema in an error message.
 fn describe(schema: &Schema) -> String {
     let names = schema.names();
     match schema.label().and_then(|label| names.get(label)) {
@@ -244,28 +215,11 @@ fn describe(schema: &Schema) -> String {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
-    use super::*;
+mod tests {
     use std::io::{BufRead, Cursor, Read, Write};
 
-    /// Options for one format.
-    pub fn options(format: Format) -> ReadOptions {
-        ReadOptions {
-            format: Some(format),
-            ..ReadOptions::default()
-        }
-    }
-
-    /// The sentences of `text`, a file named `x`.
-    pub fn sentences(text: &str, options: &ReadOptions) -> Result<Vec<Sentence>> {
-        let input = Box::new(Cursor::new(text.as_bytes().to_vec()));
-        Reader::from_read(input, "x", options).collect()
-    }
-
-    /// The message that reading `text` ends with.
-    pub fn fault(text: &str, options: &ReadOptions) -> String {
-        sentences(text, options).unwrap_err().to_string()
-    }
+    use super::*;
+    use crate::corpus::tests::{options, sentences};
 
     /// A directory with files.
     fn directory(files: &[(&str, &[u8])]) -> tempfile::TempDir {
@@ -285,7 +239,7 @@ pub(super) mod tests {
         read_all(&sources, &ReadOptions::default())
     }
 
-    /// Fails the test when it is asked for more than it has.
+    /// Panics when it is read beyond its end, like a terminal that would block.
     struct Interactive(Cursor<&'static [u8]>);
 
     impl Read for Interactive {
@@ -307,7 +261,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_sentence_comes_as_soon_as_its_last_line_is_there() {
+    fn a_sentence_is_returned_as_soon_as_its_last_line_is_read() {
         let inputs: [(Format, &'static [u8]); 5] = [
             (Format::Text, b"Ann left\n"),
             (Format::Conll, b"Ann B\nleft O\n\n"),
@@ -326,11 +280,13 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn files_are_read_in_order_packed_or_not() {
-        let mut packed = flate2::write::GzEncoder::new(Vec::new(), Default::default());
-        packed.write_all(b"\xef\xbb\xbfb\tO\r\n\r\nc\tO").unwrap();
-        let packed = packed.finish().unwrap();
-        let files: [(&str, &[u8]); 2] = [("a.txt", b"a\tO"), ("b.conll", &packed)];
+    fn files_are_read_in_order_compressed_or_not() {
+        let mut compressed = flate2::write::GzEncoder::new(Vec::new(), Default::default());
+        compressed
+            .write_all(b"\xef\xbb\xbfb\tO\r\n\r\nc\tO")
+            .unwrap();
+        let compressed = compressed.finish().unwrap();
+        let files: [(&str, &[u8]); 2] = [("a.txt", b"a\tO"), ("b.conll", &compressed)];
         let directory = directory(&files);
         let read = read(&directory, &["a.txt", "b.conll"]).unwrap();
         let words: Vec<&str> = read.iter().map(|s| s.cell(0, 0)).collect();
@@ -361,7 +317,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_file_without_a_sentence_is_an_error_where_all_are_read() {
+    fn a_file_without_a_sentence_is_an_error_if_all_are_read() {
         let directory = directory(&[("a", b"a O"), ("b", b"\n \n")]);
         assert_eq!(
             read(&directory, &["a", "b"]).unwrap_err().to_string(),
@@ -387,7 +343,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn sources_must_be_some_and_standard_input_at_most_one() {
+    fn there_must_be_a_source_and_standard_input_at_most_once() {
         let open = |sources: &[&str]| {
             let reader = Reader::open(sources, &ReadOptions::default());
             reader.err().unwrap().to_string()
@@ -405,7 +361,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn the_separator_is_that_of_the_file() {
+    fn the_separator_is_that_of_the_current_file() {
         for (text, separator) in [("a\tO\n", '\t'), ("a O\n", ' ')] {
             let input = Box::new(Cursor::new(text));
             let mut reader = Reader::from_read(input, "x", &options(Format::Conll));

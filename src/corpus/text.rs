@@ -1,22 +1,22 @@
-//! Raw text: a line in, its sentences out.
+//! Parsing raw text.
 
 use std::collections::VecDeque;
 
-use super::lines::Lines;
-use super::reader::Parse;
+use super::lines::LineReader;
+use super::parse::SentenceParser;
 use crate::error::Result;
 use crate::sentence::Sentence;
 use crate::tokenize::Tokenizer;
 
-/// Reads raw text. A line can have several sentences; an empty one has none.
+/// Parses raw text: every line has zero or more sentences.
 #[derive(Default)]
-pub(super) struct Text {
+pub(super) struct TextParser {
     tokenizer: Tokenizer,
     ready: VecDeque<Sentence>,
 }
 
-impl Parse for Text {
-    fn next(&mut self, lines: &mut Lines) -> Result<Option<Sentence>> {
+impl SentenceParser for TextParser {
+    fn next_sentence(&mut self, lines: &mut LineReader) -> Result<Option<Sentence>> {
         while self.ready.is_empty() {
             let Some(line) = lines.next_line()? else {
                 return Ok(None);
@@ -33,7 +33,7 @@ impl Parse for Text {
 #[cfg(test)]
 mod tests {
     use crate::corpus::Format;
-    use crate::corpus::reader::tests::{options, sentences};
+    use crate::corpus::tests::{options, sentences};
 
     #[test]
     fn each_line_gives_its_sentences_and_empty_lines_none() {

@@ -1,18 +1,16 @@
-//! CoNLL output: the input's columns and one more, the predicted label.
+//! CoNLL output: the input's columns and an additional one, the predicted label.
 //!
-//! With marginals a further column has the probability of that label. With candidates there is a
-//! block for each, best first, under a line `# n=0 score=… probability=…`, as CRF++ has it.
+//! With marginals, another column has the probability of that label. With candidates there is one
+//! block for each, best first, headed by a line `# n=0 score=… probability=…` as in CRF++.
 
 use std::fmt::Write;
 
-use super::Tagged;
+use super::tagged::Tagged;
+use crate::corpus::columns::OUTSIDE;
 use crate::error::{Error, Result};
 use crate::sentence::Sentence;
 
-/// The label of a boundary that has none of its own.
-const OUTSIDE: &str = "O";
-
-/// Writes a sentence with the blank line after it.
+/// Writes a sentence and a blank line.
 pub(super) fn sentence(buffer: &mut String, tagged: &Tagged, separator: char) -> Result<()> {
     for comment in &tagged.sentence.layout.comments {
         line(buffer, comment);
@@ -31,7 +29,7 @@ pub(super) fn sentence(buffer: &mut String, tagged: &Tagged, separator: char) ->
     Ok(())
 }
 
-/// Writes a document boundary, with its own label as the predicted one.
+/// Writes a document boundary, with its own label as the predicted label.
 pub(super) fn boundary(buffer: &mut String, tagged: &Tagged, separator: char) -> Result<()> {
     let sentence = tagged.sentence;
     for comment in &sentence.layout.comments {
@@ -46,10 +44,10 @@ pub(super) fn boundary(buffer: &mut String, tagged: &Tagged, separator: char) ->
     Ok(())
 }
 
-/// The rows of a sentence with the labels of one candidate, and the blank line.
+/// Writes the rows of a sentence with the labels of one candidate, and a blank line.
 fn block(buffer: &mut String, tagged: &Tagged, labels: &[&str], separator: char) -> Result<()> {
     let sentence = tagged.sentence;
-    // Multiword tokens and empty nodes of CoNLL-U have no place among rows that all have a label.
+    // Multiword tokens and empty nodes of CoNLL-U have no label, so they cannot be rows.
     let comments = sentence.layout.extra_lines.iter();
     let mut comments = comments
         .filter(|(_, text)| text.starts_with('#'))
@@ -74,7 +72,7 @@ fn block(buffer: &mut String, tagged: &Tagged, labels: &[&str], separator: char)
     Ok(())
 }
 
-/// The cells of a token and its label, without the line end.
+/// Writes the cells of a token and its label, without a line ending.
 fn row(
     buffer: &mut String,
     sentence: &Sentence,
@@ -83,12 +81,12 @@ fn row(
     separator: char,
 ) -> Result<()> {
     for cell in sentence.cells(t).chain([label]) {
-        let unfit = if separator == '\t' {
+        let invalid = if separator == '\t' {
             cell.contains(['\t', '\n', '\r'])
         } else {
             cell.is_empty() || cell.contains([' ', '\t', '\n', '\r'])
         };
-        if unfit {
+        if invalid {
             let has = match separator {
                 '\t' => "it has a tab or a line end",
                 _ => "it is empty or has white space",
@@ -114,9 +112,9 @@ fn line(buffer: &mut String, text: &str) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{full, one, read, written};
-    use super::super::{OutputFormat, Tagged, WriteOptions};
-    use crate::corpus::reader::tests::sentences;
+    use crate::corpus::output::tests::{full, one, read, written};
+    use crate::corpus::output::{OutputFormat, Tagged, WriteOptions};
+    use crate::corpus::tests::sentences;
     use crate::corpus::{Format, ReadOptions};
 
     fn tabs() -> WriteOptions {
@@ -131,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn the_columns_come_back_with_one_more() {
+    fn the_label_is_an_additional_column() {
         let out = one(&spaces(), Format::Conll, "a  NN B\nb VB O\n", &["X", "Y"]);
         assert_eq!(out, "a NN B X\nb VB O Y\n\n");
         let out = one(&tabs(), Format::Conll, "New York\t\tB\n", &["X"]);
@@ -139,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn other_inputs_give_the_columns_that_they_have() {
+    fn inputs_in_other_formats_give_their_columns() {
         let out = one(&tabs(), Format::Text, "Ann left", &["X", "Y"]);
         assert_eq!(out, "Ann\tX\nleft\tY\n\n");
         let out = one(&tabs(), Format::Crfsuite, "B\tw=a\n", &["X"]);
@@ -149,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn multiword_tokens_of_conllu_are_left_out_and_comments_kept() {
+    fn multiword_tokens_of_conllu_are_omitted_and_comments_kept() {
         let row = "a\t_\t_\t_\t_\t_\t_\t_\t_\n";
         let text = format!("# x\n1-1\t{row}1\t{row}# y\n");
         let out = one(&tabs(), Format::Conllu, &text, &["X"]);
@@ -157,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn document_starts_come_back_with_their_own_label() {
+    fn document_starts_keep_their_own_label() {
         let text = "-DOCSTART- -X- O\n\na NN B\n";
         let options = ReadOptions {
             format: Some(Format::Conll),
@@ -176,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn comments_come_back_where_they_were() {
+    fn comments_keep_their_positions() {
         let options = ReadOptions {
             format: Some(Format::Conll),
             comments: true,
@@ -189,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn marginals_are_a_column_and_candidates_blocks() {
+    fn marginals_are_a_column_and_candidates_are_blocks() {
         let sentences = read(Format::Conll, "a\nb\n");
         let mut tagged = full(&sentences[0], &["X", "Y"], &["Y", "X"]);
         let expected = "\

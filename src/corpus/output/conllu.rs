@@ -1,39 +1,40 @@
 //! CoNLL-U output.
 //!
-//! CoNLL-U input comes back to the byte (but for runs of blank lines and CRLF) with one column
-//! replaced by the predicted label. Other inputs become new sentences: the columns that have a name
-//! of CoNLL-U are kept, `# text` and `SpaceAfter=No` are there where the tokens were cut from a text,
-//! and `_` stands for all the rest. A label that belongs in no column is a key of `MISC`, with
-//! `\`, `|`, white space written `\\`, `\p`, `\s`, `\t`, `\n`, `\r`.
+//! CoNLL-U input is reproduced byte for byte (except for runs of blank lines and CRLF), with one
+//! column replaced by the predicted label. Input in other formats becomes new sentences: columns
+//! named as in CoNLL-U are kept, tokenized text has `# text` and `SpaceAfter=No`, and everything
+//! else is `_`. A label that is not a column becomes a key in `MISC`, in whose value `\`, `|`,
+//! space, tab, LF and CR are escaped as `\\`, `\p`, `\s`, `\t`, `\n` and `\r`.
 //!
-//! With marginals `MISC` has the probability of the label, `Prob=0.987654`. The probability of the
-//! sentence and the candidates are comments: `# probability = 0.5` and
+//! With marginals, `MISC` has the probability of the label, `Prob=0.987654`. The probability of the
+//! label sequence and the candidates are comments: `# probability = 0.5` and
 //! `# nbest 0 = score=2.5 probability=0.5 NOUN VERB`.
 
 use std::fmt::Write;
 
-use super::{Tagged, source, word};
-use crate::corpus::{CONLLU_COLUMNS, find_column};
+use super::tagged::{Tagged, source_text, word};
+use crate::corpus::columns::{CONLLU_COLUMNS, find_column};
 use crate::error::{Error, Result};
 use crate::sentence::Sentence;
 
+/// Position of the column `MISC`.
 const MISC: usize = 9;
 
-/// Where the label goes.
-enum Target<'a> {
+/// Where a label is written.
+enum LabelField<'a> {
     Column(usize),
-    Key(&'a str),
+    MiscKey(&'a str),
 }
 
-fn target(label: &str) -> Target<'_> {
-    find_column(&CONLLU_COLUMNS, label).map_or(Target::Key(label), Target::Column)
+fn label_field(label: &str) -> LabelField<'_> {
+    find_column(&CONLLU_COLUMNS, label).map_or(LabelField::MiscKey(label), LabelField::Column)
 }
 
-/// Checks that `label` is a column or can be a key of `MISC`.
+/// Checks that `label` is a column or can be a key in `MISC`.
 pub(super) fn check_label(label: &str) -> Result<()> {
-    let unfit = |c: char| matches!(c, '=' | '|' | '\\') || c.is_whitespace();
-    match target(label) {
-        Target::Key(key) if key.is_empty() || key == "_" || key.contains(unfit) => {
+    let invalid = |c: char| matches!(c, '=' | '|' | '\\') || c.is_whitespace();
+    match label_field(label) {
+        LabelField::MiscKey(key) if key.is_empty() || key == "_" || key.contains(invalid) => {
             Err(Error::parameter(format!(
                 "'{label}' is neither a column of CoNLL-U nor a key for its MISC column: \
                  expected a name without '=', '|', '\\' and white space"
@@ -43,7 +44,7 @@ pub(super) fn check_label(label: &str) -> Result<()> {
     }
 }
 
-/// Writes a sentence with the blank line after it.
+/// Writes a sentence and a blank line.
 pub(super) fn sentence(
     buffer: &mut String,
     tagged: &Tagged,
@@ -60,7 +61,7 @@ pub(super) fn sentence(
         buffer.push('\n');
     }
     comments(buffer, tagged);
-    let target = target(label);
+    let field = label_field(label);
     let native = sentence.schema().names() == CONLLU_COLUMNS;
     let mut extra_lines = layout.extra_lines.iter().peekable();
     for t in 0..=sentence.len() {
@@ -70,11 +71,11 @@ pub(super) fn sentence(
         }
         if t < sentence.len() {
             let mut row = if native {
-                copied(sentence, t)
+                sentence.cells(t).map(str::to_owned).collect()
             } else {
-                made(sentence, t)?
+                new_row(sentence, t)?
             };
-            fill(&mut row, tagged, t, &target)?;
+            set_label(&mut row, tagged, t, &field)?;
             buffer.push_str(&row.join("\t"));
             buffer.push('\n');
         }
@@ -83,12 +84,14 @@ pub(super) fn sentence(
     Ok(())
 }
 
-/// What is known of the sentence as a whole.
+/// Writes the comments that describe the sentence as a whole.
 fn comments(buffer: &mut String, tagged: &Tagged) {
     let offsets = &tagged.sentence.offsets;
-    if let (Some(text), Some(first), Some(last)) =
-        (source(tagged.sentence), offsets.first(), offsets.last())
-        && let Some(text) = text.get(first.bytes.start..last.bytes.end)
+    if let (Some(text), Some(first), Some(last)) = (
+        source_text(tagged.sentence),
+        offsets.first(),
+        offsets.last(),
+    ) && let Some(text) = text.get(first.bytes.start..last.bytes.end)
     {
         let text = text.replace(['\n', '\r', '\t'], " ");
         // Writing to a string cannot fail.
@@ -108,13 +111,8 @@ fn comments(buffer: &mut String, tagged: &Tagged) {
     }
 }
 
-/// The row that the token had.
-fn copied(sentence: &Sentence, t: usize) -> Vec<String> {
-    sentence.cells(t).map(str::to_owned).collect()
-}
-
 /// A new row for a token from another format.
-fn made(sentence: &Sentence, t: usize) -> Result<Vec<String>> {
+fn new_row(sentence: &Sentence, t: usize) -> Result<Vec<String>> {
     let mut row = Vec::with_capacity(CONLLU_COLUMNS.len());
     for name in CONLLU_COLUMNS {
         row.push(match name {
@@ -123,8 +121,8 @@ fn made(sentence: &Sentence, t: usize) -> Result<Vec<String>> {
             _ => {
                 let column = sentence.schema().position(name);
                 let cell = column.map_or("", |column| sentence.cell(t, column));
-                let fit = !cell.is_empty() && !cell.contains(char::is_whitespace);
-                (if fit { cell } else { "_" }).to_owned()
+                let valid = !cell.is_empty() && !cell.contains(char::is_whitespace);
+                (if valid { cell } else { "_" }).to_owned()
             }
         });
     }
@@ -134,6 +132,7 @@ fn made(sentence: &Sentence, t: usize) -> Result<Vec<String>> {
     Ok(row)
 }
 
+/// The word form of token `t`.
 fn form(sentence: &Sentence, t: usize) -> Result<String> {
     let form = word(sentence, t);
     if form.contains(['\t', '\n', '\r']) {
@@ -148,19 +147,19 @@ fn form(sentence: &Sentence, t: usize) -> Result<String> {
     Ok((if form.is_empty() { "_" } else { form }).to_owned())
 }
 
-/// Whether the text goes on without white space after token `t`.
+/// Whether token `t` is followed by text without white space in between.
 fn is_joined(sentence: &Sentence, t: usize) -> bool {
-    let after = source(sentence)
+    let after = source_text(sentence)
         .zip(sentence.offsets.get(t))
         .and_then(|(text, token)| text.get(token.bytes.end..)?.chars().next());
     after.is_some_and(|c| !c.is_whitespace())
 }
 
-/// Puts the predicted label and its probability in their places.
-fn fill(row: &mut [String], tagged: &Tagged, t: usize, target: &Target) -> Result<()> {
+/// Writes the predicted label and its probability into a row.
+fn set_label(row: &mut [String], tagged: &Tagged, t: usize, field: &LabelField) -> Result<()> {
     let label = tagged.labels[t];
-    match *target {
-        Target::Column(_) if label.is_empty() || label.contains(char::is_whitespace) => {
+    match *field {
+        LabelField::Column(_) if label.is_empty() || label.contains(char::is_whitespace) => {
             return Err(Error::input(
                 tagged.sentence.place(t),
                 format!(
@@ -169,8 +168,8 @@ fn fill(row: &mut [String], tagged: &Tagged, t: usize, target: &Target) -> Resul
                 ),
             ));
         }
-        Target::Column(column) => label.clone_into(&mut row[column]),
-        Target::Key(key) => row[MISC] = with_key(&row[MISC], key, &escape(label)),
+        LabelField::Column(column) => label.clone_into(&mut row[column]),
+        LabelField::MiscKey(key) => row[MISC] = with_key(&row[MISC], key, &escape(label)),
     }
     if tagged.marginals.is_some() {
         let probability = tagged.marginal(t, label).unwrap_or(0.0);
@@ -179,16 +178,19 @@ fn fill(row: &mut [String], tagged: &Tagged, t: usize, target: &Target) -> Resul
     Ok(())
 }
 
-/// `misc` with `key=value` at its end, in place of what the key was before.
+/// Appends `key=value` to `misc`, replacing any previous value of the key.
 fn with_key(misc: &str, key: &str, value: &str) -> String {
-    let named = |item: &str| item.split_once('=').is_some_and(|(name, _)| name == key);
-    let kept = misc.split('|').filter(|item| *item != "_" && !named(item));
-    let mut items: Vec<&str> = kept.collect();
+    let has_key = |item: &str| item.split_once('=').is_some_and(|(name, _)| name == key);
+    let others = misc
+        .split('|')
+        .filter(|item| *item != "_" && !has_key(item));
+    let mut items: Vec<&str> = others.collect();
     let new = format!("{key}={value}");
     items.push(&new);
     items.join("|")
 }
 
+/// Escapes a value in `MISC`.
 fn escape(value: &str) -> String {
     let mut out = String::with_capacity(value.len());
     for c in value.chars() {
@@ -207,8 +209,8 @@ fn escape(value: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{full, one, read, written};
-    use super::super::{OutputFormat, Tagged, WriteOptions};
+    use crate::corpus::output::tests::{full, one, read, written};
+    use crate::corpus::output::{OutputFormat, Tagged, WriteOptions};
     use crate::corpus::{Format, ReadOptions};
 
     const NATIVE: &str = "\
@@ -230,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn conllu_comes_back_to_the_byte_where_the_labels_are_unchanged() {
+    fn conllu_is_reproduced_byte_for_byte_if_the_labels_are_unchanged() {
         for (column, labels) in [
             ("upos", ["VERB", "PRON"]),
             ("4", ["V", "P"]),
@@ -248,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn a_label_of_no_column_is_a_key_of_misc() {
+    fn a_label_without_a_column_is_a_key_in_misc() {
         let out = one(&label("NER"), Format::Conllu, NATIVE, &["B-A", "a|b c\\"]);
         let expected = NATIVE
             .replace("0:root\t_", "0:root\tNER=B-A")
@@ -266,18 +268,18 @@ mod tests {
     }
 
     #[test]
-    fn a_text_becomes_a_new_sentence() {
+    fn raw_text_becomes_a_new_sentence() {
         let mut sentences = read(Format::Text, "  Ann left. ");
-        // As a tokenizer that knows of full stops would have it.
-        let mut cut = crate::sentence::Sentence::from_words(["Ann", "left", "."]);
-        cut.layout = std::mem::take(&mut sentences[0].layout);
-        cut.offsets = [2..5, 6..10, 10..11]
+        // As split by a tokenizer that separates full stops.
+        let mut tokenized = crate::sentence::Sentence::from_words(["Ann", "left", "."]);
+        tokenized.layout = std::mem::take(&mut sentences[0].layout);
+        tokenized.offsets = [2..5, 6..10, 10..11]
             .map(|bytes| crate::sentence::Offsets {
                 chars: bytes.clone(),
                 bytes,
             })
             .to_vec();
-        let tagged = Tagged::new(&cut, vec!["PROPN", "VERB", "PUNCT"]);
+        let tagged = Tagged::new(&tokenized, vec!["PROPN", "VERB", "PUNCT"]);
         let expected = "\
 # text = Ann left.
 1\tAnn\t_\tPROPN\t_\t_\t_\t_\t_\t_
@@ -289,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_with_names_of_conllu_are_kept_and_documents_begin() {
+    fn columns_named_as_in_conllu_are_kept_and_documents_are_marked() {
         let options = ReadOptions {
             format: Some(Format::Conll),
             columns: Some(["word", "xpos", "lemma", "ner"].map(str::to_owned).to_vec()),
@@ -297,7 +299,7 @@ mod tests {
         };
         let text = "-DOCSTART- -X- -X- O\n\na\tNN\t\tO\nb\tVB\tb\tO\n\nc\tX\tc\tO\n";
         let sentences =
-            crate::corpus::reader::tests::sentences(&text.replace(' ', "\t"), &options).unwrap();
+            crate::corpus::tests::sentences(&text.replace(' ', "\t"), &options).unwrap();
         let labels = [vec![], vec!["X", "Y"], vec!["Z"]];
         let tagged: Vec<Tagged> = sentences
             .iter()
@@ -316,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn marginals_are_in_misc_and_the_rest_in_comments() {
+    fn marginals_are_in_misc_and_candidates_in_comments() {
         let sentences = read(Format::Conll, "a\n");
         let tagged = full(&sentences[0], &["X"], &["Y"]);
         let expected = "\
@@ -330,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn what_would_break_the_columns_is_an_error() {
+    fn white_space_that_would_break_the_columns_is_an_error() {
         let sentences = read(Format::Jsonl, r#"{"tokens":["a\nb"]}"#);
         let error = |label_name: &str, sentence, found| {
             let tagged = Tagged::new(sentence, vec![found]);

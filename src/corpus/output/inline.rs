@@ -1,14 +1,14 @@
 //! Inline output: a line per sentence, for people to read.
 //!
-//! Where labels write spans: `[PER Ann Lee] left .`, with the spacing of the text where the
-//! sentence was cut from one. `[`, `]` and `\` of the text are written `\[`, `\]` and `\\`. Other
-//! labels stand behind their words: `Ann/NNP left/VBD`; the label begins after the last slash.
-//! A line end inside a text or a token is written as a space. With candidates there is a line for
-//! each, its probability and a tab before it. Marginals are not shown.
+//! Labels that encode spans give `[PER Ann Lee] left .`, with the original spacing if the sentence
+//! comes from raw text. `[`, `]` and `\` in the text are escaped as `\[`, `\]` and `\\`. Other
+//! labels follow their words, `Ann/NNP left/VBD`; the label starts after the last slash. A line
+//! break in a text or token is written as a space. With candidates there is one line for each,
+//! preceded by its probability and a tab. Marginals are not shown.
 
 use std::fmt::Write;
 
-use super::{Tagged, source, word};
+use super::tagged::{Tagged, source_text, word};
 use crate::label;
 
 /// Writes a sentence.
@@ -31,7 +31,7 @@ pub(super) fn sentence(buffer: &mut String, tagged: &Tagged, spans: bool) {
     }
 }
 
-/// `word/LABEL word/LABEL`
+/// Writes `word/LABEL word/LABEL`.
 fn slashes(buffer: &mut String, tagged: &Tagged, labels: &[&str]) {
     for (t, label) in labels.iter().enumerate() {
         if t > 0 {
@@ -43,10 +43,10 @@ fn slashes(buffer: &mut String, tagged: &Tagged, labels: &[&str]) {
     }
 }
 
-/// `[TYPE word word] word`
+/// Writes `[TYPE word word] word`.
 fn brackets(buffer: &mut String, tagged: &Tagged, labels: &[&str]) {
     let sentence = tagged.sentence;
-    let text = source(sentence);
+    let text = source_text(sentence);
     let spans = label::spans(labels);
     let mut spans = spans.iter().peekable();
     for t in 0..sentence.len() {
@@ -71,6 +71,7 @@ fn brackets(buffer: &mut String, tagged: &Tagged, labels: &[&str]) {
     }
 }
 
+/// Writes text outside the markup.
 fn escape(buffer: &mut String, text: &str) {
     for c in text.chars() {
         if matches!(c, '[' | ']' | '\\') {
@@ -80,15 +81,16 @@ fn escape(buffer: &mut String, text: &str) {
     }
 }
 
+/// Replaces line breaks.
 fn on_one_line(c: char) -> char {
     if matches!(c, '\n' | '\r') { ' ' } else { c }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{full, one, read, written};
-    use super::super::{OutputFormat, WriteOptions};
     use crate::corpus::Format;
+    use crate::corpus::output::tests::{full, one, read, written};
+    use crate::corpus::output::{OutputFormat, WriteOptions};
 
     fn spans() -> WriteOptions {
         WriteOptions::new(OutputFormat::Inline)
@@ -102,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn spans_are_put_in_brackets() {
+    fn spans_are_in_brackets() {
         let labels = ["B-PER", "I-PER", "O", "B-LOC"];
         let out = one(&spans(), Format::Conll, "Ann\nLee\nin\nRome\n", &labels);
         assert_eq!(out, "[PER Ann Lee] in [LOC Rome]\n");
@@ -125,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn labels_that_write_no_spans_stand_behind_their_words() {
+    fn labels_without_spans_follow_their_words() {
         let out = one(&tags(), Format::Conll, "1/2\nleft]\n", &["CD", "VB"]);
         assert_eq!(out, "1/2/CD left]/VB\n");
         let out = one(&tags(), Format::Text, "Ann  left", &["NN", "VB"]);

@@ -1,20 +1,19 @@
 //! JSON lines output: an object per sentence.
 //!
-//! First the members of the input's object, where it was one, as they are written there, but for
-//! those that are made here; then `tokens`, `labels`, `spans` (where labels write spans), `offsets`
-//! and `text` (where the tokens were cut from a text), `probability`, `marginals` and `nbest` (where
-//! they were asked for), always in this order.
+//! If the input is an object, its other members come first, as they were written; then `tokens`,
+//! `labels`, `spans` (if the labels encode spans), `offsets` and `text` (for tokenized text), and
+//! `probability`, `marginals` and `nbest` (if requested), always in this order.
 
 use serde::ser::{Error as _, Serialize, SerializeMap, Serializer};
 
-use super::{Candidate, Tagged, source, word};
-use crate::corpus::jsonl::Members;
+use super::tagged::{Candidate, Tagged, source_text, word};
+use crate::corpus::json_object::JsonObject;
 use crate::error::{Error, Result};
-use crate::label;
+use crate::label::{self, Span};
 use crate::sentence::{Offsets, Sentence};
 
-/// The keys that say what was found here: what the input has there is not carried through.
-const FOUND: [&str; 6] = [
+/// The keys that are always replaced by the output's.
+const PREDICTION_KEYS: [&str; 6] = [
     "tokens",
     "labels",
     "spans",
@@ -23,12 +22,12 @@ const FOUND: [&str; 6] = [
     "nbest",
 ];
 
-/// The keys that are made here where the tokens were cut here.
-const CUT: [&str; 2] = ["offsets", "text"];
+/// The keys that are replaced for tokenized text.
+const TEXT_KEYS: [&str; 2] = ["offsets", "text"];
 
 /// Writes a sentence.
 pub(super) fn sentence(buffer: &mut String, tagged: &Tagged, spans: bool) -> Result<()> {
-    let object = Object { tagged, spans };
+    let object = SentenceRecord { tagged, spans };
     let line = serde_json::to_string(&object)
         .map_err(|error| Error::input(tagged.sentence.place(0), error.to_string()))?;
     buffer.push_str(&line);
@@ -36,41 +35,42 @@ pub(super) fn sentence(buffer: &mut String, tagged: &Tagged, spans: bool) -> Res
     Ok(())
 }
 
-struct Object<'a> {
+/// The object of a sentence.
+struct SentenceRecord<'a> {
     tagged: &'a Tagged<'a>,
     spans: bool,
 }
 
-impl Serialize for Object<'_> {
+impl Serialize for SentenceRecord<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let tagged = self.tagged;
         let sentence = tagged.sentence;
-        let text = source(sentence);
+        let text = source_text(sentence);
         let mut map = serializer.serialize_map(None)?;
         if let Some(record) = &sentence.layout.record {
-            let members: Members = serde_json::from_str(record).map_err(S::Error::custom)?;
-            for (key, value) in &members.0 {
-                let made = text.is_some() && CUT.contains(&key.as_str());
-                if !made && !FOUND.contains(&key.as_str()) {
+            let object: JsonObject = serde_json::from_str(record).map_err(S::Error::custom)?;
+            for (key, value) in &object.0 {
+                let replaced = text.is_some() && TEXT_KEYS.contains(&key.as_str());
+                if !replaced && !PREDICTION_KEYS.contains(&key.as_str()) {
                     map.serialize_entry(key, value)?;
                 }
             }
         }
-        map.serialize_entry("tokens", &List(sentence.len(), |t| word(sentence, t)))?;
+        map.serialize_entry("tokens", &LazyArray(sentence.len(), |t| word(sentence, t)))?;
         map.serialize_entry("labels", &tagged.labels)?;
         if self.spans {
             let spans = label::spans(&tagged.labels);
-            let span = |i: usize| Span {
+            let span = |i: usize| SpanRecord {
                 span: &spans[i],
-                text: text.and_then(|text| cut(sentence, text, &spans[i])),
+                text: text.and_then(|text| covered(sentence, text, &spans[i])),
             };
-            map.serialize_entry("spans", &List(spans.len(), span))?;
+            map.serialize_entry("spans", &LazyArray(spans.len(), span))?;
         }
         if let Some(text) = text {
             let offsets = &sentence.offsets;
             map.serialize_entry(
                 "offsets",
-                &List(offsets.len(), |t: usize| Place(&offsets[t])),
+                &LazyArray(offsets.len(), |t: usize| OffsetsRecord(&offsets[t])),
             )?;
             map.serialize_entry("text", text)?;
         }
@@ -78,32 +78,32 @@ impl Serialize for Object<'_> {
             map.serialize_entry("probability", &probability)?;
         }
         if let Some(marginals) = &tagged.marginals {
-            let token = |t: usize| Pairs(&marginals[t]);
-            map.serialize_entry("marginals", &List(marginals.len(), token))?;
+            let token = |t: usize| LabelProbabilities(&marginals[t]);
+            map.serialize_entry("marginals", &LazyArray(marginals.len(), token))?;
         }
         if !tagged.nbest.is_empty() {
             let path = |n: usize| CandidateRecord(&tagged.nbest[n]);
-            map.serialize_entry("nbest", &List(tagged.nbest.len(), path))?;
+            map.serialize_entry("nbest", &LazyArray(tagged.nbest.len(), path))?;
         }
         map.end()
     }
 }
 
-/// An array of so many items, each made when its turn comes.
-struct List<F>(usize, F);
+/// An array of a given length whose items are computed while they are serialized.
+struct LazyArray<F>(usize, F);
 
-impl<T: Serialize, F: Fn(usize) -> T> Serialize for List<F> {
+impl<T: Serialize, F: Fn(usize) -> T> Serialize for LazyArray<F> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq((0..self.0).map(&self.1))
     }
 }
 
-struct Span<'a> {
-    span: &'a label::Span<'a>,
+struct SpanRecord<'a> {
+    span: &'a Span<'a>,
     text: Option<&'a str>,
 }
 
-impl Serialize for Span<'_> {
+impl Serialize for SpanRecord<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("start", &self.span.start)?;
@@ -117,15 +117,15 @@ impl Serialize for Span<'_> {
 }
 
 /// The part of the text that a span covers.
-fn cut<'a>(sentence: &Sentence, text: &'a str, span: &label::Span) -> Option<&'a str> {
+fn covered<'a>(sentence: &Sentence, text: &'a str, span: &Span) -> Option<&'a str> {
     let first = sentence.offsets.get(span.start)?;
     let last = sentence.offsets.get(span.end.checked_sub(1)?)?;
     text.get(first.bytes.start..last.bytes.end)
 }
 
-struct Place<'a>(&'a Offsets);
+struct OffsetsRecord<'a>(&'a Offsets);
 
-impl Serialize for Place<'_> {
+impl Serialize for OffsetsRecord<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(Some(2))?;
         map.serialize_entry("bytes", &[self.0.bytes.start, self.0.bytes.end])?;
@@ -134,10 +134,10 @@ impl Serialize for Place<'_> {
     }
 }
 
-/// An object with labels for keys, in the order given.
-struct Pairs<'a>(&'a [(&'a str, f64)]);
+/// An object with the labels as keys, in the given order.
+struct LabelProbabilities<'a>(&'a [(&'a str, f64)]);
 
-impl Serialize for Pairs<'_> {
+impl Serialize for LabelProbabilities<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.0.iter().copied())
     }
@@ -157,9 +157,9 @@ impl Serialize for CandidateRecord<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{full, one, read, written};
-    use super::super::{OutputFormat, Tagged, WriteOptions};
     use crate::corpus::Format;
+    use crate::corpus::output::tests::{full, one, read, written};
+    use crate::corpus::output::{OutputFormat, Tagged, WriteOptions};
 
     fn spans() -> WriteOptions {
         WriteOptions::new(OutputFormat::Jsonl)
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn ready_tokens_have_neither_text_nor_offsets() {
+    fn ready_made_tokens_have_neither_text_nor_offsets() {
         let out = one(
             &spans(),
             Format::Conll,
@@ -182,21 +182,24 @@ mod tests {
         );
         assert_eq!(
             out,
-            r#"{"tokens":["Ann","Lee","\""],"labels":["B-P","I-P","O"],"spans":[{"start":0,"end":2,"type":"P"}]}"#
-                .to_owned()
-                + "\n"
+            concat!(
+                r#"{"tokens":["Ann","Lee","\""],"labels":["B-P","I-P","O"],"#,
+                r#""spans":[{"start":0,"end":2,"type":"P"}]}"#,
+                "\n"
+            )
         );
     }
 
     #[test]
-    fn tokens_of_a_text_have_offsets_and_spans_their_text() {
+    fn tokens_of_raw_text_have_offsets_and_spans_have_text() {
         let out = one(&spans(), Format::Text, "Ä  b c", &["B-P", "I-P", "O"]);
         assert_eq!(
             out,
             concat!(
                 r#"{"tokens":["Ä","b","c"],"labels":["B-P","I-P","O"],"#,
                 r#""spans":[{"start":0,"end":2,"type":"P","text":"Ä  b"}],"#,
-                r#""offsets":[{"bytes":[0,2],"chars":[0,1]},{"bytes":[4,5],"chars":[3,4]},{"bytes":[6,7],"chars":[5,6]}],"#,
+                r#""offsets":[{"bytes":[0,2],"chars":[0,1]},"#,
+                r#"{"bytes":[4,5],"chars":[3,4]},{"bytes":[6,7],"chars":[5,6]}],"#,
                 r#""text":"Ä  b c"}"#,
                 "\n"
             )
@@ -215,20 +218,25 @@ mod tests {
     }
 
     #[test]
-    fn labels_that_write_no_spans_give_none() {
+    fn labels_without_spans_give_no_spans_key() {
         let out = one(&tags(), Format::Crfsuite, "B\tw=a\n", &["X"]);
         assert_eq!(out, "{\"tokens\":[\"_\"],\"labels\":[\"X\"]}\n");
     }
 
     #[test]
     fn other_keys_of_the_input_come_first_and_unchanged() {
-        let json = r#"{"n": 1.50, "tokens": ["a"], "labels": ["old"], "big": 123456789012345678901234567890, "x": {"y" : [ ]}}"#;
+        let json = concat!(
+            r#"{"n": 1.50, "tokens": ["a"], "labels": ["old"], "#,
+            r#""big": 123456789012345678901234567890, "x": {"y" : [ ]}}"#
+        );
         let out = one(&tags(), Format::Jsonl, json, &["new"]);
         assert_eq!(
             out,
-            r#"{"n":1.50,"big":123456789012345678901234567890,"x":{"y" : [ ]},"tokens":["a"],"labels":["new"]}"#
-                .to_owned()
-                + "\n"
+            concat!(
+                r#"{"n":1.50,"big":123456789012345678901234567890,"x":{"y" : [ ]},"#,
+                r#""tokens":["a"],"labels":["new"]}"#,
+                "\n"
+            )
         );
         let json = r#"{"text": "a\tb", "id": 7}"#;
         let out = one(&tags(), Format::Jsonl, json, &["A", "B"]);
@@ -236,14 +244,15 @@ mod tests {
             out,
             concat!(
                 r#"{"id":7,"tokens":["a","b"],"labels":["A","B"],"#,
-                r#""offsets":[{"bytes":[0,1],"chars":[0,1]},{"bytes":[2,3],"chars":[2,3]}],"text":"a\tb"}"#,
+                r#""offsets":[{"bytes":[0,1],"chars":[0,1]},{"bytes":[2,3],"chars":[2,3]}],"#,
+                r#""text":"a\tb"}"#,
                 "\n"
             )
         );
     }
 
     #[test]
-    fn a_text_beside_ready_tokens_is_a_key_like_any_other() {
+    fn text_beside_ready_made_tokens_is_kept_like_any_other_key() {
         let json = r#"{"text":"a b","tokens":["a","b"],"labels":["A","B"]}"#.to_owned() + "\n";
         assert_eq!(one(&tags(), Format::Jsonl, &json, &["A", "B"]), json);
     }
@@ -255,8 +264,10 @@ mod tests {
         assert_eq!(
             written(&tags(), &[tagged]).unwrap(),
             concat!(
-                r#"{"tokens":["a"],"labels":["X"],"probability":0.5,"marginals":[{"X":0.75,"Y":0.25}],"#,
-                r#""nbest":[{"labels":["X"],"score":2.5,"probability":0.5},{"labels":["Y"],"score":-1.0,"probability":0.125}]}"#,
+                r#"{"tokens":["a"],"labels":["X"],"#,
+                r#""probability":0.5,"marginals":[{"X":0.75,"Y":0.25}],"#,
+                r#""nbest":[{"labels":["X"],"score":2.5,"probability":0.5},"#,
+                r#"{"labels":["Y"],"score":-1.0,"probability":0.125}]}"#,
                 "\n"
             )
         );

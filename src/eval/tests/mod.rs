@@ -1,5 +1,5 @@
-//! Against the output of conlleval.pl: `tests/data/conlleval/NAME.txt` has words, gold and predicted
-//! labels, `NAME.expected` what the script prints for it.
+//! Against the output of conlleval.pl: `tests/data/conlleval/NAME.txt` has words, gold and
+//! predicted labels, `NAME.expected` what the script prints for it.
 
 use std::fs;
 use std::path::PathBuf;

@@ -1,0 +1,38 @@
+//! What the parsers of the formats have in common.
+
+use super::format::Format;
+use super::lines::LineReader;
+use crate::error::Result;
+use crate::sentence::Sentence;
+
+/// How to read inputs.
+#[derive(Clone, Debug, Default)]
+pub struct ReadOptions {
+    /// Format of all inputs; `None`: by the name of each file ([`Format::guess`]).
+    pub format: Option<Format>,
+    /// CoNLL: the column names, in file order; by default `word`, numbers and `label`.
+    /// JSON lines: the only keys, besides tokens and labels, to use as columns; by default every
+    /// key that holds as many strings as there are tokens. The columns of CoNLL-U, CRFsuite's
+    /// format and raw text are fixed.
+    pub columns: Option<Vec<String>>,
+    /// The label column: its name or its number, from 0 or, if negative, from the end.
+    /// By default the last column of CoNLL (none if `unlabeled`), `upos` of CoNLL-U and the key
+    /// `labels` of JSON lines.
+    pub label: Option<String>,
+    /// Labels are optional: the inputs are to be tagged.
+    pub unlabeled: bool,
+    /// CoNLL: lines that begin with `#` are comments. (In CoNLL-U they always are.)
+    pub comments: bool,
+}
+
+/// A parser of one format.
+pub(super) trait SentenceParser: Send {
+    /// Parses the next sentence; `None` at the end of the file. Reads no line beyond the one that
+    /// ends the sentence.
+    fn next_sentence(&mut self, lines: &mut LineReader) -> Result<Option<Sentence>>;
+
+    /// The column separator, if the format has several and the file has shown which it uses.
+    fn separator(&self) -> Option<char> {
+        None
+    }
+}

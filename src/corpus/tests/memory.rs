@@ -1,0 +1,73 @@
+//! Corpora built in memory are equivalent to those read from files.
+
+use super::*;
+
+/// Sentences of words with part of speech and label.
+const SENTENCES: [&[[&str; 3]]; 3] = [
+    &[
+        ["Ada", "NNP", "B-PER"],
+        ["left", "VBD", "O"],
+        ["London", "NNP", "B-LOC"],
+    ],
+    &[["in", "IN", "O"], ["London", "NNP", "B-LOC"]],
+    &[
+        ["she", "PRP", "O"],
+        ["met", "VBD", "O"],
+        ["Ada", "NNP", "B-PER"],
+    ],
+];
+
+fn column(sentence: &'static [[&'static str; 3]], column: usize) -> Vec<&'static str> {
+    sentence.iter().map(|row| row[column]).collect()
+}
+
+#[test]
+fn sentences_of_columns_equal_those_of_a_file() {
+    let text = SENTENCES.map(|sentence| {
+        let lines = sentence.iter().map(|row| row.join("\t") + "\n");
+        lines.collect::<String>()
+    });
+    let options = ReadOptions {
+        columns: Some(["word", "pos", "label"].map(str::to_owned).to_vec()),
+        ..options(Format::Conll)
+    };
+    let parsed = Corpus::parse(text.join("\n"), "x", &options).unwrap();
+    let built = SENTENCES
+        .into_iter()
+        .map(|sentence| {
+            let columns = [("word", column(sentence, 0)), ("pos", column(sentence, 1))];
+            Sentence::from_columns(columns)?.with_labels(column(sentence, 2))
+        })
+        .collect::<Result<Corpus>>()
+        .unwrap();
+    assert_eq!(built.len(), parsed.len());
+    for (built, parsed) in built.iter().zip(&parsed) {
+        assert_eq!(built.schema(), parsed.schema());
+        for t in 0..parsed.len() {
+            assert!(built.cells(t).eq(parsed.cells(t)));
+        }
+    }
+}
+
+#[test]
+fn sentences_of_attributes_equal_those_of_a_file() {
+    let text = "B\tw=Ada\tlength:3\nO\tw=left\n";
+    let parsed = Corpus::parse(text, "x", &options(Format::Crfsuite)).unwrap();
+    let tokens = [vec![("w=Ada", 1.0), ("length", 3.0)], vec![("w=left", 1.0)]];
+    let built = Sentence::from_attributes(tokens).unwrap();
+    let built = built.with_labels(["B", "O"]).unwrap();
+    let parsed = &parsed.sentences()[0];
+    assert_eq!(built.schema(), parsed.schema());
+    assert_eq!(built.labels(), parsed.labels());
+    assert_eq!(built.attributes, parsed.attributes);
+}
+
+#[test]
+fn sentences_without_columns_can_be_written_in_every_format() {
+    let sentence = Sentence::from_attributes([[("w=Ada", 1.0)]]).unwrap();
+    for format in OutputFormat::ALL {
+        let mut writer = Writer::new(Vec::new(), "x", WriteOptions::new(format)).unwrap();
+        writer.write(&Tagged::new(&sentence, vec!["O"])).unwrap();
+        assert!(!writer.into_inner().is_empty());
+    }
+}

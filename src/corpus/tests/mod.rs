@@ -1,0 +1,69 @@
+//! Readers and writers together, and helpers of the parsers' own tests.
+
+mod memory;
+
+use std::io::Cursor;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::error::Result;
+use crate::sentence::Sentence;
+
+/// Options for one format.
+pub fn options(format: Format) -> ReadOptions {
+    ReadOptions {
+        format: Some(format),
+        ..ReadOptions::default()
+    }
+}
+
+/// The sentences of `text`, a file named `x`.
+pub fn sentences(text: &str, options: &ReadOptions) -> Result<Vec<Sentence>> {
+    let input = Box::new(Cursor::new(text.as_bytes().to_vec()));
+    Reader::from_read(input, "x", options).collect()
+}
+
+/// The message of the error that reading `text` ends with.
+pub fn error(text: &str, options: &ReadOptions) -> String {
+    sentences(text, options).unwrap_err().to_string()
+}
+
+/// Reads `text` in `format` and writes its sentences in every output format.
+fn round_trip(text: &str, format: Format, unlabeled: bool) {
+    let options = ReadOptions {
+        unlabeled,
+        comments: unlabeled,
+        ..options(format)
+    };
+    for sentence in sentences(text, &options).unwrap_or_default() {
+        for output in OutputFormat::ALL {
+            let mut writer = Writer::new(Vec::new(), "x", WriteOptions::new(output)).unwrap();
+            let labels = vec!["B-A"; sentence.len()];
+            // Some formats cannot represent some cells: that is an error, not a panic.
+            let _ = writer.write(&Tagged::new(&sentence, labels));
+        }
+    }
+}
+
+/// JSON lines, mostly with the keys that the reader looks for.
+const OBJECT: &str = concat!(
+    r#"\{"(tokens|text|labels)": ?("(\PC|\\n){0,4}"|\[("a")?(,"[bé]")?\])"#,
+    r#"(, ?"pos":\[("N")?\])?\}"#,
+    "\n"
+);
+
+proptest! {
+    #[test]
+    fn no_text_makes_a_reader_or_a_writer_panic(
+        text in "(\\PC|[\n\n\n\t\t \r#:\\\\\"]|-DOCSTART-|1-2|[1-3]|2\\.1|(\t_){9}\n){0,40}",
+        object in OBJECT,
+    ) {
+        for format in Format::ALL {
+            for unlabeled in [false, true] {
+                round_trip(&text, format, unlabeled);
+                round_trip(&object, format, unlabeled);
+            }
+        }
+    }
+}
