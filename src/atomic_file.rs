@@ -1,4 +1,8 @@
-//! Files that are replaced whole or not at all.
+//! Atomic file replacement.
+//!
+//! Contents are written to a temporary file in the target's directory, synced, and renamed over the
+//! target, so that a crash leaves either the old file or the complete new one. Symbolic links are
+//! followed (the link stays and its target is replaced), and an existing file keeps its permissions.
 
 use std::fs;
 use std::io::{self, Write};
@@ -8,79 +12,80 @@ use tempfile::NamedTempFile;
 
 use crate::error::{Error, Result};
 
-/// Writes a file under another name, syncs it and renames it, so that a crash leaves the old contents
-/// or the new ones.
+/// Writes a file atomically.
 ///
 /// # Errors
 ///
-/// [`Error::Io`] when a file cannot be written; [`Error::Parameter`] when `path` is something other
-/// than a regular file, which renaming would destroy.
+/// [`Error::Io`] if the file cannot be written; [`Error::Parameter`] if `path` is a directory, or
+/// a device or other special file, which renaming would destroy.
 pub fn write(path: impl AsRef<Path>, contents: &[u8]) -> Result<()> {
     let path = path.as_ref();
-    let (mut file, target) = temporary_beside(path)?;
+    let (mut file, target) = create_temporary(path)?;
     let failed = |e| Error::io(path, e);
     file.write_all(contents).map_err(failed)?;
     file.as_file().sync_all().map_err(failed)?;
     file.persist(&target).map_err(|e| failed(e.error))?;
-    // The rename itself is safe only once the folder is on disk; not every system can sync one.
-    if let Ok(folder) = fs::File::open(folder_of(&target)) {
-        let _ = folder.sync_all();
+    // The rename is durable only once the directory is synced, which not every system supports.
+    if let Ok(directory) = fs::File::open(parent_directory(&target)) {
+        let _ = directory.sync_all();
     }
     Ok(())
 }
 
-/// Checks that a file could be written, before work is put into what it is to hold.
+/// Checks that a file could be written, before time is spent on computing its contents.
+///
+/// It creates a temporary file next to `path` and removes it.
 ///
 /// # Errors
 ///
 /// As [`write()`].
 pub fn check_writable(path: impl AsRef<Path>) -> Result<()> {
-    temporary_beside(path.as_ref()).map(|_| ())
+    create_temporary(path.as_ref()).map(|_| ())
 }
 
-/// Whether two paths lead to the same file, which need not exist.
+/// Whether two paths refer to the same file after resolving symbolic links. The file need not exist.
 #[must_use]
 pub fn is_same_file(a: impl AsRef<Path>, b: impl AsRef<Path>) -> bool {
-    let whole = |path: &Path| {
-        let target = behind_links(path);
-        let folder = fs::canonicalize(folder_of(&target)).ok();
-        (folder, target.file_name().map(ToOwned::to_owned))
+    let resolved = |path: &Path| {
+        let target = resolve_links(path);
+        let directory = fs::canonicalize(parent_directory(&target)).ok();
+        (directory, target.file_name().map(ToOwned::to_owned))
     };
-    whole(a.as_ref()) == whole(b.as_ref())
+    resolved(a.as_ref()) == resolved(b.as_ref())
 }
 
-fn folder_of(file: &Path) -> &Path {
+fn parent_directory(file: &Path) -> &Path {
     match file.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     }
 }
 
-/// Symbolic links that may lead to one another.
+/// Maximum length of a chain of symbolic links, as on Linux.
 const MAX_LINKS: usize = 40;
 
-/// What stands behind the symbolic links that begin at `path`, whether it exists or not.
-fn behind_links(path: &Path) -> PathBuf {
+/// Resolves the symbolic links that `path` may be. Unlike [`fs::canonicalize`], the final target
+/// need not exist.
+fn resolve_links(path: &Path) -> PathBuf {
     let mut target = path.to_owned();
     for _ in 0..MAX_LINKS {
         let Ok(link) = fs::read_link(&target) else {
             break;
         };
-        target = folder_of(&target).join(link);
+        target = parent_directory(&target).join(link);
     }
     target
 }
 
-/// A temporary file beside the file that it is to replace, and that file's own name. It has that
-/// file's permissions, or those of any new file.
-fn temporary_beside(path: &Path) -> Result<(NamedTempFile, PathBuf)> {
-    // Writing through a symbolic link means writing what it points to.
-    let target = behind_links(path);
+/// Creates a temporary file in the directory of the target of `path`, with the permissions of the
+/// target or, if it does not exist, of any new file. Returns it with the target's path.
+fn create_temporary(path: &Path) -> Result<(NamedTempFile, PathBuf)> {
+    let target = resolve_links(path);
     let old = fs::metadata(&target);
     let last = path.as_os_str().as_encoded_bytes().last();
-    let names_a_folder = path.file_name().is_none()
+    let is_directory_name = path.file_name().is_none()
         || last.is_some_and(|&byte| std::path::is_separator(char::from(byte)));
-    if names_a_folder || old.as_ref().is_ok_and(|m| !m.is_file()) {
+    if is_directory_name || old.as_ref().is_ok_and(|m| !m.is_file()) {
         return Err(Error::parameter(format!(
             "{}: is not a regular file; expected the name of a file to write",
             path.display()
@@ -90,9 +95,9 @@ fn temporary_beside(path: &Path) -> Result<(NamedTempFile, PathBuf)> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        builder.permissions(fs::Permissions::from_mode(0o666)); // less what umask forbids
+        builder.permissions(fs::Permissions::from_mode(0o666)); // before umask
     }
-    // The system's own words, without the name of the temporary file.
+    // `tempfile` adds the temporary name to its errors; report the operating system's error alone.
     let failed = |e: io::Error| {
         Error::io(
             path,
@@ -101,7 +106,7 @@ fn temporary_beside(path: &Path) -> Result<(NamedTempFile, PathBuf)> {
     };
     let file = builder
         .prefix(".dropchain-")
-        .tempfile_in(folder_of(&target))
+        .tempfile_in(parent_directory(&target))
         .map_err(failed)?;
     if let Ok(old) = old {
         file.as_file()

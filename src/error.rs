@@ -1,8 +1,8 @@
-//! What can go wrong, said once and in full.
+//! The error type.
 //!
-//! A fault in an input names its place (file, line, column) and what was expected there. The
-//! library never prints and never exits: the command line prints an [`Error`] once and chooses
-//! the exit code.
+//! An error in an input gives its location (file, line, column), what was found and what was
+//! expected. The library never prints and never exits: the command line prints an [`Error`] once and
+//! chooses the exit code.
 
 use std::fmt;
 use std::io;
@@ -11,19 +11,19 @@ use std::path::{Path, PathBuf};
 /// The result of an operation of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// A place in an input file: `file`, `file:line` or `file:line:column`.
+/// A location in an input file: `file`, `file:line` or `file:line:column`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// File name as the user gave it; `-` is standard input.
+    /// File name as given by the user; `-` is standard input.
     pub file: String,
-    /// Line, from 1; 0 where the whole file is meant.
+    /// Line, from 1; 0 for the whole file.
     pub line: u64,
-    /// Column in characters, from 1; 0 where the whole line is meant.
+    /// Column in characters, from 1; 0 for the whole line.
     pub column: u64,
 }
 
 impl Place {
-    /// The whole of `file`.
+    /// A whole file.
     pub fn file(file: impl Into<String>) -> Self {
         Self {
             file: file.into(),
@@ -32,7 +32,7 @@ impl Place {
         }
     }
 
-    /// A line of `file`, counted from 1.
+    /// A line of a file, from 1.
     pub fn line(file: impl Into<String>, line: u64) -> Self {
         Self {
             file: file.into(),
@@ -41,7 +41,7 @@ impl Place {
         }
     }
 
-    /// A column (in characters, from 1) of a line of `file`.
+    /// A column, in characters from 1, of a line.
     pub fn column(file: impl Into<String>, line: u64, column: u64) -> Self {
         Self {
             file: file.into(),
@@ -64,41 +64,41 @@ impl fmt::Display for Place {
     }
 }
 
-/// Everything that can fail in this crate.
+/// Any error of this crate.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// An input (corpus, template, lexicon) says something that cannot be right.
+    /// An input (corpus, template, lexicon, …) is malformed.
     #[error("{place}: {message}")]
     Input {
-        /// Where.
+        /// The location.
         place: Place,
         /// What was found and what was expected.
         message: String,
     },
-    /// The operating system refused a file.
+    /// A file operation failed.
     #[error("{}: {source}", path.display())]
     Io {
-        /// The file as the user gave it.
+        /// The file as given by the user.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// A model file is damaged, of another kind or of a later version.
+    /// A file is damaged, has a newer format version or is not a model.
     #[error("{}: {message}", path.display())]
     Model {
-        /// The model file.
+        /// The file.
         path: PathBuf,
         /// What is wrong with it.
         message: String,
     },
-    /// A parameter, or a combination of parameters, has no meaning.
+    /// A parameter, or a combination of parameters, is invalid.
     #[error("{0}")]
     Parameter(String),
 }
 
 impl Error {
-    /// A fault at a place of an input.
+    /// Creates an [`Error::Input`].
     pub fn input(place: Place, message: impl Into<String>) -> Self {
         Self::Input {
             place,
@@ -106,7 +106,7 @@ impl Error {
         }
     }
 
-    /// A file operation that failed.
+    /// Creates an [`Error::Io`].
     pub fn io(path: impl AsRef<Path>, source: io::Error) -> Self {
         Self::Io {
             path: path.as_ref().to_owned(),
@@ -114,7 +114,7 @@ impl Error {
         }
     }
 
-    /// A damaged or foreign model file.
+    /// Creates an [`Error::Model`].
     pub fn model(path: impl AsRef<Path>, message: impl Into<String>) -> Self {
         Self::Model {
             path: path.as_ref().to_owned(),
@@ -122,7 +122,7 @@ impl Error {
         }
     }
 
-    /// A parameter without meaning.
+    /// Creates an [`Error::Parameter`].
     pub fn parameter(message: impl Into<String>) -> Self {
         Self::Parameter(message.into())
     }

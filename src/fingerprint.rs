@@ -1,53 +1,75 @@
-//! Fingerprints of texts that are put together of pieces.
+//! Rabin–Karp fingerprints: polynomial hashes of byte strings that can be concatenated.
 //!
-//! The fingerprint of a text of bytes s₀ … s₍ₙ₋₁₎ is a polynomial at a base B,
+//! # Definition
+//!
+//! The fingerprint of a string of bytes s₀ … s₍ₙ₋₁₎ is the value of a polynomial at a base B,
 //!
 //! ```text
-//! F(s) = Σ_i (sᵢ + 1)·B^(n−1−i)  mod 2⁶¹ − 1
+//! F(s) = Σ_i (sᵢ + 1)·B^(n−1−i)  mod p,    p = 2⁶¹ − 1
 //! ```
 //!
-//! so that of two texts in a row is F(st) = F(s)·B^|t| + F(t): one multiplication, whatever their
-//! lengths. A word is gone through once, and every attribute that it is part of costs a few
-//! multiplications and no text. Two different texts of at most n bytes have one fingerprint under
-//! at most n of the 2⁶¹ bases, so where texts must be told apart and two cannot, another base does.
+//! The coefficients are sᵢ + 1, so that leading zero bytes count. A seed determines B.
 //!
-//! Models store fingerprints: nothing here may ever change.
+//! # Concatenation
+//!
+//! F(st) = F(s)·B^|t| + F(t), one multiplication modulo p whatever the lengths of s and t. The name
+//! of an attribute is a concatenation of literals and words: each word is hashed once, as a
+//! [`Fragment`] that holds F(t) and B^|t|, and every attribute that contains it then costs a few
+//! multiplications and no string is built.
+//!
+//! # Cost
+//!
+//! p is a Mersenne prime, so a product is reduced with shifts and additions. Hashing takes one
+//! reduction for four bytes.
+//!
+//! # Collisions
+//!
+//! Two different strings of at most n bytes differ by a nonzero polynomial of degree below n, which
+//! has fewer than n roots: they collide under fewer than n of the bases. If a set of strings must
+//! not collide and does, another seed is tried. [`key`] spreads a fingerprint over 64 bits, which a
+//! hash table needs because short strings leave the high bits of F(s) unevenly distributed.
+//!
+//! # Stability
+//!
+//! Model files store keys, so no value may ever change.
 //!
 //! Source: Karp and Rabin, "Efficient randomized pattern-matching algorithms", IBM Journal of
 //! Research and Development 31 (1987).
 
 use crate::random;
 
-/// The modulus, a Mersenne prime.
+/// The modulus p, a Mersenne prime.
 const PRIME: u64 = (1 << 61) - 1;
 
-/// The fingerprint of the empty text.
+/// The fingerprint of the empty string.
 pub(crate) const EMPTY: u64 = 0;
 
-/// A number below 2¹²⁴ modulo 2⁶¹ − 1.
+/// Reduces a number below 2¹²⁴ modulo p.
 #[inline(always)]
 fn reduce(wide: u128) -> u64 {
+    // 2⁶¹ ≡ 1, so the high bits are added to the low ones. `min` subtracts p if that is possible,
+    // since the difference wraps around to a larger number otherwise.
     let sum = (wide as u64 & PRIME) + (wide >> 61) as u64;
     let sum = sum.min(sum.wrapping_sub(PRIME));
     sum.min(sum.wrapping_sub(PRIME))
 }
 
-/// a·b modulo 2⁶¹ − 1, of two numbers below it.
+/// Multiplies two numbers below p modulo p.
 #[inline(always)]
 fn multiply(a: u64, b: u64) -> u64 {
     reduce(u128::from(a) * u128::from(b))
 }
 
-/// The base B of fingerprints.
+/// Computes fingerprints at one base.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fingerprinter {
     powers: [u64; 5], // B⁰ … B⁴
 }
 
-/// A piece of a text: its fingerprint and what it multiplies that of the text before it with.
+/// A string as a part of longer ones: what [`append`] needs of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fragment {
-    print: u64,
+    fingerprint: u64,
     power: u64, // B^length
 }
 
@@ -58,10 +80,10 @@ impl Default for Fingerprinter {
 }
 
 impl Fingerprinter {
-    /// Fingerprinter number `seed`.
+    /// Creates the fingerprinter whose base is determined by `seed`.
     #[must_use]
     pub fn from_seed(seed: u64) -> Self {
-        // Bases below 2³² are no worse in theory; short texts would only not fill all 61 bits.
+        // A large base, so that the fingerprints of short strings spread over all 61 bits too.
         let random = random::nth(seed, 0) | 1 << 60;
         let base = (random & PRIME).min(PRIME - 1);
         let mut powers = [1; 5];
@@ -71,31 +93,32 @@ impl Fingerprinter {
         Self { powers }
     }
 
-    /// A text as a piece.
+    /// Computes the fragment of a string.
     #[must_use]
     pub fn fragment(self, text: &[u8]) -> Fragment {
         Fragment {
-            print: self.fingerprint(text),
+            fingerprint: self.fingerprint(text),
             power: self.power(text.len()),
         }
     }
 
-    /// The fingerprint of a text.
+    /// Computes the fingerprint of a string, four bytes per reduction.
     #[must_use]
     pub fn fingerprint(self, text: &[u8]) -> u64 {
         let term = |byte: u8, power: usize| (u128::from(byte) + 1) * u128::from(self.powers[power]);
         let (fours, rest) = text.as_chunks::<4>();
-        let mut print = u128::from(EMPTY);
+        let mut sum = u128::from(EMPTY);
         for &[a, b, c, d] in fours {
             let next = term(a, 3) + term(b, 2) + term(c, 1) + term(d, 0);
-            print = u128::from(reduce(print * u128::from(self.powers[4]) + next));
+            sum = u128::from(reduce(sum * u128::from(self.powers[4]) + next));
         }
         for &byte in rest {
-            print = u128::from(reduce(print * u128::from(self.powers[1]) + term(byte, 0)));
+            sum = u128::from(reduce(sum * u128::from(self.powers[1]) + term(byte, 0)));
         }
-        print as u64
+        sum as u64
     }
 
+    /// Computes B^`exponent` by repeated squaring.
     fn power(self, exponent: usize) -> u64 {
         let mut power = self.powers[exponent % 4];
         let (mut rest, mut square) = (exponent / 4, self.powers[4]);
@@ -110,18 +133,19 @@ impl Fingerprinter {
     }
 }
 
-/// The fingerprint of a text that has the fingerprint `print` up to `piece`, its end.
+/// Computes F(st) from F(s) and the fragment of t.
 #[inline(always)]
 #[must_use]
-pub(crate) fn append(print: u64, piece: Fragment) -> u64 {
-    reduce(u128::from(print) * u128::from(piece.power) + u128::from(piece.print))
+pub(crate) fn append(fingerprint: u64, fragment: Fragment) -> u64 {
+    let shifted = u128::from(fingerprint) * u128::from(fragment.power);
+    reduce(shifted + u128::from(fragment.fingerprint))
 }
 
-/// A fingerprint spread over 64 bits: the key for a hash table. One to one.
+/// Spreads a fingerprint over 64 bits, for use as the key of a hash table. It is a bijection.
 #[inline(always)]
 #[must_use]
-pub(crate) fn key(print: u64) -> u64 {
-    random::mix(print)
+pub(crate) fn key(fingerprint: u64) -> u64 {
+    random::mix(fingerprint)
 }
 
 #[cfg(test)]
@@ -131,30 +155,34 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fingerprints_are_what_models_have_stored() {
-        let base = Fingerprinter::default();
-        assert_eq!(key(base.fingerprint(b"")), 0);
-        assert_eq!(base.powers[1], 1_306_228_856_769_596_847);
-        let name = "word[0]=Köln".as_bytes();
-        assert_eq!(key(base.fingerprint(name)), 8_179_996_243_623_565_362);
+    fn keys_are_those_that_model_files_store() {
+        let fingerprinter = Fingerprinter::default();
+        assert_eq!(fingerprinter.powers[1], 1_306_228_856_769_596_847);
+        let key = |text: &str| key(fingerprinter.fingerprint(text.as_bytes()));
+        assert_eq!(key(""), 0);
+        assert_eq!(key("word[0]=Köln"), 8_179_996_243_623_565_362);
     }
 
     #[test]
-    fn a_byte_more_is_another_text() {
-        let base = Fingerprinter::default();
-        assert_ne!(base.fingerprint(b"\0"), base.fingerprint(b""));
-        assert_ne!(base.fingerprint(b"\0a"), base.fingerprint(b"a"));
+    fn leading_zero_bytes_count() {
+        let fingerprinter = Fingerprinter::default();
+        let [one, none] = [&b"\0"[..], b""].map(|text| fingerprinter.fingerprint(text));
+        assert_ne!(one, none);
+        let [one, none] = [&b"\0a"[..], b"a"].map(|text| fingerprinter.fingerprint(text));
+        assert_ne!(one, none);
     }
 
     proptest! {
         #[test]
-        fn pieces_in_a_row_have_the_fingerprint_of_the_whole(
+        fn appended_fragments_have_the_fingerprint_of_the_concatenation(
             texts in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..20), 0..5),
             seed in any::<u64>(),
         ) {
-            let base = Fingerprinter::from_seed(seed);
-            let joined = texts.iter().fold(EMPTY, |print, text| append(print, base.fragment(text)));
-            prop_assert_eq!(joined, base.fingerprint(&texts.concat()));
+            let fingerprinter = Fingerprinter::from_seed(seed);
+            let joined = texts.iter().fold(EMPTY, |fingerprint, text| {
+                append(fingerprint, fingerprinter.fragment(text))
+            });
+            prop_assert_eq!(joined, fingerprinter.fingerprint(&texts.concat()));
         }
 
         #[test]

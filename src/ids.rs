@@ -1,4 +1,4 @@
-//! Integer identifiers, so that a label is never mistaken for an attribute.
+//! Integer ids, as newtypes so that labels and attributes cannot be confused.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 pub struct LabelId(pub u16);
 
 impl LabelId {
-    /// The number of labels that ids can tell apart. How many can be *trained* is a separate,
-    /// lower limit.
+    /// Maximum number of labels that ids can distinguish.
+    ///
+    /// This is the range of the type. What can be trained has a separate, lower limit.
     pub const LIMIT: usize = u16::MAX as usize;
 
     /// The label as an index into arrays of shape `[K]`.

@@ -1,9 +1,9 @@
-//! Small numerical functions that everything else may use.
+//! Numerical helpers: log-sum-exp and a vectorizable exponential.
 
-/// `log Σ_i exp(values[i])`, without overflow and without needless loss.
+/// Computes log Σ_i exp(`values[i]`), shifted by the maximum so that it does not overflow.
 ///
-/// −∞ stands for an impossible term: the sum of none, or of impossible terms alone, is −∞. A term
-/// of +∞ gives +∞, and NaN gives NaN.
+/// −∞ is the logarithm of 0: the result for no values, or only −∞, is −∞. It is +∞ if a value is,
+/// and NaN if a value is NaN.
 #[must_use]
 pub fn log_sum_exp(values: &[f64]) -> f64 {
     let peak = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -17,12 +17,12 @@ pub fn log_sum_exp(values: &[f64]) -> f64 {
 
 /// Replaces every x in `values` by exp(max(x, `lowest`)), for −700 ≤ `lowest` and x ≤ 700.
 ///
-/// Differs from [`f64::exp`] by a few units in the last place, and is built for loops: no call, no
-/// branch and no table, so the compiler makes vector code of it, twice as fast or more. Nor does
-/// it depend on the mathematical library of the platform: it gives the same bits everywhere.
+/// The result is within a few units in the last place of [`f64::exp`]. There are no calls, branches
+/// or tables, so that the compiler can vectorize the loop, which makes it at least twice as fast.
+/// It does not depend on the platform's math library and has the same bits everywhere.
 ///
-/// With n the whole number nearest to x / log 2 and r = x − n·log 2, exp(x) = 2ⁿ·exp(r), where
-/// |r| ≤ ½ log 2 and the power series of exp(r) is cut after r¹³, 4·10⁻¹⁸ from its limit.
+/// With n the integer nearest to x / log 2 and r = x − n·log 2, exp(x) = 2ⁿ·exp(r), where
+/// |r| ≤ ½ log 2 and the power series of exp(r) is truncated after r¹³, an error of 4·10⁻¹⁸.
 #[inline(always)]
 pub fn exp_at_least(values: &mut [f64], lowest: f64) {
     debug_assert!(lowest >= -700.0, "2ⁿ would not be normal");
@@ -31,17 +31,17 @@ pub fn exp_at_least(values: &mut [f64], lowest: f64) {
     }
 }
 
-/// exp(x) for |x| ≤ 700.
+/// Computes exp(x) for |x| ≤ 700.
 #[inline(always)]
 fn exp_in_range(x: f64) -> f64 {
-    /// Added to a number of modest size, leaves its whole part in the last bits: 1.5·2⁵².
+    /// 1.5·2⁵²: adding it rounds to an integer, which ends up in the low bits of the sum.
     const ROUND: f64 = 6_755_399_441_055_744.0;
-    /// log 2, of which the first part times any n is exact.
+    /// log 2 in two parts. The first has few enough bits that its product with any n is exact.
     const LN_2: [f64; 2] = [6.931_471_803_691_238e-1, 1.908_214_929_270_587_7e-10];
     let rounded = x * std::f64::consts::LOG2_E + ROUND;
     let n = rounded - ROUND;
     let r = (x - n * LN_2[0]) - n * LN_2[1];
-    // Pairs of terms are summed independently of one another (Estrin), which saves waiting.
+    // Estrin's scheme: pairs of terms are summed independently, for a shorter dependency chain.
     let (r2, c) = (r * r, &INVERSE_FACTORIALS);
     let r4 = r2 * r2;
     let low = (c[2] + c[3] * r) + (c[4] + c[5] * r) * r2;
@@ -51,7 +51,7 @@ fn exp_in_range(x: f64) -> f64 {
     series * f64::from_bits(rounded.to_bits().wrapping_add(1023) << 52)
 }
 
-/// 1/i!
+/// 1/i!, `[14]`.
 const INVERSE_FACTORIALS: [f64; 14] = {
     let mut c = [1.0; 14];
     let mut factorial = 1.0;
@@ -69,27 +69,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn exponentials_are_those_of_the_standard_library() {
+    fn exponentials_agree_with_the_standard_library() {
         for i in -700_000..=700_000 {
             let x = f64::from(i) * 1e-3;
-            let mut found = [x];
-            exp_at_least(&mut found, -700.0);
-            let error = (found[0] / x.exp() - 1.0).abs();
+            let mut result = [x];
+            exp_at_least(&mut result, -700.0);
+            let error = (result[0] / x.exp() - 1.0).abs();
             assert!(error <= 3.0 * f64::EPSILON, "exp({x}) is off by {error}");
         }
     }
 
     #[test]
-    fn exponentials_of_zero_and_of_what_is_too_low_are_exact() {
-        let mut found = [0.0, -0.0, -1.0, -1e300, -INF];
-        exp_at_least(&mut found, 0.0);
-        assert_eq!(found, [1.0; 5]);
+    fn zero_and_values_below_the_minimum_have_exact_exponentials() {
+        let mut values = [0.0, -0.0, -1.0, -1e300, -INF];
+        exp_at_least(&mut values, 0.0);
+        assert_eq!(values, [1.0; 5]);
     }
 
     const INF: f64 = f64::INFINITY;
 
     #[test]
-    fn equal_terms_add_the_logarithm_of_their_number() {
+    fn equal_terms_add_the_logarithm_of_their_count() {
         assert_eq!(log_sum_exp(&[0.0; 4]), 4.0_f64.ln());
         assert_eq!(log_sum_exp(&[3.5]), 3.5);
     }
@@ -102,14 +102,14 @@ mod tests {
     }
 
     #[test]
-    fn impossible_terms_count_nothing() {
+    fn impossible_terms_contribute_nothing() {
         assert_eq!(log_sum_exp(&[]), -INF);
         assert_eq!(log_sum_exp(&[-INF, -INF]), -INF);
         assert_eq!(log_sum_exp(&[-INF, 2.0]), 2.0);
     }
 
     #[test]
-    fn what_is_not_finite_stays_visible() {
+    fn infinity_and_nan_propagate() {
         assert_eq!(log_sum_exp(&[INF, 1.0]), INF);
         assert!(log_sum_exp(&[f64::NAN, -INF]).is_nan());
         assert!(log_sum_exp(&[f64::NAN, 1.0]).is_nan());

@@ -1,23 +1,27 @@
-//! The widest vectors that the processor has, for loops that are worth it.
+//! Runtime SIMD dispatch.
 //!
-//! A binary is built for every processor of its kind, which on x86-64 means two numbers at a time.
-//! Nearly all of them can do four (AVX2). What is run through [`dispatch`] is compiled for both, and
-//! which of them is taken is decided when it is called.
+//! A portable x86-64 binary is compiled for SSE2, which has vectors of two `f64`, while nearly every
+//! processor has AVX2, with four. [`dispatch`] compiles a [`Kernel`] for both and chooses at run
+//! time, by what the processor supports. On other architectures it is an ordinary call.
 //!
-//! The result has the same bits either way: the compiler neither reorders sums nor fuses
-//! multiplications into them, it only does more of what is independent at once.
+//! The result has the same bits either way: kernels are plain Rust that the compiler
+//! auto-vectorizes, and it neither reorders floating-point sums nor contracts them to fused
+//! multiply-adds. It only processes more independent elements at once.
 
-/// A computation to be compiled for several processors.
+/// A computation that is compiled for several instruction sets.
+///
+/// A struct with a method takes the place of a closure because closures do not inherit the target
+/// features of the function that calls them.
 pub trait Kernel {
-    /// What comes out of it.
+    /// The result of the computation.
     type Output;
 
-    /// Computes it. Both this and all that it calls in its loops must be `#[inline(always)]`: what is
-    /// not inlined is compiled for the least processor alone.
+    /// Runs the computation. Mark the implementation, and every function that it calls in a loop,
+    /// `#[inline(always)]`: code that is not inlined is compiled for the baseline only.
     fn run(self) -> Self::Output;
 }
 
-/// Runs `kernel` in the widest vectors there are.
+/// Runs `kernel`, compiled for AVX2 if the processor supports it.
 pub fn dispatch<K: Kernel>(kernel: K) -> K::Output {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") {
@@ -25,7 +29,7 @@ pub fn dispatch<K: Kernel>(kernel: K) -> K::Output {
         fn with_avx2<K: Kernel>(kernel: K) -> K::Output {
             kernel.run()
         }
-        // SAFETY: the processor has AVX2.
+        // SAFETY: the processor supports AVX2.
         #[allow(unsafe_code)]
         return unsafe { with_avx2(kernel) };
     }

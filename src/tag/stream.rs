@@ -1,11 +1,11 @@
-//! Tagging a stream: reading, tagging and writing at once, results in order.
+//! Streaming: read, tag and write concurrently, with results in input order.
 //!
-//! One thread reads ahead. Each of N others takes a batch of what is there, tags it, makes the output
-//! of it, and writes that when the batches before have been written. A sentence that comes alone is
-//! a batch of its own, so its answer does not wait for the next.
+//! A reader thread reads ahead into a bounded queue. N workers pop batches of sentences, tag and
+//! format them, and write the output once that of all earlier batches has been written. If only one
+//! sentence is available, it is a batch of its own, so that interactive input is answered at once.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::io::Write;
+use std::io::{self, Write};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
@@ -14,72 +14,73 @@ use crate::corpus::Reader;
 use crate::error::{Error, Result};
 use crate::sentence::Sentence;
 
-/// Sentences that are tagged together when the input is ahead of us.
+/// Maximum number of sentences in a batch.
 const BATCH: usize = 64;
 
-/// Sentences that are read ahead.
-const AHEAD: usize = 16 * BATCH;
+/// Maximum number of sentences in the queue.
+const READ_AHEAD: usize = 16 * BATCH;
 
 /// Sentences that are tagged and written together.
 #[derive(Debug)]
 pub struct Batch {
-    /// The sentences, in their order.
+    /// The sentences, in input order.
     pub sentences: Vec<Sentence>,
-    /// What separated the columns of the very first sentence ([`Reader::separator`]).
+    /// The column separator of the input's first sentence ([`Reader::separator`]).
     pub separator: char,
-    /// Whether the sentence before these is the boundary of a document.
+    /// Whether the sentence before the batch is a document boundary.
     pub new_document: bool,
-    number: u64,
+    index: u64,
 }
 
-/// Tags what `reader` reads and writes it to `out`, in the order of the input, with `threads`
-/// threads and one that reads.
+/// Tags the sentences of `reader` and writes the results to `out` in input order, with `threads`
+/// worker threads and one that reads.
 ///
-/// `tag` appends to its last argument what is to be written for a batch. What it has appended when it
-/// fails is still written, and nothing after it. `fault` makes an error of one that `out` has.
+/// `tag` appends the output for a batch to its last argument. If it fails, what it has appended so
+/// far is still written, and nothing after it. `write_error` converts an I/O error of `out`.
 ///
 /// # Errors
 ///
-/// The first error of reading, tagging or writing, in the order of the sentences; or
-/// [`Error::Parameter`] when so many threads cannot be started.
+/// The first error of reading, tagging or writing, in input order; [`Error::Parameter`] if the
+/// threads cannot be started.
 pub fn stream<W, F>(
     reader: Reader,
     threads: usize,
     out: W,
     tag: F,
-    fault: impl Fn(std::io::Error) -> Error + Sync,
+    write_error: impl Fn(io::Error) -> Error + Sync,
 ) -> Result<()>
 where
     W: Write + Send,
     F: Fn(&Batch, &mut Workspace, &mut Vec<u8>) -> Result<()> + Sync,
 {
     let queue = Arc::new(Queue::default());
-    // Where tagging fails, reading may be waiting for input that never comes: it is left behind.
+    // Not a scoped thread: after an error it may be blocked on input that never comes, and is not
+    // waited for.
     let reading = thread::spawn({
         let queue = Arc::clone(&queue);
         move || queue.fill(reader)
     });
-    let output = Mutex::new(Output {
+    let writer = Mutex::new(OrderedWriter {
         out,
         next: 0,
-        waiting: BTreeMap::new(),
+        pending: BTreeMap::new(),
         result: Ok(()),
     });
     let work = || {
         let mut workspace = Workspace::default();
-        while let Some(batch) = queue.take() {
+        while let Some(batch) = queue.pop_batch() {
             let mut text = Vec::new();
             let result = tag(&batch, &mut workspace, &mut text);
-            if !lock(&output).put(batch.number, text, result, &fault) {
+            if !lock(&writer).write(batch.index, text, result, &write_error) {
                 queue.close();
             }
         }
     };
     thread::scope(|scope| {
-        let _closing = Closing(&queue);
+        let _guard = CloseOnPanic(&queue);
         for _ in 1..threads {
             let work = || {
-                let _closing = Closing(&queue);
+                let _guard = CloseOnPanic(&queue);
                 work();
             };
             if let Err(error) = thread::Builder::new().spawn_scoped(scope, work) {
@@ -90,23 +91,24 @@ where
         work();
         Ok(())
     })?;
-    let output = output.into_inner().unwrap_or_else(PoisonError::into_inner);
-    output.result?;
+    let writer = writer.into_inner().unwrap_or_else(PoisonError::into_inner);
+    writer.result?;
     match reading.join() {
         Ok(result) => result,
         Err(panic) => std::panic::resume_unwind(panic),
     }
 }
 
-/// Takes a lock. What a panic left behind is not used: the panic goes on where threads are joined.
+/// Locks a mutex, ignoring poisoning: a panic is propagated when its thread is joined, and the
+/// state that it left behind is not used.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Closes the queue at the end of a thread, a panic included, so that no other waits for it.
-struct Closing<'a>(&'a Queue);
+/// Closes the queue if the thread panics, so that no other thread waits for it.
+struct CloseOnPanic<'a>(&'a Queue);
 
-impl Drop for Closing<'_> {
+impl Drop for CloseOnPanic<'_> {
     fn drop(&mut self) {
         if thread::panicking() {
             self.0.close();
@@ -114,127 +116,129 @@ impl Drop for Closing<'_> {
     }
 }
 
-/// Sentences that have been read and not been tagged.
+/// A bounded queue of sentences that have been read and not yet tagged.
 #[derive(Default)]
 struct Queue {
-    state: Mutex<State>,
-    filled: Condvar,
-    emptied: Condvar,
+    state: Mutex<QueueState>,
+    not_empty: Condvar,
+    not_full: Condvar,
 }
 
 #[derive(Default)]
-struct State {
+struct QueueState {
     sentences: VecDeque<Sentence>,
     separator: Option<char>,
-    idle: usize, // threads that wait for a sentence
-    full: bool,  // whether the reader waits
-    ended: bool, // no more will come
-    closed: bool,
+    idle_workers: usize,
+    reader_waits: bool,
+    ended: bool,  // the input has ended
+    closed: bool, // no more batches are wanted
     batches: u64,
     new_document: bool,
 }
 
-/// Says that no more sentences will come, whatever reading ended with.
-struct Ending<'a>(&'a Queue);
+/// Marks the end of the input when the reader returns, fails or panics.
+struct EndOnDrop<'a>(&'a Queue);
 
-impl Drop for Ending<'_> {
+impl Drop for EndOnDrop<'_> {
     fn drop(&mut self) {
         lock(&self.0.state).ended = true;
-        self.0.filled.notify_all();
+        self.0.not_empty.notify_all();
     }
 }
 
 impl Queue {
-    /// Reads all sentences.
+    /// Reads all sentences into the queue, waiting while it is full.
     fn fill(&self, mut reader: Reader) -> Result<()> {
-        let _ending = Ending(self);
+        let _guard = EndOnDrop(self);
         while let Some(sentence) = reader.next() {
             let sentence = sentence?;
             let mut state = lock(&self.state);
-            while state.sentences.len() >= AHEAD && !state.closed {
-                state.full = true;
-                state = wait(&self.emptied, state);
+            while state.sentences.len() >= READ_AHEAD && !state.closed {
+                state.reader_waits = true;
+                state = wait(&self.not_full, state);
             }
             if state.closed {
                 break;
             }
             state.separator.get_or_insert(reader.separator());
             state.sentences.push_back(sentence);
-            // More than one thread is woken only when there is work for more than one.
-            if state.idle > 0 && state.sentences.len() % BATCH == 1 {
-                self.filled.notify_one();
+            // Wake another worker only if there is a batch for it.
+            if state.idle_workers > 0 && state.sentences.len() % BATCH == 1 {
+                self.not_empty.notify_one();
             }
         }
         Ok(())
     }
 
-    /// The next sentences; `None` when there will be none.
-    fn take(&self) -> Option<Batch> {
+    /// Pops the next batch, waiting while the queue is empty; `None` at the end.
+    fn pop_batch(&self) -> Option<Batch> {
         let mut state = lock(&self.state);
         while state.sentences.is_empty() && !state.ended && !state.closed {
-            state.idle += 1;
-            state = wait(&self.filled, state);
-            state.idle -= 1;
+            state.idle_workers += 1;
+            state = wait(&self.not_empty, state);
+            state.idle_workers -= 1;
         }
         if state.closed {
             return None;
         }
         let separator = state.separator.filter(|_| !state.sentences.is_empty())?;
-        let number = state.batches;
+        let index = state.batches;
         state.batches += 1;
         let size = state.sentences.len().min(BATCH);
         let sentences: Vec<Sentence> = state.sentences.drain(..size).collect();
-        let boundary = sentences.last().is_some_and(|s| s.layout.document_start);
-        let new_document = std::mem::replace(&mut state.new_document, boundary);
-        if state.full && state.sentences.len() <= AHEAD / 2 {
-            state.full = false;
-            self.emptied.notify_one();
+        let ends_document = sentences.last().is_some_and(|s| s.layout.document_start);
+        let new_document = std::mem::replace(&mut state.new_document, ends_document);
+        if state.reader_waits && state.sentences.len() <= READ_AHEAD / 2 {
+            state.reader_waits = false;
+            self.not_full.notify_one();
         }
         Some(Batch {
             sentences,
             separator,
             new_document,
-            number,
+            index,
         })
     }
 
-    /// Nobody takes sentences any more.
+    /// Closes the queue: the reader stops and workers get no more batches.
     fn close(&self) {
         lock(&self.state).closed = true;
-        self.filled.notify_all();
-        self.emptied.notify_all();
+        self.not_empty.notify_all();
+        self.not_full.notify_all();
     }
 }
 
-fn wait<'a>(condition: &Condvar, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
-    let waited = condition.wait(state);
-    waited.unwrap_or_else(PoisonError::into_inner)
+fn wait<'a>(condition: &Condvar, state: MutexGuard<'a, QueueState>) -> MutexGuard<'a, QueueState> {
+    condition
+        .wait(state)
+        .unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Where output goes, batch by batch.
-struct Output<W> {
+/// Writes the output of batches in the order of their indices.
+struct OrderedWriter<W> {
     out: W,
-    next: u64,
-    waiting: BTreeMap<u64, (Vec<u8>, Result<()>)>,
+    next: u64, // index of the batch to be written next
+    pending: BTreeMap<u64, (Vec<u8>, Result<()>)>,
     result: Result<()>,
 }
 
-impl<W: Write> Output<W> {
-    /// Writes what came of batch `number` in its turn; whether more is wanted.
-    fn put(
+impl<W: Write> OrderedWriter<W> {
+    /// Adds the output of batch `index`, and writes every batch whose turn has come. Returns
+    /// whether more output is wanted, which ends with the first error.
+    fn write(
         &mut self,
-        number: u64,
+        index: u64,
         text: Vec<u8>,
         result: Result<()>,
-        fault: &impl Fn(std::io::Error) -> Error,
+        write_error: &impl Fn(io::Error) -> Error,
     ) -> bool {
-        self.waiting.insert(number, (text, result));
+        self.pending.insert(index, (text, result));
         while self.result.is_ok()
-            && let Some((text, result)) = self.waiting.remove(&self.next)
+            && let Some((text, result)) = self.pending.remove(&self.next)
         {
             self.next += 1;
             let written = self.out.write_all(&text).and_then(|()| self.out.flush());
-            self.result = written.map_err(fault).and(result);
+            self.result = written.map_err(write_error).and(result);
         }
         self.result.is_ok()
     }
@@ -242,7 +246,7 @@ impl<W: Write> Output<W> {
 
 #[cfg(test)]
 mod tests {
-    use std::io::{self, Cursor};
+    use std::io::Cursor;
 
     use super::*;
     use crate::corpus::{Format, ReadOptions};
@@ -256,7 +260,7 @@ mod tests {
         Reader::from_read(Box::new(Cursor::new(text.to_owned())), "x", &options)
     }
 
-    /// Writes the first word of each sentence, `+` where a batch begins a document.
+    /// Writes the first word of each sentence, and `+` before a batch that begins a document.
     fn words(batch: &Batch, text: &mut Vec<u8>) {
         if batch.new_document {
             text.push(b'+');
@@ -267,7 +271,7 @@ mod tests {
         }
     }
 
-    fn fault(error: io::Error) -> Error {
+    fn write_error(error: io::Error) -> Error {
         Error::io("out", error)
     }
 
@@ -284,13 +288,13 @@ mod tests {
                 words(batch, text);
                 Ok(())
             };
-            stream(reader(&numbers(5000)), threads, &mut out, tag, fault).unwrap();
+            stream(reader(&numbers(5000)), threads, &mut out, tag, write_error).unwrap();
             assert!(out == expected.as_bytes(), "{threads} threads");
         }
     }
 
     #[test]
-    fn the_first_fault_ends_the_output() {
+    fn output_ends_with_the_first_error() {
         for threads in [1, 3] {
             let mut out = Vec::new();
             let tag = |batch: &Batch, _: &mut Workspace, text: &mut Vec<u8>| {
@@ -304,7 +308,7 @@ mod tests {
                 }
                 Ok(())
             };
-            let result = stream(reader(&numbers(3000)), threads, &mut out, tag, fault);
+            let result = stream(reader(&numbers(3000)), threads, &mut out, tag, write_error);
             assert_eq!(result.unwrap_err().to_string(), "700");
             let expected: String = (0..700).map(|i| format!("{i} ")).collect();
             assert!(out == expected.as_bytes(), "{threads} threads");
@@ -312,33 +316,33 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_before_a_faulty_line_is_written() {
+    fn output_before_a_malformed_line_is_written() {
         let mut out = Vec::new();
         let tag = |batch: &Batch, _: &mut Workspace, text: &mut Vec<u8>| {
             words(batch, text);
             Ok(())
         };
         let text = numbers(100) + "a b\n";
-        let result = stream(reader(&text), 2, &mut out, tag, fault);
+        let result = stream(reader(&text), 2, &mut out, tag, write_error);
         assert!(result.unwrap_err().to_string().starts_with("x:201: "));
         assert!(out.ends_with(b"98 99 "));
     }
 
     #[test]
-    fn a_batch_knows_whether_a_document_begins_before_it() {
+    fn a_batch_knows_whether_it_begins_a_document() {
         let queue = Queue::default();
         let text = "a\n\n".repeat(BATCH - 1) + "-DOCSTART-\n\nb\n\nc\n";
         queue.fill(reader(&text)).unwrap();
-        let [first, second] = [queue.take().unwrap(), queue.take().unwrap()];
+        let [first, second] = [queue.pop_batch().unwrap(), queue.pop_batch().unwrap()];
         assert_eq!((first.sentences.len(), second.sentences.len()), (BATCH, 2));
         assert!(!first.new_document && second.new_document);
-        assert!(queue.take().is_none());
+        assert!(queue.pop_batch().is_none());
     }
 
     #[test]
-    fn a_stream_that_refuses_output_ends_tagging() {
-        struct Full;
-        impl Write for Full {
+    fn a_write_error_ends_tagging() {
+        struct FullDisk;
+        impl Write for FullDisk {
             fn write(&mut self, _: &[u8]) -> io::Result<usize> {
                 Err(io::ErrorKind::StorageFull.into())
             }
@@ -350,7 +354,7 @@ mod tests {
             words(batch, text);
             Ok(())
         };
-        let result = stream(reader(&numbers(5000)), 2, Full, tag, fault);
+        let result = stream(reader(&numbers(5000)), 2, FullDisk, tag, write_error);
         assert!(matches!(result, Err(Error::Io { .. })));
     }
 }
