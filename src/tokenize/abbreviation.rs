@@ -1,51 +1,51 @@
-//! Abbreviations: where a full stop belongs to the word before it.
+//! Abbreviations: words that include a following period.
 
-use super::atom::Chunk;
-use super::token::Kind;
+use super::text_run::TextRun;
+use super::token::TokenKind;
 
 /// Abbreviations that share a rule.
-struct List {
+struct AbbreviationList {
     /// Lower case, sorted.
     words: &'static [&'static str],
-    /// They end a sentence never (`Title`) or before a word that begins one (`Abbreviation`).
-    kind: Kind,
-    /// Are ordinary words in lower case (`Col.`, not `col.`).
+    /// Whether and where they end a sentence.
+    kind: TokenKind,
+    /// Whether they are abbreviations only if capitalized (`Col.`, not `col.`).
     capital: bool,
-    /// Are ordinary words unless a number follows (`No. 5`).
+    /// Whether they are abbreviations only before a number (`No. 5`).
     number: bool,
 }
 
-const LISTS: &[List] = &[
-    List {
+const LISTS: &[AbbreviationList] = &[
+    AbbreviationList {
         words: &[
             "attn", "capt", "cf", "cmdr", "cpl", "dr", "drs", "eg", "ie", "lt", "messrs", "mgr",
             "mlle", "mme", "mr", "mrs", "ms", "prof", "pvt", "sgt", "sra", "sres", "srta", "supt",
             "v", "viz", "vs",
         ],
-        kind: Kind::Title,
+        kind: TokenKind::NonFinalAbbreviation,
         capital: false,
         number: false,
     },
-    List {
+    AbbreviationList {
         words: &[
             "adm", "col", "gen", "gov", "hon", "insp", "maj", "pres", "rep", "reps", "rev", "sen",
             "sens",
         ],
-        kind: Kind::Title,
+        kind: TokenKind::NonFinalAbbreviation,
         capital: true,
         number: false,
     },
-    List {
+    AbbreviationList {
         words: &[
             "approx", "assn", "ave", "blvd", "bzw", "calif", "corp", "dept", "esp", "ext", "ft",
             "govt", "hrs", "inc", "incl", "intl", "lb", "lbs", "ltd", "mins", "mt", "natl", "oz",
             "st", "ste", "univ", "yrs",
         ],
-        kind: Kind::Abbreviation,
+        kind: TokenKind::Abbreviation,
         capital: false,
         number: false,
     },
-    List {
+    AbbreviationList {
         words: &[
             "ala", "apr", "ariz", "aug", "bros", "cie", "co", "colo", "conn", "cos", "dec", "esq",
             "feb", "fla", "fri", "ga", "ill", "jan", "jr", "jul", "jun", "kan", "ky", "la", "mass",
@@ -53,40 +53,40 @@ const LISTS: &[List] = &[
             "sep", "sept", "sr", "tenn", "tex", "thu", "thur", "thurs", "tue", "tues", "va", "vt",
             "wed", "wis", "wyo",
         ],
-        kind: Kind::Abbreviation,
+        kind: TokenKind::Abbreviation,
         capital: true,
         number: false,
     },
-    List {
+    AbbreviationList {
         words: &[
             "ch", "fig", "figs", "nr", "núm", "p", "pp", "pág", "págs", "sec", "vol", "vols",
         ],
-        kind: Kind::Title,
+        kind: TokenKind::NonFinalAbbreviation,
         capital: false,
         number: true,
     },
-    List {
+    AbbreviationList {
         words: &["etc", "usw"],
-        kind: Kind::AndSoOn,
+        kind: TokenKind::EtCetera,
         capital: false,
         number: false,
     },
-    List {
+    AbbreviationList {
         words: &["art", "mar", "no", "nos", "sat", "sun"],
-        kind: Kind::Title,
+        kind: TokenKind::NonFinalAbbreviation,
         capital: true,
         number: true,
     },
 ];
 
-/// Abbreviations with a stop inside and a piece of more than one letter, without the last stop.
+/// Abbreviations with inner periods and a part of more than one letter, without the final period.
 const DOTTED: &[&str] = &[
     "b.sc", "d.phil", "ed.d", "ee.uu", "ll.b", "ll.d", "m.sc", "p.ej", "ph.d", "s.p.a",
 ];
 
-/// Words that begin a sentence far more often than a name: after an abbreviation or an initial
-/// they say that the sentence ended.
-const STARTERS: &[&str] = &[
+/// Words that start a sentence far more often than a name. After an abbreviation or an initial,
+/// they indicate that the sentence has ended.
+const SENTENCE_STARTERS: &[&str] = &[
     "a", "after", "all", "also", "although", "an", "and", "as", "at", "because", "before", "both",
     "but", "by", "each", "even", "for", "from", "he", "her", "here", "his", "how", "however", "if",
     "in", "is", "it", "its", "many", "most", "my", "no", "not", "now", "of", "on", "one", "or",
@@ -95,39 +95,39 @@ const STARTERS: &[&str] = &[
     "where", "which", "while", "who", "why", "with", "yes", "yet", "you", "your",
 ];
 
-/// Longest entry of the lists in bytes: longer words are not looked up.
-const LONGEST: usize = 8;
+/// Length of the longest entry of the lists, in bytes. Longer words are not looked up.
+const MAX_ENTRY_LENGTH: usize = 8;
 
-/// The abbreviation that starts at atom `at`, its full stop included: the atom after it and how it
-/// ends a sentence.
-pub(super) fn end(chunk: &Chunk<'_>, at: usize) -> Option<(usize, Kind)> {
-    let word = chunk.word(at)?;
-    if chunk.text(at + 1) != "." {
+/// Matches an abbreviation, including its period, at subtoken `at`. Returns the index of the
+/// subtoken after it and its kind.
+pub(super) fn match_abbreviation(run: &TextRun<'_>, at: usize) -> Option<(usize, TokenKind)> {
+    let word = run.word(at)?;
+    if run.text(at + 1) != "." {
         return None;
     }
-    if let Some(found) = initials(chunk, at, word) {
+    if let Some(found) = initials(run, at, word) {
         return Some(found);
     }
-    let stop = at + 1;
-    if chunk.text(stop + 1) == "." {
+    let period = at + 1;
+    if run.text(period + 1) == "." {
         return None; // an ellipsis
     }
-    let kind = kind(word, chunk.following(stop + 1))?;
-    Some((stop + 1, kind))
+    let kind = kind(word, run.following(period + 1))?;
+    Some((period + 1, kind))
 }
 
-/// The kind of a listed abbreviation that is followed by `following`.
-fn kind(word: &str, following: &str) -> Option<Kind> {
-    if word.len() > LONGEST {
+/// Returns the kind of a listed abbreviation that is followed by `following`.
+fn kind(word: &str, following: &str) -> Option<TokenKind> {
+    if word.len() > MAX_ENTRY_LENGTH {
         return None;
     }
     let capital = word.starts_with(char::is_uppercase);
     let lower = word.to_lowercase();
     if lower == "al" && !capital {
-        return Some(Kind::Abbreviation); // et al.
+        return Some(TokenKind::Abbreviation); // et al.
     }
     let number = following.starts_with(|c: char| c.is_ascii_digit());
-    let applies = |list: &&List| {
+    let applies = |list: &&AbbreviationList| {
         (capital || !list.capital)
             && (number || !list.number)
             && list.words.binary_search(&lower.as_str()).is_ok()
@@ -135,56 +135,57 @@ fn kind(word: &str, following: &str) -> Option<Kind> {
     LISTS.iter().find(applies).map(|list| list.kind)
 }
 
-/// Letters with stops: `U.S.`, `e.g.`, `a.k.a`, `Ph.D.`, and the single initial of a name.
-fn initials(chunk: &Chunk<'_>, at: usize, word: &str) -> Option<(usize, Kind)> {
-    if let Some(end) = dotted(chunk, at) {
-        return Some((end, Kind::Abbreviation));
+/// Matches letters with periods (`U.S.`, `e.g.`, `a.k.a`, `Ph.D.`) and single initials of names.
+fn initials(run: &TextRun<'_>, at: usize, word: &str) -> Option<(usize, TokenKind)> {
+    if let Some(end) = dotted(run, at) {
+        return Some((end, TokenKind::Abbreviation));
     }
     if !is_letter(word) {
         return None;
     }
     let mut end = at + 1; // after the last letter
-    let mut pieces = 1;
-    while chunk.text(end) == "." && chunk.word(end + 1).is_some_and(is_letter) {
+    let mut letters = 1;
+    while run.text(end) == "." && run.word(end + 1).is_some_and(is_letter) {
         end += 2;
-        pieces += 1;
+        letters += 1;
     }
-    let stopped = chunk.text(end) == "." && chunk.text(end + 1) != ".";
-    if pieces > 1 {
-        let text = &chunk.tail(at)[..chunk.start(end) - chunk.start(at)];
-        let introduces = ["e.g", "i.e", "p.s", "a.k.a"]
+    let has_period = run.text(end) == "." && run.text(end + 1) != ".";
+    if letters > 1 {
+        let text = &run.tail(at)[..run.start(end) - run.start(at)];
+        let non_final = ["e.g", "i.e", "p.s", "a.k.a"]
             .iter()
             .any(|s| text.eq_ignore_ascii_case(s));
-        let kind = match (stopped, introduces) {
-            (false, _) => Kind::Word,
-            (true, true) => Kind::Title,
-            (true, false) => Kind::Abbreviation,
+        let kind = match (has_period, non_final) {
+            (false, _) => TokenKind::Word,
+            (true, true) => TokenKind::NonFinalAbbreviation,
+            (true, false) => TokenKind::Abbreviation,
         };
-        return Some((end + usize::from(stopped), kind));
+        return Some((end + usize::from(has_period), kind));
     }
-    let initial =
-        stopped && word.starts_with(char::is_uppercase) && is_before_name(chunk.following(end + 1));
-    initial.then_some((end + 1, Kind::Title))
+    let initial = has_period
+        && word.starts_with(char::is_uppercase)
+        && is_before_name(run.following(end + 1));
+    initial.then_some((end + 1, TokenKind::NonFinalAbbreviation))
 }
 
-/// An abbreviation of [`DOTTED`], with its last stop if there is one.
-fn dotted(chunk: &Chunk<'_>, at: usize) -> Option<usize> {
-    let mut text = chunk.word(at)?.to_lowercase();
+/// Matches an abbreviation of [`DOTTED`], including its final period if there is one.
+fn dotted(run: &TextRun<'_>, at: usize) -> Option<usize> {
+    let mut text = run.word(at)?.to_lowercase();
     let mut end = at + 1;
-    while chunk.text(end) == "." && text.len() <= LONGEST {
+    while run.text(end) == "." && text.len() <= MAX_ENTRY_LENGTH {
         text.push('.');
-        text.push_str(&chunk.word(end + 1)?.to_lowercase());
+        text.push_str(&run.word(end + 1)?.to_lowercase());
         end += 2;
         if DOTTED.binary_search(&text.as_str()).is_ok() {
-            let stopped = chunk.text(end) == "." && chunk.text(end + 1) != ".";
-            return Some(end + usize::from(stopped));
+            let has_period = run.text(end) == "." && run.text(end + 1) != ".";
+            return Some(end + usize::from(has_period));
         }
     }
     None
 }
 
-/// Whether what follows a letter with a stop makes it an initial: `J. Smith`, `J. R. Smith`,
-/// `Smith, J., and`; not `Plan B. The next`.
+/// Returns whether the text after a letter with a period makes it an initial: `J. Smith`,
+/// `J. R. Smith`, `Smith, J., and`; not `Plan B. The next`.
 fn is_before_name(following: &str) -> bool {
     let following = following.trim_start_matches(['"', '“', '(']); // Martin J. "Hoot" McInerney
     let mut chars = following.chars();
@@ -195,15 +196,15 @@ fn is_before_name(following: &str) -> bool {
     }
 }
 
-/// Whether the first word of a text begins sentences rather than names.
+/// Returns whether the first word of a text is one that starts sentences rather than names.
 pub(super) fn starts_sentence(text: &str) -> bool {
     let end = text
         .find(|c: char| !c.is_alphabetic())
         .unwrap_or(text.len());
     let word = &text[..end];
-    word.len() <= LONGEST
+    word.len() <= MAX_ENTRY_LENGTH
         && word.starts_with(char::is_uppercase)
-        && STARTERS
+        && SENTENCE_STARTERS
             .binary_search(&word.to_lowercase().as_str())
             .is_ok()
 }
@@ -221,9 +222,12 @@ mod tests {
     #[test]
     fn lists_are_sorted_and_their_entries_short() {
         let lists = LISTS.iter().map(|list| list.words);
-        for list in lists.chain([DOTTED, STARTERS]) {
+        for list in lists.chain([DOTTED, SENTENCE_STARTERS]) {
             assert!(list.is_sorted(), "{list:?}");
-            assert!(list.iter().all(|word| word.len() <= LONGEST), "{list:?}");
+            assert!(
+                list.iter().all(|word| word.len() <= MAX_ENTRY_LENGTH),
+                "{list:?}"
+            );
         }
     }
 

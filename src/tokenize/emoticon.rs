@@ -1,8 +1,9 @@
 //! Emoticons.
 
-use super::atom::{Chunk, Kind};
+use super::subtoken::SubtokenKind;
+use super::text_run::TextRun;
 
-/// Longer ones before their own beginnings, so that the first that fits is the longest.
+/// Each before its own prefixes, so that the first match is the longest.
 #[rustfmt::skip]
 const EMOTICONS: &[&str] = &[
     "¯\\_(ツ)_/¯", ">:-(", ">:-)", ">:(", ">:)", ">_<", ">.<", ">_>", ":'-(", ":'-)", ":'(", ":')",
@@ -14,15 +15,16 @@ const EMOTICONS: &[&str] = &[
     "-_-", "-.-", "\\o/", "o_O", "O_o", "O_O", "o_o", "T_T",
 ];
 
-/// Last characters that are repeated for emphasis: `:)))`, `xDDD`, `<333`.
+/// Final characters that may be repeated for emphasis: `:)))`, `xDDD`, `<333`.
 const REPEATED: [char; 5] = [')', '(', 'D', 'P', '3'];
 
-/// The emoticon at atom `at`: the atom after it.
+/// Matches an emoticon at subtoken `at`. Returns the index of the subtoken after it.
 ///
-/// An emoticon is not followed by a letter or digit (`:Dog`, `C:/temp`), unless it stands at the
-/// start of the chunk and ends in a mark itself; one that ends in a letter does not follow one.
-pub(super) fn end(chunk: &Chunk<'_>, at: usize) -> Option<usize> {
-    let tail = chunk.tail(at);
+/// An emoticon must not be followed by a letter or digit (`:Dog`, `C:/temp`), unless it is at the
+/// start of the run and ends in a symbol. One that starts or ends in a letter or digit must not be
+/// preceded by a word, either.
+pub(super) fn match_emoticon(run: &TextRun<'_>, at: usize) -> Option<usize> {
+    let tail = run.tail(at);
     if !tail.starts_with(|c| ":;=<>^-&(8BXxOoT\\¯".contains(c)) {
         return None;
     }
@@ -35,11 +37,11 @@ pub(super) fn end(chunk: &Chunk<'_>, at: usize) -> Option<usize> {
             .take_while(|&b| char::from(b) == last)
             .count();
     }
-    let end = chunk.starting_at(at, chunk.start(at) + length)?;
-    let word_after = chunk.word(end).is_some();
-    let word_before = at > 0 && chunk.kind(at - 1) != Some(Kind::Mark);
+    let end = run.index_at(at, run.start(at) + length)?;
+    let word_after = run.word(end).is_some();
+    let word_before = at > 0 && run.kind(at - 1) != Some(SubtokenKind::Symbol);
     let fits = if *emoticon == "(:" {
-        at == 0 && end == chunk.len()
+        at == 0 && end == run.len()
     } else if last.is_alphanumeric() || emoticon.starts_with(char::is_alphanumeric) {
         !word_after && !word_before
     } else {
@@ -53,12 +55,12 @@ mod tests {
     use super::*;
 
     fn found(text: &str, at: usize) -> Option<&str> {
-        let chunk = Chunk::new(text, "");
-        end(&chunk, at).map(|end| &text[chunk.start(at)..chunk.start(end)])
+        let run = TextRun::new(text, "");
+        match_emoticon(&run, at).map(|end| &text[run.start(at)..run.start(end)])
     }
 
     #[test]
-    fn no_emoticon_hides_behind_its_own_beginning() {
+    fn no_emoticon_comes_after_its_own_prefix() {
         for (i, long) in EMOTICONS.iter().enumerate() {
             for short in &EMOTICONS[..i] {
                 assert!(!long.starts_with(short), "{long} comes after {short}");
@@ -74,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn letters_at_their_sides_part_words_from_emoticons() {
+    fn adjacent_letters_distinguish_words_from_emoticons() {
         assert_eq!(found(":Dog", 0), None);
         assert_eq!(found("a:D", 1), None);
         assert_eq!(found("a:)", 1), Some(":)"));

@@ -1,26 +1,27 @@
-//! Where sentences end.
+//! Sentence boundary detection.
 //!
-//! The rules work on tokens, not on characters as UAX #29 does: a stop inside an address, a
-//! number or an abbreviation is not seen at all. They differ from UAX #29 in four more points:
+//! The rules work on tokens, not on characters as UAX #29 does, so periods inside addresses, numbers
+//! and abbreviations never matter. They also differ from UAX #29 in four respects:
 //!
-//! - a full stop ends a sentence before a small letter too (after white space): people who write
-//!   without capitals are common, abbreviations that `abbreviation` does not know are rare;
-//! - a question or quotation that its sentence goes on after (`"Why?" he asked`) does not end it,
-//!   nor does the number of a list item (`1. First`);
-//! - an emoticon or emoji after the stop belongs to the sentence before it; an emoticon before a
-//!   capital letter ends a sentence without any stop;
-//! - one line end is white space (text is often wrapped); an empty line ends a sentence.
+//! - A period followed by white space ends a sentence before a lower-case letter, too: people who
+//!   write without capitals are common, abbreviations missing from `abbreviation` are rare.
+//! - A question or quotation that is followed by the rest of its sentence (`"Why?" he asked`) does
+//!   not end it. Neither does the number of a list item (`1. First`).
+//! - An emoticon or emoji after the terminator belongs to the sentence before it. An emoticon before
+//!   a capital letter ends a sentence without any terminator.
+//! - A single line break is white space (text is often wrapped); an empty line ends a sentence.
 //!
-//! UAX #29's rule SB8 looks any distance ahead, so its time can be quadratic; this one's is linear.
+//! Rule SB8 of UAX #29 has unbounded lookahead, so its time can be quadratic. These rules take linear
+//! time.
 
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::abbreviation::starts_sentence;
-use super::token::{Kind, Token};
+use super::token::{Token, TokenKind};
 use super::word::{is_closing, is_opening};
 
-/// For each sentence of `text` the token after its last one.
-pub(super) fn ends(text: &str, tokens: &[Token]) -> Vec<usize> {
+/// Returns the end of each sentence of `text`, as the index of the token after its last.
+pub(super) fn sentence_ends(text: &str, tokens: &[Token]) -> Vec<usize> {
     let splitter = Splitter { text, tokens };
     let mut ends = Vec::new();
     let mut first = 0;
@@ -36,36 +37,37 @@ struct Splitter<'t> {
     tokens: &'t [Token],
 }
 
-/// What stands at the possible end of a sentence, and how firmly it ends it.
+/// A token that may end a sentence, weakest first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Stop {
-    /// `…`: ends it before a capital letter.
+enum SentenceTerminator {
+    /// `…`: ends a sentence before a capital letter.
     Ellipsis,
-    /// `.`, `!`, `?`: ends it unless something shows that it goes on.
+    /// `.`, `!`, `?`: ends a sentence unless the context shows that it continues.
     Full,
-    /// `。` and its like, which no white space follows.
+    /// `。` and the like, which are not followed by white space.
     Ideographic,
 }
 
 impl<'t> Splitter<'t> {
-    /// The end of the sentence that starts at token `first`.
+    /// Returns the end of the sentence that starts at token `first`.
     fn end(&self, first: usize) -> usize {
         let mut i = first;
         while i < self.tokens.len() {
-            let stop = stop(self.token(i));
+            let terminator = terminator(self.token(i));
             i += 1;
-            let Some(stop) = stop else {
+            let Some(terminator) = terminator else {
                 if self.is_paragraph_end(i) {
                     return i;
                 }
-                if let Some(end) = self.end_without_stop(first, i) {
+                if let Some(end) = self.end_without_terminator(first, i) {
                     return end;
                 }
                 continue;
             };
-            let (end, stop) = self.absorb(i, stop);
-            let item = end == i && self.is_item_number(first, i);
-            if self.is_paragraph_end(end) || (!item && self.parts(i, end, stop)) {
+            let (end, terminator) = self.absorb_trailing(i, terminator);
+            let list_number = end == i && self.is_list_number(first, i);
+            if self.is_paragraph_end(end) || (!list_number && self.is_boundary(i, end, terminator))
+            {
                 return end;
             }
             i = end;
@@ -73,76 +75,86 @@ impl<'t> Splitter<'t> {
         self.tokens.len()
     }
 
-    /// What follows a stop and still belongs to it: more stops, closing quotes and brackets,
-    /// emoticons.
-    fn absorb(&self, mut i: usize, mut found: Stop) -> (usize, Stop) {
+    /// Skips the tokens from `i` on that belong to a terminator before them: more terminators,
+    /// closing quotes and brackets, emoticons. Returns their end and the strongest terminator.
+    fn absorb_trailing(
+        &self,
+        mut i: usize,
+        mut strongest: SentenceTerminator,
+    ) -> (usize, SentenceTerminator) {
         while i < self.tokens.len() && !self.is_paragraph_end(i) {
             let token = self.token(i);
-            if let Some(stop) = stop(token) {
-                if stop == Stop::Ellipsis && self.has_space_before(i) {
+            if let Some(terminator) = terminator(token) {
+                if terminator == SentenceTerminator::Ellipsis && self.has_space_before(i) {
                     break;
                 }
-                found = found.max(stop);
+                strongest = strongest.max(terminator);
             } else if self.has_space_before(i) {
-                if !is_late(token) && !self.is_emotion(i) {
+                if !closes_after_space(token) && !self.is_emoticon_or_emoji(i) {
                     break;
                 }
-            } else if !self.closes(i) && !self.is_emotion(i) {
+            } else if !self.closes(i) && !self.is_emoticon_or_emoji(i) {
                 break;
             }
             i += 1;
         }
-        (i, found)
+        (i, strongest)
     }
 
-    /// Whether token `i`, right after a stop, is a closing quote or bracket: `“` closes in German,
-    /// but opens where a word follows without white space.
+    /// Returns whether token `i`, which directly follows a terminator, is a closing quote or
+    /// bracket. `“` closes in German, but opens if a word follows without white space.
     fn closes(&self, i: usize) -> bool {
         let token = self.token(i);
         is_closing(token)
             && (token != "“" || i + 1 >= self.tokens.len() || self.has_space_before(i + 1))
     }
 
-    /// Whether a sentence ends between `stop`, absorbed up to token `end`, and what follows.
-    /// The stop itself ends before token `after_stop`.
-    fn parts(&self, after_stop: usize, end: usize, stop: Stop) -> bool {
+    /// Returns whether a sentence ends before token `end`, where `terminator` is followed by
+    /// trailing tokens from `trailing` on.
+    fn is_boundary(&self, trailing: usize, end: usize, terminator: SentenceTerminator) -> bool {
         let Some(next) = self.tokens.get(end) else {
             return true;
         };
-        if stop == Stop::Ideographic {
+        if terminator == SentenceTerminator::Ideographic {
             return true;
         }
         let first = self.first_letter(end);
         let capital = first.is_some_and(char::is_uppercase);
         if !self.has_space_before(end) {
-            return stop == Stop::Full && capital && next.kind == Kind::Word;
+            return terminator == SentenceTerminator::Full
+                && capital
+                && next.kind == TokenKind::Word;
         }
         if matches!(self.token(end), "," | ";" | ":") {
             return false;
         }
-        let quoted = (after_stop..end).any(|i| is_closing(self.token(i)));
-        match stop {
-            Stop::Ellipsis => capital,
+        let quoted = (trailing..end).any(|i| is_closing(self.token(i)));
+        match terminator {
+            SentenceTerminator::Ellipsis => capital,
             _ => !quoted || !first.is_some_and(char::is_lowercase),
         }
     }
 
-    /// The first character of the next word.
+    /// Returns the first character of the first word from token `i` on.
     fn first_letter(&self, i: usize) -> Option<char> {
         self.token(self.first_word(i)).chars().next()
     }
 
-    /// The token from `i` on that is not an opening quote or bracket; at most three are skipped.
+    /// Returns the first token from `i` on that is not an opening quote or bracket. Skips at most three.
     fn first_word(&self, i: usize) -> usize {
         let skipped = (i..self.tokens.len().min(i + 3)).take_while(|&k| is_opening(self.token(k)));
         i + skipped.count()
     }
 
-    /// The end of the sentence that starts at token `first`, if the abbreviation or emoticon before
-    /// token `i` ended it, with the closing marks that follow: what comes after them tells.
-    fn end_without_stop(&self, first: usize, i: usize) -> Option<usize> {
+    /// Returns the end of the sentence that starts at token `first` if the abbreviation or emoticon
+    /// before token `i` ends it. Closing quotes and brackets belong to the sentence; the word after
+    /// them decides.
+    fn end_without_terminator(&self, first: usize, i: usize) -> Option<usize> {
         let kind = self.tokens[i - 1].kind;
-        if matches!(kind, Kind::Word | Kind::Title | Kind::Mark) {
+        if matches!(
+            kind,
+            TokenKind::Word | TokenKind::NonFinalAbbreviation | TokenKind::Symbol
+        ) {
             return None;
         }
         let mut end = i;
@@ -154,29 +166,29 @@ impl<'t> Splitter<'t> {
         }
         let next = self.token(self.first_word(end));
         let ended = match kind {
-            Kind::Abbreviation => starts_sentence(next),
-            Kind::Emoticon => first + 1 < i && next.starts_with(char::is_uppercase),
+            TokenKind::Abbreviation => starts_sentence(next),
+            TokenKind::Emoticon => first + 1 < i && next.starts_with(char::is_uppercase),
             _ => next.starts_with(char::is_uppercase),
         };
         ended.then_some(end)
     }
 
-    /// Whether the full stop before token `end` belongs to the number of a list item: `1. First`,
-    /// `- 2. Second`, `as follows: 1. First`.
-    fn is_item_number(&self, first: usize, end: usize) -> bool {
+    /// Returns whether the period before token `end` belongs to the number of a list item:
+    /// `1. First`, `- 2. Second`, `as follows: 1. First`.
+    fn is_list_number(&self, first: usize, end: usize) -> bool {
         let Some(number) = end.checked_sub(2).filter(|&number| number >= first) else {
             return false;
         };
         let word = self.token(number);
         let letter = word.len() == 1 && word.bytes().all(|b| b.is_ascii_alphabetic());
         let short = word.len() <= 3 && word.bytes().all(|b| b.is_ascii_digit());
-        let bullet = || number == first + 1 && self.tokens[first].kind == Kind::Mark;
+        let bullet = || number == first + 1 && self.tokens[first].kind == TokenKind::Symbol;
         self.token(end - 1) == "."
             && (letter || short)
             && (number == first || bullet() || self.token(number - 1) == ":")
     }
 
-    /// Whether an empty line, or the end of the text, stands before token `i`.
+    /// Returns whether an empty line, or the end of the text, precedes token `i`.
     fn is_paragraph_end(&self, i: usize) -> bool {
         if i >= self.tokens.len() {
             return true;
@@ -190,54 +202,54 @@ impl<'t> Splitter<'t> {
         !self.gap(i).is_empty()
     }
 
-    /// The white space before token `i`.
+    /// Returns the white space before token `i`.
     fn gap(&self, i: usize) -> &'t str {
         let before = i.checked_sub(1).map_or(0, |b| self.tokens[b].bytes.end);
         &self.text[before..self.tokens[i].bytes.start]
     }
 
-    /// The text of token `i`, empty past the last.
+    /// Returns the text of token `i`; empty past the last.
     fn token(&self, i: usize) -> &'t str {
         self.tokens
             .get(i)
             .map_or("", |token| &self.text[token.bytes.clone()])
     }
 
-    /// Whether a token is an emoticon or an emoji.
-    fn is_emotion(&self, i: usize) -> bool {
+    /// Returns whether token `i` is an emoticon or an emoji.
+    fn is_emoticon_or_emoji(&self, i: usize) -> bool {
         let emoji = |c: char| matches!(c, '\u{1F300}'..='\u{1FAFF}' | '☀'..='➿');
         match self.tokens[i].kind {
-            Kind::Emoticon => true,
-            Kind::Mark => self.token(i).starts_with(emoji),
+            TokenKind::Emoticon => true,
+            TokenKind::Symbol => self.token(i).starts_with(emoji),
             _ => false,
         }
     }
 }
 
-/// Closing marks that close even after white space.
-fn is_late(mark: &str) -> bool {
-    matches!(mark, ")" | "]" | "}" | "”" | "»")
+/// Returns whether a token is a closing bracket or quote even after white space.
+fn closes_after_space(token: &str) -> bool {
+    matches!(token, ")" | "]" | "}" | "”" | "»")
 }
 
-/// Which stop a token is.
-fn stop(token: &str) -> Option<Stop> {
+/// Returns the kind of terminator that a token is, if any.
+fn terminator(token: &str) -> Option<SentenceTerminator> {
     let first = token.chars().next()?;
     match first {
-        '.' if token.len() == 1 => Some(Stop::Full),
-        '.' if token.bytes().all(|b| b == b'.') => Some(Stop::Ellipsis),
-        '…' => Some(Stop::Ellipsis),
-        '!' | '?' => Some(Stop::Full),
-        '．' => Some(Stop::Ideographic),
+        '.' if token.len() == 1 => Some(SentenceTerminator::Full),
+        '.' if token.bytes().all(|b| b == b'.') => Some(SentenceTerminator::Ellipsis),
+        '…' => Some(SentenceTerminator::Ellipsis),
+        '!' | '?' => Some(SentenceTerminator::Full),
+        '．' => Some(SentenceTerminator::Ideographic),
         _ if first.is_ascii() || first.is_alphanumeric() => None,
-        '\u{2000}'..='\u{203B}' => None, // quotes and dashes: common, so kept from the test below
+        '\u{2000}'..='\u{203B}' => None, // quotes and dashes: common, so skip the test below
         _ if !is_terminal(first) => None,
-        '\u{3000}'..='\u{303F}' | '\u{FF00}'..='\u{FFEF}' => Some(Stop::Ideographic),
-        _ => Some(Stop::Full),
+        '\u{3000}'..='\u{303F}' | '\u{FF00}'..='\u{FFEF}' => Some(SentenceTerminator::Ideographic),
+        _ => Some(SentenceTerminator::Full),
     }
 }
 
-/// Whether Unicode says that a character ends sentences (`Sentence_Break=STerm`): then, and only
-/// then, UAX #29 parts even a small letter that follows it from what stands before.
+/// Returns whether a character has the Unicode property `Sentence_Break=STerm`. Only then does UAX
+/// #29 break before a lower-case letter that follows it.
 fn is_terminal(c: char) -> bool {
     let probe = String::from_iter([c, ' ', 'a']);
     probe.split_sentence_bounds().count() == 2

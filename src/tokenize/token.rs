@@ -1,30 +1,29 @@
-//! Tokens, as the rules see them.
+//! Tokens, as the sentence splitter sees them.
 
 use std::ops::Range;
 
-/// What a token is, as far as the end of a sentence depends on it.
+/// The kind of a token, as far as sentence boundaries depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum TokenKind {
     /// A word, a number, an address.
     Word,
-    /// An abbreviation with its stop that never ends a sentence: `Mr.`, `J.`, `e.g.`.
-    Title,
-    /// An abbreviation with its stop that ends one before a word that begins
-    /// sentences: `U.S.`, `Inc.`.
+    /// An abbreviation, with its period, that never ends a sentence: `Mr.`, `J.`, `e.g.`.
+    NonFinalAbbreviation,
+    /// An abbreviation, with its period, that ends a sentence if a sentence starter follows:
+    /// `U.S.`, `Inc.`.
     Abbreviation,
-    /// `etc.`: ends one before a capital letter.
-    AndSoOn,
-    /// An emoticon: ends one before a capital letter.
+    /// `etc.`: ends a sentence before a capital letter.
+    EtCetera,
+    /// An emoticon: ends a sentence before a capital letter.
     Emoticon,
     /// Punctuation, a symbol, an emoji.
-    Mark,
+    Symbol,
 }
 
 /// A token of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Token {
-    /// Bytes of the text.
+    /// Byte range in the text.
     pub(super) bytes: Range<usize>,
-    /// What it is.
-    pub(super) kind: Kind,
+    pub(super) kind: TokenKind,
 }

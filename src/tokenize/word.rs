@@ -1,24 +1,27 @@
-//! The rules that make words of atoms, in the order in which they are tried.
+//! The rules that combine subtokens into tokens, in the order in which they are tried.
 
-use super::atom::{self, Chunk, is_apostrophe, is_number};
-use super::token::{Kind, Token};
-use super::{abbreviation, emoticon, web};
+use super::abbreviation::match_abbreviation;
+use super::emoticon::match_emoticon;
+use super::subtoken::{SubtokenKind, is_apostrophe, is_number};
+use super::text_run::TextRun;
+use super::token::{Token, TokenKind};
+use super::web;
 
-/// The tokens of a text. Linear time: every rule looks a bounded number of atoms ahead, or takes
+/// Returns the tokens of a text. Linear time: every rule either has bounded lookahead or consumes
 /// what it has looked at.
 pub(super) fn tokens(text: &str) -> Vec<Token> {
     let mut tokens = Vec::new();
     let mut rest = text.trim_start();
     while !rest.is_empty() {
         let length = rest.find(char::is_whitespace).unwrap_or(rest.len());
-        let (chunk, after) = rest.split_at(length);
+        let (text_run, after) = rest.split_at(length);
         let start = text.len() - rest.len();
-        let chunk = Chunk::new(chunk, after);
+        let run = TextRun::new(text_run, after);
         let mut at = 0;
-        while at < chunk.len() {
-            let (end, kind) = next(&chunk, at);
+        while at < run.len() {
+            let (end, kind) = next_token(&run, at);
             tokens.push(Token {
-                bytes: start + chunk.start(at)..start + chunk.start(end),
+                bytes: start + run.start(at)..start + run.start(end),
                 kind,
             });
             at = end;
@@ -28,168 +31,170 @@ pub(super) fn tokens(text: &str) -> Vec<Token> {
     tokens
 }
 
-/// The token that starts at atom `at`: the atom after it, and its kind.
-fn next(chunk: &Chunk<'_>, at: usize) -> (usize, Kind) {
-    match chunk.kind(at) {
-        Some(atom::Kind::Word) => word(chunk, at),
-        Some(atom::Kind::Mark) => mark(chunk, at),
-        Some(atom::Kind::Clitic) | None => (at + 1, Kind::Word),
+/// Returns the end of the token that starts at subtoken `at`, as a subtoken index, and its kind.
+fn next_token(run: &TextRun<'_>, at: usize) -> (usize, TokenKind) {
+    match run.kind(at) {
+        Some(SubtokenKind::Word) => word(run, at),
+        Some(SubtokenKind::Symbol) => symbol(run, at),
+        Some(SubtokenKind::Clitic) | None => (at + 1, TokenKind::Word),
     }
 }
 
-/// A token that starts with a letter or digit.
-fn word(chunk: &Chunk<'_>, at: usize) -> (usize, Kind) {
-    if let Some(end) = web::url(chunk, at).or_else(|| web::email(chunk, at)) {
-        return (end, Kind::Word);
+/// Matches a token that starts with a letter or digit.
+fn word(run: &TextRun<'_>, at: usize) -> (usize, TokenKind) {
+    if let Some(end) = web::url(run, at).or_else(|| web::email(run, at)) {
+        return (end, TokenKind::Word);
     }
-    if let Some(end) = emoticon::end(chunk, at) {
-        return (end, Kind::Emoticon);
+    if let Some(end) = match_emoticon(run, at) {
+        return (end, TokenKind::Emoticon);
     }
-    let (end, kind) = if let Some(end) = web::dotted_name(chunk, at) {
-        (end, Kind::Word)
-    } else if let Some(found) = abbreviation::end(chunk, at) {
+    let (end, kind) = if let Some(end) = web::dotted_name(run, at) {
+        (end, TokenKind::Word)
+    } else if let Some(found) = match_abbreviation(run, at) {
         found
     } else {
-        (at + 1, Kind::Word)
+        (at + 1, TokenKind::Word)
     };
-    let last = joined(chunk, end);
-    let kind = if last > end { Kind::Word } else { kind };
-    (suffixed(chunk, last), kind)
+    let last = extend_joined(run, end);
+    let kind = if last > end { TokenKind::Word } else { kind };
+    (extend_suffix(run, last), kind)
 }
 
-/// Extends a word that ends before atom `end` over all that is tied to it.
-fn joined(chunk: &Chunk<'_>, mut end: usize) -> usize {
+/// Extends a word that ends before subtoken `end` over all words joined to it.
+fn extend_joined(run: &TextRun<'_>, mut end: usize) -> usize {
     loop {
-        // `women's-rights` is one word although `women's` is two.
-        let clitic = usize::from(chunk.kind(end) == Some(atom::Kind::Clitic));
-        let Some(next) = binder(chunk, end + clitic) else {
+        // `women's-rights` is one token although `women's` is two.
+        let clitic = usize::from(run.kind(end) == Some(SubtokenKind::Clitic));
+        let Some(next) = joined_word(run, end + clitic) else {
             return end;
         };
-        if clitic == 1 && chunk.text(end + 1) != "-" {
+        if clitic == 1 && run.text(end + 1) != "-" {
             return end;
         }
         end = next + 1;
     }
 }
 
-/// The word that the mark at `at` ties to the atom before it.
-fn binder(chunk: &Chunk<'_>, at: usize) -> Option<usize> {
-    let before = chunk.text(at.checked_sub(1)?);
+/// Returns the index of the word that the symbol at `at` joins to the subtoken before it, if any.
+fn joined_word(run: &TextRun<'_>, at: usize) -> Option<usize> {
+    let before = run.text(at.checked_sub(1)?);
     let mut next = at + 1;
-    if chunk.text(at) == "*" {
-        while chunk.text(next) == "*" {
+    if run.text(at) == "*" {
+        while run.text(next) == "*" {
             next += 1;
         }
-    } else if chunk.tail(at).starts_with("&amp;") {
+    } else if run.tail(at).starts_with("&amp;") {
         next += 2;
     }
-    let after = chunk.word(next)?;
-    binds(before, chunk.text(at), after).then_some(next)
+    let after = run.word(next)?;
+    joins(before, run.text(at), after).then_some(next)
 }
 
-/// Whether a mark makes one word of the words at its sides.
-fn binds(before: &str, mark: &str, after: &str) -> bool {
+/// Returns whether a symbol joins the words on either side of it.
+fn joins(before: &str, symbol: &str, after: &str) -> bool {
     let digits = before.ends_with(char::is_numeric) && after.starts_with(char::is_numeric);
     let letters = |word: &str| word.chars().all(char::is_alphabetic);
-    match mark {
+    match symbol {
         "-" | "\u{2010}" | "\u{2011}" => true,
         "." => digits || (is_number(before) && after.eq_ignore_ascii_case("x")),
         "," | ":" => digits,
         "/" => (is_number(before) && is_number(after)) || (before.len() == 1 && after.len() == 1),
         "@" | "*" => letters(before) && letters(after),
-        "&" => is_company(before) && is_company(after),
-        _ => is_apostrophe(mark) && (letters(before) || digits),
+        "&" => is_acronym(before) && is_acronym(after),
+        _ => is_apostrophe(symbol) && (letters(before) || digits),
     }
 }
 
-/// Whether a word can be a side of `AT&T`, `R&D`, `p&l`.
-fn is_company(word: &str) -> bool {
+/// Returns whether a word can be part of `AT&T`, `R&D`, `p&l`.
+fn is_acronym(word: &str) -> bool {
     let capitals = word.bytes().all(|b| b.is_ascii_uppercase());
     (capitals && word.len() <= 5) || word.len() == 1
 }
 
-/// Takes in the marks that end some words: `C++`, `C#`, `w/`, the `$` of `US$5`.
-fn suffixed(chunk: &Chunk<'_>, end: usize) -> usize {
-    let word = chunk.text(end - 1);
-    let next = |i: usize| chunk.text(end + i);
+/// Extends a word over symbols that end it: `C++`, `C#`, `w/`, the `$` of `US$5`.
+fn extend_suffix(run: &TextRun<'_>, end: usize) -> usize {
+    let word = run.text(end - 1);
+    let next = |i: usize| run.text(end + i);
     let number = || {
-        chunk
-            .following(end + 1)
+        run.following(end + 1)
             .starts_with(|c: char| c.is_ascii_digit())
     };
     let upper = word.bytes().all(|b| b.is_ascii_uppercase());
     match next(0) {
-        "+" if next(1) == "+" && next(2) != "+" && chunk.word(end + 2).is_none() => end + 2,
-        "#" if matches!(word, "C" | "F" | "J") && chunk.word(end + 1).is_none() => end + 1,
+        "+" if next(1) == "+" && next(2) != "+" && run.word(end + 2).is_none() => end + 2,
+        "#" if matches!(word, "C" | "F" | "J") && run.word(end + 1).is_none() => end + 1,
         "/" if word.eq_ignore_ascii_case("w") => end + 1,
         "$" | "€" | "£" | "¥" if upper && word.len() <= 3 && number() => end + 1,
         _ => end,
     }
 }
 
-/// A token that starts with a mark.
-fn mark(chunk: &Chunk<'_>, at: usize) -> (usize, Kind) {
-    if let Some(end) = emoticon::end(chunk, at) {
-        return (end, Kind::Emoticon);
+/// Matches a token that starts with a symbol.
+fn symbol(run: &TextRun<'_>, at: usize) -> (usize, TokenKind) {
+    if let Some(end) = match_emoticon(run, at) {
+        return (end, TokenKind::Emoticon);
     }
-    if let Some(end) = web::sigil(chunk, at) {
-        return (end, Kind::Word);
+    if let Some(end) = web::sigil(run, at) {
+        return (end, TokenKind::Word);
     }
-    if let Some(end) = web::entity(chunk, at) {
-        return (end, Kind::Mark);
+    if let Some(end) = web::entity(run, at) {
+        return (end, TokenKind::Symbol);
     }
-    let text = chunk.text(at);
-    let first = at == 0 || is_opening(chunk.text(at - 1));
-    let number = chunk
+    let text = run.text(at);
+    let first = at == 0 || is_opening(run.text(at - 1));
+    let number = run
         .word(at + 1)
         .is_some_and(|w| w.starts_with(char::is_numeric));
     if first && number && matches!(text, "-" | "+" | "−" | "±" | ".") {
-        return (suffixed(chunk, joined(chunk, at + 2)), Kind::Word);
+        return (
+            extend_suffix(run, extend_joined(run, at + 2)),
+            TokenKind::Word,
+        );
     }
-    if first && text == "." && web::is_extension(chunk, at + 1) {
-        return (at + 2, Kind::Word);
+    if first && text == "." && web::is_extension(run, at + 1) {
+        return (at + 2, TokenKind::Word);
     }
-    (run(chunk, at), Kind::Mark)
+    (repetition_end(run, at), TokenKind::Symbol)
 }
 
-/// The end of a run of the same mark, or of `!` and `?` mixed. Brackets, double quotes, emoji and
-/// other symbols stand alone; `''` and ` `` ` are Penn Treebank quotes.
-fn run(chunk: &Chunk<'_>, at: usize) -> usize {
-    let first = chunk.text(at);
+/// Returns the end of a repetition of the same symbol, or of a mix of `!` and `?`. Brackets, double
+/// quotes, emoji and other symbols stand alone; `''` and ` `` ` are Penn Treebank quotes.
+fn repetition_end(run: &TextRun<'_>, at: usize) -> usize {
+    let first = run.text(at);
     let follows = |i: usize| match first {
-        "!" | "?" => matches!(chunk.text(i), "!" | "?"),
-        "'" | "’" | "`" => i == at + 1 && chunk.text(i) == first,
-        _ => chunk.text(i) == first,
+        "!" | "?" => matches!(run.text(i), "!" | "?"),
+        "'" | "’" | "`" => i == at + 1 && run.text(i) == first,
+        _ => run.text(i) == first,
     };
     let mut end = at + 1;
     if repeats(first) {
-        while end < chunk.len() && follows(end) {
+        while end < run.len() && follows(end) {
             end += 1;
         }
     }
     end
 }
 
-/// Whether a mark makes a longer mark when it is repeated.
-fn repeats(mark: &str) -> bool {
-    let Some(c) = mark.chars().next() else {
+/// Returns whether repetitions of a symbol are a single token.
+fn repeats(symbol: &str) -> bool {
+    let Some(c) = symbol.chars().next() else {
         return false;
     };
     let punctuation = matches!(c,
         '!'..='~' | '¡'..='¿' | '\u{2010}'..='\u{2027}' | '\u{2030}'..='\u{205E}'
         | '、'..='〜' | '・' | '！'..='～');
-    punctuation && !is_opening(mark) && !is_closing(mark)
-        || matches!(mark, "<" | ">" | "'" | "’" | "`")
+    punctuation && !is_opening(symbol) && !is_closing(symbol)
+        || matches!(symbol, "<" | ">" | "'" | "’" | "`")
 }
 
-/// Opening brackets and quotes, alone or repeated, and those that do not show their side.
-pub(super) fn is_opening(mark: &str) -> bool {
-    const MARKS: &str = "([{<\"'`‘’“”„‚«‹¿¡（［｛「『【《〈〔＂";
-    !mark.is_empty() && mark.chars().all(|c| MARKS.contains(c))
+/// Returns whether a token is an opening bracket or quote, possibly repeated. Straight quotes count.
+pub(super) fn is_opening(symbol: &str) -> bool {
+    const SYMBOLS: &str = "([{<\"'`‘’“”„‚«‹¿¡（［｛「『【《〈〔＂";
+    !symbol.is_empty() && symbol.chars().all(|c| SYMBOLS.contains(c))
 }
 
-/// Closing brackets and quotes, alone or repeated, and those that do not show their side.
-pub(super) fn is_closing(mark: &str) -> bool {
-    const MARKS: &str = ")]}>\"'’”“»›）］｝」』】》〉〕＂";
-    !mark.is_empty() && mark.chars().all(|c| MARKS.contains(c))
+/// Returns whether a token is a closing bracket or quote, possibly repeated. Straight quotes count.
+pub(super) fn is_closing(symbol: &str) -> bool {
+    const SYMBOLS: &str = ")]}>\"'’”“»›）］｝」』】》〉〕＂";
+    !symbol.is_empty() && symbol.chars().all(|c| SYMBOLS.contains(c))
 }

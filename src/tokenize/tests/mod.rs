@@ -1,8 +1,11 @@
 //! The documentation's examples, and what must hold for any text.
 
+use std::sync::Arc;
+
 use proptest::prelude::*;
 
 use super::*;
+use crate::sentence::Offsets;
 
 /// `docs/tokenization.md`: the rows of its tables are tests.
 const DOCUMENT: &str = include_str!("../../../docs/tokenization.md");

@@ -1,0 +1,122 @@
+//! The tokenizer: raw text to sentences of tokens with offsets.
+
+use std::sync::Arc;
+
+use super::sentence::sentence_ends;
+use super::token::Token;
+use super::word;
+use crate::error::Result;
+use crate::sentence::{Offsets, Schema, Sentence};
+
+/// Splits a text into tokens and returns their offsets.
+///
+/// Tokens are in order, do not overlap, and are not empty. Every character that is not white space
+/// ([`char::is_whitespace`]) is in exactly one token, and tokens contain no white space. Token
+/// boundaries never fall inside a grapheme cluster, except in a cluster whose base is white space.
+#[must_use]
+pub fn tokens(text: &str) -> Vec<Offsets> {
+    CharCounter::new(text).offsets(&word::tokens(text))
+}
+
+/// Splits a text (a line, a paragraph or more) into sentences: its [`tokens`] in nonempty groups.
+#[must_use]
+pub fn sentences(text: &str) -> Vec<Vec<Offsets>> {
+    let tokens = word::tokens(text);
+    let mut counter = CharCounter::new(text);
+    let mut first = 0;
+    sentence_ends(text, &tokens)
+        .into_iter()
+        .map(|end| {
+            let sentence = counter.offsets(&tokens[first..end]);
+            first = end;
+            sentence
+        })
+        .collect()
+}
+
+/// Reads raw text, line by line, as [`Sentence`]s with the single column `word`.
+#[derive(Clone, Debug)]
+pub struct Tokenizer {
+    schema: Arc<Schema>,
+}
+
+impl Default for Tokenizer {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Tokenizer {
+    /// Creates a tokenizer. Its sentences share one schema, [`Schema::words`].
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            schema: Arc::new(Schema::words()),
+        }
+    }
+
+    /// Returns the schema of the sentences.
+    #[must_use]
+    pub fn schema(&self) -> &Arc<Schema> {
+        &self.schema
+    }
+
+    /// Returns the sentences of line `number` (from 1) of `file`; none if the line is blank.
+    ///
+    /// Sets `offsets` and `layout.source`. The source is the whole line, shared by its sentences,
+    /// and the offsets are relative to its start.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Input`](crate::Error::Input) if a sentence has more than 4 GiB of text.
+    pub fn read_line(&self, line: &str, file: &Arc<str>, number: u64) -> Result<Vec<Sentence>> {
+        let source: Arc<str> = Arc::from(line);
+        sentences(line)
+            .into_iter()
+            .map(|offsets| {
+                let mut sentence = Sentence::new(Arc::clone(&self.schema), Arc::clone(file));
+                for token in &offsets {
+                    sentence.push([&line[token.bytes.clone()]], number)?;
+                }
+                sentence.offsets = offsets;
+                sentence.layout.source = Some(Arc::clone(&source));
+                Ok(sentence)
+            })
+            .collect()
+    }
+}
+
+/// Converts byte offsets to character offsets, incrementally from the start of the text.
+struct CharCounter<'t> {
+    text: &'t str,
+    byte: usize,
+    char: usize,
+}
+
+impl<'t> CharCounter<'t> {
+    fn new(text: &'t str) -> Self {
+        Self {
+            text,
+            byte: 0,
+            char: 0,
+        }
+    }
+
+    /// Returns the offsets of `tokens`, which must follow those of earlier calls.
+    fn offsets(&mut self, tokens: &[Token]) -> Vec<Offsets> {
+        tokens
+            .iter()
+            .map(|token| Offsets {
+                chars: self.advance(token.bytes.start)..self.advance(token.bytes.end),
+                bytes: token.bytes.clone(),
+            })
+            .collect()
+    }
+
+    /// Advances to `byte` and returns the number of characters before it.
+    fn advance(&mut self, byte: usize) -> usize {
+        self.char += self.text[self.byte..byte].chars().count();
+        self.byte = byte;
+        self.char
+    }
+}
