@@ -1,10 +1,10 @@
 //! All integration tests, in one executable: the program as its users see it, and the rules that
 //! its source keeps.
 
+mod architecture;
 mod bad_input;
 mod bad_options;
 mod bench;
-mod boundaries;
 mod cluster;
 mod compare;
 mod contract;

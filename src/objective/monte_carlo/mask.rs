@@ -20,6 +20,28 @@ impl Key {
     }
 }
 
+/// The masks of all features in one sample.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SampleMasks {
+    pub attributes: [Masks; 2], // nodes, edges
+    pub transitions: Masks,
+    pub start: Masks,
+    pub end: Masks,
+}
+
+impl SampleMasks {
+    /// Masks at the rate `node` of node attributes and `edge` of all else.
+    pub fn new(key: Key, node: f64, edge: f64) -> Self {
+        let edges = |kind| Masks::new(key.at(kind), edge);
+        Self {
+            attributes: [Masks::new(key.at(0), node), edges(1)],
+            transitions: edges(2),
+            start: edges(3),
+            end: edges(4),
+        }
+    }
+}
+
 /// The masks of the weights of one kind, in one sample.
 ///
 /// Each weight takes 32 random bits, so the rate is rounded to a multiple of 2⁻³². Surviving weights

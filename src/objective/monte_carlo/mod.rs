@@ -44,7 +44,7 @@ use super::noise::sentence_weights;
 use crate::chain::Transitions;
 use crate::extract::Dataset;
 use crate::score::{Block, BlockPartition, ParameterSpace};
-use mask::{Key, Masks};
+use mask::{Key, SampleMasks};
 use sampler::{SampleContext, Sampler, SamplerOutput};
 use scatter::MaskedTranspose;
 
@@ -62,29 +62,6 @@ pub struct MonteCarlo {
     pub seed: u64,
     /// The weight α of an unlabeled sentence.
     pub unlabeled_weight: f64,
-}
-
-/// The masks of all features in one sample.
-#[derive(Clone, Copy, Debug)]
-struct SampleMasks {
-    attributes: [Masks; 2], // nodes, edges
-    transitions: Masks,
-    start: Masks,
-    end: Masks,
-}
-
-impl MonteCarlo {
-    /// The masks of one sample of one iteration.
-    fn masks(&self, iteration: u64, sample: u32) -> SampleMasks {
-        let key = Key(self.seed).at(iteration).at(u64::from(sample));
-        let edges = |kind| Masks::new(key.at(kind), self.edge);
-        SampleMasks {
-            attributes: [Masks::new(key.at(0), self.node), edges(1)],
-            transitions: edges(2),
-            start: edges(3),
-            end: edges(4),
-        }
-    }
 }
 
 /// The state of the noise term.
@@ -173,7 +150,9 @@ impl Sampling {
     ) -> f64 {
         let mut value = 0.0;
         for sample in 0..self.monte_carlo.samples {
-            let masks = self.monte_carlo.masks(self.iteration, sample);
+            let key = Key(self.monte_carlo.seed).at(self.iteration);
+            let key = key.at(u64::from(sample));
+            let masks = SampleMasks::new(key, self.monte_carlo.node, self.monte_carlo.edge);
             self.run_samplers(context, block, &masks, by_scores);
             for sampler in &mut self.samplers[..block.tokens.len()] {
                 value += sampler.value;

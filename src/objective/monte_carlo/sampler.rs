@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::SampleMasks;
+use super::mask::SampleMasks;
 use crate::chain::{Lattice, Order, Scores, Transitions, padded};
 use crate::noise::{HessianProduct, ScoreDerivatives, ScoreDirection};
 use crate::objective::LabelSums;
