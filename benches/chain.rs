@@ -1,4 +1,4 @@
-//! Inference alone: scores in, expectations or paths out.
+//! Inference alone, from scores to expectations or paths.
 
 use criterion::{BenchmarkId, Criterion, Throughput};
 use dropchain::chain::{EdgeSums, Lattice, Order, Scores, Transitions, Viterbi, padded};
@@ -8,10 +8,10 @@ use crate::corpus::Numbers;
 const SENTENCES: usize = 200;
 /// Tokens of a sentence.
 const LENGTH: usize = 25;
-/// Numbers of labels K: small and larger NER schemes, universal and English parts of speech, chunks.
+/// Numbers of labels K: small and large NER schemes, chunks, universal and Penn parts of speech.
 const LABELS: [usize; 5] = [5, 9, 17, 22, 49];
 
-/// Sentences of random scores under random transitions.
+/// Sentences with random scores and random transitions.
 struct Chains {
     transitions: Transitions,
     nodes: Vec<Vec<f64>>, // [SENTENCES][T][S]

@@ -1,7 +1,7 @@
-//! A corpus to measure on: the sample corpus five times over, each time with other words.
+//! The benchmark corpus: the sample corpus five times over, each time with other words.
 //!
-//! Mere copies would give every attribute a high count, which no real corpus does. So every word is
-//! drawn anew among those with the same labels, and part of the rarer ones get two letters
+//! Plain copies would give every attribute a high count, unlike in real corpora. So every word is
+//! resampled among those with the same labels, and some of the rarer ones get two letters
 //! appended. The first 24,029 tokens of CoNLL-2000 have 4,952 different words and, with words and
 //! parts of speech in windows of one to three, 71,615 different attributes; this corpus has 4,879
 //! and 65,168.
@@ -13,19 +13,19 @@ use dropchain::sentence::Sentence;
 
 const SAMPLE: &str = include_str!("../corpora/sample/train.conll");
 
-/// Tokens after which the corpus ends, with the sentence at hand.
+/// The corpus ends with the sentence that reaches this many tokens.
 const AT_LEAST: usize = 24_000;
 
 /// Tokens of the corpus.
 pub const TOKENS: usize = 24_004;
 
-/// Words that occur more often than this in the sample never become new ones.
+/// Words more frequent than this in the sample are never changed.
 const COMMON: usize = 8;
 
-/// Percentage of the other words that do.
+/// Percentage of the others that are.
 const NEW: u64 = 25;
 
-/// A linear congruential generator (Knuth's MMIX), so that the numbers are the same for ever.
+/// Knuth's MMIX linear congruential generator: the same numbers in every run.
 pub struct Numbers(pub u64);
 
 impl Numbers {
@@ -38,7 +38,7 @@ impl Numbers {
         (self.0 >> 33) % n
     }
 
-    /// The next number between −1 and 1.
+    /// The next number in [−1, 1).
     pub fn score(&mut self) -> f64 {
         self.below(1 << 30) as f64 / f64::from(1 << 29) - 1.0
     }

@@ -1,10 +1,10 @@
-//! What one evaluation of the training objective costs on real corpora, with and without noise:
+//! The cost of one evaluation of the objective on real corpora, with and without noise:
 //! `cargo bench --bench evaluation -- FOLDER [--threads N] [--rounds N] [CASE…]`.
 //!
-//! FOLDER holds the public corpora (`corpora/fetch.sh` gets them). For every case both objectives are
-//! evaluated in turn at the same weights, those after twelve iterations of training, and the
-//! shortest time of each counts. With one thread the time is that of the processor, so that
-//! other work on the machine matters little.
+//! FOLDER holds the public corpora (see `corpora/fetch.sh`). In every case both objectives are
+//! evaluated in turn at the same weights, those after twelve iterations of training, and the minimum
+//! time of each is reported: processor time with one thread, to be robust against other load, else
+//! wall-clock time.
 #![allow(clippy::print_stdout)] // it is what this program is for
 
 use std::ops::ControlFlow;
@@ -22,10 +22,10 @@ use dropchain::optim::{LbfgsOptions, LbfgsSettings, Objective, minimize};
 use dropchain::score::{Boundary, ParameterSpace, SpaceOptions, States};
 use dropchain::template::Template;
 
-/// Twelve iterations bring weights to where most of training happens.
+/// After twelve iterations weights are typical of most of training.
 const ITERATIONS: usize = 12;
 
-/// What is measured on.
+/// A corpus and template to measure.
 struct Case {
     name: &'static str,
     file: &'static str,
@@ -33,7 +33,7 @@ struct Case {
     label: Option<&'static str>,
     template: &'static str,
     states: States,
-    /// Labels are these many at most: the rarer ones become one.
+    /// Most labels; the rarer ones are merged into one.
     most_labels: usize,
 }
 
@@ -93,7 +93,7 @@ const CASES: [Case; 7] = {
     ]
 };
 
-/// The corpus of a case as numbers.
+/// The data set of a case.
 fn dataset(case: &Case, folder: &str) -> (Dataset, Classes, usize) {
     let path = Path::new(folder).join(case.file);
     let options = ReadOptions {
@@ -124,7 +124,7 @@ fn dataset(case: &Case, folder: &str) -> (Dataset, Classes, usize) {
     (data, classes, labels.len())
 }
 
-/// Seconds of an evaluation: of this thread's processor if there is one thread, else of the clock.
+/// Seconds of an evaluation: processor time with one thread, else wall-clock time.
 fn seconds(objective: &mut PenalizedLikelihood<'_>, theta: &[f64], gradient: &mut [f64]) -> f64 {
     let alone = rayon::current_num_threads() == 1;
     let processor = || {

@@ -1,4 +1,4 @@
-//! From columns to attributes.
+//! Attribute extraction: from columns to attributes.
 
 use std::hint::black_box;
 

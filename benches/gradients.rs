@@ -1,4 +1,4 @@
-//! One evaluation with the noise term, by each of its engines.
+//! One evaluation with the noise term, for each engine.
 
 use criterion::{BenchmarkId, Criterion, Throughput};
 use dropchain::bench::{EvaluationPoint, parse_variants};
@@ -9,12 +9,12 @@ use dropchain::train::{Problem, TrainOptions};
 
 use crate::corpus;
 
-/// Sentences: few, for the vector messages take hundreds of times the time of the likelihood.
+/// Few sentences: vector messages cost hundreds of times as much as the likelihood.
 const SENTENCES: usize = 200;
 
 pub fn benches(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("gradients");
-    // 5 labels: names in the scheme IO.
+    // 5 labels: entities in the IO scheme.
     for (labels, column, template) in [(5, "ner", "ner-finkel"), (17, "upos", "pos-sancl")] {
         let mut sentences = corpus::sentences(column);
         sentences.truncate(SENTENCES);

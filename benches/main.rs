@@ -1,7 +1,7 @@
-//! How fast the parts are, in tokens per second: `cargo bench`, or `cargo bench -- chain` for one.
+//! Throughput of the parts in tokens per second: `cargo bench`, or `cargo bench -- chain` for one.
 //!
-//! Every bench works on the same made-up corpus ([`corpus`]) and checks what it counted, so that a
-//! fault cannot pass for speed. Recorded runs are in `record/`.
+//! All benches use the same synthetic corpus ([`corpus`]) and assert their counts, so that a bug
+//! cannot pass for speed. Recorded runs are in `record/`.
 #![allow(clippy::print_stdout)] // what was measured belongs beside how fast it was
 
 mod chain;

@@ -12,11 +12,10 @@ use dropchain::template::Template;
 
 use crate::corpus::{self, Numbers};
 
-/// The commonest parts of speech, which are split in two to make 22 labels of 17.
+/// The most frequent parts of speech, split in two to make 22 labels out of 17.
 const SPLIT: [&str; 5] = ["NOUN", "VERB", "ADP", "PUNCT", "DET"];
 
-/// The corpus as numbers, with attributes of `template`: 9 labels from the column `ner`, or 22 from
-/// `upos`.
+/// The data set with attributes of `template`: 9 labels from the column `ner`, or 22 from `upos`.
 fn dataset(label: &str, template: &str) -> (Dataset, usize, LabelSet) {
     let sentences = corpus::sentences(label);
     let mut template = Template::shipped(template).unwrap().unwrap();

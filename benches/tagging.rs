@@ -1,4 +1,4 @@
-//! Tagging from end to end, on one thread: a file in, a file out.
+//! End-to-end tagging on one thread, from file to file.
 
 use std::io::Cursor;
 
@@ -10,7 +10,7 @@ use dropchain::train::{TrainOptions, Trainer};
 
 use crate::corpus;
 
-/// A NER tagger: a few iterations give it the weights that matter, of all attributes.
+/// A NER tagger, trained for a few iterations: all attributes have weights.
 fn tagger() -> Tagger {
     let options = TrainOptions {
         max_iterations: Some(10),
@@ -26,7 +26,7 @@ fn tagger() -> Tagger {
     Tagger::new(trained.unwrap().model)
 }
 
-/// Tags `input` and returns the number of tokens and of bytes that came out.
+/// Tags `input` and returns the number of tokens and of output bytes.
 fn tag(
     tagger: &Tagger,
     input: &str,
@@ -49,7 +49,7 @@ fn tag(
     (tokens, writer.into_inner().len())
 }
 
-/// The corpus as raw text, a sentence to a line.
+/// The corpus as raw text, one sentence per line.
 fn raw_text() -> String {
     let mut text = String::new();
     for sentence in corpus::sentences("ner") {
@@ -81,7 +81,7 @@ pub fn benches(criterion: &mut Criterion) {
         unlabeled: true,
         ..ReadOptions::default()
     };
-    // The tokenizer may cut a word of the corpus in two, or leave two together, but seldom.
+    // The tokenizer rarely splits a word of the corpus or joins two.
     let expected = tag(&tagger, &text, &reading, &mut workspace);
     assert!(
         expected.0.abs_diff(corpus::TOKENS) < corpus::TOKENS / 50,

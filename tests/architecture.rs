@@ -350,6 +350,24 @@ fn the_files_of_a_module_import_one_another_in_one_direction() {
 }
 
 #[test]
+fn every_path_in_the_description_of_the_architecture_exists() {
+    let text = read(&root().join("ARCHITECTURE.md"));
+    let quoted = text.split('`').skip(1).step_by(2);
+    let folders = ["src/", "tests/", "docs/", "benches/", "corpora/"];
+    let paths: Vec<&str> = quoted
+        .filter(|path| folders.iter().any(|folder| path.starts_with(folder)))
+        .filter(|path| *path != "corpora/public")
+        .collect();
+    assert!(paths.len() > 40, "found only {} paths", paths.len());
+    for path in paths {
+        assert!(
+            root().join(path).exists(),
+            "ARCHITECTURE.md: there is no {path}"
+        );
+    }
+}
+
+#[test]
 fn modules_are_folders_with_a_mod_file_and_tests_follow_one_layout() {
     for module in modules() {
         let file = module.file.display();

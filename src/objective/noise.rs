@@ -55,3 +55,15 @@ pub(super) fn sentence_weights(alpha: f64, n: usize, m: usize) -> [f64; 2] {
     let labeled = n / (n + alpha * m);
     [labeled, alpha * labeled]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unlabeled_sentences_dilute_the_noise_term_as_in_eq_11() {
+        // n = 3, m = 2, α = ½: λ = 3/(3 + ½·2)
+        assert_eq!(sentence_weights(0.5, 3, 2), [0.75, 0.375]);
+        assert_eq!(sentence_weights(0.5, 3, 0)[0], 1.0);
+    }
+}

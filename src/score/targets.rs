@@ -1,23 +1,23 @@
-//! Which scores a column of the design matrix has weights for.
+//! The scores that each column of the design matrix has weights for.
 
 use std::ops::Range;
 
 use crate::extract::SparseRows;
 
-/// Blocks of labels whose sums are kept in registers.
+/// Blocks of lanes whose sums fit in registers.
 pub(super) const BLOCKS: usize = 7;
 
-/// A column is dense when one score in this many has a weight.
+/// A column is dense if at least one score in this many has a weight.
 const DENSE: usize = 8;
 
-/// The most weights of sparse columns that can be numbered.
+/// The most weights that 32-bit indices of sparse columns can address.
 const MOST_SPARSE: usize = u32::MAX as usize;
 
 /// For each column of a design matrix, the scores that it has weights for.
 ///
-/// A token's scores are one row of `height × stride` numbers: one line of labels for node
-/// attributes (height 1), K lines for edge attributes (score of the pair (a, b) at a·stride + b).
-/// Weights of a column stand together, columns in order.
+/// A token's scores are a row of `height × stride` numbers: one line of labels for node attributes
+/// (height 1), K lines for edge attributes (the score of the pair (a, b) at place a·stride + b). The
+/// weights of a column are contiguous, columns in order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Targets {
     columns: usize,
@@ -46,8 +46,8 @@ impl Targets {
         }
     }
 
-    /// Each column has weights only for the scores that the labels of some token with that column
-    /// touch; `place(token)` says which score that is.
+    /// Each column has weights only for the scores of gold labels that it occurs with; `place(token)`
+    /// is the place of a token's gold score.
     #[must_use]
     pub fn observed(
         columns: usize,
@@ -62,7 +62,7 @@ impl Targets {
         for token in 0..rows.len() {
             let Some(place) = place(token) else { continue };
             pairs.extend(rows.row(token).0.iter().map(|&column| (column, place)));
-            // Frequent columns repeat their pairs without end: sort them out before they pile up.
+            // Frequent columns repeat their pairs: deduplicate before they fill memory.
             if pairs.len() > 2 * compacted + (1 << 20) {
                 pairs.sort_unstable();
                 pairs.dedup();
@@ -90,7 +90,7 @@ impl Targets {
         }
     }
 
-    /// A single column with weights for the scores at `places`.
+    /// One column with weights for the scores at `places`.
     #[must_use]
     pub(super) fn single(labels: usize, stride: usize, height: usize, places: Vec<u32>) -> Self {
         Self {
@@ -126,7 +126,7 @@ impl Targets {
         self.stride * self.height
     }
 
-    /// Where the weights of a column stand.
+    /// The weights of a column.
     #[must_use]
     #[inline]
     pub fn range(&self, column: usize) -> Range<usize> {
@@ -139,8 +139,8 @@ impl Targets {
         }
     }
 
-    /// Calls `visit(place, index)` for each weight of a column: the place of its score in a
-    /// token's row of scores, and the weight's index.
+    /// Calls `visit(place, index)` for each weight of a column, with the place of its score in a
+    /// token's row and the index of the weight.
     pub fn for_each(&self, column: usize, mut visit: impl FnMut(usize, usize)) {
         let range = self.range(column);
         match &self.observed {
@@ -158,7 +158,7 @@ impl Targets {
         }
     }
 
-    /// Adds a multiple of one column's weights, which need not be its own, to a token's row of scores:
+    /// Adds a multiple of `weights`, shaped like those of a column, to a token's row of scores:
     /// `scores[place of i] += c · weights[i]`.
     pub(crate) fn add_weights(&self, column: usize, c: f64, weights: &[f64], scores: &mut [f64]) {
         match &self.observed {
@@ -179,8 +179,8 @@ impl Targets {
         }
     }
 
-    /// Adds a multiple of a row of derivatives (by the scores of one token) to the gradient of
-    /// one column's weights: `gradient[i] += c · derivatives[place of i]`.
+    /// Adds a multiple of derivatives by a token's row of scores to those by the weights of a
+    /// column: `gradient[i] += c · derivatives[place of i]`.
     pub(crate) fn add_derivatives(
         &self,
         column: usize,
@@ -206,9 +206,9 @@ impl Targets {
         }
     }
 
-    /// Calls `visit(label, index)` for the weights of a column whose scores are among the `length` ones
-    /// from label `at` of a line on: the label counted from there, the index counted from the
-    /// column's first weight.
+    /// Calls `visit(label, index)` for the weights of a column whose scores are among the `length`
+    /// ones from label `at` of a line on, with the label counted from `at` and the index counted
+    /// from the column's first weight.
     #[inline(always)]
     pub(super) fn for_block(
         &self,
@@ -240,12 +240,12 @@ impl Targets {
         self.labels
     }
 
-    /// Length of a line of scores.
+    /// Distance between lines of scores.
     pub(super) fn stride(&self) -> usize {
         self.stride
     }
 
-    /// Lines of scores of a token.
+    /// Lines of scores per token.
     pub(super) fn height(&self) -> usize {
         self.height
     }
@@ -255,7 +255,7 @@ impl Targets {
         self.observed.is_some()
     }
 
-    /// Whether a column has so many weights that whole rows are faster.
+    /// Whether a column has enough weights that whole rows are faster.
     pub(super) fn is_dense(&self, column: usize) -> bool {
         self.observed.as_ref().is_none_or(|observed| {
             let weights = observed.range(column).len();
@@ -290,7 +290,7 @@ impl Targets {
         }
     }
 
-    /// Bytes of memory beside the weights.
+    /// Memory in bytes, excluding the weights.
     #[must_use]
     pub fn memory(&self) -> usize {
         self.observed

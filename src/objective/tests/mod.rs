@@ -1,4 +1,4 @@
-//! The objective against the enumeration of all paths, central differences, and itself.
+//! The objective against path enumeration, central differences, and itself.
 
 use super::*;
 use crate::chain::Order;
@@ -24,7 +24,7 @@ const OPTIONS: SpaceOptions = SpaceOptions {
     transitions: true,
 };
 
-/// The parameters when no attributes share a class.
+/// The parameters without collapsing.
 fn space(data: &Dataset, shape: &RandomData, options: SpaceOptions) -> ParameterSpace {
     let (nodes, edges) = (
         Classes::singletons(shape.nodes),
@@ -33,7 +33,7 @@ fn space(data: &Dataset, shape: &RandomData, options: SpaceOptions) -> Parameter
     ParameterSpace::new(shape.labels, data, &nodes, &edges, options)
 }
 
-/// Every kind of objective on small data.
+/// Small data and parameters of every kind.
 fn cases() -> Vec<(Dataset, ParameterSpace)> {
     let mut cases = Vec::new();
     for seed in 0..80_usize {
@@ -67,7 +67,7 @@ fn cases() -> Vec<(Dataset, ParameterSpace)> {
     cases
 }
 
-/// Scores of a token from the definition: `[places]`.
+/// The scores of a token by definition, `[width]`.
 fn scores(rows: &SparseRows, token: usize, block: &FeatureBlock, theta: &[f64]) -> Vec<f64> {
     let (mut scores, weights) = (vec![0.0; block.width()], block.weights(theta));
     for (column, value) in rows.entries(token) {
@@ -78,7 +78,7 @@ fn scores(rows: &SparseRows, token: usize, block: &FeatureBlock, theta: &[f64]) 
     scores
 }
 
-/// Value and gradient from the probabilities of all paths.
+/// Value and gradient by enumeration of all paths.
 fn enumerated(data: &Dataset, space: &ParameterSpace, l2: f64, theta: &[f64]) -> (f64, Vec<f64>) {
     let (k, stride) = (space.labels(), space.stride());
     let mut weights = LabelWeights::default();
@@ -143,7 +143,7 @@ fn assert_close(found: f64, expected: f64, tolerance: f64) {
 }
 
 #[test]
-fn value_and_gradient_are_those_of_the_enumeration_of_all_paths() {
+fn value_and_gradient_match_the_enumeration_of_all_paths() {
     let mut numbers = Numbers(11);
     for (i, (data, space)) in cases().iter().enumerate() {
         let l2 = [0.0, 0.3][i % 2];
@@ -161,7 +161,7 @@ fn value_and_gradient_are_those_of_the_enumeration_of_all_paths() {
 }
 
 #[test]
-fn the_gradient_is_that_of_central_differences() {
+fn the_gradient_matches_central_differences() {
     let mut numbers = Numbers(12);
     for (data, space) in cases() {
         let theta = numbers.vector(space.dimension());
@@ -170,7 +170,7 @@ fn the_gradient_is_that_of_central_differences() {
     }
 }
 
-/// Data of several blocks, and a gradient of several chunks.
+/// Data of several blocks, with a gradient of several chunks.
 const LARGE: RandomData = RandomData {
     sentences: 1500,
     longest: 12,
@@ -221,7 +221,7 @@ fn a_second_evaluation_gives_the_same_bits() {
 }
 
 #[test]
-fn a_value_that_overflows_is_not_finite_and_nothing_worse() {
+fn overflow_gives_a_value_that_is_not_finite_and_no_panic() {
     let data = DATA.build(&mut Numbers(17));
     let space = space(&data, &DATA, OPTIONS);
     let mut gradient = vec![0.0; space.dimension()];
@@ -230,10 +230,10 @@ fn a_value_that_overflows_is_not_finite_and_nothing_worse() {
     assert!(!value.is_finite());
 }
 
-/// Data whose columns come in classes of 1 to 3 equal ones.
+/// Data whose columns form classes of 1 to 3 identical ones.
 struct Twins {
-    apart: Dataset,
-    together: Dataset,
+    separate: Dataset,
+    collapsed: Dataset,
     classes: [Classes; 2],
     sizes: [usize; 2],
 }
@@ -245,40 +245,42 @@ impl Twins {
             longest: 8,
             ..DATA
         };
-        let mut apart = shape.build(&mut Numbers(seed));
+        let mut separate = shape.build(&mut Numbers(seed));
         let mut sizes = [0; 2];
-        (apart.nodes, sizes[0]) = copied(&apart.nodes, shape.nodes, |column| 1 + column % 3);
-        (apart.edges, sizes[1]) = copied(&apart.edges, shape.edges, |column| 1 + column % 2);
+        (separate.nodes, sizes[0]) = copied(&separate.nodes, shape.nodes, |column| 1 + column % 3);
+        (separate.edges, sizes[1]) = copied(&separate.edges, shape.edges, |column| 1 + column % 2);
         let classes = [
-            Classes::equal_columns(&apart.nodes, sizes[0]),
-            Classes::equal_columns(&apart.edges, sizes[1]),
+            Classes::equal_columns(&separate.nodes, sizes[0]),
+            Classes::equal_columns(&separate.edges, sizes[1]),
         ];
-        let mut together = apart.clone();
-        together.nodes = classes[0].collapsed(&apart.nodes);
-        together.edges = classes[1].collapsed(&apart.edges);
+        let mut collapsed = separate.clone();
+        collapsed.nodes = classes[0].collapsed(&separate.nodes);
+        collapsed.edges = classes[1].collapsed(&separate.edges);
         Self {
-            apart,
-            together,
+            separate,
+            collapsed,
             classes,
             sizes,
         }
     }
 
-    /// Parameters of the columns and of the classes.
+    /// The parameters of the columns and of the classes.
     fn spaces(&self, options: SpaceOptions) -> [ParameterSpace; 2] {
         let separate = self.sizes.map(Classes::singletons);
-        [(&self.apart, &separate), (&self.together, &self.classes)].map(|(data, [nodes, edges])| {
-            ParameterSpace::new(DATA.labels, data, nodes, edges, options)
-        })
+        [
+            (&self.separate, &separate),
+            (&self.collapsed, &self.classes),
+        ]
+        .map(|(data, [nodes, edges])| ParameterSpace::new(DATA.labels, data, nodes, edges, options))
     }
 
     /// θ of the columns for φ of the classes: each member has φ/√m.
     fn expanded(&self, spaces: &[ParameterSpace; 2], phi: &[f64]) -> Vec<f64> {
-        let [apart, together] = spaces;
+        let [separate, collapsed] = spaces;
         let mut theta = Vec::new();
         for (classes, one, other) in [
-            (&self.classes[0], &apart.nodes, &together.nodes),
-            (&self.classes[1], &apart.edges, &together.edges),
+            (&self.classes[0], &separate.nodes, &collapsed.nodes),
+            (&self.classes[1], &separate.edges, &collapsed.edges),
         ] {
             for column in 0..one.columns() {
                 let class = classes.class(column as u32);
@@ -287,8 +289,8 @@ impl Twins {
                 theta.extend(weights.iter().map(|w| w / share));
             }
         }
-        theta.extend_from_slice(&phi[together.edges.range.end..]);
-        assert_eq!(theta.len(), apart.dimension());
+        theta.extend_from_slice(&phi[collapsed.edges.range.end..]);
+        assert_eq!(theta.len(), separate.dimension());
         theta
     }
 }
@@ -302,11 +304,11 @@ fn collapsing_is_an_isometry() {
         let phi = Numbers(19).vector(spaces[1].dimension());
         let theta = twins.expanded(&spaces, &phi);
         let mut gradients = [vec![0.0; theta.len()], vec![0.0; phi.len()]];
-        let (apart, _) = PenalizedLikelihood::new(&twins.apart, &spaces[0], 0.2)
+        let (separate, _) = PenalizedLikelihood::new(&twins.separate, &spaces[0], 0.2)
             .evaluate(&theta, &mut gradients[0]);
-        let (together, _) = PenalizedLikelihood::new(&twins.together, &spaces[1], 0.2)
+        let (collapsed, _) = PenalizedLikelihood::new(&twins.collapsed, &spaces[1], 0.2)
             .evaluate(&phi, &mut gradients[1]);
-        assert_close(together, apart, 1e-13);
+        assert_close(collapsed, separate, 1e-13);
         let expanded = twins.expanded(&spaces, &gradients[1]);
         for (found, expected) in expanded.iter().zip(&gradients[0]) {
             assert_close(*found, *expected, 1e-12);
@@ -342,12 +344,12 @@ fn with_and_without_collapsing_the_optimizer_visits_the_same_points() {
             .unwrap();
             points
         };
-        let apart = run(&twins.apart, &spaces[0]);
-        let together = run(&twins.together, &spaces[1]);
-        assert_eq!(apart.len(), 13);
-        assert_eq!(together.len(), 13);
-        for ((value, theta), (other_value, phi)) in apart.iter().zip(&together) {
-            // Only up to what the memory of the optimizer rounds to.
+        let separate = run(&twins.separate, &spaces[0]);
+        let collapsed = run(&twins.collapsed, &spaces[1]);
+        assert_eq!(separate.len(), 13);
+        assert_eq!(collapsed.len(), 13);
+        for ((value, theta), (other_value, phi)) in separate.iter().zip(&collapsed) {
+            // Up to the precision of the optimizer's stored steps.
             assert_close(*other_value, *value, 1e-7);
             for (found, expected) in twins.expanded(&spaces, phi).iter().zip(theta) {
                 assert_close(*found, *expected, 1e-5);
@@ -356,7 +358,7 @@ fn with_and_without_collapsing_the_optimizer_visits_the_same_points() {
     }
 }
 
-/// Noise of every kind, with rates of nodes and edges that differ, by every exact engine.
+/// Every distribution and exact engine, with different rates of nodes and edges.
 fn noises() -> Vec<Noise> {
     use crate::noise::Engine;
     let collapsed = Engine::Message { collapse: true };
@@ -382,7 +384,7 @@ fn noises() -> Vec<Noise> {
 }
 
 #[test]
-fn the_gradient_with_noise_is_that_of_central_differences() {
+fn the_gradient_with_noise_matches_central_differences() {
     for (i, (data, space)) in cases().iter().enumerate() {
         for noise in noises() {
             let mut objective = PenalizedLikelihood::new(data, space, 0.1).with_noise(noise);
@@ -394,7 +396,7 @@ fn the_gradient_with_noise_is_that_of_central_differences() {
 }
 
 #[test]
-fn the_gradient_with_unlabeled_sentences_is_that_of_central_differences() {
+fn the_gradient_with_unlabeled_sentences_matches_central_differences() {
     for (i, (mut data, space)) in cases().into_iter().enumerate() {
         let labeled = data.sentence(data.len() - 1).start;
         data.labels.truncate(labeled);

@@ -1,4 +1,4 @@
-//! The map from weights to scores and its transpose.
+//! The forward product, its transpose, and the layout of θ.
 
 use std::ops::Range;
 
@@ -34,7 +34,7 @@ fn space(data: &Dataset, shape: &RandomData, options: SpaceOptions) -> Parameter
     ParameterSpace::new(shape.labels, data, &nodes, &edges, options)
 }
 
-/// All spaces over random data.
+/// Parameter spaces of every kind over random data.
 fn spaces() -> Vec<(RandomData, Dataset, ParameterSpace)> {
     let mut spaces = Vec::new();
     for seed in 0..24 {
@@ -133,7 +133,7 @@ fn the_gradient_map_is_the_adjoint_of_the_score_map() {
     }
 }
 
-/// Data with 60 labels, so that there are dense and sparse columns and a row is summed in two parts.
+/// Data with 60 labels, for dense and sparse columns and rows that are summed in two parts.
 fn many_labels(binary: bool) -> (Dataset, ParameterSpace) {
     let shape = RandomData {
         sentences: 40,
@@ -225,7 +225,7 @@ fn a_pair_of_labels_has_its_score_in_the_line_of_the_first() {
     assert_eq!(places, [(0, 0), (1, 1), (8, 2), (9, 3)]);
 }
 
-/// How often each parameter is used, told from outside.
+/// How often each parameter is used.
 fn uses(space: &ParameterSpace) -> Vec<usize> {
     let mut uses = vec![0; space.dimension()];
     for block in space.blocks() {

@@ -1,4 +1,4 @@
-//! The Monte-Carlo term against central differences, the enumeration of all masks, and R.
+//! The Monte-Carlo term against central differences, enumeration of all masks, and R.
 
 mod oracle;
 
@@ -36,7 +36,7 @@ const OPTIONS: SpaceOptions = SpaceOptions {
     transitions: true,
 };
 
-/// Data with collapsed classes of 1 to 3 attributes, and its parameters; `apart`: with classes of one.
+/// Data collapsed to classes of 1 to 3 attributes, and its parameters; with `apart`, uncollapsed.
 fn collapsed(
     shape: RandomData,
     seed: u64,
@@ -63,7 +63,7 @@ fn collapsed(
     (data, space)
 }
 
-/// Every kind of objective on small data.
+/// Small data and parameters of every kind.
 fn cases() -> Vec<(Dataset, ParameterSpace)> {
     let mut cases = Vec::new();
     for seed in 0..48_usize {
@@ -94,7 +94,7 @@ fn cases() -> Vec<(Dataset, ParameterSpace)> {
     cases
 }
 
-/// A sentence of two tokens and two labels with few enough weights, collapsed or not.
+/// A sentence with two tokens, two labels and few enough weights to enumerate all masks.
 fn tiny(order: Order, boundary: Boundary, apart: bool) -> (Dataset, ParameterSpace) {
     let shape = RandomData {
         sentences: 1,
@@ -143,7 +143,7 @@ fn means(
 }
 
 #[test]
-fn an_optimization_that_is_gone_on_with_has_the_samples_that_come_next() {
+fn a_resumed_optimization_continues_with_the_next_samples() {
     let (data, space) = tiny(Order::One, Boundary::On, true);
     let theta = Numbers(5).vector(space.dimension());
     let whole = means(&(data.clone(), space.clone()), MONTE_CARLO, &theta, 6);
@@ -151,7 +151,7 @@ fn an_optimization_that_is_gone_on_with_has_the_samples_that_come_next() {
         .with_monte_carlo(MONTE_CARLO)
         .resume_at(3);
     let mut gradient = vec![0.0; theta.len()];
-    // Masks are those of an iteration before it is begun, too.
+    // Its first masks do not wait for `begin_iteration`.
     assert!(!objective.begin_iteration(0));
     for (i, expected) in whole[3..].iter().enumerate() {
         assert_eq!(objective.evaluate(&theta, &mut gradient).1.noise, *expected);
@@ -160,7 +160,7 @@ fn an_optimization_that_is_gone_on_with_has_the_samples_that_come_next() {
 }
 
 #[test]
-fn the_mean_over_samples_tends_to_the_expectation_over_all_masks() {
+fn the_mean_over_samples_converges_to_the_expectation_over_all_masks() {
     for (order, apart) in [(Order::Zero, true), (Order::One, true), (Order::One, false)] {
         let case = tiny(order, Boundary::On, apart);
         let theta = Numbers(5).vector(case.1.dimension());
@@ -181,7 +181,7 @@ fn the_mean_over_samples_tends_to_the_expectation_over_all_masks() {
 }
 
 #[test]
-fn the_error_falls_with_the_root_of_the_number_of_samples() {
+fn the_error_falls_with_the_square_root_of_the_number_of_samples() {
     let case = tiny(Order::One, Boundary::On, false);
     let theta = Numbers(6).vector(case.1.dimension());
     let exact = Exact::new(2, 2, &occurrences(&case.0, &case.1, &theta, MONTE_CARLO));
@@ -194,7 +194,7 @@ fn the_error_falls_with_the_root_of_the_number_of_samples() {
         let squares = means.iter().map(|mean| (mean - exact.mean).powi(2));
         let error = (squares.sum::<f64>() / 200.0).sqrt();
         let expected = exact.deviation / f64::from(samples).sqrt();
-        // 200 errors tell their standard deviation up to 5 %.
+        // 200 errors estimate their standard deviation within 5 %.
         assert!(
             (error / expected - 1.0).abs() < 0.15,
             "{samples}: {error}, {expected}"
@@ -238,8 +238,8 @@ fn quadratic(
     )
 }
 
-/// R, the expectation and its part of second order, and the probability of the best path; at the rates
-/// of nodes and edges, with weights of `size`.
+/// R, the expectation, its second-order part, and the probability of the best path, at these rates of
+/// nodes and edges and with weights of `size`.
 fn compared(case: &(Dataset, ParameterSpace), rates: [f64; 2], size: f64) -> ([f64; 3], f64) {
     let monte_carlo = MonteCarlo {
         node: rates[0],
@@ -254,7 +254,7 @@ fn compared(case: &(Dataset, ParameterSpace), rates: [f64; 2], size: f64) -> ([f
 }
 
 #[test]
-fn at_order_0_r_is_the_part_of_second_order() {
+fn at_order_0_r_is_the_second_order_part() {
     let case = tiny(Order::Zero, Boundary::On, true);
     for (rate, size) in [(0.01, 1.0), (0.3, 0.5), (0.5, 4.0)] {
         let ([r, _, second], _) = compared(&case, [rate; 2], size);
@@ -263,7 +263,7 @@ fn at_order_0_r_is_the_part_of_second_order() {
 }
 
 #[test]
-fn at_order_1_r_is_that_for_the_noise_of_edges_and_more_for_that_of_nodes() {
+fn at_order_1_r_is_the_second_order_part_of_edge_noise_and_exceeds_that_of_node_noise() {
     let case = tiny(Order::One, Boundary::Off, true);
     let ([r, _, second], _) = compared(&case, [0.0, 0.3], 2.0);
     assert!((r / second - 1.0).abs() < 1e-12, "{r} {second}");
@@ -274,7 +274,7 @@ fn at_order_1_r_is_that_for_the_noise_of_edges_and_more_for_that_of_nodes() {
 }
 
 #[test]
-fn the_part_of_second_order_is_all_where_weights_are_small() {
+fn the_second_order_part_dominates_for_small_weights() {
     for order in [Order::Zero, Order::One] {
         let case = tiny(order, Boundary::On, true);
         let ([_, mean, second], _) = compared(&case, [0.3; 2], 0.01);
@@ -286,8 +286,8 @@ fn the_part_of_second_order_is_all_where_weights_are_small() {
     }
 }
 
-/// The table of `docs/dropout.md`: order, size of weights, probability of the best labels, and R as a
-/// multiple of the expectation at rates 0.01, 0.1, 0.3, 0.5.
+/// The table of `docs/dropout.md`: order, size of weights, probability of the best labels, and the
+/// ratio of R to the expectation at rates 0.01, 0.1, 0.3, 0.5.
 const TABLE: [(Order, f64, f64, [f64; 4]); 6] = [
     (Order::Zero, 0.5, 0.423, [0.989, 0.997, 1.020, 1.061]),
     (Order::Zero, 2.0, 0.640, [1.105, 1.161, 1.311, 1.503]),
@@ -298,7 +298,7 @@ const TABLE: [(Order, f64, f64, [f64; 4]); 6] = [
 ];
 
 #[test]
-fn r_comes_as_near_to_the_expectation_as_the_docs_have_it() {
+fn r_approximates_the_expectation_as_documented() {
     for (order, size, best, ratios) in TABLE {
         let case = tiny(order, Boundary::On, true);
         for (rate, expected) in [0.01, 0.1, 0.3, 0.5].into_iter().zip(ratios) {
@@ -313,7 +313,7 @@ fn r_comes_as_near_to_the_expectation_as_the_docs_have_it() {
 }
 
 #[test]
-fn without_rates_nothing_is_added() {
+fn rates_of_0_add_nothing() {
     let (data, space) = tiny(Order::One, Boundary::On, false);
     let theta = Numbers(7).vector(space.dimension());
     let monte_carlo = MonteCarlo {
@@ -332,7 +332,7 @@ fn without_rates_nothing_is_added() {
 }
 
 #[test]
-fn another_seed_or_iteration_is_another_function() {
+fn another_seed_or_iteration_draws_other_masks() {
     let case = tiny(Order::One, Boundary::On, false);
     let theta = Numbers(8).vector(case.1.dimension());
     let run = |seed| {
@@ -384,7 +384,7 @@ fn every_number_of_threads_gives_the_same_bits() {
 }
 
 #[test]
-fn a_value_that_overflows_is_not_finite_and_nothing_worse() {
+fn overflow_gives_a_value_that_is_not_finite_and_no_panic() {
     let (data, space) = collapsed(DATA, 17, OPTIONS, false);
     let mut gradient = vec![0.0; space.dimension()];
     let theta = vec![1e308; space.dimension()];
@@ -393,7 +393,7 @@ fn a_value_that_overflows_is_not_finite_and_nothing_worse() {
 }
 
 #[test]
-fn the_gradient_is_that_of_central_differences() {
+fn the_gradient_matches_central_differences() {
     for (i, (mut data, space)) in cases().into_iter().enumerate() {
         if i % 2 == 1 {
             let labeled = data.sentence(data.len() - 1).start;

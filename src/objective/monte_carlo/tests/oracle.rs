@@ -1,12 +1,12 @@
-//! The penalty by adding up all masks and all paths. It is written to be seen to be right, and never
-//! made faster.
+//! The penalty by enumeration of all masks and all paths: written to be obviously right, never
+//! optimized.
 
 use super::super::*;
 use crate::chain::LabelWeights;
 use crate::chain::Order;
 use crate::extract::Dataset;
 
-/// One weight at one place of a sentence: it counts where y_t = b, and y_{t−1} = a if there is an a.
+/// One weight at one token: active where y_t = b, and y_{t−1} = a if there is an a.
 pub(super) struct Occurrence {
     t: usize,
     a: Option<usize>,
@@ -15,7 +15,7 @@ pub(super) struct Occurrence {
     rate: f64,
 }
 
-/// All weights of the first sentence, members of classes one by one.
+/// All weights of the first sentence, with the members of classes one by one.
 pub(super) fn occurrences(
     data: &Dataset,
     space: &ParameterSpace,
@@ -72,7 +72,7 @@ pub(super) fn occurrences(
     all
 }
 
-/// What the enumeration of all masks and all paths says.
+/// The results of the enumeration.
 pub(super) struct Exact {
     pub(super) mean: f64,      // E A(s̃) − A(s)
     pub(super) deviation: f64, // of D
@@ -84,7 +84,7 @@ impl Exact {
     pub(super) fn new(tokens: usize, labels: usize, occurrences: &[Occurrence]) -> Self {
         let n = occurrences.len();
         assert!(n <= 18, "{n} weights are too many");
-        // Which occurrences count on each path, as bits.
+        // The active occurrences of each path, as bits.
         let paths: Vec<u32> = (0..labels.pow(tokens as u32))
             .map(|number| {
                 let y = |t: usize| number / labels.pow(t as u32) % labels;
@@ -112,7 +112,7 @@ impl Exact {
             scores.map(|(i, v)| f64::from(path >> i & 1) * v).sum()
         });
         let best = (best.fold(f64::NEG_INFINITY, f64::max) - clean).exp();
-        // p of an occurrence: that it counts.
+        // The probability that an occurrence is active.
         let probability = |i: usize| -> f64 {
             let paths = paths.iter().filter(|&path| path >> i & 1 == 1);
             let scores = paths
