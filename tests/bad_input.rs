@@ -1,82 +1,78 @@
-//! Whatever is wrong with the input: exit code 1 and a message that says where and what.
+//! Invalid input: exit code 1 and a message that says where the error is and what was expected.
 
 use std::fs;
 
-use crate::support::{Folder, NAMES};
+use crate::support::{NER_CORPUS, TestDir};
 
-/// What training on the file `train.conll` with these contents complains of.
-fn training(contents: impl AsRef<[u8]>) -> String {
-    let folder = Folder::new(&[]);
-    folder.write("train.conll", contents);
-    folder
-        .run("train train.conll --template minimal --model m --quiet")
-        .failed()
+/// Trains on a file `train.conll` with these contents and returns the error message.
+fn corpus_error(contents: impl AsRef<[u8]>) -> String {
+    let dir = TestDir::new(&[]);
+    dir.write("train.conll", contents);
+    dir.run("train train.conll --template minimal --model m --quiet")
+        .failure()
 }
 
-/// What training on [`NAMES`] with `options` complains of.
-pub(crate) fn training_with(options: &str) -> String {
-    let folder = Folder::new(&[("train.conll", NAMES)]);
-    folder
-        .run(&format!("train train.conll --model m --quiet {options}"))
-        .failed()
+/// Trains on [`NER_CORPUS`] with `options` and returns the error message.
+pub(crate) fn option_error(options: &str) -> String {
+    let dir = TestDir::new(&[("train.conll", NER_CORPUS)]);
+    dir.run(&format!("train train.conll --model m --quiet {options}"))
+        .failure()
 }
 
-/// What training with a template of these contents complains of.
-fn template(contents: impl AsRef<[u8]>) -> String {
-    let folder = Folder::new(&[("train.conll", NAMES)]);
-    folder.write("my.tpl", contents);
-    folder
-        .run("train train.conll --template my.tpl --model m --quiet")
-        .failed()
+/// Trains with a template of these contents and returns the error message.
+fn template_error(contents: impl AsRef<[u8]>) -> String {
+    let dir = TestDir::new(&[("train.conll", NER_CORPUS)]);
+    dir.write("my.tpl", contents);
+    dir.run("train train.conll --template my.tpl --model m --quiet")
+        .failure()
 }
 
-/// What training on a file of another format complains of.
-fn training_on(file: &str, contents: &str) -> String {
-    let folder = Folder::new(&[(file, contents)]);
+/// Trains on a file of any format and returns the error message.
+fn file_error(file: &str, contents: &str) -> String {
+    let dir = TestDir::new(&[(file, contents)]);
     let template = match file.ends_with(".crfsuite") {
         true => "",
         false => "--template minimal",
     };
-    folder
-        .run(&format!("train {file} {template} --model m --quiet"))
-        .failed()
+    dir.run(&format!("train {file} {template} --model m --quiet"))
+        .failure()
 }
 
 // Corpora
 
 #[test]
-fn a_ragged_row_is_named() {
+fn a_row_with_missing_columns_is_reported() {
     assert_eq!(
-        training("Ann NNP B-PER\nleft O\n"),
+        corpus_error("Ann NNP B-PER\nleft O\n"),
         "train.conll:2: expected 3 columns (word 1 label), found 2"
     );
 }
 
 #[test]
-fn a_row_without_a_label_is_named() {
+fn a_row_without_a_label_is_reported() {
     assert_eq!(
-        training("Ann\nleft\n"),
+        corpus_error("Ann\nleft\n"),
         "train.conll:1: expected at least 2 columns (a word and its label), found 1"
     );
     assert_eq!(
-        training("Ann\tB-PER\nleft\t\n"),
+        corpus_error("Ann\tB-PER\nleft\t\n"),
         "train.conll:2: the label is empty; expected a label, such as O"
     );
 }
 
 #[test]
-fn an_empty_file_is_named() {
+fn an_empty_file_is_reported() {
     for contents in ["", "\n", " \n\n\t\n"] {
         assert_eq!(
-            training(contents),
+            corpus_error(contents),
             "train.conll: no sentence found; expected at least one"
         );
     }
 }
 
 #[test]
-fn a_byte_that_is_no_utf8_is_named() {
-    let message = training(b"Ann O\nM\xfcnchen O\n");
+fn a_byte_that_is_not_utf8_is_reported() {
+    let message = corpus_error(b"Ann O\nM\xfcnchen O\n");
     assert!(
         message.starts_with("train.conll:2:2: byte 0xFC is not UTF-8; "),
         "{message}"
@@ -84,8 +80,8 @@ fn a_byte_that_is_no_utf8_is_named() {
 }
 
 #[test]
-fn a_file_in_utf16_is_named() {
-    let message = training(b"\xff\xfeA\0n\0n\0");
+fn a_file_in_utf16_is_reported() {
+    let message = corpus_error(b"\xff\xfeA\0n\0n\0");
     assert!(
         message.starts_with("train.conll: the file is UTF-16; "),
         "{message}"
@@ -93,20 +89,20 @@ fn a_file_in_utf16_is_named() {
 }
 
 #[test]
-fn a_packed_file_that_is_cut_short_is_named() {
-    let message = training(b"\x1f\x8b\x08\0\0\0\0\0\0\x03\x4b\xca");
+fn a_truncated_gzip_file_is_reported() {
+    let message = corpus_error(b"\x1f\x8b\x08\0\0\0\0\0\0\x03\x4b\xca");
     assert!(message.starts_with("train.conll: "), "{message}");
 }
 
 #[test]
-fn a_file_of_zeros_is_no_crash() {
-    training([0; 100_000]);
+fn a_file_of_zeros_does_not_crash_the_program() {
+    corpus_error([0; 100_000]);
 }
 
 #[test]
-fn a_label_column_that_is_not_there_is_named() {
+fn a_missing_label_column_is_reported() {
     for label in ["ner", "3", "-4", "99999999999999999999"] {
-        let message = training_with(&format!("--template minimal --label {label}"));
+        let message = option_error(&format!("--template minimal --label {label}"));
         assert!(
             message.starts_with(&format!("train.conll:1: no column '{label}' ")),
             "{message}"
@@ -115,8 +111,8 @@ fn a_label_column_that_is_not_there_is_named() {
 }
 
 #[test]
-fn columns_that_do_not_fit_are_named() {
-    let message = training_with("--template minimal --columns word,ner");
+fn a_wrong_number_of_columns_is_reported() {
+    let message = option_error("--template minimal --columns word,ner");
     assert_eq!(
         message,
         "train.conll:1: expected 2 columns (word ner), found 3"
@@ -124,14 +120,14 @@ fn columns_that_do_not_fit_are_named() {
 }
 
 #[test]
-fn columns_of_the_same_name_are_an_error() {
-    let message = training_with("--template minimal --columns word,word,ner");
+fn columns_with_the_same_name_are_an_error() {
+    let message = option_error("--template minimal --columns word,word,ner");
     assert!(message.contains("word"), "{message}");
 }
 
 #[test]
-fn a_missing_file_is_named() {
-    let folder = Folder::new(&[("train.conll", NAMES)]);
+fn a_missing_file_is_reported() {
+    let dir = TestDir::new(&[("train.conll", NER_CORPUS)]);
     for line in [
         "train none --template minimal --model m --quiet",
         "train train.conll none --template minimal --model m --quiet",
@@ -142,52 +138,52 @@ fn a_missing_file_is_named() {
         "tag none",
         "inspect none",
     ] {
-        let message = folder.run(line).failed();
+        let message = dir.run(line).failure();
         assert!(message.starts_with("none: "), "{line}: {message}");
     }
-    assert_eq!(folder.names(), ["train.conll"]);
+    assert_eq!(dir.names(), ["train.conll"]);
 }
 
 #[test]
-fn a_folder_is_no_file() {
-    let folder = Folder::trained(NAMES, "--template minimal");
-    fs::create_dir(folder.path("folder")).unwrap();
+fn a_directory_is_not_a_file() {
+    let dir = TestDir::with_model(NER_CORPUS, "--template minimal");
+    fs::create_dir(dir.path("dir")).unwrap();
     for line in [
-        "train folder --template minimal --model n --quiet",
-        "train train.conll --template folder --model n --quiet",
-        "train train.conll --dev folder --template minimal --model n --quiet",
-        "tag m folder --format conll",
-        "tag folder",
-        "inspect folder",
-        "eval m folder",
-        "eval folder train.conll",
+        "train dir --template minimal --model n --quiet",
+        "train train.conll --template dir --model n --quiet",
+        "train train.conll --dev dir --template minimal --model n --quiet",
+        "tag m dir --format conll",
+        "tag dir",
+        "inspect dir",
+        "eval m dir",
+        "eval dir train.conll",
     ] {
-        let message = folder.run(line).failed();
-        assert!(message.starts_with("folder: "), "{line}: {message}");
+        let message = dir.run(line).failure();
+        assert!(message.starts_with("dir: "), "{line}: {message}");
     }
 }
 
 #[test]
-fn files_that_disagree_are_named() {
-    let folder = Folder::new(&[("a", "Ann B-PER\n"), ("b", "Ann NNP B-PER\n")]);
-    let message = folder
+fn files_with_different_columns_are_reported() {
+    let dir = TestDir::new(&[("a", "Ann B-PER\n"), ("b", "Ann NNP B-PER\n")]);
+    let message = dir
         .run("train a b --template minimal --model m --quiet")
-        .failed();
+        .failure();
     assert!(message.starts_with("b:1: the columns are "), "{message}");
 }
 
 #[test]
-fn standard_input_can_be_given_once() {
-    let folder = Folder::trained(NAMES, "--template minimal");
+fn standard_input_can_be_read_only_once() {
+    let dir = TestDir::with_model(NER_CORPUS, "--template minimal");
     for line in [
         "train - - --template minimal --model n --quiet",
         "tag m - -",
     ] {
-        let message = folder.run_with(line, NAMES).failed();
+        let message = dir.run_with_stdin(line, NER_CORPUS).failure();
         assert_eq!(message, "standard input can be read only once", "{line}");
     }
     let train = "train - --dev - --template minimal --model n --quiet";
-    let message = folder.run_with(train, NAMES).failed();
+    let message = dir.run_with_stdin(train, NER_CORPUS).failure();
     assert!(
         message.starts_with("-: ") || message.contains("only once"),
         "{message}"
@@ -195,33 +191,33 @@ fn standard_input_can_be_given_once() {
 }
 
 #[test]
-fn development_data_must_fit() {
-    let folder = Folder::new(&[("train.conll", NAMES), ("dev.conll", "Ann B-PER\n")]);
-    folder.write("pos.tpl", "word\ncolumn(1)\n");
+fn development_data_must_have_the_columns_of_the_template() {
+    let dir = TestDir::new(&[("train.conll", NER_CORPUS), ("dev.conll", "Ann B-PER\n")]);
+    dir.write("pos.tpl", "word\ncolumn(1)\n");
     let train = "train train.conll --dev dev.conll --template pos.tpl --model m --quiet";
-    let message = folder.run(train).failed();
+    let message = dir.run(train).failure();
     assert!(
         message.contains("dev.conll") || message.contains("pos.tpl"),
         "{message}"
     );
-    assert!(!folder.path("m").exists());
+    assert!(!dir.path("m").exists());
 }
 
 #[test]
-fn broken_conllu_is_named() {
+fn invalid_conllu_is_reported() {
     assert_eq!(
-        training_on("a.conllu", "1\tAnn\tB\n"),
+        file_error("a.conllu", "1\tAnn\tB\n"),
         "a.conllu:1: expected 10 columns separated by tabs, found 3"
     );
     let row = "\tAnn\t_\tX\t_\t_\t_\t_\t_\t_\n";
     assert_eq!(
-        training_on("a.conllu", &format!("1{row}3{row}")),
+        file_error("a.conllu", &format!("1{row}3{row}")),
         "a.conllu:2: expected the word 2, found 3 (is a blank line missing or too many?)"
     );
 }
 
 #[test]
-fn broken_crfsuite_attributes_are_named() {
+fn invalid_crfsuite_attributes_are_reported() {
     for (contents, expected) in [
         (
             "O\ta:nan\n",
@@ -237,12 +233,12 @@ fn broken_crfsuite_attributes_are_named() {
         ),
         ("O\t:1\n", "a.crfsuite:1:3: an attribute without a name"),
     ] {
-        assert_eq!(training_on("a.crfsuite", contents), expected);
+        assert_eq!(file_error("a.crfsuite", contents), expected);
     }
 }
 
 #[test]
-fn broken_json_is_named() {
+fn invalid_json_is_reported() {
     for (contents, place) in [
         (
             "{\"tokens\": [\"a\"], \"labels\": [\"O\"]}\n{\"tokens\": [",
@@ -268,44 +264,44 @@ fn broken_json_is_named() {
         ),
         ("{\"text\": \"a\"}\n", "a.jsonl:1: an object with \"text\""),
     ] {
-        let message = training_on("a.jsonl", contents);
+        let message = file_error("a.jsonl", contents);
         assert!(message.starts_with(place), "{contents:?}: {message}");
     }
 }
 
 #[test]
-fn json_nested_without_end_is_no_crash() {
-    let message = training_on("a.jsonl", &format!("{{\"tokens\": {}", "[".repeat(200_000)));
+fn deeply_nested_json_does_not_crash_the_program() {
+    let message = file_error("a.jsonl", &format!("{{\"tokens\": {}", "[".repeat(200_000)));
     assert!(message.starts_with("a.jsonl:1"), "{message}");
 }
 
 // Templates
 
 #[test]
-fn a_missing_template_is_named() {
-    let message = training_with("--template none.tpl");
+fn a_missing_template_is_reported() {
+    let message = option_error("--template none.tpl");
     assert!(
-        message.starts_with("--template none.tpl: there is no such file"),
+        message.starts_with("--template none.tpl: no such file or built-in template"),
         "{message}"
     );
 }
 
 #[test]
-fn a_template_must_be_given() {
-    let message = training_with("");
-    assert!(message.starts_with("--template is missing: "), "{message}");
+fn a_template_is_required() {
+    let message = option_error("");
+    assert!(message.starts_with("--template is missing; "), "{message}");
 }
 
 #[test]
-fn ready_made_attributes_take_no_template() {
-    let folder = Folder::new(&[("a.crfsuite", "O\ta\n")]);
+fn pre_extracted_attributes_take_no_template() {
+    let dir = TestDir::new(&[("a.crfsuite", "O\ta\n")]);
     let train = "train a.crfsuite --template minimal --model m --quiet";
-    let message = folder.run(train).failed();
+    let message = dir.run(train).failure();
     assert!(message.starts_with("--template: "), "{message}");
 }
 
 #[test]
-fn a_broken_template_is_named_with_its_column() {
+fn an_invalid_template_is_reported_with_its_line() {
     for (contents, place) in [
         ("word\nwordd(\n", "my.tpl:2:"),
         ("word[\n", "my.tpl:1:"),
@@ -321,51 +317,51 @@ fn a_broken_template_is_named_with_its_column() {
         ("word\nnone & word\n", "my.tpl:2:"),
         ("column(7)\n", "my.tpl:1:"),
     ] {
-        let message = template(contents);
+        let message = template_error(contents);
         assert!(message.starts_with(place), "{contents:?}: {message}");
     }
 }
 
 #[test]
-fn a_template_that_says_nothing_is_an_error() {
+fn an_empty_template_is_an_error() {
     for contents in ["", "# nothing\n", "\n\n"] {
-        let message = template(contents);
+        let message = template_error(contents);
         assert!(message.starts_with("my.tpl"), "{contents:?}: {message}");
     }
 }
 
 #[test]
-fn a_template_that_is_no_text_is_an_error() {
-    let message = template(b"word\n\xff\xfe\n");
+fn a_binary_template_is_an_error() {
+    let message = template_error(b"word\n\xff\xfe\n");
     assert!(message.starts_with("my.tpl"), "{message}");
 }
 
-// Where the model goes
+// Model files
 
 #[test]
-fn a_model_needs_a_folder() {
-    let folder = Folder::new(&[("train.conll", NAMES)]);
+fn a_model_needs_an_existing_directory() {
+    let dir = TestDir::new(&[("train.conll", NER_CORPUS)]);
     let train = "train train.conll --template minimal --model no/m --quiet";
-    let message = folder.run(train).failed();
+    let message = dir.run(train).failure();
     assert!(message.starts_with("no"), "{message}");
 }
 
 #[test]
-fn a_model_cannot_be_a_folder() {
-    let folder = Folder::new(&[("train.conll", NAMES)]);
-    fs::create_dir(folder.path("folder")).unwrap();
-    let train = "train train.conll --template minimal --model folder --quiet";
-    let message = folder.run(train).failed();
-    assert!(message.contains("folder"), "{message}");
-    assert!(folder.path("folder").is_dir());
+fn a_model_cannot_be_a_directory() {
+    let dir = TestDir::new(&[("train.conll", NER_CORPUS)]);
+    fs::create_dir(dir.path("dir")).unwrap();
+    let train = "train train.conll --template minimal --model dir --quiet";
+    let message = dir.run(train).failure();
+    assert!(message.contains("dir"), "{message}");
+    assert!(dir.path("dir").is_dir());
 }
 
 #[test]
-fn a_model_stays_as_it_was_when_training_fails() {
-    let folder = Folder::trained(NAMES, "--template minimal");
-    let model = folder.bytes("m");
-    folder.write("ragged.conll", "Ann NNP B-PER\nleft O\n");
-    folder.write("value.tpl", "value(column(1))\n");
+fn a_failed_training_run_leaves_the_model_alone() {
+    let dir = TestDir::with_model(NER_CORPUS, "--template minimal");
+    let model = dir.bytes("m");
+    dir.write("ragged.conll", "Ann NNP B-PER\nleft O\n");
+    dir.write("value.tpl", "value(column(1))\n");
     for line in [
         "train ragged.conll --template minimal --model m --quiet",
         "train none --template minimal --model m --quiet",
@@ -374,42 +370,42 @@ fn a_model_stays_as_it_was_when_training_fails() {
         "train train.conll --template minimal --model m --quiet --l2 -1",
         "train train.conll --template minimal --model m --quiet --dev ragged.conll",
     ] {
-        folder.run(line).failed();
-        assert!(folder.bytes("m") == model, "{line}");
+        dir.run(line).failure();
+        assert!(dir.bytes("m") == model, "{line}");
     }
     let expected = ["m", "ragged.conll", "train.conll", "value.tpl"];
-    assert_eq!(folder.names(), expected, "something was left behind");
+    assert_eq!(dir.names(), expected, "temporary files were left behind");
 }
 
 // Tagging and evaluation
 
 #[test]
 fn text_lacks_the_columns_of_some_models() {
-    let folder = Folder::new(&[("train.conll", NAMES), ("pos.tpl", "word & pos\n")]);
+    let dir = TestDir::new(&[("train.conll", NER_CORPUS), ("pos.tpl", "word & pos\n")]);
     let train = "train train.conll --columns word,pos,ner --template pos.tpl --model m --quiet";
-    folder.run(train).succeeded();
-    let message = folder.run_with("tag m", "Ann left.\n").failed();
+    dir.run(train).success();
+    let message = dir.run_with_stdin("tag m", "Ann left.\n").failure();
     assert!(message.contains("pos"), "{message}");
-    let message = folder
-        .run_with("tag m --format jsonl", r#"{"tokens":["Ann"]}"#)
-        .failed();
+    let message = dir
+        .run_with_stdin("tag m --format jsonl", r#"{"tokens":["Ann"]}"#)
+        .failure();
     assert!(message.contains("pos"), "{message}");
 }
 
 #[test]
-fn words_are_no_attributes() {
-    let folder = Folder::new(&[("a.crfsuite", "O\ta\nB\tb\n")]);
-    folder.run("train a.crfsuite --model m --quiet").succeeded();
-    let message = folder.run_with("tag m", "Ann left.\n").failed();
+fn words_are_not_attributes() {
+    let dir = TestDir::new(&[("a.crfsuite", "O\ta\nB\tb\n")]);
+    dir.run("train a.crfsuite --model m --quiet").success();
+    let message = dir.run_with_stdin("tag m", "Ann left.\n").failure();
     assert!(message.contains("attributes"), "{message}");
 }
 
 #[test]
-fn attributes_are_no_words() {
-    let folder = Folder::trained(NAMES, "--template minimal");
-    let message = folder
-        .run_with("tag m --format crfsuite", "O\ta\n")
-        .failed();
+fn attributes_are_not_words() {
+    let dir = TestDir::with_model(NER_CORPUS, "--template minimal");
+    let message = dir
+        .run_with_stdin("tag m --format crfsuite", "O\ta\n")
+        .failure();
     assert!(
         message.starts_with("-:1: ") || message.contains("column"),
         "{message}"
@@ -417,51 +413,50 @@ fn attributes_are_no_words() {
 }
 
 #[test]
-fn input_with_too_few_columns_is_named() {
-    let folder = Folder::trained(NAMES, "--template minimal");
-    let message = folder.run_with("tag m --format conll", "Ann\n").failed();
+fn input_with_too_few_columns_is_reported() {
+    let dir = TestDir::with_model(NER_CORPUS, "--template minimal");
+    let message = dir
+        .run_with_stdin("tag m --format conll", "Ann\n")
+        .failure();
     assert!(message.starts_with("-:1: expected 3 columns "), "{message}");
 }
 
 #[test]
-fn input_files_of_different_formats_must_be_told() {
-    let folder = Folder::trained(NAMES, "--template minimal");
-    folder.write("a.txt", "Ann left.");
-    folder.write("a.conll", "Ann NNP");
-    let message = folder.run("tag m a.txt a.conll").failed();
+fn input_files_of_different_formats_need_the_format_option() {
+    let dir = TestDir::with_model(NER_CORPUS, "--template minimal");
+    dir.write("a.txt", "Ann left.");
+    dir.write("a.conll", "Ann NNP");
+    let message = dir.run("tag m a.txt a.conll").failure();
     assert!(message.contains("--format"), "{message}");
 }
 
 #[test]
-fn a_number_that_is_none_is_named() {
-    let folder = Folder::new(&[
+fn an_invalid_number_is_reported() {
+    let dir = TestDir::new(&[
         ("train.conll", "a 1 X\nb 2 Y\n"),
         ("v.tpl", "word\nvalue(n)\n"),
     ]);
     let options = "--columns word,n,label --template v.tpl --model m --quiet";
-    folder
-        .run(&format!("train train.conll {options}"))
-        .succeeded();
+    dir.run(&format!("train train.conll {options}")).success();
     for number in ["one", "nan", "1e999"] {
         let text = format!("a 1\n\nb {number}\n");
-        let output = folder.run_with("tag m --format conll", text);
-        let message = output.failed();
+        let output = dir.run_with_stdin("tag m --format conll", text);
+        let message = output.failure();
         assert!(message.starts_with("-:3"), "{message}");
     }
 }
 
 #[test]
-fn predictions_for_other_sentences_are_named() {
-    let folder = Folder::new(&[
+fn predictions_for_other_sentences_are_reported() {
+    let dir = TestDir::new(&[
         ("gold", "a X\nb Y\n\nc X\n"),
         ("short", "a X\n\nc X\n"),
         ("few", "a X\nb Y\n"),
         ("many", "a X\nb Y\n\nc X\n\nd X\n"),
     ]);
     let compare = |file: &str| {
-        folder
-            .run(&format!("eval --predictions {file} gold"))
-            .failed()
+        dir.run(&format!("eval --predictions {file} gold"))
+            .failure()
     };
     assert!(compare("short").starts_with("short:1: found a sentence of 1 tokens; "));
     assert!(compare("few").starts_with("few: found 1 sentences; expected 2"));
@@ -469,10 +464,10 @@ fn predictions_for_other_sentences_are_named() {
 }
 
 #[test]
-fn predictions_for_other_words_are_named() {
-    let folder = Folder::new(&[("gold", "a X\nb Y\n"), ("other", "a X X\nc Y Y\n")]);
+fn predictions_for_other_words_are_reported() {
+    let dir = TestDir::new(&[("gold", "a X\nb Y\n"), ("other", "a X X\nc Y Y\n")]);
     assert_eq!(
-        folder.run("eval --predictions other gold").failed(),
+        dir.run("eval --predictions other gold").failure(),
         "other:2: found the token 'c'; expected 'b', as at gold:2"
     );
 }

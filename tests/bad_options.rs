@@ -1,10 +1,10 @@
-//! Options without meaning: exit code 1 and a message that says which and what was expected.
+//! Invalid options: exit code 1 and a message that names the option and what was expected.
 
-use crate::bad_input::training_with;
-use crate::support::{Folder, NAMES, WORDS};
+use crate::bad_input::option_error;
+use crate::support::{NER_CORPUS, POS_CORPUS, TestDir};
 
 #[test]
-fn parameters_without_meaning_are_named() {
+fn invalid_parameters_are_reported() {
     for (options, expected) in [
         (
             "--l2 -1",
@@ -26,14 +26,14 @@ fn parameters_without_meaning_are_named() {
         ("--min-count 0", "minimum count 0; expected 1 or more"),
     ] {
         assert_eq!(
-            training_with(&format!("--template minimal {options}")),
+            option_error(&format!("--template minimal {options}")),
             expected
         );
     }
 }
 
 #[test]
-fn noise_without_meaning_is_named() {
+fn invalid_noise_options_are_reported() {
     let cases = [
         (
             "--dropout 1",
@@ -65,12 +65,12 @@ fn noise_without_meaning_is_named() {
         ),
         (
             "--dropout 0 --gradient local",
-            "--gradient local: there is no noise; expected --dropout above 0 with it",
+            "--gradient local: requires noise; expected --dropout above 0",
         ),
         (
             "--noise monte-carlo --dropout 0.2 --gradient local",
-            "gradient 'local' with monte-carlo noise; expected no choice of gradient: that of dropped features \
-             is exact, and there is only one",
+            "gradient 'local' with monte-carlo noise; expected no choice of gradient: \
+             that of dropped features is exact, and there is only one",
         ),
         (
             "--noise monte-carlo --dropout 0.2 --samples 0",
@@ -82,52 +82,54 @@ fn noise_without_meaning_is_named() {
         ),
         (
             "--dropout 0.2 --samples 4",
-            "--samples 4: nothing is sampled; expected --noise monte-carlo with it",
+            "--samples 4: requires sampling; expected --noise monte-carlo",
         ),
         (
             "--noise gaussian --dropout 0.2 --seed 4",
-            "--seed 4: nothing is random; expected --noise monte-carlo with it",
+            "--seed 4: requires sampling; expected --noise monte-carlo",
         ),
         (
             "--noise gaussian --dropout 0",
-            "--noise: there is none; expected --dropout above 0 with it",
+            "--noise: requires noise; expected --dropout above 0",
         ),
         (
             "--dropout 0 --unlabeled train.conll",
-            "--unlabeled: only noise learns from unlabeled text; expected --dropout above 0 with it",
+            "--unlabeled: requires noise; expected --dropout above 0",
         ),
     ];
     for (options, expected) in cases {
-        let message = training_with(&format!("--template minimal {options}"));
+        let message = option_error(&format!("--template minimal {options}"));
         assert_eq!(message.trim_end(), expected, "{options}");
     }
 }
 
 #[test]
-fn labels_that_the_model_does_not_have_are_warned_of() {
-    let folder = Folder::trained(NAMES, "--template ner");
-    folder.write("words.conll", "Ann NNP\nleft VBD\n");
-    folder.write("names.conll", "Ann NNP B-PER\nleft VBD O\n");
-    let output = folder.run("eval m words.conll --columns word,pos --label pos");
+fn gold_labels_that_the_model_does_not_know_cause_a_warning() {
+    let dir = TestDir::with_model(NER_CORPUS, "--template ner");
+    dir.write("words.conll", "Ann NNP\nleft VBD\n");
+    dir.write("names.conll", "Ann NNP B-PER\nleft VBD O\n");
+    let output = dir.run("eval m words.conll --columns word,pos --label pos");
     assert!(output.status.success());
     assert!(
-        output.stderr.contains("none of the gold labels"),
+        output
+            .stderr
+            .contains("the model knows none of the gold labels"),
         "{}",
         output.stderr
     );
-    assert_eq!(folder.run("eval m names.conll").stderr, "");
+    assert_eq!(dir.run("eval m names.conll").stderr, "");
 }
 
 #[test]
-fn options_for_unlabeled_text_need_some() {
-    let folder = Folder::new(&[("train.conll", NAMES)]);
+fn options_for_unlabeled_text_require_it() {
+    let dir = TestDir::new(&[("train.conll", NER_CORPUS)]);
     for option in [
         "--discover",
         "--unlabeled-weight 1",
         "--unlabeled-format text",
     ] {
         let train = "train train.conll --template minimal --model m --dropout 0.2";
-        let output = folder.run(&format!("{train} {option}"));
+        let output = dir.run(&format!("{train} {option}"));
         assert_eq!(output.status.code(), Some(2), "{option}");
         assert!(output.stderr.contains("--unlabeled <FILE>..."), "{option}");
     }
@@ -136,9 +138,9 @@ fn options_for_unlabeled_text_need_some() {
 #[test]
 fn a_scheme_needs_spans() {
     for scheme in ["io", "iob1", "bioes"] {
-        let folder = Folder::new(&[("train.conll", WORDS)]);
+        let dir = TestDir::new(&[("train.conll", POS_CORPUS)]);
         let train = "train train.conll --template minimal --model m --quiet --scheme";
-        let message = folder.run(&format!("{train} {scheme}")).failed();
+        let message = dir.run(&format!("{train} {scheme}")).failure();
         assert!(
             message.starts_with(&format!("--scheme {scheme}: ")),
             "{message}"
@@ -147,23 +149,22 @@ fn a_scheme_needs_spans() {
 }
 
 #[test]
-fn a_log_does_not_take_the_place_of_the_model() {
+fn a_log_cannot_overwrite_the_model() {
     for command in ["train", "tune"] {
-        let folder = Folder::new(&[("train.conll", NAMES), ("dev.conll", NAMES)]);
+        let dir = TestDir::new(&[("train.conll", NER_CORPUS), ("dev.conll", NER_CORPUS)]);
         let options = "train.conll --dev dev.conll --template minimal --model m --quiet --log ./m";
-        let message = folder.run(&format!("{command} {options}")).failed();
+        let message = dir.run(&format!("{command} {options}")).failure();
         assert_eq!(
             message.trim_end(),
-            "--log ./m: that is where the model goes; expected another file"
+            "--log ./m: this is the model file; expected a different file"
         );
     }
 }
 
 #[test]
-fn a_log_stays_as_it_was_when_training_fails() {
-    let folder = Folder::new(&[("train.conll", WORDS), ("log", "an older log\n")]);
-    folder
-        .run("train train.conll --template minimal --scheme io --model m --quiet --log log")
-        .failed();
-    assert_eq!(folder.text("log"), "an older log\n");
+fn a_failed_training_run_leaves_the_log_alone() {
+    let dir = TestDir::new(&[("train.conll", POS_CORPUS), ("log", "an older log\n")]);
+    dir.run("train train.conll --template minimal --scheme io --model m --quiet --log log")
+        .failure();
+    assert_eq!(dir.text("log"), "an older log\n");
 }

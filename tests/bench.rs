@@ -4,30 +4,18 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use crate::support::{Folder, sample};
+use crate::support::{TestDir, keys, sample_corpus};
 
 const SAMPLE: &str = "bench gradients train.conll --columns word,upos,ner --template ner-finkel";
 
-fn keys(object: &Value) -> BTreeSet<&str> {
-    let object = object.as_object().unwrap();
-    object.keys().map(String::as_str).collect()
-}
-
-fn folder() -> Folder {
-    Folder::new(&[
-        ("train.conll", &sample("train")),
-        ("dev.conll", &sample("dev")),
-    ])
-}
-
-/// The report on the first sentences of the sample corpus.
+/// Measures the first sentences of the sample corpus and returns the JSON report.
 fn report(options: &str) -> Value {
     let line = format!("{SAMPLE} --limit 20 --repeat 1 --quiet --json - {options}");
-    folder().run(&line).json()
+    TestDir::with_sample_corpus().run(&line).json()
 }
 
 #[test]
-fn a_report_has_a_row_of_promised_fields_for_each_engine() {
+fn a_report_has_a_row_of_documented_fields_for_each_engine() {
     let report = report("--engines adjoint,message,window=1,local");
     let rows = report["engines"].as_array().unwrap();
     let names: Vec<Value> = rows
@@ -95,7 +83,7 @@ fn a_report_says_what_was_measured() {
 }
 
 #[test]
-fn training_runs_are_told_by_engine() {
+fn training_runs_are_reported_by_engine() {
     let report = report("--engines local --train --dev dev.conll --max-iterations 3");
     let runs = report["training"].as_array().unwrap();
     let fields = BTreeSet::from([
@@ -118,23 +106,23 @@ fn training_runs_are_told_by_engine() {
 #[test]
 fn a_table_has_a_line_for_each_engine() {
     let line = format!("{SAMPLE} --limit 5 --repeat 1 --engines adjoint,window=1 --json out.json");
-    let folder = folder();
-    let table = folder.run(&line).succeeded();
+    let dir = TestDir::with_sample_corpus();
+    let table = dir.run(&line).success();
     let first: Vec<&str> = table
         .lines()
         .map(|line| line.split_whitespace().next().unwrap())
         .collect();
     assert_eq!(first, ["gradient", "likelihood", "adjoint", "window=1"]);
-    let written: Value = serde_json::from_str(&folder.text("out.json")).unwrap();
+    let written: Value = serde_json::from_str(&dir.text("out.json")).unwrap();
     assert_eq!(written["engines"].as_array().unwrap().len(), 3);
-    assert_eq!(folder.names(), ["dev.conll", "out.json", "train.conll"]);
+    assert_eq!(dir.names(), ["dev.conll", "out.json", "train.conll"]);
 }
 
 #[test]
 fn standard_input_is_measured_without_memory() {
     let line =
         SAMPLE.replace("train.conll", "-") + " --format conll --engines local --limit 5 --json -";
-    let output = folder().run_with(&line, sample("train"));
+    let output = TestDir::with_sample_corpus().run_with_stdin(&line, sample_corpus("train"));
     assert!(output.stderr.contains("memory is not measured"));
     for row in output.json()["engines"].as_array().unwrap() {
         assert_eq!(row["peak_bytes"], Value::Null);
@@ -142,8 +130,8 @@ fn standard_input_is_measured_without_memory() {
 }
 
 #[test]
-fn faults_are_found_before_any_work() {
-    let folder = Folder::new(&[]);
+fn invalid_options_are_rejected_before_any_work() {
+    let dir = TestDir::new(&[]);
     for (options, expected) in [
         (
             "--engines adjoint,exact",
@@ -155,11 +143,11 @@ fn faults_are_found_before_any_work() {
         ),
         (
             "--train",
-            "--train: there is no development file; expected --dev FILE with it",
+            "--train: requires development data; expected --dev FILE",
         ),
         (
             "--dropout 0",
-            "--dropout 0: there is no noise; expected a rate above 0",
+            "--dropout 0: there is no noise to measure; expected a rate above 0",
         ),
         (
             "--dropout 1",
@@ -170,8 +158,8 @@ fn faults_are_found_before_any_work() {
         ("--limit 0", "--limit 0; expected 1 or more"),
         ("--json nowhere/out.json", "nowhere/out.json: "),
     ] {
-        // The corpus does not exist, so whoever reads it complains of something else.
-        let message = folder.run(&format!("{SAMPLE} {options}")).failed();
+        // The corpus does not exist: reading it would be a different error.
+        let message = dir.run(&format!("{SAMPLE} {options}")).failure();
         assert!(message.starts_with(expected), "{message}");
     }
 }

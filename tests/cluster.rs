@@ -1,27 +1,25 @@
-//! `dropchain cluster`: what it writes, and what it refuses.
+//! `dropchain cluster`
 
-use crate::support::{Folder, NAMES};
+use crate::support::{NER_CORPUS, TestDir};
 
 const TEXT: &str = "the dog runs. a cat sleeps. the cat runs. a dog sleeps. the dog sleeps.\n";
 
-fn folder() -> Folder {
-    Folder::new(&[("raw.txt", TEXT), ("names.conll", NAMES)])
+fn test_dir() -> TestDir {
+    TestDir::new(&[("raw.txt", TEXT), ("names.conll", NER_CORPUS)])
 }
 
 #[test]
 fn templates_read_the_clusters() {
-    let folder = folder();
-    folder
-        .run("cluster raw.txt names.conll --clusters 4 --output paths.txt")
-        .succeeded();
-    folder.write(
+    let dir = test_dir();
+    dir.run("cluster raw.txt names.conll --clusters 4 --output paths.txt")
+        .success();
+    dir.write(
         "my.tpl",
         "word\ncluster(\"paths.txt\", 1, 2)\ncluster(\"paths.txt\")\n",
     );
-    folder
-        .run("train names.conll --template my.tpl --model m --quiet")
-        .succeeded();
-    let shown = folder.run("inspect m --json --top 100").succeeded();
+    dir.run("train names.conll --template my.tpl --model m --quiet")
+        .success();
+    let shown = dir.run("inspect m --json --top 100").success();
     assert!(
         shown.contains("cluster(\\\"paths.txt\\\", 1, 2)[0]="),
         "{shown}"
@@ -30,11 +28,10 @@ fn templates_read_the_clusters() {
 
 #[test]
 fn every_line_has_a_path_a_word_and_its_count() {
-    let folder = folder();
-    folder
-        .run("cluster raw.txt names.conll --clusters 3 --output paths.txt --quiet")
-        .succeeded();
-    let text = folder.text("paths.txt");
+    let dir = test_dir();
+    dir.run("cluster raw.txt names.conll --clusters 3 --output paths.txt --quiet")
+        .success();
+    let text = dir.text("paths.txt");
     for line in text.lines() {
         let cells: Vec<&str> = line.split('\t').collect();
         assert_eq!(cells.len(), 3, "{line}");
@@ -49,12 +46,11 @@ fn every_line_has_a_path_a_word_and_its_count() {
 }
 
 #[test]
-fn words_that_are_too_rare_are_left_out() {
-    let folder = folder();
-    folder
-        .run("cluster raw.txt --clusters 2 --min-count 3 --output paths.txt --quiet")
-        .succeeded();
-    let text = folder.text("paths.txt");
+fn rare_words_are_ignored() {
+    let dir = test_dir();
+    dir.run("cluster raw.txt --clusters 2 --min-count 3 --output paths.txt --quiet")
+        .success();
+    let text = dir.text("paths.txt");
     let mut words: Vec<&str> = text.lines().filter_map(|l| l.split('\t').nth(1)).collect();
     words.sort_unstable();
     assert_eq!(words, [".", "dog", "sleeps", "the"]);
@@ -62,51 +58,47 @@ fn words_that_are_too_rare_are_left_out() {
 
 #[test]
 fn progress_goes_to_stderr_and_nothing_to_stdout() {
-    let folder = folder();
-    let output = folder.run("cluster raw.txt --clusters 100 --output paths.txt");
+    let dir = test_dir();
+    let output = dir.run("cluster raw.txt --clusters 100 --output paths.txt");
     assert!(
-        output.stderr.contains("fewer words than 100"),
+        output.stderr.contains("fewer words than 100 clusters"),
         "{output:#?}"
     );
     assert!(
         output.stderr.contains("wrote paths.txt: 7 clusters"),
         "{output:#?}"
     );
-    assert_eq!(output.succeeded(), "");
-    let output = folder.run("cluster raw.txt --output paths.txt --quiet");
+    assert_eq!(output.success(), "");
+    let output = dir.run("cluster raw.txt --output paths.txt --quiet");
     assert_eq!((output.stderr.as_str(), output.stdout.as_str()), ("", ""));
 }
 
 #[test]
-fn the_clusters_do_not_depend_on_the_threads() {
-    let folder = folder();
+fn clusters_do_not_depend_on_the_number_of_threads() {
+    let dir = test_dir();
     for threads in [1, 3] {
-        folder
-            .run(&format!(
-                "cluster raw.txt names.conll --clusters 4 --threads {threads} --output paths{threads} --quiet"
-            ))
-            .succeeded();
+        let options = format!("--clusters 4 --threads {threads} --output paths{threads} --quiet");
+        dir.run(&format!("cluster raw.txt names.conll {options}"))
+            .success();
     }
-    assert_eq!(folder.text("paths1"), folder.text("paths3"));
+    assert_eq!(dir.text("paths1"), dir.text("paths3"));
 }
 
 #[test]
 fn standard_input_is_raw_text() {
-    let folder = folder();
-    folder
-        .run_with("cluster - --clusters 3 --output piped --quiet", TEXT)
-        .succeeded();
-    folder
-        .run("cluster raw.txt --clusters 3 --output read --quiet")
-        .succeeded();
-    assert_eq!(folder.text("piped"), folder.text("read"));
+    let dir = test_dir();
+    dir.run_with_stdin("cluster - --clusters 3 --output piped --quiet", TEXT)
+        .success();
+    dir.run("cluster raw.txt --clusters 3 --output read --quiet")
+        .success();
+    assert_eq!(dir.text("piped"), dir.text("read"));
 }
 
 #[test]
-fn faults_leave_no_file() {
-    let folder = folder();
-    folder.write("empty.txt", "\n");
-    folder.write("ready.crfsuite", "O\tw=a\n\n");
+fn errors_leave_no_file() {
+    let dir = test_dir();
+    dir.write("empty.txt", "\n");
+    dir.write("ready.crfsuite", "O\tw=a\n\n");
     for (line, expected) in [
         (
             "cluster empty.txt --output paths.txt --quiet",
@@ -114,21 +106,22 @@ fn faults_leave_no_file() {
         ),
         (
             "cluster ready.crfsuite --output paths.txt --quiet",
-            "ready.crfsuite:1: found ready-made attributes; expected words (raw text, CoNLL, CoNLL-U or JSON lines)",
+            "ready.crfsuite:1: found pre-extracted attributes; expected words (raw text, CoNLL, \
+             CoNLL-U or JSON lines)",
         ),
     ] {
-        assert_eq!(folder.run(line).failed(), expected);
+        assert_eq!(dir.run(line).failure(), expected);
     }
-    let message = folder
+    let message = dir
         .run("cluster none.txt --output paths.txt --quiet")
-        .failed();
+        .failure();
     assert!(message.starts_with("none.txt: "), "{message}");
-    assert!(!folder.path("paths.txt").exists());
+    assert!(!dir.path("paths.txt").exists());
     for line in [
         "cluster raw.txt --clusters 1 --output paths.txt",
         "cluster - - --output paths.txt",
         "cluster raw.txt",
     ] {
-        assert_eq!(folder.run(line).status.code(), Some(2), "{line}");
+        assert_eq!(dir.run(line).status.code(), Some(2), "{line}");
     }
 }

@@ -1,20 +1,20 @@
-//! `dropchain compare`: what it prints, and what it refuses.
+//! `dropchain compare`
 
 use serde_json::json;
 
-use crate::support::Folder;
+use crate::support::TestDir;
 
 const GOLD: &str = "Ann B-PER\nleft O\n\nRome B-LOC\n\nYork B-LOC\nclosed O\n";
 const A: &str = "Ann B-PER O\nleft O O\n\nRome B-LOC B-LOC\n\nYork B-LOC O\nclosed O O\n";
 const B: &str = "Ann B-PER B-PER\nleft O O\n\nRome B-LOC B-LOC\n\nYork B-LOC B-PER\nclosed O O\n";
 
-fn folder() -> Folder {
-    Folder::new(&[("gold", GOLD), ("a", A), ("b", B)])
+fn test_dir() -> TestDir {
+    TestDir::new(&[("gold", GOLD), ("a", A), ("b", B)])
 }
 
 #[test]
-fn the_fields_of_the_json_output_are_those_documented() {
-    let report = folder()
+fn the_json_output_has_the_documented_fields() {
+    let report = test_dir()
         .run("compare gold a b --samples 99 --seed 4 --json")
         .json();
     let keys = |value: &serde_json::Value| -> Vec<String> {
@@ -41,11 +41,11 @@ fn the_fields_of_the_json_output_are_those_documented() {
 }
 
 #[test]
-fn scores_are_those_of_eval() {
-    let folder = folder();
-    let report = folder.run("compare gold a b --json").json();
+fn scores_match_those_of_eval() {
+    let dir = test_dir();
+    let report = dir.run("compare gold a b --json").json();
     for side in ["a", "b"] {
-        let evaluated = folder
+        let evaluated = dir
             .run(&format!("eval --predictions {side} gold --json"))
             .json();
         for metric in ["f1", "accuracy"] {
@@ -56,10 +56,10 @@ fn scores_are_those_of_eval() {
 }
 
 #[test]
-fn the_output_does_not_depend_on_the_threads() {
-    let folder = folder();
-    let one = folder.run("compare gold a b --threads 1").succeeded();
-    let three = folder.run("compare gold a b --threads 3").succeeded();
+fn the_output_does_not_depend_on_the_number_of_threads() {
+    let dir = test_dir();
+    let one = dir.run("compare gold a b --threads 1").success();
+    let three = dir.run("compare gold a b --threads 3").success();
     assert_eq!(one, three);
     assert!(
         one.starts_with("3 sentences, 5 tokens; 2000 samples, seed 1\n"),
@@ -68,45 +68,45 @@ fn the_output_does_not_depend_on_the_threads() {
 }
 
 #[test]
-fn predictions_for_other_words_are_named() {
-    let folder = folder();
-    folder.write("other", B.replace("Rome", "Roma"));
+fn predictions_for_other_words_are_reported() {
+    let dir = test_dir();
+    dir.write("other", B.replace("Rome", "Roma"));
     assert_eq!(
-        folder.run("compare gold a other").failed(),
+        dir.run("compare gold a other").failure(),
         "other:4: found the token 'Roma'; expected 'Rome', as at gold:4"
     );
 }
 
 #[test]
-fn predictions_for_other_sentences_are_named() {
-    let folder = folder();
-    folder.write("short", "Ann B-PER O\nleft O O\n");
+fn predictions_for_other_sentences_are_reported() {
+    let dir = test_dir();
+    dir.write("short", "Ann B-PER O\nleft O O\n");
     assert_eq!(
-        folder.run("compare gold short b").failed(),
+        dir.run("compare gold short b").failure(),
         "short: found 1 sentences; expected 3, as in gold"
     );
 }
 
 #[test]
-fn a_missing_file_is_named() {
-    let message = folder().run("compare gold a none").failed();
+fn a_missing_file_is_reported() {
+    let message = test_dir().run("compare gold a none").failure();
     assert!(message.starts_with("none: "), "{message}");
 }
 
 #[test]
-fn arguments_that_mean_nothing_are_refused() {
+fn invalid_arguments_are_rejected() {
     for line in [
         "compare gold - -",
         "compare gold a",
         "compare gold a b --samples 0",
     ] {
-        assert_eq!(folder().run(line).status.code(), Some(2), "{line}");
+        assert_eq!(test_dir().run(line).status.code(), Some(2), "{line}");
     }
 }
 
 #[test]
 fn predictions_can_come_from_standard_input() {
-    let folder = folder();
-    let piped = folder.run_with("compare gold a -", B).succeeded();
-    assert_eq!(piped, folder.run("compare gold a b").succeeded());
+    let dir = test_dir();
+    let piped = dir.run_with_stdin("compare gold a -", B).success();
+    assert_eq!(piped, dir.run("compare gold a b").success());
 }

@@ -1,27 +1,23 @@
-//! What scripts rely on: exit codes, what goes where, the fields of logs and of JSON output.
+//! The interface that scripts rely on: exit codes, output streams, and the fields of logs and JSON
+//! output.
 
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use crate::support::{Folder, NAMES, WORDS};
+use crate::support::{NER_CORPUS, POS_CORPUS, TestDir, keys};
 
-fn keys(object: &Value) -> BTreeSet<&str> {
-    let object = object.as_object().unwrap();
-    object.keys().map(String::as_str).collect()
-}
-
-/// The log of training on `corpus`.
+/// Trains on `corpus` and returns the log.
 fn log(corpus: &str, options: &str) -> Vec<Value> {
     let options = format!("--template ner --log log.jsonl {options}");
-    Folder::trained(corpus, &options).json_lines("log.jsonl")
+    TestDir::with_model(corpus, &options).json_lines("log.jsonl")
 }
 
 // Logs
 
 #[test]
 fn a_log_has_a_start_iterations_from_0_on_and_an_end() {
-    let log = log(NAMES, "");
+    let log = log(NER_CORPUS, "");
     let (last, rest) = log.split_last().unwrap();
     assert_eq!(rest[0]["event"], "start");
     for (i, line) in rest[1..].iter().enumerate() {
@@ -34,7 +30,7 @@ fn a_log_has_a_start_iterations_from_0_on_and_an_end() {
 
 #[test]
 fn the_start_of_a_log_has_every_parameter_and_the_sizes() {
-    let log = log(NAMES, "--l1 0.25 --min-count 2");
+    let log = log(NER_CORPUS, "--l1 0.25 --min-count 2");
     let start = &log[0];
     for (key, expected) in [
         ("files", json!(["train.conll"])),
@@ -79,7 +75,7 @@ fn the_start_of_a_log_has_every_parameter_and_the_sizes() {
 
 #[test]
 fn the_iterations_of_a_log_have_the_terms_of_the_objective() {
-    for line in &log(NAMES, "--l1 0.1")[1..] {
+    for line in &log(NER_CORPUS, "--l1 0.1")[1..] {
         if line["event"] != "iteration" {
             continue;
         }
@@ -100,7 +96,8 @@ fn the_iterations_of_a_log_have_the_terms_of_the_objective() {
 
 #[test]
 fn the_objective_falls_from_iteration_to_iteration() {
-    let log = log(NAMES, "--dropout 0"); // noise begins later, and adds to it
+    // Noise would raise the objective after the warm-up.
+    let log = log(NER_CORPUS, "--dropout 0");
     let objectives: Vec<f64> = log
         .iter()
         .filter_map(|line| line["objective"].as_f64())
@@ -110,8 +107,8 @@ fn the_objective_falls_from_iteration_to_iteration() {
 }
 
 #[test]
-fn the_end_of_a_log_says_why_and_when() {
-    let log = log(NAMES, "");
+fn the_end_of_a_log_has_the_stop_reason_and_the_time() {
+    let log = log(NER_CORPUS, "");
     let end = log.last().unwrap();
     assert_eq!(
         keys(end),
@@ -130,7 +127,7 @@ fn the_end_of_a_log_says_why_and_when() {
 
 #[test]
 fn a_log_has_span_scores_of_development_data() {
-    let log = log(NAMES, "--dev train.conll");
+    let log = log(NER_CORPUS, "--dev train.conll");
     assert_eq!(log[0]["dev_sentences"], 3);
     for line in &log[1..log.len() - 1] {
         let score = line["dev_f1"].as_f64().unwrap();
@@ -141,7 +138,7 @@ fn a_log_has_span_scores_of_development_data() {
 
 #[test]
 fn a_log_has_the_accuracy_on_development_data_without_spans() {
-    let log = log(WORDS, "--dev train.conll");
+    let log = log(POS_CORPUS, "--dev train.conll");
     for line in &log[1..log.len() - 1] {
         let score = line["dev_accuracy"].as_f64().unwrap();
         assert!((0.0..=1.0).contains(&score), "{line}");
@@ -150,25 +147,23 @@ fn a_log_has_the_accuracy_on_development_data_without_spans() {
 }
 
 #[test]
-fn a_log_that_cannot_be_written_is_said_before_training() {
-    let folder = Folder::new(&[("train.conll", NAMES)]);
+fn an_unwritable_log_is_reported_before_training() {
+    let dir = TestDir::new(&[("train.conll", NER_CORPUS)]);
     let train = "train train.conll --template ner --model m --quiet --log no/log.jsonl";
-    let message = folder.run(train).failed();
+    let message = dir.run(train).failure();
     assert!(message.starts_with("no/log.jsonl: "), "{message}");
-    assert_eq!(folder.names(), ["train.conll"]);
+    assert_eq!(dir.names(), ["train.conll"]);
 }
 
 // JSON output
 
 #[test]
-fn scores_of_spans_are_fractions_with_those_of_each_type() {
-    let folder = Folder::new(&[
+fn span_scores_are_fractions_and_include_each_type() {
+    let dir = TestDir::new(&[
         ("gold", "a B-X\nb I-X\nc O\nd B-Y\n"),
         ("predicted", "a B-X\nb I-X\nc B-Y\nd O\n"),
     ]);
-    let evaluated = folder
-        .run("eval --predictions predicted gold --json")
-        .json();
+    let evaluated = dir.run("eval --predictions predicted gold --json").json();
     assert_eq!(
         evaluated,
         json!({
@@ -187,11 +182,9 @@ fn scores_of_spans_are_fractions_with_those_of_each_type() {
 }
 
 #[test]
-fn labels_without_spans_have_accuracy_alone() {
-    let folder = Folder::new(&[("gold", "a X\nb Y\n"), ("predicted", "a X\nb X\n")]);
-    let evaluated = folder
-        .run("eval --predictions predicted gold --json")
-        .json();
+fn labels_without_spans_have_only_an_accuracy() {
+    let dir = TestDir::new(&[("gold", "a X\nb Y\n"), ("predicted", "a X\nb X\n")]);
+    let evaluated = dir.run("eval --predictions predicted gold --json").json();
     assert_eq!(
         evaluated,
         json!({"tokens": 2, "sentences": 1, "accuracy": 0.5})
@@ -199,17 +192,17 @@ fn labels_without_spans_have_accuracy_alone() {
 }
 
 #[test]
-fn scores_of_labels_and_confusions_come_on_demand() {
-    let folder = Folder::new(&[("gold", "a X\nb Y\n"), ("predicted", "a X\nb X\n")]);
+fn label_scores_and_confusions_are_optional() {
+    let dir = TestDir::new(&[("gold", "a X\nb Y\n"), ("predicted", "a X\nb X\n")]);
     let eval = "eval --predictions predicted gold --per-label --confusion";
-    let evaluated = folder.run(&format!("{eval} --json")).json();
+    let evaluated = dir.run(&format!("{eval} --json")).json();
     assert_eq!(
         keys(&evaluated),
         BTreeSet::from(["tokens", "sentences", "accuracy", "labels", "confusions"])
     );
     assert_eq!(evaluated["labels"]["X"]["precision"], 0.5);
     assert_eq!(evaluated["confusions"].as_array().unwrap().len(), 1);
-    let text = folder.run(eval).succeeded();
+    let text = dir.run(eval).success();
     assert!(
         text.starts_with("accuracy:  50.00%  (1 of 2 tokens)\n\n"),
         "{text}"
@@ -217,21 +210,21 @@ fn scores_of_labels_and_confusions_come_on_demand() {
 }
 
 #[test]
-fn evaluation_of_a_model_is_that_of_its_output() {
-    let folder = Folder::trained(NAMES, "--template minimal --max-iterations 3");
-    let tagged = folder.run("tag m train.conll").succeeded();
-    folder.write("tagged.conll", tagged);
-    let of_model = folder.run("eval m train.conll").succeeded();
-    let of_output = folder
+fn evaluating_a_model_equals_evaluating_its_output() {
+    let dir = TestDir::with_model(NER_CORPUS, "--template minimal --max-iterations 3");
+    let tagged = dir.run("tag m train.conll").success();
+    dir.write("tagged.conll", tagged);
+    let of_model = dir.run("eval m train.conll").success();
+    let of_output = dir
         .run("eval --predictions tagged.conll train.conll")
-        .succeeded();
+        .success();
     assert_eq!(of_model, of_output);
 }
 
 #[test]
-fn a_model_shows_everything_as_json() {
-    let folder = Folder::trained(NAMES, "--template ner");
-    let inspected = folder.run("inspect m --json --top 3").json();
+fn inspect_prints_everything_as_json() {
+    let dir = TestDir::with_model(NER_CORPUS, "--template ner");
+    let inspected = dir.inspect("--top 3");
     assert_eq!(
         keys(&inspected),
         BTreeSet::from([
@@ -255,7 +248,7 @@ fn a_model_shows_everything_as_json() {
             "edges",
         ])
     );
-    assert_eq!(inspected["bytes"], folder.bytes("m").len());
+    assert_eq!(inspected["bytes"], dir.bytes("m").len());
     assert_eq!(inspected["files"], json!(["train.conll"]));
     let label = &inspected["labels"]["B-PER"];
     assert_eq!(
@@ -267,9 +260,9 @@ fn a_model_shows_everything_as_json() {
 }
 
 #[test]
-fn a_model_shows_its_labels_transitions_and_attributes_as_text() {
-    let folder = Folder::trained(NAMES, "--template minimal");
-    let text = folder.run("inspect m").succeeded();
+fn inspect_prints_labels_transitions_and_attributes_as_text() {
+    let dir = TestDir::with_model(NER_CORPUS, "--template minimal");
+    let text = dir.run("inspect m").success();
     assert!(text.starts_with("5 labels (iob2), "), "{text}");
     for part in [
         "\ntrained by dropchain ",
@@ -281,7 +274,7 @@ fn a_model_shows_its_labels_transitions_and_attributes_as_text() {
         assert!(text.contains(part), "{part:?} in {text}");
     }
     assert!(!text.contains("\ntemplate\n"));
-    let text = folder.run("inspect m --template").succeeded();
+    let text = dir.run("inspect m --template").success();
     assert!(text.contains("\ntemplate\n"), "{text}");
 }
 
@@ -289,8 +282,8 @@ fn a_model_shows_its_labels_transitions_and_attributes_as_text() {
 
 #[test]
 fn results_go_to_standard_output_and_notices_to_standard_error() {
-    let folder = Folder::new(&[("train.conll", NAMES)]);
-    let trained = folder.run("train train.conll --dev train.conll --template ner --model m");
+    let dir = TestDir::new(&[("train.conll", NER_CORPUS)]);
+    let trained = dir.run("train train.conll --dev train.conll --template ner --model m");
     assert_eq!(trained.stdout, "");
     let lines: Vec<&str> = trained.stderr.lines().collect();
     assert_eq!(lines[0], "reading train.conll");
@@ -305,32 +298,32 @@ fn results_go_to_standard_output_and_notices_to_standard_error() {
         "inspect m --json",
         "tag m train.conll",
     ] {
-        let output = folder.run(line);
+        let output = dir.run(line);
         assert_eq!(output.stderr, "", "{line}");
-        assert_ne!(output.succeeded(), "", "{line}");
+        assert_ne!(output.success(), "", "{line}");
     }
 }
 
 #[test]
-fn quiet_training_says_nothing() {
-    let folder = Folder::new(&[("train.conll", NAMES)]);
-    let trained = folder.run("train train.conll --template ner --model m --quiet");
+fn quiet_training_prints_nothing() {
+    let dir = TestDir::new(&[("train.conll", NER_CORPUS)]);
+    let trained = dir.run("train train.conll --template ner --model m --quiet");
     assert_eq!(trained.stderr, "");
-    assert_eq!(trained.succeeded(), "");
+    assert_eq!(trained.success(), "");
 }
 
 #[test]
-fn quiet_training_still_complains() {
-    let folder = Folder::new(&[]);
-    let message = folder
+fn quiet_training_still_reports_errors() {
+    let dir = TestDir::new(&[]);
+    let message = dir
         .run("train none --template ner --model m --quiet")
-        .failed();
+        .failure();
     assert!(message.starts_with("none: "), "{message}");
 }
 
 #[test]
 fn bad_usage_is_exit_code_2() {
-    let folder = Folder::new(&[("train.conll", NAMES)]);
+    let dir = TestDir::new(&[("train.conll", NER_CORPUS)]);
     for line in [
         "",
         "fly",
@@ -353,23 +346,23 @@ fn bad_usage_is_exit_code_2() {
         "eval --predictions train.conll train.conll train.conll",
         "inspect",
     ] {
-        let output = folder.run(line);
+        let output = dir.run(line);
         assert_eq!(output.status.code(), Some(2), "{line}: {output:?}");
         assert_eq!(output.stdout, "", "{line}");
         assert_ne!(output.stderr, "", "{line}");
     }
-    assert_eq!(folder.names(), ["train.conll"]);
+    assert_eq!(dir.names(), ["train.conll"]);
 }
 
 #[test]
-fn help_and_version_are_results() {
-    let folder = Folder::new(&[]);
+fn help_and_version_go_to_standard_output() {
+    let dir = TestDir::new(&[]);
     for line in ["--help", "--version", "help", "train --help", "tag -h"] {
-        let output = folder.run(line);
+        let output = dir.run(line);
         assert_eq!(output.stderr, "", "{line}");
-        assert_ne!(output.succeeded(), "", "{line}");
+        assert_ne!(output.success(), "", "{line}");
     }
-    let version = folder.run("--version").succeeded();
+    let version = dir.run("--version").success();
     assert_eq!(
         version,
         concat!("dropchain ", env!("CARGO_PKG_VERSION"), "\n")
@@ -377,9 +370,9 @@ fn help_and_version_are_results() {
 }
 
 #[test]
-fn the_demo_tags_what_it_is_given() {
-    let folder = Folder::new(&[]);
-    let output = folder.run_with("demo", "Ada Lovelace met Charles Babbage in London.\n");
+fn the_demo_tags_standard_input() {
+    let dir = TestDir::new(&[]);
+    let output = dir.run_with_stdin("demo", "Ada Lovelace met Charles Babbage in London.\n");
     for row in ["none ", "L2 0.3 ", "dropout 0.3, L2 0.1 "] {
         let table = output.stderr.lines().skip(2);
         assert!(
@@ -388,43 +381,40 @@ fn the_demo_tags_what_it_is_given() {
             output.stderr
         );
     }
-    let tagged = output.succeeded();
+    let tagged = output.success();
     assert!(tagged.contains("[LOC London]"), "{tagged}");
 }
 
 #[test]
-fn predictions_need_not_have_the_words() {
-    let folder = Folder::new(&[("gold", "a X\nb Y\n"), ("labels", "X X\nY X\n")]);
-    let evaluated = folder.run("eval --predictions labels gold --json").json();
+fn predictions_may_lack_the_words() {
+    let dir = TestDir::new(&[("gold", "a X\nb Y\n"), ("labels", "X X\nY X\n")]);
+    let evaluated = dir.run("eval --predictions labels gold --json").json();
     assert_eq!(evaluated["accuracy"], 0.5);
 }
 
 #[test]
-fn predictions_in_json_lines_are_those_in_columns() {
-    let folder = Folder::trained(NAMES, "--template minimal --max-iterations 3");
-    let tagged = folder.run("tag m train.conll --output jsonl").succeeded();
-    folder.write("tagged.jsonl", tagged);
-    let evaluated = folder.run("eval --predictions tagged.jsonl train.conll");
-    assert_eq!(
-        evaluated.succeeded(),
-        folder.run("eval m train.conll").succeeded()
-    );
+fn predictions_in_json_lines_score_like_those_in_columns() {
+    let dir = TestDir::with_model(NER_CORPUS, "--template minimal --max-iterations 3");
+    let tagged = dir.run("tag m train.conll --output jsonl").success();
+    dir.write("tagged.jsonl", tagged);
+    let evaluated = dir.run("eval --predictions tagged.jsonl train.conll");
+    assert_eq!(evaluated.success(), dir.run("eval m train.conll").success());
 }
 
 #[test]
-fn predictions_in_conllu_stand_in_the_column_of_the_label() {
+fn predictions_in_conllu_are_in_the_label_column() {
     let row =
         |id: usize, form: &str, upos: &str| format!("{id}\t{form}\t_\t{upos}\t_\t_\t_\t_\t_\t_\n");
     let gold = [row(1, "Dogs", "NOUN"), row(2, "bark", "VERB")].concat();
-    let folder = Folder::new(&[("gold.conllu", &gold)]);
-    folder.write("right.conllu", &gold);
-    folder.write("wrong.conllu", gold.replace("VERB", "NOUN"));
-    folder.write("other.conllu", gold.replace("bark", "sing"));
-    let eval = |file: &str| folder.run(&format!("eval --predictions {file} gold.conllu --json"));
+    let dir = TestDir::new(&[("gold.conllu", &gold)]);
+    dir.write("right.conllu", &gold);
+    dir.write("wrong.conllu", gold.replace("VERB", "NOUN"));
+    dir.write("other.conllu", gold.replace("bark", "sing"));
+    let eval = |file: &str| dir.run(&format!("eval --predictions {file} gold.conllu --json"));
     assert_eq!(eval("right.conllu").json()["accuracy"], 1.0);
     assert_eq!(eval("wrong.conllu").json()["accuracy"], 0.5);
     assert_eq!(
-        eval("other.conllu").failed(),
+        eval("other.conllu").failure(),
         "other.conllu:2: found the token 'sing'; expected 'bark', as at gold.conllu:2"
     );
 }

@@ -1,4 +1,4 @@
-//! Damaged and foreign model files: an error that says so, never a crash, never a wrong answer.
+//! Damaged model files and files that are not models: an error, never a crash or a wrong result.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -6,55 +6,59 @@ use dropchain::model::{AttributeKind, Model};
 use dropchain::tag::Tagger;
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::support::{Folder, NAMES, sample};
+use crate::support::{NER_CORPUS, TestDir, sample_corpus};
 
-/// Where the numbers stand that lead to the parts of a model file.
+/// Offsets in the fixed-size part of a model file.
 const VERSION_AT: usize = 8;
 const LENGTH_AT: usize = 16;
 const SECTIONS_AT: usize = 24;
 const SUM_AT: usize = 184;
 const HEADER_AT: usize = 192;
 
-/// Bytes that a checksum of the tables covers.
+/// Number of bytes covered by each checksum of the tables.
 const BLOCK: usize = 16 << 10;
 
-/// A small model with node and edge attributes.
-fn small() -> Folder {
-    let folder = Folder::new(&[("train.conll", NAMES), ("my.tpl", "word\nedge: word\n")]);
+/// Trains a small model with node and edge attributes.
+fn small_model() -> TestDir {
+    let dir = TestDir::new(&[
+        ("train.conll", NER_CORPUS),
+        ("my.tpl", "word\nedge: word\n"),
+    ]);
     let train = "train train.conll --template my.tpl --model m --quiet";
-    folder.run(train).succeeded();
-    folder
+    dir.run(train).success();
+    dir
 }
 
-/// The bytes of a model with several blocks.
-fn large() -> Vec<u8> {
-    let folder = Folder::new(&[("train.conll", &sample("dev"))]);
+/// Returns the bytes of a model with several blocks.
+fn large_model() -> Vec<u8> {
+    let dir = TestDir::new(&[("train.conll", &sample_corpus("dev"))]);
     let train = "train train.conll --template ner --max-iterations 5 --model m --quiet";
-    folder.run(train).succeeded();
-    folder.bytes("m")
+    dir.run(train).success();
+    dir.bytes("m")
 }
 
-/// Opens a model, checks all of it, and says what is wrong with it.
-fn complaint(bytes: &[u8]) -> Option<String> {
+/// Opens and verifies a model, and returns the error message if it is damaged.
+fn damage(bytes: &[u8]) -> Option<String> {
     let model = Model::from_bytes(bytes.to_vec());
     let checked = model.and_then(|model| model.verify());
     checked.err().map(|error| error.to_string())
 }
 
-fn flipped(bytes: &[u8], at: usize, mask: u8) -> Vec<u8> {
+/// Returns the bytes with the byte at an offset xored with `mask`.
+fn flip(bytes: &[u8], at: usize, mask: u8) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     bytes[at] ^= mask;
     bytes
 }
 
-fn number(bytes: &[u8], at: usize) -> usize {
+fn read_u64(bytes: &[u8], at: usize) -> usize {
     u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap()) as usize
 }
 
-/// Brings all checksums up to date, as whoever means harm would.
+/// Recomputes all checksums, as an attacker would.
 fn seal(bytes: &mut [u8]) {
-    let sums = number(bytes, SECTIONS_AT + 16);
-    let data = sums + number(bytes, SECTIONS_AT + 24);
+    let sums = read_u64(bytes, SECTIONS_AT + 16);
+    let data = sums + read_u64(bytes, SECTIONS_AT + 24);
     let blocks: Vec<u8> = bytes[data..]
         .chunks(BLOCK)
         .flat_map(|block| xxh3_64(block).to_le_bytes())
@@ -65,8 +69,8 @@ fn seal(bytes: &mut [u8]) {
     bytes[SUM_AT..HEADER_AT].copy_from_slice(&sum);
 }
 
-/// Does everything with a model that can be done, whatever comes of it.
-fn use_all(bytes: Vec<u8>) {
+/// Exercises everything that a model offers, ignoring errors.
+fn exercise(bytes: Vec<u8>) {
     let Ok(model) = Model::from_bytes(bytes) else {
         return;
     };
@@ -80,7 +84,7 @@ fn use_all(bytes: Vec<u8>) {
                 labels * labels
             }
         ];
-        // A table may claim any number of attributes; they are asked for, not believed.
+        // A damaged table may claim any number of attributes.
         for i in (0..model.attributes(kind).min(300)).chain([model.attributes(kind)]) {
             if let Ok(name) = model.attribute_name(kind, i) {
                 let _ = model.add_scores(kind, name, 1.0, labels, &mut scores);
@@ -93,64 +97,64 @@ fn use_all(bytes: Vec<u8>) {
 
 #[test]
 fn any_flipped_byte_is_detected() {
-    let bytes = small().bytes("m");
-    assert_eq!(complaint(&bytes), None);
+    let bytes = small_model().bytes("m");
+    assert_eq!(damage(&bytes), None);
     for at in 0..bytes.len() {
         for mask in [0x01, 0x80, 0xff] {
-            let complaint = complaint(&flipped(&bytes, at, mask));
-            assert!(
-                complaint.is_some(),
-                "byte {at} xor {mask:#x} goes unnoticed"
-            );
+            let damage = damage(&flip(&bytes, at, mask));
+            assert!(damage.is_some(), "byte {at} xor {mask:#x} goes unnoticed");
         }
     }
 }
 
 #[test]
 fn any_flipped_byte_of_many_blocks_is_detected() {
-    let bytes = large();
+    let bytes = large_model();
     assert!(bytes.len() > 5 * BLOCK, "{} bytes", bytes.len());
     for at in (0..bytes.len()).step_by(997).chain([bytes.len() - 1]) {
-        let complaint = complaint(&flipped(&bytes, at, 0x10));
-        assert!(complaint.is_some(), "byte {at} goes unnoticed");
+        let damage = damage(&flip(&bytes, at, 0x10));
+        assert!(damage.is_some(), "byte {at} goes unnoticed");
     }
 }
 
 #[test]
-fn a_cut_at_any_place_is_detected() {
-    let bytes = small().bytes("m");
+fn truncation_at_any_byte_is_detected() {
+    let bytes = small_model().bytes("m");
     for length in 0..bytes.len() {
-        let complaint = complaint(&bytes[..length]);
-        assert!(complaint.is_some(), "{length} bytes go unnoticed");
+        let damage = damage(&bytes[..length]);
+        assert!(
+            damage.is_some(),
+            "a truncation to {length} bytes goes unnoticed"
+        );
     }
-    assert!(complaint(&[&bytes[..], b"\0"].concat()).is_some());
+    assert!(damage(&[&bytes[..], b"\0"].concat()).is_some());
 }
 
 #[test]
-fn the_program_complains_of_flipped_bytes() {
-    let folder = small();
-    let bytes = folder.bytes("m");
+fn the_program_reports_flipped_bytes() {
+    let dir = small_model();
+    let bytes = dir.bytes("m");
     let text = "Ann Lee left Rome.\n";
-    let tagged = folder.run_with("tag m", text).succeeded();
+    let tagged = dir.run_with_stdin("tag m", text).success();
     for at in (0..bytes.len()).step_by(1 + bytes.len() / 50) {
-        folder.write("bad", flipped(&bytes, at, 0xff));
-        let message = folder.run("inspect bad").failed();
+        dir.write("bad", flip(&bytes, at, 0xff));
+        let message = dir.run("inspect bad").failure();
         assert!(message.starts_with("bad: "), "byte {at}: {message}");
-        let output = folder.run_with("tag bad", text);
-        // Tagging looks at no more than it needs.
+        let output = dir.run_with_stdin("tag bad", text);
+        // Tagging checks only the blocks that it reads.
         if output.status.success() {
-            assert_eq!(output.succeeded(), tagged, "byte {at}");
+            assert_eq!(output.success(), tagged, "byte {at}");
         } else {
-            let message = output.failed();
+            let message = output.failure();
             assert!(message.starts_with("bad: "), "byte {at}: {message}");
         }
     }
 }
 
 #[test]
-fn the_program_complains_of_models_that_are_cut_short() {
-    let folder = small();
-    let bytes = folder.bytes("m");
+fn the_program_reports_truncated_models() {
+    let dir = small_model();
+    let bytes = dir.bytes("m");
     for length in [
         0,
         1,
@@ -163,23 +167,23 @@ fn the_program_complains_of_models_that_are_cut_short() {
         bytes.len() / 2,
         bytes.len() - 1,
     ] {
-        folder.write("bad", &bytes[..length]);
+        dir.write("bad", &bytes[..length]);
         for line in ["inspect bad", "tag bad", "eval bad train.conll"] {
-            let message = folder.run(line).failed();
+            let message = dir.run(line).failure();
             assert!(message.starts_with("bad: "), "{length}, {line}: {message}");
         }
     }
 }
 
 #[test]
-fn other_files_are_no_models() {
-    let folder = small();
+fn other_files_are_not_models() {
+    let dir = small_model();
     for line in [
         "inspect train.conll",
         "tag train.conll",
         "eval my.tpl train.conll",
     ] {
-        let message = folder.run(line).failed();
+        let message = dir.run(line).failure();
         assert!(
             message.contains(": this is not a dropchain model"),
             "{line}: {message}"
@@ -188,14 +192,14 @@ fn other_files_are_no_models() {
 }
 
 #[test]
-fn models_of_the_future_are_told_from_damage() {
-    let folder = small();
-    let mut bytes = folder.bytes("m");
+fn newer_format_versions_are_distinguished_from_damage() {
+    let dir = small_model();
+    let mut bytes = dir.bytes("m");
     bytes[VERSION_AT] = 3;
     seal(&mut bytes);
-    folder.write("m", &bytes);
+    dir.write("m", &bytes);
     for line in ["inspect m", "tag m"] {
-        let message = folder.run(line).failed();
+        let message = dir.run(line).failure();
         assert!(
             message.starts_with(
                 "m: the model has format version 3; this dropchain reads versions 1 and 2"
@@ -206,8 +210,8 @@ fn models_of_the_future_are_told_from_damage() {
 }
 
 #[test]
-fn sealing_is_what_the_program_does() {
-    let bytes = large();
+fn sealing_computes_the_checksums_of_the_program() {
+    let bytes = large_model();
     let mut sealed = bytes.clone();
     seal(&mut sealed);
     assert!(sealed == bytes);
@@ -215,31 +219,31 @@ fn sealing_is_what_the_program_does() {
 
 #[test]
 fn no_byte_makes_a_sealed_model_crash_the_program() {
-    survive_flips(&small().bytes("m"), 1);
+    assert_survives_flips(&small_model().bytes("m"), 1);
 }
 
 #[test]
 fn no_byte_makes_a_sealed_model_of_version_1_crash_the_program() {
-    // It is larger than the other: a sample will do.
-    survive_flips(include_bytes!("data/models/v1.model"), 23);
+    // This model is larger: sample its bytes.
+    assert_survives_flips(include_bytes!("data/models/v1.model"), 23);
 }
 
-/// Uses models with a byte flipped, every `step`th in turn.
-fn survive_flips(bytes: &[u8], step: usize) {
-    let end = number(bytes, LENGTH_AT);
+/// Exercises models with one flipped byte, for every `step`th byte.
+fn assert_survives_flips(bytes: &[u8], step: usize) {
+    let end = read_u64(bytes, LENGTH_AT);
     assert_eq!(end, bytes.len());
-    let sums = number(bytes, SECTIONS_AT + 16);
-    let data = sums + number(bytes, SECTIONS_AT + 24);
+    let sums = read_u64(bytes, SECTIONS_AT + 16);
+    let data = sums + read_u64(bytes, SECTIONS_AT + 24);
     let all = (VERSION_AT..SUM_AT).chain(HEADER_AT..sums).chain(data..end);
     for at in all.step_by(step) {
         for mask in [0x01, 0x40, 0x80, 0xff] {
-            let mut bad = flipped(bytes, at, mask);
-            // Sections that lie elsewhere cannot be sealed: they are refused as they are.
+            let mut bad = flip(bytes, at, mask);
+            // With other section offsets the checksums cannot be recomputed: the model is rejected.
             if at >= HEADER_AT {
                 seal(&mut bad);
             }
-            let used = catch_unwind(AssertUnwindSafe(|| use_all(bad)));
-            assert!(used.is_ok(), "byte {at} xor {mask:#x}");
+            let result = catch_unwind(AssertUnwindSafe(|| exercise(bad)));
+            assert!(result.is_ok(), "byte {at} xor {mask:#x}");
         }
     }
 }

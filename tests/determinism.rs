@@ -1,23 +1,23 @@
-//! The same bytes, whatever the number of threads; the same model, collapsed or not.
+//! Determinism: the same bytes for any number of threads, the same model collapsed or not.
 
 use serde_json::Value;
 
-use crate::support::{Folder, NAMES, sample};
+use crate::support::{NER_CORPUS, TestDir, sample_corpus};
 
 /// Trains on the sample corpus for a few iterations.
-fn trained(options: &str) -> Folder {
-    let folder = Folder::new(&[("train.conll", &sample("train"))]);
+fn train_sample(options: &str) -> TestDir {
+    let dir = TestDir::new(&[("train.conll", &sample_corpus("train"))]);
     let train =
         "train train.conll --template ner-finkel-edges --max-iterations 8 --model m --quiet";
-    folder.run(&format!("{train} {options}")).succeeded();
-    folder
+    dir.run(&format!("{train} {options}")).success();
+    dir
 }
 
 #[test]
 fn models_are_the_same_bytes_for_any_number_of_threads() {
-    let one = trained("--threads 1").bytes("m");
+    let one = train_sample("--threads 1").bytes("m");
     for threads in [2, 5] {
-        let more = trained(&format!("--threads {threads}")).bytes("m");
+        let more = train_sample(&format!("--threads {threads}")).bytes("m");
         assert!(more == one, "{threads} threads");
     }
 }
@@ -30,29 +30,32 @@ fn models_are_the_same_bytes_in_every_run() {
         "--order 0 --states observed",
         "--collapse off",
     ] {
-        let [once, again] = [(); 2].map(|()| trained(options).bytes("m"));
+        let [once, again] = [(); 2].map(|()| train_sample(options).bytes("m"));
         assert!(once == again, "{options}");
     }
 }
 
 #[test]
 fn output_is_the_same_for_any_number_of_threads() {
-    let folder = trained("");
-    folder.write("dev.conll", sample("dev"));
+    let dir = train_sample("");
+    dir.write("dev.conll", sample_corpus("dev"));
     let tag = "tag m dev.conll --output jsonl --marginals --nbest 3 --threads";
-    let one = folder.run(&format!("{tag} 1")).succeeded();
-    let four = folder.run(&format!("{tag} 4")).succeeded();
+    let one = dir.run(&format!("{tag} 1")).success();
+    let four = dir.run(&format!("{tag} 4")).success();
     assert!(one == four);
-    assert_eq!(one.lines().count(), sample("dev").split("\n\n").count());
+    assert_eq!(
+        one.lines().count(),
+        sample_corpus("dev").split("\n\n").count()
+    );
 }
 
-/// Labels and marginals of every token.
-fn tagged(folder: &Folder) -> Vec<(Value, Vec<f64>)> {
-    let lines = folder
+/// Tags the training data and returns the label and the marginals of every token.
+fn tag_tokens(dir: &TestDir) -> Vec<(Value, Vec<f64>)> {
+    let lines = dir
         .run("tag m train.conll --output jsonl --marginals")
         .json_lines();
     let token = |labels: &Value, t: usize, row: &Value| {
-        // By label, since equally likely ones may change places.
+        // Sorted by label: the order of equally likely labels may differ.
         let mut row: Vec<(String, f64)> = row
             .as_object()
             .unwrap()
@@ -74,9 +77,12 @@ fn tagged(folder: &Folder) -> Vec<(Value, Vec<f64>)> {
 fn collapsing_changes_neither_labels_nor_marginals() {
     for options in ["", "--l1 0.02", "--states observed"] {
         let options = format!("--template ner-finkel-edges --precision f64 {options}");
-        let on = tagged(&Folder::trained(NAMES, &format!("{options} --collapse on")));
-        let off = tagged(&Folder::trained(
-            NAMES,
+        let on = tag_tokens(&TestDir::with_model(
+            NER_CORPUS,
+            &format!("{options} --collapse on"),
+        ));
+        let off = tag_tokens(&TestDir::with_model(
+            NER_CORPUS,
             &format!("{options} --collapse off"),
         ));
         assert_eq!(on.len(), 19);
@@ -93,7 +99,7 @@ fn collapsing_changes_neither_labels_nor_marginals() {
 fn collapsing_trains_fewer_weights() {
     let weights = |switch: &str| {
         let options = format!("--template ner --log log.jsonl --collapse {switch}");
-        let log = Folder::trained(NAMES, &options).json_lines("log.jsonl");
+        let log = TestDir::with_model(NER_CORPUS, &options).json_lines("log.jsonl");
         let number = |key: &str| log[0][key].as_u64().unwrap();
         (
             number("attributes"),

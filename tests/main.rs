@@ -1,5 +1,5 @@
-//! All integration tests, in one executable: the program as its users see it, and the rules that
-//! its source keeps.
+//! The integration tests, in one executable: the program as its users see it, and the layering of
+//! its source.
 
 mod architecture;
 mod bad_input;

@@ -1,11 +1,11 @@
-//! A model that was written once and must be read for ever.
+//! Model files of every format version, which must stay readable.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::support::Folder;
+use crate::support::TestDir;
 
 const CORPUS: &str = "\
 Dr. 3 B-PER
@@ -55,7 +55,7 @@ edge: shape(collapsed)
 edge: lower & capitalization
 "#;
 
-/// Columns to tag: known and unknown words, values, boundaries.
+/// Input in columns: known and unknown words, values, sentence boundaries.
 const TEXT: &str = "\
 Dr. 3
 Bob 3
@@ -76,49 +76,44 @@ Paulo 5
 10:45 5
 ";
 
-fn file(name: &str) -> PathBuf {
+fn fixture(name: &str) -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     root.join("tests/data/models").join(name)
 }
 
-fn tagged(folder: &Folder) -> String {
-    let tag = "tag m text.conll --output jsonl --marginals --nbest 3";
-    folder.run(tag).succeeded()
-}
+const TAG: &str = "tag m text.conll --output jsonl --marginals --nbest 3";
 
-/// Whether two values are the same but for rounding.
-fn alike(x: &Value, y: &Value) -> bool {
+/// Returns true if two values are equal up to rounding.
+fn is_close(x: &Value, y: &Value) -> bool {
     match (x, y) {
         (Value::Number(x), Value::Number(y)) => {
             let [x, y] = [x, y].map(|number| number.as_f64().unwrap());
             (x - y).abs() <= 1e-9 * x.abs().max(1.0)
         }
         (Value::Array(x), Value::Array(y)) => {
-            x.len() == y.len() && x.iter().zip(y).all(|(x, y)| alike(x, y))
+            x.len() == y.len() && x.iter().zip(y).all(|(x, y)| is_close(x, y))
         }
         (Value::Object(x), Value::Object(y)) => {
-            let same = |(key, value)| y.get(key).is_some_and(|other| alike(value, other));
+            let same = |(key, value)| y.get(key).is_some_and(|other| is_close(value, other));
             x.len() == y.len() && x.iter().all(same)
         }
         _ => x == y,
     }
 }
 
-/// Tags the text with a fixture and compares.
-fn check(version: &str) {
-    let folder = Folder::new(&[("text.conll", TEXT)]);
-    folder.write("m", fs::read(file(&format!("{version}.model"))).unwrap());
-    let expected = fs::read(file(&format!("{version}.expected"))).unwrap();
-    folder.write("expected", expected);
-    let tagged: Vec<Value> = folder
-        .run("tag m text.conll --output jsonl --marginals --nbest 3")
-        .json_lines();
-    let expected = folder.json_lines("expected");
+/// Tags the text with a fixture and compares the output with the recorded one.
+fn assert_tags_as_recorded(version: &str) {
+    let dir = TestDir::new(&[("text.conll", TEXT)]);
+    dir.write("m", fs::read(fixture(&format!("{version}.model"))).unwrap());
+    let expected = fs::read(fixture(&format!("{version}.expected"))).unwrap();
+    dir.write("expected", expected);
+    let tagged = dir.run(TAG).json_lines();
+    let expected = dir.json_lines("expected");
     assert_eq!(tagged.len(), expected.len());
     for (found, expected) in tagged.iter().zip(&expected) {
-        assert!(alike(found, expected), "{found}\ninstead of\n{expected}");
+        assert!(is_close(found, expected), "{found}\ninstead of\n{expected}");
     }
-    let inspected = folder.run("inspect m --json").json();
+    let inspected = dir.inspect("");
     assert_eq!(
         inspected["format_version"],
         version[1..].parse::<u64>().unwrap()
@@ -129,26 +124,26 @@ fn check(version: &str) {
 }
 
 #[test]
-fn a_model_of_version_1_is_read_and_tags_as_ever() {
-    check("v1");
+fn a_version_1_model_tags_the_same_as_ever() {
+    assert_tags_as_recorded("v1");
 }
 
 #[test]
-fn a_model_of_version_2_is_read_and_tags_as_ever() {
-    check("v2");
+fn a_version_2_model_tags_the_same_as_ever() {
+    assert_tags_as_recorded("v2");
 }
 
 #[test]
-#[ignore = "writes the fixture anew; see tests/data/models/README.md"]
+#[ignore = "overwrites the fixture; see tests/data/models/README.md"]
 fn write_the_model_fixture() {
-    let folder = Folder::new(&[
+    let dir = TestDir::new(&[
         ("train.conll", CORPUS),
         ("my.tpl", TEMPLATE),
         ("text.conll", TEXT),
     ]);
     let train = "train train.conll --columns word,size,ner --template my.tpl --l2 0.05 \
                  --model m --quiet";
-    folder.run(train).succeeded();
-    fs::write(file("v2.model"), folder.bytes("m")).unwrap();
-    fs::write(file("v2.expected"), tagged(&folder)).unwrap();
+    dir.run(train).success();
+    fs::write(fixture("v2.model"), dir.bytes("m")).unwrap();
+    fs::write(fixture("v2.expected"), dir.run(TAG).success()).unwrap();
 }

@@ -1,13 +1,13 @@
-//! Against CRFsuite: the same attributes, weights and penalty must give the same optimum.
+//! Comparison with CRFsuite: the same attributes and penalty must give the same optimum.
 
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::support::Folder;
+use crate::support::TestDir;
 
-/// Attributes of CRFsuite's chunking example: column and offset of each part.
+/// The attributes of CRFsuite's chunking example: column and offset of each part.
 const TEMPLATES: [&[(&str, isize)]; 19] = [
     &[("w", -2)],
     &[("w", -1)],
@@ -30,22 +30,23 @@ const TEMPLATES: [&[(&str, isize)]; 19] = [
     &[("pos", 0), ("pos", 1), ("pos", 2)],
 ];
 
-/// Sentences of CoNLL-2000 that are trained on where all of them would take too long.
+/// Number of sentences of CoNLL-2000 to train on when all would take too long.
 const FEW: usize = 800;
 
-/// How much further down CRFsuite may have gone, relatively: both stop when little moves.
+/// By how much CRFsuite's objective may be lower, relatively: both programs stop when the objective
+/// hardly changes.
 const TOLERANCE: f64 = 3e-4;
 
-/// The training file of CoNLL-2000, where there is one.
+/// Returns the training file of CoNLL-2000, if it is present.
 fn conll2000() -> Option<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     ["../shared/corpora", "corpora/public"]
-        .map(|folder| root.join(folder).join("conll2000/train.txt"))
+        .map(|dir| root.join(dir).join("conll2000/train.txt"))
         .into_iter()
         .find(|file| file.exists())
 }
 
-/// The attribute that a template gives token `t`, if all of it lies in the sentence.
+/// Extracts the attribute of a template at token `t`, if all its parts lie in the sentence.
 fn attribute(sentence: &[Vec<&str>], t: usize, template: &[(&str, isize)]) -> Option<String> {
     let mut names = Vec::new();
     let mut values = Vec::new();
@@ -58,8 +59,8 @@ fn attribute(sentence: &[Vec<&str>], t: usize, template: &[(&str, isize)]) -> Op
     Some(attribute.replace('\\', "\\\\").replace(':', "\\:"))
 }
 
-/// A corpus of words, parts of speech and labels in CRFsuite's format.
-fn crfsuite(corpus: &str, sentences: usize) -> String {
+/// Converts a corpus of words, parts of speech and labels to CRFsuite's format.
+fn to_crfsuite(corpus: &str, sentences: usize) -> String {
     let mut out = String::new();
     for sentence in corpus.split("\n\n").take(sentences) {
         let tokens: Vec<Vec<&str>> = sentence.lines().map(|l| l.split(' ').collect()).collect();
@@ -83,14 +84,14 @@ fn crfsuite(corpus: &str, sentences: usize) -> String {
     out
 }
 
-/// The objective that python-crfsuite ends with; none where it is not installed.
-fn peer(folder: &Folder, l2: &str) -> Option<f64> {
+/// Trains with python-crfsuite and returns the final objective; `None` if it is not installed.
+fn crfsuite_objective(dir: &TestDir, l2: &str) -> Option<f64> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/peer/crfsuite.py");
     let run = Command::new("python3")
         .arg(script)
-        .arg(folder.path("train.crfsuite"))
+        .arg(dir.path("train.crfsuite"))
         .arg(l2)
-        .arg(folder.path("peer.crfsuite"))
+        .arg(dir.path("peer.crfsuite"))
         .output()
         .ok()?;
     if run.status.code() == Some(3) {
@@ -101,17 +102,17 @@ fn peer(folder: &Folder, l2: &str) -> Option<f64> {
     Some(text.trim().parse().unwrap())
 }
 
-/// Our objective at the end of the same training.
-fn ours(folder: &Folder, l2: &str) -> f64 {
+/// Trains with dropchain and returns the final objective.
+fn dropchain_objective(dir: &TestDir, l2: &str) -> f64 {
     let line = format!(
         "train train.crfsuite --states observed --boundary off --dropout 0 --l2 {l2} \
          --model m --log log.jsonl --quiet"
     );
-    // Without a watchdog: all sentences take minutes.
-    let mut child = folder.command(&line).spawn().unwrap();
+    // Without a timeout: training on all sentences takes minutes.
+    let mut child = dir.command(&line).spawn().unwrap();
     drop(child.stdin.take());
     assert!(child.wait().unwrap().success());
-    let log = folder.json_lines("log.jsonl");
+    let log = dir.json_lines("log.jsonl");
     log[log.len() - 2]["objective"].as_f64().unwrap()
 }
 
@@ -125,12 +126,12 @@ fn the_objective_of_crfsuite_is_reached() {
     let all = cfg!(not(debug_assertions)) || std::env::var("DROPCHAIN_SLOW_TESTS").is_ok();
     let sentences = if all { usize::MAX } else { FEW };
     let corpus = fs::read_to_string(corpus).unwrap();
-    let folder = Folder::new(&[("train.crfsuite", &crfsuite(&corpus, sentences))]);
-    let Some(peer) = peer(&folder, "1") else {
+    let dir = TestDir::new(&[("train.crfsuite", &to_crfsuite(&corpus, sentences))]);
+    let Some(peer) = crfsuite_objective(&dir, "1") else {
         println!("skipped: python-crfsuite not found");
         return;
     };
-    let ours = ours(&folder, "1");
+    let ours = dropchain_objective(&dir, "1");
     println!("objective {ours:.3}, CRFsuite's {peer:.3}");
     assert!(ours <= peer * (1.0 + TOLERANCE), "{ours} instead of {peer}");
     assert!(

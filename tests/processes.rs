@@ -1,4 +1,4 @@
-//! The program beside others: pipes that stay open, readers that go away, Ctrl-C.
+//! Interaction with other processes: open pipes, closed outputs, Ctrl-C.
 
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Write};
@@ -8,22 +8,22 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::Duration;
 
-use crate::support::{Folder, NAMES, eventually, finish, wait};
+use crate::support::{NER_CORPUS, TestDir, finish, wait, wait_until};
 
-/// A run that is talked with.
-struct Conversation<'a> {
-    folder: PhantomData<&'a Folder>, // goes away last
+/// A running `tag` process that is fed input interactively.
+struct Session<'a> {
+    dir: PhantomData<&'a TestDir>, // must outlive the process
     child: Child,
     stdin: ChildStdin,
-    answers: Receiver<String>,
+    output: Receiver<String>,
 }
 
-impl<'a> Conversation<'a> {
-    fn begin(folder: &'a Folder, line: &str) -> Self {
-        let mut child = folder.command(line).spawn().unwrap();
+impl<'a> Session<'a> {
+    fn start(dir: &'a TestDir, line: &str) -> Self {
+        let mut child = dir.command(line).spawn().unwrap();
         let stdin = child.stdin.take().unwrap();
         let stdout = BufReader::new(child.stdout.take().unwrap());
-        let (send, answers) = channel();
+        let (send, output) = channel();
         thread::spawn(move || {
             for line in stdout.lines() {
                 if send.send(line.unwrap()).is_err() {
@@ -32,68 +32,69 @@ impl<'a> Conversation<'a> {
             }
         });
         Self {
-            folder: PhantomData,
+            dir: PhantomData,
             child,
             stdin,
-            answers,
+            output,
         }
     }
 
-    /// Says something and checks the answer, line by line, before anything else is said.
-    fn say(&mut self, text: &str, answer: &str) {
-        self.stdin.write_all(text.as_bytes()).unwrap();
+    /// Writes input and asserts that its complete output arrives before any further input.
+    fn exchange(&mut self, input: &str, output: &str) {
+        self.stdin.write_all(input.as_bytes()).unwrap();
         self.stdin.flush().unwrap();
-        for expected in answer.lines() {
-            match self.answers.recv_timeout(Duration::from_secs(60)) {
+        for expected in output.lines() {
+            match self.output.recv_timeout(Duration::from_secs(60)) {
                 Ok(line) => assert_eq!(line, expected),
                 Err(_) => {
                     self.child.kill().unwrap();
-                    panic!("no answer to {text:?}");
+                    panic!("no output for {input:?}");
                 }
             }
         }
     }
 
-    fn end(mut self) {
+    /// Closes the input and asserts that the process ends without further output.
+    fn finish(mut self) {
         drop(self.stdin);
         assert!(wait(&mut self.child, "tag").success());
-        assert!(self.answers.recv().is_err(), "more than was asked for");
+        assert!(self.output.recv().is_err(), "unexpected output");
     }
 }
 
-fn names() -> Folder {
-    Folder::trained(NAMES, "--template ner")
+fn ner_model() -> TestDir {
+    TestDir::with_model(NER_CORPUS, "--template ner")
 }
 
 // Streaming
 
 #[test]
-fn a_line_of_text_is_answered_before_the_next_comes() {
-    let folder = names();
-    let mut tag = Conversation::begin(&folder, "tag m --output inline");
-    tag.say("Ann Lee left Rome.\n", "[PER Ann Lee] left [LOC Rome].\n");
-    tag.say(
+fn a_line_of_text_is_tagged_before_the_next_arrives() {
+    let dir = ner_model();
+    let mut tag = Session::start(&dir, "tag m --output inline");
+    tag.exchange("Ann Lee left Rome.\n", "[PER Ann Lee] left [LOC Rome].\n");
+    tag.exchange(
         "Bob left. Ann left.\n",
         "[PER Bob] left.\n[PER Ann] left.\n",
     );
-    tag.end();
+    tag.finish();
 }
 
 #[test]
-fn columns_are_answered_at_the_blank_line() {
-    let folder = names();
-    let mut tag = Conversation::begin(&folder, "tag m --format conll");
-    tag.say("Ann NNP\nleft VBD\n\n", "Ann NNP B-PER\nleft VBD O\n\n");
-    tag.say("Bob NNP\n\n", "Bob NNP B-PER\n\n");
-    tag.end();
+fn a_sentence_in_columns_is_tagged_at_the_blank_line() {
+    let dir = ner_model();
+    let mut tag = Session::start(&dir, "tag m --format conll");
+    tag.exchange("Ann NNP\nleft VBD\n\n", "Ann NNP B-PER\nleft VBD O\n\n");
+    tag.exchange("Bob NNP\n\n", "Bob NNP B-PER\n\n");
+    tag.finish();
 }
 
 #[test]
-fn a_json_line_is_answered_before_the_next_comes() {
-    let folder = names();
-    let mut tag = Conversation::begin(&folder, "tag m --format jsonl");
+fn a_json_line_is_tagged_before_the_next_arrives() {
+    let dir = ner_model();
+    let mut tag = Session::start(&dir, "tag m --format jsonl");
     for id in 0..3 {
-        tag.say(
+        tag.exchange(
             &format!("{{\"id\":{id},\"tokens\":[\"Ann\"]}}\n"),
             &format!(
                 "{{\"id\":{id},\"tokens\":[\"Ann\"],\"labels\":[\"B-PER\"],\
@@ -101,39 +102,42 @@ fn a_json_line_is_answered_before_the_next_comes() {
             ),
         );
     }
-    tag.end();
+    tag.finish();
 }
 
 #[test]
-fn what_came_before_a_fault_is_answered() {
-    let folder = names();
-    let output = folder.run_with("tag m --format conll", "Ann NNP\n\nBob\n");
+fn sentences_before_an_error_are_tagged() {
+    let dir = ner_model();
+    let output = dir.run_with_stdin("tag m --format conll", "Ann NNP\n\nBob\n");
     assert_eq!(output.stdout, "Ann NNP B-PER\n\n");
-    assert_eq!(output.failed(), "-:3: expected 2 columns (word 1), found 1");
+    assert_eq!(
+        output.failure(),
+        "-:3: expected 2 columns (word 1), found 1"
+    );
 }
 
 #[test]
-fn a_fault_ends_the_program_while_its_input_stays_open() {
-    let folder = names();
-    let mut child = folder.command("tag m --format conll").spawn().unwrap();
+fn an_error_ends_the_program_while_its_input_stays_open() {
+    let dir = ner_model();
+    let mut child = dir.command("tag m --format conll").spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     stdin.write_all(b"Ann NNP\n\nBob\n").unwrap();
-    let message = finish(child, "tag m").failed();
+    let message = finish(child, "tag m").failure();
     assert!(message.starts_with("-:3: "), "{message}");
     drop(stdin);
 }
 
-// Readers that go away
+// Closed outputs
 
-/// Closes standard output after a line; the program must end well and say nothing.
-fn assert_ends_quietly_without_a_reader(folder: &Folder, line: &str, stdin: Option<&str>) {
-    let mut child = folder.command(line).spawn().unwrap();
+/// Closes standard output after one line: the program must succeed without a message.
+fn assert_ends_quietly_when_output_closes(dir: &TestDir, line: &str, stdin: Option<&str>) {
+    let mut child = dir.command(line).spawn().unwrap();
     let mut input = child.stdin.take().unwrap();
     let mut output = BufReader::new(child.stdout.take().unwrap());
     let text = stdin.unwrap_or_default().to_owned();
     let mut first = String::new();
     let writer = thread::spawn(move || {
-        // Once the program has gone there is no one to write to.
+        // Writing fails once the program has ended.
         while !text.is_empty() && input.write_all(text.as_bytes()).is_ok() {}
     });
     output.read_line(&mut first).unwrap();
@@ -141,22 +145,22 @@ fn assert_ends_quietly_without_a_reader(folder: &Folder, line: &str, stdin: Opti
     drop(output);
     let output = finish(child, line);
     assert_eq!(output.stderr, "", "{line}");
-    output.succeeded();
+    output.success();
     writer.join().unwrap();
 }
 
 #[test]
-fn a_reader_that_goes_away_ends_tagging_quietly() {
-    let folder = names();
+fn a_closed_output_ends_tagging_quietly() {
+    let dir = ner_model();
     for line in ["tag m", "tag m --output jsonl", "tag m --threads 1"] {
-        assert_ends_quietly_without_a_reader(&folder, line, Some("Ann Lee left Rome.\n"));
+        assert_ends_quietly_when_output_closes(&dir, line, Some("Ann Lee left Rome.\n"));
     }
 }
 
 #[test]
-fn a_reader_that_goes_away_ends_tagging_while_the_input_stays_open() {
-    let folder = names();
-    let mut child = folder.command("tag m --output inline").spawn().unwrap();
+fn a_closed_output_ends_tagging_while_the_input_stays_open() {
+    let dir = ner_model();
+    let mut child = dir.command("tag m --output inline").spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     let mut stdout = BufReader::new(child.stdout.take().unwrap());
     stdin.write_all(b"Ann left.\n").unwrap();
@@ -167,28 +171,28 @@ fn a_reader_that_goes_away_ends_tagging_while_the_input_stays_open() {
     stdin.write_all(b"Bob left.\n").unwrap();
     let output = finish(child, "tag m");
     assert_eq!(output.stderr, "");
-    output.succeeded();
+    output.success();
     drop(stdin);
 }
 
 #[test]
-fn a_reader_that_goes_away_ends_every_command_quietly() {
-    let folder = names();
+fn a_closed_output_ends_every_command_quietly() {
+    let dir = ner_model();
     for line in ["inspect m --json", "eval m train.conll", "--help"] {
-        let mut child = folder.command(line).spawn().unwrap();
+        let mut child = dir.command(line).spawn().unwrap();
         drop(child.stdout.take());
         let output = finish(child, line);
         assert_eq!(output.stderr, "", "{line}");
-        output.succeeded();
+        output.success();
     }
 }
 
 // Ctrl-C
 
-/// A corpus that takes long to learn: labels without rhyme or reason.
-fn noise(sentences: usize) -> String {
+/// Generates a corpus that takes long to train on: random words with random labels.
+fn random_corpus(sentences: usize) -> String {
     let mut state = 1_u64;
-    let mut number = move |below: u64| {
+    let mut random = move |below: u64| {
         state = state
             .wrapping_mul(6_364_136_223_846_793_005)
             .wrapping_add(1);
@@ -197,23 +201,26 @@ fn noise(sentences: usize) -> String {
     let mut corpus = String::new();
     for _ in 0..sentences {
         for _ in 0..20 {
-            let _ = writeln!(corpus, "w{} L{}", number(5000), number(12));
+            let _ = writeln!(corpus, "w{} L{}", random(5000), random(12));
         }
         corpus.push('\n');
     }
     corpus
 }
 
-/// Trains until the log has some iterations, and sends Ctrl-C.
-fn interrupted(options: &str) -> Folder {
-    let folder = Folder::new(&[("train.conll", &noise(1500)), ("dev.conll", &noise(20))]);
+/// Starts training, and sends SIGINT once the log has a few iterations.
+fn interrupt_training(options: &str) -> TestDir {
+    let dir = TestDir::new(&[
+        ("train.conll", &random_corpus(1500)),
+        ("dev.conll", &random_corpus(20)),
+    ]);
     let line = format!(
         "train train.conll --template minimal --l2 0.0001 --model m --log log.jsonl {options}"
     );
-    let child = folder.command(&line).spawn().unwrap();
+    let child = dir.command(&line).spawn().unwrap();
     let id = child.id().to_string();
-    let log = folder.path("log.jsonl");
-    eventually("the third iteration", || {
+    let log = dir.path("log.jsonl");
+    wait_until("the third iteration", || {
         let log = std::fs::read_to_string(&log).unwrap_or_default();
         log.contains("\"iteration\":3,")
     });
@@ -221,27 +228,27 @@ fn interrupted(options: &str) -> Folder {
     assert!(kill.success());
     let output = finish(child, &line);
     assert!(output.stderr.contains("interrupted"), "{}", output.stderr);
-    output.succeeded();
-    folder
+    output.success();
+    dir
 }
 
 #[test]
 fn ctrl_c_ends_training_with_a_usable_model() {
-    let folder = interrupted("");
-    let log = folder.json_lines("log.jsonl");
+    let dir = interrupt_training("");
+    let log = dir.json_lines("log.jsonl");
     let end = log.last().unwrap();
     assert_eq!(end["event"], "end");
     assert_eq!(end["stop_reason"], "interrupted");
     assert_eq!(end["iterations"], log[log.len() - 2]["iteration"]);
-    folder.run("inspect m").succeeded();
-    let tagged = folder.run("tag m dev.conll").succeeded();
+    dir.run("inspect m").success();
+    let tagged = dir.run("tag m dev.conll").success();
     assert_eq!(tagged.lines().count(), 20 * 21);
 }
 
 #[test]
 fn ctrl_c_keeps_the_best_model_on_development_data() {
-    let folder = interrupted("--dev dev.conll --patience 1000000");
-    let log = folder.json_lines("log.jsonl");
+    let dir = interrupt_training("--dev dev.conll --patience 1000000");
+    let log = dir.json_lines("log.jsonl");
     let (end, rest) = log.split_last().unwrap();
     assert_eq!(end["stop_reason"], "interrupted");
     let scores = rest[1..]
@@ -251,6 +258,6 @@ fn ctrl_c_keeps_the_best_model_on_development_data() {
     let best = scores.iter().copied().fold(0.0, f64::max);
     let first = scores.iter().position(|&score| score == best).unwrap();
     assert_eq!(end["best_iteration"], first);
-    let evaluated = folder.run("eval m dev.conll --json").json();
+    let evaluated = dir.run("eval m dev.conll --json").json();
     assert!((evaluated["accuracy"].as_f64().unwrap() - best).abs() < 1e-9);
 }

@@ -1,24 +1,24 @@
-//! `tag` from every input format to every output format, with its options.
+//! `tag`: all input and output formats, and all options.
 
 use serde_json::json;
 
-use crate::support::{Folder, NAMES, WORDS};
+use crate::support::{NER_CORPUS, POS_CORPUS, TestDir, gzip};
 
-fn names() -> Folder {
-    Folder::trained(NAMES, "--template ner")
+fn ner_model() -> TestDir {
+    TestDir::with_model(NER_CORPUS, "--template ner")
 }
 
-fn words() -> Folder {
-    Folder::trained(WORDS, "--template pos")
+fn pos_model() -> TestDir {
+    TestDir::with_model(POS_CORPUS, "--template pos")
 }
 
 const TEXT: &str = "Ann Lee left Rome.\n";
 
-// Input formats, each with its own output format
+// Input formats, each with its default output format
 
 #[test]
-fn text_comes_back_as_words_with_labels() {
-    let tagged = names().run_with("tag m", TEXT).succeeded();
+fn text_is_output_as_words_with_labels() {
+    let tagged = ner_model().run_with_stdin("tag m", TEXT).success();
     assert_eq!(
         tagged,
         "Ann\tB-PER\nLee\tI-PER\nleft\tO\nRome\tB-LOC\n.\tO\n\n"
@@ -27,28 +27,28 @@ fn text_comes_back_as_words_with_labels() {
 
 #[test]
 fn a_dash_is_standard_input() {
-    let folder = names();
-    let tagged = folder.run_with("tag m -", TEXT).succeeded();
-    assert_eq!(tagged, folder.run_with("tag m", TEXT).succeeded());
+    let dir = ner_model();
+    let tagged = dir.run_with_stdin("tag m -", TEXT).success();
+    assert_eq!(tagged, dir.run_with_stdin("tag m", TEXT).success());
 }
 
 #[test]
 fn text_files_are_tagged_one_after_the_other() {
-    let folder = names();
-    folder.write("a.txt", "Rome closed.");
-    folder.write("b.txt", "Bob left.");
-    let tagged = folder.run("tag m a.txt b.txt --output inline").succeeded();
+    let dir = ner_model();
+    dir.write("a.txt", "Rome closed.");
+    dir.write("b.txt", "Bob left.");
+    let tagged = dir.run("tag m a.txt b.txt --output inline").success();
     assert_eq!(tagged, "[LOC Rome] closed.\n[PER Bob] left.\n");
 }
 
 #[test]
-fn columns_come_back_with_the_label_as_one_more() {
-    let folder = names();
-    folder.write(
+fn columns_are_output_with_the_label_appended() {
+    let dir = ner_model();
+    dir.write(
         "labeled.conll",
         "Ann NNP O\nleft VBD O\nRome NNP O\n\nBob NNP O\n",
     );
-    let tagged = folder.run("tag m labeled.conll").succeeded();
+    let tagged = dir.run("tag m labeled.conll").success();
     assert_eq!(
         tagged,
         "Ann NNP O B-PER\nleft VBD O O\nRome NNP O B-LOC\n\nBob NNP O B-PER\n\n"
@@ -57,20 +57,20 @@ fn columns_come_back_with_the_label_as_one_more() {
 
 #[test]
 fn columns_may_lack_the_label() {
-    let folder = names();
-    folder.write("unlabeled.conll", "Ann\tNNP\nleft\tVBD\n");
-    let tagged = folder.run("tag m unlabeled.conll").succeeded();
+    let dir = ner_model();
+    dir.write("unlabeled.conll", "Ann\tNNP\nleft\tVBD\n");
+    let tagged = dir.run("tag m unlabeled.conll").success();
     assert_eq!(tagged, "Ann\tNNP\tB-PER\nleft\tVBD\tO\n\n");
 }
 
 #[test]
-fn other_columns_than_those_of_training_can_be_named() {
-    let folder = names();
-    folder.write("other.conll", "1 Ann\n2 left\n");
+fn columns_other_than_those_of_training_can_be_named() {
+    let dir = ner_model();
+    dir.write("other.conll", "1 Ann\n2 left\n");
     for columns in ["n,word", "n,word,ner"] {
         let tag = format!("tag m other.conll --columns {columns}");
         assert_eq!(
-            folder.run(&tag).succeeded(),
+            dir.run(&tag).success(),
             "1 Ann B-PER\n2 left O\n\n",
             "{columns}"
         );
@@ -78,18 +78,18 @@ fn other_columns_than_those_of_training_can_be_named() {
 }
 
 #[test]
-fn comments_come_back_where_asked_for() {
-    let folder = names();
-    folder.write("a.conll", "# id 1\nAnn NNP O\n\n");
-    let tagged = folder.run("tag m a.conll --comments").succeeded();
+fn comments_are_kept_on_request() {
+    let dir = ner_model();
+    dir.write("a.conll", "# id 1\nAnn NNP O\n\n");
+    let tagged = dir.run("tag m a.conll --comments").success();
     assert_eq!(tagged, "# id 1\nAnn NNP O B-PER\n\n");
 }
 
 #[test]
-fn document_boundaries_come_back() {
-    let folder = names();
-    folder.write("a.conll", "-DOCSTART- -X- O\n\nAnn NNP O\n\n");
-    let tagged = folder.run("tag m a.conll").succeeded();
+fn document_boundaries_are_kept() {
+    let dir = ner_model();
+    dir.write("a.conll", "-DOCSTART- -X- O\n\nAnn NNP O\n\n");
+    let tagged = dir.run("tag m a.conll").success();
     assert_eq!(tagged, "-DOCSTART- -X- O O\n\nAnn NNP O B-PER\n\n");
 }
 
@@ -104,21 +104,21 @@ const CONLLU: &str = "\
 ";
 
 #[test]
-fn conllu_comes_back_with_its_label_column_replaced() {
-    let folder = Folder::new(&[]);
-    folder.write("train.conllu", CONLLU.replace("\tX\t", "\tY\t"));
+fn conllu_is_output_with_its_label_column_replaced() {
+    let dir = TestDir::new(&[]);
+    dir.write("train.conllu", CONLLU.replace("\tX\t", "\tY\t"));
     let train = "train train.conllu --template pos --model m --quiet";
-    folder.run(train).succeeded();
-    folder.write("a.conllu", CONLLU);
-    let tagged = folder.run("tag m a.conllu").succeeded();
+    dir.run(train).success();
+    dir.write("a.conllu", CONLLU);
+    let tagged = dir.run("tag m a.conllu").success();
     assert_eq!(tagged, CONLLU.replace("\tX\t", "\tY\t"));
 }
 
 #[test]
-fn conllu_keeps_a_label_that_has_no_column_as_a_key_of_the_last() {
-    let folder = Folder::trained(NAMES, "--template ner --columns word,pos,ner");
-    folder.write("a.conllu", CONLLU);
-    let tagged = folder.run("tag m a.conllu").succeeded();
+fn conllu_stores_a_label_without_a_column_in_the_last_one() {
+    let dir = TestDir::with_model(NER_CORPUS, "--template ner --columns word,pos,ner");
+    dir.write("a.conllu", CONLLU);
+    let tagged = dir.run("tag m a.conllu").success();
     let expected = CONLLU
         .replace("1\tdep\t_\t_\n", "1\tdep\t_\tner=B-LOC\n")
         .replace("SpaceAfter=No", "SpaceAfter=No|ner=O")
@@ -127,10 +127,12 @@ fn conllu_keeps_a_label_that_has_no_column_as_a_key_of_the_last() {
 }
 
 #[test]
-fn json_lines_come_back_with_their_other_keys() {
+fn json_lines_keep_their_other_keys() {
     let line =
         r#"{"id": 7, "tokens": ["Ann", "Lee"], "labels": ["O", "O"], "source": {"a": 1.50}}"#;
-    let tagged = names().run_with("tag m --format jsonl", line).succeeded();
+    let tagged = ner_model()
+        .run_with_stdin("tag m --format jsonl", line)
+        .success();
     assert_eq!(
         tagged,
         "{\"id\":7,\"source\":{\"a\": 1.50},\"tokens\":[\"Ann\",\"Lee\"],\
@@ -139,9 +141,11 @@ fn json_lines_come_back_with_their_other_keys() {
 }
 
 #[test]
-fn json_lines_with_a_text_are_cut_and_tagged() {
+fn json_lines_with_a_text_are_tokenized_and_tagged() {
     let line = r#"{"id": 8, "text": "Ann left. Bob left."}"#;
-    let tagged = names().run_with("tag m --format jsonl", line).json_lines();
+    let tagged = ner_model()
+        .run_with_stdin("tag m --format jsonl", line)
+        .json_lines();
     assert_eq!(tagged.len(), 2);
     assert_eq!(tagged[1]["id"], 8);
     assert_eq!(
@@ -154,25 +158,25 @@ fn json_lines_with_a_text_are_cut_and_tagged() {
 #[test]
 fn crfsuite_attributes_are_tagged() {
     let attributes = "B\tw=a\tn:0.5\n\nO\tw=b\n\n";
-    let folder = Folder::new(&[("train.crfsuite", attributes)]);
+    let dir = TestDir::new(&[("train.crfsuite", attributes)]);
     let train = "train train.crfsuite --model m --l2 0.01 --quiet";
-    folder.run(train).succeeded();
-    folder.write("new.crfsuite", "_\tw=b\tunknown\n\n_\tw=a\tn:0.5\n");
-    let tagged = folder.run("tag m new.crfsuite").succeeded();
+    dir.run(train).success();
+    dir.write("new.crfsuite", "_\tw=b\tunknown\n\n_\tw=a\tn:0.5\n");
+    let tagged = dir.run("tag m new.crfsuite").success();
     assert_eq!(tagged, "_\tO\n\n_\tB\n\n");
 }
 
 #[test]
 fn a_model_of_words_tags_any_format_with_words() {
-    let folder = words();
-    folder.write("a.conllu", CONLLU);
+    let dir = pos_model();
+    dir.write("a.conllu", CONLLU);
     let line = r#"{"tokens": ["Ann", "left", "Rome"]}"#;
-    folder.write("a.jsonl", line);
-    folder.write("a.conll", "Ann -\nleft -\nRome -\n");
-    folder.write("a.txt", "Ann left Rome\n");
+    dir.write("a.jsonl", line);
+    dir.write("a.conll", "Ann -\nleft -\nRome -\n");
+    dir.write("a.txt", "Ann left Rome\n");
     for file in ["a.conllu", "a.jsonl", "a.conll", "a.txt"] {
-        let tagged = folder.run(&format!("tag m {file} --output inline"));
-        assert_eq!(tagged.succeeded(), "Ann/NNP left/VBD Rome/NNP\n", "{file}");
+        let tagged = dir.run(&format!("tag m {file} --output inline"));
+        assert_eq!(tagged.success(), "Ann/NNP left/VBD Rome/NNP\n", "{file}");
     }
 }
 
@@ -180,9 +184,9 @@ fn a_model_of_words_tags_any_format_with_words() {
 
 #[test]
 fn text_becomes_conllu() {
-    let tagged = Folder::trained(WORDS, "--template pos --columns form,xpos")
-        .run_with("tag m --output conllu", "Ann left Rome.")
-        .succeeded();
+    let tagged = TestDir::with_model(POS_CORPUS, "--template pos --columns form,xpos")
+        .run_with_stdin("tag m --output conllu", "Ann left Rome.")
+        .success();
     assert_eq!(
         tagged,
         "# text = Ann left Rome.\n\
@@ -195,8 +199,8 @@ fn text_becomes_conllu() {
 
 #[test]
 fn text_becomes_json_with_offsets() {
-    let tagged = names()
-        .run_with("tag m --output jsonl", "  Ann  left ")
+    let tagged = ner_model()
+        .run_with_stdin("tag m --output jsonl", "  Ann  left ")
         .json();
     assert_eq!(
         tagged,
@@ -214,15 +218,17 @@ fn text_becomes_json_with_offsets() {
 }
 
 #[test]
-fn text_is_marked_in_place() {
-    let tagged = names().run_with("tag m --output inline", TEXT).succeeded();
+fn text_is_marked_up_inline() {
+    let tagged = ner_model()
+        .run_with_stdin("tag m --output inline", TEXT)
+        .success();
     assert_eq!(tagged, "[PER Ann Lee] left [LOC Rome].\n");
 }
 
 #[test]
 fn columns_become_every_other_format() {
-    let folder = names();
-    folder.write("a.conll", "Ann NNP O\nleft VBD O\n");
+    let dir = ner_model();
+    dir.write("a.conll", "Ann NNP O\nleft VBD O\n");
     for (output, expected) in [
         ("inline", "[PER Ann] left\n"),
         (
@@ -235,42 +241,44 @@ fn columns_become_every_other_format() {
             "1\tAnn\t_\t_\t_\t_\t_\t_\t_\tlabel=B-PER\n2\tleft\t_\t_\t_\t_\t_\t_\t_\tlabel=O\n\n",
         ),
     ] {
-        let tagged = folder.run(&format!("tag m a.conll --output {output}"));
-        assert_eq!(tagged.succeeded(), expected, "--output {output}");
+        let tagged = dir.run(&format!("tag m a.conll --output {output}"));
+        assert_eq!(tagged.success(), expected, "--output {output}");
     }
 }
 
 #[test]
 fn json_becomes_columns() {
     let line = r#"{"tokens": ["Ann", "left"], "pos": ["NNP", "VBD"]}"#;
-    let tagged = names()
-        .run_with("tag m --format jsonl --output conll", line)
-        .succeeded();
+    let tagged = ner_model()
+        .run_with_stdin("tag m --format jsonl --output conll", line)
+        .success();
     assert_eq!(tagged, "Ann\tNNP\tB-PER\nleft\tVBD\tO\n\n");
 }
 
 #[test]
 fn parts_of_speech_have_no_spans() {
-    let tagged = words().run_with("tag m --output jsonl", "Ann left").json();
+    let tagged = pos_model()
+        .run_with_stdin("tag m --output jsonl", "Ann left")
+        .json();
     assert_eq!(tagged["labels"], json!(["NNP", "VBD"]));
     assert!(tagged.get("spans").is_none());
 }
 
 #[test]
 fn no_input_gives_no_output() {
-    let folder = names();
+    let dir = ner_model();
     for format in ["text", "conll", "conllu", "crfsuite", "jsonl"] {
-        let tagged = folder.run(&format!("tag m --format {format}"));
-        assert_eq!(tagged.succeeded(), "", "--format {format}");
+        let tagged = dir.run(&format!("tag m --format {format}"));
+        assert_eq!(tagged.success(), "", "--format {format}");
     }
 }
 
-// Marginals and candidates
+// Options
 
 #[test]
-fn marginals_are_probabilities_of_all_labels_best_first() {
-    let tagged = names()
-        .run_with("tag m --output jsonl --marginals", "Ann left")
+fn marginals_are_the_probabilities_of_all_labels_best_first() {
+    let tagged = ner_model()
+        .run_with_stdin("tag m --output jsonl --marginals", "Ann left")
         .json();
     for (t, token) in tagged["marginals"].as_array().unwrap().iter().enumerate() {
         let token = token.as_object().unwrap();
@@ -285,10 +293,10 @@ fn marginals_are_probabilities_of_all_labels_best_first() {
 }
 
 #[test]
-fn marginals_are_a_further_column() {
-    let tagged = names()
-        .run_with("tag m --marginals", "Ann left")
-        .succeeded();
+fn marginals_are_an_additional_column() {
+    let tagged = ner_model()
+        .run_with_stdin("tag m --marginals", "Ann left")
+        .success();
     let row: Vec<&str> = tagged.lines().next().unwrap().split('\t').collect();
     assert_eq!(row[..2], ["Ann", "B-PER"]);
     let probability: f64 = row[2].parse().unwrap();
@@ -296,10 +304,10 @@ fn marginals_are_a_further_column() {
 }
 
 #[test]
-fn candidates_are_different_and_best_first() {
-    let folder = names();
-    let tagged = folder
-        .run_with("tag m --output jsonl --nbest 5", "Ann left")
+fn candidates_are_distinct_and_best_first() {
+    let dir = ner_model();
+    let tagged = dir
+        .run_with_stdin("tag m --output jsonl --nbest 5", "Ann left")
         .json();
     let candidates = tagged["nbest"].as_array().unwrap();
     assert_eq!(candidates.len(), 5);
@@ -313,20 +321,22 @@ fn candidates_are_different_and_best_first() {
 
 #[test]
 fn there_are_no_more_candidates_than_label_sequences() {
-    let folder = names();
+    let dir = ner_model();
     let tag = "tag m --output jsonl --nbest 1000";
-    let free = folder
-        .run_with(&format!("{tag} --constrain off"), "Ann left")
+    let free = dir
+        .run_with_stdin(&format!("{tag} --constrain off"), "Ann left")
         .json();
     assert_eq!(free["nbest"].as_array().unwrap().len(), 25);
-    // A sequence begins with one of 3 labels; I-X follows only B-X and I-X.
-    let legal = folder.run_with(tag, "Ann left").json();
+    // A sequence starts with one of 3 labels; I-X follows only B-X or I-X.
+    let legal = dir.run_with_stdin(tag, "Ann left").json();
     assert_eq!(legal["nbest"].as_array().unwrap().len(), 3 * 3 + 2);
 }
 
 #[test]
 fn candidates_are_blocks_of_columns() {
-    let tagged = names().run_with("tag m --nbest 2", "Ann").succeeded();
+    let tagged = ner_model()
+        .run_with_stdin("tag m --nbest 2", "Ann")
+        .success();
     let lines: Vec<&str> = tagged.lines().collect();
     assert!(lines[0].starts_with("# n=0 score="), "{tagged}");
     assert_eq!(lines[1], "Ann\tB-PER");
@@ -336,28 +346,29 @@ fn candidates_are_blocks_of_columns() {
 }
 
 #[test]
-fn predictions_are_legal_unless_constraints_are_off() {
-    let folder = Folder::new(&[("train.conll", NAMES), ("word.tpl", "word\n")]);
-    let train = "train train.conll --template word.tpl --order 0 --boundary off --l2 0.01 --model m --quiet";
-    folder.run(train).succeeded();
-    let free = folder.run_with("tag m --constrain off", "Lee").succeeded();
+fn predictions_are_valid_unless_constraints_are_off() {
+    let dir = TestDir::new(&[("train.conll", NER_CORPUS), ("word.tpl", "word\n")]);
+    let train = "train train.conll --template word.tpl --order 0 --boundary off --l2 0.01 \
+                 --model m --quiet";
+    dir.run(train).success();
+    let free = dir.run_with_stdin("tag m --constrain off", "Lee").success();
     assert_eq!(free, "Lee\tI-PER\n\n");
-    let legal = folder.run_with("tag m", "Lee").succeeded();
+    let legal = dir.run_with_stdin("tag m", "Lee").success();
     assert!(!legal.contains("I-"), "{legal}");
 }
 
 #[test]
-fn labels_that_write_no_spans_have_no_other_scheme() {
-    let folder = words();
-    let message = folder.run_with("tag m --scheme bioes", TEXT).failed();
+fn labels_without_spans_cannot_be_converted() {
+    let dir = pos_model();
+    let message = dir.run_with_stdin("tag m --scheme bioes", TEXT).failure();
     assert!(message.starts_with("--scheme bioes: "), "{message}");
-    let raw = folder.run_with("tag m --scheme raw", TEXT).succeeded();
-    assert_eq!(raw, folder.run_with("tag m", TEXT).succeeded());
+    let raw = dir.run_with_stdin("tag m --scheme raw", TEXT).success();
+    assert_eq!(raw, dir.run_with_stdin("tag m", TEXT).success());
 }
 
 #[test]
-fn labels_come_in_the_scheme_that_is_asked_for() {
-    let folder = Folder::trained(NAMES, "--template ner --scheme bioes");
+fn labels_are_output_in_the_requested_scheme() {
+    let dir = TestDir::with_model(NER_CORPUS, "--template ner --scheme bioes");
     for (scheme, expected) in [
         ("raw", "B-PER E-PER O S-LOC O"),
         ("io", "I-PER I-PER O I-LOC O"),
@@ -365,19 +376,19 @@ fn labels_come_in_the_scheme_that_is_asked_for() {
         ("iob2", "B-PER I-PER O B-LOC O"),
         ("bioes", "B-PER E-PER O S-LOC O"),
     ] {
-        let tagged = folder.run_with(&format!("tag m --output jsonl --scheme {scheme}"), TEXT);
+        let tagged = dir.run_with_stdin(&format!("tag m --output jsonl --scheme {scheme}"), TEXT);
         let labels: Vec<&str> = expected.split(' ').collect();
         assert_eq!(tagged.json()["labels"], json!(labels), "--scheme {scheme}");
     }
 }
 
 #[test]
-fn marginals_are_those_of_the_labels_that_are_shown() {
+fn marginals_are_those_of_the_output_labels() {
     for scheme in ["raw", "iob2", "bioes"] {
-        let folder = Folder::trained(NAMES, "--template ner --scheme bioes");
-        let tagged = folder
-            .run_with(&format!("tag m --marginals --scheme {scheme}"), TEXT)
-            .succeeded();
+        let dir = TestDir::with_model(NER_CORPUS, "--template ner --scheme bioes");
+        let tagged = dir
+            .run_with_stdin(&format!("tag m --marginals --scheme {scheme}"), TEXT)
+            .success();
         for row in tagged.lines().filter(|line| !line.is_empty()) {
             let probability: f64 = row.rsplit('\t').next().unwrap().parse().unwrap();
             assert!(probability > 0.5, "--scheme {scheme}: {row}");
@@ -387,10 +398,10 @@ fn marginals_are_those_of_the_labels_that_are_shown() {
 
 #[test]
 fn marginals_sum_to_1_in_every_scheme() {
-    let folder = Folder::trained(NAMES, "--template ner --scheme bioes");
+    let dir = TestDir::with_model(NER_CORPUS, "--template ner --scheme bioes");
     for scheme in ["raw", "io", "iob1", "iob2", "bioes"] {
         let tag = format!("tag m --output jsonl --marginals --scheme {scheme}");
-        let tagged = folder.run_with(&tag, TEXT).json();
+        let tagged = dir.run_with_stdin(&tag, TEXT).json();
         for (t, token) in tagged["marginals"].as_array().unwrap().iter().enumerate() {
             let token = token.as_object().unwrap();
             let sum: f64 = token.values().map(|p| p.as_f64().unwrap()).sum();
@@ -402,13 +413,9 @@ fn marginals_sum_to_1_in_every_scheme() {
 }
 
 #[test]
-fn a_packed_file_is_tagged_as_what_its_name_says() {
-    use std::io::Write;
-
-    let folder = names();
-    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    packed.write_all(b"Ann NNP O\nleft VBD O\n").unwrap();
-    folder.write("a.conll.gz", packed.finish().unwrap());
-    let tagged = folder.run("tag m a.conll.gz").succeeded();
+fn a_gzip_file_is_tagged_in_the_format_of_its_name() {
+    let dir = ner_model();
+    dir.write("a.conll.gz", gzip("Ann NNP O\nleft VBD O\n"));
+    let tagged = dir.run("tag m a.conll.gz").success();
     assert_eq!(tagged, "Ann NNP O B-PER\nleft VBD O O\n\n");
 }

@@ -1,24 +1,20 @@
-//! `train` with every input format and option, and what `eval` and `inspect` say of the result.
-
-use std::io::Write;
+//! `train`: all input formats and options, checked with `eval` and `inspect`.
 
 use serde_json::{Value, json};
 
-use crate::support::{Folder, NAMES, WORDS, sample};
+use crate::support::{NER_CORPUS, POS_CORPUS, TestDir, gzip, sample_corpus};
 
-/// The first sentences of the sample corpus.
-fn sentences(count: usize) -> String {
-    let corpus = sample("train");
+/// Returns the first sentences of the sample corpus.
+fn first_sentences(count: usize) -> String {
+    let corpus = sample_corpus("train");
     let mut sentences: Vec<&str> = corpus.split("\n\n").collect();
     sentences.truncate(count);
     sentences.join("\n\n") + "\n"
 }
 
-/// What `inspect --json` says of the model `m` trained on [`NAMES`] with `options`.
+/// Trains on [`NER_CORPUS`] with `options` and returns the output of `inspect --json`.
 fn inspected(options: &str) -> Value {
-    Folder::trained(NAMES, &format!("--template minimal {options}"))
-        .run("inspect m --json")
-        .json()
+    TestDir::with_model(NER_CORPUS, &format!("--template minimal {options}")).inspect("")
 }
 
 fn labels(inspected: &Value) -> Vec<&str> {
@@ -26,18 +22,12 @@ fn labels(inspected: &Value) -> Vec<&str> {
     labels.keys().map(String::as_str).collect()
 }
 
-/// Every weight that `inspect --json --top 1000` shows.
-fn weights(folder: &Folder) -> Vec<f64> {
-    let inspected = folder.run("inspect m --json --top 1000").json();
+/// Returns the weights of all node attributes of the model `m`.
+fn weights(dir: &TestDir) -> Vec<f64> {
+    let inspected = dir.inspect("--top 1000");
     let labels = inspected["labels"].as_object().unwrap().values();
     let attributes = labels.flat_map(|label| label["attributes"].as_array().unwrap());
     attributes.map(|a| a["weight"].as_f64().unwrap()).collect()
-}
-
-fn gzip(text: &str) -> Vec<u8> {
-    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    packed.write_all(text.as_bytes()).unwrap();
-    packed.finish().unwrap()
 }
 
 const CONLLU: &str = "\
@@ -63,16 +53,19 @@ B-LOC\tw=Rome\tcap:1.0
 
 ";
 
-const JSONL: &str = r#"{"id": 1, "tokens": ["Ann", "left"], "pos": ["NNP", "VBD"], "labels": ["B-PER", "O"]}
-{"id": 2, "tokens": ["Rome", "fell"], "pos": ["NNP", "VBD"], "labels": ["B-LOC", "O"]}
-"#;
+const JSONL: &str = concat!(
+    r#"{"id": 1, "tokens": ["Ann", "left"], "pos": ["NNP", "VBD"], "labels": ["B-PER", "O"]}"#,
+    "\n",
+    r#"{"id": 2, "tokens": ["Rome", "fell"], "pos": ["NNP", "VBD"], "labels": ["B-LOC", "O"]}"#,
+    "\n",
+);
 
 // Input formats
 
 #[test]
-fn conll_is_learned_by_heart() {
-    let folder = Folder::trained(NAMES, "--template ner");
-    let evaluated = folder.run("eval m train.conll").succeeded();
+fn conll_training_data_is_memorized() {
+    let dir = TestDir::with_model(NER_CORPUS, "--template ner");
+    let evaluated = dir.run("eval m train.conll").success();
     assert_eq!(
         evaluated,
         "processed 19 tokens with 6 phrases; found: 6 phrases; correct: 6.\n\
@@ -83,33 +76,33 @@ fn conll_is_learned_by_heart() {
 }
 
 #[test]
-fn conllu_is_learned_by_heart() {
-    let folder = Folder::new(&[("train.conllu", CONLLU)]);
+fn conllu_training_data_is_memorized() {
+    let dir = TestDir::new(&[("train.conllu", CONLLU)]);
     let train = "train train.conllu --template pos --model m --l2 0.01 --quiet";
-    folder.run(train).succeeded();
-    let evaluated = folder.run("eval m train.conllu").succeeded();
+    dir.run(train).success();
+    let evaluated = dir.run("eval m train.conllu").success();
     assert_eq!(evaluated, "accuracy: 100.00%  (5 of 5 tokens)\n");
 }
 
 #[test]
 fn the_label_column_of_conllu_is_chosen_by_name_and_number() {
-    let folder = Folder::new(&[("train.conllu", CONLLU)]);
+    let dir = TestDir::new(&[("train.conllu", CONLLU)]);
     for (label, expected) in [("xpos", "NNS"), ("4", "NNS"), ("upos", "NOUN")] {
         let train = format!("train train.conllu --label {label} --template pos --model m --quiet");
-        folder.run(&train).succeeded();
-        let inspected = folder.run("inspect m --json").json();
+        dir.run(&train).success();
+        let inspected = dir.inspect("");
         assert_eq!(labels(&inspected)[0], expected, "--label {label}");
     }
 }
 
 #[test]
-fn crfsuite_attributes_are_learned_by_heart_without_a_template() {
-    let folder = Folder::new(&[("train.crfsuite", CRFSUITE)]);
+fn crfsuite_training_data_is_memorized_without_a_template() {
+    let dir = TestDir::new(&[("train.crfsuite", CRFSUITE)]);
     let train = "train train.crfsuite --model m --l2 0.01 --quiet";
-    folder.run(train).succeeded();
-    let evaluated = folder.run("eval m train.crfsuite --json").json();
+    dir.run(train).success();
+    let evaluated = dir.run("eval m train.crfsuite --json").json();
     assert_eq!(evaluated["f1"], 1.0);
-    let inspected = folder.run("inspect m --json").json();
+    let inspected = dir.inspect("");
     assert_eq!(inspected["template"], Value::Null);
     let attributes = &inspected["labels"]["O"]["attributes"];
     let names = attributes.as_array().unwrap().iter();
@@ -117,84 +110,87 @@ fn crfsuite_attributes_are_learned_by_heart_without_a_template() {
 }
 
 #[test]
-fn json_lines_are_learned_by_heart_with_their_own_columns() {
-    let folder = Folder::new(&[
+fn json_training_data_is_memorized_with_its_own_columns() {
+    let dir = TestDir::new(&[
         ("train.jsonl", JSONL),
         ("pos.tpl", "word\ncolumn(\"pos\")\n"),
     ]);
     let train = "train train.jsonl --template pos.tpl --model m --l2 0.01 --quiet";
-    folder.run(train).succeeded();
-    let evaluated = folder.run("eval m train.jsonl --json").json();
+    dir.run(train).success();
+    let evaluated = dir.run("eval m train.jsonl --json").json();
     assert_eq!(evaluated["f1"], 1.0);
 }
 
 #[test]
-fn a_packed_file_trains_the_same_weights() {
-    let plain = Folder::trained(NAMES, "--template ner");
-    let packed = Folder::new(&[]);
-    packed.write("train.conll.gz", gzip(NAMES));
+fn a_gzip_file_trains_the_same_weights() {
+    let plain = TestDir::with_model(NER_CORPUS, "--template ner");
+    let gzipped = TestDir::new(&[]);
+    gzipped.write("train.conll.gz", gzip(NER_CORPUS));
     let train = "train train.conll.gz --template ner --model m --l2 0.01 --quiet";
-    packed.run(train).succeeded();
-    assert_eq!(weights(&packed), weights(&plain));
+    gzipped.run(train).success();
+    assert_eq!(weights(&gzipped), weights(&plain));
 }
 
 #[test]
 fn several_files_are_one_corpus() {
-    let (first, rest) = NAMES.split_once("\n\n").unwrap();
-    let folder = Folder::new(&[("a.conll", first), ("b.conll", rest)]);
+    let (first, rest) = NER_CORPUS.split_once("\n\n").unwrap();
+    let dir = TestDir::new(&[("a.conll", first), ("b.conll", rest)]);
     let train = "train a.conll b.conll --template ner --model m --l2 0.01 --quiet";
-    folder.run(train).succeeded();
-    let inspected = folder.run("inspect m --json").json();
+    dir.run(train).success();
+    let inspected = dir.inspect("");
     assert_eq!(inspected["files"], json!(["a.conll", "b.conll"]));
     assert_eq!(inspected["sentences"], 3);
-    let whole = Folder::trained(NAMES, "--template ner");
-    assert_eq!(weights(&folder), weights(&whole));
+    let whole = TestDir::with_model(NER_CORPUS, "--template ner");
+    assert_eq!(weights(&dir), weights(&whole));
 }
 
 #[test]
 fn a_dash_is_standard_input() {
-    let folder = Folder::new(&[]);
+    let dir = TestDir::new(&[]);
     let train = "train - --template ner --model m --l2 0.01 --quiet";
-    folder.run_with(train, NAMES).succeeded();
+    dir.run_with_stdin(train, NER_CORPUS).success();
     assert_eq!(
-        weights(&folder),
-        weights(&Folder::trained(NAMES, "--template ner"))
+        weights(&dir),
+        weights(&TestDir::with_model(NER_CORPUS, "--template ner"))
     );
 }
 
 #[test]
-fn the_format_can_be_said() {
-    let folder = Folder::new(&[("train", CONLLU)]);
+fn the_format_can_be_specified() {
+    let dir = TestDir::new(&[("train", CONLLU)]);
     let train = "train train --format conllu --template pos --model m --quiet";
-    folder.run(train).succeeded();
-    let evaluated = folder.run("eval m train --format conllu --json").json();
+    dir.run(train).success();
+    let evaluated = dir.run("eval m train --format conllu --json").json();
     assert_eq!(evaluated["tokens"], 5);
 }
 
 #[test]
-fn comment_lines_are_passed_over_where_asked_for() {
-    let commented = format!("# the first file\n{NAMES}");
-    let folder = Folder::trained(&commented, "--template ner --comments");
-    let inspected = folder.run("inspect m --json").json();
+fn comment_lines_are_skipped_on_request() {
+    let commented = format!("# the first file\n{NER_CORPUS}");
+    let dir = TestDir::with_model(&commented, "--template ner --comments");
+    let inspected = dir.inspect("");
     assert_eq!(inspected["tokens"], 19);
 }
 
 #[test]
-fn document_boundaries_are_passed_over() {
-    let corpus = format!("-DOCSTART- -X- O\n\n{NAMES}");
-    let folder = Folder::trained(&corpus, "--template ner");
-    let inspected = folder.run("inspect m --json").json();
+fn document_boundaries_are_skipped() {
+    let corpus = format!("-DOCSTART- -X- O\n\n{NER_CORPUS}");
+    let dir = TestDir::with_model(&corpus, "--template ner");
+    let inspected = dir.inspect("");
     assert_eq!(inspected["tokens"], 19);
 }
 
 // Columns and labels
 
 #[test]
-fn named_columns_are_there_for_the_template() {
-    let folder = Folder::new(&[("train.conll", NAMES), ("my.tpl", "word\ntag & word[-1]\n")]);
+fn named_columns_are_available_to_the_template() {
+    let dir = TestDir::new(&[
+        ("train.conll", NER_CORPUS),
+        ("my.tpl", "word\ntag & word[-1]\n"),
+    ]);
     let train = "train train.conll --columns word,tag,ner --template my.tpl --model m --quiet";
-    folder.run(train).succeeded();
-    let inspected = folder.run("inspect m --json").json();
+    dir.run(train).success();
+    let inspected = dir.inspect("");
     assert_eq!(inspected["columns"], json!(["word", "tag", "ner"]));
 }
 
@@ -211,7 +207,7 @@ fn the_label_column_is_chosen_by_name_and_number() {
 }
 
 #[test]
-fn rare_attributes_are_left_out() {
+fn rare_attributes_are_ignored() {
     let all = inspected("")["node_attributes"].as_u64().unwrap();
     let frequent = inspected("--min-count 2")["node_attributes"]
         .as_u64()
@@ -240,12 +236,12 @@ fn each_scheme_trains_its_own_labels() {
 }
 
 #[test]
-fn predictions_come_in_the_scheme_of_the_corpus() {
+fn predictions_are_in_the_scheme_of_the_corpus() {
     for scheme in ["raw", "io", "iob1", "iob2", "bioes"] {
         let options = format!("--template ner --scheme {scheme}");
-        let folder = Folder::trained(NAMES, &options);
-        let tagged = folder.run("tag m train.conll").succeeded();
-        let expected: String = NAMES
+        let dir = TestDir::with_model(NER_CORPUS, &options);
+        let tagged = dir.run("tag m train.conll").success();
+        let expected: String = NER_CORPUS
             .lines()
             .map(|line| match line.rsplit_once(' ') {
                 Some((_, label)) => format!("{line} {label}\n"),
@@ -253,19 +249,22 @@ fn predictions_come_in_the_scheme_of_the_corpus() {
             })
             .collect();
         assert_eq!(tagged, expected + "\n", "--scheme {scheme}");
-        let evaluated = folder.run("eval m train.conll --json").json();
+        let evaluated = dir.run("eval m train.conll --json").json();
         assert_eq!(evaluated["f1"], 1.0, "--scheme {scheme}");
     }
 }
 
-// Kinds of models
+// Model structure
 
 #[test]
 fn a_model_of_order_0_has_no_transitions() {
     let inspected = inspected("--order 0");
-    for (label, of) in inspected["labels"].as_object().unwrap() {
-        let transitions = of["transitions"].as_object().unwrap().values();
-        assert!(transitions.into_iter().all(|w| w == 0.0), "{label}: {of}");
+    for (label, weights) in inspected["labels"].as_object().unwrap() {
+        let transitions = weights["transitions"].as_object().unwrap().values();
+        assert!(
+            transitions.into_iter().all(|w| w == 0.0),
+            "{label}: {weights}"
+        );
     }
     assert_eq!(inspected["options"]["order"], "0");
 }
@@ -278,7 +277,7 @@ fn a_model_of_order_1_has_transitions() {
 }
 
 #[test]
-fn boundary_weights_are_there_unless_switched_off() {
+fn boundary_weights_exist_unless_switched_off() {
     let start = |inspected: &Value| inspected["labels"]["O"]["start"].as_f64().unwrap();
     assert_ne!(start(&inspected("")), 0.0);
     assert_ne!(start(&inspected("--boundary on")), 0.0);
@@ -288,15 +287,12 @@ fn boundary_weights_are_there_unless_switched_off() {
 #[test]
 fn observed_states_have_fewer_weights() {
     let weights = |options: &str| {
-        let folder = Folder::new(&[("train.conll", NAMES)]);
-        folder
-            .run(&format!(
-                "train train.conll --template minimal --model m --log log.jsonl --quiet {options}"
-            ))
-            .succeeded();
-        folder.json_lines("log.jsonl")[0]["weights"]
-            .as_u64()
-            .unwrap()
+        let dir = TestDir::new(&[("train.conll", NER_CORPUS)]);
+        dir.run(&format!(
+            "train train.conll --template minimal --model m --log log.jsonl --quiet {options}"
+        ))
+        .success();
+        dir.json_lines("log.jsonl")[0]["weights"].as_u64().unwrap()
     };
     let [all, default, observed] = ["--states all", "", "--states observed"].map(weights);
     assert_eq!(default, all);
@@ -306,9 +302,9 @@ fn observed_states_have_fewer_weights() {
 #[test]
 fn l1_leaves_fewer_weights() {
     let [dense, sparse] = ["", "--l1 0.5"].map(|options| {
-        let folder = Folder::trained(NAMES, &format!("--template ner {options}"));
-        assert_eq!(folder.run("eval m train.conll --json").json()["tokens"], 19);
-        let inspected = folder.run("inspect m --json").json();
+        let dir = TestDir::with_model(NER_CORPUS, &format!("--template ner {options}"));
+        assert_eq!(dir.run("eval m train.conll --json").json()["tokens"], 19);
+        let inspected = dir.inspect("");
         inspected["weights"].as_u64().unwrap()
     });
     assert!(0 < sparse && 4 * sparse < dense, "{sparse} of {dense}");
@@ -316,12 +312,12 @@ fn l1_leaves_fewer_weights() {
 
 #[test]
 fn double_precision_makes_a_larger_model_with_the_same_weights() {
-    let single = Folder::trained(NAMES, "--template ner --precision f32");
-    let double = Folder::trained(NAMES, "--template ner --precision f64");
+    let single = TestDir::with_model(NER_CORPUS, "--template ner --precision f32");
+    let double = TestDir::with_model(NER_CORPUS, "--template ner --precision f64");
     assert!(double.bytes("m").len() > single.bytes("m").len());
-    // The two may order equal weights differently.
-    let sorted = |folder| {
-        let mut weights = weights(folder);
+    // The order of equal weights may differ.
+    let sorted = |dir| {
+        let mut weights = weights(dir);
         weights.sort_by(f64::total_cmp);
         weights
     };
@@ -333,24 +329,27 @@ fn double_precision_makes_a_larger_model_with_the_same_weights() {
 }
 
 #[test]
-fn training_ends_after_the_iterations_that_were_allowed() {
-    let folder = Folder::trained(NAMES, "--template ner --max-iterations 3 --log log.jsonl");
-    let log = folder.json_lines("log.jsonl");
+fn training_stops_after_the_maximum_number_of_iterations() {
+    let dir = TestDir::with_model(
+        NER_CORPUS,
+        "--template ner --max-iterations 3 --log log.jsonl",
+    );
+    let log = dir.json_lines("log.jsonl");
     let end = log.last().unwrap();
     assert_eq!(end["stop_reason"], "max_iterations");
     assert_eq!(end["iterations"], 3);
 }
 
 #[test]
-fn training_ends_when_patience_does_and_keeps_the_best_model() {
-    let folder = Folder::new(&[
-        ("train.conll", &sentences(60)),
-        ("dev.conll", &sample("dev")),
+fn training_stops_when_patience_runs_out_and_keeps_the_best_model() {
+    let dir = TestDir::new(&[
+        ("train.conll", &first_sentences(60)),
+        ("dev.conll", &sample_corpus("dev")),
     ]);
     let train = "train train.conll --dev dev.conll --template ner --l2 0.01 --patience 2 \
                  --model m --log log.jsonl --quiet";
-    folder.run(train).succeeded();
-    let log = folder.json_lines("log.jsonl");
+    dir.run(train).success();
+    let log = dir.json_lines("log.jsonl");
     let end = log.last().unwrap();
     assert_eq!(end["stop_reason"], "patience");
     let best = end["best_iteration"].as_u64().unwrap();
@@ -359,7 +358,7 @@ fn training_ends_when_patience_does_and_keeps_the_best_model() {
         .iter()
         .find(|line| line["event"] == "iteration" && line["iteration"] == best)
         .unwrap();
-    let evaluated = folder.run("eval m dev.conll --json").json();
+    let evaluated = dir.run("eval m dev.conll --json").json();
     let [logged, evaluated] = [&of_best["dev_f1"], &evaluated["f1"]].map(|v| v.as_f64().unwrap());
     assert!((logged - evaluated).abs() < 1e-9, "{logged}, {evaluated}");
 }
@@ -367,7 +366,7 @@ fn training_ends_when_patience_does_and_keeps_the_best_model() {
 // Templates
 
 #[test]
-fn every_template_that_comes_with_dropchain_trains() {
+fn every_built_in_template_trains() {
     for name in [
         "minimal",
         "pos",
@@ -377,9 +376,9 @@ fn every_template_that_comes_with_dropchain_trains() {
         "pos-sancl",
         "chunk",
     ] {
-        let folder = Folder::trained(NAMES, &format!("--template {name}"));
+        let dir = TestDir::with_model(NER_CORPUS, &format!("--template {name}"));
         assert_eq!(
-            folder.run("eval m train.conll --json").json()["accuracy"],
+            dir.run("eval m train.conll --json").json()["accuracy"],
             1.0,
             "{name}"
         );
@@ -387,41 +386,38 @@ fn every_template_that_comes_with_dropchain_trains() {
 }
 
 #[test]
-fn a_file_goes_before_a_template_of_the_same_name() {
-    let folder = Folder::new(&[("train.conll", NAMES), ("ner", "word\n")]);
-    folder
-        .run("train train.conll --template ner --model m --quiet")
-        .succeeded();
-    let inspected = folder.run("inspect m --json").json();
+fn a_file_takes_precedence_over_a_built_in_template() {
+    let dir = TestDir::new(&[("train.conll", NER_CORPUS), ("ner", "word\n")]);
+    dir.run("train train.conll --template ner --model m --quiet")
+        .success();
+    let inspected = dir.inspect("");
     assert_eq!(inspected["template"], "word\n");
 }
 
 #[test]
-fn a_folder_does_not_go_before_a_template_of_the_same_name() {
-    let folder = Folder::new(&[("train.conll", WORDS)]);
-    std::fs::create_dir(folder.path("minimal")).unwrap();
-    folder
-        .run("train train.conll --template minimal --model m --quiet")
-        .succeeded();
+fn a_directory_does_not_take_precedence_over_a_built_in_template() {
+    let dir = TestDir::new(&[("train.conll", POS_CORPUS)]);
+    std::fs::create_dir(dir.path("minimal")).unwrap();
+    dir.run("train train.conll --template minimal --model m --quiet")
+        .success();
 }
 
 #[test]
-fn template_files_of_crfpp_are_read_as_they_are() {
+fn crfpp_templates_are_read_unchanged() {
     let template = "# Unigram\nU00:%x[-1,0]\nU01:%x[0,0]\nU02:%x[0,0]/%x[0,1]\n\n# Bigram\nB\n";
-    let folder = Folder::new(&[("train.conll", NAMES), ("template", template)]);
-    folder
-        .run("train train.conll --template template --model m --l2 0.01 --quiet")
-        .succeeded();
-    let inspected = folder.run("inspect m --json --top 1000").json();
+    let dir = TestDir::new(&[("train.conll", NER_CORPUS), ("template", template)]);
+    dir.run("train train.conll --template template --model m --l2 0.01 --quiet")
+        .success();
+    let inspected = dir.inspect("--top 1000");
     let attributes = inspected["labels"]["B-LOC"]["attributes"]
         .as_array()
         .unwrap();
     assert!(attributes.iter().any(|a| a["attribute"] == "U02:Rome/NNP"));
-    assert_eq!(folder.run("eval m train.conll --json").json()["f1"], 1.0);
+    assert_eq!(dir.run("eval m train.conll --json").json()["f1"], 1.0);
 }
 
 #[test]
-fn template_files_of_wapiti_are_read_as_they_are() {
+fn wapiti_templates_are_read_unchanged() {
     let template = "\
 # words
 u:w-1=%x[-1,0]
@@ -430,33 +426,32 @@ u:suffix=%m[0,0,\".?.?$\"]
 u:upper=%t[0,0,\"^\\u\"]
 b
 ";
-    let folder = Folder::new(&[("train.conll", NAMES), ("wapiti.pat", template)]);
-    folder
-        .run("train train.conll --template wapiti.pat --model m --l2 0.01 --quiet")
-        .succeeded();
-    let inspected = folder.run("inspect m --json").json();
+    let dir = TestDir::new(&[("train.conll", NER_CORPUS), ("wapiti.pat", template)]);
+    dir.run("train train.conll --template wapiti.pat --model m --l2 0.01 --quiet")
+        .success();
+    let inspected = dir.inspect("");
     assert!(inspected["edge_attributes"].as_u64().unwrap() > 0);
-    assert_eq!(folder.run("eval m train.conll --json").json()["f1"], 1.0);
+    assert_eq!(dir.run("eval m train.conll --json").json()["f1"], 1.0);
 }
 
 #[test]
-fn edge_attributes_are_shown_with_both_labels() {
-    let folder = Folder::trained(NAMES, "--template ner-finkel-edges");
-    let inspected = folder.run("inspect m --json").json();
+fn edge_attributes_are_printed_with_both_labels() {
+    let dir = TestDir::with_model(NER_CORPUS, "--template ner-finkel-edges");
+    let inspected = dir.inspect("");
     let edge = &inspected["edges"][0];
     for key in ["from", "to", "attribute", "weight"] {
         assert!(!edge[key].is_null(), "{key} in {edge}");
     }
-    let text = folder.run("inspect m").succeeded();
+    let text = dir.run("inspect m").success();
     assert!(text.contains("\nstrongest edge attributes\n"), "{text}");
 }
 
 #[test]
-fn words_without_spans_are_scored_by_accuracy_during_training() {
-    let folder = Folder::new(&[("train.conll", WORDS)]);
+fn labels_without_spans_are_scored_by_accuracy_during_training() {
+    let dir = TestDir::new(&[("train.conll", POS_CORPUS)]);
     let train = "train train.conll --dev train.conll --template pos --model m --log log.jsonl";
-    let notices = folder.run(train).stderr;
+    let notices = dir.run(train).stderr;
     assert!(notices.contains("dev accuracy "), "{notices}");
-    let log = folder.json_lines("log.jsonl");
+    let log = dir.json_lines("log.jsonl");
     assert!(log[1]["dev_accuracy"].is_f64() && log[1].get("dev_f1").is_none());
 }

@@ -2,37 +2,27 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::Value;
-
-use crate::support::{Folder, sample};
+use crate::support::{TestDir, keys};
 
 const SAMPLE: &str = "tune train.conll --columns word,upos,ner --template minimal --model m \
                       --patience 5 --first-rung 4";
 
-fn folder() -> Folder {
-    Folder::new(&[
-        ("train.conll", &sample("train")),
-        ("dev.conll", &sample("dev")),
-    ])
-}
-
-fn keys(object: &Value) -> BTreeSet<&str> {
-    let object = object.as_object().unwrap();
-    object.keys().map(String::as_str).collect()
-}
-
 #[test]
 fn the_table_has_the_best_configuration_first_and_the_model_its_score() {
-    let folder = folder();
+    let dir = TestDir::with_sample_corpus();
     let line = format!("{SAMPLE} --dev dev.conll --dropout 0,0.3 --l2 0.1,1 --precision f64");
-    let output = folder.run(&line);
-    assert!(output.stderr.contains("4 for 4 iterations, 2 to the end"));
-    let table = output.succeeded();
+    let output = dir.run(&line);
+    assert!(
+        output
+            .stderr
+            .contains("4 for 4 iterations, 2 until convergence")
+    );
+    let table = output.success();
     let lines: Vec<Vec<&str>> = table
         .lines()
         .map(|l| l.split_whitespace().collect())
         .collect();
-    let heading = "template dropout edges L2 dev F1 at iteration of ended by";
+    let heading = "template dropout edge dropout L2 dev F1 best at iterations stopped by";
     assert_eq!(lines[0].join(" "), heading);
     let score = |line: &Vec<&str>| line[4].parse::<f64>().unwrap();
     assert_eq!(lines.len(), 7);
@@ -45,7 +35,7 @@ fn the_table_has_the_best_configuration_first_and_the_model_its_score() {
             .join(" ")
             .starts_with(&format!("best: --dropout {}", best[1]))
     );
-    let eval = folder.run("eval m dev.conll --json").json();
+    let eval = dir.run("eval m dev.conll --json").json();
     assert_eq!(
         format!("{:.2}", 100.0 * eval["f1"].as_f64().unwrap()),
         best[4]
@@ -53,10 +43,10 @@ fn the_table_has_the_best_configuration_first_and_the_model_its_score() {
 }
 
 #[test]
-fn json_and_log_tell_the_same_of_every_configuration() {
-    let folder = folder();
+fn json_and_log_agree_on_every_configuration() {
+    let dir = TestDir::with_sample_corpus();
     let line = format!("{SAMPLE} --dev dev.conll --dropout 0.3 --l2 0.03,0.1,0.3,1 --json --log l");
-    let output = folder.run(&line).json();
+    let output = dir.run(&line).json();
     let configurations = output["configurations"].as_array().unwrap();
     assert_eq!(configurations.len(), 4);
     let fields = BTreeSet::from([
@@ -77,7 +67,7 @@ fn json_and_log_tell_the_same_of_every_configuration() {
     for configuration in configurations {
         assert_eq!(keys(configuration), fields);
     }
-    let log = folder.json_lines("l");
+    let log = dir.json_lines("l");
     let events: Vec<&str> = log.iter().map(|l| l["event"].as_str().unwrap()).collect();
     assert_eq!((events[0], events[events.len() - 1]), ("start", "end"));
     assert_eq!(events.len(), 2 + 4 + 2);
@@ -87,15 +77,15 @@ fn json_and_log_tell_the_same_of_every_configuration() {
     assert_eq!(end["options"], output["options"]);
     let last = log.iter().rfind(|l| l["number"] == best["number"]);
     assert_eq!(last.unwrap()["dev_f1"], best["dev_f1"]);
-    assert_eq!(folder.names(), ["dev.conll", "l", "m", "train.conll"]);
+    assert_eq!(dir.names(), ["dev.conll", "l", "m", "train.conll"]);
 }
 
 #[test]
-fn folds_need_no_development_file_and_tell_their_scores() {
-    let folder = folder();
+fn folds_need_no_development_file_and_report_their_scores() {
+    let dir = TestDir::with_sample_corpus();
     let line =
         format!("{SAMPLE} --folds 3 --random 4 --dropout 0,0.1:0.6 --l2 0.01:1 --json --seed 5");
-    let output = folder.run(&line).json();
+    let output = dir.run(&line).json();
     let configurations = output["configurations"].as_array().unwrap();
     assert_eq!(configurations.len(), 4);
     for configuration in configurations {
@@ -109,12 +99,12 @@ fn folds_need_no_development_file_and_tell_their_scores() {
         output["iterations_on_all_data"],
         configurations[0]["best_iteration"]
     );
-    folder.run("tag m dev.conll").succeeded();
+    dir.run("tag m dev.conll").success();
 }
 
 #[test]
 fn results_are_the_same_for_any_number_of_threads_and_any_memory() {
-    let folder = folder();
+    let dir = TestDir::with_sample_corpus();
     for judge in ["--dev dev.conll", "--folds 2"] {
         let mut first = None;
         for spread in [
@@ -123,8 +113,8 @@ fn results_are_the_same_for_any_number_of_threads_and_any_memory() {
             "--threads 4 --memory 40M",
         ] {
             let line = format!("{SAMPLE} {judge} --random 4 --l2 0.01:1 --quiet {spread}");
-            let table = folder.run(&line).succeeded();
-            let found = (table, folder.bytes("m"));
+            let table = dir.run(&line).success();
+            let found = (table, dir.bytes("m"));
             let first = first.get_or_insert_with(|| found.clone());
             assert_eq!(found.0, first.0, "{judge} {spread}");
             assert!(found.1 == first.1, "{judge} {spread}");
@@ -133,37 +123,37 @@ fn results_are_the_same_for_any_number_of_threads_and_any_memory() {
 }
 
 #[test]
-fn templates_are_compared_and_unlabeled_text_may_be_weighted() {
-    let folder = folder();
-    folder.write("more.txt", "Ada Lovelace lived in London.\n");
-    folder.write("words.tpl", "word\nword[-1]\n");
+fn templates_are_compared_and_unlabeled_text_can_be_weighted() {
+    let dir = TestDir::with_sample_corpus();
+    dir.write("more.txt", "Ada Lovelace lived in London.\n");
+    dir.write("words.tpl", "word\nword[-1]\n");
     let line = format!(
         "{SAMPLE} --template words.tpl --dev dev.conll --dropout 0,0.3 --l2 0.3 --json \
          --unlabeled more.txt --unlabeled-weight 0.1,1"
     );
-    let output = folder.run(&line).json();
+    let output = dir.run(&line).json();
     let configurations = output["configurations"].as_array().unwrap();
     let templates: BTreeSet<&str> = configurations
         .iter()
         .map(|c| c["template"].as_str().unwrap())
         .collect();
     assert_eq!(templates, BTreeSet::from(["minimal", "words"]));
-    // Without noise, the weight is no choice.
+    // Without noise, the weight of unlabeled text is irrelevant.
     assert_eq!(configurations.len(), 6);
 }
 
 #[test]
-fn ready_made_attributes_need_no_template() {
+fn pre_extracted_attributes_need_no_template() {
     let corpus = "B-X\ta\tb\nO\tc\n\nO\tc\n\nB-X\ta\nO\td\n\nO\tb\nB-X\ta\n\n";
-    let folder = Folder::new(&[("t.crfsuite", corpus), ("d.crfsuite", corpus)]);
+    let dir = TestDir::new(&[("t.crfsuite", corpus), ("d.crfsuite", corpus)]);
     let line = "tune t.crfsuite --dev d.crfsuite --model m --dropout 0 --l2 0.1,1";
-    let table = folder.run(line).succeeded();
+    let table = dir.run(line).success();
     assert!(table.contains("100.00"), "{table}");
 }
 
 #[test]
-fn faults_are_found_before_any_work() {
-    let folder = Folder::new(&[]);
+fn invalid_options_are_rejected_before_any_work() {
+    let dir = TestDir::new(&[]);
     for (options, expected) in [
         ("--dropout 0.3,1", "dropout 1; expected a rate from 0 up to"),
         (
@@ -184,31 +174,31 @@ fn faults_are_found_before_any_work() {
         ),
         (
             "--template nonsense",
-            "--template nonsense: there is no such file",
+            "--template nonsense: no such file or built-in template",
         ),
         ("--template minimal", "--template minimal is given twice"),
-        ("--log m", "--log m: that is where the model goes"),
+        ("--log m", "--log m: this is the model file"),
         ("--log nowhere/l", "nowhere/l: "),
         (
             "--dropout 0 --gradient local",
-            "--gradient local: there is no noise",
+            "--gradient local: requires noise",
         ),
-        ("--samples 3", "--samples 3: nothing is sampled"),
+        ("--samples 3", "--samples 3: requires sampling"),
         (
             "--dropout 0 --unlabeled x.txt",
-            "--unlabeled: only noise learns",
+            "--unlabeled: requires noise",
         ),
     ] {
-        // The corpora do not exist, so whoever reads them complains of something else.
+        // The corpora do not exist: reading them would be a different error.
         let line = format!("{SAMPLE} --dev dev.conll {options}");
         let line = match options.starts_with("--first-rung") {
             true => line.replace("--first-rung 4", ""),
             false => line,
         };
-        let message = folder.run(&line).failed();
+        let message = dir.run(&line).failure();
         assert!(message.starts_with(expected), "{options}: {message}");
     }
-    let message = folder.run(&format!("{SAMPLE} --folds 1")).failed();
+    let message = dir.run(&format!("{SAMPLE} --folds 1")).failure();
     assert!(
         message.starts_with("--folds 1; expected 2 or more"),
         "{message}"
@@ -216,8 +206,8 @@ fn faults_are_found_before_any_work() {
 }
 
 #[test]
-fn arguments_that_cannot_be_read_are_bad_usage() {
-    let folder = folder();
+fn unparsable_arguments_are_bad_usage() {
+    let dir = TestDir::with_sample_corpus();
     for (options, expected) in [
         ("", "--dev"),
         ("--dev dev.conll --folds 3", "cannot be used with"),
@@ -227,24 +217,24 @@ fn arguments_that_cannot_be_read_are_bad_usage() {
         ("--dev dev.conll --dropout much", "'much' is no number"),
         (
             "--dev dev.conll --halving some",
-            "expected on, off, or a whole number from 2",
+            "expected on, off, or an integer of at least 2",
         ),
         (
             "--dev dev.conll --memory lots",
             "expected a size such as 4G",
         ),
     ] {
-        let output = folder.run(&format!("{SAMPLE} {options}"));
+        let output = dir.run(&format!("{SAMPLE} {options}"));
         assert_eq!(output.status.code(), Some(2), "{output:#?}");
         assert!(output.stderr.contains(expected), "{output:#?}");
     }
 }
 
 #[test]
-fn what_depends_on_the_data_is_told_and_leaves_files_alone() {
-    let folder = folder();
-    folder.write("m", "old");
-    folder.write("l", "old");
+fn errors_found_in_the_data_leave_files_alone() {
+    let dir = TestDir::with_sample_corpus();
+    dir.write("m", "old");
+    dir.write("l", "old");
     for (options, expected) in [
         (
             "--folds 1000",
@@ -264,13 +254,10 @@ fn what_depends_on_the_data_is_told_and_leaves_files_alone() {
         ),
         ("--dev nowhere.conll", "nowhere.conll: "),
     ] {
-        let message = folder
+        let message = dir
             .run(&format!("{SAMPLE} --log l --quiet {options}"))
-            .failed();
+            .failure();
         assert!(message.starts_with(expected), "{options}: {message}");
-        assert_eq!(
-            (folder.text("m"), folder.text("l")),
-            ("old".into(), "old".into())
-        );
+        assert_eq!((dir.text("m"), dir.text("l")), ("old".into(), "old".into()));
     }
 }

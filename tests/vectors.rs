@@ -1,6 +1,6 @@
-//! Word vectors from a file to the labels of words that training never saw.
+//! Word vectors in templates.
 
-use crate::support::Folder;
+use crate::support::TestDir;
 
 const TRAIN: &str = "Ann B-PER\nsaw O\nRome B-LOC\n\nLee B-PER\nleft O\nYork B-LOC\n\n";
 const VECTORS: &str = "\
@@ -17,8 +17,8 @@ met -1 -0.9
 ";
 const TEMPLATE: &str = "bias\nvector(\"v.txt\")\n";
 
-fn folder(vectors: &str, template: &str) -> Folder {
-    Folder::new(&[
+fn dir(vectors: &str, template: &str) -> TestDir {
+    TestDir::new(&[
         ("train.conll", TRAIN),
         ("v.txt", vectors),
         ("my.tpl", template),
@@ -28,35 +28,35 @@ fn folder(vectors: &str, template: &str) -> Folder {
 const LINE: &str = "train train.conll --template my.tpl --model m --l2 0.01 --quiet";
 
 #[test]
-fn words_that_training_lacks_are_known_by_their_vectors() {
-    let folder = folder(VECTORS, TEMPLATE);
-    folder.run(LINE).succeeded();
-    std::fs::remove_file(folder.path("v.txt")).unwrap();
-    let tagged = folder.run_with("tag m --format conll", "Bob\nmet\nOslo\n");
-    assert_eq!(tagged.succeeded(), "Bob B-PER\nmet O\nOslo B-LOC\n\n");
+fn unseen_words_are_labeled_by_their_vectors() {
+    let dir = dir(VECTORS, TEMPLATE);
+    dir.run(LINE).success();
+    std::fs::remove_file(dir.path("v.txt")).unwrap();
+    let tagged = dir.run_with_stdin("tag m --format conll", "Bob\nmet\nOslo\n");
+    assert_eq!(tagged.success(), "Bob B-PER\nmet O\nOslo B-LOC\n\n");
 }
 
 #[test]
-fn the_model_carries_only_the_words_that_count() {
+fn the_model_stores_only_the_requested_words() {
     let sizes = ["vector(\"v.txt\")\n", "vector(\"v.txt\", first(2))\n"].map(|template| {
-        let folder = folder(VECTORS, template);
-        folder.run(LINE).succeeded();
-        let model = folder.bytes("m");
+        let dir = dir(VECTORS, template);
+        dir.run(LINE).success();
+        let model = dir.bytes("m");
         model.windows(4).filter(|bytes| bytes == b"Oslo").count()
     });
     assert_eq!(sizes, [1, 0]);
 }
 
 #[test]
-fn faults_of_the_file_name_their_line() {
+fn errors_in_the_file_name_their_line() {
     let ragged = VECTORS.replace("Rome 0 1", "Rome 0");
     assert_eq!(
-        folder(&ragged, TEMPLATE).run(LINE).failed(),
+        dir(&ragged, TEMPLATE).run(LINE).failure(),
         "v.txt:5: found 1 numbers; expected 2, as before ('Rome 0')"
     );
     let not_a_number = VECTORS.replace("Rome 0 1", "Rome 0 nan");
     assert_eq!(
-        folder(&not_a_number, TEMPLATE).run(LINE).failed(),
+        dir(&not_a_number, TEMPLATE).run(LINE).failure(),
         "v.txt:5: found 'nan'; expected a number of at most 1e15"
     );
 }

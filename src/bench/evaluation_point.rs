@@ -106,8 +106,8 @@ impl FromStr for EvaluationPoint {
         };
         point.ok_or_else(|| {
             Error::parameter(format!(
-                "weights '{name}'; expected zero, random, random=SCALE with a scale above 0, trained, or \
-                 trained=N with an integer N above 0"
+                "weights '{name}'; expected zero, random, random=SCALE with a scale above 0, \
+                 trained, or trained=N with an integer N above 0"
             ))
         })
     }

@@ -117,7 +117,7 @@ impl Switch {
 pub struct ThreadArguments {
     /// Number of threads [default: one per processor]
     ///
-    /// Results do not depend on it.
+    /// The results are the same for any number of threads.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub threads: Option<u16>,
 }

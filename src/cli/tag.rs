@@ -30,7 +30,7 @@ Examples:
   dropchain tag pos.model en-test.conllu --output conllu > tagged.conllu
   dropchain tag ner.model news.txt --output jsonl --marginals --nbest 3 | jq .
 
-OutputFormat is in input order and streams: each sentence is written as soon as it is tagged. Labels are
+Output is in input order and streams: each sentence is written as soon as it is tagged. Labels are
 in the scheme of the training corpus.")]
 pub struct TagCommand {
     /// Model file
@@ -42,7 +42,7 @@ pub struct TagCommand {
     /// otherwise text]
     #[arg(long, value_enum)]
     format: Option<FormatName>,
-    /// OutputFormat format [default: the input format, or conll for raw text]
+    /// Output format [default: the input format, or conll for raw text]
     #[arg(long, value_enum)]
     output: Option<OutputName>,
     /// Column names of CoNLL input [default: those of the training corpus]
@@ -51,17 +51,17 @@ pub struct TagCommand {
     /// Treat lines of CoNLL input that start with `#` as comments, not tokens
     #[arg(long)]
     comments: bool,
-    /// OutputFormat the probability of each label at each token
+    /// Output the probability of each label at each token
     #[arg(long)]
     marginals: bool,
-    /// OutputFormat the N best label sequences, with scores and probabilities
+    /// Output the N best label sequences, with scores and probabilities
     #[arg(long, value_name = "N", default_value_t = 1,
           value_parser = clap::value_parser!(u32).range(1..=100_000))]
     nbest: u32,
     /// Predict only label sequences that are valid in the label scheme
     #[arg(long, value_enum, default_value = "on")]
     constrain: Switch,
-    /// OutputFormat labels in this scheme; `raw` keeps those of the model
+    /// Output labels in this scheme; `raw` keeps those of the model
     #[arg(long, value_enum)]
     scheme: Option<SchemeName>,
     #[command(flatten)]

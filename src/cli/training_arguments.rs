@@ -276,13 +276,13 @@ impl NoiseArguments {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum NoiseName {
-    /// Features are dropped: deterministic second-order approximation
+    /// Dropout, by a deterministic second-order approximation
     Dropout,
-    /// Features are multiplied by Gaussian noise: same approximation
+    /// Multiplicative Gaussian noise, by the same approximation
     Gaussian,
-    /// Gaussian noise is added to every feature, active or not: same approximation
+    /// Additive Gaussian noise on all features, active or not, by the same approximation
     Additive,
-    /// Features are actually dropped, at random: slow, for comparison
+    /// Dropout by random sampling: slower, for comparison
     MonteCarlo,
 }
 

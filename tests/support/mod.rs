@@ -1,5 +1,6 @@
-//! A temporary folder with the program running in it.
+//! Runs the program in a temporary directory.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::io::{Read, Write};
@@ -8,14 +9,19 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// How long a run may take before it counts as hung.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// After this long, a run counts as hung.
+const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Names: word, part of speech, label in the IOB2 scheme.
-pub const NAMES: &str = "\
+/// How often to check whether a run has ended.
+const POLL_INTERVAL: Duration = Duration::from_millis(2);
+
+/// Named entities: word, part of speech, label in the IOB2 scheme.
+pub const NER_CORPUS: &str = "\
 Ann NNP B-PER
 Lee NNP I-PER
 left VBD O
@@ -39,8 +45,8 @@ York NNP I-LOC
 . . O
 ";
 
-/// The same with labels of no scheme: the parts of speech are the last column.
-pub const WORDS: &str = "\
+/// Parts of speech: labels that encode no spans.
+pub const POS_CORPUS: &str = "\
 Ann NNP
 Lee NNP
 left VBD
@@ -62,10 +68,10 @@ Rome NNP
 . .
 ";
 
-/// A folder that goes away with its owner.
-pub struct Folder(TempDir);
+/// A temporary directory to run the program in.
+pub struct TestDir(TempDir);
 
-/// What a run gave.
+/// The result of a run.
 #[derive(Debug)]
 pub struct Output {
     pub status: ExitStatus,
@@ -74,23 +80,34 @@ pub struct Output {
     line: String,
 }
 
-impl Folder {
-    /// A folder with files.
+impl TestDir {
+    /// Creates a directory with files, given by name and contents.
     pub fn new(files: &[(&str, &str)]) -> Self {
-        let folder = Self(TempDir::new().unwrap());
+        let dir = Self(TempDir::new().unwrap());
         for (name, contents) in files {
-            folder.write(name, contents);
+            dir.write(name, contents);
         }
-        folder
+        dir
     }
 
-    /// A folder with the file `train.conll` and the model `m` trained on it until it knows it by
-    /// heart, with `options`.
-    pub fn trained(corpus: &str, options: &str) -> Self {
-        let folder = Self::new(&[("train.conll", corpus)]);
-        let line = format!("train train.conll --model m --quiet --l2 0.01 {options}");
-        folder.run(&line).succeeded();
-        folder
+    /// Creates a directory with the file `train.conll` and the model `m` trained on it with
+    /// `options`, with so little L2 that the model reproduces its training data.
+    pub fn with_model(corpus: &str, options: &str) -> Self {
+        let dir = Self::new(&[("train.conll", corpus)]);
+        dir.run(&format!(
+            "train train.conll --model m --quiet --l2 0.01 {options}"
+        ))
+        .success();
+        dir
+    }
+
+    /// Creates a directory with the training and development parts of the sample corpus:
+    /// `train.conll` and `dev.conll`.
+    pub fn with_sample_corpus() -> Self {
+        Self::new(&[
+            ("train.conll", &sample_corpus("train")),
+            ("dev.conll", &sample_corpus("dev")),
+        ])
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
@@ -109,12 +126,12 @@ impl Folder {
         String::from_utf8(self.bytes(name)).unwrap()
     }
 
-    /// The lines of a file of JSON lines.
+    /// Parses a file of JSON lines.
     pub fn json_lines(&self, name: &str) -> Vec<Value> {
-        json_lines(&self.text(name))
+        parse_json_lines(&self.text(name))
     }
 
-    /// Names of all files, sorted.
+    /// Returns the names of all files, sorted.
     pub fn names(&self) -> Vec<String> {
         let entries = fs::read_dir(self.0.path()).unwrap();
         let name = |entry: std::io::Result<fs::DirEntry>| entry.unwrap().file_name();
@@ -125,7 +142,7 @@ impl Folder {
         names
     }
 
-    /// The program with the arguments in `line`, which blanks separate.
+    /// Returns the program with the arguments in `line`, separated by white space.
     pub fn command(&self, line: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_dropchain"));
         command
@@ -137,34 +154,39 @@ impl Folder {
         command
     }
 
-    /// Runs the program without input.
+    /// Runs the program with empty standard input.
     pub fn run(&self, line: &str) -> Output {
-        self.run_with(line, "")
+        self.run_with_stdin(line, "")
     }
 
-    /// Runs the program with standard input.
-    pub fn run_with(&self, line: &str, stdin: impl AsRef<[u8]>) -> Output {
+    /// Runs the program with the given standard input.
+    pub fn run_with_stdin(&self, line: &str, stdin: impl AsRef<[u8]>) -> Output {
         let mut child = self.command(line).spawn().unwrap();
         let mut pipe = child.stdin.take().unwrap();
         let bytes = stdin.as_ref().to_vec();
-        // The program may end without having read it all.
+        // Writing fails if the program ends before it has read all of its input.
         let writer = thread::spawn(move || drop(pipe.write_all(&bytes)));
         let output = finish(child, line);
         writer.join().unwrap();
         output
     }
+
+    /// Runs `inspect --json` on the model `m` with further `options`.
+    pub fn inspect(&self, options: &str) -> Value {
+        self.run(&format!("inspect m --json {options}")).json()
+    }
 }
 
 impl Output {
-    /// What it printed; it must have succeeded.
-    pub fn succeeded(self) -> String {
+    /// Asserts that the run succeeded, and returns its standard output.
+    pub fn success(self) -> String {
         assert_eq!(self.status.code(), Some(0), "{self:#?}");
         self.stdout
     }
 
-    /// What it complained of, without its own name; it must have failed with exit code 1 and one
-    /// complaint, and a complaint is no panic.
-    pub fn failed(self) -> String {
+    /// Asserts that the run failed with exit code 1 and one error message rather than a panic, and
+    /// returns the message without the name of the program.
+    pub fn failure(self) -> String {
         assert_eq!(self.status.code(), Some(1), "{self:#?}");
         assert!(!self.stderr.contains("panicked"), "{self:#?}");
         let message = self.stderr.strip_prefix("dropchain: ");
@@ -172,30 +194,44 @@ impl Output {
         message.trim_end().to_owned()
     }
 
-    /// The JSON value that it printed.
+    /// Asserts that the run succeeded, and parses its standard output as JSON.
     pub fn json(self) -> Value {
         let line = self.line.clone();
-        let text = self.succeeded();
+        let text = self.success();
         serde_json::from_str(&text).unwrap_or_else(|e| panic!("{line}: {e} in {text}"))
     }
 
-    /// The lines of JSON that it printed.
+    /// Asserts that the run succeeded, and parses its standard output as JSON lines.
     pub fn json_lines(self) -> Vec<Value> {
-        json_lines(&self.succeeded())
+        parse_json_lines(&self.success())
     }
 }
 
-fn json_lines(text: &str) -> Vec<Value> {
+fn parse_json_lines(text: &str) -> Vec<Value> {
     let line = |line: &str| serde_json::from_str(line).unwrap_or_else(|e| panic!("{e}: {line}"));
     text.lines().map(line).collect()
 }
 
-/// Waits for a run, reading what it prints; one that hangs is killed and fails the test.
+/// Returns the keys of a JSON object.
+pub fn keys(object: &Value) -> BTreeSet<&str> {
+    let object = object.as_object().unwrap();
+    object.keys().map(String::as_str).collect()
+}
+
+pub fn gzip(text: &str) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(text.as_bytes()).unwrap();
+    encoder.finish().unwrap()
+}
+
+/// Waits for a run to end while reading its output. A run that hangs is killed and fails the test.
 pub fn finish(mut child: Child, line: &str) -> Output {
-    let stdout = child.stdout.take().map(read_all);
-    let stderr = child.stderr.take().map(read_all);
+    let stdout = child.stdout.take().map(spawn_reader);
+    let stderr = child.stderr.take().map(spawn_reader);
     let status = wait(&mut child, line);
-    let text = |reader: Option<JoinHandle<String>>| reader.map_or(String::new(), joined);
+    let text = |reader: Option<JoinHandle<String>>| {
+        reader.map_or(String::new(), |reader| reader.join().unwrap())
+    };
     Output {
         status,
         stdout: text(stdout),
@@ -204,23 +240,23 @@ pub fn finish(mut child: Child, line: &str) -> Output {
     }
 }
 
-/// Waits for a run to end; one that hangs is killed and fails the test.
+/// Waits for a run to end. A run that hangs is killed and fails the test.
 pub fn wait(child: &mut Child, line: &str) -> ExitStatus {
     let started = Instant::now();
     loop {
         if let Some(status) = child.try_wait().unwrap() {
             return status;
         }
-        if started.elapsed() > PATIENCE {
+        if started.elapsed() > TIMEOUT {
             child.kill().unwrap();
             child.wait().unwrap();
-            panic!("dropchain {line}: hangs");
+            panic!("dropchain {line}: timed out");
         }
-        thread::sleep(Duration::from_millis(2));
+        thread::sleep(POLL_INTERVAL);
     }
 }
 
-fn read_all(mut pipe: impl Read + Send + 'static) -> JoinHandle<String> {
+fn spawn_reader(mut pipe: impl Read + Send + 'static) -> JoinHandle<String> {
     thread::spawn(move || {
         let mut bytes = Vec::new();
         pipe.read_to_end(&mut bytes).unwrap();
@@ -228,21 +264,17 @@ fn read_all(mut pipe: impl Read + Send + 'static) -> JoinHandle<String> {
     })
 }
 
-fn joined(reader: JoinHandle<String>) -> String {
-    reader.join().unwrap()
-}
-
-/// Waits until `ready`; what never comes fails the test.
-pub fn eventually(what: &str, mut ready: impl FnMut() -> bool) {
+/// Waits until `condition` holds; fails the test on timeout.
+pub fn wait_until(what: &str, mut condition: impl FnMut() -> bool) {
     let started = Instant::now();
-    while !ready() {
-        assert!(started.elapsed() < PATIENCE, "{what} never came");
-        thread::sleep(Duration::from_millis(2));
+    while !condition() {
+        assert!(started.elapsed() < TIMEOUT, "timed out waiting for {what}");
+        thread::sleep(POLL_INTERVAL);
     }
 }
 
-/// The sample corpus.
-pub fn sample(part: &str) -> String {
+/// Reads a part of the sample corpus: train, dev or test.
+pub fn sample_corpus(part: &str) -> String {
     let root = OsStr::new(env!("CARGO_MANIFEST_DIR"));
     let file = PathBuf::from(root).join(format!("corpora/sample/{part}.conll"));
     fs::read_to_string(file).unwrap()

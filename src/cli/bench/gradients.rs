@@ -127,8 +127,7 @@ struct BenchTrainingArguments {
         allow_negative_numbers = true
     )]
     l2: f64,
-    /// Train attributes that always occur together as one, like `train`; off counts them like the
-    /// paper
+    /// Treat attributes that always occur together as one, like `train`; `off` follows the paper
     #[arg(long, value_enum, default_value = "off")]
     collapse: Switch,
 }

@@ -43,12 +43,12 @@ Examples:
 VALUES are numbers (0,0.3,0.5), ranges for --random (0.01:1), or both (0,0.01:1). Ranges of rates
 are sampled uniformly, ranges of strengths and weights log-uniformly.
 
-Scores: with --dev, a configuration scores as well as its best iteration (with noise, the best after
-the warm-up), and the model of the best configuration is written. With --folds, its score is the
-mean over the folds, at the iteration where that mean is highest, ± the standard error; the best
+With --dev, the score of a configuration is that of its best iteration (with noise, the best after
+the warm-up), and the model of the best configuration is written. With --folds, the score is the
+mean over the folds at the iteration where that mean is highest, ± its standard error; the best
 configuration is then retrained on all data for that many iterations. Folds keep documents
-(-DOCSTART-) together, or else blocks of adjacent sentences. Ties are broken in favor of stronger
-regularization (dropout, edge dropout, L2, L1, unlabeled weight), then of the earlier template.
+(-DOCSTART-) together, or else blocks of adjacent sentences. Ties go to the stronger regularization
+(dropout, edge dropout, L2, L1, unlabeled weight), then to the earlier template.
 
 Successive halving: all configurations train for --first-rung iterations; the best third continues
 for three times as many, and so on; the last three or fewer train until their scores no longer
