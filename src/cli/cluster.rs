@@ -90,7 +90,7 @@ impl ClusterCommand {
             .map_err(|e| Error::io(&self.output, e))?;
         atomic_file::write(&self.output, &bytes)?;
         progress.clear();
-        if clusters.classes() < usize::from(self.clusters) {
+        if clusters.count() < usize::from(self.clusters) {
             progress.println(&format!(
                 "fewer words than {} clusters: each word has a cluster of its own",
                 self.clusters
@@ -99,8 +99,8 @@ impl ClusterCommand {
         progress.println(&format!(
             "wrote {}: {} clusters; mutual information of adjacent clusters {:.4} bits",
             self.output.display(),
-            clusters.classes(),
-            clusters.information()
+            clusters.count(),
+            clusters.mutual_information()
         ));
         Ok(())
     }

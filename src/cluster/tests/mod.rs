@@ -1,9 +1,9 @@
-//! Clusters of small texts as a whole.
+//! Clustering small texts.
 
 use super::*;
 
-/// Numbers that look random enough.
-fn numbers() -> impl FnMut(usize) -> usize {
+/// A pseudorandom number generator.
+fn generator() -> impl FnMut(usize) -> usize {
     let mut state = 1_u64;
     move |below| {
         state = state
@@ -13,9 +13,9 @@ fn numbers() -> impl FnMut(usize) -> usize {
     }
 }
 
-/// Sentences in which consonants and vowels take turns.
+/// Sentences in which consonants and vowels alternate.
 fn syllables() -> InternedText {
-    let mut number = numbers();
+    let mut number = generator();
     let mut text = InternedText::new();
     for _ in 0..60 {
         let letters = (0..10).map(|i| match i % 2 {
@@ -28,60 +28,60 @@ fn syllables() -> InternedText {
     text
 }
 
-fn learn(text: InternedText, classes: usize) -> Clusters {
-    Clusters::learn(text, classes, 1, &mut |_, _| {}).unwrap()
+fn learn(text: InternedText, clusters: usize) -> Clusters {
+    Clusters::learn(text, clusters, 1, &mut |_, _| {}).unwrap()
 }
 
 /// The words whose paths start with `prefix`, sorted.
 fn words<'a>(clusters: &'a Clusters, prefix: &str) -> Vec<&'a str> {
-    let entries = clusters.entries().iter();
-    let inside = entries.filter(|entry| entry.path.starts_with(prefix));
-    let mut words: Vec<&str> = inside.map(|entry| &*entry.word).collect();
+    let words = clusters.words().iter();
+    let inside = words.filter(|word| word.path.starts_with(prefix));
+    let mut words: Vec<&str> = inside.map(|word| &*word.word).collect();
     words.sort_unstable();
     words
 }
 
 #[test]
-fn two_obvious_kinds_of_words_part_at_the_root() {
-    for classes in [2, 3, 5, 9] {
-        let clusters = learn(syllables(), classes);
+fn two_distinct_kinds_of_words_split_at_the_root() {
+    for count in [2, 3, 5, 9] {
+        let clusters = learn(syllables(), count);
         let sides = ["0", "1"].map(|bit| words(&clusters, bit));
         assert!(
             sides.contains(&vec!["a", "e", "i", "o"]),
-            "{classes}: {sides:?}"
+            "{count}: {sides:?}"
         );
         assert!(
             sides.contains(&vec!["b", "d", "f", "g", "k"]),
-            "{classes}: {sides:?}"
+            "{count}: {sides:?}"
         );
     }
 }
 
 #[test]
-fn two_classes_that_take_turns_tell_nearly_one_bit() {
+fn two_alternating_clusters_have_nearly_one_bit_of_mutual_information() {
     // 300 times a consonant is followed by a vowel, 240 times a vowel by a consonant.
     let share = [300.0 / 540.0, 240.0 / 540.0_f64];
     let expected: f64 = share.iter().map(|p| -p * p.log2()).sum();
-    let found = learn(syllables(), 2).information();
+    let found = learn(syllables(), 2).mutual_information();
     assert!((found - expected).abs() < 1e-6, "{found} {expected}");
 }
 
 #[test]
-fn fewer_classes_tell_less() {
+fn fewer_clusters_have_less_mutual_information() {
     let information: Vec<f64> = (2..=9)
-        .map(|c| learn(syllables(), c).information())
+        .map(|c| learn(syllables(), c).mutual_information())
         .collect();
     assert!(information.is_sorted(), "{information:?}");
 }
 
 #[test]
-fn every_word_has_a_path_and_every_class_its_own() {
+fn every_word_has_a_path_and_no_path_is_a_prefix_of_another() {
     let clusters = learn(syllables(), 4);
-    let mut paths: Vec<&str> = clusters.entries().iter().map(|e| &*e.path).collect();
+    let mut paths: Vec<&str> = clusters.words().iter().map(|e| &*e.path).collect();
     assert_eq!(paths.len(), 9);
     assert!(paths.is_sorted());
     paths.dedup();
-    assert_eq!((paths.len(), clusters.classes()), (4, 4));
+    assert_eq!((paths.len(), clusters.count()), (4, 4));
     for (i, path) in paths.iter().enumerate() {
         let others = paths.iter().enumerate().filter(|(j, _)| *j != i);
         assert!(
@@ -93,7 +93,7 @@ fn every_word_has_a_path_and_every_class_its_own() {
 }
 
 #[test]
-fn the_file_has_paths_words_and_counts() {
+fn the_output_has_paths_words_and_counts() {
     let mut text = InternedText::new();
     text.add(["a", "b", "a", "b", "a"]).unwrap();
     let clusters = learn(text, 2);
@@ -103,10 +103,10 @@ fn the_file_has_paths_words_and_counts() {
 }
 
 #[test]
-fn fewer_words_than_classes_each_get_their_own() {
+fn fewer_words_than_clusters_each_get_their_own() {
     let clusters = learn(syllables(), 50);
-    assert_eq!(clusters.classes(), 9);
-    let mut paths: Vec<&str> = clusters.entries().iter().map(|e| &*e.path).collect();
+    assert_eq!(clusters.count(), 9);
+    let mut paths: Vec<&str> = clusters.words().iter().map(|e| &*e.path).collect();
     paths.dedup();
     assert_eq!(paths.len(), 9);
 }
@@ -116,7 +116,7 @@ fn the_result_is_the_same_for_any_number_of_threads() {
     let with = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
         let pool = pool.build().unwrap();
-        pool.install(|| learn(syllables(), 3).entries().to_vec())
+        pool.install(|| learn(syllables(), 3).words().to_vec())
     };
     assert_eq!(with(1), with(3));
 }
@@ -130,7 +130,7 @@ fn the_observer_sees_every_word() {
 }
 
 #[test]
-fn what_cannot_be_clustered_is_an_error() {
+fn invalid_counts_and_texts_are_errors() {
     let fault = |sentences: &[&str], classes, min_count| {
         let mut text = InternedText::new();
         for sentence in sentences {
@@ -170,7 +170,7 @@ fn the_order_of_sentences_does_not_matter() {
         for sentence in order {
             text.add(sentence.split(' ')).unwrap();
         }
-        learn(text, 3).entries().to_vec()
+        learn(text, 3).words().to_vec()
     };
     let forward = clustered(&mut sentences.iter());
     assert_eq!(forward, clustered(&mut sentences.iter().rev()));

@@ -1,21 +1,21 @@
-//! n·log n in whole numbers.
+//! n·log n in fixed-point arithmetic.
 
-/// How much of the function is tabulated; class bigrams are seldom more frequent.
+/// Number of tabulated values; bigrams of clusters are rarely more frequent.
 const TABLE: u32 = 1 << 16;
 
-/// One unit: 2⁻²⁰ nats.
+/// Units per nat.
 pub(super) const UNIT: f64 = 1.048_576e6;
 
-/// φ(n) = n·ln n, rounded to whole units.
+/// φ(n) = n·ln n, rounded to units of 2⁻²⁰ nats.
 ///
-/// With counts below 2³² a sum over all cells of a table stays below φ(2³²) < 2⁵⁷, so sums of φ are
-/// exact: they do not depend on their order, and what was added can be taken away without a trace.
+/// With counts below 2³², a sum of φ over all cells of a count matrix stays below φ(2³²) < 2⁵⁷ and
+/// is exact: it does not depend on the order, and subtracting what was added leaves no error.
 #[derive(Clone, Debug)]
-pub(super) struct Entropy {
+pub(super) struct EntropyTable {
     table: Vec<i64>,
 }
 
-impl Entropy {
+impl EntropyTable {
     pub(super) fn new() -> Self {
         Self {
             table: (0..TABLE).map(compute).collect(),
@@ -31,7 +31,7 @@ impl Entropy {
         }
     }
 
-    /// ψ(m, n) = φ(m) + φ(n) − φ(m + n): never positive, and 0 where m or n is.
+    /// ψ(m, n) = φ(m) + φ(n) − φ(m + n) ≤ 0; it is 0 if m or n is.
     #[inline]
     pub(super) fn psi(&self, m: u32, n: u32) -> i64 {
         if m == 0 || n == 0 {
@@ -52,7 +52,7 @@ mod tests {
 
     #[test]
     fn the_table_and_the_function_agree() {
-        let entropy = Entropy::new();
+        let entropy = EntropyTable::new();
         assert_eq!(entropy.phi(0), 0);
         assert_eq!(entropy.phi(1), 0);
         assert_eq!(entropy.phi(2), (2.0 * 2.0_f64.ln() * UNIT).round() as i64);
@@ -63,8 +63,8 @@ mod tests {
     }
 
     #[test]
-    fn psi_is_what_a_merger_of_cells_loses() {
-        let entropy = Entropy::new();
+    fn psi_is_the_loss_of_merging_two_cells() {
+        let entropy = EntropyTable::new();
         assert_eq!(entropy.psi(0, 7), 0);
         assert_eq!(entropy.psi(1, 1), -entropy.phi(2));
     }

@@ -1,0 +1,93 @@
+//! Which words are in which cluster.
+
+/// Assigns words to clusters, and clusters to the slots of the window.
+///
+/// A union-find structure: the words of a cluster form a tree of links, whose root has the slot.
+#[derive(Clone, Debug)]
+pub(super) struct ClusterAssignment {
+    links: Vec<usize>,         // [words] the parent; a root links to itself
+    slots: Vec<usize>,         // [words] valid for roots
+    roots: Vec<Option<usize>>, // [slots]
+    first: Vec<usize>,         // [slots] the most frequent word
+}
+
+impl ClusterAssignment {
+    /// Words without clusters, and empty slots.
+    pub(super) fn new(words: usize, slots: usize) -> Self {
+        Self {
+            links: (0..words).collect(),
+            slots: vec![0; words],
+            roots: vec![None; slots],
+            first: vec![0; slots],
+        }
+    }
+
+    /// Makes a cluster of `word` in the first free slot, which is returned.
+    pub(super) fn add(&mut self, word: usize) -> usize {
+        let free = self.roots.iter().position(Option::is_none);
+        let slot = free.unwrap_or_default();
+        self.slots[word] = slot;
+        self.roots[slot] = Some(word);
+        self.first[slot] = word;
+        slot
+    }
+
+    /// The slot of a word that has a cluster.
+    pub(super) fn slot(&mut self, mut word: usize) -> usize {
+        while self.links[word] != word {
+            self.links[word] = self.links[self.links[word]]; // path halving
+            word = self.links[word];
+        }
+        self.slots[word]
+    }
+
+    /// Merges the cluster in slot `dropped` into that in `kept`.
+    pub(super) fn merge(&mut self, kept: usize, dropped: usize) {
+        if let (Some(root), Some(other)) = (self.roots[kept], self.roots[dropped].take()) {
+            self.links[other] = root;
+            self.first[kept] = self.first[kept].min(self.first[dropped]);
+        }
+    }
+
+    /// The cluster of every word, numbered as by [`ClusterAssignment::numbers`].
+    pub(super) fn leaves(&mut self) -> Vec<usize> {
+        let numbers = self.numbers();
+        (0..self.links.len())
+            .map(|word| numbers[self.slot(word)])
+            .collect()
+    }
+
+    /// Numbers the clusters from 0, in slot order: `[slots]`, valid for slots in use.
+    pub(super) fn numbers(&self) -> Vec<usize> {
+        let mut next = 0;
+        let number = |root: &Option<usize>| {
+            next += usize::from(root.is_some());
+            next.saturating_sub(1)
+        };
+        self.roots.iter().map(number).collect()
+    }
+
+    /// The most frequent word of the cluster in each slot.
+    pub(super) fn first_words(&self) -> &[usize] {
+        &self.first
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn merging_moves_all_words_and_frees_the_slot() {
+        let mut assignment = ClusterAssignment::new(4, 3);
+        for word in 0..3 {
+            assignment.add(word);
+        }
+        assignment.merge(2, 0);
+        assert_eq!(assignment.add(3), 0);
+        assignment.merge(1, 2);
+        let slots = [0, 1, 2, 3].map(|word| assignment.slot(word));
+        assert_eq!(slots, [1, 1, 1, 0]);
+        assert_eq!(assignment.leaves(), [1, 1, 1, 0]);
+    }
+}

@@ -1,0 +1,171 @@
+//! The merge loss of every pair of clusters, and the pair with the smallest.
+
+/// Upper triangular matrix of merge losses with a cached minimum per row.
+///
+/// A pair is (lower slot, higher slot). Ties are broken by the order of pairs.
+#[derive(Clone, Debug)]
+pub(super) struct MergeLosses {
+    slots: usize,
+    values: Vec<i64>,        // [slots][slots], used above the diagonal
+    minima: Vec<RowMinimum>, // [slots]
+}
+
+/// The minimum of a row: a lower bound if `stale`, else exact.
+#[derive(Clone, Copy, Debug)]
+struct RowMinimum {
+    value: i64,
+    column: usize,
+    stale: bool,
+}
+
+/// The loss of an absent pair.
+const ABSENT: i64 = i64::MAX;
+
+impl MergeLosses {
+    /// A matrix without pairs.
+    pub(super) fn new(slots: usize) -> Self {
+        let empty = RowMinimum {
+            value: ABSENT,
+            column: slots,
+            stale: false,
+        };
+        Self {
+            slots,
+            values: vec![ABSENT; slots * slots],
+            minima: vec![empty; slots],
+        }
+    }
+
+    /// The loss of a pair.
+    #[cfg(test)]
+    pub(super) fn get(&self, a: usize, b: usize) -> i64 {
+        self.values[a.min(b) * self.slots + a.max(b)]
+    }
+
+    /// Adds to the loss of a pair.
+    #[inline]
+    pub(super) fn add(&mut self, a: usize, b: usize, change: i64) {
+        if change == 0 {
+            return;
+        }
+        let (row, column) = (a.min(b), a.max(b));
+        let value = &mut self.values[row * self.slots + column];
+        *value += change;
+        let value = *value;
+        self.update(row, column, value);
+    }
+
+    /// Adds a pair with loss 0.
+    pub(super) fn insert(&mut self, a: usize, b: usize) {
+        let (row, column) = (a.min(b), a.max(b));
+        self.values[row * self.slots + column] = 0;
+        self.update(row, column, 0);
+    }
+
+    /// Removes a pair.
+    pub(super) fn remove(&mut self, a: usize, b: usize) {
+        let (row, column) = (a.min(b), a.max(b));
+        self.values[row * self.slots + column] = ABSENT;
+        self.update(row, column, ABSENT);
+    }
+
+    #[inline]
+    fn update(&mut self, row: usize, column: usize, value: i64) {
+        let minimum = &mut self.minima[row];
+        if (value, column) <= (minimum.value, minimum.column) {
+            *minimum = RowMinimum {
+                value,
+                column,
+                stale: false,
+            };
+        } else if column == minimum.column {
+            minimum.stale = true;
+        }
+    }
+
+    /// The pair with the smallest loss, and its loss.
+    pub(super) fn minimum(&mut self) -> Option<(usize, usize, i64)> {
+        let mut best = None;
+        for row in 0..self.slots {
+            if self.minima[row].stale {
+                self.rescan(row);
+            }
+            let RowMinimum { value, column, .. } = self.minima[row];
+            if value < best.map_or(ABSENT, |(_, _, smallest)| smallest) {
+                best = Some((row, column, value));
+            }
+        }
+        best
+    }
+
+    fn rescan(&mut self, row: usize) {
+        let values = &self.values[row * self.slots..(row + 1) * self.slots];
+        let (mut value, mut column) = (ABSENT, self.slots);
+        for (i, &other) in values.iter().enumerate().skip(row + 1) {
+            if other < value {
+                (value, column) = (other, i);
+            }
+        }
+        self.minima[row] = RowMinimum {
+            value,
+            column,
+            stale: false,
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn ties_go_to_the_first_pair() {
+        let mut losses = MergeLosses::new(4);
+        assert_eq!(losses.minimum(), None);
+        for (a, b) in [(3, 2), (3, 1), (2, 1)] {
+            losses.insert(a, b);
+        }
+        assert_eq!(losses.minimum(), Some((1, 2, 0)));
+        losses.add(2, 1, 5);
+        assert_eq!(losses.minimum(), Some((1, 3, 0)));
+        losses.remove(1, 3);
+        losses.remove(3, 2);
+        assert_eq!(losses.minimum(), Some((1, 2, 5)));
+    }
+
+    proptest! {
+        #[test]
+        fn the_minimum_equals_that_of_a_full_scan(
+            changes in prop::collection::vec(
+                (0..6_usize, 0..6_usize, -5..6_i64, any::<bool>()), 1..200),
+        ) {
+            let mut losses = MergeLosses::new(6);
+            let mut plain = std::collections::BTreeMap::new();
+            for (a, b, change, check) in changes {
+                if a == b {
+                    continue;
+                }
+                let pair = (a.min(b), a.max(b));
+                match plain.get_mut(&pair) {
+                    None => {
+                        losses.insert(a, b);
+                        plain.insert(pair, 0);
+                    }
+                    Some(_) if change == 5 => {
+                        losses.remove(a, b);
+                        plain.remove(&pair);
+                    }
+                    Some(value) => {
+                        losses.add(a, b, change);
+                        *value += change;
+                    }
+                }
+                if check {
+                    let expected = plain.iter().map(|(&(a, b), &value)| (value, a, b)).min();
+                    prop_assert_eq!(losses.minimum(), expected.map(|(value, a, b)| (a, b, value)));
+                }
+            }
+        }
+    }
+}
