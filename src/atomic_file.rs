@@ -2,7 +2,8 @@
 //!
 //! Contents are written to a temporary file in the target's directory, synced, and renamed over the
 //! target, so that a crash leaves either the old file or the complete new one. Symbolic links are
-//! followed (the link stays and its target is replaced), and an existing file keeps its permissions.
+//! followed (the link stays and its target is replaced), and an existing file keeps its
+//! permissions.
 
 use std::fs;
 use std::io::{self, Write};
@@ -43,7 +44,8 @@ pub fn check_writable(path: impl AsRef<Path>) -> Result<()> {
     create_temporary(path.as_ref()).map(|_| ())
 }
 
-/// Whether two paths refer to the same file after resolving symbolic links. The file need not exist.
+/// Whether two paths refer to the same file after resolving symbolic links. The file need not
+/// exist.
 #[must_use]
 pub fn is_same_file(a: impl AsRef<Path>, b: impl AsRef<Path>) -> bool {
     let resolved = |path: &Path| {

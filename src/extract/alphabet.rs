@@ -98,8 +98,8 @@ impl Alphabet {
         (retained, renumbered)
     }
 
-    /// Frees the hash index and excess capacity. After this, only [`Alphabet::name`] works: look-ups
-    /// find nothing.
+    /// Frees the hash index and excess capacity. After this, only [`Alphabet::name`] works:
+    /// look-ups find nothing.
     pub(crate) fn drop_index(&mut self) {
         self.index = HashTable::new();
         self.bytes.shrink_to_fit();

@@ -2,16 +2,16 @@
 //!
 //! Attributes with identical columns in the design matrix are exchangeable: the objective does not
 //! change when their weights are swapped, so from a symmetric start gradient training keeps their
-//! weights equal. Such columns form an equivalence class, and a class of m of them is trained as one
-//! parameter φ = √m·θ:
+//! weights equal. Such columns form an equivalence class, and a class of m of them is trained as
+//! one parameter φ = √m·θ:
 //!
 //! - score: m·θ = √m·φ, so the column enters with scale √m;
 //! - L2: m·c2·θ² = c2·φ²;   L1: m·c1·|θ| = c1·√m·|φ|;
 //! - dropout variance: m·ρ·θ² = ρ·φ².
 //!
 //! The map φ ↦ (φ/√m, …, φ/√m) is an isometry: it preserves lengths and inner products, so an
-//! optimizer that depends only on those visits the same points in the smaller space. In new text the
-//! members no longer co-occur, so the model stores θ = φ/√m for each.
+//! optimizer that depends only on those visits the same points in the smaller space. In new text
+//! the members no longer co-occur, so the model stores θ = φ/√m for each.
 //!
 //! The classes are found by partition refinement. All columns start in one class; row by row, the
 //! members of a class that have the same value in the row are split off from those that do not

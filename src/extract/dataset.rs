@@ -56,8 +56,8 @@ impl Dataset {
     }
 
     /// Copies some of the sentences, labeled ones first, omitting the entries of columns that are
-    /// not retained. `retained` has a flag for each column of nodes and of edges; columns keep their
-    /// numbers.
+    /// not retained. `retained` has a flag for each column of nodes and of edges; columns keep
+    /// their numbers.
     pub(crate) fn select(&self, sentences: &[usize], retained: &[Vec<bool>; 2]) -> Self {
         let mut selected = Self::default();
         for &i in sentences {

@@ -1,8 +1,8 @@
 //! Models: everything that tagging needs, in one file.
 //!
-//! A model file is written once and then only read. It is memory-mapped: opening reads the preamble,
-//! the header and the block checksums, so the time does not grow with the number of weights. The
-//! rest is verified block by block when it is first accessed.
+//! A model file is written once and then only read. It is memory-mapped: opening reads the
+//! preamble, the header and the block checksums, so the time does not grow with the number of
+//! weights. The rest is verified block by block when it is first accessed.
 //!
 //! [`Model`] reads and writes files, [`Header`] is what they say apart from the weights of
 //! attributes.
@@ -29,8 +29,8 @@
 //! | 24–183 | ten sections: offset and length, 8 bytes each |
 //! | 184–191 | XXH3-64 of bytes 0–183, the header and the sums, concatenated |
 //!
-//! The sections are in the order of the drawing. Each begins where the one before it ends, the first
-//! at byte 192, and the last ends with the file; any section but the header can be empty.
+//! The sections are in the order of the drawing. Each begins where the one before it ends, the
+//! first at byte 192, and the last ends with the file; any section but the header can be empty.
 //!
 //! ## Header
 //!
@@ -44,7 +44,7 @@
 //! | `columns`, `label_column` | column names of the training corpus, index of the label column |
 //! | `template` | the template with its resources (lexica, clusters, …), if there is one |
 //! | `order` | 0 or 1 |
-//! | `label_weights` | transition weights `[K][K]` (none if all are 0), start and end weights `[K]` |
+//! | `label_weights` | transition weights `[K][K]` (none if all 0), start and end weights `[K]` |
 //! | `precision` | whether weights in the tables have 4 bytes or 8 |
 //! | `provenance` | version of dropchain, training files, corpus size, options as JSON |
 //! | `tables` | for each table: attributes A, seed, slots, stored weights, whether it is dense |
@@ -60,10 +60,10 @@
 //! 1. Compute its *key*: the fingerprint of the name (`src/fingerprint.rs`) with the seed of
 //!    the table, spread over 64 bits. A fingerprint can be computed from those of the parts of the
 //!    name, so that tagging never builds names.
-//! 2. Probe the *slots*, linearly, from slot ⌊key · slots / 2⁶⁴⌋ on, until one matches the key or is
-//!    empty. A slot is a `u64` that packs 1 + the location of the weights in its low b bits and the
-//!    low 64 − b bits of the key above them; 0 is an empty slot. b is the bit length of the largest
-//!    possible 1 + location. The load factor is 3/5.
+//! 2. Probe the *slots*, linearly, from slot ⌊key · slots / 2⁶⁴⌋ on, until one matches the key or
+//!    is empty. A slot is a `u64` that packs 1 + the location of the weights in its low b bits and
+//!    the low 64 − b bits of the key above them; 0 is an empty slot. b is the bit length of the
+//!    largest possible 1 + location. The load factor is 3/5.
 //! 3. Read the *weights* at that location, `f32` or `f64` (`precision`), in one of two encodings:
 //!
 //!    | | location | weights of an attribute |
@@ -74,14 +74,15 @@
 //!    The *place* is the label b in 2 bytes (node) or the label pair a·K + b in 4 bytes (edge). Its
 //!    highest bit marks the last entry of an attribute. The builder picks the smaller encoding.
 //!
-//! Attributes whose weights are all 0 are not stored.
+//! Attributes whose weights are all 0 are not stored. A model has at most 4096 labels, and a table
+//! fewer than 2³² weights.
 //!
 //! *Names* are concatenated in training order, and *ends* holds the end of each (4 bytes; 8 if the
 //! names have 4 GiB or more). They are for people (`inspect`); tagging does not access them.
 //!
-//! Both tables use the same seed, the first under which no attribute matches the slot of another, so
-//! a known attribute is never mistaken. An unknown attribute is taken for a known one if it meets a
-//! slot with 64 − b equal bits: with a million attributes, about once in 10¹³ look-ups.
+//! Both tables use the same seed, the first under which no attribute matches the slot of another,
+//! so a known attribute is never mistaken. An unknown attribute is taken for a known one if it
+//! meets a slot with 64 − b equal bits: with a million attributes, about once in 10¹³ look-ups.
 //!
 //! # Version 1
 //!
@@ -95,10 +96,10 @@
 //!
 //! # Integrity
 //!
-//! [`Model::save`] writes atomically: after a crash, there is the old file or the new one. Damage is
-//! detected by checksums, and files that are crafted to pass them by bounds checks: either gives an
-//! [`Error::Model`](crate::Error::Model), never a panic or an allocation out of proportion to the
-//! file. `tests/data/models` holds a file of each version, which must stay readable.
+//! [`Model::save`] writes atomically: after a crash, there is the old file or the new one. Damage
+//! is detected by checksums, and files that are crafted to pass them by bounds checks: either gives
+//! an [`Error::Model`](crate::Error::Model), never a panic or an allocation out of proportion to
+//! the file. `tests/data/models` holds a file of each version, which must stay readable.
 
 mod bytes;
 mod constraint;

@@ -1,4 +1,4 @@
-//! From sentences to matrices.
+//! Building data sets.
 
 use std::sync::Arc;
 
@@ -8,12 +8,12 @@ use crate::ids::LabelId;
 use crate::sentence::{Attributes, Schema, Sentence};
 use crate::template::Template;
 
-/// A sentence of one column, whose tokens have the attributes `given`.
-fn with_attributes(given: &[&[(&str, f64)]]) -> Sentence {
+/// A sentence of one column whose tokens have these attributes.
+fn with_attributes(tokens: &[&[(&str, f64)]]) -> Sentence {
     let schema = Schema::new(vec!["label".to_owned()], Some(0)).unwrap();
     let mut sentence = Sentence::new(Arc::new(schema), Arc::from("x.crfsuite"));
     let mut attributes = Attributes::default();
-    for (line, token) in (1..).zip(given) {
+    for (line, token) in (1..).zip(tokens) {
         sentence.push(["A"], line).unwrap();
         for (name, value) in *token {
             attributes.push(name, *value);
@@ -24,7 +24,7 @@ fn with_attributes(given: &[&[(&str, f64)]]) -> Sentence {
     sentence
 }
 
-fn given() -> AttributeSource {
+fn from_input() -> AttributeSource {
     AttributeSource::bind(None, &Schema::words()).unwrap()
 }
 
@@ -37,8 +37,8 @@ fn add(builder: &mut DatasetBuilder, sentence: &Sentence) -> Result<()> {
     builder.add(sentence, &vec![LabelId(0); sentence.len()])
 }
 
-fn fault(sentence: &Sentence) -> String {
-    let mut builder = DatasetBuilder::new(given(), true);
+fn error_message(sentence: &Sentence) -> String {
+    let mut builder = DatasetBuilder::new(from_input(), true);
     add(&mut builder, sentence).unwrap_err().to_string()
 }
 
@@ -49,8 +49,8 @@ fn rows(matrix: &SparseRows) -> Vec<Vec<(u32, f64)>> {
 }
 
 #[test]
-fn given_attributes_keep_their_values_and_repeated_ones_add_up() {
-    let mut builder = DatasetBuilder::new(given(), true);
+fn input_attributes_keep_their_values_and_duplicates_are_summed() {
+    let mut builder = DatasetBuilder::new(from_input(), true);
     let sentence = with_attributes(&[&[("a", 1.0), ("b", 0.5)], &[("b", 2.0), ("b", 1.0)]]);
     add(&mut builder, &sentence).unwrap();
     add(&mut builder, &with_attributes(&[&[("c", 0.0), ("a", 1.0)]])).unwrap();
@@ -61,7 +61,11 @@ fn given_attributes_keep_their_values_and_repeated_ones_add_up() {
         rows(&data.nodes),
         [vec![(0, 1.0), (1, 0.5)], vec![(1, 3.0)], vec![(0, 1.0)]]
     );
-    assert_eq!(alphabets.nodes.len(), 2, "an attribute of value 0 is none");
+    assert_eq!(
+        alphabets.nodes.len(),
+        2,
+        "attributes of value 0 are dropped"
+    );
     assert_eq!(alphabets.nodes.get(b"b").map(|id| id.0), Some(1));
 }
 
@@ -82,7 +86,7 @@ fn the_first_token_of_a_sentence_has_no_edge_attributes() {
 }
 
 #[test]
-fn at_order_zero_there_are_no_edge_attributes() {
+fn without_edges_there_are_no_edge_attributes() {
     let mut builder = DatasetBuilder::new(from_template("word\nedge: word"), false);
     add(&mut builder, &Sentence::from_words(["a", "b"])).unwrap();
     let (data, alphabets) = builder.finish(1);
@@ -91,11 +95,11 @@ fn at_order_zero_there_are_no_edge_attributes() {
 }
 
 #[test]
-fn over_known_alphabets_unknown_attributes_are_left_out() {
-    let mut builder = DatasetBuilder::new(given(), true);
+fn with_fixed_alphabets_unknown_attributes_are_dropped() {
+    let mut builder = DatasetBuilder::new(from_input(), true);
     add(&mut builder, &with_attributes(&[&[("a", 1.0)]])).unwrap();
     let (_, alphabets) = builder.finish(1);
-    let mut builder = DatasetBuilder::with_alphabets(given(), alphabets, true);
+    let mut builder = DatasetBuilder::with_alphabets(from_input(), alphabets, true);
     let sentence = with_attributes(&[&[("b", 1.0), ("a", 2.0)]]);
     builder.add(&sentence, &[]).unwrap();
     let (data, alphabets) = builder.finish(1);
@@ -105,8 +109,8 @@ fn over_known_alphabets_unknown_attributes_are_left_out() {
 }
 
 #[test]
-fn attributes_of_too_few_tokens_are_left_out() {
-    let mut builder = DatasetBuilder::new(given(), true);
+fn rare_attributes_are_dropped() {
+    let mut builder = DatasetBuilder::new(from_input(), true);
     let sentence = with_attributes(&[
         &[("once", 1.0), ("twice", 1.0)],
         &[("always", 1.0), ("twice", 1.0)],
@@ -123,7 +127,7 @@ fn attributes_of_too_few_tokens_are_left_out() {
 }
 
 #[test]
-fn a_value_that_is_no_reasonable_number_is_a_fault_at_its_token() {
+fn a_value_out_of_range_is_an_error_at_its_token() {
     for (value, written) in [
         (f64::NAN, "NaN"),
         (f64::INFINITY, "inf"),
@@ -131,20 +135,21 @@ fn a_value_that_is_no_reasonable_number_is_a_fault_at_its_token() {
     ] {
         let sentence = with_attributes(&[&[("a", 1.0)], &[("b", value)]]);
         assert_eq!(
-            fault(&sentence),
+            error_message(&sentence),
             format!(
-                "x.crfsuite:2: attribute 'b' has the value {written}; expected a number of at most 1e30"
+                "x.crfsuite:2: attribute 'b' has the value {written}; expected a number of at most \
+                 1e30"
             )
         );
     }
 }
 
 #[test]
-fn attributes_for_another_number_of_tokens_are_a_fault() {
+fn attributes_for_another_number_of_tokens_are_an_error() {
     let mut sentence = with_attributes(&[&[("a", 1.0)]]);
     sentence.push(["B"], 2).unwrap();
     assert_eq!(
-        fault(&sentence),
+        error_message(&sentence),
         "x.crfsuite:1: found attributes for 1 tokens; expected them for all 2 of the sentence"
     );
 }
@@ -152,7 +157,7 @@ fn attributes_for_another_number_of_tokens_are_a_fault() {
 #[test]
 fn a_sentence_without_attributes_needs_a_template() {
     assert_eq!(
-        fault(&Sentence::from_words(["a"])),
+        error_message(&Sentence::from_words(["a"])),
         "-:1: found columns; expected ready-made attributes (CRFsuite's format), because there is \
          no template"
     );
@@ -160,7 +165,7 @@ fn a_sentence_without_attributes_needs_a_template() {
 
 #[test]
 #[should_panic(expected = "1 labels for 2 tokens")]
-fn labels_for_some_tokens_only_are_refused() {
+fn labels_for_some_tokens_only_are_rejected() {
     let mut builder = DatasetBuilder::new(from_template("word"), true);
     let _ = builder.add(&Sentence::from_words(["a", "b"]), &[LabelId(0)]);
 }

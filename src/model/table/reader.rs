@@ -135,8 +135,8 @@ impl Table {
         bytes.prefetch(self.sections[0].start + self.slots.home(key) * self.slots.size())
     }
 
-    /// Prefetches the cache lines of the weights at a location. Of a sparse row, whose length is not
-    /// known, it is the first; the hardware prefetcher follows the run.
+    /// Prefetches the cache lines of the weights at a location. Of a sparse row, whose length is
+    /// not known, it is the first; the hardware prefetcher follows the run.
     #[inline(always)]
     pub fn prefetch_weights(&self, bytes: &Bytes, location: WeightLocation) -> u8 {
         let entry = self.encoding.entry_size();

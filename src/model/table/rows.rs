@@ -1,9 +1,9 @@
 //! Fast summation of `f32` node weights, the format of nearly all models.
 //!
 //! This is where tagging spends most of its time. Dense rows are summed in SIMD registers, up to
-//! [`MAX_VECTORS`] vectors of [`LANES`] scores at a time, so that a score is loaded and stored once per
-//! token and not once per attribute. Sums are formed in the order of the attributes, so the result
-//! has the same bits as a plain loop.
+//! [`MAX_VECTORS`] vectors of [`LANES`] scores at a time, so that a score is loaded and stored once
+//! per token and not once per attribute. Sums are formed in the order of the attributes, so the
+//! result has the same bits as a plain loop.
 
 use super::slots::WeightLocation;
 use crate::error::Result;

@@ -1,4 +1,4 @@
-//! Damaged and crafted files: an error, never a panic or an absurd allocation.
+//! Damaged and crafted files give an error, never a panic or an absurd allocation.
 
 use super::*;
 use crate::error::{Error, Result};
@@ -6,28 +6,28 @@ use crate::model::bytes::block_sums;
 use crate::model::format::{BLOCK, PREAMBLE, SECTIONS_AT, SUM_AT};
 use crate::model::preamble::preamble_sum;
 
-/// Opens a model and looks at every byte of it.
+/// Opens a model and verifies every block.
 fn read(bytes: Vec<u8>) -> Result<Model> {
     let model = Model::from_bytes(bytes)?;
     model.verify()?;
     Ok(model)
 }
 
-fn fault(bytes: Vec<u8>) -> String {
+fn error_message(bytes: Vec<u8>) -> String {
     let error = read(bytes).expect_err("a damaged model");
     assert!(matches!(error, Error::Model { .. }));
     error.to_string()
 }
 
-/// What is wrong with a damaged model, without the words around it.
+/// The part of the error message that says what is wrong with a damaged model.
 fn damage(bytes: Vec<u8>) -> String {
-    let message = fault(bytes);
+    let message = error_message(bytes);
     let what = message.strip_prefix("model in memory: the model is damaged: ");
     let what = what.and_then(|what| what.strip_suffix("; train it again or restore a copy"));
     what.unwrap_or(&message).to_owned()
 }
 
-/// Makes all checksums right; `None` where the sections are too broken to have any.
+/// Recomputes all checksums; `None` if the sections are too broken to have any.
 fn reseal(mut bytes: Vec<u8>) -> Option<Vec<u8>> {
     let number = |at: usize| {
         let number = u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());
@@ -49,7 +49,7 @@ fn reseal(mut bytes: Vec<u8>) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Copies of a model with one byte changed, and right checksums.
+/// Copies of a model with one byte changed and valid checksums.
 pub(crate) fn crafted(model: &Model) -> impl Iterator<Item = Vec<u8>> {
     let original = model.as_bytes().to_vec();
     (0..original.len()).flat_map(move |i| {
@@ -64,7 +64,7 @@ pub(crate) fn crafted(model: &Model) -> impl Iterator<Item = Vec<u8>> {
     })
 }
 
-/// Where the sections of a model stand.
+/// The byte range of section `i`.
 fn section(model: &Model, i: usize) -> std::ops::Range<usize> {
     let number = |at: usize| {
         let number = &model.as_bytes()[at..at + 8];
@@ -74,7 +74,7 @@ fn section(model: &Model, i: usize) -> std::ops::Range<usize> {
     start..start + number(SECTIONS_AT + 16 * i + 8)
 }
 
-/// A small model with bytes of section `i` replaced, from `offset` on, and right checksums.
+/// The model with bytes of section `i` replaced, from `offset` on, and valid checksums.
 fn replaced(model: &Model, i: usize, offset: usize, new: &[u8]) -> Vec<u8> {
     let mut bytes = model.as_bytes().to_vec();
     let start = section(model, i).start + offset;
@@ -88,7 +88,7 @@ const ENDS: usize = 4;
 const EDGE_WEIGHTS: usize = 7;
 
 #[test]
-fn every_flipped_byte_is_found() {
+fn every_flipped_byte_is_detected() {
     let bytes = small_model().as_bytes().to_vec();
     for i in 0..bytes.len() {
         for flip in [0x01, 0x80, 0xff] {
@@ -100,7 +100,7 @@ fn every_flipped_byte_is_found() {
 }
 
 #[test]
-fn every_missing_end_is_found() {
+fn every_truncation_is_detected() {
     let bytes = small_model().as_bytes().to_vec();
     for length in 0..bytes.len() {
         assert!(read(bytes[..length].to_vec()).is_err(), "{length} bytes");
@@ -114,7 +114,7 @@ fn every_missing_end_is_found() {
 }
 
 #[test]
-fn damage_is_found_when_it_is_touched_and_not_before() {
+fn damage_is_detected_on_access_and_not_before() {
     let mut table = TableBuilder::nodes(3, Precision::F32);
     for i in 0..5000 {
         let weights = (0..3).map(|place| (place, 1.0));
@@ -147,11 +147,11 @@ fn damage_is_found_when_it_is_touched_and_not_before() {
 }
 
 #[test]
-fn other_files_are_not_taken_for_models() {
+fn other_files_are_not_mistaken_for_models() {
     let expected =
         "model in memory: this is not a dropchain model (it does not begin with DROPCHN)";
     for bytes in [&b""[..], b"DROPCHN", b"lCRF\x01\x02\x03\x04 and so on"] {
-        assert_eq!(fault(bytes.to_vec()), expected);
+        assert_eq!(error_message(bytes.to_vec()), expected);
     }
     assert_eq!(
         damage(b"DROPCHN\n".to_vec()),
@@ -160,11 +160,11 @@ fn other_files_are_not_taken_for_models() {
 }
 
 #[test]
-fn a_later_version_is_named() {
+fn the_error_for_a_newer_version_names_it() {
     let mut bytes = small_model().as_bytes().to_vec();
     bytes[8] = 3;
     assert_eq!(
-        fault(bytes),
+        error_message(bytes),
         "model in memory: the model has format version 3; this dropchain reads versions 1 and 2, \
          so a newer dropchain is needed, or the model is damaged"
     );
@@ -192,7 +192,7 @@ fn crafted_files_never_make_reading_panic() {
 }
 
 #[test]
-fn a_length_without_end_asks_for_no_memory() {
+fn absurd_lengths_allocate_no_memory() {
     // A list of one label, whose name has 2²⁸, 2³⁴ or 2⁶³ bytes.
     for exponent in [28, 34, 63] {
         let mut header = vec![1, 253];
@@ -205,7 +205,7 @@ fn a_length_without_end_asks_for_no_memory() {
 }
 
 #[test]
-fn headers_of_every_size_can_be_read() {
+fn headers_of_every_size_can_be_decoded() {
     for length in [0, 0xffff, 0x10_0000, 0x100_0000] {
         let mut header = header(&LABELS, "word", Precision::F32);
         header.provenance.options = "x".repeat(length);
@@ -277,8 +277,8 @@ fn sections_beyond_the_file_are_damaged() {
     }
 }
 
-/// The error of adding the scores of every node attribute of a crafted model.
-fn score_fault(bytes: Vec<u8>) -> String {
+/// The first error of adding the scores of every node attribute of a crafted model.
+fn score_error(bytes: Vec<u8>) -> String {
     let model = Model::from_bytes(bytes).unwrap();
     let mut scores = [0.0; 9];
     let faults = dense_nodes().into_iter().map(|(name, _)| {
@@ -298,7 +298,7 @@ fn score_fault(bytes: Vec<u8>) -> String {
 }
 
 #[test]
-fn weights_that_do_not_exist_are_damage() {
+fn locations_out_of_bounds_are_damage() {
     let model = small_model();
     let mut bytes = model.as_bytes().to_vec();
     for at in section(&model, SLOTS).step_by(8) {
@@ -306,7 +306,7 @@ fn weights_that_do_not_exist_are_damage() {
             bytes[at] |= 7; // three bits are enough for the four attributes
         }
     }
-    let fault = score_fault(reseal(bytes).unwrap());
+    let fault = score_error(reseal(bytes).unwrap());
     assert!(
         fault.contains("an attribute has weights that do not exist"),
         "{fault}"
@@ -314,7 +314,7 @@ fn weights_that_do_not_exist_are_damage() {
 }
 
 #[test]
-fn weights_without_a_last_one_are_damage() {
+fn unterminated_weights_are_damage() {
     let model = small_model();
     for offset in [8, 16] {
         let bytes = replaced(&model, EDGE_WEIGHTS, offset, &5_u32.to_le_bytes());
@@ -329,7 +329,7 @@ fn weights_without_a_last_one_are_damage() {
 }
 
 #[test]
-fn a_full_table_of_others_is_searched_once_around() {
+fn probing_a_full_table_ends_after_one_round() {
     let model = small_model();
     let mut bytes = model.as_bytes().to_vec();
     for at in section(&model, SLOTS).step_by(8) {
@@ -341,7 +341,7 @@ fn a_full_table_of_others_is_searched_once_around() {
 }
 
 #[test]
-fn a_weight_of_no_label_is_damage() {
+fn a_weight_without_a_label_is_damage() {
     let model = small_model();
     for place in [9_u32, 0xffff, u32::MAX] {
         let bytes = replaced(&model, EDGE_WEIGHTS, 0, &place.to_le_bytes());
@@ -358,7 +358,7 @@ fn a_weight_of_no_label_is_damage() {
 }
 
 #[test]
-fn names_outside_of_the_names_are_damage() {
+fn names_outside_of_their_section_are_damage() {
     let model = small_model();
     for (end, expected) in [
         (u32::MAX, "a name lies outside of the names"),

@@ -1,4 +1,4 @@
-//! Models: what goes in comes out.
+//! Building and reading models.
 
 mod damage;
 mod save;
@@ -9,13 +9,12 @@ use super::*;
 use crate::chain::LabelWeights;
 use crate::chain::Order;
 use crate::label::{LabelSet, Scheme};
-
 use crate::template::Template;
 
 /// Attributes of one kind, with their weights by place.
-pub(crate) type Weights = Vec<(&'static str, Vec<(u32, f64)>)>;
+pub(crate) type NamedWeights = Vec<(&'static str, Vec<(u32, f64)>)>;
 
-/// A header for `labels` in IOB2, with transition weights that are all different.
+/// A header for `labels` in IOB2, with distinct transition weights.
 pub(crate) fn header(labels: &[&str], template: &str, precision: Precision) -> Header {
     let template = Template::parse(template, "t.tpl", &mut |_| unreachable!());
     let k = labels.len();
@@ -45,10 +44,10 @@ pub(crate) fn header(labels: &[&str], template: &str, precision: Precision) -> H
     }
 }
 
-/// A model of these weights.
-pub(crate) fn model(header: Header, nodes: &Weights, edges: &Weights) -> Model {
+/// A model with these weights.
+pub(crate) fn model(header: Header, nodes: &NamedWeights, edges: &NamedWeights) -> Model {
     let (k, precision) = (header.labels.len(), header.precision);
-    let fill = |mut table: TableBuilder, weights: &Weights| {
+    let fill = |mut table: TableBuilder, weights: &NamedWeights| {
         for (name, weights) in weights {
             let pushed = table.push(name.as_bytes(), weights.iter().copied());
             pushed.unwrap();
@@ -63,7 +62,7 @@ pub(crate) fn model(header: Header, nodes: &Weights, edges: &Weights) -> Model {
 pub(crate) const LABELS: [&str; 3] = ["O", "B-X", "I-X"];
 
 /// Most attributes have weights for all labels.
-fn dense_nodes() -> Weights {
+fn dense_nodes() -> NamedWeights {
     vec![
         ("word[0]=a", vec![(0, 0.1), (1, -0.2), (2, 1e-3)]),
         ("word[0]=b", vec![(0, 1.5), (1, 2.5), (2, -3.5)]),
@@ -72,8 +71,8 @@ fn dense_nodes() -> Weights {
     ]
 }
 
-/// Few have.
-fn sparse_nodes() -> Weights {
+/// Few attributes have weights for more than one label.
+fn sparse_nodes() -> NamedWeights {
     vec![
         ("word[0]=a", vec![(0, 0.1)]),
         ("word[0]=b", vec![(2, -3.5)]),
@@ -81,7 +80,7 @@ fn sparse_nodes() -> Weights {
     ]
 }
 
-fn dense_edges() -> Weights {
+fn dense_edges() -> NamedWeights {
     let all = |factor: f64| (0..9).map(move |place| (place, factor * f64::from(place + 1)));
     vec![
         ("edge:word[0]=a", all(0.1).collect()),
@@ -89,7 +88,7 @@ fn dense_edges() -> Weights {
     ]
 }
 
-fn sparse_edges() -> Weights {
+fn sparse_edges() -> NamedWeights {
     vec![
         ("edge:word[0]=a", vec![(1, 0.1), (8, 0.9)]),
         ("edge:word[0]=c", vec![(5, -0.7)]),
@@ -102,7 +101,7 @@ pub(crate) fn small_model() -> Model {
     model(header, &dense_nodes(), &sparse_edges())
 }
 
-/// The weights of an attribute by place, if it is known.
+/// The weights of an attribute by place, if the model has it.
 fn weights(model: &Model, kind: AttributeKind, name: &str) -> Option<Vec<f64>> {
     let k = model.header().labels.len();
     let mut scores = vec![
@@ -118,7 +117,7 @@ fn weights(model: &Model, kind: AttributeKind, name: &str) -> Option<Vec<f64>> {
 }
 
 #[track_caller]
-fn assert_holds(model: &Model, kind: AttributeKind, expected: &Weights) {
+fn assert_holds(model: &Model, kind: AttributeKind, expected: &NamedWeights) {
     assert_eq!(model.attributes(kind), expected.len());
     for (i, (name, entries)) in expected.iter().enumerate() {
         let found = weights(model, kind, name).expect("the attribute is known");
@@ -135,13 +134,13 @@ fn assert_holds(model: &Model, kind: AttributeKind, expected: &Weights) {
 }
 
 #[test]
-fn every_weight_comes_back_in_both_precisions_and_layouts() {
+fn every_weight_is_read_back_in_both_precisions_and_encodings() {
     for precision in [Precision::F32, Precision::F64] {
         for (nodes, edges, stored) in [
             (dense_nodes(), dense_edges(), [12, 18]),
             (sparse_nodes(), sparse_edges(), [3, 3]),
-            (sparse_nodes(), Weights::new(), [3, 0]),
-            (Weights::new(), dense_edges(), [0, 18]),
+            (sparse_nodes(), NamedWeights::new(), [3, 0]),
+            (NamedWeights::new(), dense_edges(), [0, 18]),
         ] {
             let model = model(header(&LABELS, "word", precision), &nodes, &edges);
             let found = [AttributeKind::Node, AttributeKind::Edge].map(|kind| model.weights(kind));
@@ -179,7 +178,7 @@ fn many_attributes_are_all_found() {
 }
 
 #[test]
-fn weights_enter_scores_times_the_value_and_at_the_stride() {
+fn weights_are_scaled_by_the_value_and_strided() {
     let model = small_model();
     let mut nodes = [1.0; 8];
     let name = b"word[0]=b";
@@ -197,7 +196,7 @@ fn weights_enter_scores_times_the_value_and_at_the_stride() {
 }
 
 #[test]
-fn zero_weights_and_attributes_without_others_are_left_out() {
+fn zero_weights_and_attributes_without_others_are_not_stored() {
     let nodes = vec![
         ("none", vec![]),
         ("zero", vec![(0, 0.0), (1, -0.0)]),
@@ -207,7 +206,7 @@ fn zero_weights_and_attributes_without_others_are_left_out() {
     let single = model(
         header(&LABELS, "word", Precision::F32),
         &nodes,
-        &Weights::new(),
+        &NamedWeights::new(),
     );
     assert_eq!(single.attributes(AttributeKind::Node), 1);
     assert_eq!(single.weights(AttributeKind::Node), 1);
@@ -219,7 +218,7 @@ fn zero_weights_and_attributes_without_others_are_left_out() {
     let double = model(
         header(&LABELS, "word", Precision::F64),
         &nodes,
-        &Weights::new(),
+        &NamedWeights::new(),
     );
     assert_eq!(
         weights(&double, AttributeKind::Node, "tiny"),
@@ -228,7 +227,7 @@ fn zero_weights_and_attributes_without_others_are_left_out() {
 }
 
 #[test]
-fn a_weight_that_its_precision_cannot_hold_is_a_fault() {
+fn a_weight_that_overflows_its_precision_is_an_error() {
     let mut table = TableBuilder::nodes(3, Precision::F32);
     let error = table.push(b"word[0]=a", [(0, 1e39)]).unwrap_err();
     assert_eq!(
@@ -242,7 +241,7 @@ fn a_weight_that_its_precision_cannot_hold_is_a_fault() {
 }
 
 #[test]
-fn what_stands_before_the_tables_comes_back() {
+fn the_header_is_read_back() {
     let before = header(&LABELS, "word\nsuffix(2)", Precision::F64);
     let model = model(before.clone(), &dense_nodes(), &sparse_edges());
     let after = Model::from_bytes(model.as_bytes().to_vec()).unwrap();
@@ -263,7 +262,7 @@ fn what_stands_before_the_tables_comes_back() {
 }
 
 #[test]
-fn transitions_that_are_all_0_are_not_in_the_file() {
+fn transitions_that_are_all_0_are_not_stored() {
     let size = |transitions: f64| {
         let mut header = header(&LABELS, "word", Precision::F32);
         header.label_weights.transitions = vec![transitions; 9];
@@ -276,16 +275,16 @@ fn transitions_that_are_all_0_are_not_in_the_file() {
 }
 
 #[test]
-fn a_name_beyond_the_last_is_refused() {
-    let fault = small_model()
+fn a_name_beyond_the_last_is_an_error() {
+    let error = small_model()
         .attribute_name(AttributeKind::Node, 4)
         .unwrap_err();
-    assert_eq!(fault.to_string(), "attribute 4 does not exist: there are 4");
+    assert_eq!(error.to_string(), "attribute 4 does not exist: there are 4");
 }
 
 #[test]
 #[should_panic(expected = "scores are [1 or K][stride]")]
-fn scores_of_another_shape_are_refused() {
+fn scores_of_another_shape_are_rejected() {
     let _ = small_model().add_scores(
         AttributeKind::Edge,
         b"edge:word[0]=a",

@@ -8,12 +8,12 @@ use super::*;
 use crate::chain::Order;
 use crate::chain::oracle::Chain;
 use crate::label::{self, Scheme};
-use crate::model::tests::{LABELS, Weights, crafted, header, model, small_model};
+use crate::model::tests::{LABELS, NamedWeights, crafted, header, model, small_model};
 use crate::model::{Header, Model, Precision, decoding_constraint};
 use crate::sentence::{Attributes, Schema, Sentence};
 
-/// Weights that make illegal sequences (`O I-X`, `I-X` first) attractive.
-fn nodes() -> Weights {
+/// NamedWeights that favor illegal sequences (`O I-X`, `I-X` first).
+fn nodes() -> NamedWeights {
     vec![
         ("word[0]=a", vec![(0, 0.5), (1, 1.5), (2, 2.25)]),
         ("word[0]=b", vec![(0, 1.5), (1, 0.25), (2, 1.75)]),
@@ -21,7 +21,7 @@ fn nodes() -> Weights {
     ]
 }
 
-fn edges() -> Weights {
+fn edges() -> NamedWeights {
     let weight = |place: u32| f64::from(place * 7 % 5) / 3.0 - 0.5;
     vec![
         (
@@ -40,7 +40,7 @@ fn tagger() -> Tagger {
     Tagger::new(model(double("word\nedge: word"), &nodes(), &edges()))
 }
 
-/// The scores that the weights above give `words`, from the definition.
+/// The scores of `words` under the weights above, from the definition.
 fn chain(header: &Header, words: &[&str]) -> Chain {
     let k = LABELS.len();
     let mut chain = Chain::new(words.len(), k, || 0.0).with_edges(|| 0.0);
@@ -50,16 +50,16 @@ fn chain(header: &Header, words: &[&str]) -> Chain {
     chain.start.clone_from(&weights.start);
     chain.end.clone_from(&weights.end);
     for (t, word) in words.iter().enumerate() {
-        let of = |all: Weights, prefix: &str| -> Vec<(u32, f64)> {
+        let weights_of = |all: NamedWeights, prefix: &str| -> Vec<(u32, f64)> {
             let name = format!("{prefix}word[0]={word}");
             let found = all.into_iter().filter(|(other, _)| *other == name);
             found.flat_map(|(_, weights)| weights).collect()
         };
-        for (place, weight) in of(nodes(), "") {
+        for (place, weight) in weights_of(nodes(), "") {
             chain.node[t][place as usize] += weight;
         }
         let edge = &mut chain.edge.as_mut().unwrap()[t];
-        for (place, weight) in of(edges(), "edge:") {
+        for (place, weight) in weights_of(edges(), "edge:") {
             edge[place as usize / k][place as usize % k] += weight;
         }
     }
@@ -120,7 +120,7 @@ fn paths_probabilities_and_marginals_are_those_of_the_enumeration() {
                 assert_close(tagging.probability.unwrap(), (best[0].1 - total).exp());
                 assert_eq!(tagging.nbest.len(), best.len());
                 for (found, (_, score)) in tagging.nbest.iter().zip(&best) {
-                    // Paths of equal score may come in another order.
+                    // Paths of equal score may be in another order.
                     assert_close(chain.score(&found.labels), *score);
                     assert_close(found.score, *score);
                     assert_close(found.probability, (score - total).exp());
@@ -166,7 +166,7 @@ fn the_n_best_are_distinct_sorted_and_legal() {
 }
 
 #[test]
-fn a_constraint_changes_what_would_be_illegal() {
+fn the_constraint_prevents_illegal_sequences() {
     let name = |constrain: bool| -> Vec<String> {
         let tagger = tagger();
         let options = TagOptions {
@@ -184,7 +184,7 @@ fn a_constraint_changes_what_would_be_illegal() {
 }
 
 #[test]
-fn only_what_was_asked_for_is_given() {
+fn only_what_was_requested_is_computed() {
     let tagging = tag(&tagger(), &["a", "b"], TagOptions::default());
     assert_eq!(tagging.labels.len(), 2);
     assert_eq!((tagging.marginals, tagging.probability), (None, None));
@@ -192,13 +192,13 @@ fn only_what_was_asked_for_is_given() {
 }
 
 #[test]
-fn words_are_tagged_by_name() {
+fn words_are_tagged_with_label_names() {
     assert_eq!(tagger().tag_words(["a"]).unwrap(), ["B-X"]);
     assert!(tagger().tag_words([""; 0]).unwrap().is_empty());
 }
 
 #[test]
-fn a_sentence_without_tokens_has_one_empty_path() {
+fn an_empty_sentence_has_one_empty_path() {
     let tagging = tag(&tagger(), &[], EVERYTHING);
     assert!(tagging.labels.is_empty());
     assert_eq!(tagging.marginals.unwrap().dim(), (0, 3));
@@ -211,7 +211,7 @@ fn a_sentence_without_tokens_has_one_empty_path() {
     assert_eq!(tagging.nbest, [path]);
 }
 
-/// A sentence with these columns, in which column `word` holds `words`.
+/// A sentence with these columns, with `words` in the column `word`.
 fn in_columns(names: &[&str], words: &[&str]) -> Sentence {
     let schema = Schema::new(names.iter().map(|&n| n.to_owned()).collect(), None);
     let mut sentence = Sentence::new(Arc::new(schema.unwrap()), Arc::from("x.conll"));
@@ -224,15 +224,15 @@ fn in_columns(names: &[&str], words: &[&str]) -> Sentence {
     sentence
 }
 
-/// The fault of tagging a sentence whose tokens have these values of an attribute with a very
-/// large weight.
-fn overflow_of(values: [f64; 2]) -> String {
+/// The error of tagging a sentence whose tokens have these values of an attribute with a very large
+/// weight.
+fn overflow_error(values: [f64; 2]) -> String {
     let header = Header {
         template: None,
         ..double("word")
     };
     let weights = vec![("size", vec![(0, 1e300)])];
-    let tagger = Tagger::new(model(header, &weights, &Weights::new()));
+    let tagger = Tagger::new(model(header, &weights, &NamedWeights::new()));
     let mut attributes = Attributes::default();
     for value in values {
         attributes.push("size", value);
@@ -244,20 +244,23 @@ fn overflow_of(values: [f64; 2]) -> String {
     result.unwrap_err().to_string()
 }
 
-const OVERFLOW: &str = "the scores of the labels are not finite; expected smaller attribute values, \
-                        or a model with smaller weights";
+const OVERFLOW: &str = "the scores of the labels are not finite; expected smaller attribute \
+                        values, or a model with smaller weights";
 
 #[test]
-fn scores_that_are_not_finite_are_a_fault_at_their_token() {
+fn scores_that_are_not_finite_are_an_error_at_their_token() {
     for value in [f64::NAN, f64::INFINITY, 1e30] {
-        assert_eq!(overflow_of([1.0, value]), format!("x.conll:2: {OVERFLOW}"));
+        assert_eq!(
+            overflow_error([1.0, value]),
+            format!("x.conll:2: {OVERFLOW}")
+        );
     }
 }
 
 #[test]
-fn scores_whose_sum_overflows_are_a_fault() {
+fn a_path_score_that_overflows_is_an_error() {
     assert_eq!(
-        overflow_of([1.5e8, 1.5e8]),
+        overflow_error([1.5e8, 1.5e8]),
         format!("x.conll:1: {OVERFLOW}")
     );
 }

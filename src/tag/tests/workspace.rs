@@ -27,7 +27,7 @@ fn threads_that_share_a_tagger_get_the_results_of_one() {
 }
 
 #[test]
-fn a_workspace_may_see_other_columns() {
+fn a_workspace_can_be_used_with_other_columns() {
     let tagger = tagger();
     let mut workspace = Workspace::default();
     for names in [
@@ -49,17 +49,21 @@ fn a_workspace_may_see_other_columns() {
 }
 
 #[test]
-fn a_workspace_may_serve_several_taggers() {
+fn a_workspace_can_be_used_with_several_taggers() {
     let by_word = tagger();
     let weights = vec![
         ("suffix(1)[0]=a", vec![(0, 3.0)]),
         ("suffix(1)[0]=c", vec![(1, 3.0)]),
     ];
-    let by_suffix = Tagger::new(model(double("suffix(1)"), &weights, &Weights::new()));
+    let by_suffix = Tagger::new(model(double("suffix(1)"), &weights, &NamedWeights::new()));
     // Attributes of two values have no memo cell: their memos are cached by key.
     let by_pair = ["word[0]|word[+1]=a|c", "word[0]|word[+1]=c|b"].map(|name| {
         let weights = vec![(name, vec![(1, 3.0)])];
-        Tagger::new(model(double("word & word[+1]"), &weights, &Weights::new()))
+        Tagger::new(model(
+            double("word & word[+1]"),
+            &weights,
+            &NamedWeights::new(),
+        ))
     });
     let mut workspace = Workspace::default();
     let sentence = in_columns(&["word"], &["a", "c", "b"]);
@@ -88,7 +92,7 @@ fn equal_columns_do_not_rebind_the_template() {
 }
 
 #[test]
-fn a_workspace_survives_a_fault() {
+fn a_workspace_can_be_used_after_an_error() {
     let mut header = double("value(size)");
     header.columns = vec!["word".to_owned(), "size".to_owned()];
     let tagger = Tagger::new(model(header, &nodes(), &edges()));
@@ -104,8 +108,8 @@ fn a_workspace_survives_a_fault() {
             .tag_with(&sentence("7"), EVERYTHING, &mut workspace)
             .is_ok()
     );
-    let fault = tagger.tag_with(&sentence("seven"), EVERYTHING, &mut workspace);
-    assert!(fault.unwrap_err().to_string().starts_with("x.conll:1: "));
+    let error = tagger.tag_with(&sentence("seven"), EVERYTHING, &mut workspace);
+    assert!(error.unwrap_err().to_string().starts_with("x.conll:1: "));
     assert!(
         tagger
             .tag_with(&sentence("8"), EVERYTHING, &mut workspace)
