@@ -1,62 +1,74 @@
-//! The loop of the optimizers: direction, step, memory.
+//! The iteration of the optimizers: direction, line search, update of the memory.
 //!
-//! Two points exist at any time: `here`, the last one accepted, and `there`, the one on trial;
-//! an accepted step exchanges them. See the module above for what one iteration does.
+//! Two points exist at any time: `current`, the last one accepted, and `trial`. Accepting a step
+//! swaps them. The module documentation describes an iteration.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::lbfgs::History;
-use super::line_search::{Start, Trial, Verdict, WolfeSearch};
-use super::owlqn::{self, Penalty};
-use super::progress::Progress;
-use super::vector::Passes;
-use super::{Iteration, LbfgsOptions, LbfgsSettings, Objective, Outcome, StopReason};
+use super::convergence::ConvergenceTest;
+use super::lbfgs::LbfgsMemory;
+use super::line_search::{LineSearchStart, TrialDecision, TrialStep, WolfeSearch};
+use super::objective::Objective;
+use super::outcome::{Iteration, Outcome, StopReason};
+use super::owlqn::{self, L1Penalty};
+use super::settings::{LbfgsOptions, LbfgsSettings};
+use super::vector::{PointRef, VectorOps};
 
-/// A point with all that was evaluated there.
-struct Point<D> {
+/// A point with the results of its evaluation.
+struct EvaluatedPoint<D> {
     x: Vec<f64>,        // [n]
     gradient: Vec<f64>, // [n] of the smooth part
     value: f64,         // F, with the penalty
     detail: D,
 }
 
-/// How a search for a step ended; where it was found, the point is `there`.
-enum Found {
+impl<D> EvaluatedPoint<D> {
+    fn as_ref(&self) -> PointRef<'_> {
+        PointRef {
+            x: &self.x,
+            gradient: &self.gradient,
+        }
+    }
+}
+
+/// The result of a line search.
+enum LineSearchResult {
+    /// The accepted step; the point is `trial`.
     Step(f64),
-    Nothing,
+    Failed,
     Interrupted,
 }
 
-/// ‖∇F‖ (that of the pseudo-gradient with L1), ‖x‖ and the number of nonzero x_i of a point.
+/// The norms of a point.
 #[derive(Clone, Copy)]
-struct Norms {
-    gradient: f64,
-    x: f64,
+struct PointNorms {
+    gradient: f64, // ‖∇F‖, of the pseudo-gradient with L1
+    x: f64,        // ‖x‖
     nonzero: usize,
 }
 
-impl Norms {
+impl PointNorms {
     fn are_finite(self) -> bool {
         self.gradient.is_finite() && self.x.is_finite()
     }
 }
 
-/// A minimization under way.
+/// A minimization in progress.
 pub(super) struct Descent<'a, O: Objective> {
     objective: &'a mut O,
     options: &'a LbfgsOptions,
     interrupt: Option<&'a AtomicBool>,
-    penalty: Option<Penalty<'a>>,
-    passes: Passes,
-    history: History,
-    here: Point<O::Detail>,
-    there: Point<O::Detail>,
+    penalty: Option<L1Penalty<'a>>,
+    ops: VectorOps,
+    memory: LbfgsMemory,
+    current: EvaluatedPoint<O::Detail>,
+    trial: EvaluatedPoint<O::Detail>,
     direction: Vec<f64>, // [n]
     slope: f64,          // of F along `direction`
-    norms: Norms,        // of `here`
-    progress: Progress,
-    reach: f64, // distance to go at first when nothing is known of the curvature
+    norms: PointNorms,   // of `current`
+    convergence: ConvergenceTest,
+    first_distance: f64, // length of the first trial step without curvature information
     iterations: usize,
     evaluations: usize,
     skipped_updates: usize,
@@ -74,40 +86,40 @@ impl<'a, O: Objective> Descent<'a, O> {
     ) -> Self {
         let options = settings.options();
         let dimension = x.len();
-        let mut passes = Passes::new(dimension);
+        let mut ops = VectorOps::new(dimension);
         let mut gradient = vec![0.0; dimension];
         let (mut value, detail) = objective.evaluate(&x, &mut gradient);
-        let mut penalty = l1.map(Penalty::new);
+        let mut penalty = l1.map(L1Penalty::new);
         if let Some(penalty) = &penalty {
-            value += penalty.value(&mut passes, &x);
+            value += penalty.value(&mut ops, &x);
         }
-        let here = Point {
+        let current = EvaluatedPoint {
             x,
             gradient,
             value,
             detail,
         };
-        let norms = measure(&mut passes, penalty.as_mut(), &here);
-        let history = History::new(options.memory, dimension, objective.inverse_curvature());
+        let norms = measure(&mut ops, penalty.as_mut(), &current);
+        let memory = LbfgsMemory::new(options.memory, dimension, objective.inverse_curvature());
         Self {
             objective,
             options,
             interrupt,
             penalty,
-            passes,
-            history,
-            there: Point {
+            ops,
+            memory,
+            trial: EvaluatedPoint {
                 x: vec![0.0; dimension],
                 gradient: vec![0.0; dimension],
                 value,
-                detail: here.detail.clone(),
+                detail: current.detail.clone(),
             },
-            here,
+            current,
             direction: vec![0.0; dimension],
             slope: 0.0,
             norms,
-            progress: Progress::new(value, norms.gradient),
-            reach: 1.0,
+            convergence: ConvergenceTest::new(value, norms.gradient),
+            first_distance: 1.0,
             iterations: 0,
             evaluations: 1,
             skipped_updates: 0,
@@ -115,14 +127,14 @@ impl<'a, O: Objective> Descent<'a, O> {
         }
     }
 
-    /// Descends until a stopping test holds.
+    /// Iterates until a stopping test holds.
     pub(super) fn run(
         mut self,
         observer: &mut dyn FnMut(&Iteration<'_, O::Detail>) -> ControlFlow<()>,
     ) -> Outcome<O::Detail> {
         let mut step = 0.0;
         let stop_reason = loop {
-            if !(self.here.value.is_finite() && self.norms.are_finite()) {
+            if !(self.current.value.is_finite() && self.norms.are_finite()) {
                 break StopReason::NonFinite;
             }
             if observer(&self.report(step)).is_break() {
@@ -140,9 +152,9 @@ impl<'a, O: Objective> Descent<'a, O> {
             }
         };
         Outcome {
-            x: self.here.x,
-            value: self.here.value,
-            detail: self.here.detail,
+            x: self.current.x,
+            value: self.current.value,
+            detail: self.current.detail,
             stop_reason,
             iterations: self.iterations,
             evaluations: self.evaluations,
@@ -155,13 +167,13 @@ impl<'a, O: Objective> Descent<'a, O> {
     fn report(&self, step: f64) -> Iteration<'_, O::Detail> {
         Iteration {
             number: self.iterations,
-            value: self.here.value,
-            detail: &self.here.detail,
+            value: self.current.value,
+            detail: &self.current.detail,
             gradient_norm: self.norms.gradient,
             x_norm: self.norms.x,
             step,
             evaluations: self.evaluations,
-            x: &self.here.x,
+            x: &self.current.x,
             nonzero: self.norms.nonzero,
         }
     }
@@ -170,43 +182,47 @@ impl<'a, O: Objective> Descent<'a, O> {
         if self.norms.gradient <= self.options.gradient_tolerance * self.norms.x.max(1.0) {
             return Some(StopReason::Gradient);
         }
-        if self.progress.has_ended(self.options) {
+        if self.convergence.is_converged(self.options) {
             return Some(StopReason::Improvement);
         }
         let limit = self.options.max_iterations?;
         (self.iterations >= limit).then_some(StopReason::MaxIterations)
     }
 
-    /// Makes a step, if need be along −g after clearing the memory.
+    /// Makes a step, along −g after clearing the memory if necessary.
     fn advance(&mut self) -> ControlFlow<StopReason, f64> {
         loop {
             self.find_direction();
-            let first = if self.history.is_empty() {
-                self.reach / self.passes.dot(&self.direction, &self.direction).sqrt()
+            let first = if self.memory.is_empty() {
+                self.first_distance / self.ops.dot(&self.direction, &self.direction).sqrt()
             } else {
                 1.0
             };
-            let start = self.progress.start(self.here.value, self.slope);
+            let start = self
+                .convergence
+                .line_search_start(self.current.value, self.slope);
             let found = if self.penalty.is_some() {
                 self.search_orthant(start, first)
             } else {
                 self.search_wolfe(start, first)
             };
             match found {
-                Found::Step(step) => {
+                LineSearchResult::Step(step) => {
                     self.accept();
                     return ControlFlow::Continue(step);
                 }
-                Found::Interrupted => return ControlFlow::Break(StopReason::Interrupted),
-                Found::Nothing if self.history.is_empty() => {
+                LineSearchResult::Interrupted => {
+                    return ControlFlow::Break(StopReason::Interrupted);
+                }
+                LineSearchResult::Failed if self.memory.is_empty() => {
                     return ControlFlow::Break(StopReason::LineSearch);
                 }
-                Found::Nothing => self.restart(),
+                LineSearchResult::Failed => self.restart(),
             }
         }
     }
 
-    /// Evaluates `here` again if the function has changed.
+    /// Reevaluates `current` if the function has changed.
     fn begin_iteration(&mut self) -> ControlFlow<StopReason> {
         if !self.objective.begin_iteration(self.iterations as u64) {
             return ControlFlow::Continue(());
@@ -214,19 +230,20 @@ impl<'a, O: Objective> Descent<'a, O> {
         if self.is_interrupted() {
             return ControlFlow::Break(StopReason::Interrupted);
         }
-        let here = &mut self.here;
-        let (smooth, detail) = self.objective.evaluate(&here.x, &mut here.gradient);
+        let current = &mut self.current;
+        let (smooth, detail) = self.objective.evaluate(&current.x, &mut current.gradient);
         self.evaluations += 1;
-        here.detail = detail;
-        here.value = match &self.penalty {
-            Some(penalty) => smooth + penalty.value(&mut self.passes, &here.x),
+        current.detail = detail;
+        current.value = match &self.penalty {
+            Some(penalty) => smooth + penalty.value(&mut self.ops, &current.x),
             None => smooth,
         };
-        self.norms = measure(&mut self.passes, self.penalty.as_mut(), &self.here);
-        if !(self.here.value.is_finite() && self.norms.are_finite()) {
+        self.norms = measure(&mut self.ops, self.penalty.as_mut(), &self.current);
+        if !(self.current.value.is_finite() && self.norms.are_finite()) {
             return ControlFlow::Break(StopReason::NonFinite);
         }
-        self.progress.renew(self.here.value, self.options.period);
+        self.convergence
+            .record_reevaluation(self.current.value, self.options.period);
         ControlFlow::Continue(())
     }
 
@@ -235,15 +252,15 @@ impl<'a, O: Objective> Descent<'a, O> {
     }
 
     fn restart(&mut self) {
-        self.history.clear();
+        self.memory.clear();
         self.restarts += 1;
     }
 
-    /// Sets `direction` and `slope`. A direction that does not descend costs the memory, since
-    /// −g always does.
+    /// Sets `direction` and `slope`. If the direction does not descend, clears the memory, since −g
+    /// always does.
     fn find_direction(&mut self) {
         self.slope = self.quasi_newton_direction();
-        if !(self.slope < 0.0 || self.history.is_empty()) {
+        if !(self.slope < 0.0 || self.memory.is_empty()) {
             self.restart();
             self.slope = self.quasi_newton_direction();
         }
@@ -252,37 +269,37 @@ impl<'a, O: Objective> Descent<'a, O> {
     fn quasi_newton_direction(&mut self) -> f64 {
         let gradient = match &self.penalty {
             Some(penalty) => penalty.pseudo_gradient(),
-            None => &self.here.gradient,
+            None => &self.current.gradient,
         };
         let slope = self
-            .history
-            .direction(&mut self.passes, gradient, &mut self.direction);
+            .memory
+            .direction(&mut self.ops, gradient, &mut self.direction);
         match &self.penalty {
-            Some(penalty) => penalty.align(&mut self.passes, &mut self.direction),
+            Some(penalty) => penalty.align(&mut self.ops, &mut self.direction),
             None => slope,
         }
     }
 
-    /// Looks for a step that satisfies the strong Wolfe conditions.
-    fn search_wolfe(&mut self, start: Start, first: f64) -> Found {
+    /// Searches for a step that satisfies the strong Wolfe conditions.
+    fn search_wolfe(&mut self, start: LineSearchStart, first: f64) -> LineSearchResult {
         let mut search = WolfeSearch::new(start, self.options.max_line_search);
         let mut step = first;
         loop {
             if self.try_step(step).is_none() {
-                return Found::Interrupted;
+                return LineSearchResult::Interrupted;
             }
-            let value = self.there.value;
-            let slope = self.passes.dot(&self.there.gradient, &self.direction);
-            match search.judge(Trial { step, value, slope }) {
-                Verdict::Accept => return Found::Step(step),
-                Verdict::Try(next) => step = next,
-                Verdict::GiveUp => return self.fall_back(start, search.fallback(), step),
+            let value = self.trial.value;
+            let slope = self.ops.dot(&self.trial.gradient, &self.direction);
+            match search.decide(TrialStep { step, value, slope }) {
+                TrialDecision::Accept => return LineSearchResult::Step(step),
+                TrialDecision::Try(next) => step = next,
+                TrialDecision::GiveUp => return self.fall_back(start, search.fallback(), step),
             }
         }
     }
 
-    /// Looks for a step within the orthant of `here`, by backtracking.
-    fn search_orthant(&mut self, start: Start, first: f64) -> Found {
+    /// Searches for a step within the orthant of `current`, by backtracking.
+    fn search_orthant(&mut self, start: LineSearchStart, first: f64) -> LineSearchResult {
         let mut next = first;
         let mut last = first;
         let mut lowest = start.value - start.noise;
@@ -290,16 +307,16 @@ impl<'a, O: Objective> Descent<'a, O> {
         for _ in 0..self.options.max_line_search {
             let step = next;
             let Some(change) = self.try_step(step) else {
-                return Found::Interrupted;
+                return LineSearchResult::Interrupted;
             };
-            let gradient = &self.there.gradient;
-            let value = if self.passes.dot(gradient, gradient).is_finite() {
-                self.there.value
+            let gradient = &self.trial.gradient;
+            let value = if self.ops.dot(gradient, gradient).is_finite() {
+                self.trial.value
             } else {
                 f64::NAN
             };
             if owlqn::is_accepted(start, value, change) {
-                return Found::Step(step);
+                return LineSearchResult::Step(step);
             }
             if value.is_finite() && value < lowest {
                 lowest = value;
@@ -311,75 +328,81 @@ impl<'a, O: Objective> Descent<'a, O> {
         self.fall_back(start, best, last)
     }
 
-    /// Returns to the best trial of a search that failed, if there is one of any use.
-    fn fall_back(&mut self, start: Start, best: Option<f64>, last: f64) -> Found {
+    /// Returns to the best trial step of a failed line search, if one decreased F.
+    fn fall_back(
+        &mut self,
+        start: LineSearchStart,
+        best: Option<f64>,
+        last: f64,
+    ) -> LineSearchResult {
         let Some(step) = best else {
-            return Found::Nothing;
+            return LineSearchResult::Failed;
         };
         if step != last {
             if self.try_step(step).is_none() {
-                return Found::Interrupted;
+                return LineSearchResult::Interrupted;
             }
-            // an objective that draws at random can have changed its mind
-            if !(self.there.value.is_finite() && start.is_decrease(self.there.value)) {
-                return Found::Nothing;
+            // a stochastic objective may return another value this time
+            if !(self.trial.value.is_finite() && start.is_decrease(self.trial.value)) {
+                return LineSearchResult::Failed;
             }
         }
-        Found::Step(step)
+        LineSearchResult::Step(step)
     }
 
-    /// Puts `there` at a step from `here` and evaluates it; returns the change that F would have
-    /// if it were linear, or nothing when interrupted.
+    /// Moves `trial` to a step from `current` and evaluates it; returns the linear change of F, or
+    /// `None` if interrupted.
     fn try_step(&mut self, step: f64) -> Option<f64> {
         if self.is_interrupted() {
             return None;
         }
-        let (x, d) = (&self.here.x, &self.direction);
+        let (x, d) = (&self.current.x, &self.direction);
         let (change, absolute) = match &self.penalty {
-            Some(penalty) => penalty.project(&mut self.passes, x, (step, d), &mut self.there.x),
+            Some(penalty) => penalty.project(&mut self.ops, x, step, d, &mut self.trial.x),
             None => {
-                self.passes.step(x, step, d, &mut self.there.x);
+                self.ops.step(x, step, d, &mut self.trial.x);
                 (step * self.slope, 0.0)
             }
         };
         let (smooth, detail) = self
             .objective
-            .evaluate(&self.there.x, &mut self.there.gradient);
+            .evaluate(&self.trial.x, &mut self.trial.gradient);
         self.evaluations += 1;
-        self.there.value = smooth + absolute;
-        self.there.detail = detail;
+        self.trial.value = smooth + absolute;
+        self.trial.detail = detail;
         Some(change)
     }
 
-    /// Makes `there` the current point and learns from the step.
+    /// Makes `trial` the current point and updates the memory.
     fn accept(&mut self) {
-        let learned = self.history.learn(
-            &mut self.passes,
-            (&self.here.x, &self.here.gradient),
-            (&self.there.x, &self.there.gradient),
-        );
-        if !learned.kept {
+        let (from, to) = (self.current.as_ref(), self.trial.as_ref());
+        let update = self.memory.update(&mut self.ops, from, to);
+        if !update.is_stored {
             self.skipped_updates += 1;
         }
-        if learned.length > 0.0 {
-            self.reach = learned.length;
+        if update.step_norm > 0.0 {
+            self.first_distance = update.step_norm;
         }
-        std::mem::swap(&mut self.here, &mut self.there);
+        std::mem::swap(&mut self.current, &mut self.trial);
         self.iterations += 1;
-        self.norms = measure(&mut self.passes, self.penalty.as_mut(), &self.here);
-        self.progress
-            .note(self.here.value, self.norms.gradient, self.options.period);
+        self.norms = measure(&mut self.ops, self.penalty.as_mut(), &self.current);
+        self.convergence
+            .record_step(self.current.value, self.norms.gradient, self.options.period);
     }
 }
 
-/// The norms of a point, and with L1 its pseudo-gradient.
-fn measure<D>(passes: &mut Passes, penalty: Option<&mut Penalty>, point: &Point<D>) -> Norms {
-    let [xx, gg, nonzero] = passes.norms(&point.x, &point.gradient);
+/// Computes the norms of a point, and with L1 its pseudo-gradient.
+fn measure<D>(
+    ops: &mut VectorOps,
+    penalty: Option<&mut L1Penalty>,
+    point: &EvaluatedPoint<D>,
+) -> PointNorms {
+    let [xx, gg, nonzero] = ops.norms(&point.x, &point.gradient);
     let gg = match penalty {
-        Some(penalty) => penalty.differentiate(passes, &point.x, &point.gradient),
+        Some(penalty) => penalty.differentiate(ops, &point.x, &point.gradient),
         None => gg,
     };
-    Norms {
+    PointNorms {
         gradient: gg.sqrt(),
         x: xx.sqrt(),
         nonzero: nonzero as usize,

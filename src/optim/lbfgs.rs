@@ -1,10 +1,10 @@
-//! The memory of L-BFGS and the direction that it gives.
+//! The memory of L-BFGS and its search direction.
 //!
-//! Problem: d = −H·g, where H is the inverse Hessian as the last m steps show it. With the pairs
-//! s = x_{k+1} − x_k and y = ∇f(x_{k+1}) − ∇f(x_k), H is what m BFGS updates make of γ·P,
-//! γ = sᵀy / yᵀPy of the newest pair (Nocedal & Wright 2006, equation 7.20, in variables scaled by
-//! P^(−1/2)). P is the diagonal that the objective estimates the curvature with, or I. The two-loop
-//! recursion (algorithm 7.4) finds H·g without H:
+//! Problem: d = −H·g, where H approximates the inverse Hessian from the last m steps. With the
+//! curvature pairs s = x_{k+1} − x_k and y = ∇f(x_{k+1}) − ∇f(x_k), H is the result of m BFGS updates
+//! of γ·P, where γ = sᵀy / yᵀPy of the newest pair (Nocedal & Wright 2006, equation 7.20, in
+//! variables scaled by P^(−1/2)) and P is the diagonal preconditioner of the objective, or I. The
+//! two-loop recursion (algorithm 7.4) computes H·g without forming H:
 //!
 //! ```text
 //! q ← −g
@@ -13,53 +13,55 @@
 //! oldest to newest:  β ← y_iᵀq / s_iᵀy_i;    q ← q + (α_i − β) s_i
 //! ```
 //!
-//! Each line's update and the next line's inner product are one pass: 2m + 1 passes over vectors of
-//! n numbers (two more with P), 4mn multiplications. The last pass yields dᵀg, the slope for the line search.
+//! Each line's update and the next line's inner product are fused into one pass: 2m + 1 passes over
+//! vectors of n numbers (two more with P), 4mn multiplications. The last pass yields dᵀg, the slope
+//! for the line search.
 
-use super::vector::Passes;
+use super::vector::{PointRef, VectorOps};
 
-/// Least cosine of the angle between s and y with which a pair enters the memory.
+/// The minimum cosine of the angle between s and y of a pair in the memory.
 ///
-/// Below it sᵀy is mostly rounding error. The usual bound on sᵀy / yᵀy depends on the unit in
-/// which f is measured (ours is a sum, whose size grows with the corpus); the cosine does not.
+/// Below it sᵀy is mostly rounding error. The usual bound on sᵀy / yᵀy depends on the unit of f
+/// (ours is a sum, which grows with the corpus); the cosine does not.
 const MIN_COSINE: f64 = 1e-10;
 
-/// A step and the change of the gradient along it.
+/// A step s and the change y of the gradient along it.
 ///
-/// Four bytes a number: what they are rounded to is as good a pair, and all products are of that.
+/// Stored as `f32` to save memory: the rounded vectors are as good a pair, since all products are
+/// computed from them.
 #[derive(Debug)]
-struct Pair {
+struct CurvaturePair {
     s: Vec<f32>, // [n]
     y: Vec<f32>, // [n]
-    sy: f64,
-    ypy: f64, // yᵀPy
+    sy: f64,     // sᵀy
+    ypy: f64,    // yᵀPy
 }
 
-/// The last steps, in a ring.
+/// The last curvature pairs, in a ring buffer.
 #[derive(Debug)]
-pub(super) struct History {
-    pairs: Vec<Pair>, // [memory]
-    alpha: Vec<f64>,  // [memory], 0 is the newest
-    next: usize,      // where the next pair goes
+pub(super) struct LbfgsMemory {
+    pairs: Vec<CurvaturePair>, // [memory]
+    alpha: Vec<f64>,           // [memory], 0 is the newest
+    next: usize,               // index of the next pair
     len: usize,
-    inverse_curvature: Option<Vec<f32>>, // [n] the diagonal of P; none: I
+    inverse_curvature: Option<Vec<f32>>, // [n] the diagonal of P; `None`: I
 }
 
-/// What became of a step.
-pub(super) struct Learned {
+/// The result of [`LbfgsMemory::update`].
+pub(super) struct MemoryUpdate {
     /// ‖s‖
-    pub(super) length: f64,
-    /// Whether the pair was kept.
-    pub(super) kept: bool,
+    pub(super) step_norm: f64,
+    /// Whether the pair was stored.
+    pub(super) is_stored: bool,
 }
 
-impl History {
+impl LbfgsMemory {
     pub(super) fn new(
         memory: usize,
         dimension: usize,
         inverse_curvature: Option<Vec<f32>>,
     ) -> Self {
-        let pair = || Pair {
+        let pair = || CurvaturePair {
             s: vec![0.0; dimension],
             y: vec![0.0; dimension],
             sy: 0.0,
@@ -82,29 +84,29 @@ impl History {
         self.len = 0;
     }
 
-    /// The `age`-th newest pair, from 0.
-    fn pair(&self, age: usize) -> &Pair {
+    /// Returns the `age`-th newest pair, counted from 0.
+    fn pair(&self, age: usize) -> &CurvaturePair {
         let memory = self.pairs.len();
         &self.pairs[(self.next + memory - 1 - age) % memory]
     }
 
-    /// Learns from the step between two points (x, ∇f(x)). A pair without positive curvature is not kept; since it was
-    /// computed where the oldest one stood, that one is lost nevertheless.
-    pub(super) fn learn(
+    /// Adds the pair of a step between two points. A pair without positive curvature is not
+    /// stored; as it is computed in place of the oldest pair, that one is lost all the same.
+    pub(super) fn update(
         &mut self,
-        passes: &mut Passes,
-        from: (&[f64], &[f64]),
-        to: (&[f64], &[f64]),
-    ) -> Learned {
+        ops: &mut VectorOps,
+        from: PointRef<'_>,
+        to: PointRef<'_>,
+    ) -> MemoryUpdate {
         let memory = self.pairs.len();
         let pair = &mut self.pairs[self.next];
-        let [ss, yy, sy] = passes.pair(from, to, &mut pair.s, &mut pair.y);
-        let length = ss.sqrt();
-        let kept = sy.is_finite() && yy.is_finite() && sy > MIN_COSINE * length * yy.sqrt();
-        if kept {
+        let [ss, yy, sy] = ops.difference(from, to, &mut pair.s, &mut pair.y);
+        let step_norm = ss.sqrt();
+        let is_stored = sy.is_finite() && yy.is_finite() && sy > MIN_COSINE * step_norm * yy.sqrt();
+        if is_stored {
             pair.sy = sy;
             pair.ypy = match &self.inverse_curvature {
-                Some(p) => passes.weighted_square(&pair.y, p),
+                Some(p) => ops.weighted_square(&pair.y, p),
                 None => yy,
             };
             self.next = (self.next + 1) % memory;
@@ -112,24 +114,27 @@ impl History {
         } else {
             self.len = self.len.min(memory - 1);
         }
-        Learned { length, kept }
+        MemoryUpdate {
+            step_norm,
+            is_stored,
+        }
     }
 
-    /// direction = −H·gradient; returns directionᵀgradient.
+    /// Sets direction = −H·gradient, by the two-loop recursion; returns directionᵀgradient.
     pub(super) fn direction(
         &mut self,
-        passes: &mut Passes,
+        ops: &mut VectorOps,
         gradient: &[f64],
         direction: &mut [f64],
     ) -> f64 {
         if self.is_empty() {
-            let slope = passes.negate(gradient, gradient, direction);
+            let slope = ops.negate(gradient, gradient, direction);
             return match &self.inverse_curvature {
-                Some(p) => passes.scale(direction, 1.0, p, gradient),
+                Some(p) => ops.scale(direction, 1.0, p, gradient),
                 None => slope,
             };
         }
-        let mut dot = passes.negate(gradient, &self.pair(0).s, direction);
+        let mut dot = ops.negate(gradient, &self.pair(0).s, direction);
         for age in 0..self.len {
             let pair = self.pair(age);
             let alpha = dot / pair.sy;
@@ -138,23 +143,23 @@ impl History {
             } else {
                 &pair.y
             };
-            dot = passes.update(direction, (1.0, -alpha), &pair.y, next);
+            dot = ops.update(direction, 1.0, -alpha, &pair.y, next);
             self.alpha[age] = alpha;
         }
         let mut scale = self.pair(0).sy / self.pair(0).ypy;
         if let Some(p) = &self.inverse_curvature {
             let oldest = &self.pair(self.len - 1).y;
-            dot = passes.scale(direction, scale, p, oldest);
+            dot = ops.scale(direction, scale, p, oldest);
             scale = 1.0;
         } else {
             dot *= scale;
         }
         for age in (0..self.len).rev() {
             let pair = self.pair(age);
-            let factors = (scale, self.alpha[age] - dot / pair.sy);
+            let factor = self.alpha[age] - dot / pair.sy;
             dot = match age {
-                0 => passes.update(direction, factors, &pair.s, gradient),
-                _ => passes.update(direction, factors, &pair.s, &self.pair(age - 1).y),
+                0 => ops.update(direction, scale, factor, &pair.s, gradient),
+                _ => ops.update(direction, scale, factor, &pair.s, &self.pair(age - 1).y),
             };
             scale = 1.0;
         }
@@ -166,71 +171,79 @@ impl History {
 mod tests {
     use super::*;
 
-    /// Lets a history of two variables see the step s with the gradient change y.
-    fn learn(history: &mut History, s: [f64; 2], y: [f64; 2]) -> Learned {
-        history.learn(&mut Passes::new(2), (&[0.0; 2], &[0.0; 2]), (&s, &y))
+    /// Updates the memory with the step s and the gradient change y.
+    fn update(memory: &mut LbfgsMemory, s: [f64; 2], y: [f64; 2]) -> MemoryUpdate {
+        let from = PointRef {
+            x: &[0.0; 2],
+            gradient: &[0.0; 2],
+        };
+        let to = PointRef {
+            x: &s,
+            gradient: &y,
+        };
+        memory.update(&mut VectorOps::new(2), from, to)
     }
 
-    fn direction(history: &mut History, gradient: [f64; 2]) -> ([f64; 2], f64) {
+    fn direction(memory: &mut LbfgsMemory, gradient: [f64; 2]) -> ([f64; 2], f64) {
         let mut direction = [0.0; 2];
-        let slope = history.direction(&mut Passes::new(2), &gradient, &mut direction);
+        let slope = memory.direction(&mut VectorOps::new(2), &gradient, &mut direction);
         (direction, slope)
     }
 
     #[test]
     fn an_empty_memory_gives_steepest_descent() {
-        let mut history = History::new(3, 2, None);
-        assert_eq!(direction(&mut history, [3.0, -4.0]), ([-3.0, 4.0], -25.0));
+        let mut memory = LbfgsMemory::new(3, 2, None);
+        assert_eq!(direction(&mut memory, [3.0, -4.0]), ([-3.0, 4.0], -25.0));
     }
 
     #[test]
     fn two_conjugate_steps_give_the_newton_direction() {
         // Hessian diag(2, 8)
-        let mut history = History::new(3, 2, None);
-        learn(&mut history, [1.0, 0.0], [2.0, 0.0]);
-        learn(&mut history, [0.0, 1.0], [0.0, 8.0]);
-        assert_eq!(direction(&mut history, [4.0, 8.0]), ([-2.0, -1.0], -16.0));
+        let mut memory = LbfgsMemory::new(3, 2, None);
+        update(&mut memory, [1.0, 0.0], [2.0, 0.0]);
+        update(&mut memory, [0.0, 1.0], [0.0, 8.0]);
+        assert_eq!(direction(&mut memory, [4.0, 8.0]), ([-2.0, -1.0], -16.0));
     }
 
     #[test]
     fn the_newest_steps_survive_when_the_ring_is_full() {
-        let mut history = History::new(2, 2, None);
-        learn(&mut history, [1.0, 1.0], [500.0, 500.0]);
-        learn(&mut history, [1.0, 0.0], [2.0, 0.0]);
-        learn(&mut history, [0.0, 1.0], [0.0, 8.0]);
-        assert_eq!(direction(&mut history, [4.0, 8.0]), ([-2.0, -1.0], -16.0));
+        let mut memory = LbfgsMemory::new(2, 2, None);
+        update(&mut memory, [1.0, 1.0], [500.0, 500.0]);
+        update(&mut memory, [1.0, 0.0], [2.0, 0.0]);
+        update(&mut memory, [0.0, 1.0], [0.0, 8.0]);
+        assert_eq!(direction(&mut memory, [4.0, 8.0]), ([-2.0, -1.0], -16.0));
     }
 
     #[test]
-    fn a_step_without_positive_curvature_is_not_kept() {
-        let mut history = History::new(3, 2, None);
-        assert!(!learn(&mut history, [1.0, 0.0], [-2.0, 0.0]).kept);
-        assert!(!learn(&mut history, [1.0, 0.0], [1e-12, 1.0]).kept);
-        assert!(!learn(&mut history, [0.0, 0.0], [0.0, 0.0]).kept);
-        assert!(!learn(&mut history, [1.0, 0.0], [f64::NAN, 0.0]).kept);
-        assert!(history.is_empty());
+    fn a_step_without_positive_curvature_is_not_stored() {
+        let mut memory = LbfgsMemory::new(3, 2, None);
+        assert!(!update(&mut memory, [1.0, 0.0], [-2.0, 0.0]).is_stored);
+        assert!(!update(&mut memory, [1.0, 0.0], [1e-12, 1.0]).is_stored);
+        assert!(!update(&mut memory, [0.0, 0.0], [0.0, 0.0]).is_stored);
+        assert!(!update(&mut memory, [1.0, 0.0], [f64::NAN, 0.0]).is_stored);
+        assert!(memory.is_empty());
     }
 
     #[test]
-    fn a_right_estimate_of_the_curvature_gives_the_newton_direction_at_once() {
+    fn an_exact_preconditioner_gives_the_newton_direction_at_once() {
         // Hessian diag(2, 8)
-        let mut history = History::new(3, 2, Some(vec![0.5, 0.125]));
-        assert_eq!(direction(&mut history, [4.0, 8.0]), ([-2.0, -1.0], -16.0));
-        learn(&mut history, [1.0, 1.0], [2.0, 8.0]);
-        assert_eq!(direction(&mut history, [4.0, 8.0]), ([-2.0, -1.0], -16.0));
+        let mut memory = LbfgsMemory::new(3, 2, Some(vec![0.5, 0.125]));
+        assert_eq!(direction(&mut memory, [4.0, 8.0]), ([-2.0, -1.0], -16.0));
+        update(&mut memory, [1.0, 1.0], [2.0, 8.0]);
+        assert_eq!(direction(&mut memory, [4.0, 8.0]), ([-2.0, -1.0], -16.0));
     }
 
     #[test]
-    fn the_unit_of_the_estimate_does_not_matter_once_a_step_is_known() {
-        let mut history = History::new(3, 2, Some(vec![4.0, 1.0]));
-        learn(&mut history, [1.0, 1.0], [2.0, 8.0]);
-        assert_eq!(direction(&mut history, [4.0, 8.0]), ([-2.0, -1.0], -16.0));
+    fn the_scale_of_the_preconditioner_does_not_matter_after_a_step() {
+        let mut memory = LbfgsMemory::new(3, 2, Some(vec![4.0, 1.0]));
+        update(&mut memory, [1.0, 1.0], [2.0, 8.0]);
+        assert_eq!(direction(&mut memory, [4.0, 8.0]), ([-2.0, -1.0], -16.0));
     }
 
     #[test]
-    fn curvature_is_judged_in_any_unit() {
-        let mut history = History::new(3, 2, None);
-        assert!(learn(&mut history, [1.0, 0.0], [1e-30, 0.0]).kept);
-        assert!(learn(&mut history, [1.0, 0.0], [1e30, 0.0]).kept);
+    fn the_curvature_test_does_not_depend_on_the_unit() {
+        let mut memory = LbfgsMemory::new(3, 2, None);
+        assert!(update(&mut memory, [1.0, 0.0], [1e-30, 0.0]).is_stored);
+        assert!(update(&mut memory, [1.0, 0.0], [1e30, 0.0]).is_stored);
     }
 }

@@ -1,4 +1,4 @@
-//! A step along a descent direction: the strong Wolfe conditions.
+//! Line search for the strong Wolfe conditions.
 //!
 //! Problem: with φ(α) = f(x + αd) and φ′(0) < 0 find α > 0 such that
 //!
@@ -7,89 +7,89 @@
 //! |φ′(α)| ≤ c₂ |φ′(0)|          (curvature, c₂ = 0.9)
 //! ```
 //!
-//! Nocedal & Wright 2006, algorithms 3.5 (bracketing) and 3.6 (zoom) in one: `low` is the end with
-//! the lower value, whose slope points to the other end `high`; while there is no `high` the step
-//! grows. Trials are minima of the cubic through values and slopes of both ends (equation 3.59),
-//! kept off the ends by a tenth of the interval; an interval that two trials have not shortened
-//! by a third is halved. A trial that is not finite becomes `high` without value.
+//! Nocedal & Wright 2006, algorithms 3.5 (bracketing) and 3.6 (zoom) in one: `low` is the end of the
+//! bracket with the lower value, whose slope points to the other end `high`; without a `high` the
+//! step grows. TrialStep steps minimize the cubic through the values and slopes of both ends (equation
+//! 3.59), kept a tenth of the bracket away from the ends. A bracket that two trials have not shrunk
+//! by a third is bisected. A trial that is not finite becomes a `high` without value.
 //!
-//! Rounding: once the values that a search compares lie within the noise of f, the first condition
-//! says nothing. A value that is not above the lowest known one by more than the noise is then low
-//! enough (with the second condition this is the approximate Wolfe condition of Hager & Zhang
-//! 2005, equation 4.1), and the zero of the slope is looked for by the secant rule.
+//! Rounding: once the values compared lie within the noise of f, the first condition is
+//! meaningless. A value that exceeds the lowest known one by no more than the noise is then low
+//! enough (with the second condition, the approximate Wolfe condition of Hager & Zhang 2005,
+//! equation 4.1), and the zero of the slope is found by the secant rule.
 //!
-//! This file knows numbers only: the caller evaluates φ, so a search costs what its evaluations cost.
+//! The caller evaluates φ; a search costs nothing but its evaluations.
 
 /// c₁, as in Nocedal & Wright.
 pub(super) const SUFFICIENT_DECREASE: f64 = 1e-4;
 
-/// c₂, as in Nocedal & Wright for quasi-Newton directions: searching more sharply costs more
-/// evaluations than it saves.
+/// c₂, as in Nocedal & Wright for quasi-Newton directions: a stricter search costs more evaluations
+/// than it saves.
 const CURVATURE: f64 = 0.9;
 
-/// By how much a step shrinks when its value is not finite.
-pub(super) const RETREAT: f64 = 0.25;
+/// The factor by which a step shrinks if its value is not finite.
+pub(super) const NON_FINITE_SHRINK: f64 = 0.25;
 
 /// φ and φ′ at a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Trial {
+pub(super) struct TrialStep {
     pub(super) step: f64,
     pub(super) value: f64,
     pub(super) slope: f64,
 }
 
-/// What is known when a search starts.
+/// The state at the start of a line search.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Start {
+pub(super) struct LineSearchStart {
     /// φ(0)
     pub(super) value: f64,
     /// φ′(0) < 0
     pub(super) slope: f64,
     /// The lowest value accepted so far, at most φ(0).
     pub(super) lowest: f64,
-    /// Values that differ by no more than this count as equal.
+    /// The rounding noise of f: values this close count as equal.
     pub(super) noise: f64,
 }
 
-impl Start {
-    /// Whether a value that fails the decrease asked for is within the noise of the lowest one.
+impl LineSearchStart {
+    /// Returns whether a value is at most the lowest one, up to the noise.
     pub(super) fn is_level(&self, value: f64) -> bool {
         value <= self.lowest + self.noise
     }
 
-    /// Whether a value is lower than φ(0) beyond doubt.
+    /// Returns whether a value is below φ(0) by more than the noise.
     pub(super) fn is_decrease(&self, value: f64) -> bool {
         value < self.value - self.noise
     }
 }
 
-/// What to do after a trial.
+/// What to do after a trial step.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Verdict {
-    /// The trial satisfies the conditions.
+pub(super) enum TrialDecision {
+    /// Accept the step: it satisfies the conditions.
     Accept,
-    /// Evaluate φ and φ′ at this step.
+    /// Evaluate φ and φ′ at this step next.
     Try(f64),
-    /// The evaluations are used up.
+    /// Give up: no evaluations are left.
     GiveUp,
 }
 
-/// A search in progress.
+/// A line search in progress.
 #[derive(Debug)]
 pub(super) struct WolfeSearch {
-    start: Start,
-    low: Trial,
-    high: Option<Trial>,
-    best: Option<Trial>,
-    widths: [f64; 2], // of the interval before the last two trials, newest first
+    start: LineSearchStart,
+    low: TrialStep,
+    high: Option<TrialStep>,
+    best: Option<TrialStep>,
+    widths: [f64; 2], // of the bracket before the last two trials, newest first
     trials_left: usize,
 }
 
 impl WolfeSearch {
-    pub(super) fn new(start: Start, max_trials: usize) -> Self {
+    pub(super) fn new(start: LineSearchStart, max_trials: usize) -> Self {
         Self {
             start,
-            low: Trial {
+            low: TrialStep {
                 step: 0.0,
                 value: start.value,
                 slope: start.slope,
@@ -101,15 +101,16 @@ impl WolfeSearch {
         }
     }
 
-    /// The step of the lowest finite value tried, if it is a decrease beyond doubt.
+    /// Returns the trial step with the lowest finite value, if that is below φ(0) by more than the
+    /// noise.
     pub(super) fn fallback(&self) -> Option<f64> {
         self.best
             .filter(|best| self.start.is_decrease(best.value))
             .map(|best| best.step)
     }
 
-    /// Takes note of a trial.
-    pub(super) fn judge(&mut self, trial: Trial) -> Verdict {
+    /// Processes a trial step.
+    pub(super) fn decide(&mut self, trial: TrialStep) -> TrialDecision {
         self.trials_left = self.trials_left.saturating_sub(1);
         let next = if trial.value.is_finite() && trial.slope.is_finite() {
             if self.best.is_none_or(|best| trial.value < best.value) {
@@ -117,41 +118,41 @@ impl WolfeSearch {
             }
             let low_enough = self.is_low_enough(trial);
             if low_enough && trial.slope.abs() <= -CURVATURE * self.start.slope {
-                return Verdict::Accept;
+                return TrialDecision::Accept;
             }
-            self.narrow(trial, low_enough)
+            self.shrink_bracket(trial, low_enough)
         } else {
-            self.high = Some(Trial {
+            self.high = Some(TrialStep {
                 value: f64::INFINITY,
                 slope: f64::NAN,
                 ..trial
             });
             self.widths = [f64::INFINITY; 2];
-            self.low.step + RETREAT * (trial.step - self.low.step)
+            self.low.step + NON_FINITE_SHRINK * (trial.step - self.low.step)
         };
         if self.trials_left == 0 {
-            return Verdict::GiveUp;
+            return TrialDecision::GiveUp;
         }
-        Verdict::Try(next)
+        TrialDecision::Try(next)
     }
 
-    fn is_low_enough(&self, trial: Trial) -> bool {
+    fn is_low_enough(&self, trial: TrialStep) -> bool {
         let line = self.start.value + SUFFICIENT_DECREASE * trial.step * self.start.slope;
         trial.value <= line || self.start.is_level(trial.value)
     }
 
-    /// Puts a trial in the place of one end of the interval; returns the next step to try.
-    fn narrow(&mut self, trial: Trial, low_enough: bool) -> f64 {
+    /// Replaces one end of the bracket by a trial; returns the next step to try.
+    fn shrink_bracket(&mut self, trial: TrialStep, low_enough: bool) -> f64 {
         if !low_enough || trial.value > self.low.value + self.start.noise {
             self.high = Some(trial);
             return self.interpolate(trial);
         }
         let previous = std::mem::replace(&mut self.low, trial);
-        let other_side = match self.high {
+        let has_passed_minimum = match self.high {
             Some(high) => trial.slope * (high.step - previous.step) >= 0.0,
             None => trial.slope >= 0.0,
         };
-        if other_side {
+        if has_passed_minimum {
             self.high = Some(previous);
         }
         match self.high {
@@ -160,8 +161,8 @@ impl WolfeSearch {
         }
     }
 
-    /// A step strictly between `low` and `high`.
-    fn interpolate(&mut self, high: Trial) -> f64 {
+    /// Returns a step strictly between `low` and `high`.
+    fn interpolate(&mut self, high: TrialStep) -> f64 {
         let low = self.low;
         let width = high.step - low.step;
         let [newer, older] = self.widths;
@@ -182,17 +183,18 @@ impl WolfeSearch {
     }
 }
 
-/// A step beyond `trial`, when the function still falls steeply there: 2 to 10 times as far from
+/// Returns a step beyond `trial`, where φ still decreases steeply: 2 to 10 times as far from
 /// `previous`.
-fn extrapolate(previous: Trial, trial: Trial) -> f64 {
+fn extrapolate(previous: TrialStep, trial: TrialStep) -> f64 {
     let width = trial.step - previous.step;
     let ahead = (cubic_minimum(previous, trial) - trial.step) / width;
     let ahead = if ahead > 0.0 { ahead } else { 9.0 };
     trial.step + ahead.clamp(1.0, 9.0) * width
 }
 
-/// The minimum of the cubic through values and slopes of two trials; NaN where it has none.
-fn cubic_minimum(a: Trial, b: Trial) -> f64 {
+/// Returns the minimizer of the cubic through the values and slopes of two trials; NaN if there is
+/// none.
+fn cubic_minimum(a: TrialStep, b: TrialStep) -> f64 {
     let d1 = a.slope + b.slope - 3.0 * (a.value - b.value) / (a.step - b.step);
     let d2 = (d1 * d1 - a.slope * b.slope).sqrt() * (b.step - a.step).signum();
     b.step - (b.step - a.step) * (b.slope + d2 - d1) / (b.slope - a.slope + 2.0 * d2)
@@ -202,7 +204,7 @@ fn cubic_minimum(a: Trial, b: Trial) -> f64 {
 mod tests {
     use super::*;
 
-    /// Searches along φ from α = 0; the steps tried, and whether the last one was accepted.
+    /// Searches along φ; returns the trial steps and whether the last one was accepted.
     fn search(
         phi: impl Fn(f64) -> (f64, f64),
         first: f64,
@@ -210,7 +212,7 @@ mod tests {
         max_trials: usize,
     ) -> (Vec<f64>, bool) {
         let (value, slope) = phi(0.0);
-        let start = Start {
+        let start = LineSearchStart {
             value,
             slope,
             lowest: value,
@@ -221,10 +223,10 @@ mod tests {
         loop {
             let step = steps[steps.len() - 1];
             let (value, slope) = phi(step);
-            match search.judge(Trial { step, value, slope }) {
-                Verdict::Accept => return (steps, true),
-                Verdict::Try(next) => steps.push(next),
-                Verdict::GiveUp => return (steps, false),
+            match search.decide(TrialStep { step, value, slope }) {
+                TrialDecision::Accept => return (steps, true),
+                TrialDecision::Try(next) => steps.push(next),
+                TrialDecision::GiveUp => return (steps, false),
             }
         }
     }
@@ -237,7 +239,7 @@ mod tests {
     #[test]
     fn the_minimum_of_a_cubic_is_found_exactly() {
         // α³ − 3α: minimum at 1
-        let cubic = |a: f64| Trial {
+        let cubic = |a: f64| TrialStep {
             step: a,
             value: a.powi(3) - 3.0 * a,
             slope: 3.0 * a * a - 3.0,
@@ -247,12 +249,12 @@ mod tests {
     }
 
     #[test]
-    fn a_step_that_satisfies_the_conditions_is_taken_as_it_is() {
+    fn a_step_that_satisfies_the_conditions_is_accepted_at_once() {
         assert_eq!(search(parabola, 1.5, 0.0, 20), (vec![1.5], true));
     }
 
     #[test]
-    fn a_step_too_short_grows_until_the_slope_has_flattened() {
+    fn a_short_step_grows_until_the_slope_has_flattened() {
         let (steps, accepted) = search(parabola, 0.001, 0.0, 20);
         assert!(accepted);
         assert!((steps[1] - 0.01).abs() < 1e-12, "{steps:?}");
@@ -260,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_too_long_is_brought_back_by_interpolation() {
+    fn a_long_step_is_shortened_by_interpolation() {
         let (steps, accepted) = search(parabola, 5.0, 0.0, 20);
         assert_eq!((steps.len(), accepted), (2, true));
         assert!((steps[1] - 1.0).abs() < 1e-14, "{steps:?}");
@@ -310,15 +312,15 @@ mod tests {
     }
 
     #[test]
-    fn a_slope_of_the_wrong_sign_uses_up_the_trials_and_no_more() {
+    fn a_slope_of_the_wrong_sign_ends_at_the_maximum_of_trials() {
         let (steps, accepted) = search(|a| (a, -1.0), 1.0, 0.0, 7);
         assert_eq!((steps.len(), accepted), (7, false));
         assert!(steps[6] < 1e-4, "{steps:?}");
     }
 
     #[test]
-    fn an_interval_that_shrinks_slowly_is_halved() {
-        // a kink at 1, hidden from a cubic that sees a slope of −1 wherever it looks
+    fn a_bracket_that_shrinks_slowly_is_bisected() {
+        // a kink at 1, hidden from the cubic by a slope of −1 everywhere
         let kink = |a: f64| ((a - 1.0).abs(), -1.0);
         let (steps, accepted) = search(kink, 1e3, 0.0, 30);
         assert!(!accepted);

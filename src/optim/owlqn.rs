@@ -1,31 +1,31 @@
-//! What OWL-QN adds to L-BFGS: F(x) = f(x) + Σ c_i |x_i|, not smooth where an x_i is 0.
+//! OWL-QN: the parts that minimize F(x) = f(x) + Σ c_i |x_i|, not smooth where an x_i is 0.
 //!
-//! Andrew & Gao 2007. The smooth part alone enters the memory. Around it:
+//! Andrew & Gao 2007. Only the smooth part f enters the L-BFGS memory. In addition:
 //!
-//! - the *pseudo-gradient* ◇F takes the place of the gradient (equation 4): the one-sided
-//!   derivative of F along which it falls, 0 where it falls neither way;
-//! - the direction is *aligned*: coordinates in which it does not go against ◇F are set to 0;
+//! - the *pseudo-gradient* ◇F replaces the gradient (equation 4): the one-sided derivative of F in
+//!   the direction of descent, 0 if there is none;
+//! - the direction is *aligned*: coordinates whose sign is not opposite to ◇F are set to 0;
 //! - a step stays in the *orthant* ξ, ξ_i = sign x_i, or sign −◇_iF where x_i is 0 (equation 5):
-//!   coordinates that would leave it stop at exactly 0;
-//! - a step is accepted when F(x′) ≤ F(x) + c₁ ◇F·(x′ − x), else shortened (the paper's
-//!   backtracking with the decrease measured along the projected step).
+//!   coordinates that would leave it are set to exactly 0;
+//! - a step is accepted if F(x′) ≤ F(x) + c₁ ◇F·(x′ − x), and shortened otherwise (the backtracking
+//!   of the paper, with the decrease measured along the projected step).
 //!
-//! Coordinates with c_i = 0 are smooth and take part in none of this: they are neither aligned nor
-//! projected. A direction that for their sake would not descend is aligned in them too.
+//! Coordinates with c_i = 0 are smooth and exempt: they are neither aligned nor projected. If the
+//! direction would not descend because of them, they are aligned too.
 //!
-//! Cost: three passes per iteration, and one per trial, more than L-BFGS; one more vector.
+//! Cost: three passes per iteration and one per trial more than L-BFGS, and one more vector.
 
-use super::line_search::{RETREAT, SUFFICIENT_DECREASE, Start};
-use super::vector::{Passes, by_chunks, dot};
+use super::line_search::{LineSearchStart, NON_FINITE_SHRINK, SUFFICIENT_DECREASE};
+use super::vector::{VectorOps, by_chunks, dot};
 
-/// The L1 penalty with the pseudo-gradient at the current point.
+/// The L1 penalty and the pseudo-gradient at the current point.
 #[derive(Debug)]
-pub(super) struct Penalty<'a> {
+pub(super) struct L1Penalty<'a> {
     strength: &'a [f64], // [n] c
     pseudo: Vec<f64>,    // [n] ◇F
 }
 
-impl<'a> Penalty<'a> {
+impl<'a> L1Penalty<'a> {
     pub(super) fn new(strength: &'a [f64]) -> Self {
         Self {
             strength,
@@ -33,24 +33,24 @@ impl<'a> Penalty<'a> {
         }
     }
 
-    /// ◇F as of the last [`Penalty::differentiate`].
+    /// Returns ◇F as of the last call of [`L1Penalty::differentiate`].
     pub(super) fn pseudo_gradient(&self) -> &[f64] {
         &self.pseudo
     }
 
-    /// Σ c_i |x_i|
-    pub(super) fn value(&self, passes: &mut Passes, x: &[f64]) -> f64 {
+    /// Returns Σ c_i |x_i|.
+    pub(super) fn value(&self, ops: &mut VectorOps, x: &[f64]) -> f64 {
         let strength = self.strength;
-        by_chunks!(passes, [x, strength], [], {
+        by_chunks!(ops, [x, strength], [], {
             [absolute_sum(x, strength), 0.0, 0.0]
         })[0]
     }
 
     /// Computes ◇F from x and ∇f(x); returns its squared norm.
-    pub(super) fn differentiate(&mut self, passes: &mut Passes, x: &[f64], g: &[f64]) -> f64 {
+    pub(super) fn differentiate(&mut self, ops: &mut VectorOps, x: &[f64], g: &[f64]) -> f64 {
         let strength = self.strength;
         let pseudo = self.pseudo.as_mut_slice();
-        by_chunks!(passes, [x, g, strength], [pseudo], {
+        by_chunks!(ops, [x, g, strength], [pseudo], {
             for (((p, &x), &g), &c) in pseudo.iter_mut().zip(x).zip(g).zip(strength) {
                 *p = pseudo_derivative(x, g, c);
             }
@@ -58,26 +58,26 @@ impl<'a> Penalty<'a> {
         })[0]
     }
 
-    /// Sets those coordinates of the direction to 0 that do not go against ◇F; returns the slope
+    /// Sets the coordinates of the direction that are not opposite to ◇F to 0; returns the slope
     /// ◇F·direction.
-    pub(super) fn align(&self, passes: &mut Passes, direction: &mut [f64]) -> f64 {
-        let slope = self.align_where(passes, direction, |c| c > 0.0);
+    pub(super) fn align(&self, ops: &mut VectorOps, direction: &mut [f64]) -> f64 {
+        let slope = self.align_where(ops, direction, |c| c > 0.0);
         if slope < 0.0 {
             return slope;
         }
-        self.align_where(passes, direction, |_| true)
+        self.align_where(ops, direction, |_| true)
     }
 
     fn align_where(
         &self,
-        passes: &mut Passes,
+        ops: &mut VectorOps,
         direction: &mut [f64],
-        concerns: impl Fn(f64) -> bool + Sync,
+        applies: impl Fn(f64) -> bool + Sync,
     ) -> f64 {
         let (strength, pseudo) = (self.strength, self.pseudo.as_slice());
-        by_chunks!(passes, [strength, pseudo], [direction], {
+        by_chunks!(ops, [strength, pseudo], [direction], {
             for ((d, &p), &c) in direction.iter_mut().zip(pseudo).zip(strength) {
-                if *d * p >= 0.0 && concerns(c) {
+                if *d * p >= 0.0 && applies(c) {
                     *d = 0.0;
                 }
             }
@@ -85,17 +85,18 @@ impl<'a> Penalty<'a> {
         })[0]
     }
 
-    /// out = x + step·direction, cut off where it leaves the orthant of x; returns the change
-    /// ◇F·(out − x) that a linear function would have, and Σ c_i |out_i|.
+    /// Sets out = x + step·direction, projected onto the orthant of x; returns the linear change
+    /// ◇F·(out − x) and Σ c_i |out_i|.
     pub(super) fn project(
         &self,
-        passes: &mut Passes,
+        ops: &mut VectorOps,
         x: &[f64],
-        (step, direction): (f64, &[f64]),
+        step: f64,
+        direction: &[f64],
         out: &mut [f64],
     ) -> (f64, f64) {
         let (strength, pseudo) = (self.strength, self.pseudo.as_slice());
-        let sums = by_chunks!(passes, [x, direction, strength, pseudo], [out], {
+        let sums = by_chunks!(ops, [x, direction, strength, pseudo], [out], {
             let mut change = 0.0;
             let coordinates = out.iter_mut().zip(x).zip(direction);
             for (((o, &x), &d), (&c, &p)) in coordinates.zip(strength.iter().zip(pseudo)) {
@@ -114,12 +115,12 @@ impl<'a> Penalty<'a> {
     }
 }
 
-/// Σ c_i |x_i| of one chunk.
+/// Returns Σ c_i |x_i| of one chunk.
 fn absolute_sum(x: &[f64], strength: &[f64]) -> f64 {
     x.iter().zip(strength).map(|(x, c)| c * x.abs()).sum()
 }
 
-/// ◇F of one coordinate.
+/// Returns one coordinate of ◇F.
 fn pseudo_derivative(x: f64, g: f64, c: f64) -> f64 {
     if x > 0.0 || (x == 0.0 && g + c < 0.0) {
         g + c
@@ -132,20 +133,19 @@ fn pseudo_derivative(x: f64, g: f64, c: f64) -> f64 {
     }
 }
 
-/// Whether a projected step with this value of F and this linear change is accepted.
+/// Returns whether a projected step to this value of F, with this linear change, is accepted.
 ///
-/// Within the noise, where even the full linear change could not be seen, it is enough that F does
-/// not rise.
-pub(super) fn is_accepted(start: Start, value: f64, change: f64) -> bool {
+/// If the linear change itself is within the noise, it is enough that F does not increase.
+pub(super) fn is_accepted(start: LineSearchStart, value: f64, change: f64) -> bool {
     let decreased = change < 0.0 && value <= start.value + SUFFICIENT_DECREASE * change;
     decreased || (change.abs() <= start.noise && start.is_level(value))
 }
 
-/// The fraction of a step that was not accepted to try next: the minimum of the parabola
-/// through F(x), the linear change and the value found, between a tenth and a half.
-pub(super) fn shorten(start: Start, value: f64, change: f64) -> f64 {
+/// Returns the fraction of a rejected step to try next: the minimizer of the parabola through F(x),
+/// the linear change and the value at the trial, between a tenth and a half.
+pub(super) fn shorten(start: LineSearchStart, value: f64, change: f64) -> f64 {
     if !value.is_finite() {
-        return RETREAT;
+        return NON_FINITE_SHRINK;
     }
     let fraction = -change / (2.0 * (value - start.value - change));
     if fraction.is_nan() {
@@ -170,10 +170,10 @@ mod tests {
         assert!(pseudo_derivative(0.0, f64::NAN, 0.5).is_nan());
     }
 
-    /// A penalty at a point, with three coordinates.
-    fn penalty<'a>(strength: &'a [f64; 3], x: &[f64; 3], g: &[f64; 3]) -> Penalty<'a> {
-        let mut penalty = Penalty::new(strength);
-        penalty.differentiate(&mut Passes::new(3), x, g);
+    /// Returns the penalty at a point with three coordinates.
+    fn penalty<'a>(strength: &'a [f64; 3], x: &[f64; 3], g: &[f64; 3]) -> L1Penalty<'a> {
+        let mut penalty = L1Penalty::new(strength);
+        penalty.differentiate(&mut VectorOps::new(3), x, g);
         penalty
     }
 
@@ -184,7 +184,7 @@ mod tests {
         assert_eq!(penalty.pseudo_gradient(), [2.5, -0.5, -3.0]);
         let mut out = [9.0; 3];
         let (change, absolute) =
-            penalty.project(&mut Passes::new(3), &x, (2.0, &[-2.0, 1.0, 3.0]), &mut out);
+            penalty.project(&mut VectorOps::new(3), &x, 2.0, &[-2.0, 1.0, 3.0], &mut out);
         assert_eq!(out, [0.0, 2.0, 5.0]);
         assert_eq!(change, -2.5 - 1.0 - 18.0);
         assert_eq!(absolute, 1.0);
@@ -195,31 +195,37 @@ mod tests {
         let x = [0.0; 3];
         let penalty = penalty(&[0.5; 3], &x, &[1.0, -1.0, 0.1]);
         let mut out = [9.0; 3];
-        penalty.project(&mut Passes::new(3), &x, (1.0, &[1.0, -1.0, 1.0]), &mut out);
+        penalty.project(&mut VectorOps::new(3), &x, 1.0, &[1.0, -1.0, 1.0], &mut out);
         assert_eq!(out, [0.0; 3]);
-        penalty.project(&mut Passes::new(3), &x, (1.0, &[-1.0, 1.0, -1.0]), &mut out);
+        penalty.project(
+            &mut VectorOps::new(3),
+            &x,
+            1.0,
+            &[-1.0, 1.0, -1.0],
+            &mut out,
+        );
         assert_eq!(out, [-1.0, 1.0, 0.0]);
     }
 
     #[test]
-    fn alignment_spares_coordinates_without_penalty_while_the_whole_descends() {
+    fn alignment_exempts_smooth_coordinates_while_the_direction_descends() {
         let penalty = penalty(&[1.0, 1.0, 0.0], &[1.0; 3], &[2.0, 2.0, 1.0]);
         let mut direction = [-2.0, 5.0, 1.0];
-        let slope = penalty.align(&mut Passes::new(3), &mut direction);
+        let slope = penalty.align(&mut VectorOps::new(3), &mut direction);
         assert_eq!((direction, slope), ([-2.0, 0.0, 1.0], -5.0));
     }
 
     #[test]
-    fn a_direction_that_would_not_descend_is_aligned_everywhere() {
+    fn a_direction_that_would_not_descend_is_aligned_in_all_coordinates() {
         let penalty = penalty(&[1.0, 1.0, 0.0], &[1.0; 3], &[2.0, 2.0, 1.0]);
         let mut direction = [-2.0, 5.0, 10.0];
-        let slope = penalty.align(&mut Passes::new(3), &mut direction);
+        let slope = penalty.align(&mut VectorOps::new(3), &mut direction);
         assert_eq!((direction, slope), ([-2.0, 0.0, 0.0], -6.0));
     }
 
     #[test]
     fn a_step_is_shortened_to_the_minimum_of_the_parabola_within_bounds() {
-        let start = Start {
+        let start = LineSearchStart {
             value: 1.0,
             slope: -1.0,
             lowest: 1.0,
@@ -228,6 +234,6 @@ mod tests {
         assert_eq!(shorten(start, 2.0, -1.0), 0.25);
         assert_eq!(shorten(start, 1e9, -1.0), 0.1);
         assert_eq!(shorten(start, 1.0, -1.0), 0.5);
-        assert_eq!(shorten(start, f64::NAN, -1.0), RETREAT);
+        assert_eq!(shorten(start, f64::NAN, -1.0), NON_FINITE_SHRINK);
     }
 }

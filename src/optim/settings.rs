@@ -1,45 +1,43 @@
-//! The parameters of the optimizers, as given and as checked.
+//! Optimizer parameters: as given, and checked.
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 
-/// The longest memory that is of any use; more is a typing error.
+/// The largest useful memory; more is a typo.
 const MAX_MEMORY: usize = 1000;
 
-/// Parameters of [`minimize`](super::minimize), to be checked by [`LbfgsSettings::new`].
+/// Unchecked parameters of [`minimize`](super::minimize); [`LbfgsSettings::new`] checks them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LbfgsOptions {
-    /// Number of past steps, 1 to 1000, from which curvature is estimated. Each costs two vectors
-    /// of n numbers.
+    /// Number of curvature pairs to keep, 1 to 1000. Each takes two vectors of n `f32`.
     ///
-    /// Default 6, that of CRFsuite: with more a CRF saves few evaluations, and the vectors of a
-    /// large model are the better part of the memory that training needs.
+    /// Default 6, like CRFsuite: with more, a CRF saves few evaluations, and the pairs of a large
+    /// model take most of the memory of training.
     pub memory: usize,
-    /// Largest number of accepted steps. Default: no limit.
+    /// Maximum number of accepted steps. Default: unlimited.
     pub max_iterations: Option<usize>,
-    /// Largest number of evaluations in one line search, at least 1.
+    /// Maximum number of evaluations in one line search, at least 1.
     ///
-    /// Default 20, that of CRFsuite: nearly every search ends after one, and twenty tenfold
-    /// shortenings are beyond what `f64` resolves.
+    /// Default 20, like CRFsuite: nearly every line search takes one, and twenty tenfold reductions
+    /// are beyond the resolution of `f64`.
     pub max_line_search: usize,
-    /// Stop when (F_{k−period} − F_k) / |F_k| falls below this; at 0 only rounding stops.
+    /// Stop if (F_{k−period} − F_k) / |F_k| is below this; at 0 only rounding stops.
     ///
-    /// For a function that changes with every iteration, it is the mean over the last `period` functions
-    /// of the values with which their iterations began that must fall by so much from the mean over
-    /// the `period` before; a mean that does not fall stops the search at any tolerance.
+    /// For an objective that changes with every iteration, the test compares means: that of the
+    /// values at the start of the last `period` iterations must be below that of the `period`
+    /// before by this fraction. A mean that does not decrease stops at any tolerance.
     ///
-    /// Default 10⁻⁵, that of CRFsuite, so that training times compare.
+    /// Default 10⁻⁵, like CRFsuite, so that training times are comparable.
     pub improvement_tolerance: f64,
     /// Number of iterations, at least 1, over which the improvement is measured.
     ///
-    /// Default 10, that of CRFsuite: single steps of L-BFGS can be poor long before the end.
+    /// Default 10, like CRFsuite: single steps of L-BFGS can be poor long before the end.
     pub period: usize,
-    /// Stop when ‖g‖ ≤ `gradient_tolerance` · max(1, ‖x‖); at 0 only a gradient of exactly 0
-    /// stops.
+    /// Stop if ‖g‖ ≤ `gradient_tolerance` · max(1, ‖x‖); at 0 only a gradient of exactly 0 stops.
     ///
-    /// Default 10⁻⁵, that of CRFsuite.
+    /// Default 10⁻⁵, like CRFsuite.
     pub gradient_tolerance: f64,
 }
 
@@ -56,7 +54,7 @@ impl Default for LbfgsOptions {
     }
 }
 
-/// [`LbfgsOptions`] that make sense.
+/// Checked [`LbfgsOptions`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "LbfgsOptions", into = "LbfgsOptions")]
 pub struct LbfgsSettings(LbfgsOptions);
@@ -66,7 +64,7 @@ impl LbfgsSettings {
     ///
     /// # Errors
     ///
-    /// [`Error::Parameter`] naming the option that is out of its range.
+    /// [`Error::Parameter`] naming the option that is out of range.
     pub fn new(options: LbfgsOptions) -> Result<Self> {
         if !(1..=MAX_MEMORY).contains(&options.memory) {
             return Err(Error::parameter(format!(
@@ -95,7 +93,7 @@ impl LbfgsSettings {
         Ok(Self(options))
     }
 
-    /// The options, all within their ranges.
+    /// Returns the options.
     #[must_use]
     pub fn options(&self) -> &LbfgsOptions {
         &self.0
@@ -120,7 +118,7 @@ impl From<LbfgsSettings> for LbfgsOptions {
 mod tests {
     use super::*;
 
-    fn fault(change: impl FnOnce(&mut LbfgsOptions)) -> String {
+    fn error(change: impl FnOnce(&mut LbfgsOptions)) -> String {
         let mut options = LbfgsOptions::default();
         change(&mut options);
         LbfgsSettings::new(options).unwrap_err().to_string()
@@ -137,26 +135,26 @@ mod tests {
     #[test]
     fn an_option_out_of_range_is_named() {
         assert_eq!(
-            fault(|o| o.memory = 0),
+            error(|o| o.memory = 0),
             "memory of 0 steps; expected 1 to 1000"
         );
-        assert_eq!(fault(|o| o.period = 0), "period is 0; expected 1 or more");
+        assert_eq!(error(|o| o.period = 0), "period is 0; expected 1 or more");
         assert_eq!(
-            fault(|o| o.max_line_search = 0),
+            error(|o| o.max_line_search = 0),
             "max_line_search is 0; expected 1 or more"
         );
         assert_eq!(
-            fault(|o| o.gradient_tolerance = -1.0),
+            error(|o| o.gradient_tolerance = -1.0),
             "gradient_tolerance is -1; expected a finite number that is not negative"
         );
         assert_eq!(
-            fault(|o| o.improvement_tolerance = f64::NAN),
+            error(|o| o.improvement_tolerance = f64::NAN),
             "improvement_tolerance is NaN; expected a finite number that is not negative"
         );
     }
 
     #[test]
-    fn settings_are_checked_when_they_are_read_back() {
+    fn settings_are_checked_when_deserialized() {
         let text = serde_json::to_string(&LbfgsSettings::default()).unwrap();
         assert_eq!(
             serde_json::from_str::<LbfgsSettings>(&text).unwrap(),

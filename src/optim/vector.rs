@@ -1,71 +1,75 @@
-//! Long vectors: sums and updates that give the same bits on any number of threads.
+//! Parallel vector operations with the same bits on any number of threads.
 //!
-//! A vector is cut into chunks of a fixed length. A chunk is worked on by one thread, its sums go
-//! to a place of their own, and those are added in the order of the chunks. Whatever a
-//! step of the optimizer does to a chunk it does in one visit, so a vector passes through the
-//! caches once. Vectors of a single chunk never meet the thread pool.
+//! A vector is split into chunks of a fixed length. One thread processes a chunk and stores its
+//! sums, and those are added in chunk order. Each operation of the optimizer is fused into one pass,
+//! so that a vector goes through the caches once. Vectors of a single chunk bypass the thread pool.
 
-/// Entries per chunk: 128 KiB, so that a chunk of each of the vectors of a pass fits the
-/// second-level cache, and long enough to make the cost of handing it to a thread negligible.
+/// Entries per chunk: 128 KiB, so that the chunks of all vectors of a pass fit in the L2 cache, and
+/// long enough to make the scheduling overhead negligible.
 pub(super) const CHUNK: usize = 16_384;
 
-/// Independent partial sums within a chunk, so that additions need not wait for each other.
+/// Independent partial sums within a chunk, which hide the latency of additions.
 const LANES: usize = 8;
 
-/// The most sums that a pass computes.
-const SUMS: usize = 3;
+/// The sums that a pass over vectors computes, or those of one chunk; unused ones are 0.
+pub(super) type ChunkSums = [f64; 3];
 
-/// Sums of one pass, or of a chunk of it.
-pub(super) type Sums = [f64; SUMS];
-
-/// Passes over vectors of n entries; owns the place for the sums of the chunks.
-#[derive(Debug)]
-pub(super) struct Passes {
-    pub(super) partial: Vec<Sums>, // [chunks]
+/// A point and the gradient there.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PointRef<'a> {
+    pub(super) x: &'a [f64],        // [n]
+    pub(super) gradient: &'a [f64], // [n]
 }
 
-/// A number that sums take as an `f64`.
-pub(super) trait Number: Copy + Into<f64> + Sync {}
+/// Operations on vectors of n entries; owns the sums of the chunks.
+#[derive(Debug)]
+pub(super) struct VectorOps {
+    pub(super) partial: Vec<ChunkSums>, // [chunks]
+}
 
-impl Number for f32 {}
-impl Number for f64 {}
+/// An element that is converted to `f64` in sums.
+pub(super) trait Scalar: Copy + Into<f64> + Sync {}
 
-/// Evaluates an expression of type [`Sums`] on each chunk of the vectors named, and adds up.
+impl Scalar for f32 {}
+impl Scalar for f64 {}
+
+/// Evaluates an expression of type [`ChunkSums`] on each chunk of the named vectors, and adds up the
+/// results.
 ///
-/// The names mean the whole vectors outside of the expression and their chunks within it.
+/// Within the expression the names refer to the chunks instead of the vectors.
 macro_rules! by_chunks {
-    ($passes:expr, [$first:ident $(, $read:ident)*], [$($write:ident),*], $body:expr) => {{
+    ($ops:expr, [$first:ident $(, $read:ident)*], [$($write:ident),*], $body:expr) => {{
         if $first.len() <= $crate::optim::vector::CHUNK {
             $body
         } else {
             use rayon::prelude::*;
             let chunk = $crate::optim::vector::CHUNK;
             (
-                $passes.partial.par_iter_mut(),
+                $ops.partial.par_iter_mut(),
                 $first.par_chunks(chunk),
                 $($read.par_chunks(chunk),)*
                 $($write.par_chunks_mut(chunk),)*
             )
                 .into_par_iter()
                 .for_each(|(sums, $first, $($read,)* $($write,)*)| *sums = $body);
-            $passes.total()
+            $ops.total()
         }
     }};
 }
 pub(super) use by_chunks;
 
-impl Passes {
+impl VectorOps {
     pub(super) fn new(dimension: usize) -> Self {
         Self {
-            partial: vec![Sums::default(); dimension.div_ceil(CHUNK)],
+            partial: vec![ChunkSums::default(); dimension.div_ceil(CHUNK)],
         }
     }
 
-    /// The sums of the chunks, added in their order.
-    pub(super) fn total(&self) -> Sums {
+    /// Adds the sums of the chunks in order.
+    pub(super) fn total(&self) -> ChunkSums {
         self.partial
             .iter()
-            .fold(Sums::default(), |mut total, sums| {
+            .fold(ChunkSums::default(), |mut total, sums| {
                 for (t, s) in total.iter_mut().zip(sums) {
                     *t += s;
                 }
@@ -73,13 +77,13 @@ impl Passes {
             })
     }
 
-    /// a·b
+    /// Returns a·b.
     pub(super) fn dot(&mut self, a: &[f64], b: &[f64]) -> f64 {
         by_chunks!(self, [a, b], [], [dot(a, b), 0.0, 0.0])[0]
     }
 
-    /// x·x, g·g, and the number of entries of x that are not 0.
-    pub(super) fn norms(&mut self, x: &[f64], g: &[f64]) -> Sums {
+    /// Returns x·x, g·g, and the number of nonzero entries of x.
+    pub(super) fn norms(&mut self, x: &[f64], g: &[f64]) -> ChunkSums {
         by_chunks!(self, [x, g], [], {
             let nonzero = x.iter().filter(|x| **x != 0.0).count();
             [dot(x, x), dot(g, g), nonzero as f64]
@@ -87,7 +91,7 @@ impl Passes {
     }
 
     /// out = −a; returns out·b.
-    pub(super) fn negate<B: Number>(&mut self, a: &[f64], b: &[B], out: &mut [f64]) -> f64 {
+    pub(super) fn negate<B: Scalar>(&mut self, a: &[f64], b: &[B], out: &mut [f64]) -> f64 {
         by_chunks!(self, [a, b], [out], {
             for (o, a) in out.iter_mut().zip(a) {
                 *o = -a;
@@ -102,15 +106,16 @@ impl Passes {
             for ((o, a), d) in out.iter_mut().zip(a).zip(d) {
                 *o = a + factor * d;
             }
-            Sums::default()
+            ChunkSums::default()
         });
     }
 
     /// out = scale·out + factor·v; returns out·w.
-    pub(super) fn update<W: Number>(
+    pub(super) fn update<W: Scalar>(
         &mut self,
         out: &mut [f64],
-        (scale, factor): (f64, f64),
+        scale: f64,
+        factor: f64,
         v: &[f32],
         w: &[W],
     ) -> f64 {
@@ -123,7 +128,7 @@ impl Passes {
     }
 
     /// out = factor·P·out with P = diag(p); returns out·w.
-    pub(super) fn scale<W: Number>(
+    pub(super) fn scale<W: Scalar>(
         &mut self,
         out: &mut [f64],
         factor: f64,
@@ -138,7 +143,7 @@ impl Passes {
         })[0]
     }
 
-    /// vᵀ·P·v with P = diag(p)
+    /// Returns vᵀ·P·v with P = diag(p).
     pub(super) fn weighted_square(&mut self, v: &[f32], p: &[f32]) -> f64 {
         by_chunks!(self, [v, p], [], {
             let terms = v.iter().zip(p).map(|(&v, &p)| {
@@ -149,15 +154,16 @@ impl Passes {
         })[0]
     }
 
-    /// s = x₁ − x₀ and y = g₁ − g₀ of two points (x, g), rounded; returns s·s, y·y and s·y of what they
-    /// were rounded to.
-    pub(super) fn pair(
+    /// s = x₁ − x₀ and y = g₁ − g₀ of two points, rounded; returns s·s, y·y and s·y of the rounded
+    /// vectors.
+    pub(super) fn difference(
         &mut self,
-        (x0, g0): (&[f64], &[f64]),
-        (x1, g1): (&[f64], &[f64]),
+        from: PointRef<'_>,
+        to: PointRef<'_>,
         s: &mut [f32],
         y: &mut [f32],
-    ) -> Sums {
+    ) -> ChunkSums {
+        let (x0, g0, x1, g1) = (from.x, from.gradient, to.x, to.gradient);
         by_chunks!(self, [x0, g0, x1, g1], [s, y], {
             for ((s, x1), x0) in s.iter_mut().zip(x1).zip(x0) {
                 *s = (x1 - x0) as f32;
@@ -170,8 +176,8 @@ impl Passes {
     }
 }
 
-/// a·b of one chunk.
-pub(super) fn dot<A: Number, B: Number>(a: &[A], b: &[B]) -> f64 {
+/// Returns a·b of one chunk.
+pub(super) fn dot<A: Scalar, B: Scalar>(a: &[A], b: &[B]) -> f64 {
     let product = |(&a, &b): (&A, &B)| a.into() * b.into();
     let (a, a_rest) = a.as_chunks::<LANES>();
     let (b, b_rest) = b.as_chunks::<LANES>();
@@ -198,7 +204,7 @@ mod tests {
         for n in [0, 1, 7, 8, 9, CHUNK, CHUNK + 1, 3 * CHUNK + 5] {
             let a = ramp(n, 1.0);
             let expected: u64 = (0..n as u64).map(|i| (i % 1000) * (i % 1000)).sum();
-            assert_eq!(Passes::new(n).dot(&a, &a), expected as f64, "n = {n}");
+            assert_eq!(VectorOps::new(n).dot(&a, &a), expected as f64, "n = {n}");
         }
     }
 
@@ -212,36 +218,44 @@ mod tests {
                 .num_threads(threads)
                 .build()
                 .unwrap()
-                .install(|| Passes::new(n).dot(&a, &b).to_bits())
+                .install(|| VectorOps::new(n).dot(&a, &b).to_bits())
         };
         assert_eq!(sum(1), sum(2));
         assert_eq!(sum(1), sum(8));
     }
 
     #[test]
-    fn every_pass_gives_on_many_chunks_what_its_formula_says() {
+    fn every_operation_on_many_chunks_agrees_with_its_formula() {
         let n = 2 * CHUNK + 3;
         let a = ramp(n, 1.0);
         let b = ramp(n, 2.0);
-        let squares = Passes::new(n).dot(&a, &a);
-        let mut passes = Passes::new(n);
+        let squares = VectorOps::new(n).dot(&a, &a);
+        let mut ops = VectorOps::new(n);
         let mut out = vec![0.0; n];
 
-        assert_eq!(passes.negate(&a, &b, &mut out), -2.0 * squares);
+        assert_eq!(ops.negate(&a, &b, &mut out), -2.0 * squares);
         assert_eq!(out[n - 1], -a[n - 1]);
 
-        passes.step(&a, 3.0, &b, &mut out);
+        ops.step(&a, 3.0, &b, &mut out);
         assert_eq!(out[n - 1], 7.0 * a[n - 1]);
 
         // 2·7a − 5·2a = 4a
         let rounded: Vec<f32> = b.iter().map(|&b| b as f32).collect();
-        let sum = passes.update(&mut out, (2.0, -5.0), &rounded, &a);
+        let sum = ops.update(&mut out, 2.0, -5.0, &rounded, &a);
         assert_eq!(sum, 4.0 * squares);
         assert_eq!(out[n - 1], 4.0 * a[n - 1]);
 
         let (mut s, mut y) = (vec![0.0; n], vec![0.0; n]);
+        let from = PointRef {
+            x: &b,
+            gradient: &a,
+        };
+        let to = PointRef {
+            x: &a,
+            gradient: &b,
+        };
         assert_eq!(
-            passes.pair((&b, &a), (&a, &b), &mut s, &mut y),
+            ops.difference(from, to, &mut s, &mut y),
             [squares, squares, -squares]
         );
         assert_eq!(
@@ -251,13 +265,13 @@ mod tests {
 
         let halves = vec![0.5_f32; n];
         out.copy_from_slice(&a);
-        assert_eq!(passes.scale(&mut out, 4.0, &halves, &a), 2.0 * squares);
+        assert_eq!(ops.scale(&mut out, 4.0, &halves, &a), 2.0 * squares);
         assert_eq!(out[n - 1], 2.0 * a[n - 1]);
-        assert_eq!(passes.weighted_square(&rounded, &halves), 2.0 * squares);
+        assert_eq!(ops.weighted_square(&rounded, &halves), 2.0 * squares);
 
         let zeros = a.iter().filter(|a| **a == 0.0).count();
         assert_eq!(
-            passes.norms(&a, &b),
+            ops.norms(&a, &b),
             [squares, 4.0 * squares, (n - zeros) as f64]
         );
     }

@@ -1,16 +1,16 @@
-//! A function that is another one in every iteration.
+//! Objectives that change with every iteration.
 
 use super::*;
 
-/// ½ Σ (x_i − m_i)², where m moves about `center` from iteration to iteration, and then 100.
-struct Moving {
+/// 100 + ½ Σ (x_i − m_i)², where m is redrawn around `center` in every iteration.
+struct MovingQuadratic {
     center: f64,
     spread: f64,
     iteration: u64,
     evaluated: Vec<(u64, f64)>, // iteration, x₀
 }
 
-impl Moving {
+impl MovingQuadratic {
     fn new(spread: f64) -> Self {
         Self {
             center: 3.0,
@@ -21,7 +21,7 @@ impl Moving {
     }
 }
 
-impl Objective for Moving {
+impl Objective for MovingQuadratic {
     type Detail = u64;
 
     fn dimension(&self) -> usize {
@@ -49,9 +49,9 @@ impl Objective for Moving {
 const L1: Option<&[f64]> = Some(&[1e-3; 5]);
 
 #[test]
-fn the_search_ends_near_the_mean_of_the_minima() {
+fn the_optimizer_stops_near_the_mean_of_the_minima() {
     for l1 in [None, L1] {
-        let mut objective = Moving::new(0.5);
+        let mut objective = MovingQuadratic::new(0.5);
         let outcome = run(&mut objective, &[0.0; 5], l1, &LbfgsSettings::default());
         assert_eq!(outcome.stop_reason, StopReason::Improvement);
         assert!(
@@ -64,8 +64,13 @@ fn the_search_ends_near_the_mean_of_the_minima() {
 }
 
 #[test]
-fn the_tolerance_may_be_0() {
-    let outcome = run(&mut Moving::new(0.5), &[0.0; 5], None, &precise(1e-9));
+fn a_tolerance_of_0_stops_too() {
+    let outcome = run(
+        &mut MovingQuadratic::new(0.5),
+        &[0.0; 5],
+        None,
+        &precise(1e-9),
+    );
     assert_eq!(outcome.stop_reason, StopReason::Improvement);
     assert!(outcome.iterations < 200);
 }
@@ -73,7 +78,7 @@ fn the_tolerance_may_be_0() {
 #[test]
 fn every_iteration_begins_with_its_own_function_at_the_point_reached() {
     for l1 in [None, L1] {
-        let mut objective = Moving::new(0.5);
+        let mut objective = MovingQuadratic::new(0.5);
         let mut points = Vec::new();
         let mut observer = |iteration: &Iteration<'_, u64>| {
             points.push((*iteration.detail, iteration.x[0]));
@@ -92,7 +97,7 @@ fn every_iteration_begins_with_its_own_function_at_the_point_reached() {
             (StopReason::MaxIterations, 16)
         );
         for (k, pair) in points.windows(2).enumerate() {
-            // The accepted point was found with function k, and function k began where k − 1 ended.
+            // The accepted point belongs to function k, which started where k − 1 ended.
             assert_eq!(pair[1].0, k as u64);
             let mut evaluated = objective.evaluated.iter();
             let first = evaluated.find(|(iteration, _)| *iteration == k as u64);
@@ -102,7 +107,7 @@ fn every_iteration_begins_with_its_own_function_at_the_point_reached() {
 }
 
 #[test]
-fn a_function_that_stays_the_same_is_not_evaluated_again() {
+fn an_unchanged_function_is_not_reevaluated() {
     let mut still = quadratic(vec![1.0, 10.0], vec![1.0, 2.0], 5.0);
     let outcome = run(&mut still, &[0.0; 2], None, &LbfgsSettings::default());
     assert_eq!(outcome.stop_reason, StopReason::Gradient);
@@ -110,8 +115,8 @@ fn a_function_that_stays_the_same_is_not_evaluated_again() {
 }
 
 #[test]
-fn a_function_that_becomes_infinite_ends_the_search() {
-    let mut objective = Moving::new(f64::MAX);
+fn a_function_that_becomes_infinite_stops_the_optimizer() {
+    let mut objective = MovingQuadratic::new(f64::MAX);
     let outcome = run(&mut objective, &[0.0; 5], None, &LbfgsSettings::default());
     assert_eq!(outcome.stop_reason, StopReason::NonFinite);
 }

@@ -1,4 +1,4 @@
-//! Functions and gradients that misbehave, and interruptions.
+//! Ill-behaved functions and gradients, and interrupts.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -16,7 +16,7 @@ fn an_interrupt_within_a_line_search_returns_the_last_accepted_point() {
             flag.store(calls == 2, Ordering::Relaxed);
             value
         });
-        let mut go_on = |_: &Iteration<'_, ()>| ControlFlow::Continue(());
+        let mut resume = |_: &Iteration<'_, ()>| ControlFlow::Continue(());
         let settings = LbfgsSettings::default();
         let start = vec![-1.2, 1.0];
         let outcome = minimize(
@@ -25,7 +25,7 @@ fn an_interrupt_within_a_line_search_returns_the_last_accepted_point() {
             l1,
             &settings,
             Some(&flag),
-            &mut go_on,
+            &mut resume,
         )
         .unwrap();
         assert_eq!(outcome.stop_reason, StopReason::Interrupted);
@@ -50,7 +50,7 @@ fn the_tolerances_may_all_be_zero() {
 }
 
 #[test]
-fn the_edge_of_where_a_function_is_defined_only_shortens_steps() {
+fn the_boundary_of_the_domain_only_shortens_steps() {
     // x − ln x, with the minimum at 1; NaN below 0
     let barrier = |x: &[f64], gradient: &mut [f64]| {
         gradient[0] = 1.0 - 1.0 / x[0];
@@ -73,7 +73,7 @@ fn the_edge_of_where_a_function_is_defined_only_shortens_steps() {
 }
 
 #[test]
-fn a_gradient_that_is_not_finite_shortens_steps_too() {
+fn a_non_finite_gradient_shortens_steps_too() {
     for l1 in [None, Some([1e-9].as_slice())] {
         let mut objective = function(1, |x: &[f64], gradient: &mut [f64]| {
             let legal = x[0].abs() < 3.0;
@@ -87,7 +87,7 @@ fn a_gradient_that_is_not_finite_shortens_steps_too() {
 }
 
 #[test]
-fn a_start_without_a_value_is_reported_as_such() {
+fn a_starting_point_without_a_value_is_reported() {
     for value in [f64::NAN, f64::INFINITY] {
         let mut objective = function(1, |_: &[f64], gradient: &mut [f64]| {
             gradient[0] = 1.0;
@@ -112,7 +112,7 @@ fn a_start_without_a_value_is_reported_as_such() {
 }
 
 #[test]
-fn a_function_without_a_minimum_comes_to_an_end() {
+fn a_function_without_a_minimum_terminates() {
     let mut objective = function(1, |x: &[f64], gradient: &mut [f64]| {
         gradient[0] = -1.0;
         -x[0]
@@ -127,9 +127,9 @@ fn a_function_without_a_minimum_comes_to_an_end() {
 }
 
 #[test]
-fn sizes_and_strengths_that_make_no_sense_are_errors() {
-    let fault = |x: Vec<f64>, l1: Option<&[f64]>| {
-        let mut go_on = |_: &Iteration<'_, ()>| ControlFlow::Continue(());
+fn invalid_lengths_and_strengths_are_errors() {
+    let error = |x: Vec<f64>, l1: Option<&[f64]>| {
+        let mut resume = |_: &Iteration<'_, ()>| ControlFlow::Continue(());
         let mut objective = function(2, rosenbrock);
         minimize(
             &mut objective,
@@ -137,37 +137,37 @@ fn sizes_and_strengths_that_make_no_sense_are_errors() {
             l1,
             &LbfgsSettings::default(),
             None,
-            &mut go_on,
+            &mut resume,
         )
         .unwrap_err()
         .to_string()
     };
     assert_eq!(
-        fault(vec![0.0], None),
+        error(vec![0.0], None),
         "the starting point has 1 entries; the objective has 2 variables"
     );
     assert_eq!(
-        fault(vec![0.0; 2], Some(&[1.0; 3])),
+        error(vec![0.0; 2], Some(&[1.0; 3])),
         "the L1 penalty has 3 entries; the objective has 2 variables"
     );
     assert_eq!(
-        fault(vec![0.0; 2], Some(&[1.0, -0.5])),
+        error(vec![0.0; 2], Some(&[1.0, -0.5])),
         "L1 strength -0.5; expected a finite number that is not negative"
     );
 }
 
-/// How far the quadratic with h = 1…30 gets from its start at value 232.5 when the gradient is
-/// spoiled.
-fn with_spoiled_gradient(
+/// Minimizes the quadratic with h = 1…30, of value 232.5 at the start, with its gradient modified by
+/// `distort`.
+fn with_distorted_gradient(
     l1: Option<&[f64]>,
-    mut spoil: impl FnMut(usize, f64) -> f64,
+    mut distort: impl FnMut(usize, f64) -> f64,
 ) -> Outcome<()> {
     let h: Vec<f64> = (1..=30).map(f64::from).collect();
     let mut right = quadratic(h, vec![1.0; 30], 0.0);
     let mut objective = function(30, move |x, gradient| {
         let (value, ()) = right.evaluate(x, gradient);
         for (i, g) in gradient.iter_mut().enumerate() {
-            *g = spoil(i, *g);
+            *g = distort(i, *g);
         }
         value
     });
@@ -178,7 +178,7 @@ fn with_spoiled_gradient(
 fn a_gradient_that_is_off_by_a_fifth_still_leads_to_the_minimum() {
     for l1 in [None, Some([1e-6; 30].as_slice())] {
         for signs in [[1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]] {
-            let outcome = with_spoiled_gradient(l1, |i, g| g * (1.0 + 0.2 * signs[i % 2]));
+            let outcome = with_distorted_gradient(l1, |i, g| g * (1.0 + 0.2 * signs[i % 2]));
             assert!(outcome.value < 1e-4, "{} {signs:?}", outcome.value);
             assert!(outcome.evaluations < 200, "{}", outcome.evaluations);
         }
@@ -186,12 +186,12 @@ fn a_gradient_that_is_off_by_a_fifth_still_leads_to_the_minimum() {
 }
 
 #[test]
-fn a_gradient_with_random_noise_comes_near_the_minimum_and_ends() {
+fn a_noisy_gradient_ends_near_the_minimum() {
     for l1 in [None, Some([1e-6; 30].as_slice())] {
         for seed in 1..20 {
             let mut number = numbers(seed);
             let outcome =
-                with_spoiled_gradient(l1, |_, g| g * (1.0 + 0.2 * number()) + 0.1 * number());
+                with_distorted_gradient(l1, |_, g| g * (1.0 + 0.2 * number()) + 0.1 * number());
             assert!(outcome.value < 1.0, "{} seed {seed}", outcome.value);
             assert!(outcome.evaluations < 1000, "{}", outcome.evaluations);
         }
@@ -199,8 +199,8 @@ fn a_gradient_with_random_noise_comes_near_the_minimum_and_ends() {
 }
 
 #[test]
-fn a_gradient_with_a_bias_ends_below_where_it_started() {
-    let outcome = with_spoiled_gradient(None, |_, g| g + 2.0);
+fn a_biased_gradient_ends_below_the_start() {
+    let outcome = with_distorted_gradient(None, |_, g| g + 2.0);
     assert!(outcome.value < 50.0, "{}", outcome.value);
     assert!(outcome.evaluations < 500, "{}", outcome.evaluations);
 }
@@ -208,7 +208,7 @@ fn a_gradient_with_a_bias_ends_below_where_it_started() {
 #[test]
 fn a_negated_gradient_ends_at_the_start_after_one_line_search() {
     for l1 in [None, Some([1e-6; 30].as_slice())] {
-        let outcome = with_spoiled_gradient(l1, |_, g| -g);
+        let outcome = with_distorted_gradient(l1, |_, g| -g);
         assert_eq!(outcome.stop_reason, StopReason::LineSearch);
         assert_eq!(outcome.evaluations, 1 + 20);
         assert_eq!((outcome.iterations, outcome.restarts), (0, 0));
@@ -218,7 +218,7 @@ fn a_negated_gradient_ends_at_the_start_after_one_line_search() {
 
 #[test]
 fn a_failed_search_is_repeated_once_along_the_gradient() {
-    // right for five evaluations, negated from then on
+    // correct for five evaluations, negated from then on
     let mut calls = 0;
     let mut objective = function(2, move |x: &[f64], gradient: &mut [f64]| {
         let value = rosenbrock(x, gradient);

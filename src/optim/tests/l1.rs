@@ -13,7 +13,7 @@ fn an_orthogonal_lasso_is_soft_thresholding() {
     assert!((outcome.value - (0.5 + 0.5 + 0.125 + 0.125 + 0.5 + 3.0)).abs() < 1e-11);
 }
 
-/// Design and answers of a lasso with 30 rows and 12 correlated columns.
+/// Returns the design matrix and responses of a lasso with 30 rows and 12 correlated columns.
 fn lasso_data() -> (Vec<Vec<f64>>, Vec<f64>) {
     let mut number = numbers(7);
     let design: Vec<Vec<f64>> = (0..30)
@@ -22,23 +22,23 @@ fn lasso_data() -> (Vec<Vec<f64>>, Vec<f64>) {
             (0..12).map(|_| number() + 0.5 * common).collect()
         })
         .collect();
-    let answers = design
+    let responses = design
         .iter()
         .map(|row| 2.0 * row[0] - 1.5 * row[3] + 0.7 * row[7] + 0.3 * number())
         .collect();
-    (design, answers)
+    (design, responses)
 }
 
 /// ½‖Ax − b‖²
 fn least_squares(
     design: Vec<Vec<f64>>,
-    answers: Vec<f64>,
-) -> Function<impl FnMut(&[f64], &mut [f64]) -> f64> {
+    responses: Vec<f64>,
+) -> FnObjective<impl FnMut(&[f64], &mut [f64]) -> f64> {
     function(design[0].len(), move |x, gradient| {
         gradient.fill(0.0);
         let mut value = 0.0;
-        for (row, answer) in design.iter().zip(&answers) {
-            let residual = row.iter().zip(x).map(|(a, x)| a * x).sum::<f64>() - answer;
+        for (row, response) in design.iter().zip(&responses) {
+            let residual = row.iter().zip(x).map(|(a, x)| a * x).sum::<f64>() - response;
             value += 0.5 * residual * residual;
             for (g, a) in gradient.iter_mut().zip(row) {
                 *g += residual * a;
@@ -48,19 +48,19 @@ fn least_squares(
     })
 }
 
-/// The lasso by cyclic coordinate descent.
-fn coordinate_descent(design: &[Vec<f64>], answers: &[f64], strength: &[f64]) -> Vec<f64> {
+/// Solves the lasso by cyclic coordinate descent.
+fn coordinate_descent(design: &[Vec<f64>], responses: &[f64], strength: &[f64]) -> Vec<f64> {
     let mut x = vec![0.0; strength.len()];
     for _ in 0..5000 {
         for j in 0..x.len() {
             let mut along = 0.0;
             let mut square = 0.0;
-            for (row, answer) in design.iter().zip(answers) {
+            for (row, response) in design.iter().zip(responses) {
                 let others: f64 = (0..x.len())
                     .filter(|&k| k != j)
                     .map(|k| row[k] * x[k])
                     .sum();
-                along += row[j] * (answer - others);
+                along += row[j] * (response - others);
                 square += row[j] * row[j];
             }
             x[j] = along.signum() * (along.abs() - strength[j]).max(0.0) / square;
@@ -71,16 +71,16 @@ fn coordinate_descent(design: &[Vec<f64>], answers: &[f64], strength: &[f64]) ->
 
 #[test]
 fn a_lasso_agrees_with_coordinate_descent_to_the_zeros() {
-    let (design, answers) = lasso_data();
+    let (design, responses) = lasso_data();
     let mut strength = vec![2.0; 12];
     strength[5] = 0.0; // smooth
     strength[7] = 0.5;
-    let expected = coordinate_descent(&design, &answers, &strength);
+    let expected = coordinate_descent(&design, &responses, &strength);
     let zeros = |x: &[f64]| x.iter().map(|&x| x == 0.0).collect::<Vec<_>>();
     assert!(zeros(&expected).iter().filter(|z| **z).count() >= 4);
     assert!(expected[5] != 0.0);
 
-    let mut objective = least_squares(design, answers);
+    let mut objective = least_squares(design, responses);
     let outcome = run(&mut objective, &[0.0; 12], Some(&strength), &precise(1e-10));
     assert_eq!(outcome.stop_reason, StopReason::Gradient);
     assert!(largest_difference(&outcome.x, &expected) < 1e-8);
@@ -88,7 +88,7 @@ fn a_lasso_agrees_with_coordinate_descent_to_the_zeros() {
 }
 
 #[test]
-fn the_l1_gradient_converges_where_the_value_is_long_lost_in_rounding() {
+fn the_l1_gradient_converges_below_the_rounding_noise_of_the_value() {
     let h: Vec<f64> = (1..=50).map(f64::from).collect();
     let mut objective = quadratic(h, vec![1.0; 50], 1e6);
     let outcome = run(
@@ -120,7 +120,7 @@ fn an_l1_penalty_of_zero_is_plain_lbfgs() {
 }
 
 #[test]
-fn a_penalty_that_outweighs_the_function_leaves_nothing() {
+fn a_penalty_that_outweighs_the_function_gives_zero() {
     let mut objective = quadratic(vec![1.0; 3], vec![1.0, -2.0, 3.0], 0.0);
     let outcome = run(&mut objective, &[5.0; 3], Some(&[10.0; 3]), &precise(1e-10));
     assert_eq!(outcome.stop_reason, StopReason::Gradient);

@@ -1,4 +1,4 @@
-//! Whole minimizations: what the tests share.
+//! Complete minimizations: shared helpers.
 
 mod changing;
 mod faults;
@@ -8,14 +8,15 @@ mod smooth;
 use std::ops::ControlFlow;
 
 use super::*;
+use crate::chain::lcg::Lcg;
 
-/// A function given by a closure that writes the gradient and returns the value.
-struct Function<F> {
+/// An objective given by a closure that writes the gradient and returns the value.
+struct FnObjective<F> {
     dimension: usize,
     evaluate: F,
 }
 
-impl<F: FnMut(&[f64], &mut [f64]) -> f64> Objective for Function<F> {
+impl<F: FnMut(&[f64], &mut [f64]) -> f64> Objective for FnObjective<F> {
     type Detail = ();
 
     fn dimension(&self) -> usize {
@@ -27,14 +28,14 @@ impl<F: FnMut(&[f64], &mut [f64]) -> f64> Objective for Function<F> {
     }
 }
 
-fn function<F: FnMut(&[f64], &mut [f64]) -> f64>(dimension: usize, evaluate: F) -> Function<F> {
-    Function {
+fn function<F: FnMut(&[f64], &mut [f64]) -> f64>(dimension: usize, evaluate: F) -> FnObjective<F> {
+    FnObjective {
         dimension,
         evaluate,
     }
 }
 
-/// Only the gradient stops, at `gradient_tolerance`.
+/// Returns settings that stop on the gradient alone, at `gradient_tolerance`.
 fn precise(gradient_tolerance: f64) -> LbfgsSettings {
     let options = LbfgsOptions {
         improvement_tolerance: 0.0,
@@ -51,8 +52,8 @@ fn run<O: Objective>(
     l1: Option<&[f64]>,
     settings: &LbfgsSettings,
 ) -> Outcome<O::Detail> {
-    let mut go_on = |_: &Iteration<'_, O::Detail>| ControlFlow::Continue(());
-    minimize(objective, x.to_vec(), l1, settings, None, &mut go_on).unwrap()
+    let mut resume = |_: &Iteration<'_, O::Detail>| ControlFlow::Continue(());
+    minimize(objective, x.to_vec(), l1, settings, None, &mut resume).unwrap()
 }
 
 fn largest_difference(a: &[f64], b: &[f64]) -> f64 {
@@ -68,7 +69,7 @@ fn quadratic(
     h: Vec<f64>,
     m: Vec<f64>,
     offset: f64,
-) -> Function<impl FnMut(&[f64], &mut [f64]) -> f64> {
+) -> FnObjective<impl FnMut(&[f64], &mut [f64]) -> f64> {
     function(h.len(), move |x, gradient| {
         let mut value = offset;
         for i in 0..h.len() {
@@ -93,19 +94,14 @@ fn rosenbrock(x: &[f64], gradient: &mut [f64]) -> f64 {
     value
 }
 
-/// Numbers in [−1, 1) that look random: a multiplicative generator, the same for ever.
+/// Returns a generator of pseudorandom numbers in [−1, 1).
 fn numbers(seed: u64) -> impl FnMut() -> f64 {
-    let mut state = seed;
-    move || {
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        (state >> 11) as f64 / (1u64 << 52) as f64 - 1.0
-    }
+    let mut lcg = Lcg(seed);
+    move || lcg.next()
 }
 
 /// A convex function of `n` variables that couples neighbors.
-fn coupled(n: usize) -> Function<impl FnMut(&[f64], &mut [f64]) -> f64> {
+fn coupled(n: usize) -> FnObjective<impl FnMut(&[f64], &mut [f64]) -> f64> {
     function(n, move |x: &[f64], gradient: &mut [f64]| {
         let mut value = 0.0;
         for i in 0..n {

@@ -37,8 +37,8 @@ fn the_minimum_of_a_quadratic_is_found() {
 }
 
 #[test]
-fn the_gradient_converges_where_the_value_is_long_lost_in_rounding() {
-    // f is 10⁶ + something: the last digits of f say nothing below a gradient of 10⁻⁵
+fn the_gradient_converges_below_the_rounding_noise_of_the_value() {
+    // f is 10⁶ + …: below a gradient of 10⁻⁵ its changes are lost in rounding
     let h: Vec<f64> = (1..=50).map(f64::from).collect();
     let mut objective = quadratic(h, vec![1.0; 50], 1e6);
     let outcome = run(&mut objective, &[0.0; 50], None, &precise(1e-12));
@@ -63,7 +63,7 @@ fn a_badly_scaled_quadratic_converges() {
 }
 
 #[test]
-fn the_unit_of_the_value_does_not_matter() {
+fn the_scale_of_the_value_does_not_matter() {
     for unit in [1e-20, 1e20] {
         let mut objective = quadratic(vec![unit, 10.0 * unit], vec![3.0, 4.0], 0.0);
         let outcome = run(&mut objective, &[0.0; 2], None, &precise(unit * 1e-9));
@@ -73,7 +73,7 @@ fn the_unit_of_the_value_does_not_matter() {
 }
 
 #[test]
-fn rosenbrocks_valley_is_followed_to_its_end() {
+fn rosenbrocks_function_is_minimized() {
     let mut objective = function(2, rosenbrock);
     let outcome = run(&mut objective, &[-1.2, 1.0], None, &precise(1e-10));
     assert_eq!(outcome.stop_reason, StopReason::Gradient);
@@ -87,7 +87,7 @@ fn rosenbrocks_valley_is_followed_to_its_end() {
     assert!(outcome.evaluations < 160, "{}", outcome.evaluations);
 }
 
-/// Rows of a small classification problem: bias and two values, and the class.
+/// A small classification problem: bias, two values, and the class.
 const ROWS: [([f64; 3], bool); 8] = [
     ([1.0, 0.5, 1.5], true),
     ([1.0, 2.0, -0.5], true),
@@ -99,7 +99,7 @@ const ROWS: [([f64; 3], bool); 8] = [
     ([1.0, 1.0, -2.0], false),
 ];
 
-/// log(1 + exp(−margin)) summed over the rows, and 0.1‖x‖².
+/// Logistic loss: Σ log(1 + exp(−margin)) + 0.1‖x‖².
 fn logistic(x: &[f64], gradient: &mut [f64]) -> f64 {
     let mut value = 0.0;
     for j in 0..3 {
@@ -170,7 +170,7 @@ fn the_observer_sees_every_accepted_point_from_the_start() {
 }
 
 #[test]
-fn an_observer_that_breaks_gets_the_point_that_it_saw() {
+fn an_observer_that_breaks_stops_at_the_point_that_it_saw() {
     let mut seen = Vec::new();
     let outcome = minimize(
         &mut function(2, rosenbrock),
@@ -193,7 +193,7 @@ fn an_observer_that_breaks_gets_the_point_that_it_saw() {
 }
 
 #[test]
-fn the_iterations_stop_at_their_maximum() {
+fn the_optimizer_stops_at_the_maximum_of_iterations() {
     for limit in [0, 1, 5] {
         let options = LbfgsOptions {
             max_iterations: Some(limit),
@@ -222,7 +222,7 @@ fn a_slow_descent_stops_for_lack_of_improvement() {
 }
 
 #[test]
-fn a_start_at_the_minimum_stops_at_once() {
+fn a_starting_point_at_the_minimum_stops_at_once() {
     let mut objective = quadratic(vec![1.0; 3], vec![1.0; 3], 0.0);
     let outcome = run(&mut objective, &[1.0; 3], None, &LbfgsSettings::default());
     assert_eq!(outcome.stop_reason, StopReason::Gradient);
@@ -230,7 +230,7 @@ fn a_start_at_the_minimum_stops_at_once() {
 }
 
 #[test]
-fn no_variables_are_no_problem() {
+fn a_function_without_variables_is_minimized() {
     let outcome = run(&mut function(0, |_, _| 7.0), &[], Some(&[]), &precise(0.0));
     assert_eq!(outcome.stop_reason, StopReason::Gradient);
     assert_eq!((outcome.value, outcome.evaluations), (7.0, 1));
@@ -261,7 +261,7 @@ fn every_number_of_threads_gives_the_same_bits() {
 }
 
 #[test]
-fn stop_reasons_have_names_for_people_and_for_programs() {
+fn stop_reasons_have_a_message_and_a_serialized_name() {
     assert_eq!(StopReason::Gradient.to_string(), "the gradient vanishes");
     assert_eq!(
         serde_json::to_string(&StopReason::MaxIterations).unwrap(),

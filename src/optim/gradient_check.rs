@@ -1,20 +1,20 @@
-//! Does a gradient belong to its value?
+//! Gradient check by central differences.
 
-use super::Objective;
+use super::objective::Objective;
 
-/// The largest error of the gradient at `x`, against central differences of the value.
+/// Returns the largest error of the gradient at `x`, compared with central differences of the
+/// value.
 ///
-/// For each variable the derivative is compared with (f(x + h_i e_i) − f(x − h_i e_i)) / 2h_i,
-/// h_i = h·max(1, |x_i|). The error is measured relative to the larger of the two, or
-/// absolutely where both are below 1; it is infinite where one of them is not finite. A right
-/// gradient leaves about h² of truncation and ε|f|/h of rounding (ε = 2·10⁻¹⁶): h = 10⁻⁵ usually
-/// gives errors below 10⁻⁸.
+/// The derivative by x_i is compared with (f(x + h_i e_i) − f(x − h_i e_i)) / 2h_i, where
+/// h_i = h·max(1, |x_i|). The error is relative to the larger of the two, or absolute if both are
+/// below 1, and infinite if one of them is not finite. For a correct gradient it consists of about
+/// h² of truncation and ε|f|/h of rounding (ε = 2·10⁻¹⁶): h = 10⁻⁵ usually gives errors below 10⁻⁸.
 ///
 /// Costs 2n + 1 evaluations. `x` is `[n]`.
 ///
 /// # Panics
 ///
-/// Where `objective` does because `x` has not the length that it expects.
+/// If `objective` panics because `x` has the wrong length.
 pub fn check_gradient<O: Objective>(objective: &mut O, x: &[f64], h: f64) -> f64 {
     let mut gradient = vec![0.0; x.len()];
     let mut ignored = vec![0.0; x.len()];
@@ -40,10 +40,10 @@ pub fn check_gradient<O: Objective>(objective: &mut O, x: &[f64], h: f64) -> f64
 mod tests {
     use super::*;
 
-    /// x₀² + 3x₁, with the derivative by x₁ as given.
-    struct Claimed(f64);
+    /// x₀² + 3x₁, claiming a given derivative by x₁.
+    struct ClaimedDerivative(f64);
 
-    impl Objective for Claimed {
+    impl Objective for ClaimedDerivative {
         type Detail = ();
 
         fn dimension(&self) -> usize {
@@ -57,19 +57,19 @@ mod tests {
     }
 
     #[test]
-    fn a_right_gradient_has_next_to_no_error() {
-        assert!(check_gradient(&mut Claimed(3.0), &[7.0, 0.0], 1e-5) < 1e-9);
+    fn a_correct_gradient_has_a_negligible_error() {
+        assert!(check_gradient(&mut ClaimedDerivative(3.0), &[7.0, 0.0], 1e-5) < 1e-9);
     }
 
     #[test]
     fn a_wrong_gradient_has_its_relative_error() {
-        let error = check_gradient(&mut Claimed(2.4), &[7.0, 0.0], 1e-5);
+        let error = check_gradient(&mut ClaimedDerivative(2.4), &[7.0, 0.0], 1e-5);
         assert!((error - 0.2).abs() < 1e-9);
     }
 
     #[test]
-    fn a_gradient_that_is_not_a_number_is_infinitely_wrong() {
-        let error = check_gradient(&mut Claimed(f64::NAN), &[7.0, 0.0], 1e-5);
+    fn a_nan_gradient_has_an_infinite_error() {
+        let error = check_gradient(&mut ClaimedDerivative(f64::NAN), &[7.0, 0.0], 1e-5);
         assert_eq!(error, f64::INFINITY);
     }
 }

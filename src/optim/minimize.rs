@@ -1,0 +1,53 @@
+//! The entry point: checks the input and runs the optimizer.
+
+use std::ops::ControlFlow;
+use std::sync::atomic::AtomicBool;
+
+use super::descent::Descent;
+use super::objective::Objective;
+use super::outcome::{Iteration, Outcome};
+use super::settings::LbfgsSettings;
+use crate::error::{Error, Result};
+
+/// Minimizes `objective` starting at `x`, with an optional L1 penalty of strength `l1[i]` ≥ 0 on
+/// x_i.
+///
+/// `x` and `l1` are `[n]`. If no strength is positive, plain L-BFGS is used. `observer` is called
+/// for the starting point (iteration 0) and every accepted point, unless the starting point has no
+/// finite value. `interrupt` is checked before every evaluation but the first; once it is set, the
+/// last accepted point is returned.
+///
+/// # Errors
+///
+/// [`Error::Parameter`] if the length of `x` or `l1` is not [`Objective::dimension`], or a strength
+/// is negative or not finite.
+pub fn minimize<O: Objective>(
+    objective: &mut O,
+    x: Vec<f64>,
+    l1: Option<&[f64]>,
+    settings: &LbfgsSettings,
+    interrupt: Option<&AtomicBool>,
+    observer: &mut dyn FnMut(&Iteration<'_, O::Detail>) -> ControlFlow<()>,
+) -> Result<Outcome<O::Detail>> {
+    let dimension = objective.dimension();
+    check_length("the starting point", x.len(), dimension)?;
+    if let Some(l1) = l1 {
+        check_length("the L1 penalty", l1.len(), dimension)?;
+        if let Some(strength) = l1.iter().find(|c| !c.is_finite() || **c < 0.0) {
+            return Err(Error::parameter(format!(
+                "L1 strength {strength}; expected a finite number that is not negative"
+            )));
+        }
+    }
+    let l1 = l1.filter(|l1| l1.iter().any(|&c| c > 0.0));
+    Ok(Descent::new(objective, x, l1, settings, interrupt).run(observer))
+}
+
+fn check_length(what: &str, found: usize, expected: usize) -> Result<()> {
+    if found == expected {
+        return Ok(());
+    }
+    Err(Error::parameter(format!(
+        "{what} has {found} entries; the objective has {expected} variables"
+    )))
+}

@@ -1,0 +1,32 @@
+//! The function to minimize.
+
+/// A differentiable function to minimize: the smooth part f, without any L1 penalty.
+pub trait Objective {
+    /// What an evaluation reports besides the value, such as the terms of the objective.
+    type Detail: Clone;
+
+    /// Returns the number of variables n.
+    fn dimension(&self) -> usize;
+
+    /// Returns the value f(x) and writes the gradient ∇f(x) to `gradient`; both slices are `[n]`.
+    ///
+    /// Where f is undefined, the value or entries of the gradient may be NaN or infinite: the
+    /// optimizer then tries a shorter step. The gradient may be an approximation.
+    fn evaluate(&mut self, x: &[f64], gradient: &mut [f64]) -> (f64, Self::Detail);
+
+    /// Returns a diagonal preconditioner: estimates of the inverse diagonal of the Hessian, up to a
+    /// common factor; `[n]`, finite and positive.
+    ///
+    /// It is the initial inverse Hessian of L-BFGS, up to scale. Good estimates save iterations,
+    /// bad ones cost some, and the minimum is the same. The default is `None`, the identity.
+    fn inverse_curvature(&self) -> Option<Vec<f32>> {
+        None
+    }
+
+    /// Called at the start of each iteration, counted from 0; the starting point belongs to
+    /// iteration 0. Returns whether the function has changed, for instance because new random
+    /// samples were drawn. The function must not change at any other time.
+    fn begin_iteration(&mut self, _iteration: u64) -> bool {
+        false
+    }
+}
