@@ -5,7 +5,7 @@ use dropchain::bench::{EvaluationPoint, parse_variants};
 use dropchain::optim::Objective;
 use dropchain::sentence::Sentence;
 use dropchain::template::Template;
-use dropchain::train::{Problem, TrainOptions};
+use dropchain::train::{TrainOptions, TrainSettings, TrainingSet};
 
 use crate::corpus;
 
@@ -30,15 +30,16 @@ pub fn benches(criterion: &mut Criterion) {
             ..TrainOptions::default()
         };
         let template = Template::shipped(template).unwrap().unwrap();
-        let problem = Problem::new(sentences, Some(template), &options).unwrap();
-        assert_eq!(problem.space().labels(), labels);
+        let settings = TrainSettings::new(options).unwrap();
+        let set = TrainingSet::new(sentences, template, &settings).unwrap();
+        assert_eq!(set.space().labels(), labels);
         let theta = EvaluationPoint::Random { scale: 0.2 }
-            .weights(&problem, 1)
+            .weights(&set, &settings, 1)
             .unwrap();
         let mut gradient = vec![0.0; theta.len()];
         let engines = parse_variants(&["adjoint", "message", "window=1", "local"]).unwrap();
         for engine in engines {
-            let mut objective = problem.likelihood(engine.engine());
+            let mut objective = engine.objective(&set, &settings).unwrap();
             let (expected, _) = objective.evaluate(&theta, &mut gradient);
             assert!(expected > tokens as f64 / 2.0, "value {expected}");
             let collapsed = if engine.is_collapsed() {

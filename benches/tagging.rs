@@ -17,12 +17,9 @@ fn tagger() -> Tagger {
         ..TrainOptions::default()
     };
     let template = Template::shipped("ner").unwrap().unwrap();
-    let trained = Trainer::new(options).unwrap().train(
-        corpus::sentences("ner"),
-        None,
-        Some(template),
-        &mut (),
-    );
+    let trained = Trainer::new(options)
+        .unwrap()
+        .train(corpus::sentences("ner"), template, &mut ());
     Tagger::new(trained.unwrap().model)
 }
 

@@ -45,7 +45,7 @@
 //! let template = "word\nword[-1]\nshape\n";
 //! let template = Template::parse(template, "example.tpl", &mut |_| unreachable!())?;
 //! let trainer = Trainer::new(TrainOptions::default())?;
-//! let trained = trainer.train(sentences, None, Some(template), &mut ())?;
+//! let trained = trainer.train(sentences, template, &mut ())?;
 //!
 //! let folder = tempfile::tempdir().expect("a folder for temporary files");
 //! let path = folder.path().join("ner.model");

@@ -6,9 +6,11 @@ use std::ops::ControlFlow;
 use std::str::FromStr;
 
 use crate::error::{Error, Result};
+use crate::noise::Engine;
+use crate::objective::Noise;
 use crate::optim::{LbfgsOptions, LbfgsSettings, minimize};
 use crate::random::uniform;
-use crate::train::Problem;
+use crate::train::{TrainSettings, TrainingSet};
 
 /// The weights θ at which gradients are compared: `zero`, `random[=SCALE]` or
 /// `trained[=ITERATIONS]`.
@@ -22,7 +24,7 @@ pub enum EvaluationPoint {
         scale: f64,
     },
     /// The result of some iterations of training from 0, with the noise (exact gradient) and the L2
-    /// penalty of the options.
+    /// penalty of the settings.
     Trained {
         /// Iterations of L-BFGS.
         iterations: usize,
@@ -37,27 +39,36 @@ impl EvaluationPoint {
     /// training stops after 50 to 130.
     pub const DEFAULT_ITERATIONS: usize = 30;
 
-    /// Returns the weights for a problem, `[problem.space().dimension()]`. Random weights depend on
+    /// Returns the weights for a training set, `[set.space().dimension()]`. Random weights depend on
     /// `seed` and their index only.
     ///
     /// # Errors
     ///
-    /// None that data can cause.
-    pub fn weights(self, problem: &Problem, seed: u64) -> Result<Vec<f64>> {
-        let dimension = problem.space().dimension();
+    /// To train, the settings need noise with a quadratic regularizer.
+    pub fn weights(
+        self,
+        set: &TrainingSet,
+        settings: &TrainSettings,
+        seed: u64,
+    ) -> Result<Vec<f64>> {
+        let dimension = set.space().dimension();
         match self {
             Self::Zero => Ok(vec![0.0; dimension]),
             Self::Random { scale } => Ok((0..dimension as u64)
                 .map(|index| scale * normal(seed, index))
                 .collect()),
             Self::Trained { iterations } => {
-                let settings = LbfgsSettings::new(LbfgsOptions {
+                let lbfgs = LbfgsSettings::new(LbfgsOptions {
                     max_iterations: Some(iterations),
                     ..LbfgsOptions::default()
                 })?;
                 let start = vec![0.0; dimension];
-                let mut objective = problem.objective();
-                let outcome = minimize(&mut objective, start, None, &settings, None, &mut |_| {
+                let noise = Noise {
+                    engine: Engine::Adjoint,
+                    ..settings.quadratic_noise()?
+                };
+                let mut objective = set.likelihood(settings.l2()).with_noise(noise);
+                let outcome = minimize(&mut objective, start, None, &lbfgs, None, &mut |_| {
                     ControlFlow::Continue(())
                 })?;
                 Ok(outcome.x)

@@ -26,7 +26,7 @@ use crate::error::{Error, Result};
 use crate::noise::Engine;
 use crate::objective::{PenalizedLikelihood, active_counts};
 use crate::optim::Objective;
-use crate::train::Problem;
+use crate::train::{TrainSettings, TrainingSet};
 
 /// ‖g*‖ / ‖∇L‖ below which g* is lost in rounding errors.
 const ROUNDING: f64 = 1e-12;
@@ -71,13 +71,15 @@ pub struct Step {
 ///
 /// # Errors
 ///
-/// No repeats; no [`Variant::Likelihood`] among the variants; an objective that is not finite at θ.
+/// No repeats; no [`Variant::Likelihood`] among the variants; no noise with a quadratic regularizer;
+/// an objective that is not finite at θ.
 ///
 /// # Panics
 ///
-/// If the dimension of θ is not that of the problem.
+/// If the dimension of θ is not that of the training set.
 pub fn measure(
-    problem: &Problem,
+    set: &TrainingSet,
+    settings: &TrainSettings,
     theta: &[f64],
     variants: &[Variant],
     repeat: usize,
@@ -88,9 +90,9 @@ pub fn measure(
     }
     let mut objectives: Vec<PenalizedLikelihood<'_>> = variants
         .iter()
-        .map(|variant| problem.likelihood(variant.engine()))
-        .collect();
-    let reference = ReferenceGradient::new(problem, theta)?;
+        .map(|variant| variant.objective(set, settings))
+        .collect::<Result<_>>()?;
+    let reference = ReferenceGradient::new(set, settings, theta)?;
     let mut gradient = vec![0.0; theta.len()];
     let mut seconds = vec![f64::INFINITY; variants.len()];
     let mut deviations = Vec::with_capacity(variants.len());
@@ -111,7 +113,7 @@ pub fn measure(
     let Some(likelihood) = likelihood.map(|i| seconds[i]) else {
         return Err(Error::parameter("the likelihood is not among the variants"));
     };
-    let per_token = active_per_token(problem);
+    let per_token = active_per_token(set);
     let rows = variants.iter().zip(seconds).zip(deviations);
     Ok(rows
         .map(|((variant, seconds), deviation)| Measurement {
@@ -129,23 +131,32 @@ pub fn measure(
 
 /// Measures the peak memory in bytes of an evaluation, excluding the training data: transposed
 /// matrix, parameters, gradient, and the arrays of chunks and engine; `None` if the system does not
-/// report it. To be called in a process that has done nothing but prepare the problem, see
+/// report it. To be called in a process that has done nothing but prepare the training set, see
 /// [`memory`]. The weights are 0, since sizes do not depend on them.
-#[must_use]
-pub fn peak_memory(problem: &Problem, variant: Variant) -> Option<u64> {
+///
+/// # Errors
+///
+/// The settings have no noise with a quadratic regularizer.
+pub fn peak_memory(
+    set: &TrainingSet,
+    settings: &TrainSettings,
+    variant: Variant,
+) -> Result<Option<u64>> {
     let work = || {
-        let mut objective = problem.likelihood(variant.engine());
+        let mut objective = variant.objective(set, settings)?;
         let theta = vec![0.0; objective.dimension()];
         // Not 0: pages of zeros become resident only when they are written to.
         let mut gradient = vec![f64::NAN; theta.len()];
         objective.evaluate(&theta, &mut gradient);
+        Ok(())
     };
-    memory::peak_growth(work).1
+    let (result, growth) = memory::peak_growth(work);
+    result.map(|()| growth)
 }
 
 /// q/T before and after collapsing.
-fn active_per_token(problem: &Problem) -> [f64; 2] {
-    let counts = active_counts(problem.data(), problem.space());
+fn active_per_token(set: &TrainingSet) -> [f64; 2] {
+    let counts = active_counts(set.data(), set.space());
     [counts.attributes, counts.collapsed].map(|n| n as f64 / counts.tokens.max(1) as f64)
 }
 
@@ -165,10 +176,11 @@ struct Deviation {
 }
 
 impl ReferenceGradient {
-    fn new(problem: &Problem, theta: &[f64]) -> Result<Self> {
-        let gradient = |engine| {
+    fn new(set: &TrainingSet, settings: &TrainSettings, theta: &[f64]) -> Result<Self> {
+        let gradient = |variant: Variant| {
             let mut gradient = vec![0.0; theta.len()];
-            let (value, _) = problem.likelihood(engine).evaluate(theta, &mut gradient);
+            let mut objective = variant.objective(set, settings)?;
+            let (value, _) = objective.evaluate(theta, &mut gradient);
             let is_finite = value.is_finite() && gradient.iter().all(|g| g.is_finite());
             is_finite.then_some(gradient).ok_or_else(|| {
                 Error::parameter(
@@ -177,8 +189,8 @@ impl ReferenceGradient {
                 )
             })
         };
-        let likelihood = gradient(None)?;
-        let mut exact = gradient(Some(Engine::Adjoint))?;
+        let likelihood = gradient(Variant::Likelihood)?;
+        let mut exact = gradient(Variant::Noise(Engine::Adjoint))?;
         exact.iter_mut().zip(&likelihood).for_each(|(g, l)| *g -= l);
         let exact_norm = norm(exact.iter().copied());
         Ok(Self {

@@ -4,9 +4,8 @@ use serde::Serialize;
 
 use super::Variant;
 use crate::error::Result;
-use crate::sentence::Sentence;
 use crate::template::Template;
-use crate::train::{DevScore, TrainOptions, Trainer};
+use crate::train::{DevScore, TrainOptions, TrainSettings, Trainer, TrainingCorpora};
 
 /// The outcome of a training run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -32,29 +31,24 @@ pub struct TrainingRun {
 }
 
 /// Trains a model with a variant of the objective, for [`Variant::Likelihood`] without noise, all
-/// else being equal. The corpora are the training and the development data.
+/// else being equal.
 ///
 /// # Errors
 ///
 /// Those of [`Trainer::new`] and [`Trainer::train`].
 pub fn train(
     variant: Variant,
-    options: &TrainOptions,
-    [sentences, dev]: [&[Sentence]; 2],
+    settings: &TrainSettings,
+    corpora: &TrainingCorpora,
     template: Option<&Template>,
 ) -> Result<TrainingRun> {
-    let mut options = options.clone();
+    let mut options: TrainOptions = settings.options().clone();
     match variant.engine() {
         Some(engine) => options.gradient = engine,
         None => (options.dropout, options.edge_dropout) = (0.0, None),
     }
     let end = Trainer::new(options)?
-        .train(
-            sentences.to_vec(),
-            Some(dev.to_vec()),
-            template.cloned(),
-            &mut (),
-        )?
+        .train(corpora.clone(), template.cloned(), &mut ())?
         .end;
     let (mut dev_f1, mut dev_accuracy) = (None, None);
     match end.dev {

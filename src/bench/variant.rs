@@ -2,6 +2,8 @@
 
 use crate::error::{Error, Result};
 use crate::noise::Engine;
+use crate::objective::{Noise, PenalizedLikelihood};
+use crate::train::{TrainSettings, TrainingSet};
 
 /// A variant of the objective: the likelihood alone, or with the noise term computed by an engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -20,6 +22,26 @@ impl Variant {
             Self::Likelihood => None,
             Self::Noise(engine) => Some(engine),
         }
+    }
+
+    /// Returns the objective on a training set, without L2 penalty. The settings give the noise.
+    ///
+    /// # Errors
+    ///
+    /// The settings have no noise, or noise without a quadratic regularizer.
+    pub fn objective<'a>(
+        self,
+        set: &'a TrainingSet,
+        settings: &TrainSettings,
+    ) -> Result<PenalizedLikelihood<'a>> {
+        let likelihood = set.likelihood(0.0);
+        Ok(match self {
+            Self::Likelihood => likelihood,
+            Self::Noise(engine) => likelihood.with_noise(Noise {
+                engine,
+                ..settings.quadratic_noise()?
+            }),
+        })
     }
 
     /// Returns the name, excluding [`is_collapsed`](Self::is_collapsed): `likelihood`, `adjoint`,

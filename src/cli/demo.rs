@@ -109,14 +109,13 @@ impl DemoCommand {
 
     fn train(&self, sentences: &[Sentence], l2: f64, dropout: f64) -> Result<Tagger> {
         let options = TrainOptions {
-            l2,
+            l2: Some(l2),
             dropout,
             ..TrainOptions::default()
         };
         let template = Template::shipped(self.label.template())
             .ok_or_else(|| Error::parameter("the built-in template is missing"))??;
-        let trained =
-            Trainer::new(options)?.train(sentences.to_vec(), None, Some(template), &mut ())?;
+        let trained = Trainer::new(options)?.train(sentences.to_vec(), template, &mut ())?;
         Ok(Tagger::new(trained.model))
     }
 

@@ -109,20 +109,13 @@ struct RegularizationArguments {
     seed: Option<u64>,
 }
 
-impl RegularizationArguments {
-    fn has_noise(&self) -> bool {
-        let rates = [Some(self.dropout), self.edge_dropout];
-        rates.iter().flatten().any(|&rate| rate != 0.0)
-    }
-}
-
 impl TrainCommand {
     pub fn run(&self) -> CommandResult {
         let trainer = Trainer::new(self.options()?)?;
         self.training
             .check_sampling_options(self.regularization.seed)?;
-        self.training
-            .check_noise_options(self.regularization.has_noise())?;
+        let has_noise = trainer.settings().options().has_noise();
+        self.training.check_noise_options(has_noise)?;
         let template = load_template(self.template.as_deref(), &self.train, &self.input)?;
         Model::check_target(&self.model)?;
         if let Some(log) = &self.log {
@@ -140,10 +133,10 @@ impl TrainCommand {
             .read_corpora(&self.train, &self.dev, &self.input)?;
         let log = self.log.as_ref().map(Log::new);
         let mut reporter = TrainingReporter::new(&progress, &self.train, log);
-        let trained = trainer
-            .interrupt(interrupt_flag())
-            .unlabeled(&corpora.unlabeled)
-            .train(corpora.sentences, corpora.dev, template, &mut reporter)?;
+        let trained =
+            trainer
+                .interrupt(interrupt_flag())
+                .train(corpora, template, &mut reporter)?;
         trained.model.save(&self.model)?;
         progress.clear();
         progress.println(&format!("wrote {}", self.model.display()));
@@ -157,11 +150,7 @@ impl TrainCommand {
             edge_dropout: regularization.edge_dropout,
             seed: regularization.seed.unwrap_or(Defaults::SEED),
             unlabeled_weight: self.unlabeled_weight,
-            l2: regularization.l2.unwrap_or(if regularization.has_noise() {
-                Defaults::L2_WITH_NOISE
-            } else {
-                Defaults::L2
-            }),
+            l2: regularization.l2,
             l1: regularization.l1,
             ..self.training.options()?
         })

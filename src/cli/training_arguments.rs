@@ -6,12 +6,11 @@ use std::str::FromStr;
 use clap::{Args, ValueEnum};
 use dropchain::atomic_file;
 use dropchain::chain::Order;
-use dropchain::corpus::{Format, ReadOptions, read_all};
+use dropchain::corpus::{Corpus, Format, ReadOptions};
 use dropchain::model::Precision;
 use dropchain::noise::Engine;
 use dropchain::score::{Boundary, States};
-use dropchain::sentence::Sentence;
-use dropchain::train::{Defaults, NoiseKind, TrainOptions};
+use dropchain::train::{Defaults, NoiseKind, TrainOptions, TrainingCorpora};
 use dropchain::{Error, Result};
 
 use super::arguments::{FormatName, InputArguments, SchemeName, Switch, guess_unlabeled_format};
@@ -103,21 +102,14 @@ impl TrainingArguments {
     ) -> Result<TrainingCorpora> {
         let options = input.read_options();
         Ok(TrainingCorpora {
-            sentences: read_all(train, &options)?,
+            labeled: Corpus::read(train, &options)?,
             dev: match dev {
                 [] => None,
-                files => Some(read_all(files, &options)?),
+                files => Some(Corpus::read(files, &options)?),
             },
             unlabeled: self.unlabeled.read(&options)?,
         })
     }
-}
-
-/// The corpora of a training run.
-pub struct TrainingCorpora {
-    pub sentences: Vec<Sentence>,
-    pub dev: Option<Vec<Sentence>>,
-    pub unlabeled: Vec<Sentence>,
 }
 
 /// The structure of the model.
@@ -328,18 +320,18 @@ struct UnlabeledArguments {
 }
 
 impl UnlabeledArguments {
-    fn read(&self, input: &ReadOptions) -> Result<Vec<Sentence>> {
+    fn read(&self, input: &ReadOptions) -> Result<Corpus> {
         let format = self.unlabeled_format.map(Format::from);
-        let mut sentences = Vec::new();
+        let mut corpus = Corpus::new();
         for file in &self.unlabeled {
             let options = ReadOptions {
                 format: Some(format.unwrap_or_else(|| guess_unlabeled_format(file))),
                 unlabeled: true,
                 ..input.clone()
             };
-            sentences.extend(read_all(std::slice::from_ref(file), &options)?);
+            corpus.extend(Corpus::read(&[file], &options)?);
         }
-        Ok(sentences)
+        Ok(corpus)
     }
 }
 

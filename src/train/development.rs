@@ -1,13 +1,13 @@
-//! Scoring development data with the parameters of training.
+//! Scoring of development data during training.
 
 use rayon::prelude::*;
 
 use super::events::DevScore;
-use super::prepare::{Labels, Prepared};
+use super::labels::TrainingLabels;
 use crate::chain::{Constraint, LabelWeights, Scores, Transitions, Viterbi};
 use crate::error::{Error, Result};
 use crate::eval::Evaluation;
-use crate::extract::{Alphabets, AttributeSource, Dataset, DatasetBuilder};
+use crate::extract::{Alphabets, AttributeSource, Classes, Dataset, DatasetBuilder};
 use crate::ids::LabelId;
 use crate::label::convert;
 use crate::model::decoding_constraint;
@@ -15,32 +15,24 @@ use crate::score::{ForwardProduct, ParameterSpace};
 use crate::sentence::Sentence;
 use crate::template::Template;
 
-/// The score of an iterate.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Scored {
-    pub score: DevScore,
-    /// The recall bias that gave it.
-    pub recall_bias: f64,
-}
-
-/// Development data over the classes of the training data.
-pub(super) struct Development {
+/// DevelopmentSet data over the classes of the training data.
+pub(super) struct DevelopmentSet {
     data: Dataset,
     gold: Vec<Vec<String>>,
-    labels: Labels,
+    labels: TrainingLabels,
     constraint: Option<Constraint>,
-    always_spans: bool, // whether spans count where neither gold nor predicted labels write any
+    always_spans: bool, // score spans even if neither gold nor predicted labels encode any
 }
 
-impl Development {
-    /// Extracts the attributes of the development sentences. Attributes that training did not see
-    /// are left out. Gives the alphabets back.
+impl DevelopmentSet {
+    /// Extracts the attributes of the development sentences, except those that do not occur in the
+    /// training data. Returns the alphabets.
     pub fn new(
         sentences: &[Sentence],
         template: Option<&Template>,
         alphabets: Alphabets,
         edges: bool,
-        labels: &Labels,
+        labels: &TrainingLabels,
     ) -> Result<(Self, Alphabets)> {
         let Some(first) = sentences.first() else {
             return Err(Error::parameter("there are no development sentences"));
@@ -59,11 +51,11 @@ impl Development {
             builder.add(sentence, &[])?;
         }
         let (data, alphabets) = builder.finish(1);
-        Ok((Self::of(data, gold, labels), alphabets))
+        Ok((Self::with_gold(data, gold, labels), alphabets))
     }
 
-    /// Data over the attributes of training, with the gold labels of each sentence.
-    fn of(data: Dataset, gold: Vec<Vec<String>>, labels: &Labels) -> Self {
+    /// Data over the attributes of the training data, with the gold labels of each sentence.
+    fn with_gold(data: Dataset, gold: Vec<Vec<String>>, labels: &TrainingLabels) -> Self {
         Self {
             data,
             gold,
@@ -73,22 +65,22 @@ impl Development {
         }
     }
 
-    /// A part of a corpus that was held out. It is scored by spans wherever the corpus writes any, so that
-    /// all its parts are.
-    pub fn held_out(data: Dataset, gold: Vec<Vec<String>>, labels: &Labels) -> Self {
+    /// A held-out fold of a corpus. It is scored by spans if any label of the corpus encodes one,
+    /// so that the scores of all folds have the same metric.
+    pub fn held_out(data: Dataset, gold: Vec<Vec<String>>, labels: &TrainingLabels) -> Self {
         Self {
-            always_spans: labels.any_span,
-            ..Self::of(data, gold, labels)
+            always_spans: labels.has_spans,
+            ..Self::with_gold(data, gold, labels)
         }
     }
 
-    /// Brings the data to the classes that training data were collapsed by.
-    pub fn collapse(&mut self, prepared: &Prepared) {
-        self.data.nodes = prepared.node_classes.project(&self.data.nodes);
-        self.data.edges = prepared.edge_classes.project(&self.data.edges);
+    /// Maps the attributes to the classes of the training data.
+    pub fn collapse(&mut self, node_classes: &Classes, edge_classes: &Classes) {
+        self.data.nodes = node_classes.project(&self.data.nodes);
+        self.data.edges = edge_classes.project(&self.data.edges);
     }
 
-    /// Bytes of memory of the matrices.
+    /// Memory of the matrices in bytes.
     pub fn memory(&self) -> usize {
         self.data.memory()
     }
@@ -98,8 +90,8 @@ impl Development {
         self.data.len()
     }
 
-    /// The scores of the parameters θ under each of some recall biases: span F1, or accuracy where labels
-    /// are no span scheme.
+    /// Scores the parameters θ with each of some recall biases: by span F1, or by accuracy if the
+    /// labels do not encode spans.
     pub fn score(
         &self,
         space: &ParameterSpace,
@@ -138,7 +130,7 @@ impl Development {
             .collect()
     }
 
-    /// The score of a labeling.
+    /// Scores predicted labels.
     fn evaluate<'a>(&self, paths: impl Iterator<Item = &'a Vec<LabelId>>) -> Result<DevScore> {
         let mut evaluation = Evaluation::new();
         for (path, gold) in paths.zip(&self.gold) {
@@ -167,10 +159,10 @@ struct Scratch {
 }
 
 impl Scratch {
-    /// The best labels of a sentence under each of several transitions.
+    /// Decodes a sentence with each of several transition matrices.
     fn decode(
         &mut self,
-        development: &Development,
+        development: &DevelopmentSet,
         products: &[ForwardProduct<'_>; 2],
         theta: &[f64],
         transitions: &[Transitions],

@@ -1,149 +1,206 @@
-//! Text as numbers, before anything is made of it that a part of the data could not share.
+//! The attributes of all corpora of a training run, before collapsing.
 
-use super::development::Development;
-use super::options::TrainOptions;
-use super::prepare::{Prepared, entries_per_token, is_text, prepare};
+use super::corpora::{TrainingCorpora, is_content};
+use super::development::DevelopmentSet;
+use super::labels::TrainingLabels;
+use super::settings::TrainSettings;
 use super::training_set::TrainingSet;
 use crate::chain::Order;
 use crate::error::{Error, Result};
-use crate::extract::{Alphabets, Classes, SparseRows};
+use crate::extract::{Alphabets, AttributeSource, Dataset, DatasetBuilder, SparseRows};
 use crate::sentence::Sentence;
 use crate::template::Template;
 
-/// The sentences of a training.
-#[derive(Debug)]
-pub struct Corpora<'a> {
-    /// Labeled sentences.
-    pub sentences: Vec<Sentence>,
-    /// Unlabeled sentences, for the noise term.
-    pub unlabeled: &'a [Sentence],
-    /// Development data.
-    pub dev: Option<Vec<Sentence>>,
+/// The attributes of all corpora of a training run as sparse matrices, one column per attribute.
+///
+/// [`into_training_set`](Self::into_training_set) makes all of it a training set. For
+/// cross-validation, extract once and cut out the folds ([`hold_out`](Self::hold_out)).
+pub struct ExtractedCorpora {
+    pub(super) labels: TrainingLabels,
+    /// Attribute names; empty in a training set that no model can be made from.
+    pub(super) alphabets: Alphabets,
+    /// Number of node attributes, the columns of `data.nodes`.
+    pub(super) node_attributes: usize,
+    /// Number of edge attributes, the columns of `data.edges`.
+    pub(super) edge_attributes: usize,
+    /// Labeled sentences, then unlabeled ones.
+    pub(super) data: Dataset,
+    pub(super) development: Option<DevelopmentSet>,
+    pub(super) template: Option<Template>,
+    pub(super) source: CorpusInfo,
+    gold: Vec<Vec<String>>, // [labeled sentences][T], for cross-validation only
 }
 
-/// The attributes of all sentences of a training. Whoever trains on parts of the sentences extracts
-/// once and cuts the parts out ([`Extracted::without`]).
-pub struct Extracted {
-    prepared: Prepared,
-    development: Option<Development>,
-    template: Option<Template>,
-    source: Source,
-    gold: Vec<Vec<String>>, // of labeled sentences; empty unless parts are to be cut out
-}
-
-impl Extracted {
+impl ExtractedCorpora {
     /// Extracts the attributes. Document boundaries
-    /// ([`Layout::document_start`](crate::sentence::Layout)) are passed over.
+    /// ([`Layout::document_start`](crate::sentence::Layout)) are skipped.
     ///
     /// # Errors
     ///
     /// Those of [`Trainer::train`](super::Trainer::train).
     pub fn new(
-        mut corpora: Corpora<'_>,
-        mut template: Option<Template>,
-        options: &TrainOptions,
+        corpora: impl Into<TrainingCorpora>,
+        template: Option<Template>,
+        settings: &TrainSettings,
     ) -> Result<Self> {
-        let Corpora { sentences, dev, .. } = &mut corpora;
-        for corpus in [Some(sentences), dev.as_mut()].into_iter().flatten() {
-            corpus.retain(is_text);
-        }
-        if let Some(template) = &mut template {
-            template.learn(corpora.sentences.iter());
-        }
-        let source = Source::of(&corpora.sentences);
-        let (sentences, unlabeled) = (corpora.sentences, corpora.unlabeled);
-        let mut prepared = prepare(sentences, unlabeled, template.as_ref(), options)?;
-        let edges = options.order == Order::One;
-        let development = match corpora.dev {
-            None => None,
-            Some(dev) => {
-                let alphabets = std::mem::take(&mut prepared.alphabets);
-                let (development, alphabets) =
-                    Development::new(&dev, template.as_ref(), alphabets, edges, &prepared.labels)?;
-                prepared.alphabets = alphabets;
-                Some(development)
-            }
-        };
-        prepared.close();
-        Ok(Self {
-            prepared,
-            development,
+        let TrainingCorpora {
+            labeled,
+            dev,
+            unlabeled,
+        } = corpora.into();
+        let [sentences, dev] = [Some(labeled), dev].map(|corpus| {
+            let mut sentences = corpus?.into_sentences();
+            sentences.retain(is_content);
+            Some(sentences)
+        });
+        let unlabeled = unlabeled.into_sentences();
+        let mut extracted = Self::extract(
+            sentences.unwrap_or_default(),
+            &unlabeled,
             template,
-            source,
+            settings,
+        )?;
+        if let Some(dev) = dev {
+            extracted.add_development(&dev, settings.options().order)?;
+        }
+        // No more attributes are looked up by name.
+        extracted.alphabets.nodes.drop_index();
+        extracted.alphabets.edges.drop_index();
+        Ok(extracted)
+    }
+
+    /// Extracts the attributes of a labeled corpus that folds are held out of.
+    ///
+    /// # Errors
+    ///
+    /// As [`ExtractedCorpora::new`].
+    pub fn for_cross_validation(
+        corpora: impl Into<TrainingCorpora>,
+        template: Option<Template>,
+        settings: &TrainSettings,
+    ) -> Result<Self> {
+        let corpora = corpora.into();
+        let sentences = corpora.labeled.iter().filter(|s| is_content(s));
+        let owned = |labels: Vec<&str>| labels.into_iter().map(str::to_owned).collect();
+        let gold = sentences.map(|s| s.labels().map_or_else(Vec::new, owned));
+        let gold = gold.collect();
+        Ok(Self {
+            gold,
+            ..Self::new(corpora, template, settings)?
+        })
+    }
+
+    /// Extracts the attributes of the training sentences and of the unlabeled ones. Consumes the
+    /// training sentences one by one to free their text early.
+    fn extract(
+        sentences: Vec<Sentence>,
+        unlabeled: &[Sentence],
+        mut template: Option<Template>,
+        settings: &TrainSettings,
+    ) -> Result<Self> {
+        let options = settings.options();
+        if let Some(template) = &mut template {
+            template.learn(sentences.iter());
+        }
+        let info = CorpusInfo::new(&sentences);
+        let Some(first) = sentences.first() else {
+            return Err(Error::parameter("there are no sentences to train on"));
+        };
+        let labels = TrainingLabels::new(&sentences, options)?;
+        let source = AttributeSource::bind(template.as_ref(), first.schema())?;
+        let mut builder = DatasetBuilder::new(source, options.order == Order::One);
+        for sentence in sentences {
+            builder.add(&sentence, &labels.ids(&sentence)?)?;
+        }
+        for sentences in unlabeled.chunk_by(|x, y| x.schema() == y.schema()) {
+            let source = AttributeSource::bind(template.as_ref(), sentences[0].schema())?;
+            builder.switch_source(source, options.discover);
+            for sentence in sentences.iter().filter(|s| is_content(s)) {
+                builder.add(sentence, &[])?;
+            }
+        }
+        let (data, alphabets) = builder.finish(options.min_count);
+        Ok(Self {
+            labels,
+            node_attributes: alphabets.nodes.len(),
+            edge_attributes: alphabets.edges.len(),
+            alphabets,
+            data,
+            development: None,
+            template,
+            source: info,
             gold: Vec::new(),
         })
     }
 
-    /// Extracts the attributes of labeled sentences that parts are to be cut out of.
-    ///
-    /// # Errors
-    ///
-    /// As [`Extracted::new`].
-    pub fn to_be_cut(
-        corpora: Corpora<'_>,
-        template: Option<Template>,
-        options: &TrainOptions,
-    ) -> Result<Self> {
-        let sentences = corpora.sentences.iter().filter(|s| is_text(s));
-        let own = |labels: Vec<&str>| labels.into_iter().map(str::to_owned).collect();
-        let gold = sentences.map(|s| s.labels().map_or_else(Vec::new, own));
-        let gold = gold.collect();
-        Ok(Self {
-            gold,
-            ..Self::new(corpora, template, options)?
-        })
+    fn add_development(&mut self, sentences: &[Sentence], order: Order) -> Result<()> {
+        let (development, alphabets) = DevelopmentSet::new(
+            sentences,
+            self.template.as_ref(),
+            std::mem::take(&mut self.alphabets),
+            order == Order::One,
+            &self.labels,
+        )?;
+        self.alphabets = alphabets;
+        self.development = Some(development);
+        Ok(())
     }
 
     /// Number of labeled sentences.
     #[must_use]
     pub fn sentences(&self) -> usize {
-        self.prepared.data.labeled()
+        self.data.labeled()
     }
 
-    /// Bytes of memory.
+    /// Memory in bytes.
     #[must_use]
     pub fn memory(&self) -> usize {
-        self.prepared.memory() + self.development.as_ref().map_or(0, Development::memory)
+        self.data.memory()
+            + self.alphabets.nodes.memory()
+            + self.alphabets.edges.memory()
+            + self.development.as_ref().map_or(0, DevelopmentSet::memory)
     }
 
-    fn transitions(&self) -> bool {
-        self.template.as_ref().is_none_or(Template::transitions)
-    }
-
-    /// What training works on, with attributes that always occur together in one class if `options` say
-    /// so.
+    /// A training set of all sentences, with attributes that always occur together collapsed into
+    /// one class if the settings ask for it.
     #[must_use]
-    pub fn material(self, options: &TrainOptions) -> TrainingSet {
-        let transitions = self.transitions();
-        let mut prepared = self.prepared;
-        let mut development = self.development;
-        if options.collapse {
-            prepared.collapse();
-        }
-        if let Some(development) = &mut development {
-            development.collapse(&prepared);
-        }
-        TrainingSet {
-            space: prepared.space(options, transitions),
-            prepared,
-            development,
-            template: self.template,
-            source: self.source,
-        }
+    pub fn into_training_set(self, settings: &TrainSettings) -> TrainingSet {
+        TrainingSet::from_extracted(self, settings)
     }
 
-    /// The material without some labeled sentences, which become the development data: the attributes,
-    /// those too rare to be kept, and classes are those of the rest, as if the sentences had never been
-    /// there. Labels are those of the whole. No model can be made of it.
+    /// A training set without the held-out sentences, which become its development data.
+    ///
+    /// Attributes, minimum counts and classes are those of the remaining sentences, as if the
+    /// held-out ones did not exist; labels are those of the whole corpus. No model can be made from
+    /// it.
     ///
     /// # Errors
     ///
-    /// No sentence held out, or none left; a sentence that is not there; sentences that were not
-    /// extracted [to be cut](Extracted::to_be_cut).
-    pub fn without(&self, held_out: &[usize], options: &TrainOptions) -> Result<TrainingSet> {
-        let whole = &self.prepared.data;
-        let labeled = whole.labeled();
-        let mut is_held_out = vec![false; whole.len()];
+    /// No sentence is held out, or all are; a number is out of range; the sentences were not
+    /// extracted [for cross-validation](ExtractedCorpora::for_cross_validation).
+    pub fn hold_out(&self, held_out: &[usize], settings: &TrainSettings) -> Result<TrainingSet> {
+        let [rest, fold] = self.split(held_out)?;
+        let kept = self.frequent_columns(&rest, settings);
+        let gold = fold.iter().map(|&i| self.gold[i].clone()).collect();
+        let fold = self.data.select(&fold, &kept);
+        let extracted = Self {
+            labels: self.labels.clone(),
+            alphabets: Alphabets::default(),
+            node_attributes: self.node_attributes,
+            edge_attributes: self.edge_attributes,
+            data: self.data.select(&rest, &kept),
+            development: Some(DevelopmentSet::held_out(fold, gold, &self.labels)),
+            template: self.template.clone(),
+            source: CorpusInfo::default(),
+            gold: Vec::new(),
+        };
+        Ok(extracted.into_training_set(settings))
+    }
+
+    /// The sentences that are not held out, and those that are, in ascending order.
+    fn split(&self, held_out: &[usize]) -> Result<[Vec<usize>; 2]> {
+        let labeled = self.data.labeled();
+        let mut is_held_out = vec![false; self.data.len()];
         for &sentence in held_out {
             if sentence >= labeled.min(self.gold.len()) {
                 return Err(Error::parameter(format!(
@@ -159,70 +216,47 @@ impl Extracted {
                 held_out.len()
             )));
         }
-        let [rest, part]: [Vec<usize>; 2] = [false, true].map(|part| {
-            (0..whole.len())
+        Ok([false, true].map(|part| {
+            (0..self.data.len())
                 .filter(|&i| is_held_out[i] == part)
                 .collect()
-        });
-        let kept = self.kept_columns(&rest, options);
-        let gold = part.iter().map(|&i| self.gold[i].clone()).collect();
-        let part = whole.select(&part, &kept);
-        let data = whole.select(&rest, &kept);
-        let before = entries_per_token(&data);
-        let [nodes, edges] = self.prepared.columns;
-        let extracted = Self {
-            development: Some(Development::held_out(part, gold, &self.prepared.labels)),
-            prepared: Prepared {
-                labels: self.prepared.labels.clone(),
-                alphabets: Alphabets::default(),
-                columns: self.prepared.columns,
-                node_classes: Classes::singletons(nodes),
-                edge_classes: Classes::singletons(edges),
-                data,
-                per_token: [before, before],
-            },
-            template: self.template.clone(),
-            source: Source::default(),
-            gold: Vec::new(),
-        };
-        Ok(extracted.material(options))
+        }))
     }
 
-    /// Whether each column of nodes and of edges would be there if the data had only these sentences.
-    fn kept_columns(&self, sentences: &[usize], options: &TrainOptions) -> [Vec<bool>; 2] {
-        let whole = &self.prepared.data;
-        let labeled = whole.labeled();
-        let kept = |matrix: &SparseRows, columns: usize| -> Vec<bool> {
+    /// Whether each column of nodes and of edges is frequent enough in these sentences alone.
+    fn frequent_columns(&self, sentences: &[usize], settings: &TrainSettings) -> [Vec<bool>; 2] {
+        let options = settings.options();
+        let labeled = self.data.labeled();
+        // As in extraction: unlabeled sentences count only if attributes are discovered in them.
+        let is_counted = |i| i < labeled || (options.discover && options.min_count == 1);
+        let frequent = |matrix: &SparseRows, columns: usize| -> Vec<bool> {
             let mut counts = vec![0; columns];
-            for &i in sentences {
-                // As in extraction: unlabeled sentences count only where they are asked to.
-                if i < labeled || (options.discover && options.min_count == 1) {
-                    for row in whole.sentence(i) {
-                        matrix
-                            .row(row)
-                            .0
-                            .iter()
-                            .for_each(|&c| counts[c as usize] += 1);
+            for &i in sentences.iter().filter(|&&i| is_counted(i)) {
+                for row in self.data.sentence(i) {
+                    for &column in matrix.row(row).0 {
+                        counts[column as usize] += 1;
                     }
                 }
             }
             counts.iter().map(|&n| n >= options.min_count).collect()
         };
-        let [nodes, edges] = self.prepared.columns;
-        [kept(&whole.nodes, nodes), kept(&whole.edges, edges)]
+        [
+            frequent(&self.data.nodes, self.node_attributes),
+            frequent(&self.data.edges, self.edge_attributes),
+        ]
     }
 }
 
-/// Where training data come from.
+/// Files and columns of the training corpus, for the header of the model.
 #[derive(Debug, Default)]
-pub(super) struct Source {
+pub(super) struct CorpusInfo {
     pub files: Vec<String>,
     pub columns: Vec<String>,
     pub label_column: Option<u32>,
 }
 
-impl Source {
-    fn of(sentences: &[Sentence]) -> Self {
+impl CorpusInfo {
+    fn new(sentences: &[Sentence]) -> Self {
         let mut files: Vec<String> = Vec::new();
         for file in sentences.iter().map(Sentence::file) {
             if files.last().is_none_or(|last| **last != **file) {

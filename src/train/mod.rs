@@ -4,36 +4,41 @@
 //! sentences → labels, attributes → X → classes of equal columns → objective → optimizer → model
 //! ```
 //!
-//! [`Trainer`] does all of it and tells an [`Observer`] how it goes. Training is deterministic: the
-//! same data and options give the same model, to the bit, for any number of threads.
+//! [`Trainer`] does all of it and reports to an [`Observer`]. Its steps are public as well:
+//! [`TrainingCorpora`] (sentences), [`ExtractedCorpora`] (attributes as ids, from which folds can
+//! be cut) and [`TrainingSet`] (matrices and parameters). Training is deterministic: the same data
+//! and options give the same model, to the bit, for any number of threads.
 //!
-//! With noise the first iterations are without ([`TrainOptions::warm_up`](field@TrainOptions::warm_up)).
-//! After each iteration the development data are tagged; the model that is kept has the weights and the recall bias
-//! ([`TrainOptions::recall_bias`]) with the best score. The bias lowers the score of the label `O`: likelihood
-//! weighs tokens alike, F1 counts spans, and where names are rare the likeliest labels miss too many
+//! With noise, the first iterations are a warm-up without it
+//! ([`TrainOptions::warm_up`](field@TrainOptions::warm_up)). The development data are tagged after
+//! each iteration; the model has the weights and the recall bias ([`TrainOptions::recall_bias`])
+//! with the best score. The bias lowers the score of the label `O`: likelihood weighs all tokens
+//! alike, F1 counts spans, and if names are rare the most likely labels miss too many of them
 //! (Minkov, Wang, Tomasic and Cohen 2006).
 
+mod corpora;
 mod development;
 mod events;
 mod expand;
 mod extracted;
+mod labels;
+mod monitor;
 mod optimize;
 mod options;
-mod prepare;
-mod problem;
 mod recall_bias;
 mod segment;
+mod settings;
 #[cfg(test)]
 mod tests;
 mod trainer;
 mod training_set;
-mod watch;
 
+pub use corpora::TrainingCorpora;
+pub(crate) use corpora::is_content;
 pub use events::{DevScore, End, EndReason, Iteration, Observer, Pruned, Start};
-pub use extracted::{Corpora, Extracted};
+pub use extracted::ExtractedCorpora;
 pub use options::{Defaults, NoiseKind, TrainOptions};
-pub(crate) use prepare::is_text;
-pub use problem::Problem;
-pub use segment::{BestWeights, Segment, SegmentEnd};
+pub use segment::{BestScore, BestWeights, Segment, SegmentEnd};
+pub use settings::TrainSettings;
 pub use trainer::{Trained, Trainer};
 pub use training_set::TrainingSet;

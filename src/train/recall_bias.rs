@@ -1,42 +1,49 @@
-//! The recall bias: how much the score of the label `O` is lowered in the model that is kept.
+//! The recall bias: a constant subtracted from the score of the label `O` in the final model.
 //!
-//! Likelihood weighs every token alike, F1 counts spans. Where names are rare and the texts to be tagged
-//! differ from those of training, the most likely path leaves out too many; a constant taken off the
-//! outside label moves the balance between precision and recall (Minkov, Wang, Tomasic and Cohen:
-//! NER systems that suit user's preferences, NAACL 2006). It is one number, it changes nothing in
-//! training, and it is chosen on development data together with the iteration.
+//! Likelihood weighs all tokens alike, F1 counts spans. If names are rare and the texts to tag
+//! differ from the training data, the most likely path misses too many of them; a constant
+//! subtracted from the outside label shifts the balance between precision and recall (Minkov, Wang,
+//! Tomasic and Cohen: NER systems that suit user's preferences, NAACL 2006). It is a single number
+//! that does not influence training, and it is chosen on development data together with the
+//! iteration.
 //!
-//! F1 as a function of the bias has one broad peak, which moves slowly from iteration to iteration. So
-//! each iteration tries the last choice and its neighbors at a distance that alternates between coarse
-//! and fine: three decodings instead of one, no gradient.
+//! F1 as a function of the bias has one broad peak, which moves slowly from iteration to iteration.
+//! So each iteration tries the last choice and its two neighbors, at a distance that alternates
+//! between coarse and fine: three decodings instead of one, and no gradient.
 
-use super::development::Scored;
 use super::events::DevScore;
+use super::labels::TrainingLabels;
 use super::options::TrainOptions;
-use super::prepare::Labels;
 use crate::chain::Order;
 use crate::error::{Error, Result};
 
 const COARSE: f64 = 1.0;
 const FINE: f64 = 0.25;
 
-/// The search, from iteration to iteration.
+/// The search for the recall bias, from iteration to iteration.
 #[derive(Clone, Debug)]
-pub(super) struct Search {
+pub(super) struct RecallBiasSearch {
     bias: f64,
-    open: bool,
+    is_open: bool,
 }
 
-impl Search {
-    /// A search where the options leave it open and labels write spans.
+/// A recall bias and its score on development data.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ScoredBias {
+    pub score: DevScore,
+    pub recall_bias: f64,
+}
+
+impl RecallBiasSearch {
+    /// Searches if the options give no bias and the labels encode spans.
     ///
     /// # Errors
     ///
-    /// A bias is given, and there is no label `O` that it could be taken off.
-    pub fn new(options: &TrainOptions, labels: &Labels) -> Result<Self> {
-        let possible = options.order == Order::One && labels.outside().is_some();
+    /// The options give a bias, but there is no label `O` to subtract it from.
+    pub fn new(options: &TrainOptions, labels: &TrainingLabels) -> Result<Self> {
+        let is_possible = options.order == Order::One && labels.outside().is_some();
         let bias = options.recall_bias.unwrap_or(0.0);
-        if bias != 0.0 && !possible {
+        if bias != 0.0 && !is_possible {
             return Err(Error::parameter(format!(
                 "recall bias {bias}; expected 0, since {}",
                 if options.order == Order::Zero {
@@ -48,20 +55,20 @@ impl Search {
         }
         Ok(Self {
             bias,
-            open: possible && options.recall_bias.is_none(),
+            is_open: is_possible && options.recall_bias.is_none(),
         })
     }
 
-    /// Goes on from an earlier choice, where there is anything to search for.
-    pub fn go_on_from(&mut self, bias: f64) {
-        if self.open {
+    /// Resumes from an earlier choice, if there is anything to search for.
+    pub fn resume(&mut self, bias: f64) {
+        if self.is_open {
             self.bias = bias;
         }
     }
 
     /// Whether there is anything to search for.
     pub fn is_open(&self) -> bool {
-        self.open
+        self.is_open
     }
 
     /// The last choice.
@@ -69,29 +76,30 @@ impl Search {
         self.bias
     }
 
-    /// The biases to try after an iteration, the last choice first. Weights that are all 0 teach nothing.
+    /// The biases to try after an iteration, the last choice first. At θ = 0 (iteration 0) scores
+    /// say nothing about the bias.
     pub fn candidates(&self, iteration: usize) -> Vec<f64> {
         let step = if iteration.is_multiple_of(2) {
             COARSE
         } else {
             FINE
         };
-        if self.open && iteration > 0 {
+        if self.is_open && iteration > 0 {
             vec![self.bias, self.bias - step, self.bias + step]
         } else {
             vec![self.bias]
         }
     }
 
-    /// Chooses the candidate with the best score; of equal ones, the first.
-    pub fn choose(&mut self, candidates: &[f64], scores: &[DevScore]) -> Scored {
-        let mut best = Scored {
+    /// Chooses the candidate with the best score; among ties, the first.
+    pub fn choose(&mut self, candidates: &[f64], scores: &[DevScore]) -> ScoredBias {
+        let mut best = ScoredBias {
             score: DevScore::F1(f64::NEG_INFINITY),
             recall_bias: self.bias,
         };
         for (&recall_bias, &score) in candidates.iter().zip(scores) {
             if score.value() > best.score.value() {
-                best = Scored { score, recall_bias };
+                best = ScoredBias { score, recall_bias };
             }
         }
         self.bias = best.recall_bias;
@@ -103,10 +111,10 @@ impl Search {
 mod tests {
     use super::*;
 
-    fn run(f1: impl Fn(f64) -> f64, iterations: usize) -> Scored {
-        let mut search = Search {
+    fn run(f1: impl Fn(f64) -> f64, iterations: usize) -> ScoredBias {
+        let mut search = RecallBiasSearch {
             bias: 0.0,
-            open: true,
+            is_open: true,
         };
         let mut last = None;
         for iteration in 1..iterations {
@@ -119,22 +127,22 @@ mod tests {
 
     #[test]
     fn the_search_climbs_to_the_peak_in_steps_of_a_quarter() {
-        let found = run(|bias| 1.0 / (1.0 + (bias - 2.75).abs()), 8);
-        assert_eq!(found.recall_bias, 2.75);
-        assert_eq!(found.score, DevScore::F1(1.0));
+        let best = run(|bias| 1.0 / (1.0 + (bias - 2.75).abs()), 8);
+        assert_eq!(best.recall_bias, 2.75);
+        assert_eq!(best.score, DevScore::F1(1.0));
         assert_eq!(run(|bias| -(bias + 1.5_f64).powi(2), 8).recall_bias, -1.5);
     }
 
     #[test]
-    fn where_nothing_is_better_the_bias_stays_0() {
+    fn without_a_better_score_the_bias_stays_0() {
         assert_eq!(run(|_| 0.0, 5).recall_bias, 0.0);
     }
 
     #[test]
     fn a_given_bias_is_the_only_candidate() {
-        let search = Search {
+        let search = RecallBiasSearch {
             bias: 0.5,
-            open: false,
+            is_open: false,
         };
         assert_eq!(search.candidates(0), [0.5]);
     }

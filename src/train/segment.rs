@@ -1,34 +1,34 @@
-//! A part of a training: so many iterations from given weights, after which it may go on.
+//! Training in segments: a number of iterations from given weights, to be resumed later.
 //!
-//! L-BFGS begins each leg with an empty memory; all else is as if the training had not been parted.
+//! L-BFGS starts each segment with an empty history; everything else is as in a single run.
 
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use super::events::{DevScore, EndReason, Iteration, Observer};
+use super::monitor::Monitor;
 use super::optimize::{Optimizer, with_noise};
-use super::options::TrainOptions;
+use super::settings::TrainSettings;
 use super::training_set::TrainingSet;
-use super::watch::{Best, Watch, Watching};
 use crate::error::Result;
 use crate::optim::StopReason;
 
-/// A part of a training.
+/// A segment of a training run.
 #[derive(Debug)]
 pub struct Segment<'a> {
-    /// The weights to begin with, `[material.space().dimension()]`.
+    /// Initial weights, `[set.space().dimension()]`.
     pub start: Vec<f64>,
-    /// Iterations that were made before.
+    /// Iterations of the segments before.
     pub done: usize,
-    /// Largest number of iterations; none: to the end.
+    /// Maximum number of iterations; `None`: until training ends.
     pub limit: Option<usize>,
-    /// Whether this is the warm-up: without noise, and no patience is lost.
+    /// Whether this is the warm-up: without noise, without early stopping.
     pub is_warm_up: bool,
-    /// The best score so far and its iteration.
-    pub best: Option<(usize, DevScore)>,
-    /// Where the search for the recall bias stands.
+    /// The best score so far.
+    pub best: Option<BestScore>,
+    /// The recall bias from which its search resumes.
     pub recall_bias: f64,
-    /// Ends the leg when it is set.
+    /// Ends the segment when it is set.
     pub interrupt: Option<&'a AtomicBool>,
 }
 
@@ -53,25 +53,13 @@ impl<'a> Segment<'a> {
     }
 }
 
-/// How a leg ended.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SegmentEnd {
-    /// The last weights.
-    pub theta: Vec<f64>,
-    /// Iterations made in all.
-    pub done: usize,
-    /// The objective after the last.
-    pub objective: f64,
-    /// Scores on development data after each iteration of the leg.
-    pub scores: Vec<DevScore>,
-    /// The recall bias of each score.
-    pub recall_biases: Vec<f64>,
-    /// The best of all scores, if it is of this leg, with its weights.
-    pub best: Option<BestWeights>,
-    /// Why training has ended; none: it may go on.
-    pub reason: Option<EndReason>,
-    /// Where the search for the recall bias stands.
-    pub recall_bias: f64,
+/// A score on development data and its iteration.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BestScore {
+    /// The iteration.
+    pub iteration: usize,
+    /// Its score.
+    pub score: DevScore,
 }
 
 /// The weights with the best score.
@@ -81,96 +69,103 @@ pub struct BestWeights {
     pub iteration: usize,
     /// Their score.
     pub score: DevScore,
-    /// The recall bias of the score.
+    /// The recall bias that gave the score.
     pub recall_bias: f64,
     /// The weights.
     pub theta: Vec<f64>,
 }
 
+/// The result of a segment.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SegmentEnd {
+    /// The last weights.
+    pub theta: Vec<f64>,
+    /// Iterations so far, those of earlier segments included.
+    pub done: usize,
+    /// The objective after the last iteration.
+    pub objective: f64,
+    /// Scores on development data after each iteration of the segment.
+    pub scores: Vec<DevScore>,
+    /// The recall bias of each score.
+    pub recall_biases: Vec<f64>,
+    /// The best weights, if they belong to this segment.
+    pub best: Option<BestWeights>,
+    /// Why training ended; `None` if it can be resumed.
+    pub reason: Option<EndReason>,
+    /// The recall bias from which its search resumes.
+    pub recall_bias: f64,
+}
+
 impl TrainingSet {
-    /// Runs a leg of a training with these options.
+    /// Runs a segment of training.
     ///
     /// # Errors
     ///
-    /// Options without meaning; a recall bias for labels that have none; an objective that is not
-    /// finite where training begins.
-    pub fn run(&self, options: &TrainOptions, leg: Segment<'_>) -> Result<SegmentEnd> {
-        options.check()?;
-        let mut watch = Watch::new(Watching {
-            clock: Instant::now(),
-            development: self.development(),
-            space: self.space(),
-            patience: options.patience,
-            l1: options.l1 > 0.0,
-            search: self.search(options)?,
-        });
-        let best = leg.best.map(|(iteration, score)| Best {
-            iteration,
-            score,
-            recall_bias: leg.recall_bias,
+    /// The settings give a recall bias that the labels rule out; the objective is not finite at the
+    /// start.
+    pub fn run(&self, settings: &TrainSettings, segment: Segment<'_>) -> Result<SegmentEnd> {
+        let mut monitor = Monitor::new(self, settings, Instant::now())?;
+        let best = segment.best.map(|best| BestWeights {
+            iteration: best.iteration,
+            score: best.score,
+            recall_bias: segment.recall_bias,
             theta: Vec::new(),
         });
-        watch.resume(leg.done, best, leg.recall_bias);
-        let mut objective = self.likelihood(options.l2);
-        if leg.is_warm_up {
-            watch.begin_warm_up();
+        monitor.resume(segment.done, best, segment.recall_bias);
+        let mut objective = self.likelihood(settings.l2());
+        if segment.is_warm_up {
+            monitor.begin_warm_up();
         } else {
-            objective = with_noise(objective, options).resume_at(leg.done as u64);
+            objective = with_noise(objective, settings).resume_at(segment.done as u64);
         }
         let optimizer = Optimizer {
-            options,
+            settings,
             space: self.space(),
-            interrupt: leg.interrupt,
+            interrupt: segment.interrupt,
         };
-        let mut seen = Seen::default();
-        let outcome =
-            optimizer.stage(&mut objective, leg.start, leg.limit, &mut watch, &mut seen)?;
+        let mut recorder = ScoreRecorder::default();
+        let outcome = optimizer.minimize(
+            &mut objective,
+            segment.start,
+            segment.limit,
+            &mut monitor,
+            &mut recorder,
+        )?;
         let (iterations, objective) = (outcome.iterations, outcome.value);
-        let paused = watch.pause(outcome)?;
-        let goes_on = paused.reason == EndReason::Optimizer(StopReason::MaxIterations);
+        let state = monitor.into_state(outcome)?;
+        let is_resumable = state.reason == EndReason::Optimizer(StopReason::MaxIterations);
         Ok(SegmentEnd {
-            theta: paused.theta,
-            done: leg.done + iterations,
+            theta: state.theta,
+            done: segment.done + iterations,
             objective,
-            scores: seen.scores,
-            recall_biases: (seen.recall_biases.into_iter())
-                .map(|bias| bias.unwrap_or(paused.recall_bias))
+            scores: recorder.scores,
+            recall_biases: (recorder.recall_biases.into_iter())
+                .map(|bias| bias.unwrap_or(state.recall_bias))
                 .collect(),
-            best: paused.best.and_then(Best::weights),
-            reason: (!goes_on).then_some(paused.reason),
-            recall_bias: paused.recall_bias,
+            // The weights are empty if they belong to an earlier segment.
+            best: state.best.filter(|best| !best.theta.is_empty()),
+            reason: (!is_resumable).then_some(state.reason),
+            recall_bias: state.recall_bias,
         })
     }
 
-    /// Bytes that a training with these options takes beside the material.
+    /// Memory of training in segments in bytes, excluding the training set itself.
     #[must_use]
-    pub fn memory_of_training(&self, options: &TrainOptions) -> usize {
-        let objective = with_noise(self.likelihood(options.l2), options);
+    pub fn memory_of_training(&self, settings: &TrainSettings) -> usize {
+        let objective = with_noise(self.likelihood(settings.l2()), settings);
         let best = 8 * self.space().dimension();
-        best + self.memory_to_train(options, &objective)
+        best + self.memory_to_train(settings, &objective)
     }
 }
 
-impl Best {
-    /// None if the weights are of an earlier leg.
-    fn weights(self) -> Option<BestWeights> {
-        (!self.theta.is_empty()).then_some(BestWeights {
-            iteration: self.iteration,
-            score: self.score,
-            recall_bias: self.recall_bias,
-            theta: self.theta,
-        })
-    }
-}
-
-/// What iterations tell.
+/// Records the scores of all iterations.
 #[derive(Default)]
-struct Seen {
+struct ScoreRecorder {
     scores: Vec<DevScore>,
-    recall_biases: Vec<Option<f64>>, // none: that of the options
+    recall_biases: Vec<Option<f64>>, // None: that of the settings
 }
 
-impl Observer for Seen {
+impl Observer for ScoreRecorder {
     fn iteration(&mut self, iteration: &Iteration) {
         if let Some(score) = iteration.dev {
             self.scores.push(score);

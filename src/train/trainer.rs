@@ -1,35 +1,36 @@
-//! The course of training.
+//! The trainer: from corpora to a model.
 
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use super::development::Development;
+use super::corpora::TrainingCorpora;
+use super::development::DevelopmentSet;
 use super::events::{End, Observer, Start};
-use super::extracted::{Corpora, Extracted};
+use super::extracted::ExtractedCorpora;
+use super::monitor::Monitor;
 use super::optimize::Optimizer;
 use super::options::TrainOptions;
+use super::settings::TrainSettings;
 use super::training_set::TrainingSet;
-use super::watch::{Watch, Watching};
+use crate::corpus::Corpus;
 use crate::error::Result;
 use crate::model::Model;
 use crate::objective::PenalizedLikelihood;
-use crate::sentence::Sentence;
 use crate::template::Template;
 
-/// Trains models with checked parameters.
+/// Trains models.
 #[derive(Clone, Debug)]
 pub struct Trainer<'a> {
-    options: TrainOptions,
+    settings: TrainSettings,
     interrupt: Option<&'a AtomicBool>,
-    unlabeled: &'a [Sentence],
 }
 
-/// A model and how training it ended.
+/// A model and the result of training it.
 #[derive(Debug)]
 pub struct Trained {
     /// The model.
     pub model: Model,
-    /// How training ended.
+    /// The result of training.
     pub end: End,
 }
 
@@ -38,111 +39,97 @@ impl<'a> Trainer<'a> {
     ///
     /// # Errors
     ///
-    /// [`Error::Parameter`](crate::Error::Parameter) naming the parameter that has no meaning.
+    /// [`Error::Parameter`](crate::Error::Parameter) naming the option that is out of its range.
     pub fn new(options: TrainOptions) -> Result<Self> {
-        options.check()?;
         Ok(Self {
-            options,
+            settings: TrainSettings::new(options)?,
             interrupt: None,
-            unlabeled: &[],
         })
     }
 
-    /// A flag that ends training at the next evaluation when it is set; the best model so far
-    /// is kept.
+    /// Sets a flag that stops training at the next evaluation once it is true; the best model so
+    /// far is kept.
     #[must_use]
     pub fn interrupt(mut self, flag: &'a AtomicBool) -> Self {
         self.interrupt = Some(flag);
         self
     }
 
-    /// Unlabeled sentences, from which the noise term learns too (labels that they may have are not
-    /// looked at). Without noise they change nothing.
+    /// The checked parameters.
     #[must_use]
-    pub fn unlabeled(mut self, sentences: &'a [Sentence]) -> Self {
-        self.unlabeled = sentences;
-        self
+    pub fn settings(&self) -> &TrainSettings {
+        &self.settings
     }
 
-    /// Trains on labeled sentences.
+    /// Trains a model on a [`Corpus`], or on [`TrainingCorpora`] to add development data and
+    /// unlabeled text.
     ///
-    /// Attributes come from `template`, or from the sentences themselves if there is none
-    /// ([`Sentence::attributes`]). With development sentences, training stops when their score
-    /// no longer rises, and the model is that of the best score. Document boundaries
-    /// ([`Layout::document_start`](crate::sentence::Layout)) are passed over.
+    /// `template` defines the attributes; without one, the sentences have to bring their own
+    /// ([`Sentence::attributes`](field@crate::Sentence::attributes)). With development data,
+    /// training stops when the score no longer improves, and the model has the weights with the
+    /// best score. `observer` receives the training events; `&mut ()` ignores them. Document
+    /// boundaries ([`Layout::document_start`](crate::sentence::Layout)) are skipped.
     ///
     /// # Errors
     ///
-    /// No sentences; no labels; a template that reads columns which are not there; a cell that should be
-    /// a number and is not.
+    /// There are no sentences or no labels; the template reads a column that does not exist; a cell
+    /// that must be a number is not.
     pub fn train(
         &self,
-        sentences: Vec<Sentence>,
-        dev: Option<Vec<Sentence>>,
-        template: Option<Template>,
+        corpora: impl Into<TrainingCorpora>,
+        template: impl Into<Option<Template>>,
         observer: &mut dyn Observer,
     ) -> Result<Trained> {
-        let noise = self.options.noise();
-        let corpora = Corpora {
-            sentences,
-            unlabeled: if noise.is_some() { self.unlabeled } else { &[] },
-            dev,
-        };
-        let extracted = Extracted::new(corpora, template, &self.options)?;
+        let mut corpora = corpora.into();
+        if !self.settings.options().has_noise() {
+            corpora.unlabeled = Corpus::new();
+        }
+        let extracted = ExtractedCorpora::new(corpora, template.into(), &self.settings)?;
         let clock = Instant::now();
-        let material = extracted.material(&self.options);
-        let (mut theta, end) = self.optimize(&material, clock, observer)?;
-        if let Some(pruned) = material.prune(&self.options, &mut theta, end.recall_bias)? {
+        let set = extracted.into_training_set(&self.settings);
+        let (mut theta, end) = self.optimize(&set, clock, observer)?;
+        if let Some(pruned) = set.prune(&self.settings, &mut theta, end.recall_bias)? {
             observer.pruned(&pruned);
         }
-        let model = material.model(&self.options, &theta, end.recall_bias)?;
+        let model = set.into_model(&self.settings, &theta, end.recall_bias)?;
         Ok(Trained { model, end })
     }
 
     fn optimize(
         &self,
-        material: &TrainingSet,
+        set: &TrainingSet,
         clock: Instant,
         observer: &mut dyn Observer,
     ) -> Result<(Vec<f64>, End)> {
-        let mut watch = Watch::new(Watching {
-            clock,
-            development: material.development(),
-            space: material.space(),
-            patience: self.options.patience,
-            l1: self.options.l1 > 0.0,
-            search: material.search(&self.options)?,
-        });
-        let objective = material.likelihood(self.options.l2);
-        observer.start(&self.start(material, &objective));
+        let mut monitor = Monitor::new(set, &self.settings, clock)?;
+        let objective = set.likelihood(self.settings.l2());
+        observer.start(&self.start_event(set, &objective));
         let optimizer = Optimizer {
-            options: &self.options,
-            space: material.space(),
+            settings: &self.settings,
+            space: set.space(),
             interrupt: self.interrupt,
         };
-        let outcome = optimizer.run(objective, &mut watch, observer)?;
-        let (theta, end) = watch.finish(outcome)?;
+        let outcome = optimizer.run(objective, &mut monitor, observer)?;
+        let (theta, end) = monitor.finish(outcome)?;
         observer.end(&end);
         Ok((theta, end))
     }
 
-    /// What is known before the first iteration.
-    fn start(&self, material: &TrainingSet, objective: &PenalizedLikelihood<'_>) -> Start<'_> {
-        let prepared = material.prepared();
+    fn start_event(&self, set: &TrainingSet, objective: &PenalizedLikelihood<'_>) -> Start<'_> {
+        let data = set.data();
         Start {
-            options: &self.options,
-            sentences: prepared.data.labeled(),
-            tokens: prepared.data.labels.len(),
-            unlabeled_sentences: prepared.data.unlabeled(),
-            dev_sentences: material.development().map_or(0, Development::len),
-            labels: material.space().labels(),
-            attributes: prepared.attributes(),
-            collapsed_attributes: prepared.node_classes.len() + prepared.edge_classes.len(),
-            parameters: material.space().dimension(),
-            active_per_token: prepared.per_token[0],
-            collapsed_active_per_token: prepared.per_token[1],
-            estimated_memory: material.memory()
-                + material.memory_to_train(&self.options, objective),
+            options: self.settings.options(),
+            sentences: data.labeled(),
+            tokens: data.labels.len(),
+            unlabeled_sentences: data.unlabeled(),
+            dev_sentences: set.development.as_ref().map_or(0, DevelopmentSet::len),
+            labels: set.space().labels(),
+            attributes: set.attributes(),
+            collapsed_attributes: set.node_classes.len() + set.edge_classes.len(),
+            parameters: set.space().dimension(),
+            active_per_token: set.active_per_token,
+            collapsed_active_per_token: set.collapsed_active_per_token(),
+            estimated_memory: set.memory() + set.memory_to_train(&self.settings, objective),
         }
     }
 }

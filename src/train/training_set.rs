@@ -1,42 +1,112 @@
-//! What training works on: matrices, parameters, and the way from weights to a model.
+//! The training set: matrices, parameters, and the conversion of weights to a model.
 
-use super::development::Development;
+use super::corpora::TrainingCorpora;
+use super::development::DevelopmentSet;
 use super::events::{DevScore, Pruned};
 use super::expand;
-use super::extracted::Source;
-use super::options::TrainOptions;
-use super::prepare::{Labels, Prepared};
-use super::recall_bias::Search;
+use super::extracted::{CorpusInfo, ExtractedCorpora};
+use super::labels::TrainingLabels;
+use super::settings::TrainSettings;
 use crate::chain::LabelWeights;
 use crate::error::{Error, Result};
+use crate::extract::{Alphabets, Classes, Dataset, SparseRows};
 use crate::model::{Header, Model, Provenance};
 use crate::objective::PenalizedLikelihood;
-use crate::optim;
-use crate::score::ParameterSpace;
+use crate::optim::LbfgsOptions;
+use crate::score::{ParameterSpace, SpaceOptions};
 use crate::template::Template;
 
-/// Training data as matrices, with the parameters over them and development data, if there are any.
+/// Training data as sparse matrices, the parameters θ over them, and development data if there are
+/// any.
 ///
-/// It does not change: several trainings may share it.
+/// It is immutable: any number of training runs can share it.
 pub struct TrainingSet {
-    pub(super) prepared: Prepared,
-    pub(super) space: ParameterSpace,
-    pub(super) development: Option<Development>,
-    pub(super) template: Option<Template>,
-    pub(super) source: Source,
+    pub(super) labels: TrainingLabels,
+    pub(super) alphabets: Alphabets,
+    pub(super) node_classes: Classes,
+    pub(super) edge_classes: Classes,
+    pub(super) development: Option<DevelopmentSet>,
+    /// Attributes per token before collapsing.
+    pub(super) active_per_token: f64,
+    data: Dataset, // one column per class
+    space: ParameterSpace,
+    attributes: usize,
+    template: Option<Template>,
+    source: CorpusInfo,
 }
 
 impl TrainingSet {
-    pub(super) fn prepared(&self) -> &Prepared {
-        &self.prepared
+    /// Extracts the attributes of `corpora` as [`Trainer::train`](super::Trainer::train) does.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Trainer::train`](super::Trainer::train).
+    pub fn new(
+        corpora: impl Into<TrainingCorpora>,
+        template: impl Into<Option<Template>>,
+        settings: &TrainSettings,
+    ) -> Result<Self> {
+        let extracted = ExtractedCorpora::new(corpora, template.into(), settings)?;
+        Ok(extracted.into_training_set(settings))
     }
 
-    pub(super) fn development(&self) -> Option<&Development> {
-        self.development.as_ref()
+    pub(super) fn from_extracted(extracted: ExtractedCorpora, settings: &TrainSettings) -> Self {
+        let ExtractedCorpora {
+            labels,
+            alphabets,
+            node_attributes,
+            edge_attributes,
+            mut data,
+            mut development,
+            template,
+            source,
+            ..
+        } = extracted;
+        let options = settings.options();
+        let active_per_token = active_per_token(&data);
+        let [node_classes, edge_classes] = if options.collapse {
+            let nodes = Classes::equal_columns(&data.nodes, node_attributes);
+            let edges = Classes::equal_columns(&data.edges, edge_attributes);
+            data.nodes = nodes.collapsed(&data.nodes);
+            data.edges = edges.collapsed(&data.edges);
+            [nodes, edges]
+        } else {
+            [node_attributes, edge_attributes].map(Classes::singletons)
+        };
+        if let Some(development) = &mut development {
+            development.collapse(&node_classes, &edge_classes);
+        }
+        let space = ParameterSpace::new(
+            labels.set.len(),
+            &data,
+            &node_classes,
+            &edge_classes,
+            SpaceOptions {
+                order: options.order,
+                boundary: options.boundary,
+                states: options.states,
+                transitions: template.as_ref().is_none_or(Template::transitions),
+            },
+        );
+        Self {
+            labels,
+            alphabets,
+            node_classes,
+            edge_classes,
+            development,
+            active_per_token,
+            data,
+            space,
+            attributes: node_attributes + edge_attributes,
+            template,
+            source,
+        }
     }
 
-    fn labels(&self) -> &Labels {
-        &self.prepared.labels
+    /// The design matrices and labels.
+    #[must_use]
+    pub fn data(&self) -> &Dataset {
+        &self.data
     }
 
     /// The layout of the parameters θ.
@@ -45,51 +115,57 @@ impl TrainingSet {
         &self.space
     }
 
-    /// Number of attributes, before collapsing.
+    /// Number of attributes before collapsing.
     #[must_use]
     pub fn attributes(&self) -> usize {
-        self.prepared.attributes()
+        self.attributes
     }
 
-    /// −Σ log p(y|x) and the L2 penalty.
-    pub(super) fn likelihood(&self, l2: f64) -> PenalizedLikelihood<'_> {
-        PenalizedLikelihood::new(&self.prepared.data, &self.space, l2)
+    /// Attribute classes per token.
+    pub(super) fn collapsed_active_per_token(&self) -> f64 {
+        active_per_token(&self.data)
     }
 
-    /// The search for the recall bias.
-    pub(super) fn search(&self, options: &TrainOptions) -> Result<Search> {
-        Search::new(options, self.labels())
+    /// −Σ log p(y|x) + c2·‖θ‖².
+    #[must_use]
+    pub fn likelihood(&self, l2: f64) -> PenalizedLikelihood<'_> {
+        PenalizedLikelihood::new(&self.data, &self.space, l2)
     }
 
-    /// Bytes of memory.
+    /// Memory in bytes.
     #[must_use]
     pub fn memory(&self) -> usize {
-        self.prepared.memory() + self.space.memory()
+        self.data.memory()
+            + self.alphabets.nodes.memory()
+            + self.alphabets.edges.memory()
+            + self.space.memory()
     }
 
-    /// Bytes that training takes beside the material.
+    /// Memory of a training run in bytes, excluding the training set itself.
     pub(super) fn memory_to_train(
         &self,
-        options: &TrainOptions,
+        settings: &TrainSettings,
         objective: &PenalizedLikelihood<'_>,
     ) -> usize {
-        let steps = 2 * 4 * optim::LbfgsOptions::default().memory;
-        let vectors = 8 * (5 + 2 * usize::from(options.l1 > 0.0));
+        let steps = 2 * 4 * LbfgsOptions::default().memory;
+        let vectors = 8 * (5 + 2 * usize::from(settings.options().l1 > 0.0));
         objective.memory() + (steps + vectors) * self.space.dimension()
     }
 
-    /// Leaves out weights that are nearer to 0 than the options say; none where they say nothing.
+    /// Sets attribute weights below the threshold of the settings to 0. Returns `None` if there is
+    /// no threshold.
     ///
     /// # Errors
     ///
-    /// None that data can cause.
+    /// Those of scoring development data.
     pub fn prune(
         &self,
-        options: &TrainOptions,
+        settings: &TrainSettings,
         theta: &mut [f64],
         recall_bias: f64,
     ) -> Result<Option<Pruned>> {
-        if options.prune <= 0.0 {
+        let threshold = settings.options().prune;
+        if threshold <= 0.0 {
             return Ok(None);
         }
         let score = |theta: &[f64]| -> Result<Option<DevScore>> {
@@ -100,7 +176,7 @@ impl TrainingSet {
                 .and_then(|scores| scores.first().copied()))
         };
         let before = score(theta)?;
-        let weights = expand::prune(&self.prepared, &self.space, theta, options.prune);
+        let weights = expand::prune(self, theta, threshold);
         Ok(Some(Pruned {
             before: weights[0],
             after: weights[1],
@@ -108,37 +184,38 @@ impl TrainingSet {
         }))
     }
 
-    /// The model with the weights θ and a recall bias. `options` are told in the model.
+    /// Makes a model of the weights θ and a recall bias. The model stores the settings.
     ///
     /// # Errors
     ///
-    /// A weight that is too large for the model's precision.
-    pub fn model(
+    /// A weight is too large for the precision of the model.
+    pub fn into_model(
         mut self,
-        options: &TrainOptions,
+        settings: &TrainSettings,
         theta: &[f64],
         recall_bias: f64,
     ) -> Result<Model> {
-        self.prepared.drop_matrices();
-        let prepared = &self.prepared;
-        let [nodes, edges] = expand::tables(prepared, &self.space, theta, options.precision)?;
+        // The model takes about as much memory as the matrices did.
+        self.data.nodes = SparseRows::default();
+        self.data.edges = SparseRows::default();
+        let options = settings.options();
+        let [nodes, edges] = expand::tables(&self, theta, options.precision)?;
         let mut label_weights = LabelWeights::default();
         self.space.label_weights(theta, &mut label_weights);
-        self.labels()
-            .add_recall_bias(recall_bias, &mut label_weights);
-        let options_text = serde_json::to_string(options)
+        self.labels.add_recall_bias(recall_bias, &mut label_weights);
+        let options_json = serde_json::to_string(settings)
             .map_err(|e| Error::parameter(format!("cannot write the options as JSON: {e}")))?;
         let provenance = Provenance {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             files: self.source.files,
-            sentences: prepared.data.labeled() as u64,
-            tokens: prepared.data.labels.len() as u64,
-            options: options_text,
+            sentences: self.data.labeled() as u64,
+            tokens: self.data.labels.len() as u64,
+            options: options_json,
         };
         let header = Header {
-            labels: prepared.labels.set.clone(),
-            scheme: prepared.labels.scheme,
-            corpus_scheme: prepared.labels.corpus_scheme,
+            labels: self.labels.set,
+            scheme: self.labels.scheme,
+            corpus_scheme: self.labels.corpus_scheme,
             columns: self.source.columns,
             label_column: self.source.label_column,
             template: self.template,
@@ -150,4 +227,8 @@ impl TrainingSet {
         };
         Model::build(header, &nodes, &edges)
     }
+}
+
+fn active_per_token(data: &Dataset) -> f64 {
+    (data.nodes.nonzeros() + data.edges.nonzeros()) as f64 / data.tokens().max(1) as f64
 }

@@ -5,10 +5,10 @@ use std::str::FromStr;
 use crate::error::{Error, Result};
 use crate::random::uniform;
 
-/// What is expected, told with every fault.
+/// Ends every parse error.
 const EXPECTED: &str = "expected numbers such as 0.1,0.3 or a range such as 0.01:1";
 
-/// The values that one parameter may take: numbers, ranges to draw from, or both; written
+/// The values that one parameter may take: numbers, ranges to draw from, or both; written as
 /// `0,0.3,0.5` or `0.01:1` or `0,0.01:1`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axis(Vec<Item>);
@@ -19,26 +19,26 @@ enum Item {
     Range(f64, f64),
 }
 
-/// How a number is drawn from a range.
+/// The distribution of numbers drawn from a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scale {
-    /// Any part of the range as likely as another of its length: rates.
+    /// Uniform, for rates.
     Linear,
-    /// The same of the logarithm: strengths and weights, which matter by orders of magnitude.
+    /// Log-uniform, for strengths and weights, whose orders of magnitude matter.
     Logarithmic,
 }
 
 impl Axis {
-    /// Some numbers, in ascending order and each once.
+    /// An axis of numbers, sorted and without duplicates.
     #[must_use]
-    pub fn of(values: &[f64]) -> Self {
+    pub fn from_values(values: &[f64]) -> Self {
         let mut values = values.to_vec();
         values.sort_by(f64::total_cmp);
         values.dedup();
         Self(values.into_iter().map(Item::Value).collect())
     }
 
-    /// The numbers, if there are no ranges.
+    /// The numbers; `None` if there are ranges.
     pub(super) fn values(&self) -> Option<Vec<f64>> {
         let value = |item: &Item| match *item {
             Item::Value(value) => Some(value),
@@ -55,8 +55,8 @@ impl Axis {
         })
     }
 
-    /// A range that cannot be drawn from on this scale, as it is written.
-    pub(super) fn beyond(&self, scale: Scale) -> Option<String> {
+    /// A range that cannot be drawn from on this scale, in the form in which it is parsed.
+    pub(super) fn invalid_range(&self, scale: Scale) -> Option<String> {
         self.0.iter().find_map(|item| match *item {
             Item::Range(low, high) if scale == Scale::Logarithmic && low <= 0.0 => {
                 Some(format!("{low}:{high}"))
@@ -65,7 +65,7 @@ impl Axis {
         })
     }
 
-    /// A number: one of the items, all as likely, and of a range a number of three digits.
+    /// Draws a number: an item at random, and from a range a number of three significant digits.
     pub(super) fn draw(&self, scale: Scale, seed: u64, counter: u64) -> f64 {
         let chosen = 1.0 - uniform(seed, counter);
         match self.0[((chosen * self.0.len() as f64) as usize).min(self.0.len() - 1)] {
@@ -111,7 +111,8 @@ impl FromStr for Axis {
                     if low >= high {
                         let fault = if low == high { "empty" } else { "reversed" };
                         return Err(Error::parameter(format!(
-                            "the range {item} is {fault}; expected the lower end first, then a higher one"
+                            "the range {item} is {fault}; expected the lower end first, then a \
+                             higher one"
                         )));
                     }
                     Item::Range(low, high)
@@ -133,22 +134,22 @@ mod tests {
         text.parse().unwrap()
     }
 
-    fn fault(text: &str) -> String {
+    fn error(text: &str) -> String {
         text.parse::<Axis>().unwrap_err().to_string()
     }
 
     #[test]
-    fn numbers_and_ranges_may_stand_together() {
+    fn numbers_and_ranges_can_be_combined() {
         let items = [Item::Value(0.0), Item::Range(0.01, 1.0), Item::Value(2.0)];
         assert_eq!(axis("0, 0.01:1, 2,0.0").0, items);
         assert_eq!(axis("1e-2").values(), Some(vec![0.01]));
         assert_eq!(axis("0,0.1:1").values(), None);
-        assert_eq!(Axis::of(&[0.3, 0.0, 0.3]), axis("0,0.3"));
+        assert_eq!(Axis::from_values(&[0.3, 0.0, 0.3]), axis("0,0.3"));
     }
 
     #[test]
-    fn what_is_no_number_is_named() {
-        for (text, fault_told) in [
+    fn an_item_that_is_not_a_number_is_named() {
+        for (text, fault) in [
             ("", "a number is missing"),
             ("0.1,,0.3", "a number is missing"),
             ("0.1,", "a number is missing"),
@@ -158,22 +159,22 @@ mod tests {
             ("inf", "'inf' is no number"),
             ("nan", "'nan' is no number"),
         ] {
-            assert_eq!(fault(text), format!("'{text}': {fault_told}; {EXPECTED}"));
+            assert_eq!(error(text), format!("'{text}': {fault}; {EXPECTED}"));
         }
     }
 
     #[test]
-    fn a_range_goes_upwards() {
+    fn a_range_is_ascending() {
         let expected = "expected the lower end first, then a higher one";
         assert_eq!(
-            fault("0,1:0.1"),
+            error("0,1:0.1"),
             format!("the range 1:0.1 is reversed; {expected}")
         );
-        assert_eq!(fault("1:1"), format!("the range 1:1 is empty; {expected}"));
+        assert_eq!(error("1:1"), format!("the range 1:1 is empty; {expected}"));
     }
 
     #[test]
-    fn draws_fill_a_range_and_half_of_them_its_logarithmic_half() {
+    fn draws_are_uniform_on_the_scale_of_the_range() {
         let low = |scale| {
             let draws = (0..2000).map(|i| axis("0.01:1").draw(scale, 1, 2 * i));
             let draws: Vec<f64> = draws.collect();

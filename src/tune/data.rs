@@ -1,67 +1,58 @@
-//! What configurations are trained and scored on.
+//! The training sets of a search: per template, with development data or folds.
 
 use super::folds::Folds;
 use crate::error::Result;
 use crate::template::Template;
-use crate::train::{Corpora, Extracted, TrainOptions, TrainingSet};
+use crate::train::{ExtractedCorpora, TrainSettings, TrainingCorpora, TrainingSet};
 
-/// How configurations are scored.
+/// What configurations are scored on.
 #[derive(Clone, Debug)]
-pub enum Judge {
-    /// On the development data of the [`Corpora`].
+pub enum Validation {
+    /// The development data of the [`TrainingCorpora`].
     Dev,
-    /// By cross-validation.
+    /// Held-out folds (cross-validation).
     Folds(Folds),
 }
 
-/// The attributes of all sentences, under each template.
-pub struct Data(Subjects);
+/// The extracted corpora of a search, for each template.
+pub struct TuningData(Sets);
 
-enum Subjects {
+enum Sets {
     Dev(Vec<TrainingSet>),
     Folds {
-        wholes: Vec<Extracted>,
-        parts: Vec<Vec<usize>>,
+        wholes: Vec<ExtractedCorpora>,
+        folds: Folds,
     },
 }
 
-impl Data {
-    /// Extracts attributes, once for each template (none: attributes that the sentences bring).
+impl TuningData {
+    /// Extracts attributes, once per template (`None`: attributes that the sentences bring).
     ///
     /// # Errors
     ///
     /// Those of [`Trainer::train`](crate::Trainer::train).
     pub fn extract(
-        corpora: &Corpora<'_>,
+        corpora: &TrainingCorpora,
         templates: Vec<Option<Template>>,
-        judge: &Judge,
-        options: &TrainOptions,
+        validation: Validation,
+        settings: &TrainSettings,
     ) -> Result<Self> {
-        let each = |template: Option<Template>| {
-            let corpora = Corpora {
-                sentences: corpora.sentences.clone(),
-                unlabeled: corpora.unlabeled,
-                dev: match judge {
-                    Judge::Dev => corpora.dev.clone(),
-                    Judge::Folds(_) => None,
-                },
-            };
-            (corpora, template)
-        };
-        let templates = templates.into_iter().map(each);
-        Ok(Self(match judge {
-            Judge::Dev => {
-                let material = |(corpora, template)| {
-                    Ok(Extracted::new(corpora, template, options)?.material(options))
-                };
-                Subjects::Dev(templates.map(material).collect::<Result<_>>()?)
+        let templates = templates.into_iter();
+        Ok(Self(match validation {
+            Validation::Dev => {
+                let set = |template| TrainingSet::new(corpora.clone(), template, settings);
+                Sets::Dev(templates.map(set).collect::<Result<_>>()?)
             }
-            Judge::Folds(folds) => {
-                let whole = |(corpora, template)| Extracted::to_be_cut(corpora, template, options);
-                Subjects::Folds {
-                    wholes: templates.map(whole).collect::<Result<_>>()?,
-                    parts: folds.parts().to_vec(),
-                }
+            Validation::Folds(folds) => {
+                let whole = |template| {
+                    let corpora = TrainingCorpora {
+                        dev: None,
+                        ..corpora.clone()
+                    };
+                    ExtractedCorpora::for_cross_validation(corpora, template, settings)
+                };
+                let wholes = templates.map(whole).collect::<Result<_>>()?;
+                Sets::Folds { wholes, folds }
             }
         }))
     }
@@ -69,53 +60,59 @@ impl Data {
     /// Number of templates.
     pub(super) fn templates(&self) -> usize {
         match &self.0 {
-            Subjects::Dev(materials) => materials.len(),
-            Subjects::Folds { wholes, .. } => wholes.len(),
+            Sets::Dev(sets) => sets.len(),
+            Sets::Folds { wholes, .. } => wholes.len(),
         }
     }
 
-    /// Trainings of a configuration: 1 with development data.
+    /// Number of trainings of a configuration: 1 with development data.
     pub(super) fn folds(&self) -> usize {
         match &self.0 {
-            Subjects::Dev(_) => 1,
-            Subjects::Folds { parts, .. } => parts.len(),
+            Sets::Dev(_) => 1,
+            Sets::Folds { folds, .. } => folds.held_out().len(),
         }
     }
 
     /// Whether scores are means over folds.
     pub(super) fn has_folds(&self) -> bool {
-        matches!(self.0, Subjects::Folds { .. })
+        matches!(self.0, Sets::Folds { .. })
     }
 
-    /// Does something with what a fold is trained on.
-    pub(super) fn with<T>(
+    /// Calls `work` with the training set of a fold.
+    pub(super) fn with_training_set<T>(
         &self,
         template: usize,
         fold: usize,
-        options: &TrainOptions,
+        settings: &TrainSettings,
         work: impl FnOnce(&TrainingSet) -> Result<T>,
     ) -> Result<T> {
         match &self.0 {
-            Subjects::Dev(materials) => work(&materials[template]),
-            Subjects::Folds { wholes, parts } => {
-                work(&wholes[template].without(&parts[fold], options)?)
+            Sets::Dev(sets) => work(&sets[template]),
+            Sets::Folds { wholes, folds } => {
+                work(&wholes[template].hold_out(&folds.held_out()[fold], settings)?)
             }
         }
     }
 
-    /// What a model is made of: everything under one template.
-    pub(super) fn into_training_set(self, template: usize, options: &TrainOptions) -> TrainingSet {
+    /// The training set of the final model: all labeled sentences, with one template.
+    pub(super) fn into_training_set(
+        self,
+        template: usize,
+        settings: &TrainSettings,
+    ) -> TrainingSet {
         match self.0 {
-            Subjects::Dev(mut materials) => materials.swap_remove(template),
-            Subjects::Folds { mut wholes, .. } => wholes.swap_remove(template).material(options),
+            Sets::Dev(mut sets) => sets.swap_remove(template),
+            Sets::Folds { mut wholes, .. } => {
+                wholes.swap_remove(template).into_training_set(settings)
+            }
         }
     }
 
-    /// Bytes that stay in memory for the whole search.
+    /// Memory in bytes, for the whole search.
     pub(super) fn memory(&self) -> usize {
         match &self.0 {
-            Subjects::Dev(materials) => materials.iter().map(TrainingSet::memory).sum(),
-            Subjects::Folds { wholes, .. } => wholes.iter().map(Extracted::memory).sum(),
+            Sets::Dev(sets) => sets.iter().map(TrainingSet::memory).sum(),
+            Sets::Folds { wholes, .. } => wholes.iter().map(ExtractedCorpora::memory).sum(),
         }
     }
 }

@@ -1,39 +1,40 @@
-//! Parts of a corpus that are held out in turn.
+//! Folds for cross-validation.
 //!
-//! Neighboring sentences resemble each other: the same names, the same topic. Were they torn apart, a
-//! model would be scored on what it has seen, and too weak a regularization would look good. So
-//! sentences of a document stay together where the corpus marks documents (`-DOCSTART-`) and has as many as
-//! there are folds; elsewhere blocks of neighboring sentences do, of up to 20 in a large corpus and of 1 in a
-//! small one. Documents or blocks are shuffled, and each goes to the fold with the fewest tokens.
+//! Neighboring sentences resemble each other: the same names, the same topic. If they were split
+//! between folds, a model would be scored on what it has seen, and too weak a regularization would
+//! look good. So the sentences of a document stay together if the corpus marks documents
+//! (`-DOCSTART-`) and has at least as many as there are folds; otherwise blocks of neighboring
+//! sentences do, of up to 20 in a large corpus and of 1 in a small one. Documents or blocks are
+//! shuffled, and each is assigned to the fold with the fewest tokens.
 
 use crate::error::{Error, Result};
 use crate::random::uniform;
 use crate::sentence::Sentence;
-use crate::train::is_text;
+use crate::train::is_content;
 
-/// Sentences of a block, at most.
-const LARGEST_BLOCK: usize = 20;
+/// Maximum number of sentences in a block.
+const MAX_BLOCK: usize = 20;
 
-/// Blocks of a fold, at least, before blocks have more than one sentence.
-const BLOCKS_OF_A_FOLD: usize = 10;
+/// Minimum number of blocks in a fold if blocks have more than one sentence.
+const MIN_BLOCKS: usize = 10;
 
-/// A partition of the sentences of a corpus, document boundaries apart.
+/// A partition of the sentences of a corpus, document boundaries excluded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Folds {
-    parts: Vec<Vec<usize>>, // [folds] ascending numbers of sentences
-    documents: bool,
+    held_out: Vec<Vec<usize>>, // [folds] ascending sentence numbers
+    by_document: bool,
 }
 
 impl Folds {
-    /// `count` folds.
+    /// Splits a corpus into `count` folds.
     ///
     /// # Errors
     ///
-    /// Fewer than 2 folds, or more than sentences.
+    /// There are fewer than 2 folds, or more than sentences.
     pub fn new(sentences: &[Sentence], count: usize, seed: u64) -> Result<Self> {
         let tokens: Vec<usize> = sentences
             .iter()
-            .filter(|s| is_text(s))
+            .filter(|s| is_content(s))
             .map(Sentence::len)
             .collect();
         if count < 2 || count > tokens.len() {
@@ -43,42 +44,45 @@ impl Folds {
             )));
         }
         let mut units = documents(sentences);
-        let documents = units.len() >= count;
-        if !documents {
-            let size = (tokens.len() / (BLOCKS_OF_A_FOLD * count)).clamp(1, LARGEST_BLOCK);
+        let by_document = units.len() >= count;
+        if !by_document {
+            let size = (tokens.len() / (MIN_BLOCKS * count)).clamp(1, MAX_BLOCK);
             let all: Vec<usize> = (0..tokens.len()).collect();
             units = all.chunks(size).map(<[usize]>::to_vec).collect();
         }
-        // Fisher and Yates.
+        // Fisher-Yates shuffle.
         for last in (1..units.len()).rev() {
             let other = (1.0 - uniform(seed, last as u64)) * (last + 1) as f64;
             units.swap(last, (other as usize).min(last));
         }
-        let mut parts = vec![Vec::new(); count];
+        let mut held_out = vec![Vec::new(); count];
         let mut sizes = vec![0; count];
         for unit in units {
-            let least = (0..count).min_by_key(|&fold| sizes[fold]).unwrap_or(0);
-            sizes[least] += unit.iter().map(|&i| tokens[i]).sum::<usize>();
-            parts[least].extend(unit);
+            let smallest = (0..count).min_by_key(|&fold| sizes[fold]).unwrap_or(0);
+            sizes[smallest] += unit.iter().map(|&i| tokens[i]).sum::<usize>();
+            held_out[smallest].extend(unit);
         }
-        parts.iter_mut().for_each(|part| part.sort_unstable());
-        Ok(Self { parts, documents })
+        held_out.iter_mut().for_each(|fold| fold.sort_unstable());
+        Ok(Self {
+            held_out,
+            by_document,
+        })
     }
 
-    /// The sentences of each fold, by their number among the sentences that are no document boundaries.
+    /// The held-out sentences of each fold, numbered without document boundaries.
     #[must_use]
-    pub fn parts(&self) -> &[Vec<usize>] {
-        &self.parts
+    pub fn held_out(&self) -> &[Vec<usize>] {
+        &self.held_out
     }
 
-    /// Whether documents were kept together.
+    /// Whether the folds consist of whole documents.
     #[must_use]
-    pub fn of_documents(&self) -> bool {
-        self.documents
+    pub fn by_document(&self) -> bool {
+        self.by_document
     }
 }
 
-/// The sentences of each document; none where no document begins.
+/// The sentences of each document; empty if the corpus marks no documents.
 fn documents(sentences: &[Sentence]) -> Vec<Vec<usize>> {
     if !sentences.iter().any(|s| s.layout.document_start) {
         return Vec::new();
@@ -88,7 +92,7 @@ fn documents(sentences: &[Sentence]) -> Vec<Vec<usize>> {
     for sentence in sentences {
         if sentence.layout.document_start {
             documents.push(Vec::new());
-        } else if is_text(sentence) {
+        } else if is_content(sentence) {
             documents
                 .last_mut()
                 .into_iter()
@@ -109,7 +113,7 @@ mod tests {
     use super::*;
     use crate::sentence::Schema;
 
-    /// Sentences of so many tokens; 0 is a document boundary.
+    /// Sentences with these numbers of tokens; 0 is a document boundary.
     fn corpus(lengths: &[usize]) -> Vec<Sentence> {
         let schema = Arc::new(Schema::new(vec!["word".to_owned()], None).unwrap());
         let sentence = |&length: &usize| {
@@ -123,9 +127,9 @@ mod tests {
         lengths.iter().map(sentence).collect()
     }
 
-    fn fault(sentences: usize, folds: usize) -> String {
-        let error = Folds::new(&corpus(&vec![1; sentences]), folds, 1).unwrap_err();
-        error.to_string()
+    fn error(sentences: usize, folds: usize) -> String {
+        let result = Folds::new(&corpus(&vec![1; sentences]), folds, 1);
+        result.unwrap_err().to_string()
     }
 
     proptest! {
@@ -138,33 +142,37 @@ mod tests {
             let text = lengths.iter().filter(|&&length| length > 0).count();
             prop_assume!(count <= text);
             let folds = Folds::new(&corpus(&lengths), count, seed).unwrap();
-            prop_assert_eq!(folds.parts().len(), count);
-            prop_assert!(folds.parts().iter().all(|part| !part.is_empty()));
-            let mut all = folds.parts().concat();
+            prop_assert_eq!(folds.held_out().len(), count);
+            prop_assert!(folds.held_out().iter().all(|part| !part.is_empty()));
+            let mut all = folds.held_out().concat();
             all.sort_unstable();
             prop_assert_eq!(all, (0..text).collect::<Vec<_>>());
         }
     }
 
     #[test]
-    fn documents_are_kept_together_where_there_are_enough() {
+    fn documents_are_kept_together_if_there_are_enough() {
         let sentences = corpus(&[0, 3, 2, 0, 5, 0, 1, 1, 1, 0, 4, 2]);
         let documents = [vec![0, 1], vec![2], vec![3, 4, 5], vec![6, 7]];
         for seed in 0..20 {
             let folds = Folds::new(&sentences, 3, seed).unwrap();
-            assert!(folds.of_documents());
+            assert!(folds.by_document());
             for document in &documents {
                 let holds = |part: &&Vec<usize>| document.iter().all(|i| part.contains(i));
-                assert_eq!(folds.parts().iter().filter(holds).count(), 1, "{folds:?}");
+                assert_eq!(
+                    folds.held_out().iter().filter(holds).count(),
+                    1,
+                    "{folds:?}"
+                );
             }
         }
-        assert!(!Folds::new(&sentences, 5, 1).unwrap().of_documents());
+        assert!(!Folds::new(&sentences, 5, 1).unwrap().by_document());
     }
 
     #[test]
-    fn neighbors_of_a_large_corpus_stay_together_and_folds_are_of_a_size() {
+    fn neighbors_in_a_large_corpus_stay_together_and_folds_have_equal_sizes() {
         let folds = Folds::new(&corpus(&[7; 2000]), 5, 1).unwrap();
-        for part in folds.parts() {
+        for part in folds.held_out() {
             assert_eq!(part.len(), 400);
             assert!(
                 part.chunks(20).all(|block| block[0] + 19 == block[19]),
@@ -177,8 +185,8 @@ mod tests {
     #[test]
     fn folds_are_at_least_two_and_at_most_as_many_as_sentences() {
         let expected = "expected at least 2 folds, and a sentence for each";
-        assert_eq!(fault(5, 1), format!("1 folds of 5 sentences; {expected}"));
-        assert_eq!(fault(5, 6), format!("6 folds of 5 sentences; {expected}"));
-        assert_eq!(fault(0, 2), format!("2 folds of 0 sentences; {expected}"));
+        assert_eq!(error(5, 1), format!("1 folds of 5 sentences; {expected}"));
+        assert_eq!(error(5, 6), format!("6 folds of 5 sentences; {expected}"));
+        assert_eq!(error(0, 2), format!("2 folds of 0 sentences; {expected}"));
     }
 }

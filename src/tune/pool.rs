@@ -1,36 +1,36 @@
-//! Several trainings at a time, each with threads of its own.
+//! A pool of workers, each with its own threads.
 //!
-//! Were all in one pool, a thread that waits for its share of an evaluation might begin another training
-//! meanwhile, and there would be more of them than memory was counted for.
+//! In a single rayon pool, a thread that waits for a parallel evaluation could steal another
+//! training, and more of them would run than memory was planned for.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::error::{Error, Result};
 
-/// How much may go on at a time.
+/// A pool of workers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Pool {
-    /// Trainings at a time, at least 1.
-    pub trainings: usize,
-    /// Threads in all, at least 1.
+    /// Number of concurrent jobs, at least 1.
+    pub workers: usize,
+    /// Total number of threads, at least 1.
     pub threads: usize,
 }
 
 impl Pool {
-    /// Does jobs 0 to `count` and gives what they gave, in their order. `finished` is told how many are
-    /// done.
+    /// Runs the jobs 0 to `count` and returns their results in order. After each job, `finished` is
+    /// called with the number of jobs done.
     ///
     /// # Errors
     ///
-    /// That of the first job that failed; those not begun by then are left.
+    /// That of the first job that fails; no more jobs are started after it.
     pub fn run<T: Send>(
         self,
         count: usize,
         job: impl Fn(usize) -> Result<T> + Sync,
         finished: impl Fn(usize) + Sync,
     ) -> Result<Vec<T>> {
-        let workers = self.trainings.min(count).max(1);
+        let workers = self.workers.min(count).max(1);
         let [next, done] = [AtomicUsize::new(0), AtomicUsize::new(0)];
         let results: Mutex<Vec<Option<Result<T>>>> = Mutex::new((0..count).map(|_| None).collect());
         let work = |number: usize| -> Result<()> {
@@ -70,7 +70,7 @@ impl Pool {
     }
 }
 
-/// What a lock guards; a panic elsewhere ends the search anyway.
+/// Locks a mutex, poisoned or not: a panic ends the search anyway.
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex
         .lock()
@@ -82,10 +82,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn results_come_in_the_order_of_the_jobs_and_no_more_run_than_may() {
+    fn results_are_in_the_order_of_the_jobs_and_concurrency_is_limited() {
         let running = AtomicUsize::new(0);
         let pool = Pool {
-            trainings: 3,
+            workers: 3,
             threads: 4,
         };
         let finished = AtomicUsize::new(0);
@@ -107,16 +107,16 @@ mod tests {
     }
 
     #[test]
-    fn a_job_that_fails_ends_the_work() {
+    fn a_job_that_fails_stops_the_pool() {
         let pool = Pool {
-            trainings: 1,
+            workers: 1,
             threads: 1,
         };
-        let begun = AtomicUsize::new(0);
+        let started = AtomicUsize::new(0);
         let result: Result<Vec<()>> = pool.run(
             10,
             |i| {
-                begun.fetch_add(1, Ordering::SeqCst);
+                started.fetch_add(1, Ordering::SeqCst);
                 if i == 3 {
                     Err(Error::parameter("three"))
                 } else {
@@ -126,13 +126,13 @@ mod tests {
             |_| {},
         );
         assert_eq!(result.unwrap_err().to_string(), "three");
-        assert_eq!(begun.into_inner(), 4);
+        assert_eq!(started.into_inner(), 4);
     }
 
     #[test]
-    fn no_jobs_are_soon_done() {
+    fn no_jobs_give_no_results() {
         let pool = Pool {
-            trainings: 2,
+            workers: 2,
             threads: 2,
         };
         assert!(pool.run(0, |_| Ok(()), |_| {}).unwrap().is_empty());

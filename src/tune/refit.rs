@@ -1,66 +1,76 @@
-//! The best configuration, once more, on all data.
+//! The best configuration, trained once more on all data.
 
-use super::bases::Bases;
-use super::course::{Course, Step};
+use super::fold_history::FoldHistory;
 use super::search::Search;
+use super::warm_start::WarmStarts;
 use crate::error::Result;
 use crate::train::{Segment, TrainingSet};
 
-/// A training like that of the folds: along the same path, in the same legs.
+/// Training on all data as on the folds: along the same path, in the same segments.
 pub(super) struct Refit<'a> {
     pub search: &'a Search<'a>,
-    pub bases: &'a Bases,
-    pub material: &'a TrainingSet,
-    /// Which configuration.
-    pub number: usize,
+    pub warm_starts: &'a WarmStarts,
+    pub set: &'a TrainingSet,
+    /// Index of the configuration.
+    pub configuration: usize,
 }
 
 impl Refit<'_> {
-    /// The weights after so many iterations, as [`Course`] counts them, and how many were made in all.
+    /// Trains for `iterations` iterations, as [`FoldHistory`] counts them. Returns the weights and
+    /// the number of iterations, the warm-up included.
     pub fn run(&self, iterations: usize) -> Result<(Vec<f64>, usize)> {
-        let configuration = &self.search.configurations[self.number];
-        let has_noise = configuration.has_noise();
-        let mut theta = vec![0.0; self.material.space().dimension()];
-        let way = self.bases.way_to(self.bases.of[self.number]);
-        let mut begun = Course::new();
-        for (place, &base) in way.iter().enumerate() {
-            let mut limit = self.bases.iterations_at(place);
-            if place + 1 == way.len() && !has_noise {
-                limit = limit.min(iterations);
-            }
-            begun = Course::new();
-            let options = self.bases.all[base].options(&self.search.options);
-            let leg = Segment::warm_up(theta, limit, 0.0, self.search.interrupt);
-            let end = self.material.run(&options, leg)?;
-            let step = Step::new(end, false, drop)?;
-            theta = step.copy()?;
-            begun.go_on(step);
-            if self.search.is_interrupted() {
-                return Ok((theta, begun.done));
-            }
+        let (mut theta, start) = self.warm_start(iterations)?;
+        if self.search.is_interrupted() {
+            return Ok((theta, start.done));
         }
-        let mut course = Course::from_base(&begun, has_noise);
-        let options = configuration.options(&self.search.options);
-        for rung in self.search.schedule.rungs(self.search.configurations.len()) {
-            let all = iterations.saturating_sub(course.given);
+        let configuration = &self.search.configurations[self.configuration];
+        let mut history = FoldHistory::from_warm_start(&start, configuration.has_noise());
+        let settings = configuration.settings(&self.search.settings)?;
+        for rung in (self.search.schedule).rungs(self.search.configurations.len()) {
+            let all = iterations.saturating_sub(history.free);
             let target = self.search.target(&rung).unwrap_or(all).min(all);
-            let Some(leg) = course.leg(Some(target), self.search.interrupt) else {
+            let Some(segment) = history.next_segment(Some(target), self.search.interrupt) else {
                 continue;
             };
-            let end = self.material.run(
-                &options,
+            let mut end = self.set.run(
+                &settings,
                 Segment {
                     start: theta,
-                    ..leg
+                    ..segment
                 },
             )?;
-            let step = Step::new(end, false, drop)?;
-            theta = step.copy()?;
-            course.go_on(step);
+            theta = std::mem::take(&mut end.theta);
+            history.extend(end, None);
             if self.search.is_interrupted() {
                 break;
             }
         }
-        Ok((theta, course.warm_up + course.done))
+        Ok((theta, history.warm_up + history.done))
+    }
+
+    /// Trains the warm starts of the path of the configuration. Returns the last weights and the
+    /// history of the last one.
+    fn warm_start(&self, iterations: usize) -> Result<(Vec<f64>, FoldHistory)> {
+        let has_noise = self.search.configurations[self.configuration].has_noise();
+        let start = self.warm_starts.by_configuration[self.configuration];
+        let path = self.warm_starts.path_to(start);
+        let mut theta = vec![0.0; self.set.space().dimension()];
+        let mut history = FoldHistory::default();
+        for (place, &start) in path.iter().enumerate() {
+            let mut limit = self.warm_starts.iterations_at(place);
+            if place + 1 == path.len() && !has_noise {
+                limit = limit.min(iterations);
+            }
+            let settings = self.warm_starts.all[start].settings(&self.search.settings)?;
+            let segment = Segment::warm_up(theta, limit, 0.0, self.search.interrupt);
+            let mut end = self.set.run(&settings, segment)?;
+            theta = std::mem::take(&mut end.theta);
+            history = FoldHistory::default();
+            history.extend(end, None);
+            if self.search.is_interrupted() {
+                break;
+            }
+        }
+        Ok((theta, history))
     }
 }

@@ -1,42 +1,44 @@
-//! Successive halving (Jamieson and Talwalkar, AISTATS 2016): all configurations get a few iterations,
-//! the best 1/η of them η times as many, and so on; the last, at most η, go on to the end.
+//! Successive halving (Jamieson and Talwalkar, AISTATS 2016): all configurations train for a few
+//! iterations, the best 1/η of them for η times as many, and so on; the last, at most η, train to
+//! the end.
 //!
-//! For n configurations and a first rung of r iterations the rungs have n, ⌈n/η⌉, ⌈n/η²⌉, …
+//! For n configurations and a first rung of r iterations, the rungs have n, ⌈n/η⌉, ⌈n/η²⌉, …
 //! configurations and end after r, rη, rη², … iterations.
 
 use serde::Serialize;
 
 use crate::error::{Error, Result};
 
-/// How configurations are dropped.
+/// A schedule of successive halving.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Schedule {
     eta: Option<usize>,
     first: usize,
 }
 
-/// A stage of the search.
+/// A rung of successive halving.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Rung {
-    /// How many configurations take part.
+    /// Number of configurations that take part.
     pub configurations: usize,
-    /// Iterations that each has made at its end, those before noise apart; none: as many as it takes.
+    /// Iterations of each configuration at the end of the rung, the warm-up excluded; `None`: until
+    /// training ends.
     pub iterations: Option<usize>,
 }
 
 impl Schedule {
-    /// The share η of configurations that are dropped, where none is given.
+    /// Default η: one in η configurations survives a rung.
     pub const ETA: usize = 3;
-    /// Iterations of the first rung, where none are given. On Spanish names scores with much noise rise for
-    /// 60 iterations and more, and after 15 the order of configurations was not yet theirs.
+    /// Default number of iterations of the first rung. With much noise, scores on Spanish names rise
+    /// for 60 iterations and more, and after 15 the ranking of configurations was still wrong.
     pub const FIRST: usize = 30;
 
-    /// Keeps 1/η of the configurations at each rung (none: all go on to the end), the first of which has
-    /// so many iterations.
+    /// Keeps one in `eta` configurations at each rung (`None`: all train to the end). The first rung
+    /// has `first` iterations.
     ///
     /// # Errors
     ///
-    /// η below 2; no iterations.
+    /// `eta` is below 2, or `first` is 0.
     pub fn new(eta: Option<usize>, first: usize) -> Result<Self> {
         if let Some(eta) = eta.filter(|&eta| eta < 2) {
             return Err(Error::parameter(format!(
@@ -51,7 +53,7 @@ impl Schedule {
         Ok(Self { eta, first })
     }
 
-    /// The rungs for so many configurations.
+    /// The rungs for a number of configurations.
     #[must_use]
     pub fn rungs(&self, configurations: usize) -> Vec<Rung> {
         let mut rungs = Vec::new();
@@ -96,14 +98,14 @@ mod tests {
     }
 
     #[test]
-    fn few_configurations_and_those_that_are_not_dropped_go_to_the_end_at_once() {
+    fn few_configurations_or_no_halving_make_a_single_rung() {
         assert_eq!(rungs(Some(3), 3), [(3, None)]);
         assert_eq!(rungs(Some(3), 1), [(1, None)]);
         assert_eq!(rungs(None, 100), [(100, None)]);
     }
 
     #[test]
-    fn a_share_is_a_part_and_a_rung_has_iterations() {
+    fn eta_is_at_least_2_and_a_rung_has_iterations() {
         assert_eq!(
             Schedule::new(Some(1), 10).unwrap_err().to_string(),
             "halving 1; expected 2 or more: one in so many configurations is kept"

@@ -1,4 +1,4 @@
-//! What is searched: a grid of configurations, or some drawn at random.
+//! The search space: a grid of configurations, or random draws.
 
 use std::cmp::Ordering;
 
@@ -7,22 +7,22 @@ use serde::Serialize;
 use super::axis::{Axis, Scale};
 use crate::error::{Error, Result};
 use crate::random::uniform;
-use crate::train::{Defaults, TrainOptions, Trainer};
+use crate::train::{Defaults, TrainOptions, TrainSettings};
 
-/// Most configurations of a search; more is a typing error.
-const MOST_CONFIGURATIONS: usize = 1000;
+/// Maximum number of configurations; more is a typing error.
+const MAX_CONFIGURATIONS: usize = 1000;
 
-/// Draws that may come to nothing new, for each configuration that is asked for.
-const DRAWS: u64 = 1000;
+/// Maximum number of draws per requested configuration: a draw may repeat an earlier one.
+const MAX_DRAWS: u64 = 1000;
 
-/// The parameters that are searched, with their values.
+/// The values of the parameters that are searched.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Space {
+pub struct SearchSpace {
     /// Number of templates.
     pub templates: usize,
-    /// How much noise there is.
+    /// Amounts of noise.
     pub dropout: Axis,
-    /// The same for edges; none: what [`TrainOptions::edge_noise`] makes of it.
+    /// Amounts of noise on edges; `None`: [`TrainOptions::edge_noise`].
     pub edge_dropout: Option<Axis>,
     /// Strengths of the L2 penalty.
     pub l2: Axis,
@@ -32,28 +32,28 @@ pub struct Space {
     pub unlabeled_weight: Axis,
 }
 
-impl Default for Space {
-    /// A small grid around the defaults of training.
+impl Default for SearchSpace {
+    /// A small grid around the training defaults.
     fn default() -> Self {
         Self {
             templates: 1,
-            dropout: Axis::of(&[0.0, 0.3, 0.5, Defaults::DROPOUT]),
+            dropout: Axis::from_values(&[0.0, 0.3, 0.5, Defaults::DROPOUT]),
             edge_dropout: None,
-            l2: Axis::of(&[0.03, 0.1, Defaults::L2, Defaults::L2_WITH_NOISE]),
-            l1: Axis::of(&[0.0]),
-            unlabeled_weight: Axis::of(&[Defaults::UNLABELED_WEIGHT]),
+            l2: Axis::from_values(&[0.03, 0.1, Defaults::L2, Defaults::L2_WITH_NOISE]),
+            l1: Axis::from_values(&[0.0]),
+            unlabeled_weight: Axis::from_values(&[Defaults::UNLABELED_WEIGHT]),
         }
     }
 }
 
-/// A point of the space.
+/// A point of the search space.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Configuration {
-    /// Which template, from 0.
+    /// Index of the template.
     pub template: usize,
-    /// How much noise.
+    /// Amount of noise.
     pub dropout: f64,
-    /// The same for edges.
+    /// Amount of noise on edges.
     pub edge_dropout: f64,
     /// Strength of the L2 penalty.
     pub l2: f64,
@@ -64,17 +64,21 @@ pub struct Configuration {
 }
 
 impl Configuration {
-    /// The options of training with this configuration; what is not searched is as in `options`.
-    #[must_use]
-    pub fn options(&self, options: &TrainOptions) -> TrainOptions {
-        TrainOptions {
+    /// The training parameters with this configuration; those that are not searched are taken from
+    /// `base`.
+    ///
+    /// # Errors
+    ///
+    /// A value is out of range.
+    pub fn settings(&self, base: &TrainSettings) -> Result<TrainSettings> {
+        TrainSettings::new(TrainOptions {
             dropout: self.dropout,
             edge_dropout: Some(self.edge_dropout),
-            l2: self.l2,
+            l2: Some(self.l2),
             l1: self.l1,
             unlabeled_weight: self.unlabeled_weight,
-            ..options.clone()
-        }
+            ..base.options().clone()
+        })
     }
 
     /// Whether there is any noise.
@@ -83,11 +87,11 @@ impl Configuration {
         self.dropout > 0.0 || self.edge_dropout > 0.0
     }
 
-    /// Which is regularized more strongly ([`Ordering::Less`]: `self`): by more noise, then more noise
-    /// on edges, then stronger L2, then L1, then more weight on unlabeled text; then the template that was
-    /// named first.
+    /// Compares two configurations by strength of regularization, the stronger one first: more
+    /// noise, then more noise on edges, then stronger L2, then stronger L1, then more weight on
+    /// unlabeled text, then the earlier template.
     #[must_use]
-    pub fn by_strength(&self, other: &Self) -> Ordering {
+    pub fn compare_strength(&self, other: &Self) -> Ordering {
         let strengths = |c: &Self| [c.dropout, c.edge_dropout, c.l2, c.l1, c.unlabeled_weight];
         let pairs = strengths(self).into_iter().zip(strengths(other));
         pairs
@@ -97,14 +101,14 @@ impl Configuration {
     }
 }
 
-impl Space {
-    /// Every combination of all values, without those that differ only in what has no effect.
+impl SearchSpace {
+    /// All combinations of values, without those that differ only in values without effect.
     ///
     /// # Errors
     ///
-    /// A range; values that training refuses; more than 1000 combinations.
-    pub fn grid(&self, options: &TrainOptions) -> Result<Vec<Configuration>> {
-        self.check(options)?;
+    /// An axis has a range; a value is out of range; there are more than 1000 combinations.
+    pub fn grid(&self, base: &TrainSettings) -> Result<Vec<Configuration>> {
+        self.check(base)?;
         let mut axes = Vec::new();
         for (name, axis, _) in self.axes() {
             axes.push(axis.values().ok_or_else(|| {
@@ -117,13 +121,14 @@ impl Space {
         let count = axes
             .iter()
             .try_fold(self.templates, |n, axis| n.checked_mul(axis.len()));
-        if count.is_none_or(|count| count > MOST_CONFIGURATIONS) {
+        if count.is_none_or(|count| count > MAX_CONFIGURATIONS) {
             return Err(Error::parameter(format!(
-                "the grid has {} configurations; expected at most {MOST_CONFIGURATIONS}, or a random search",
+                "the grid has {} configurations; expected at most {MAX_CONFIGURATIONS}, or a \
+                 random search",
                 count.map_or_else(|| "too many".to_owned(), |count| count.to_string())
             )));
         }
-        let mut found = Vec::new();
+        let mut configurations = Vec::new();
         for place in 0..count.unwrap_or(0) {
             let mut rest = place;
             // The last axis changes fastest.
@@ -135,39 +140,39 @@ impl Space {
                 })
                 .collect();
             values.reverse();
-            self.push(rest, &values, options, &mut found);
+            self.push(rest, &values, base.options(), &mut configurations);
         }
-        Ok(found)
+        Ok(configurations)
     }
 
-    /// `count` different configurations drawn at random, or all where there are no more.
+    /// `count` distinct configurations drawn at random, or all if there are no more.
     ///
     /// # Errors
     ///
-    /// Values that training refuses; a range from 0 where numbers are drawn by their logarithm; no
-    /// configurations, or more than 1000.
+    /// A value is out of range; a range that is drawn from log-uniformly begins at 0; `count` is 0
+    /// or more than 1000.
     pub fn random(
         &self,
         count: usize,
         seed: u64,
-        options: &TrainOptions,
+        base: &TrainSettings,
     ) -> Result<Vec<Configuration>> {
-        self.check(options)?;
-        if !(1..=MOST_CONFIGURATIONS).contains(&count) {
+        self.check(base)?;
+        if !(1..=MAX_CONFIGURATIONS).contains(&count) {
             return Err(Error::parameter(format!(
-                "{count} random configurations; expected 1 to {MOST_CONFIGURATIONS}"
+                "{count} random configurations; expected 1 to {MAX_CONFIGURATIONS}"
             )));
         }
-        if let Ok(grid) = self.grid(options)
+        if let Ok(grid) = self.grid(base)
             && grid.len() <= count
         {
             return Ok(grid);
         }
         let axes = self.axes();
         let numbers = 1 + 2 * axes.len() as u64; // of a draw
-        let mut found = Vec::new();
-        for draw in 0..DRAWS * count as u64 {
-            if found.len() == count {
+        let mut configurations = Vec::new();
+        for draw in 0..MAX_DRAWS * count as u64 {
+            if configurations.len() == count {
                 break;
             }
             let first = draw * numbers;
@@ -176,12 +181,17 @@ impl Space {
             let values: Vec<f64> = (axes.iter().zip(places))
                 .map(|((_, axis, scale), place)| axis.draw(*scale, seed, place))
                 .collect();
-            self.push(template as usize, &values, options, &mut found);
+            self.push(
+                template as usize,
+                &values,
+                base.options(),
+                &mut configurations,
+            );
         }
-        Ok(found)
+        Ok(configurations)
     }
 
-    /// The axes, named as options of the command line are, in the order L1, L2, noise, noise on edges, α.
+    /// The axes with their names and scales, in the order L1, L2, noise, α, noise on edges.
     fn axes(&self) -> Vec<(&'static str, &Axis, Scale)> {
         let mut axes = vec![
             ("L1", &self.l1, Scale::Logarithmic),
@@ -199,13 +209,13 @@ impl Space {
         axes
     }
 
-    /// Adds a configuration that is not there yet.
+    /// Adds a configuration unless it is a duplicate.
     fn push(
         &self,
         template: usize,
         values: &[f64],
         options: &TrainOptions,
-        found: &mut Vec<Configuration>,
+        configurations: &mut Vec<Configuration>,
     ) {
         let noise = TrainOptions {
             dropout: values[2],
@@ -221,34 +231,36 @@ impl Space {
             unlabeled_weight: values[3],
         };
         if !configuration.has_noise() {
-            // Only noise learns from unlabeled text.
+            // Only the noise term learns from unlabeled text.
             configuration.unlabeled_weight = Defaults::UNLABELED_WEIGHT;
         }
-        if !found.contains(&configuration) {
-            found.push(configuration);
+        if !configurations.contains(&configuration) {
+            configurations.push(configuration);
         }
     }
 
-    /// Tries all numbers, and the ends of all ranges, on the options.
-    fn check(&self, options: &TrainOptions) -> Result<()> {
+    /// Checks all numbers and the ends of all ranges.
+    fn check(&self, base: &TrainSettings) -> Result<()> {
         if self.templates == 0 {
             return Err(Error::parameter("there is no template to search"));
         }
         for (name, axis, scale) in self.axes() {
             for end in axis.ends() {
-                let mut options = options.clone();
+                let mut options = base.options().clone();
                 match name {
                     "L1" => options.l1 = end,
-                    "L2" => options.l2 = end,
+                    "L2" => options.l2 = Some(end),
                     "dropout" => options.dropout = end,
                     "edge dropout" => options.edge_dropout = Some(end),
                     _ => options.unlabeled_weight = end,
                 }
-                Trainer::new(options)?;
+                TrainSettings::new(options)?;
             }
-            if let Some(range) = axis.beyond(scale) {
+            if let Some(range) = axis.invalid_range(scale) {
                 return Err(Error::parameter(format!(
-                    "{name}: the range {range} begins at 0, and numbers are drawn by their logarithm; expected one that begins above 0 (0,0.01:1 draws 0 every second time)"
+                    "{name}: the range {range} begins at 0, and numbers are drawn by their \
+                     logarithm; expected one that begins above 0 (0,0.01:1 draws 0 every second \
+                     time)"
                 )));
             }
         }
@@ -264,25 +276,29 @@ mod tests {
         text.parse().unwrap()
     }
 
-    fn space(dropout: &str, l2: &str) -> Space {
-        Space {
+    fn space(dropout: &str, l2: &str) -> SearchSpace {
+        SearchSpace {
             dropout: axis(dropout),
             l2: axis(l2),
-            ..Space::default()
+            ..SearchSpace::default()
         }
     }
 
-    fn grid(space: &Space) -> Result<Vec<Configuration>> {
-        space.grid(&TrainOptions::default())
+    fn base() -> TrainSettings {
+        TrainSettings::new(TrainOptions::default()).unwrap()
     }
 
-    fn random(space: &Space, count: usize, seed: u64) -> Result<Vec<Configuration>> {
-        space.random(count, seed, &TrainOptions::default())
+    fn grid(space: &SearchSpace) -> Result<Vec<Configuration>> {
+        space.grid(&base())
+    }
+
+    fn random(space: &SearchSpace, count: usize, seed: u64) -> Result<Vec<Configuration>> {
+        space.random(count, seed, &base())
     }
 
     #[test]
     fn a_grid_has_every_combination_once() {
-        let space = Space {
+        let space = SearchSpace {
             templates: 2,
             edge_dropout: Some(axis("0.3,0.6")),
             ..space("0,0.5", "0.1,1")
@@ -296,8 +312,8 @@ mod tests {
     }
 
     #[test]
-    fn without_noise_the_weight_of_unlabeled_text_is_no_choice() {
-        let space = Space {
+    fn without_noise_the_weight_of_unlabeled_text_has_no_effect() {
+        let space = SearchSpace {
             unlabeled_weight: axis("0.1,1"),
             ..space("0,0.5", "0.1")
         };
@@ -306,12 +322,12 @@ mod tests {
 
     #[test]
     fn the_default_grid_contains_the_defaults_of_training() {
-        let defaults = TrainOptions::default();
-        let grid = grid(&Space::default()).unwrap();
+        let (settings, defaults) = (base(), TrainOptions::default());
+        let grid = grid(&SearchSpace::default()).unwrap();
         let is_default = |c: &&Configuration| {
             c.dropout == defaults.dropout
                 && c.edge_dropout == defaults.edge_noise()
-                && c.l2 == defaults.l2
+                && c.l2 == settings.l2()
         };
         assert_eq!(grid.iter().filter(is_default).count(), 1);
     }
@@ -327,36 +343,36 @@ mod tests {
     }
 
     #[test]
-    fn where_there_are_not_so_many_all_are_taken() {
+    fn if_there_are_too_few_all_are_taken() {
         let space = space("0,0.3", "0.1,1");
         assert_eq!(random(&space, 10, 1).unwrap(), grid(&space).unwrap());
         assert_eq!(random(&space, 3, 1).unwrap().len(), 3);
     }
 
     #[test]
-    fn faults_name_the_parameter() {
-        let fault = |result: Result<Vec<Configuration>>| result.unwrap_err().to_string();
+    fn errors_name_the_parameter() {
+        let error = |result: Result<Vec<Configuration>>| result.unwrap_err().to_string();
         assert_eq!(
-            fault(grid(&space("0.1:1", "0.1"))),
+            error(grid(&space("0.1:1", "0.1"))),
             "dropout 1; expected a rate from 0 up to, not including, 1"
         );
         assert_eq!(
-            fault(grid(&space("0.1", "0.01:1"))),
+            error(grid(&space("0.1", "0.01:1"))),
             "L2: a range has no end of values; expected single numbers in a grid, or configurations \
              drawn at random (--random N)"
         );
         assert!(
-            fault(random(&space("0.1", "0:1"), 5, 1)).starts_with("L2: the range 0:1 begins at 0")
+            error(random(&space("0.1", "0:1"), 5, 1)).starts_with("L2: the range 0:1 begins at 0")
         );
-        assert!(fault(random(&space("0.1", "-1:1"), 5, 1)).starts_with("L2 strength -1; "));
+        assert!(error(random(&space("0.1", "-1:1"), 5, 1)).starts_with("L2 strength -1; "));
         assert_eq!(
-            fault(random(&space("0.1", "1"), 0, 1)),
+            error(random(&space("0.1", "1"), 0, 1)),
             "0 random configurations; expected 1 to 1000"
         );
         let many: Vec<String> = (1..60)
             .map(|i| (f64::from(i) / 100.0).to_string())
             .collect();
-        let message = fault(grid(&space(&many.join(","), &many.join(","))));
+        let message = error(grid(&space(&many.join(","), &many.join(","))));
         assert!(
             message.starts_with("the grid has 3481 configurations"),
             "{message}"

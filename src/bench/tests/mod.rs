@@ -6,7 +6,7 @@ use super::*;
 use crate::noise::Engine;
 use crate::sentence::{Schema, Sentence};
 use crate::template::Template;
-use crate::train::{Problem, TrainOptions};
+use crate::train::{TrainOptions, TrainSettings, TrainingCorpora, TrainingSet};
 
 const NAMES: &str = "\
 Ada/P Lovelace/P lived/O in/O London/L
@@ -34,23 +34,27 @@ fn template() -> Template {
     Template::parse(source, "t.tpl", &mut |_| unreachable!()).unwrap()
 }
 
-fn options() -> TrainOptions {
-    TrainOptions {
+fn settings(change: impl FnOnce(&mut TrainOptions)) -> TrainSettings {
+    let mut options = TrainOptions {
         dropout: 0.5,
         collapse: false,
         ..TrainOptions::default()
-    }
+    };
+    change(&mut options);
+    TrainSettings::new(options).unwrap()
 }
 
-fn problem() -> Problem {
-    Problem::new(corpus(), Some(template()), &options()).unwrap()
+fn problem() -> (TrainingSet, TrainSettings) {
+    let settings = settings(|_| {});
+    let set = TrainingSet::new(corpus(), template(), &settings).unwrap();
+    (set, settings)
 }
 
 fn measured(point: EvaluationPoint, names: &[&str]) -> Vec<Measurement> {
-    let problem = problem();
-    let theta = point.weights(&problem, 1).unwrap();
+    let (set, settings) = problem();
+    let theta = point.weights(&set, &settings, 1).unwrap();
     let variants = parse_variants(names).unwrap();
-    measure(&problem, &theta, &variants, 1, &mut |_| {}).unwrap()
+    measure(&set, &settings, &theta, &variants, 1, &mut |_| {}).unwrap()
 }
 
 const RANDOM: EvaluationPoint = EvaluationPoint::Random { scale: 1.0 };
@@ -132,21 +136,24 @@ fn all_but_time_is_the_same_for_any_number_of_threads() {
 
 #[test]
 fn every_round_evaluates_every_variant() {
-    let problem = problem();
-    let theta = EvaluationPoint::Zero.weights(&problem, 1).unwrap();
+    let (set, settings) = problem();
+    let theta = EvaluationPoint::Zero.weights(&set, &settings, 1).unwrap();
     let variants = [Variant::Likelihood, Variant::Noise(Engine::Local)];
     let mut steps = Vec::new();
-    measure(&problem, &theta, &variants, 2, &mut |step| steps.push(step)).unwrap();
+    measure(&set, &settings, &theta, &variants, 2, &mut |step| {
+        steps.push(step)
+    })
+    .unwrap();
     let step = |round| variants.map(|variant| Step { variant, round });
     assert_eq!(steps, [step(0), step(1), step(2)].concat());
 }
 
 #[test]
 fn invalid_input_is_rejected() {
-    let problem = problem();
-    let theta = EvaluationPoint::Zero.weights(&problem, 1).unwrap();
+    let (set, settings) = problem();
+    let theta = EvaluationPoint::Zero.weights(&set, &settings, 1).unwrap();
     let run = |variants: &[Variant], theta: &[f64], repeat| {
-        let result = measure(&problem, theta, variants, repeat, &mut |_| {});
+        let result = measure(&set, &settings, theta, variants, repeat, &mut |_| {});
         result.unwrap_err().to_string()
     };
     let local = Variant::Noise(Engine::Local);
@@ -160,25 +167,23 @@ fn invalid_input_is_rejected() {
         message.starts_with("the objective is not finite"),
         "{message}"
     );
-    let options = TrainOptions {
+    let without_noise = TrainSettings::new(TrainOptions {
         dropout: 0.0,
-        ..TrainOptions::default()
-    };
-    let error = Problem::new(corpus(), Some(template()), &options).unwrap_err();
+        ..settings.options().clone()
+    })
+    .unwrap();
+    let result = measure(&set, &without_noise, &theta, &[local], 1, &mut |_| {});
     assert_eq!(
-        error.to_string(),
+        result.unwrap_err().to_string(),
         "there is no noise; expected a rate above 0"
     );
 }
 
 #[test]
 fn training_reports_its_outcome() {
-    let (sentences, dev) = (corpus(), corpus());
-    let options = TrainOptions {
-        max_iterations: Some(4),
-        ..options()
-    };
-    let train = |variant| train(variant, &options, [&sentences, &dev], Some(&template())).unwrap();
+    let corpora = TrainingCorpora::new(corpus()).dev(corpus());
+    let settings = settings(|o| o.max_iterations = Some(4));
+    let train = |variant| train(variant, &settings, &corpora, Some(&template())).unwrap();
     let exact = train(Variant::Noise(Engine::Adjoint));
     assert_eq!(exact.stop_reason, "max_iterations");
     assert_eq!((exact.iterations, exact.dev_f1), (4, None));

@@ -6,10 +6,9 @@ use std::process::{Command, Stdio};
 use clap::Args;
 use dropchain::atomic_file;
 use dropchain::bench::{self, EvaluationPoint, Measurement, TrainingRun, Variant, parse_variants};
-use dropchain::corpus::read_all;
-use dropchain::sentence::Sentence;
+use dropchain::corpus::Corpus;
 use dropchain::template::Template;
-use dropchain::train::{Defaults, Problem, TrainOptions, Trainer};
+use dropchain::train::{Defaults, TrainOptions, TrainSettings, TrainingCorpora, TrainingSet};
 use dropchain::{Error, Result};
 use serde_json::{Value, json};
 
@@ -136,7 +135,7 @@ struct BenchTrainingArguments {
 struct BenchmarkSettings {
     variants: Vec<Variant>,
     point: EvaluationPoint,
-    options: TrainOptions,
+    training: TrainSettings,
     template: Option<Template>,
 }
 
@@ -146,30 +145,28 @@ impl GradientsCommand {
         self.threads.start_pool()?;
         let progress = Progress::new(self.quiet || self.measurement.peak_of.is_some());
         progress.update(format!("reading {}", self.files.join(", ")));
-        let sentences = self.read()?;
-        let dev = match self.measurement.train {
-            true => read_all(&self.dev, &self.input.read_options())?,
-            false => Vec::new(),
-        };
-        let problem = Problem::new(
-            sentences.clone(),
+        let corpora = self.read()?;
+        let set = TrainingSet::new(
+            corpora.labeled.clone(),
             settings.template.clone(),
-            &settings.options,
+            &settings.training,
         )?;
         if let Some(number) = self.measurement.peak_of {
-            let variant = settings.variants.get(number);
-            let peak = variant.and_then(|&variant| bench::peak_memory(&problem, variant));
+            let peak = match settings.variants.get(number) {
+                Some(&variant) => bench::peak_memory(&set, &settings.training, variant)?,
+                None => None,
+            };
             return print(&format!("{}\n", json!(peak)));
         }
-        progress.println(&describe(&problem));
+        progress.println(&describe(&set));
         if !self.dev.is_empty() && !self.measurement.train {
             progress.println("--dev is ignored without --train");
         }
-        let rows = self.measure(&settings, &problem, &progress)?;
-        let mut report = self.report(&settings, &problem, &rows);
-        drop(problem);
+        let rows = self.measure(&settings, &set, &progress)?;
+        let mut report = self.report(&settings, &set, &rows);
+        drop(set);
         let runs = if self.measurement.train {
-            train(&settings, [&sentences, &dev], &progress)?
+            train(&settings, &corpora, &progress)?
         } else {
             Vec::new()
         };
@@ -193,8 +190,7 @@ impl GradientsCommand {
             .map_err(|error| Error::parameter(format!("--engines: {error}")))?;
         let point = (measurement.weights.parse())
             .map_err(|error| Error::parameter(format!("--weights: {error}")))?;
-        let options = self.options();
-        Trainer::new(options.clone())?;
+        let training = TrainSettings::new(self.options())?;
         if self.training.dropout == 0.0 && self.training.edge_dropout.unwrap_or(0.0) == 0.0 {
             return Err(Error::parameter(
                 "--dropout 0: there is no noise to measure; expected a rate above 0",
@@ -220,7 +216,7 @@ impl GradientsCommand {
         Ok(BenchmarkSettings {
             variants,
             point,
-            options,
+            training,
             template,
         })
     }
@@ -229,7 +225,7 @@ impl GradientsCommand {
         let mut options = TrainOptions {
             dropout: self.training.dropout,
             edge_dropout: self.training.edge_dropout,
-            l2: self.training.l2,
+            l2: Some(self.training.l2),
             collapse: self.training.collapse.is_on(),
             ..TrainOptions::default()
         };
@@ -238,28 +234,47 @@ impl GradientsCommand {
         options
     }
 
-    fn read(&self) -> Result<Vec<Sentence>> {
-        let mut sentences = read_all(&self.files, &self.input.read_options())?;
-        sentences.truncate(self.measurement.limit.unwrap_or(usize::MAX));
-        Ok(sentences)
+    fn read(&self) -> Result<TrainingCorpora> {
+        let options = self.input.read_options();
+        let labeled = Corpus::read(&self.files, &options)?;
+        let limit = self.measurement.limit.unwrap_or(usize::MAX);
+        let labeled: Corpus = labeled.into_iter().take(limit).collect();
+        Ok(TrainingCorpora {
+            labeled,
+            dev: match self.measurement.train {
+                true => Some(Corpus::read(&self.dev, &options)?),
+                false => None,
+            },
+            unlabeled: Corpus::new(),
+        })
     }
 
     fn measure(
         &self,
         settings: &BenchmarkSettings,
-        problem: &Problem,
+        set: &TrainingSet,
         progress: &Progress,
     ) -> Result<Vec<Measurement>> {
         progress.update(format!("computing weights: {}", settings.point));
-        let theta = settings.point.weights(problem, self.measurement.seed)?;
+        let theta = settings
+            .point
+            .weights(set, &settings.training, self.measurement.seed)?;
         let repeat = self.measurement.repeat;
-        let mut rows = bench::measure(problem, &theta, &settings.variants, repeat, &mut |step| {
+        let mut report_step = |step: bench::Step| {
             let name = display_name(&step.variant.name(), step.variant.is_collapsed());
             progress.update(match step.round {
                 0 => format!("warming up: {name}"),
                 round => format!("repeat {round} of {repeat}: {name}"),
             });
-        })?;
+        };
+        let mut rows = bench::measure(
+            set,
+            &settings.training,
+            &theta,
+            &settings.variants,
+            repeat,
+            &mut report_step,
+        )?;
         if rows.iter().all(|row| row.cosine.is_none()) {
             progress.println(
                 "the gradient of the noise term is zero at these weights: nothing to compare",
@@ -281,18 +296,18 @@ impl GradientsCommand {
     fn report(
         &self,
         settings: &BenchmarkSettings,
-        problem: &Problem,
+        set: &TrainingSet,
         rows: &[Measurement],
     ) -> Value {
         json!({
             "version": env!("CARGO_PKG_VERSION"),
             "files": self.files,
             "template": self.template,
-            "sentences": problem.data().len(),
-            "tokens": problem.data().tokens(),
-            "labels": problem.space().labels(),
-            "parameters": problem.space().dimension(),
-            "options": settings.options,
+            "sentences": set.data().len(),
+            "tokens": set.data().tokens(),
+            "labels": set.space().labels(),
+            "parameters": set.space().dimension(),
+            "options": settings.training,
             "weights": settings.point.to_string(),
             "seed": self.measurement.seed,
             "repeat": self.measurement.repeat,
@@ -305,20 +320,20 @@ impl GradientsCommand {
 /// Trains a model with each variant.
 fn train(
     settings: &BenchmarkSettings,
-    corpora: [&[Sentence]; 2],
+    corpora: &TrainingCorpora,
     progress: &Progress,
 ) -> Result<Vec<TrainingRun>> {
     let template = settings.template.as_ref();
     let run = |&variant: &Variant| {
         let name = display_name(&variant.name(), variant.is_collapsed());
         progress.update(format!("training: {name}"));
-        bench::train(variant, &settings.options, corpora, template)
+        bench::train(variant, &settings.training, corpora, template)
     };
     settings.variants.iter().map(run).collect()
 }
 
-fn describe(problem: &Problem) -> String {
-    let (data, space) = (problem.data(), problem.space());
+fn describe(set: &TrainingSet) -> String {
+    let (data, space) = (set.data(), set.space());
     format!(
         "{} sentences, {} tokens, {} labels, {} weights",
         data.len(),

@@ -11,8 +11,10 @@ use clap::Args;
 use dropchain::atomic_file;
 use dropchain::model::Model;
 use dropchain::template::Template;
-use dropchain::train::{Corpora, TrainOptions};
-use dropchain::tune::{Axis, Configuration, Data, Folds, Found, Judge, Schedule, Search, Space};
+use dropchain::train::{TrainOptions, TrainSettings};
+use dropchain::tune::{
+    Axis, Configuration, Folds, Schedule, Search, SearchSpace, TuneResult, TuningData, Validation,
+};
 use dropchain::{Error, Result};
 
 use super::arguments::{InputArguments, Switch, ThreadArguments};
@@ -203,7 +205,7 @@ impl FromStr for ByteSize {
 
 /// The validated arguments.
 struct SearchSettings {
-    options: TrainOptions,
+    training: TrainSettings,
     configurations: Vec<Configuration>,
     schedule: Schedule,
     templates: Vec<Option<Template>>,
@@ -217,7 +219,7 @@ impl TuneCommand {
         let progress = Progress::new(self.quiet);
         let data = self.extract(&settings, &progress)?;
         let search = Search {
-            options: settings.options,
+            settings: settings.training,
             configurations: settings.configurations,
             schedule: settings.schedule,
             warm_start: self.strategy.warm_start.is_on(),
@@ -227,12 +229,12 @@ impl TuneCommand {
         };
         let names = self.template_names();
         let reporter = SearchReporter::new(&progress, &names);
-        let found = search.run(data, &reporter)?;
-        found.model.save(&self.model)?;
+        let result = search.run(data, &reporter)?;
+        result.model.save(&self.model)?;
         progress.clear();
-        self.report(&found, &progress);
+        self.report(&result, &progress);
         let results = Results {
-            found: &found,
+            result: &result,
             search: &search,
             templates: &names,
             template_arguments: &self.template,
@@ -263,10 +265,11 @@ impl TuneCommand {
         };
         let schedule = Schedule::new(self.strategy.halving.0, self.strategy.first_rung)?;
         let templates = self.templates()?;
+        let training = TrainSettings::new(options)?;
         let space = self.space(templates.len());
         let configurations = match self.strategy.random {
-            None => space.grid(&options)?,
-            Some(count) => space.random(count, self.strategy.seed, &options)?,
+            None => space.grid(&training)?,
+            Some(count) => space.random(count, self.strategy.seed, &training)?,
         };
         let has_noise = configurations.iter().any(Configuration::has_noise);
         self.training.check_noise_options(has_noise)?;
@@ -281,17 +284,17 @@ impl TuneCommand {
             atomic_file::check_writable(log)?;
         }
         Ok(SearchSettings {
-            options,
+            training,
             configurations,
             schedule,
             templates,
         })
     }
 
-    fn space(&self, templates: usize) -> Space {
+    fn space(&self, templates: usize) -> SearchSpace {
         let space = self.space.clone();
-        let default = Space::default();
-        Space {
+        let default = SearchSpace::default();
+        SearchSpace {
             templates,
             dropout: space.dropout.unwrap_or(default.dropout),
             edge_dropout: space.edge_dropout.or(default.edge_dropout),
@@ -338,53 +341,47 @@ impl TuneCommand {
     }
 
     /// Reads the corpora and extracts their attributes.
-    fn extract(&self, settings: &SearchSettings, progress: &Progress) -> Result<Data> {
+    fn extract(&self, settings: &SearchSettings, progress: &Progress) -> Result<TuningData> {
         progress.update(format!("reading {}", self.train.join(", ")));
         let corpora = self
             .training
             .read_corpora(&self.train, &self.dev, &self.input)?;
-        let judge = match self.folds {
-            None => Judge::Dev,
+        let validation = match self.folds {
+            None => Validation::Dev,
             Some(count) => {
-                let folds = Folds::new(&corpora.sentences, count, self.strategy.seed)?;
+                let folds = Folds::new(corpora.labeled.sentences(), count, self.strategy.seed)?;
                 progress.println(&format!(
                     "{count} folds of {}",
-                    if folds.of_documents() {
+                    if folds.by_document() {
                         "documents"
                     } else {
                         "adjacent sentences"
                     }
                 ));
-                Judge::Folds(folds)
+                Validation::Folds(folds)
             }
         };
         progress.update("extracting attributes".to_owned());
-        let corpora = Corpora {
-            sentences: corpora.sentences,
-            unlabeled: &corpora.unlabeled,
-            dev: corpora.dev,
-        };
-        Data::extract(
+        TuningData::extract(
             &corpora,
             settings.templates.clone(),
-            &judge,
-            &settings.options,
+            validation,
+            &settings.training,
         )
     }
 
     /// Prints notices about the outcome.
-    fn report(&self, found: &Found, progress: &Progress) {
-        if let Some(pruned) = &found.pruned {
+    fn report(&self, result: &TuneResult, progress: &Progress) {
+        if let Some(pruned) = &result.pruned {
             progress.println(&format_pruned(pruned));
         }
-        for suggestion in results::suggestions(&found.standings, self.space.edge_dropout.is_some())
-        {
+        for suggestion in results::suggestions(&result.trials, self.space.edge_dropout.is_some()) {
             progress.println(&suggestion);
         }
-        if found.interrupted {
+        if result.interrupted {
             progress.println("interrupted: not all configurations were trained to the end");
         }
-        if let Some(iterations) = found.refitted {
+        if let Some(iterations) = result.refit_iterations {
             progress.println(&format!(
                 "retrained on all data for {iterations} iterations"
             ));

@@ -1,14 +1,14 @@
 //! The results of `dropchain tune`, as a table, as JSON and as a log.
 
 use dropchain::train::{DevScore, EndReason};
-use dropchain::tune::{Configuration, Found, Plan, Search, Standing};
+use dropchain::tune::{Configuration, ResourcePlan, Search, TrialResult, TuneResult};
 use serde_json::{Map, Value, json};
 
 use crate::cli::table::format_table;
 
 /// The results of a search, and its inputs.
 pub struct Results<'a> {
-    pub found: &'a Found,
+    pub result: &'a TuneResult,
     pub search: &'a Search<'a>,
     /// Short names of the templates.
     pub templates: &'a [String],
@@ -26,19 +26,19 @@ pub struct Results<'a> {
 type Parameter = (&'static str, fn(&Configuration) -> f64);
 
 /// A column of the table: its heading and how to format a cell.
-type Column<'a> = (&'static str, Box<dyn Fn(&Standing) -> String + 'a>);
+type Column<'a> = (&'static str, Box<dyn Fn(&TrialResult) -> String + 'a>);
 
 impl Results<'_> {
     /// Formats the table, best configuration first, and the flags for `train` to reproduce it.
     pub fn table(&self) -> String {
         let columns = self.columns();
         let heading: Vec<String> = columns.iter().map(|column| column.0.to_owned()).collect();
-        let row = |standing: &Standing| -> Vec<String> {
-            columns.iter().map(|column| column.1(standing)).collect()
+        let row = |trial: &TrialResult| -> Vec<String> {
+            columns.iter().map(|column| column.1(trial)).collect()
         };
-        let rows = self.found.standings.iter().map(row);
+        let rows = self.result.trials.iter().map(row);
         let mut text = format_table([heading].into_iter().chain(rows));
-        if let Some(best) = self.found.standings.first() {
+        if let Some(best) = self.result.trials.first() {
             let best = train_flags(
                 &best.configuration,
                 self.template_arguments,
@@ -50,9 +50,9 @@ impl Results<'_> {
     }
 
     fn columns(&self) -> Vec<Column<'_>> {
-        let all = &self.found.standings;
+        let all = &self.result.trials;
         let is_searched = |value: fn(&Configuration) -> f64| {
-            let values = all.iter().map(|standing| value(&standing.configuration));
+            let values = all.iter().map(|trial| value(&trial.configuration));
             values.clone().any(|x| x != 0.0)
                 && values.clone().any(|x| Some(x) != values.clone().next())
         };
@@ -99,20 +99,20 @@ impl Results<'_> {
     }
 
     /// Returns why training of a configuration stopped.
-    fn stop_reason(&self, standing: &Standing) -> &'static str {
-        match standing.reason {
+    fn stop_reason(&self, trial: &TrialResult) -> &'static str {
+        match trial.reason {
             Some(reason) => EndReason::name(reason),
-            None if self.found.interrupted => "interrupted",
-            None if standing.rungs < self.found.rungs.len() => "halving",
+            None if self.result.interrupted => "interrupted",
+            None if trial.rungs < self.result.rungs.len() => "halving",
             None => "max_iterations",
         }
     }
 
     /// Returns all results as one JSON object.
     pub fn json(&self) -> Value {
-        let standings = self.found.standings.iter();
-        let standings: Vec<Value> = standings
-            .map(|s| Value::Object(self.standing_fields(s)))
+        let trials = self.result.trials.iter();
+        let trials: Vec<Value> = trials
+            .map(|s| Value::Object(self.trial_fields(s)))
             .collect();
         json!({
             "version": env!("CARGO_PKG_VERSION"),
@@ -121,23 +121,23 @@ impl Results<'_> {
             "dev": self.dev,
             "folds": self.folds,
             "seed": self.seed,
-            "options": self.found.options,
-            "iterations_on_all_data": self.found.refitted,
-            "interrupted": self.found.interrupted,
+            "options": self.result.settings,
+            "iterations_on_all_data": self.result.refit_iterations,
+            "interrupted": self.result.interrupted,
             "seconds": self.seconds,
-            "configurations": standings,
+            "configurations": trials,
         })
     }
 
     /// Returns all results as JSON lines: one `start`, one `configuration` for each configuration
     /// at the end of each rung, one `end`.
-    pub fn log(&self, plan: Option<Plan>) -> String {
-        let found = self.found;
-        let rungs: Vec<_> = found.rungs.iter().map(|end| end.rung).collect();
+    pub fn log(&self, plan: Option<ResourcePlan>) -> String {
+        let result = self.result;
+        let rungs: Vec<_> = result.rungs.iter().map(|end| end.rung).collect();
         let mut lines = vec![json!({
             "event": "start",
             "version": env!("CARGO_PKG_VERSION"),
-            "parameters": self.search.options,
+            "parameters": self.search.settings,
             "files": self.files,
             "templates": self.template_arguments,
             "dev": self.dev,
@@ -148,35 +148,35 @@ impl Results<'_> {
             "rungs": rungs,
             "plan": plan,
         })];
-        for (number, end) in found.rungs.iter().enumerate() {
-            for standing in &end.standings {
+        for (number, end) in result.rungs.iter().enumerate() {
+            for trial in &end.trials {
                 let mut line = Map::new();
                 line.insert("event".to_owned(), json!("configuration"));
                 line.insert("rung".to_owned(), json!(number + 1));
-                line.extend(self.standing_fields(standing));
+                line.extend(self.trial_fields(trial));
                 line.remove("rungs");
                 line.remove("ended_by");
-                let stop_reason = standing.reason.map(EndReason::name);
+                let stop_reason = trial.reason.map(EndReason::name);
                 line.insert("stop_reason".to_owned(), json!(stop_reason));
                 lines.push(Value::Object(line));
             }
         }
         lines.push(json!({
             "event": "end",
-            "best": found.standings.first().map(|best| best.number),
-            "options": found.options,
-            "iterations_on_all_data": found.refitted,
-            "interrupted": found.interrupted,
+            "best": result.trials.first().map(|best| best.number),
+            "options": result.settings,
+            "iterations_on_all_data": result.refit_iterations,
+            "interrupted": result.interrupted,
             "seconds": self.seconds,
         }));
         lines.iter().map(|line| format!("{line}\n")).collect()
     }
 
-    fn standing_fields(&self, standing: &Standing) -> Map<String, Value> {
-        let configuration = &standing.configuration;
+    fn trial_fields(&self, trial: &TrialResult) -> Map<String, Value> {
+        let configuration = &trial.configuration;
         let mut fields = Map::new();
         let mut set = |name: &str, value: Value| drop(fields.insert(name.to_owned(), value));
-        set("number", json!(standing.number));
+        set("number", json!(trial.number));
         set("template", json!(self.templates[configuration.template]));
         set("dropout", json!(configuration.dropout));
         set("edge_dropout", json!(configuration.edge_dropout));
@@ -186,7 +186,7 @@ impl Results<'_> {
             set("unlabeled_weight", json!(configuration.unlabeled_weight));
         }
         let judge = if self.folds.is_some() { "mean" } else { "dev" };
-        match standing.score {
+        match trial.score {
             Some(DevScore::F1(f1)) => set(&format!("{judge}_f1"), json!(f1)),
             Some(DevScore::Accuracy(accuracy)) => {
                 set(&format!("{judge}_accuracy"), json!(accuracy));
@@ -194,15 +194,15 @@ impl Results<'_> {
             None => {}
         }
         if self.folds.is_some() {
-            set("standard_error", json!(standing.standard_error));
-            set("fold_scores", json!(standing.fold_scores));
+            set("standard_error", json!(trial.standard_error));
+            set("fold_scores", json!(trial.fold_scores));
         }
-        set("best_iteration", json!(standing.best_iteration));
-        set("iterations", json!(standing.iterations));
-        set("recall_bias", json!(standing.recall_bias));
-        set("objective", json!(standing.objective));
-        set("rungs", json!(standing.rungs));
-        set("ended_by", json!(self.stop_reason(standing)));
+        set("best_iteration", json!(trial.best_iteration));
+        set("iterations", json!(trial.iterations));
+        set("recall_bias", json!(trial.recall_bias));
+        set("objective", json!(trial.objective));
+        set("rungs", json!(trial.rungs));
+        set("ended_by", json!(self.stop_reason(trial)));
         fields
     }
 }
@@ -233,8 +233,8 @@ pub fn train_flags(
 
 /// Suggests to extend the search where the best value is the smallest or largest that was tried.
 /// `has_edge_axis` tells whether edge dropout was searched independently of dropout.
-pub fn suggestions(standings: &[Standing], has_edge_axis: bool) -> Vec<String> {
-    let Some(best) = standings.first() else {
+pub fn suggestions(trials: &[TrialResult], has_edge_axis: bool) -> Vec<String> {
+    let Some(best) = trials.first() else {
         return Vec::new();
     };
     let parameters: [Parameter; 3] = [
@@ -248,7 +248,7 @@ pub fn suggestions(standings: &[Standing], has_edge_axis: bool) -> Vec<String> {
             continue;
         }
         let own = value(&best.configuration);
-        let others = || standings.iter().map(|s| value(&s.configuration));
+        let others = || trials.iter().map(|s| value(&s.configuration));
         let (larger, smaller) = (others().any(|x| x > own), others().any(|x| x < own));
         let (end, direction) = match (larger, smaller) {
             (false, true) => ("largest", "larger"),

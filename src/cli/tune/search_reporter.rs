@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use dropchain::tune::{Observer, Plan, Rung, RungEnd, Stage, Standing};
+use dropchain::tune::{Phase, ResourcePlan, Rung, RungResult, TrialResult, TuneObserver};
 
 use super::results::train_flags;
 use crate::cli::progress::Progress;
@@ -15,7 +15,7 @@ const REPORTS_PER_RUNG: usize = 12;
 pub struct SearchReporter<'a> {
     progress: &'a Progress,
     templates: &'a [String],
-    started: OnceLock<(Plan, Vec<Rung>)>,
+    started: OnceLock<(ResourcePlan, Vec<Rung>)>,
 }
 
 impl<'a> SearchReporter<'a> {
@@ -28,7 +28,7 @@ impl<'a> SearchReporter<'a> {
     }
 
     /// Returns how the work was distributed; `None` before the search has started.
-    pub fn plan(&self) -> Option<Plan> {
+    pub fn plan(&self) -> Option<ResourcePlan> {
         self.started.get().map(|started| started.0)
     }
 
@@ -37,37 +37,27 @@ impl<'a> SearchReporter<'a> {
     }
 }
 
-impl Observer for SearchReporter<'_> {
-    fn start(&self, plan: &Plan, rungs: &[Rung]) {
+impl TuneObserver for SearchReporter<'_> {
+    fn start(&self, plan: &ResourcePlan, rungs: &[Rung]) {
         let describe = |rung: &Rung| match rung.iterations {
             Some(iterations) => format!("{} for {iterations} iterations", rung.configurations),
             None => format!("{} until convergence", rung.configurations),
         };
         let descriptions: Vec<String> = rungs.iter().map(describe).collect();
-        let mut memory = plan.data + plan.trainings * plan.training;
-        if !plan.in_files {
-            memory += plan.waiting;
-        }
         self.progress.println(&format!(
             "configurations: {}; {} in parallel; about {} of memory",
             descriptions.join(", "),
-            plan.trainings,
-            format_megabytes(memory)
+            plan.concurrency,
+            format_megabytes(plan.memory())
         ));
-        if plan.in_files {
-            self.progress.println(
-                "keeping weights in temporary files: those of all configurations do not fit in \
-                 memory",
-            );
-        }
         let _ = self.started.set((*plan, rungs.to_vec()));
     }
 
-    fn progress(&self, stage: Stage, done: usize, total: usize) {
-        let stage = match stage {
-            Stage::Beginnings => "warm-up".to_owned(),
-            Stage::Rung(number) => format!("rung {} of {}", number + 1, self.rungs()),
-            Stage::Refit(iterations) => {
+    fn progress(&self, phase: Phase, done: usize, total: usize) {
+        let phase = match phase {
+            Phase::WarmStart => "warm-up".to_owned(),
+            Phase::Rung(number) => format!("rung {} of {}", number + 1, self.rungs()),
+            Phase::Refit(iterations) => {
                 return self.progress.update(format!(
                     "training the best configuration on all data for {iterations} iterations"
                 ));
@@ -75,17 +65,17 @@ impl Observer for SearchReporter<'_> {
         };
         if done == total || done.is_multiple_of(total.div_ceil(REPORTS_PER_RUNG)) {
             self.progress
-                .update(format!("{stage}: {done} of {total} training runs done"));
+                .update(format!("{phase}: {done} of {total} training runs done"));
         }
     }
 
-    fn rung(&self, end: &RungEnd) {
-        let best = end.standings.iter().min_by(|a, b| a.compare(b));
-        let scored = |best: &Standing| Some((best.configuration, best.score?));
+    fn rung(&self, result: &RungResult) {
+        let best = result.trials.iter().min_by(|a, b| a.compare(b));
+        let scored = |best: &TrialResult| Some((best.configuration, best.score?));
         if let Some((configuration, score)) = best.and_then(scored) {
             self.progress.println(&format!(
                 "best of {} so far: {} with {}",
-                end.standings.len(),
+                result.trials.len(),
                 format_score(score),
                 train_flags(&configuration, self.templates, false)
             ));

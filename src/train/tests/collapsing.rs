@@ -15,12 +15,7 @@ fn assert_same(options: &TrainOptions, sentences: &[Sentence], source: Option<&s
         };
         let mut recorder = Recorder::default();
         let trainer = Trainer::new(options).unwrap();
-        let trained = trainer.train(
-            sentences.to_vec(),
-            None,
-            source.map(template),
-            &mut recorder,
-        );
+        let trained = trainer.train(sentences.to_vec(), source.map(template), &mut recorder);
         (trained.unwrap().model, recorder)
     };
     let ((apart, one), (together, other)) = (train(false), train(true));
@@ -65,7 +60,7 @@ fn assert_close(found: f64, expected: f64, tolerance: f64) {
 /// Dozens of iterations, the last of which change next to nothing.
 fn options(l2: f64, l1: f64) -> TrainOptions {
     TrainOptions {
-        l2,
+        l2: Some(l2),
         l1,
         max_iterations: Some(25),
         ..super::options()

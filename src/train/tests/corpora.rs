@@ -13,9 +13,8 @@ fn fault(result: Result<Trained>) -> String {
 fn with_dev(dev: &str) -> Result<Trained> {
     let trainer = Trainer::new(options())?;
     trainer.train(
-        corpus(NAMES),
-        Some(corpus(dev)),
-        Some(template("word")),
+        TrainingCorpora::new(corpus(NAMES)).dev(corpus(dev)),
+        template("word"),
         &mut (),
     )
 }
@@ -60,8 +59,8 @@ fn document_boundaries_are_no_unlabeled_sentences() {
         }
         unlabeled.push(Sentence::from_words([""; 0]));
         let trainer = Trainer::new(options.clone()).unwrap();
-        let trainer = trainer.unlabeled(&unlabeled);
-        let trained = trainer.train(corpus(NAMES), None, Some(template("word")), &mut ());
+        let corpora = TrainingCorpora::new(corpus(NAMES)).unlabeled(unlabeled);
+        let trained = trainer.train(corpora, template("word"), &mut ());
         trained.unwrap().model
     };
     let [without, with] = ["x/O y/O", "-DOCSTART-/O\nx/O y/O"].map(with);
@@ -77,7 +76,8 @@ fn sentences_without_labels_are_a_fault() {
         "-:1: found no label column; training needs labels (choose the column with --label)"
     );
     let trainer = Trainer::new(options()).unwrap();
-    let result = trainer.train(corpus(NAMES), Some(bare()), Some(template("word")), &mut ());
+    let corpora = TrainingCorpora::new(corpus(NAMES)).dev(bare());
+    let result = trainer.train(corpora, template("word"), &mut ());
     assert_eq!(
         fault(result),
         "-:1: found no label column; development data need labels"
@@ -103,7 +103,7 @@ fn a_template_that_reads_a_missing_column_is_a_fault() {
 #[test]
 fn parameters_are_checked_before_anything_else() {
     let options = TrainOptions {
-        l2: f64::INFINITY,
+        l2: Some(f64::INFINITY),
         ..options()
     };
     assert!(Trainer::new(options).is_err());
@@ -150,8 +150,8 @@ fn labels_can_be_brought_to_another_scheme() {
     let trainer = Trainer::new(options).unwrap();
     let mut recorder = Recorder::default();
     let source = "word\nword[-1]\nword[+1]";
-    let dev = Some(corpus(NAMES));
-    let trained = trainer.train(corpus(NAMES), dev, Some(template(source)), &mut recorder);
+    let corpora = TrainingCorpora::new(corpus(NAMES)).dev(corpus(NAMES));
+    let trained = trainer.train(corpora, template(source), &mut recorder);
     let model = trained.unwrap().model;
     let header = model.header();
     assert_eq!(
@@ -247,8 +247,8 @@ fn at_order_zero_a_label_depends_on_its_own_token_alone() {
 fn attributes_can_come_ready_made() {
     let sentences = given("A a,size:0.5;B b\nB b,size:2;A a\nA a;A a");
     let trainer = Trainer::new(options()).unwrap();
-    let dev = Some(given("A a;B b,new"));
-    let trained = trainer.train(sentences, dev, None, &mut ()).unwrap();
+    let corpora = TrainingCorpora::new(sentences).dev(given("A a;B b,new"));
+    let trained = trainer.train(corpora, None, &mut ()).unwrap();
     assert_eq!(trained.end.dev, Some(DevScore::Accuracy(1.0)));
     let model = trained.model;
     assert!(model.header().template.is_none());
@@ -302,16 +302,15 @@ fn a_recall_bias_is_taken_off_every_way_to_the_outside_label() {
 #[test]
 fn a_model_scores_on_development_data_what_training_told() {
     let options = TrainOptions {
-        l2: 3.0, // names are unlikely at first
+        l2: Some(3.0), // names are unlikely at first
         ..options()
     };
     let dev = corpus("Ada/B-PER left/O Marylebone/B-LOC\nin/O May/O Charles/B-PER died/O");
     let trainer = Trainer::new(options).unwrap();
     let trained = trainer
         .train(
-            corpus(NAMES),
-            Some(dev.clone()),
-            Some(template("word")),
+            TrainingCorpora::new(corpus(NAMES)).dev(dev.clone()),
+            template("word"),
             &mut (),
         )
         .unwrap();

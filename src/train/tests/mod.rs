@@ -2,9 +2,9 @@
 
 mod collapsing;
 mod corpora;
-mod course;
-mod parts;
+mod early_stopping;
 mod pruning;
+mod segments;
 
 use std::sync::Arc;
 
@@ -68,7 +68,7 @@ they/O left/O New/B-LOC York/I-LOC in/O May/O";
 
 fn options() -> TrainOptions {
     TrainOptions {
-        l2: 0.1,
+        l2: Some(0.1),
         dropout: 0.0,
         precision: Precision::F64,
         ..TrainOptions::default()
@@ -76,7 +76,7 @@ fn options() -> TrainOptions {
 }
 
 fn train(options: &TrainOptions, sentences: Vec<Sentence>, source: &str) -> Result<Trained> {
-    Trainer::new(options.clone())?.train(sentences, None, Some(template(source)), &mut ())
+    Trainer::new(options.clone())?.train(sentences, template(source), &mut ())
 }
 
 fn trained(options: &TrainOptions, sentences: Vec<Sentence>, source: &str) -> Model {

@@ -2,11 +2,11 @@
 
 use super::*;
 
-/// Remembers what pruning did.
+/// Records the pruning event.
 #[derive(Default)]
-struct Watch(Option<Pruned>);
+struct PruningRecorder(Option<Pruned>);
 
-impl Observer for Watch {
+impl Observer for PruningRecorder {
     fn pruned(&mut self, pruned: &Pruned) {
         self.0 = Some(*pruned);
     }
@@ -17,11 +17,15 @@ fn pruned(least: f64, dev: Option<Vec<Sentence>>) -> (Model, Option<Pruned>) {
         prune: least,
         ..options()
     };
-    let mut watch = Watch::default();
-    let source = Some(template("word\nword[-1]\nedge: word"));
+    let mut recorder = PruningRecorder::default();
+    let template = template("word\nword[-1]\nedge: word");
     let trainer = Trainer::new(options).unwrap();
-    let trained = trainer.train(corpus(NAMES), dev, source, &mut watch);
-    (trained.unwrap().model, watch.0)
+    let corpora = TrainingCorpora {
+        dev: dev.map(Into::into),
+        ..TrainingCorpora::new(corpus(NAMES))
+    };
+    let trained = trainer.train(corpora, template, &mut recorder);
+    (trained.unwrap().model, recorder.0)
 }
 
 fn weights(model: &Model) -> usize {

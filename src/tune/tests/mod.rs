@@ -4,24 +4,20 @@ use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 
 use super::*;
-use crate::corpus::{Format, ReadOptions, Reader};
-use crate::error::Result;
-use crate::sentence::Sentence;
+use crate::corpus::{Corpus, Format, ReadOptions};
 use crate::template::Template;
-use crate::train::{Corpora, DevScore, Iteration, TrainOptions, Trainer};
+use crate::train::{DevScore, Iteration, TrainOptions, TrainSettings, Trainer, TrainingCorpora};
 
-fn sample(part: &str) -> Vec<Sentence> {
+fn sample(part: &str) -> Corpus {
     let root = env!("CARGO_MANIFEST_DIR");
     let file = format!("{root}/corpora/sample/{part}.conll");
-    let text = std::fs::read(&file).unwrap();
     let columns = ["word", "upos", "ner"].map(str::to_owned).to_vec();
     let options = ReadOptions {
         format: Some(Format::Conll),
         columns: Some(columns),
         ..ReadOptions::default()
     };
-    let reader = Reader::from_read(Box::new(std::io::Cursor::new(text)), &file, &options);
-    reader.collect::<Result<_>>().unwrap()
+    Corpus::read(&[file], &options).unwrap()
 }
 
 fn template() -> Template {
@@ -29,35 +25,38 @@ fn template() -> Template {
     Template::parse(source, "t.tpl", &mut |_| unreachable!()).unwrap()
 }
 
-fn data(judge: &Judge, options: &TrainOptions) -> Data {
-    let corpora = Corpora {
-        sentences: sample("train"),
-        unlabeled: &[],
-        dev: Some(sample("dev")),
-    };
-    Data::extract(&corpora, vec![Some(template())], judge, options).unwrap()
+fn data(validation: &Validation, settings: &TrainSettings) -> TuningData {
+    let corpora = TrainingCorpora::new(sample("train")).dev(sample("dev"));
+    let templates = vec![Some(template())];
+    TuningData::extract(&corpora, templates, validation.clone(), settings).unwrap()
 }
 
-fn folds(count: usize) -> Judge {
-    Judge::Folds(Folds::new(&sample("train"), count, 1).unwrap())
+fn folds(count: usize) -> Validation {
+    Validation::Folds(Folds::new(sample("train").sentences(), count, 1).unwrap())
 }
 
-fn space(dropout: &str, l2: &str) -> Space {
-    Space {
+fn space(dropout: &str, l2: &str) -> SearchSpace {
+    SearchSpace {
         dropout: dropout.parse().unwrap(),
         l2: l2.parse().unwrap(),
-        ..Space::default()
+        ..SearchSpace::default()
     }
 }
 
-fn search(space: &Space) -> Search<'static> {
-    let options = TrainOptions {
+fn settings(change: impl FnOnce(&mut TrainOptions)) -> TrainSettings {
+    let mut options = TrainOptions {
         patience: 10,
         ..TrainOptions::default()
     };
+    change(&mut options);
+    TrainSettings::new(options).unwrap()
+}
+
+fn search(space: &SearchSpace) -> Search<'static> {
+    let settings = settings(|_| {});
     Search {
-        configurations: space.grid(&options).unwrap(),
-        options,
+        configurations: space.grid(&settings).unwrap(),
+        settings,
         schedule: Schedule::new(Some(2), 5).unwrap(),
         warm_start: true,
         threads: 1,
@@ -66,38 +65,35 @@ fn search(space: &Space) -> Search<'static> {
     }
 }
 
-struct Quiet;
-
-impl Observer for Quiet {}
-
-/// Remembers the plan.
+/// Records the plan.
 #[derive(Default)]
-struct Planned(Mutex<Option<Plan>>);
+struct PlanRecorder(Mutex<Option<ResourcePlan>>);
 
-impl Observer for Planned {
-    fn start(&self, plan: &Plan, _: &[Rung]) {
+impl TuneObserver for PlanRecorder {
+    fn start(&self, plan: &ResourcePlan, _: &[Rung]) {
         *self.0.lock().unwrap() = Some(*plan);
     }
 }
 
-fn run(search: &Search<'_>, judge: &Judge) -> Found {
-    search.run(data(judge, &search.options), &Quiet).unwrap()
+fn run(search: &Search<'_>, validation: &Validation) -> TuneResult {
+    let data = data(validation, &search.settings);
+    search.run(data, &()).unwrap()
 }
 
-fn fault(search: &Search<'_>) -> String {
-    match search.run(data(&Judge::Dev, &search.options), &Quiet) {
+fn error(search: &Search<'_>) -> String {
+    match search.run(data(&Validation::Dev, &search.settings), &()) {
         Err(error) => error.to_string(),
         Ok(_) => panic!("no error"),
     }
 }
 
-fn bytes(found: &Found) -> Vec<u8> {
+fn bytes(result: &TuneResult) -> Vec<u8> {
     let folder = tempfile::tempdir().unwrap();
-    found.model.save(folder.path().join("m")).unwrap();
+    result.model.save(folder.path().join("m")).unwrap();
     std::fs::read(folder.path().join("m")).unwrap()
 }
 
-/// Scores of training after each iteration, and its last objective.
+/// Records the score of each iteration and the last objective.
 #[derive(Default)]
 struct Scores(Vec<DevScore>, f64);
 
@@ -111,44 +107,45 @@ impl crate::train::Observer for Scores {
 #[test]
 fn one_configuration_with_noise_is_trained_as_train_does_it() {
     let mut search = search(&space("0.3", "0.1"));
-    search.options.max_iterations = Some(32);
-    search.options.patience = 100;
-    let found = run(&search, &Judge::Dev);
-    let options = search.configurations[0].options(&search.options);
+    search.settings = settings(|o| (o.max_iterations, o.patience) = (Some(32), 100));
+    let found = run(&search, &Validation::Dev);
+    let settings = search.configurations[0].settings(&search.settings).unwrap();
     let mut scores = Scores::default();
-    let trainer = Trainer::new(options).unwrap();
-    let corpora = [sample("train"), sample("dev")];
-    let [train, dev] = corpora;
-    let trained = trainer.train(train, Some(dev), Some(template()), &mut scores);
+    let trainer = Trainer::new(settings.options().clone()).unwrap();
+    let corpora = TrainingCorpora::new(sample("train")).dev(sample("dev"));
+    let trained = trainer.train(corpora, template(), &mut scores);
     let iterations = trained.unwrap().end.iterations;
     let warm_up = 16; // half of the iterations; even, as the steps of the recall bias alternate
     let after: Vec<f64> = scores.0[1 + warm_up..].iter().map(|s| s.value()).collect();
     let best = after.iter().copied().fold(0.0, f64::max);
     let first = 1 + warm_up + after.iter().position(|&score| score == best).unwrap();
-    let standing = &found.standings[0];
-    assert_eq!(standing.score, Some(DevScore::F1(best)));
-    assert_eq!(standing.best_iteration, first);
-    assert_eq!(standing.iterations, iterations);
-    assert_eq!(standing.objective, Some(scores.1));
+    let trial = &found.trials[0];
+    assert_eq!(trial.score, Some(DevScore::F1(best)));
+    assert_eq!(trial.best_iteration, first);
+    assert_eq!(trial.iterations, iterations);
+    assert_eq!(trial.objective, Some(scores.1));
 }
 
 #[test]
 fn threads_and_memory_change_no_bit() {
-    for judge in [Judge::Dev, folds(3)] {
-        let mut search = search(&space("0,0.3", "0.03,0.3"));
-        let planned = Planned::default();
-        let one = search.run(data(&judge, &search.options), &planned).unwrap();
-        let plan = planned.0.into_inner().unwrap().unwrap();
-        assert!(!plan.in_files);
+    for validation in [Validation::Dev, folds(3)] {
+        let search = search(&space("0,0.3", "0.03,0.3"));
+        let recorder = PlanRecorder::default();
+        let data = || data(&validation, &search.settings);
+        let one = search.run(data(), &recorder).unwrap();
+        let plan = recorder.0.into_inner().unwrap().unwrap();
         for (threads, room) in [(3, 1), (4, 3), (2, 100)] {
-            search.threads = threads;
-            search.memory = Some((plan.data + room * plan.training + 1000) as u64);
-            let planned = Planned::default();
-            let other = search.run(data(&judge, &search.options), &planned).unwrap();
-            let plan = planned.0.into_inner().unwrap().unwrap();
-            assert_eq!(plan.trainings, room.min(threads));
-            assert_eq!(plan.in_files, room < 100);
-            assert_eq!(other.standings, one.standings);
+            let memory = plan.data_memory + room * plan.training_memory + 1000;
+            let limited = Search {
+                threads,
+                memory: Some(memory as u64),
+                ..search.clone()
+            };
+            let recorder = PlanRecorder::default();
+            let other = limited.run(data(), &recorder).unwrap();
+            let plan = recorder.0.into_inner().unwrap().unwrap();
+            assert_eq!(plan.concurrency, room.min(threads));
+            assert_eq!(other.trials, one.trials);
             assert_eq!(other.rungs, one.rungs);
             assert!(bytes(&other) == bytes(&one));
         }
@@ -156,43 +153,43 @@ fn threads_and_memory_change_no_bit() {
 }
 
 #[test]
-fn halving_keeps_the_best_and_lets_them_go_on() {
+fn halving_keeps_the_best_and_resumes_them() {
     let search = search(&space("0,0.2,0.4", "0.03,0.3"));
-    let found = run(&search, &Judge::Dev);
-    let counts: Vec<usize> = found.rungs.iter().map(|end| end.standings.len()).collect();
+    let found = run(&search, &Validation::Dev);
+    let counts: Vec<usize> = found.rungs.iter().map(|end| end.trials.len()).collect();
     assert_eq!(counts, [6, 3, 2]);
     for pair in found.rungs.windows(2) {
         let [before, after] = pair else {
             unreachable!()
         };
-        let mut ranked: Vec<&Standing> = before.standings.iter().collect();
+        let mut ranked: Vec<&TrialResult> = before.trials.iter().collect();
         ranked.sort_by(|a, b| a.compare(b));
-        let mut kept: Vec<usize> = ranked[..after.standings.len()]
+        let mut kept: Vec<usize> = ranked[..after.trials.len()]
             .iter()
             .map(|s| s.number)
             .collect();
         kept.sort_unstable();
-        let numbers: Vec<usize> = after.standings.iter().map(|s| s.number).collect();
+        let numbers: Vec<usize> = after.trials.iter().map(|s| s.number).collect();
         assert_eq!(numbers, kept);
-        for standing in &after.standings {
+        for trial in &after.trials {
             let earlier = before
-                .standings
+                .trials
                 .iter()
-                .find(|s| s.number == standing.number)
+                .find(|s| s.number == trial.number)
                 .unwrap();
-            assert!(standing.iterations > earlier.iterations || earlier.reason.is_some());
-            assert!(standing.compare(earlier).is_le());
+            assert!(trial.iterations > earlier.iterations || earlier.reason.is_some());
+            assert!(trial.compare(earlier).is_le());
         }
     }
-    assert_eq!(found.standings.len(), 6);
-    assert!(found.standings.is_sorted_by(|a, b| a.compare(b).is_le()));
-    assert_eq!(found.standings[0].rungs, 3);
+    assert_eq!(found.trials.len(), 6);
+    assert!(found.trials.is_sorted_by(|a, b| a.compare(b).is_le()));
+    assert_eq!(found.trials[0].rungs, 3);
 }
 
 #[test]
 fn the_model_has_the_score_of_the_best_row() {
     let search = search(&space("0,0.3", "0.03,0.3"));
-    let found = run(&search, &Judge::Dev);
+    let found = run(&search, &Validation::Dev);
     let tagger = crate::tag::Tagger::new(found.model);
     let mut evaluation = crate::eval::Evaluation::new();
     for sentence in sample("dev") {
@@ -202,25 +199,22 @@ fn the_model_has_the_score_of_the_best_row() {
             .add(&sentence.labels().unwrap(), &labels)
             .unwrap();
     }
-    // Weights of four bytes have changed no label here.
-    assert_eq!(
-        found.standings[0].score,
-        Some(DevScore::F1(evaluation.f1()))
-    );
+    // Rounding the weights to four bytes changes no label here.
+    assert_eq!(found.trials[0].score, Some(DevScore::F1(evaluation.f1())));
 }
 
 #[test]
 fn a_warm_start_leads_to_the_same_minimum() {
     let mut search = search(&space("0", "0.03,0.3,3"));
     search.schedule = Schedule::new(None, 5).unwrap();
-    search.options.patience = 1000;
-    let warm = run(&search, &Judge::Dev);
+    search.settings = settings(|o| o.patience = 1000);
+    let warm = run(&search, &Validation::Dev);
     search.warm_start = false;
-    let cold = run(&search, &Judge::Dev);
+    let cold = run(&search, &Validation::Dev);
     for number in 1..=3 {
-        let objective = |found: &Found| {
-            let standing = found.standings.iter().find(|s| s.number == number);
-            standing.unwrap().objective.unwrap()
+        let objective = |found: &TuneResult| {
+            let trial = found.trials.iter().find(|s| s.number == number);
+            trial.unwrap().objective.unwrap()
         };
         let (warm, cold) = (objective(&warm), objective(&cold));
         assert!((warm - cold).abs() < 1e-3 * cold, "{number}: {warm} {cold}");
@@ -231,12 +225,12 @@ fn a_warm_start_leads_to_the_same_minimum() {
 fn folds_suggest_iterations_and_a_recall_bias_for_all_data() {
     let search = search(&space("0,0.3", "0.1"));
     let found = run(&search, &folds(3));
-    let best = &found.standings[0];
+    let best = &found.trials[0];
     assert_eq!(best.fold_scores.len(), 3);
     let mean = best.fold_scores.iter().sum::<f64>() / 3.0;
     assert_eq!(best.score, Some(DevScore::F1(mean)));
     assert!(best.standard_error.unwrap() > 0.0);
-    assert_eq!(found.refitted, Some(best.best_iteration));
+    assert_eq!(found.refit_iterations, Some(best.best_iteration));
     let provenance = &found.model.header().provenance;
     assert_eq!(provenance.sentences, sample("train").len() as u64);
 }
@@ -249,7 +243,7 @@ fn a_search_that_is_interrupted_at_once_has_no_model() {
         ..search(&space("0.3", "0.1"))
     };
     assert_eq!(
-        fault(&search),
+        error(&search),
         "interrupted before any configuration was scored: there is no model to write"
     );
 }
@@ -257,10 +251,9 @@ fn a_search_that_is_interrupted_at_once_has_no_model() {
 #[test]
 fn a_limit_of_iterations_must_leave_some() {
     let mut search = search(&space("0.3", "0.1"));
-    search.options.warm_up = Some(5);
-    search.options.max_iterations = Some(5);
+    search.settings = settings(|o| (o.warm_up, o.max_iterations) = (Some(5), Some(5)));
     assert_eq!(
-        fault(&search),
+        error(&search),
         "no iterations are left after those without noise; expected more"
     );
 }

@@ -15,7 +15,7 @@ const DEV: &str = "Y common\nY common,rare";
 
 fn options() -> TrainOptions {
     TrainOptions {
-        l2: 0.01,
+        l2: Some(0.01),
         patience: 3,
         ..super::options()
     }
@@ -24,7 +24,11 @@ fn options() -> TrainOptions {
 fn train_on_overfitting(options: TrainOptions, dev: Option<&str>) -> (Trained, Recorder) {
     let mut recorder = Recorder::default();
     let trainer = Trainer::new(options).unwrap();
-    let trained = trainer.train(overfitting(), dev.map(given), None, &mut recorder);
+    let corpora = TrainingCorpora {
+        dev: dev.map(|dev| given(dev).into()),
+        ..TrainingCorpora::new(overfitting())
+    };
+    let trained = trainer.train(corpora, None, &mut recorder);
     (trained.unwrap(), recorder)
 }
 
@@ -62,9 +66,9 @@ fn patience_is_not_lost_before_anything_is_right() {
     };
     let trainer = Trainer::new(options).unwrap();
     let train = corpus(&format!("{}x/B-X a/O", "a/O b/O c/O\n".repeat(9)));
-    let dev = Some(corpus("x/B-X a/O"));
+    let corpora = TrainingCorpora::new(train).dev(corpus("x/B-X a/O"));
     let trained = trainer
-        .train(train, dev, Some(template("word")), &mut recorder)
+        .train(corpora, template("word"), &mut recorder)
         .unwrap();
     let scores = recorder.dev_scores();
     assert!(scores.len() > 3 && scores[..2] == [0.0, 0.0], "{scores:?}");
@@ -134,9 +138,7 @@ fn an_interrupt_keeps_what_was_reached() {
         let flag = AtomicBool::new(false);
         let trainer = Trainer::new(options()).unwrap().interrupt(&flag);
         let mut observer = Interrupter { at, flag: &flag };
-        let trained = trainer
-            .train(overfitting(), None, None, &mut observer)
-            .unwrap();
+        let trained = trainer.train(overfitting(), None, &mut observer).unwrap();
         assert_eq!(
             trained.end.reason,
             EndReason::Optimizer(StopReason::Interrupted)

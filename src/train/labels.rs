@@ -1,0 +1,122 @@
+//! The labels of a training corpus and their conversion between schemes.
+
+use super::options::TrainOptions;
+use crate::chain::LabelWeights;
+use crate::error::{Error, Result};
+use crate::ids::LabelId;
+use crate::label::{LabelSet, Scheme, SchemeDetector, convert, spans};
+use crate::model::MAX_LABELS;
+use crate::sentence::Sentence;
+
+/// The labels of a training corpus and their schemes.
+#[derive(Clone, Debug)]
+pub(super) struct TrainingLabels {
+    /// The labels of the model.
+    pub set: LabelSet,
+    /// Scheme of the labels of the model.
+    pub scheme: Scheme,
+    /// Scheme of the corpus.
+    pub corpus_scheme: Scheme,
+    is_converted: bool,
+    /// Whether the labels of the corpus encode any span.
+    pub has_spans: bool,
+}
+
+impl TrainingLabels {
+    /// Collects the labels of the training sentences, converted to the scheme of the options.
+    pub fn new(sentences: &[Sentence], options: &TrainOptions) -> Result<Self> {
+        let mut detector = SchemeDetector::new();
+        let mut has_spans = false;
+        for sentence in sentences {
+            let labels = gold(sentence)?;
+            has_spans = has_spans || !spans(&labels).is_empty();
+            detector.observe(&labels);
+        }
+        let (corpus_scheme, _) = detector.prevailing();
+        let is_converted = options.scheme != Scheme::Raw && options.scheme != corpus_scheme;
+        if is_converted && !has_spans {
+            return Err(Error::parameter(format!(
+                "--scheme {}: the labels hold no spans (B-X, I-X, …); leave the option out",
+                options.scheme
+            )));
+        }
+        let mut labels = Self {
+            set: LabelSet::new(),
+            scheme: if is_converted {
+                options.scheme
+            } else {
+                corpus_scheme
+            },
+            corpus_scheme,
+            is_converted,
+            has_spans,
+        };
+        for sentence in sentences {
+            labels.insert(sentence)?;
+        }
+        Ok(labels)
+    }
+
+    /// Adds the labels of a sentence to the set.
+    fn insert(&mut self, sentence: &Sentence) -> Result<()> {
+        for (t, label) in self.model_labels(sentence)?.iter().enumerate() {
+            self.set.insert(label)?;
+            if self.set.len() > MAX_LABELS {
+                let message = format!(
+                    "'{label}' is one label too many: at most {MAX_LABELS} can be trained \
+                     (is this the label column?)"
+                );
+                return Err(Error::input(sentence.place(t), message));
+            }
+        }
+        Ok(())
+    }
+
+    /// The label outside all spans, if the labels encode spans.
+    pub fn outside(&self) -> Option<LabelId> {
+        self.has_spans.then(|| self.set.id("O")).flatten()
+    }
+
+    /// Subtracts `bias` from the score of the outside label at every token: from its start weight
+    /// and from all transitions into it.
+    pub fn add_recall_bias(&self, bias: f64, weights: &mut LabelWeights) {
+        let Some(outside) = self.outside() else {
+            return;
+        };
+        let k = self.set.len();
+        weights.start[outside.index()] -= bias;
+        for row in weights.transitions.chunks_exact_mut(k) {
+            row[outside.index()] -= bias;
+        }
+    }
+
+    /// The ids of the gold labels of a sentence.
+    pub fn ids(&self, sentence: &Sentence) -> Result<Vec<LabelId>> {
+        let labels = self.model_labels(sentence)?;
+        let id = |(t, label): (usize, &String)| {
+            self.set.id(label).ok_or_else(|| {
+                Error::input(sentence.place(t), format!("the label '{label}' is unknown"))
+            })
+        };
+        labels.iter().enumerate().map(id).collect()
+    }
+
+    /// The gold labels of a sentence in the scheme of the model.
+    fn model_labels(&self, sentence: &Sentence) -> Result<Vec<String>> {
+        let labels = gold(sentence)?;
+        Ok(if self.is_converted {
+            convert(&labels, self.scheme)
+        } else {
+            labels.into_iter().map(str::to_owned).collect()
+        })
+    }
+}
+
+fn gold(sentence: &Sentence) -> Result<Vec<&str>> {
+    sentence.labels().ok_or_else(|| {
+        Error::input(
+            sentence.place(0),
+            "found no label column; training needs labels (choose the column with --label)",
+        )
+    })
+}

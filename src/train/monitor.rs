@@ -1,0 +1,248 @@
+//! Monitoring of the optimizer after each iteration: time, scores on development data, early
+//! stopping.
+
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+use super::development::DevelopmentSet;
+use super::events::{DevScore, End, EndReason, Iteration, Observer};
+use super::recall_bias::{RecallBiasSearch, ScoredBias};
+use super::segment::BestWeights;
+use super::settings::TrainSettings;
+use super::training_set::TrainingSet;
+use crate::error::{Error, Result};
+use crate::objective::Terms;
+use crate::optim::{self, Outcome, StopReason};
+use crate::score::ParameterSpace;
+
+/// Monitors the optimizer. A training run has one or several optimizer runs, each starting from the
+/// weights of the one before.
+pub(super) struct Monitor<'a> {
+    clock: Instant,
+    scoring_time: Duration,
+    development: Option<&'a DevelopmentSet>,
+    space: &'a ParameterSpace,
+    patience: usize,
+    has_l1: bool,
+    search: RecallBiasSearch,
+    run: OptimizerRun,
+    iterations: usize, // so far
+    best: Option<BestWeights>,
+    patience_is_exhausted: bool,
+    error: Option<Error>,
+}
+
+/// The current optimizer run.
+#[derive(Clone, Copy, Debug, Default)]
+struct OptimizerRun {
+    earlier_iterations: usize,  // of earlier runs
+    earlier_evaluations: usize, // of earlier runs
+    patience_start: usize,      // iteration from which patience counts
+    skips_start: bool,          // the starting point is the last iterate of an earlier run
+    is_warm_up: bool,           // of fixed length: no early stopping
+}
+
+/// The state of training after an optimizer run.
+pub(super) struct TrainingState {
+    /// The last weights.
+    pub theta: Vec<f64>,
+    /// The weights with the best score.
+    pub best: Option<BestWeights>,
+    /// Why the optimizer stopped.
+    pub reason: EndReason,
+    /// The last choice of the recall bias.
+    pub recall_bias: f64,
+}
+
+impl<'a> Monitor<'a> {
+    /// A monitor of training that started at `clock`.
+    ///
+    /// # Errors
+    ///
+    /// The settings give a recall bias that the labels rule out.
+    pub fn new(set: &'a TrainingSet, settings: &TrainSettings, clock: Instant) -> Result<Self> {
+        let options = settings.options();
+        Ok(Self {
+            clock,
+            scoring_time: Duration::ZERO,
+            development: set.development.as_ref(),
+            space: set.space(),
+            patience: options.patience,
+            has_l1: options.l1 > 0.0,
+            search: RecallBiasSearch::new(options, &set.labels)?,
+            run: OptimizerRun::default(),
+            iterations: 0,
+            best: None,
+            patience_is_exhausted: false,
+            error: None,
+        })
+    }
+
+    /// Begins a warm-up: a run of fixed length.
+    pub fn begin_warm_up(&mut self) {
+        self.run.is_warm_up = true;
+    }
+
+    /// Ends the warm-up; the next run starts from its outcome.
+    pub fn end_warm_up(&mut self, outcome: &Outcome<Terms>) {
+        self.run = OptimizerRun {
+            earlier_iterations: outcome.iterations,
+            earlier_evaluations: outcome.evaluations,
+            patience_start: outcome.iterations,
+            skips_start: true,
+            is_warm_up: false,
+        };
+    }
+
+    /// Resumes training after `iterations` iterations. The weights of `best` may be empty.
+    pub fn resume(&mut self, iterations: usize, best: Option<BestWeights>, recall_bias: f64) {
+        self.run.earlier_iterations = iterations;
+        self.run.skips_start = true;
+        self.iterations = iterations;
+        self.best = best;
+        self.search.resume(recall_bias);
+    }
+
+    /// Whether no iteration has been made yet.
+    pub fn is_at_start(&self) -> bool {
+        self.iterations == 0
+    }
+
+    /// Time since training began, excluding the time for scoring development data.
+    pub fn time(&self) -> Duration {
+        self.clock.elapsed().saturating_sub(self.scoring_time)
+    }
+
+    /// Handles an iteration: scores it, notifies `observer`, and decides whether to continue.
+    pub fn iteration(
+        &mut self,
+        iteration: &optim::Iteration<'_, Terms>,
+        observer: &mut dyn Observer,
+    ) -> ControlFlow<()> {
+        if iteration.number == 0 && self.run.skips_start {
+            return ControlFlow::Continue(());
+        }
+        let number = self.run.earlier_iterations + iteration.number;
+        self.iterations = number;
+        let time = self.time();
+        let dev = match self.score(number, iteration.x) {
+            Ok(dev) => dev,
+            Err(error) => {
+                self.error = Some(error);
+                return ControlFlow::Break(());
+            }
+        };
+        let terms = iteration.detail;
+        let smooth = terms.l2 + terms.noise - terms.log_likelihood;
+        observer.iteration(&Iteration {
+            number,
+            objective: iteration.value,
+            log_likelihood: terms.log_likelihood,
+            noise: terms.noise,
+            l2: terms.l2,
+            // The optimizer adds the L1 penalty to the smooth terms.
+            l1: if self.has_l1 {
+                iteration.value - smooth
+            } else {
+                0.0
+            },
+            gradient_norm: iteration.gradient_norm,
+            evaluations: self.run.earlier_evaluations + iteration.evaluations,
+            nonzero: iteration.nonzero,
+            time,
+            dev: dev.map(|dev| dev.score),
+            recall_bias: dev.and_then(|dev| self.search.is_open().then_some(dev.recall_bias)),
+        });
+        // Early iterations may predict no span at all: patience does not count while the score is 0.
+        self.patience_is_exhausted = !self.run.is_warm_up
+            && self.best.as_ref().is_some_and(|best| {
+                let since = best.iteration.max(self.run.patience_start);
+                best.score.value() > 0.0 && number - since >= self.patience
+            });
+        if self.patience_is_exhausted {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    }
+
+    /// Scores the iterate `x`, and keeps a copy of it if it is the best so far.
+    fn score(&mut self, number: usize, x: &[f64]) -> Result<Option<ScoredBias>> {
+        let Some(development) = self.development else {
+            return Ok(None);
+        };
+        let started = Instant::now();
+        let candidates = self.search.candidates(number);
+        let scores = development.score(self.space, x, &candidates)?;
+        let scored = self.search.choose(&candidates, &scores);
+        let score = scored.score;
+        // While the score is 0, later weights are at least nearer to the minimum: the first are all
+        // 0.
+        let is_best = self
+            .best
+            .as_ref()
+            .is_none_or(|best| score.value() > best.score.value() || best.score.value() == 0.0);
+        if is_best {
+            // Overwrites the previous best, so that there is only one copy of the weights.
+            let mut theta = self.best.take().map_or_else(Vec::new, |b| b.theta);
+            theta.clear();
+            theta.extend_from_slice(x);
+            self.best = Some(BestWeights {
+                iteration: number,
+                score,
+                recall_bias: scored.recall_bias,
+                theta,
+            });
+        }
+        self.scoring_time += started.elapsed();
+        Ok(Some(scored))
+    }
+
+    /// Returns the weights of the model and the result of training.
+    ///
+    /// # Errors
+    ///
+    /// Scoring development data failed.
+    pub fn finish(self, outcome: Outcome<Terms>) -> Result<(Vec<f64>, End)> {
+        let time = self.time();
+        let iterations = self.iterations;
+        let state = self.into_state(outcome)?;
+        let dev = state.best.as_ref().map(|best| best.score);
+        let best = state.best.unwrap_or(BestWeights {
+            iteration: iterations,
+            score: DevScore::F1(0.0),
+            recall_bias: state.recall_bias,
+            theta: state.theta,
+        });
+        let end = End {
+            reason: state.reason,
+            iterations,
+            best_iteration: best.iteration,
+            time,
+            dev,
+            recall_bias: best.recall_bias,
+        };
+        Ok((best.theta, end))
+    }
+
+    /// Returns the state of training, to resume later.
+    ///
+    /// # Errors
+    ///
+    /// As [`Monitor::finish`].
+    pub fn into_state(self, outcome: Outcome<Terms>) -> Result<TrainingState> {
+        if let Some(error) = self.error {
+            return Err(error);
+        }
+        let reason = match outcome.stop_reason {
+            StopReason::Interrupted if self.patience_is_exhausted => EndReason::Patience,
+            reason => EndReason::Optimizer(reason),
+        };
+        Ok(TrainingState {
+            theta: outcome.x,
+            best: self.best,
+            reason,
+            recall_bias: self.search.bias(),
+        })
+    }
+}

@@ -1,0 +1,301 @@
+//! The parameters of training, as checked.
+
+use serde::{Serialize, Serializer};
+
+use super::options::{Defaults, NoiseKind, TrainOptions};
+use crate::error::{Error, Result};
+use crate::noise::Engine;
+use crate::objective::{MonteCarlo, Noise, NoiseDistribution};
+
+/// Maximum number of samples per sentence. The error falls with the square root of the number while
+/// the time is proportional to it: more is a typing error.
+const MAX_SAMPLES: u32 = 1000;
+
+/// [`TrainOptions`] within their ranges, with the default of [`TrainOptions::l2`] resolved.
+///
+/// Serializes like the options, with the resolved number under `l2`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TrainSettings {
+    options: TrainOptions, // l2 is Some
+    l2: f64,
+}
+
+/// The noise term of an objective.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum NoiseTerm {
+    /// The quadratic regularizer.
+    Quadratic(Noise),
+    /// Sampled dropout.
+    MonteCarlo(MonteCarlo),
+}
+
+impl TrainSettings {
+    /// Checks `options`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parameter`] naming the option that is out of its range.
+    pub fn new(mut options: TrainOptions) -> Result<Self> {
+        check_not_negative("L2 strength", options.l2.unwrap_or(0.0))?;
+        check_not_negative("L1 strength", options.l1)?;
+        check_amount("dropout", options.dropout, options.noise)?;
+        check_amount(
+            "edge dropout",
+            options.edge_dropout.unwrap_or(0.0),
+            options.noise,
+        )?;
+        check_monte_carlo(&options)?;
+        check_not_negative("pruning below", options.prune)?;
+        check_not_negative("unlabeled weight", options.unlabeled_weight)?;
+        if let Some(bias) = options.recall_bias
+            && !bias.is_finite()
+        {
+            return Err(Error::parameter(format!(
+                "recall bias {bias}; expected a finite number"
+            )));
+        }
+        for (name, is_zero) in [
+            ("minimum count", options.min_count == 0),
+            ("patience", options.patience == 0),
+        ] {
+            if is_zero {
+                return Err(Error::parameter(format!("{name} 0; expected 1 or more")));
+            }
+        }
+        let l2 = options.l2.unwrap_or(if options.has_noise() {
+            Defaults::L2_WITH_NOISE
+        } else {
+            Defaults::L2
+        });
+        options.l2 = Some(l2);
+        Ok(Self { options, l2 })
+    }
+
+    /// The options, all within their ranges, with a number for `l2`.
+    #[must_use]
+    pub fn options(&self) -> &TrainOptions {
+        &self.options
+    }
+
+    /// Strength c2 of the L2 penalty.
+    #[must_use]
+    pub fn l2(&self) -> f64 {
+        self.l2
+    }
+
+    /// Number of warm-up iterations before those with noise, if there is noise.
+    #[must_use]
+    pub fn warm_up(&self) -> usize {
+        let half = self.options.max_iterations.map_or(usize::MAX, |n| n / 2);
+        self.options.warm_up.unwrap_or(Defaults::WARM_UP.min(half))
+    }
+
+    /// The quadratic noise term.
+    ///
+    /// # Errors
+    ///
+    /// There is no noise, or it is Monte-Carlo noise.
+    pub fn quadratic_noise(&self) -> Result<Noise> {
+        match self.noise() {
+            Some(NoiseTerm::Quadratic(noise)) => Ok(noise),
+            Some(NoiseTerm::MonteCarlo(_)) => Err(Error::parameter(
+                "the noise is monte-carlo; expected noise with a quadratic regularizer",
+            )),
+            None => Err(Error::parameter(
+                "there is no noise; expected a rate above 0",
+            )),
+        }
+    }
+
+    /// The noise term, if there is noise.
+    pub(super) fn noise(&self) -> Option<NoiseTerm> {
+        let options = &self.options;
+        if !options.has_noise() {
+            return None;
+        }
+        let (node, edge) = (options.dropout, options.edge_noise());
+        let quadratic = |distribution| {
+            NoiseTerm::Quadratic(Noise {
+                distribution,
+                node,
+                edge,
+                engine: options.gradient,
+                unlabeled_weight: options.unlabeled_weight,
+            })
+        };
+        Some(match options.noise {
+            NoiseKind::Dropout => quadratic(NoiseDistribution::Dropout),
+            NoiseKind::Gaussian => quadratic(NoiseDistribution::Gaussian),
+            NoiseKind::Additive => quadratic(NoiseDistribution::Additive),
+            NoiseKind::MonteCarlo => NoiseTerm::MonteCarlo(MonteCarlo {
+                node,
+                edge,
+                samples: options.samples,
+                seed: options.seed,
+                unlabeled_weight: options.unlabeled_weight,
+            }),
+        })
+    }
+}
+
+impl Serialize for TrainSettings {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        self.options.serialize(serializer)
+    }
+}
+
+fn check_not_negative(name: &str, value: f64) -> Result<()> {
+    if value.is_finite() && value >= 0.0 {
+        return Ok(());
+    }
+    Err(Error::parameter(format!(
+        "{name} {value}; expected a finite number that is not negative"
+    )))
+}
+
+/// Checks an amount of noise: a rate or a variance.
+fn check_amount(name: &str, amount: f64, noise: NoiseKind) -> Result<()> {
+    let (range, is_valid) = match noise {
+        NoiseKind::Dropout | NoiseKind::MonteCarlo => {
+            ("a rate from 0 up to, not including, 1", amount < 1.0)
+        }
+        NoiseKind::Gaussian | NoiseKind::Additive => (
+            "a variance: a finite number that is not negative",
+            amount.is_finite(),
+        ),
+    };
+    if is_valid && amount >= 0.0 {
+        return Ok(());
+    }
+    Err(Error::parameter(format!(
+        "{name} {amount}; expected {range}"
+    )))
+}
+
+fn check_monte_carlo(options: &TrainOptions) -> Result<()> {
+    if !(1..=MAX_SAMPLES).contains(&options.samples) {
+        return Err(Error::parameter(format!(
+            "{} samples; expected 1 to {MAX_SAMPLES}",
+            options.samples
+        )));
+    }
+    if options.noise == NoiseKind::MonteCarlo && options.gradient != Engine::Adjoint {
+        return Err(Error::parameter(format!(
+            "gradient '{}' with monte-carlo noise; expected no choice of gradient: that of \
+             dropped features is exact, and there is only one",
+            options.gradient
+        )));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings(change: impl FnOnce(&mut TrainOptions)) -> Result<TrainSettings> {
+        let mut options = TrainOptions::default();
+        change(&mut options);
+        TrainSettings::new(options)
+    }
+
+    fn error(change: impl FnOnce(&mut TrainOptions)) -> String {
+        settings(change).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn parameters_out_of_range_are_named() {
+        assert!(TrainSettings::new(TrainOptions::default()).is_ok());
+        assert_eq!(
+            error(|o| o.l2 = Some(-1.0)),
+            "L2 strength -1; expected a finite number that is not negative"
+        );
+        assert_eq!(
+            error(|o| o.l1 = f64::NAN),
+            "L1 strength NaN; expected a finite number that is not negative"
+        );
+        assert_eq!(
+            error(|o| o.recall_bias = Some(f64::INFINITY)),
+            "recall bias inf; expected a finite number"
+        );
+        assert_eq!(
+            error(|o| o.prune = f64::INFINITY),
+            "pruning below inf; expected a finite number that is not negative"
+        );
+        assert_eq!(error(|o| o.patience = 0), "patience 0; expected 1 or more");
+        assert_eq!(
+            error(|o| o.min_count = 0),
+            "minimum count 0; expected 1 or more"
+        );
+    }
+
+    #[test]
+    fn a_dropout_rate_is_below_1_and_a_variance_is_finite() {
+        let expected = "expected a rate from 0 up to, not including, 1";
+        assert_eq!(error(|o| o.dropout = 1.0), format!("dropout 1; {expected}"));
+        assert_eq!(
+            error(|o| o.edge_dropout = Some(-0.5)),
+            format!("edge dropout -0.5; {expected}")
+        );
+        assert_eq!(
+            error(|o| (o.noise, o.dropout) = (NoiseKind::Additive, f64::INFINITY)),
+            "dropout inf; expected a variance: a finite number that is not negative"
+        );
+        assert_eq!(
+            error(|o| o.unlabeled_weight = -0.1),
+            "unlabeled weight -0.1; expected a finite number that is not negative"
+        );
+    }
+
+    #[test]
+    fn monte_carlo_noise_needs_samples_and_has_one_engine() {
+        assert_eq!(error(|o| o.samples = 0), "0 samples; expected 1 to 1000");
+        assert_eq!(
+            error(|o| o.samples = 1001),
+            "1001 samples; expected 1 to 1000"
+        );
+        assert_eq!(
+            error(|o| (o.noise, o.gradient) = (NoiseKind::MonteCarlo, Engine::Local)),
+            "gradient 'local' with monte-carlo noise; expected no choice of gradient: that of \
+             dropped features is exact, and there is only one"
+        );
+        assert_eq!(
+            error(|o| (o.noise, o.dropout) = (NoiseKind::MonteCarlo, 1.0)),
+            "dropout 1; expected a rate from 0 up to, not including, 1"
+        );
+    }
+
+    #[test]
+    fn the_default_l2_depends_on_whether_there_is_noise() {
+        let l2 = |change: fn(&mut TrainOptions)| settings(change).unwrap().l2();
+        assert_eq!(l2(|_| {}), Defaults::L2_WITH_NOISE);
+        assert_eq!(l2(|o| o.dropout = 0.0), Defaults::L2);
+        assert_eq!(
+            l2(|o| (o.dropout, o.edge_dropout) = (0.0, Some(0.5))),
+            Defaults::L2_WITH_NOISE
+        );
+        assert_eq!(l2(|o| (o.dropout, o.l2) = (0.0, Some(0.7))), 0.7);
+    }
+
+    #[test]
+    fn settings_serialize_with_the_resolved_l2() {
+        let settings = settings(|o| o.dropout = 0.0).unwrap();
+        let json = serde_json::to_string(&settings).unwrap();
+        assert!(json.contains(",\"l2\":0.3,\"l1\":0.0,"), "{json}");
+        assert_eq!(
+            &serde_json::from_str::<TrainOptions>(&json).unwrap(),
+            settings.options()
+        );
+    }
+
+    #[test]
+    fn the_warm_up_is_at_most_half_of_the_iterations_by_default() {
+        let warm_up = |warm_up, max_iterations| {
+            let settings = settings(|o| (o.warm_up, o.max_iterations) = (warm_up, max_iterations));
+            settings.unwrap().warm_up()
+        };
+        assert_eq!(warm_up(None, None), Defaults::WARM_UP);
+        assert_eq!(warm_up(None, Some(6)), 3);
+        assert_eq!(warm_up(Some(7), None), 7);
+    }
+}

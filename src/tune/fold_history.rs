@@ -1,0 +1,102 @@
+//! The history of training one configuration on one fold, segment by segment.
+
+use std::sync::atomic::AtomicBool;
+
+use super::spill::SpilledWeights;
+use crate::train::{BestScore, DevScore, EndReason, Segment, SegmentEnd};
+
+/// The history of training a configuration on a fold, from which it can be resumed.
+#[derive(Debug, Default)]
+pub(super) struct FoldHistory {
+    /// Iterations of the warm start, which are not counted below.
+    pub warm_up: usize,
+    /// Iterations that halving does not count: without noise, those of the warm start.
+    pub free: usize,
+    /// Iterations after the warm-up.
+    pub done: usize,
+    /// Score after each iteration.
+    pub scores: Vec<DevScore>,
+    /// Recall bias of each score.
+    pub recall_biases: Vec<f64>,
+    /// The recall bias from which its search resumes.
+    pub recall_bias: f64,
+    /// The best score.
+    pub best: Option<BestScore>,
+    /// The objective after the last iteration.
+    pub objective: Option<f64>,
+    /// Why training ended, if it has.
+    pub reason: Option<EndReason>,
+    /// The last weights; `None`: those of the warm start.
+    pub weights: Option<SpilledWeights>,
+}
+
+impl FoldHistory {
+    /// The history of a configuration that begins with a warm start. Without noise it has the
+    /// objective of the warm start, and continues its history.
+    pub fn from_warm_start(start: &Self, has_noise: bool) -> Self {
+        let new = Self {
+            recall_bias: start.recall_bias,
+            ..Self::default()
+        };
+        if has_noise {
+            return Self {
+                warm_up: start.done,
+                ..new
+            };
+        }
+        Self {
+            free: start.done,
+            done: start.done,
+            scores: start.scores.clone(),
+            recall_biases: start.recall_biases.clone(),
+            best: start.best,
+            objective: start.objective,
+            reason: start.reason,
+            ..new
+        }
+    }
+
+    /// The next segment, which ends after `target` counted iterations in all; `None` if training
+    /// has ended or has reached the target. Its weights are left empty.
+    pub fn next_segment<'a>(
+        &self,
+        target: Option<usize>,
+        interrupt: Option<&'a AtomicBool>,
+    ) -> Option<Segment<'a>> {
+        let limit =
+            target.map(|target| (target.saturating_add(self.free)).saturating_sub(self.done));
+        (self.reason.is_none() && limit != Some(0)).then(|| Segment {
+            start: Vec::new(),
+            done: self.done,
+            limit,
+            is_warm_up: false,
+            best: self.best,
+            recall_bias: self.recall_bias,
+            interrupt,
+        })
+    }
+
+    /// Appends a segment, whose last weights are kept elsewhere.
+    pub fn extend(&mut self, end: SegmentEnd, weights: Option<SpilledWeights>) {
+        self.done = end.done;
+        self.scores.extend(end.scores);
+        self.recall_biases.extend(end.recall_biases);
+        self.recall_bias = end.recall_bias;
+        if let Some(best) = end.best {
+            self.best = Some(BestScore {
+                iteration: best.iteration,
+                score: best.score,
+            });
+        }
+        self.objective = Some(end.objective);
+        self.reason = end.reason;
+        self.weights = weights;
+    }
+
+    /// Score and recall bias after an iteration, counted from 1, or after the last iteration if
+    /// there are fewer.
+    pub fn after(&self, iteration: usize) -> Option<(DevScore, f64)> {
+        let place = iteration.min(self.scores.len()).checked_sub(1)?;
+        Some((self.scores[place], self.recall_biases[place]))
+    }
+}

@@ -1,0 +1,37 @@
+//! Events of a search.
+
+use super::resource_plan::ResourcePlan;
+use super::schedule::Rung;
+use super::trial::TrialResult;
+
+/// A phase of a search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Training the warm starts, without noise.
+    WarmStart,
+    /// The rung with this number, from 0.
+    Rung(usize),
+    /// Training the best configuration on all data, for so many iterations.
+    Refit(usize),
+}
+
+/// The end of a rung.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RungResult {
+    /// The rung.
+    pub rung: Rung,
+    /// The configurations that took part, in their order.
+    pub trials: Vec<TrialResult>,
+}
+
+/// Receives the events of a search, from several threads. `()` ignores them all.
+pub trait TuneObserver: Sync {
+    /// Called before the first training.
+    fn start(&self, _plan: &ResourcePlan, _rungs: &[Rung]) {}
+    /// Called when `done` of the `total` trainings of a phase have ended.
+    fn progress(&self, _phase: Phase, _done: usize, _total: usize) {}
+    /// Called at the end of a rung.
+    fn rung(&self, _result: &RungResult) {}
+}
+
+impl TuneObserver for () {}

@@ -1,0 +1,176 @@
+//! The number of concurrent trainings, limited by threads and memory.
+
+use std::fs;
+
+use serde::Serialize;
+
+use super::data::TuningData;
+use super::pool::Pool;
+use super::space::Configuration;
+use crate::error::{Error, Result};
+use crate::train::TrainSettings;
+
+/// The share of the available memory that is used by default: estimates are not exact, and other
+/// programs need some.
+const SHARE: f64 = 0.75;
+
+/// Threads, concurrent trainings and their estimated memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct ResourcePlan {
+    /// Number of threads.
+    pub threads: usize,
+    /// Number of concurrent trainings.
+    #[serde(rename = "trainings")]
+    pub concurrency: usize,
+    /// Memory of the extracted corpora in bytes.
+    #[serde(rename = "data")]
+    pub data_memory: usize,
+    /// Memory of each training in bytes.
+    #[serde(rename = "training")]
+    pub training_memory: usize,
+}
+
+/// Estimated memory in bytes.
+#[derive(Clone, Copy, Debug)]
+struct MemoryEstimate {
+    data: usize,
+    training: usize,
+}
+
+impl ResourcePlan {
+    /// A plan for at most `threads` concurrent trainings within `limit` bytes, or within the
+    /// available memory.
+    ///
+    /// # Errors
+    ///
+    /// There is not enough memory for a single training.
+    pub(super) fn new(
+        data: &TuningData,
+        configurations: &[Configuration],
+        base: &TrainSettings,
+        threads: usize,
+        limit: Option<u64>,
+    ) -> Result<Self> {
+        let estimate = MemoryEstimate::new(data, configurations, base)?;
+        let limit = match limit {
+            Some(limit) => usize::try_from(limit).unwrap_or(usize::MAX),
+            None => {
+                let available = available_memory();
+                let share = available.map_or(usize::MAX, |bytes| (bytes as f64 * SHARE) as usize);
+                let least = estimate.data + estimate.training;
+                share.saturating_add(estimate.data).max(least)
+            }
+        };
+        estimate.plan(limit, threads.max(1))
+    }
+
+    /// Estimated memory of the search in bytes.
+    #[must_use]
+    pub fn memory(&self) -> usize {
+        self.data_memory + self.concurrency * self.training_memory
+    }
+
+    pub(super) fn pool(&self) -> Pool {
+        Pool {
+            workers: self.concurrency,
+            threads: self.threads,
+        }
+    }
+}
+
+impl MemoryEstimate {
+    fn new(
+        data: &TuningData,
+        configurations: &[Configuration],
+        base: &TrainSettings,
+    ) -> Result<Self> {
+        let mut training = 0;
+        for template in 0..data.templates() {
+            let own = configurations.iter().filter(|c| c.template == template);
+            // The most expensive configuration: noise and L1 need vectors of their own.
+            let Some(most) = own.max_by_key(|c| (c.has_noise(), c.l1 > 0.0)) else {
+                continue;
+            };
+            let settings = most.settings(base)?;
+            let memory = data.with_training_set(template, 0, &settings, |set| {
+                // The matrices of a fold are a copy, made from the rows of the whole.
+                let fold = if data.has_folds() {
+                    2 * set.memory()
+                } else {
+                    0
+                };
+                Ok(fold + set.memory_of_training(&settings))
+            })?;
+            training = training.max(memory);
+        }
+        Ok(Self {
+            data: data.memory(),
+            training,
+        })
+    }
+
+    fn plan(self, limit: usize, threads: usize) -> Result<ResourcePlan> {
+        let Self { data, training } = self;
+        let concurrency = (limit.saturating_sub(data) / training.max(1)).min(threads);
+        if concurrency == 0 {
+            return Err(Error::parameter(format!(
+                "{} of memory is too little; expected at least {} ({} for the data, {} for a \
+                 training)",
+                megabytes(limit),
+                megabytes(data + training),
+                megabytes(data),
+                megabytes(training)
+            )));
+        }
+        Ok(ResourcePlan {
+            threads,
+            concurrency,
+            data_memory: data,
+            training_memory: training,
+        })
+    }
+}
+
+/// Whole megabytes, rounded up, so that the amount that an error asks for is enough.
+fn megabytes(bytes: usize) -> String {
+    format!("{} MB", bytes.div_ceil(1_000_000))
+}
+
+/// Available memory in bytes; `None` if the system does not report it (only Linux does).
+fn available_memory() -> Option<usize> {
+    let text = fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text
+        .lines()
+        .find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let kilobytes: usize = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    kilobytes.checked_mul(1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ESTIMATE: MemoryEstimate = MemoryEstimate {
+        data: 10_000_000,
+        training: 20_000_000,
+    };
+
+    #[test]
+    fn as_many_trainings_run_as_fit_into_memory() {
+        let concurrency = |limit| ESTIMATE.plan(limit, 4).unwrap().concurrency;
+        assert_eq!(concurrency(30_000_000), 1);
+        assert_eq!(concurrency(49_999_999), 1);
+        assert_eq!(concurrency(50_000_000), 2);
+        assert_eq!(concurrency(90_000_000), 4);
+        assert_eq!(concurrency(usize::MAX), 4);
+    }
+
+    #[test]
+    fn too_little_memory_is_an_error_that_says_how_much_is_enough() {
+        assert_eq!(
+            ESTIMATE.plan(29_999_999, 4).unwrap_err().to_string(),
+            "30 MB of memory is too little; expected at least 30 MB (10 MB for the data, 20 MB for \
+             a training)"
+        );
+    }
+}
