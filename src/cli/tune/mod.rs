@@ -1,10 +1,10 @@
 //! `dropchain tune`
 
+mod arguments;
 mod results;
 mod search_reporter;
 
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 use std::time::Instant;
 
 use clap::Args;
@@ -12,18 +12,17 @@ use dropchain::atomic_file;
 use dropchain::model::Model;
 use dropchain::template::Template;
 use dropchain::train::{TrainOptions, TrainSettings};
-use dropchain::tune::{
-    Axis, Configuration, Folds, Schedule, Search, SearchSpace, TuneResult, TuningData, Validation,
-};
+use dropchain::tune::{Configuration, Folds, Schedule, Search, TuneResult, TuningData, Validation};
 use dropchain::{Error, Result};
 
-use super::arguments::{InputArguments, Switch, ThreadArguments};
+use super::arguments::{InputArguments, ThreadArguments};
 use super::interrupt::interrupt_flag;
 use super::progress::Progress;
 use super::template_argument::load_template;
 use super::training_arguments::{TrainingArguments, check_log};
 use super::training_reporter::format_pruned;
 use super::{CommandResult, print};
+use arguments::{SpaceArguments, StrategyArguments};
 use results::Results;
 use search_reporter::SearchReporter;
 
@@ -100,109 +99,6 @@ pub struct TuneCommand {
     training: TrainingArguments,
 }
 
-/// The search space.
-#[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "Search space")]
-struct SpaceArguments {
-    /// Amount of feature noise; 0 for none [default: several rates around the default of `train`]
-    #[arg(long, value_name = "VALUES", allow_hyphen_values = true)]
-    dropout: Option<Axis>,
-    /// Noise on transitions, boundary weights and edge attributes [default: twice --dropout]
-    ///
-    /// The default is at most 0.9; with Gaussian noise it is the value of --dropout.
-    #[arg(long, value_name = "VALUES", allow_hyphen_values = true)]
-    edge_dropout: Option<Axis>,
-    /// Strength of the L2 penalty [default: several strengths around the defaults of `train`]
-    #[arg(long, value_name = "VALUES", allow_hyphen_values = true)]
-    l2: Option<Axis>,
-    /// Strength of the L1 penalty [default: 0]
-    #[arg(long, value_name = "VALUES", allow_hyphen_values = true)]
-    l1: Option<Axis>,
-    /// Weight of an unlabeled sentence, relative to a labeled one [default: that of `train`]
-    #[arg(
-        long,
-        value_name = "VALUES",
-        allow_hyphen_values = true,
-        requires = "unlabeled"
-    )]
-    unlabeled_weight: Option<Axis>,
-}
-
-/// The search strategy.
-#[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "Search strategy")]
-struct StrategyArguments {
-    /// Sample N random configurations [default: try all combinations]
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    random: Option<usize>,
-    /// Random seed for configurations, folds and Monte-Carlo noise
-    #[arg(long, default_value_t = 1, value_name = "N")]
-    seed: u64,
-    /// Successive halving: keep the best 1/ETA at each rung (on: ETA = 3); off: train all fully
-    #[arg(
-        long,
-        default_value = "on",
-        value_name = "ETA",
-        allow_hyphen_values = true
-    )]
-    halving: HalvingFactor,
-    /// Iterations of the first rung
-    #[arg(long, default_value_t = Schedule::FIRST, value_name = "N")]
-    first_rung: usize,
-    /// Initialize each configuration with the weights of its neighbor with stronger L1 and L2
-    #[arg(long, value_enum, default_value = "on")]
-    warm_start: Switch,
-    /// Memory limit, for example 4G or 500M [default: most of the free memory]
-    #[arg(long, value_name = "SIZE")]
-    memory: Option<ByteSize>,
-}
-
-/// One in how many configurations survives a rung; `None` if all train to the end.
-#[derive(Clone, Copy, Debug)]
-struct HalvingFactor(Option<usize>);
-
-impl FromStr for HalvingFactor {
-    type Err = String;
-
-    fn from_str(text: &str) -> std::result::Result<Self, String> {
-        match text {
-            "on" => Ok(Self(Some(Schedule::ETA))),
-            "off" => Ok(Self(None)),
-            number => match number.parse() {
-                Ok(eta) => Ok(Self(Some(eta))),
-                Err(_) => Err("expected on, off, or an integer of at least 2".to_owned()),
-            },
-        }
-    }
-}
-
-/// A number of bytes, written with an optional decimal unit: k, M, G or T.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct ByteSize(u64);
-
-impl FromStr for ByteSize {
-    type Err = String;
-
-    fn from_str(text: &str) -> std::result::Result<Self, String> {
-        let unit = match text.chars().last() {
-            Some('k' | 'K') => 1e3,
-            Some('m' | 'M') => 1e6,
-            Some('g' | 'G') => 1e9,
-            Some('t' | 'T') => 1e12,
-            _ => 1.0,
-        };
-        let number = if unit > 1.0 {
-            &text[..text.len() - 1]
-        } else {
-            text
-        };
-        let size = number.parse().ok().map(|number: f64| number * unit);
-        size.filter(|size| size.is_finite() && *size >= 1.0)
-            .map(|size| Self(size as u64))
-            .ok_or_else(|| "expected a size such as 4G, 500M or 4000000000".to_owned())
-    }
-}
-
 /// The validated arguments.
 struct SearchSettings {
     training: TrainSettings,
@@ -266,7 +162,7 @@ impl TuneCommand {
         let schedule = Schedule::new(self.strategy.halving.0, self.strategy.first_rung)?;
         let templates = self.templates()?;
         let training = TrainSettings::new(options)?;
-        let space = self.space(templates.len());
+        let space = self.space.to_space(templates.len());
         let configurations = match self.strategy.random {
             None => space.grid(&training)?,
             Some(count) => space.random(count, self.strategy.seed, &training)?,
@@ -289,19 +185,6 @@ impl TuneCommand {
             schedule,
             templates,
         })
-    }
-
-    fn space(&self, templates: usize) -> SearchSpace {
-        let space = self.space.clone();
-        let default = SearchSpace::default();
-        SearchSpace {
-            templates,
-            dropout: space.dropout.unwrap_or(default.dropout),
-            edge_dropout: space.edge_dropout.or(default.edge_dropout),
-            l2: space.l2.unwrap_or(default.l2),
-            l1: space.l1.unwrap_or(default.l1),
-            unlabeled_weight: space.unlabeled_weight.unwrap_or(default.unlabeled_weight),
-        }
     }
 
     /// Loads the templates, which must be distinct.
@@ -387,20 +270,5 @@ impl TuneCommand {
             ));
         }
         progress.println(&format!("wrote {}", self.model.display()));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sizes_have_decimal_units() {
-        assert_eq!("1.5G".parse(), Ok(ByteSize(1_500_000_000)));
-        assert_eq!("300k".parse(), Ok(ByteSize(300_000)));
-        assert_eq!("12".parse(), Ok(ByteSize(12)));
-        for text in ["", "G", "-1G", "0", "infG", "4GB", "4é"] {
-            assert!(text.parse::<ByteSize>().is_err(), "{text}");
-        }
     }
 }
