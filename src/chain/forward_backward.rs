@@ -45,8 +45,8 @@
 //! 3. An excess propagates by exact steps, and an exact step preserves Σ_b α[b]·β[b]. So
 //!    0 ≤ Σ_b (α̂ − α)[t][b]·β[t][b] ≤ Σ_s Σ_b δ[s][b]·β[s][b] ≤ T·K·4φR, using β ≤ β̂ (1.), which
 //!    is the reason for rounding up. With t = T−1, where β = 1 and Σ α̂ = 1: 0 ≤ 1 − Z ≤ 4TKφR.
-//! 4. Likewise D[t] = Σ_b α̂[t][b]·(β̂ − β)[t][b] ≤ D[t+1] + max_a ε[t][a], since an exact step from
-//!    α̂[t] is at most α̂[t+1]; and D[T−1] = 0. So D ≤ 4TKφR, and with 3. the computed
+//! 4. Likewise D[t] = Σ_b α̂[t][b]·(β̂ − β)[t][b] ≤ D[t+1] + max_a ε[t][a], since an exact step
+//!    from α̂[t] is at most α̂[t+1]; and D[T−1] = 0. So D ≤ 4TKφR, and with 3. the computed
 //!    α̂·β̂ = α·β + (α̂ − α)·β + α̂·(β̂ − β) is off by at most 8TKφR. The same holds for edges.
 //!
 //! A sentence is accepted if R ≤ 2⁹⁰⁰: the error is then at most 8TK·2⁻¹⁰⁰, below double-precision

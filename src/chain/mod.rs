@@ -8,15 +8,16 @@
 //! ```
 //!
 //! and the probability exp(score(y) − A), where A = log Σ_y exp score(y) is the *log-partition
-//! function*. `edge`, the scores of observation-conditioned edges, is optional. At order 0 there are
-//! no transitions: tokens are independent, and `start` and `end` are added to the first and the
-//! last node score.
+//! function*. `edge`, the scores of observation-conditioned edges, is optional. At order 0 there
+//! are no transitions: tokens are independent, and `start` and `end` are added to the first and
+//! the last node score.
 //!
-//! | quantity | computed by | defined in | cost |
+//! | quantity | computed by | file | cost |
 //! |---|---|---|---|
-//! | A, node marginals p(y_t = b), edge marginals p(y_{t−1} = a, y_t = b) | [`Lattice`] | `forward_backward.rs` | O(TK²) |
-//! | expected transition counts Σ_t p(y_{t−1} = a, y_t = b) = ∂A/∂trans | [`EdgeSums`] | `edge_sums.rs` | one multiply-add per (t, a, b) |
-//! | best path, optionally under a [`Constraint`] | [`Viterbi::decode`] | `viterbi.rs` | O(TK²) |
+//! | A and the node marginals p(y_t = b) | [`Lattice`] | `forward_backward.rs` | O(TK²) |
+//! | edge marginals p(y_{t−1} = a, y_t = b) | [`Lattice`] | `lattice.rs` | O(K²) each |
+//! | their sums over t, ∂A/∂trans | [`EdgeSums`] | `edge_sums.rs` | TK² multiply-adds |
+//! | best path, under a [`Constraint`] | [`Viterbi::decode`] | `viterbi.rs` | O(TK²) |
 //! | n best paths | [`Viterbi::nbest`] | `nbest.rs` | O(TK² + nTK log n) |
 //! | score of a given path | [`score`] | `scores.rs` | O(T) |
 //!

@@ -153,7 +153,8 @@ fn add_matrix_product_tile<const R: usize>(
     }
 }
 
-/// out\[a\]\[b\] += Σ_t x\[t\]\[a\]·y\[t\]\[b\] for all a and b, with x and y `[T][S]`, out `[K][S]`.
+/// out\[a\]\[b\] += Σ_t x\[t\]\[a\]·y\[t\]\[b\] for all a and b, with x and y `[T][S]`, out
+/// `[K][S]`.
 #[inline(always)]
 pub(crate) fn add_outer_products(stride: usize, x: &[f64], y: &[f64], out: &mut [f64]) {
     let labels = out.len() / stride;

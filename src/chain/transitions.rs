@@ -144,7 +144,8 @@ impl Transitions {
         &self.potentials
     }
 
-    /// Returns the transpose of [`Transitions::potentials`]: `e[a][b]` at `[b][a]`, of shape `[K][S]`.
+    /// Returns the transpose of [`Transitions::potentials`]: `e[a][b]` at `[b][a]`, of shape
+    /// `[K][S]`.
     #[must_use]
     pub fn transposed_potentials(&self) -> &[f64] {
         &self.transposed

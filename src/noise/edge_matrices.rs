@@ -5,7 +5,8 @@
 //! M = μ·w, the conditional expectations that all engines are built from are
 //!
 //! ```text
-//! E[x[y_{t−1}] + w[t][y_{t−1}][y_t] | y_t = b] = Σ_a (μ[t][a][b]·x[a] + M[t][a][b]) / Σ_a μ[t][a][b]
+//! E[x[y_{t−1}] + w[t][y_{t−1}][y_t] | y_t = b]
+//!     = Σ_a (μ[t][a][b]·x[a] + M[t][a][b]) / Σ_a μ[t][a][b]
 //! ```
 //!
 //! and its mirror image. The divisor is p(y_t = b), but summed from the numbers in the numerator,

@@ -34,8 +34,9 @@ impl<'a> AttributeRows<'a> {
 /// The gradient of weight·R, through the scores, with respect to the weights of a sentence's
 /// features.
 ///
-/// The part through the variances is in [`Derivatives`](super::Derivatives), as with any engine, and
-/// that of transition weights in [`ChainDerivatives::scores`](super::ChainDerivatives::scores).
+/// The part through the variances is in [`Derivatives`](super::Derivatives), as with any engine,
+/// and that of transition weights in
+/// [`ChainDerivatives::scores`](super::ChainDerivatives::scores).
 #[derive(Clone, Debug, Default)]
 pub struct FeatureGradient {
     pub(super) stride: usize,

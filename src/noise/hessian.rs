@@ -3,7 +3,8 @@
 //! For any w[t][a][b] = node[t][b] + edge[t][a][b], with W(y) = Σ_t w[t][y_{t−1}][y_t],
 //!
 //! ```text
-//! (∇²A·w)[t][a][b] = Cov(W; y has a, b at t) = μ[t][a][b]·(F[t−1][a] + w[t][a][b] + B[t][b] − E[W])
+//! (∇²A·w)[t][a][b] = Cov(W; y has a, b at t)
+//!                  = μ[t][a][b]·(F[t−1][a] + w[t][a][b] + B[t][b] − E[W])
 //! ```
 //!
 //! by the scalar messages F and B of `scalar_messages.rs`. O(TK²) time, O(TK) memory; O(TK) of both

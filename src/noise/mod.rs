@@ -10,11 +10,12 @@
 //! where `μ[t][a][b] = p(y_{t−1} = a, y_t = b)`, at t = 0 `μ[0][b] = p(y_0 = b)`, and
 //! `V[t][a][b] = Var[s̃[t][a][b]]` is the variance of the score of that edge under the noise:
 //!
-//! | noise | V\[t\]\[a\]\[b\] |
-//! |---|---|
-//! | dropout with rate δ | ρ·(Σ_j g²θ\[j\]\[b\]² + trans\[a\]\[b\]² + Σ_e h²θ\[e\]\[a\]\[b\]²), ρ = δ/(1−δ) |
-//! | multiplicative Gaussian | the same with ρ = σ² |
-//! | additive Gaussian | σ²·(Σ over all j θ\[j\]\[b\]² + …), the same for every t |
+//! ```text
+//! dropout, rate δ             V = ρ·( Σ_j g²·θ[j][b]² + trans[a][b]² + Σ_e h²·θ[e][a][b]² )
+//!                             with ρ = δ/(1 − δ)
+//! multiplicative Gaussian     the same with ρ = σ²
+//! additive Gaussian           V = σ²·( Σ over all j θ[j][b]² + … ), the same for every t
+//! ```
 //!
 //! with the values g of node attributes j and h of edge attributes e. R is small where the model is
 //! certain or its scores are stable. Equation numbers are those of Wang, Wang, Wager, Liang and
@@ -27,8 +28,9 @@
 //!
 //! | formula | file |
 //! |---|---|
-//! | R itself (eq. 14; at order 0 eq. 8), ∂R/∂V = ½ μ(1 − μ), w = ∂R/∂μ = ½ (1 − 2μ)·V | `quadratic.rs` |
-//! | the gradient through μ, exact, O(TK²) | `adjoint.rs` on `scalar_messages.rs`; `adjoint_kernel/` |
+//! | R itself (eq. 14; at order 0 eq. 8), ∂R/∂V and w = ∂R/∂μ | `quadratic.rs` |
+//! | the gradient through μ, exact, O(TK²) | `adjoint.rs`, `scalar_messages.rs` |
+//! | the same for most sentences, faster | `adjoint_kernel/` |
 //! | the paper's dynamic program (eqs. 15–18), exact, O(TK²q) | `message.rs` |
 //! | co-occurrence collapsing (section 4.1) | `active_features.rs` |
 //! | the gradient within a window (eqs. 20 and 21) | `window.rs` |

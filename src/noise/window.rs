@@ -26,8 +26,8 @@
 //! ```
 //!
 //! where x[t][t][b] = E[w[t] | y_t = b], x[t][t−1][a] = E[w[t] | y_{t−1} = a], and away from t
-//! x[t][j][b] = Σ_a p(y_{j−1} = a | y_j = b)·x[t][j−1][a] for j > t, and for j < t − 1 likewise from
-//! the right. At most 2r of these are live at a time: O(TK²r) time, O((T + r)K) memory. With
+//! x[t][j][b] = Σ_a p(y_{j−1} = a | y_j = b)·x[t][j−1][a] for j > t, and for j < t − 1 likewise
+//! from the right. At most 2r of these are live at a time: O(TK²r) time, O((T + r)K) memory. With
 //! r ≥ T − 1 the gradient is exact; with r = 0 there are no messages, and what remains is
 //! w[i] − E[w[i]], eq. 21.
 //!

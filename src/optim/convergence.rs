@@ -5,10 +5,10 @@
 //! gradient norm must decrease. The second stops the optimizer whatever the tolerances.
 //!
 //! For an objective that draws new samples in every iteration, values of different functions are
-//! comparable only on average. There the value of a point is that under the next function, which has
-//! not been minimized yet, and one test replaces both: the mean of these values over a period of
-//! iterations must decrease by a fraction of its size from that of the period before. This stops the
-//! optimizer once progress disappears in the sampling noise: when the mean stagnates, sooner or
+//! comparable only on average. There the value of a point is that under the next function, which
+//! has not been minimized yet, and one test replaces both: the mean of these values over a period
+//! of iterations must decrease by a fraction of its size from that of the period before. This stops
+//! the optimizer once progress disappears in the sampling noise: when the mean stagnates, sooner or
 //! later chance increases it.
 
 use std::collections::VecDeque;
@@ -17,8 +17,8 @@ use std::ops::Range;
 use super::line_search::LineSearchStart;
 use super::settings::LbfgsOptions;
 
-/// Values of F within this fraction count as equal. A sum of 10⁵ to 10⁸ terms has a relative rounding
-/// error of 10⁻¹⁵ to 10⁻¹³.
+/// Values of F within this fraction count as equal. A sum of 10⁵ to 10⁸ terms has a relative
+/// rounding error of 10⁻¹⁵ to 10⁻¹³.
 const NOISE: f64 = 1e-12;
 
 /// The number of iterations without progress after which the optimizer stops. Allowing some keeps a

@@ -7,11 +7,11 @@
 //! |φ′(α)| ≤ c₂ |φ′(0)|          (curvature, c₂ = 0.9)
 //! ```
 //!
-//! Nocedal & Wright 2006, algorithms 3.5 (bracketing) and 3.6 (zoom) in one: `low` is the end of the
-//! bracket with the lower value, whose slope points to the other end `high`; without a `high` the
-//! step grows. TrialStep steps minimize the cubic through the values and slopes of both ends (equation
-//! 3.59), kept a tenth of the bracket away from the ends. A bracket that two trials have not shrunk
-//! by a third is bisected. A trial that is not finite becomes a `high` without value.
+//! Nocedal & Wright 2006, algorithms 3.5 (bracketing) and 3.6 (zoom) in one: `low` is the end of
+//! the bracket with the lower value, whose slope points to the other end `high`; without a `high`
+//! the step grows. Trial steps minimize the cubic through the values and slopes of both ends
+//! (equation 3.59), kept a tenth of the bracket away from the ends. A bracket that two trials have
+//! not shrunk by a third is bisected. A trial that is not finite becomes a `high` without value.
 //!
 //! Rounding: once the values compared lie within the noise of f, the first condition is
 //! meaningless. A value that exceeds the lowest known one by no more than the noise is then low

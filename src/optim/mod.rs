@@ -6,9 +6,9 @@
 //! F(x) = f(x) + Σ_i c_i |x_i|,    c_i ≥ 0
 //! ```
 //!
-//! where an [`Objective`] computes the smooth part f and its gradient in one pass. [`minimize`] runs
-//! L-BFGS (Nocedal 1980; Liu & Nocedal 1989) with a strong-Wolfe line search, or, if some c_i > 0,
-//! OWL-QN (Andrew & Gao 2007), whose solutions contain exact zeros.
+//! where an [`Objective`] computes the smooth part f and its gradient in one pass. [`minimize`]
+//! runs L-BFGS (Nocedal 1980; Liu & Nocedal 1989) with a strong-Wolfe line search, or, if some
+//! c_i > 0, OWL-QN (Andrew & Gao 2007), whose solutions contain exact zeros.
 //!
 //! # One iteration
 //!
@@ -20,26 +20,26 @@
 //! 4. The observer is called, then the stopping tests are made (`convergence.rs`).
 //!
 //! The first step, and the first after a restart, goes along −g, where the scale of f is unknown.
-//! The first trial moves x by a distance of 1 (α = 1/‖g‖, like CRFsuite and Wapiti), after a restart
-//! by that of the last accepted step. Every other line search starts at α = 1.
+//! The first trial moves x by a distance of 1 (α = 1/‖g‖, like CRFsuite and Wapiti), after a
+//! restart by that of the last accepted step. Every other line search starts at α = 1.
 //!
 //! # When value and gradient disagree
 //!
 //! Gradients may be approximate, so no amount of disagreement makes the optimizer loop. A line
-//! search takes at most [`LbfgsOptions::max_line_search`] evaluations. If none of them satisfies its
-//! conditions, the trial with the lowest value is taken, provided that this is below the current
-//! value by more than rounding noise (at the cost of one more evaluation unless it was the last
-//! trial). Otherwise the memory is cleared and one line search along −g is made. If that fails too,
-//! or the failed one was along −g already, [`minimize`] stops with [`StopReason::LineSearch`] at the
-//! best point. Trials whose value or gradient is not finite only shorten the step.
+//! search takes at most [`LbfgsOptions::max_line_search`] evaluations. If none of them satisfies
+//! its conditions, the trial with the lowest value is taken, provided that this is below the
+//! current value by more than rounding noise (at the cost of one more evaluation unless it was the
+//! last trial). Otherwise the memory is cleared and one line search along −g is made. If that fails
+//! too, or the failed one was along −g already, [`minimize`] stops with [`StopReason::LineSearch`]
+//! at the best point. Trials whose value or gradient is not finite only shorten the step.
 //!
 //! # Stochastic objectives
 //!
 //! An [`Objective`] that draws random samples may change with every iteration
 //! ([`Objective::begin_iteration`]). The current point is then reevaluated, so that the stopping
 //! tests see the value under a function that was not minimized yet, and each line search and each
-//! pair (s, y) belongs to a single function. The observer receives the value under the function just
-//! minimized, which is biased low. For the stopping test in this case see
+//! pair (s, y) belongs to a single function. The observer receives the value under the function
+//! just minimized, which tends to be biased low. For the stopping test in this case see
 //! [`LbfgsOptions::improvement_tolerance`].
 //!
 //! # Rounding

@@ -1,8 +1,9 @@
 //! Parallel vector operations with the same bits on any number of threads.
 //!
 //! A vector is split into chunks of a fixed length. One thread processes a chunk and stores its
-//! sums, and those are added in chunk order. Each operation of the optimizer is fused into one pass,
-//! so that a vector goes through the caches once. Vectors of a single chunk bypass the thread pool.
+//! sums, and those are added in chunk order. Each operation of the optimizer is fused into one
+//! pass, so that a vector goes through the caches once. Vectors of a single chunk bypass the thread
+//! pool.
 
 /// Entries per chunk: 128 KiB, so that the chunks of all vectors of a pass fit in the L2 cache, and
 /// long enough to make the scheduling overhead negligible.
@@ -33,8 +34,8 @@ pub(super) trait Scalar: Copy + Into<f64> + Sync {}
 impl Scalar for f32 {}
 impl Scalar for f64 {}
 
-/// Evaluates an expression of type [`ChunkSums`] on each chunk of the named vectors, and adds up the
-/// results.
+/// Evaluates an expression of type [`ChunkSums`] on each chunk of the named vectors, and adds up
+/// the results.
 ///
 /// Within the expression the names refer to the chunks instead of the vectors.
 macro_rules! by_chunks {

@@ -156,8 +156,8 @@ fn invalid_lengths_and_strengths_are_errors() {
     );
 }
 
-/// Minimizes the quadratic with h = 1…30, of value 232.5 at the start, with its gradient modified by
-/// `distort`.
+/// Minimizes the quadratic with h = 1…30, of value 232.5 at the start, with its gradient modified
+/// by `distort`.
 fn with_distorted_gradient(
     l1: Option<&[f64]>,
     mut distort: impl FnMut(usize, f64) -> f64,
