@@ -21,8 +21,8 @@ const MAX_SOURCE: usize = 1 << 20;
 
 /// A parsed template file, with the files it refers to and what was learned from the training data.
 ///
-/// Models store it whole: text, lexica, clusters, word vectors and known words. Deserializing parses
-/// the text again, so a damaged model yields an error and nothing worse.
+/// Models store it whole: text, lexica, clusters, word vectors and known words. Deserializing
+/// parses the text again, so a damaged model yields an error and nothing worse.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(try_from = "StoredTemplate", into = "StoredTemplate")]
 pub struct Template {
@@ -158,8 +158,8 @@ impl Template {
     }
 
     /// Learns what depends on the training data: the known words that the Stanford shapes mark with
-    /// `k`, which are those that occur in lower case. Replaces what was learned before. Does nothing
-    /// if no template uses such a shape.
+    /// `k`, which are those that occur in lower case. Replaces what was learned before. Does
+    /// nothing if no template uses such a shape.
     pub fn learn<'a>(&mut self, sentences: impl Iterator<Item = &'a Sentence>) {
         let with_known_words = self.functions().filter(|f| uses_known_words(f));
         let columns = distinct(with_known_words.filter_map(TemplateFunction::column));

@@ -2,8 +2,8 @@
 //!
 //! Word boundaries are those of UAX #29 (`unicode-segmentation`), corrected where UAX #29 alone
 //! would hurt a tagger, following the conventions of the corpora that taggers are trained on
-//! (English Web Treebank, CoNLL, W-NUT). `docs/tokenization.md` lists the rules with examples, which
-//! are tests.
+//! (English Web Treebank, CoNLL, W-NUT). `docs/tokenization.md` lists the rules with examples,
+//! which are tests.
 //!
 //! Tokenizing takes time linear in the length of the text, for any text.
 

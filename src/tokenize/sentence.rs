@@ -1,18 +1,18 @@
 //! Sentence boundary detection.
 //!
-//! The rules work on tokens, not on characters as UAX #29 does, so periods inside addresses, numbers
-//! and abbreviations never matter. They also differ from UAX #29 in four respects:
+//! The rules work on tokens, not on characters as UAX #29 does, so periods inside addresses,
+//! numbers and abbreviations never matter. They also differ from UAX #29 in four respects:
 //!
 //! - A period followed by white space ends a sentence before a lower-case letter, too: people who
 //!   write without capitals are common, abbreviations missing from `abbreviation` are rare.
 //! - A question or quotation that is followed by the rest of its sentence (`"Why?" he asked`) does
 //!   not end it. Neither does the number of a list item (`1. First`).
-//! - An emoticon or emoji after the terminator belongs to the sentence before it. An emoticon before
-//!   a capital letter ends a sentence without any terminator.
+//! - An emoticon or emoji after the terminator belongs to the sentence before it. An emoticon
+//!   before a capital letter ends a sentence without any terminator.
 //! - A single line break is white space (text is often wrapped); an empty line ends a sentence.
 //!
-//! Rule SB8 of UAX #29 has unbounded lookahead, so its time can be quadratic. These rules take linear
-//! time.
+//! Rule SB8 of UAX #29 has unbounded lookahead, so its time can be quadratic. These rules take
+//! linear time.
 
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -140,7 +140,8 @@ impl<'t> Splitter<'t> {
         self.token(self.first_word(i)).chars().next()
     }
 
-    /// Returns the first token from `i` on that is not an opening quote or bracket. Skips at most three.
+    /// Returns the first token from `i` on that is not an opening quote or bracket. Skips at most
+    /// three.
     fn first_word(&self, i: usize) -> usize {
         let skipped = (i..self.tokens.len().min(i + 3)).take_while(|&k| is_opening(self.token(k)));
         i + skipped.count()

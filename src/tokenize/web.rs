@@ -57,7 +57,8 @@ fn is_scheme(word: &str) -> bool {
 }
 
 /// Returns the end of a URL whose path, or host and path, starts at `body`. Trailing sentence
-/// punctuation, closing brackets and quotes do not belong to it, unless the bracket is opened inside.
+/// punctuation, closing brackets and quotes do not belong to it, unless the bracket is opened
+/// inside.
 fn url_end(run: &TextRun<'_>, body: usize) -> usize {
     let mut end = body;
     let (mut round, mut square) = (0_usize, 0_usize); // closed but not opened

@@ -187,7 +187,8 @@ fn repeats(symbol: &str) -> bool {
         || matches!(symbol, "<" | ">" | "'" | "’" | "`")
 }
 
-/// Returns whether a token is an opening bracket or quote, possibly repeated. Straight quotes count.
+/// Returns whether a token is an opening bracket or quote, possibly repeated. Straight quotes
+/// count.
 pub(super) fn is_opening(symbol: &str) -> bool {
     const SYMBOLS: &str = "([{<\"'`‘’“”„‚«‹¿¡（［｛「『【《〈〔＂";
     !symbol.is_empty() && symbol.chars().all(|c| SYMBOLS.contains(c))

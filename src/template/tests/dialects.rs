@@ -11,7 +11,7 @@ fn at(source: &str, t: usize) -> Collected {
 }
 
 #[test]
-fn crfpp_attributes_are_what_crfpp_builds() {
+fn crfpp_attributes_are_those_of_crfpp() {
     let source = "# Unigram\nU00:%x[-2,0]\nU01:%x[0,0]\nU05:%x[-1,0]/%x[0,0]\nU10:%x[+1,1]\n\n\
                   # Bigram\nB\n";
     assert_eq!(
@@ -25,7 +25,7 @@ fn crfpp_attributes_are_what_crfpp_builds() {
 }
 
 #[test]
-fn crfpp_counts_how_far_outside_a_position_is() {
+fn crfpp_boundary_values_include_the_distance() {
     let source = "U0:%x[-8,0]\nU1:%x[-1,0]\nU2:%x[3,1]\nU3:%x[8,0]";
     assert_eq!(
         at(source, 0).node,
@@ -48,14 +48,14 @@ fn crfpp_bigrams_with_observations_are_edges() {
 }
 
 #[test]
-fn a_file_with_nothing_but_b_has_transitions_alone() {
+fn a_file_with_only_b_has_transitions_and_no_attributes() {
     let template = parse("B\n").unwrap();
     assert!(template.transitions());
     assert_eq!(collect(&template, &sentence(), 1).node, [""; 0]);
 }
 
 #[test]
-fn wapiti_attributes_are_what_wapiti_builds() {
+fn wapiti_attributes_are_those_of_wapiti() {
     let source = "*\n* # again\nU:const\n*:word=%X[0,0]\nu:pre=%m[0,0,\"^.?.?\"]\n\
                   U:%t[1,1,\"^V\"] %T[0,1,\"x\"]\nB:%x[-1,1]/%M[0,0,\"^\\u\\l*$\"]\n";
     let collected = at(source, 1);
@@ -81,7 +81,7 @@ fn wapiti_boundaries_and_absolute_positions() {
 }
 
 #[test]
-fn wapiti_sees_characters_where_wapiti_saw_bytes() {
+fn wapiti_expressions_match_characters_not_bytes() {
     let template = parse("u:%m[0,0,\"^.?\"]\nu:%X[0,0]").unwrap();
     assert_eq!(collect(&template, &words("Öl"), 0).node, ["u:Ö", "u:öl"]);
 }
@@ -116,7 +116,8 @@ fn errors_in_patterns_name_line_and_column() {
         ),
         (
             "u:%t[0,0,\"*\"]",
-            "t.tpl:1:11: '*' has nothing to repeat in \"*\"; expected a character before it, or \\*",
+            "t.tpl:1:11: '*' has nothing to repeat in \"*\"; expected a character before it, or \
+             \\*",
         ),
         ("u:%t[0,0]", "t.tpl:1:9: expected ',', found ']'"),
         (

@@ -1,16 +1,16 @@
-//! `docs/templates.md` says what is so.
+//! The examples in `docs/templates.md`.
 
 use super::*;
 
 const PAGE: &str = include_str!("../../../docs/templates.md");
 
-/// The text between the fences of the block called `name`.
+/// Returns the contents of the fenced code block with the info string `name`.
 fn block(name: &str) -> &'static str {
     let (_, rest) = PAGE.split_once(&format!("```{name}\n")).unwrap();
     rest.split_once("```").unwrap().0
 }
 
-/// The first cells, in code, of the table under `heading`.
+/// Returns the code in the first column of the table under `heading`.
 fn first_cells(heading: &str) -> Vec<&'static str> {
     let (_, section) = PAGE.split_once(&format!("\n## {heading}\n")).unwrap();
     let section = section.split("\n## ").next().unwrap();
@@ -19,7 +19,7 @@ fn first_cells(heading: &str) -> Vec<&'static str> {
 }
 
 #[test]
-fn every_function_of_the_table_parses() {
+fn every_function_in_the_table_parses() {
     let cells = first_cells("Functions");
     assert_eq!(cells.len(), 27);
     for cell in cells {
@@ -39,7 +39,7 @@ fn every_function_is_in_the_table() {
 }
 
 #[test]
-fn every_condition_of_the_table_parses() {
+fn every_condition_in_the_table_parses() {
     let cells = first_cells("Conditions");
     assert_eq!(cells.len(), 5);
     for cell in cells {
@@ -48,7 +48,7 @@ fn every_condition_of_the_table_parses() {
 }
 
 #[test]
-fn the_worked_example_yields_what_it_says() {
+fn the_worked_example_is_correct() {
     let template = parse(block("tpl")).unwrap();
     let sentence = words("In New York City today");
     let collected = collect(&template, &sentence, 2);
@@ -62,7 +62,7 @@ fn the_worked_example_yields_what_it_says() {
 }
 
 #[test]
-fn canonical_names_are_as_the_table_has_them() {
+fn canonical_names_match_the_table() {
     for (template, attribute) in [
         ("word [ -1 ] & word", "word[-1]|word[0]=the|dog"),
         ("title[-1] & shape(dan2)", "title[-1]|shape(dan2)[0]=Xx"),
@@ -87,7 +87,7 @@ fn canonical_names_are_as_the_table_has_them() {
 }
 
 #[test]
-fn errors_are_as_the_page_has_them() {
+fn error_messages_match_the_page() {
     let lines: Vec<&str> = block("errors").lines().collect();
     assert_eq!(lines.len(), 12);
     for pair in lines.chunks(2) {

@@ -1,9 +1,9 @@
-//! Messages of faults, word by word.
+//! The exact error messages.
 
 use super::*;
 
 #[test]
-fn a_misspelt_function_is_told_its_nearest_name() {
+fn a_misspelled_function_gets_a_suggestion() {
     assert_eq!(
         error("word\n  sufix(3)"),
         "t.tpl:2:3: there is no function 'sufix'; did you mean 'suffix'?"
@@ -15,7 +15,7 @@ fn a_misspelt_function_is_told_its_nearest_name() {
 }
 
 #[test]
-fn arguments_that_do_not_fit_are_quoted() {
+fn invalid_arguments_are_quoted() {
     for (source, message) in [
         (
             "prefix",
@@ -59,7 +59,8 @@ fn arguments_that_do_not_fit_are_quoted() {
         ),
         (
             "length(word[-1])[-1]",
-            "t.tpl:1:8: a position is given both inside and outside the parentheses; expected only one",
+            "t.tpl:1:8: a position is given both inside and outside the parentheses; expected \
+             only one",
         ),
         (
             "column(-1)",
@@ -76,7 +77,7 @@ fn arguments_that_do_not_fit_are_quoted() {
 }
 
 #[test]
-fn what_does_not_belong_is_quoted() {
+fn unexpected_lexemes_are_quoted() {
     for (source, message) in [
         (
             "word shape",
@@ -118,7 +119,7 @@ fn what_does_not_belong_is_quoted() {
 }
 
 #[test]
-fn conditions_that_make_no_sense_say_so() {
+fn invalid_conditions_are_explained() {
     for (source, message) in [
         (
             "word if title",
@@ -127,8 +128,8 @@ fn conditions_that_make_no_sense_say_so() {
         ),
         (
             "word if word <= 3",
-            "t.tpl:1:14: '<=' compares numbers, but word[0] is not a number; expected ==, !=, matches \
-             or exists",
+            "t.tpl:1:14: '<=' compares numbers, but word[0] is not a number; expected ==, !=, \
+             matches or exists",
         ),
         (
             "word if length == \"a\"",
@@ -148,7 +149,7 @@ fn conditions_that_make_no_sense_say_so() {
 }
 
 #[test]
-fn faulty_expressions_say_why() {
+fn invalid_regular_expressions_are_explained() {
     assert_eq!(
         error("regex(\"(a\")"),
         "t.tpl:1:7: the regular expression \"(a\" is invalid: unclosed group"
@@ -161,7 +162,7 @@ fn faulty_expressions_say_why() {
 }
 
 #[test]
-fn what_is_too_much_is_refused() {
+fn limits_are_enforced() {
     for (source, message) in [
         (
             "word[101]",
@@ -173,7 +174,8 @@ fn what_is_too_much_is_refused() {
         ),
         (
             "ngrams(2..6) & ngrams(2..6)",
-            "t.tpl:1:1: this line can produce 250000 attributes per token; at most 4096 are allowed",
+            "t.tpl:1:1: this line can produce 250000 attributes per token; at most 4096 are \
+             allowed",
         ),
         (
             "word&word&word&word&word&word&word&word&word",
@@ -199,7 +201,7 @@ fn what_is_too_much_is_refused() {
 }
 
 #[test]
-fn the_same_template_twice_is_a_fault() {
+fn a_duplicate_template_is_an_error() {
     assert_eq!(
         error("# x\nword\n word [0]"),
         "t.tpl:3:2: 'word[0]' is already on line 2"
@@ -208,7 +210,7 @@ fn the_same_template_twice_is_a_fault() {
 }
 
 #[test]
-fn a_second_bare_transition_is_a_fault() {
+fn a_second_bare_transition_is_an_error() {
     assert_eq!(
         error("edge: bias"),
         "t.tpl:1:1: 'edge: bias' is the bare transition, which is there without a template"
@@ -216,12 +218,12 @@ fn a_second_bare_transition_is_a_fault() {
 }
 
 #[test]
-fn a_file_without_templates_is_a_fault() {
+fn a_file_without_templates_is_an_error() {
     assert_eq!(error("# nothing\n"), "t.tpl: the file has no templates");
 }
 
 #[test]
-fn files_that_cannot_be_read_are_faults_of_the_template() {
+fn unreadable_files_are_errors_of_the_template() {
     assert_eq!(
         error("word\nlexicon(\"nams.txt\")"),
         "t.tpl:2:9: cannot read 'nams.txt': entity not found"
@@ -233,7 +235,7 @@ fn files_that_cannot_be_read_are_faults_of_the_template() {
 }
 
 #[test]
-fn vectors_say_what_they_take() {
+fn invalid_vector_arguments_are_explained() {
     for (source, message) in [
         (
             "vector",
@@ -267,7 +269,7 @@ fn vectors_say_what_they_take() {
 }
 
 #[test]
-fn unknown_columns_are_faults_when_bound() {
+fn unknown_columns_are_errors_when_binding() {
     let bound = |source: &str, sentence: &Sentence| {
         let template = parse(source).unwrap();
         template.bind(sentence.schema()).unwrap_err().to_string()
@@ -301,7 +303,7 @@ fn unknown_columns_are_faults_when_bound() {
 }
 
 #[test]
-fn a_cell_that_is_no_number_names_its_place() {
+fn a_cell_that_is_not_a_number_is_an_error_at_its_line() {
     for text in ["abc", "NaN", "inf", "1e16", ""] {
         let sentence = table("word freq", None, &format!("a 1\nb {text}"));
         let extractor = parse("value(freq)")
@@ -317,7 +319,7 @@ fn a_cell_that_is_no_number_names_its_place() {
 }
 
 #[test]
-fn sentences_with_other_columns_are_refused() {
+fn sentences_with_other_columns_are_rejected() {
     let extractor = parse("word & pos").unwrap();
     let extractor = extractor
         .bind(table("word pos", None, "a b").schema())

@@ -1,5 +1,5 @@
-//! The template files that are shipped; those of the paper against the feature table they are
-//! made from.
+//! The templates that ship with dropchain. Those of the papers are checked against the feature
+//! tables they are derived from.
 
 use super::*;
 
@@ -33,7 +33,7 @@ fn every_shipped_file_parses() {
 }
 
 #[test]
-fn the_ner_set_gives_a_name_all_its_rows() {
+fn the_ner_set_yields_all_rows_of_the_table() {
     let template = learned(NER, "said the fall of");
     let sentence = words("Fall of EU said Mr. Kohl");
     assert_eq!(
@@ -102,7 +102,7 @@ fn the_ner_set_treats_the_sentence_ends_as_empty_words() {
 }
 
 #[test]
-fn the_ner_set_knows_titles_abbreviations_and_recurring_names() {
+fn the_ner_set_recognizes_titles_abbreviations_and_recurring_names() {
     let template = learned(NER, "");
     let sentence = words("by Sen. Ford of U.N. and Ford later");
     let at = |t: usize| collect(&template, &sentence, t).node;

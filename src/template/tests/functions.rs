@@ -1,4 +1,4 @@
-//! What every function yields.
+//! The values of every function.
 
 use super::super::syntax::FUNCTIONS;
 use super::*;
@@ -14,7 +14,7 @@ fn every_function_has_an_example_that_parses() {
 }
 
 #[test]
-fn a_column_is_its_cell() {
+fn a_column_yields_its_cell() {
     let sentence = table("word pos ner", Some(2), "in IN O\nParis NNP B-LOC\n. . O");
     let template =
         parse("word\nword[-1]\npos[+1]\ncolumn(1)\ncolumn(\"pos\")[-1]\nlower(pos)").unwrap();
@@ -48,7 +48,7 @@ fn outside_the_sentence_a_word_is_empty() {
 }
 
 #[test]
-fn outside_the_sentence_there_is_nothing_to_find() {
+fn functions_that_search_have_no_value_outside_the_sentence() {
     let source = "prefix(1)[-1]\nsuffix(1)[-1]\naffixes(2)[-1]\nngrams(2)[-1]\nregex(\".*\")[-1]\n\
                   title[-1]\noccurrence[-1]\nlexicon(\"names.txt\")[-1]\n\
                   cluster(\"paths.txt\", 4)[-1]\nstart[-1]\nend[+1]\nvalue(length)[-1]\n\
@@ -83,7 +83,7 @@ fn bias_start_and_end_are_flags() {
 }
 
 #[test]
-fn affixes_shorter_than_asked_are_left_out() {
+fn affixes_longer_than_the_word_are_omitted() {
     assert_eq!(
         nodes("prefix(1..4)\nsuffix(3)", "Rio", 0),
         [
@@ -100,7 +100,7 @@ fn affixes_shorter_than_asked_are_left_out() {
 }
 
 #[test]
-fn affixes_never_cut_a_character() {
+fn affixes_never_split_a_character() {
     let word = "e\u{301}te\u{301}";
     assert_eq!(
         nodes("prefix(1)\nsuffix(1..2)\nlength", word, 0),
@@ -125,7 +125,7 @@ fn an_affix_at_both_ends_is_one_attribute() {
 }
 
 #[test]
-fn affixes_count_the_brackets_and_give_the_whole_word_once() {
+fn affixes_count_the_brackets_and_yield_the_whole_word_once() {
     assert_eq!(
         nodes("affixes(2..6)", "EU", 0),
         [
@@ -140,7 +140,7 @@ fn affixes_count_the_brackets_and_give_the_whole_word_once() {
 }
 
 #[test]
-fn ngrams_are_all_runs_each_once() {
+fn ngrams_are_all_substrings_without_duplicates() {
     assert_eq!(
         nodes("ngrams(2..3)", "anan", 0),
         [
@@ -210,7 +210,7 @@ regex("e", lower)[-1]"#;
 }
 
 #[test]
-fn a_bag_is_a_set_that_keeps_direction_only() {
+fn a_bag_is_a_set_that_keeps_only_the_direction() {
     let source = "bag(word, 1..4)\nbag(lower, -2..-1)";
     assert_eq!(
         nodes(source, "The cat saw a dog saw", 1),
@@ -239,7 +239,7 @@ fn the_occurrence_pattern_is_a_value() {
 }
 
 #[test]
-fn a_lexicon_marks_the_place_in_a_phrase() {
+fn a_lexicon_tags_the_position_in_a_phrase() {
     let source = "lexicon(\"names.txt\")\nlexicon(\"names.txt\", lower)[+1]";
     assert_eq!(
         nodes(source, "in New York", 1),
@@ -256,7 +256,7 @@ fn a_lexicon_marks_the_place_in_a_phrase() {
 }
 
 #[test]
-fn a_cluster_gives_prefixes_of_its_path() {
+fn a_cluster_yields_prefixes_of_its_path() {
     let source = "cluster(\"paths.txt\", 2, 4, 6)\ncluster(\"paths.txt\")";
     assert_eq!(
         nodes(source, "York Paris x", 0),
@@ -279,7 +279,7 @@ fn a_cluster_gives_prefixes_of_its_path() {
 }
 
 #[test]
-fn a_vector_gives_its_numbers_as_values() {
+fn a_vector_yields_its_components_as_values() {
     let source = "vector(\"vectors.txt\")\nvector(\"vectors.txt\", scale(0.5), lower)[+1]";
     assert_eq!(
         nodes(source, "in Paris", 0),
@@ -293,7 +293,7 @@ fn a_vector_gives_its_numbers_as_values() {
 }
 
 #[test]
-fn unknown_words_and_zeros_of_vectors_have_no_attributes() {
+fn unknown_words_and_zero_components_have_no_attributes() {
     let source = "vector(\"vectors.txt\")";
     assert_eq!(nodes(source, "rome", 0), [""; 0]);
     assert_eq!(nodes(source, "Rome", 0), ["vector(\"vectors.txt\")[0]=0:2"]);
@@ -311,7 +311,8 @@ fn vectors_multiply_and_can_be_tested() {
             1
         ),
         [
-            "vector(\"vectors.txt\")[0]|shape(collapsed)[0] if vector(\"vectors.txt\")[-1] exists=0|Xx:2"
+            "vector(\"vectors.txt\")[0]|shape(collapsed)[0] if vector(\"vectors.txt\")[-1] exists=\
+             0|Xx:2"
         ]
     );
 }
@@ -348,7 +349,7 @@ fn conjunctions_combine_all_values() {
 }
 
 #[test]
-fn values_of_a_conjunction_cannot_run_into_each_other() {
+fn values_of_a_conjunction_are_unambiguous() {
     let source = "word[-1] & word";
     assert_eq!(nodes(source, r"a| b", 1), [r"word[-1]|word[0]=a\||b"]);
     assert_eq!(nodes(source, r"a |b", 1), [r"word[-1]|word[0]=a|\|b"]);
@@ -357,7 +358,7 @@ fn values_of_a_conjunction_cannot_run_into_each_other() {
 }
 
 #[test]
-fn conditions_are_tests_of_a_term() {
+fn conditions_test_the_values_of_a_term() {
     let holds = |condition: &str, sentence: &str, t| {
         !nodes(&format!("bias if {condition}"), sentence, t).is_empty()
     };
@@ -423,7 +424,7 @@ fn columns_are_listed_once_in_order() {
 }
 
 #[test]
-fn blanks_comments_and_line_ends_are_free() {
+fn white_space_comments_and_line_endings_are_ignored() {
     let source = "\u{feff}# title\r\n\r\n  word [ -1 ]&shape( dan2 ) # why\r\n\tprefix(1 .. 2)\r\n";
     assert_eq!(
         nodes(source, "a B", 1),

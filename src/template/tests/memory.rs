@@ -63,7 +63,7 @@ fn memos_belong_to_their_attribute_and_start_at_0() {
     struct Memos(Vec<(String, u64)>);
     impl AttributeSink for Memos {
         fn node(&mut self, attribute: &Attribute<'_>, value: f64) {
-            let name = written(attribute, value);
+            let name = format_attribute(attribute, value);
             let Some(memo) = attribute.memo() else { return };
             match memo.get() {
                 0 => {

@@ -1,4 +1,4 @@
-//! Tests of templates as a whole: text in, attributes out.
+//! End-to-end tests of templates: from text to attributes.
 
 mod dialects;
 mod docs;
@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprinter;
 use crate::sentence::{Schema, Sentence};
 
-/// Collects the attributes of a token; a value other than 1 is written after a colon.
+/// Collects the attributes of a token, with values other than 1 after a colon.
 #[derive(Default)]
 struct Collected {
     node: Vec<String>,
@@ -26,15 +26,15 @@ struct Collected {
 
 impl AttributeSink for Collected {
     fn node(&mut self, attribute: &Attribute<'_>, value: f64) {
-        self.node.push(written(attribute, value));
+        self.node.push(format_attribute(attribute, value));
     }
 
     fn edge(&mut self, attribute: &Attribute<'_>, value: f64) {
-        self.edge.push(written(attribute, value));
+        self.edge.push(format_attribute(attribute, value));
     }
 }
 
-fn written(attribute: &Attribute<'_>, value: f64) -> String {
+fn format_attribute(attribute: &Attribute<'_>, value: f64) -> String {
     let mut name = Vec::new();
     attribute.write(&mut name);
     assert!(attribute.has_name(&name));
@@ -50,7 +50,7 @@ fn written(attribute: &Attribute<'_>, value: f64) -> String {
     }
 }
 
-/// Files that the templates of these tests may name.
+/// Returns the contents of the files that the templates in these tests refer to.
 fn resource(name: &str) -> Result<String> {
     match name {
         "names.txt" => Ok("New York\nParis\n".to_owned()),
@@ -67,10 +67,10 @@ fn parse(source: &str) -> Result<Template> {
 }
 
 fn error(source: &str) -> String {
-    parse(source).expect_err("a fault").to_string()
+    parse(source).expect_err("an error").to_string()
 }
 
-/// A sentence with columns: `names` separated by blanks, rows by line ends.
+/// Builds a sentence with several columns: cells separated by blanks, one row per line.
 fn table(names: &str, label: Option<usize>, rows: &str) -> Sentence {
     let names = names.split(' ').map(str::to_owned).collect();
     let schema = Arc::new(Schema::new(names, label).expect("a schema"));
@@ -94,7 +94,7 @@ fn collect(template: &Template, sentence: &Sentence, t: usize) -> Collected {
     collected
 }
 
-/// The node attributes of token `t` of `sentence`, a row of words.
+/// Returns the node attributes of token `t` of `sentence`, words separated by blanks.
 fn nodes(source: &str, sentence: &str, t: usize) -> Vec<String> {
     let template = parse(source).expect("a template");
     collect(&template, &words(sentence), t).node

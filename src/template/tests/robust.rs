@@ -1,11 +1,11 @@
-//! Nothing that is read makes the program panic, and no two templates share an attribute.
+//! No input makes the library panic, and no two templates share an attribute.
 
 use hashbrown::HashMap;
 use proptest::prelude::*;
 
 use super::*;
 
-/// One line of every function, and of what combines them.
+/// One line for every function and every way to combine them.
 const EVERYTHING: &str = r#"bias
 start[-1]
 end
@@ -115,7 +115,7 @@ proptest! {
     }
 
     #[test]
-    fn parsing_what_looks_like_templates_never_panics(source in template_text()) {
+    fn parsing_random_template_text_never_panics(source in template_text()) {
         if let Ok(template) = parse(&source) {
             let _ = template.bind(&Schema::words());
         }
@@ -139,7 +139,7 @@ proptest! {
     }
 
     #[test]
-    fn few_different_words_give_what_many_would(
+    fn recurring_words_yield_no_duplicate_attributes(
         words in prop::collection::vec("[aA|\\\\ é1.]{0,4}", 1..12),
     ) {
         for collected in all_attributes(EVERYTHING, &Sentence::from_words(&words)) {
@@ -157,7 +157,7 @@ fn a_sentence_without_tokens_has_no_attributes() {
 }
 
 #[test]
-fn a_very_long_word_is_no_trouble() {
+fn a_very_long_word_is_supported() {
     let word = "é".repeat(200_000);
     let sentence = Sentence::from_words([word]);
     assert_eq!(all_attributes(EVERYTHING, &sentence).len(), 1);

@@ -9,7 +9,7 @@ fn restored(template: &Template) -> Template {
 }
 
 #[test]
-fn a_template_comes_back_with_its_files_and_words() {
+fn a_restored_template_has_its_files_and_known_words() {
     let mut template = parse("lexicon(\"names.txt\")\nshape(dan2)").unwrap();
     let sentence = words("New York is known");
     template.learn(std::iter::once(&words("is it new")));
@@ -47,7 +47,7 @@ fn storing_is_deterministic() {
 }
 
 #[test]
-fn bincode_keeps_a_template() {
+fn bincode_round_trips_a_template() {
     let template = parse("word\nlexicon(\"names.txt\")").unwrap();
     let config = bincode::config::standard();
     let bytes = bincode::serde::encode_to_vec(&template, config).unwrap();
@@ -96,7 +96,7 @@ fn templates_without_stanford_shapes_learn_nothing() {
 }
 
 #[test]
-fn files_are_looked_for_beside_the_template() {
+fn file_names_are_relative_to_the_template() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("my.tpl");
     std::fs::write(&path, "lexicon(\"lists/names.txt\")").unwrap();

@@ -1,4 +1,4 @@
-//! The documentation's examples, and what must hold for any text.
+//! The examples in the documentation, and the guarantees for any text.
 
 use std::sync::Arc;
 
@@ -7,10 +7,10 @@ use proptest::prelude::*;
 use super::*;
 use crate::sentence::Offsets;
 
-/// `docs/tokenization.md`: the rows of its tables are tests.
+/// The page whose table rows are tests.
 const DOCUMENT: &str = include_str!("../../../docs/tokenization.md");
 
-/// An input and what comes of it, from each table row of the document that shows code.
+/// Returns the input and the expected output of each table row of the page with code.
 fn examples() -> Vec<(&'static str, &'static str)> {
     let rows = DOCUMENT.lines().filter(|line| line.starts_with("| `"));
     rows.map(|row| {
@@ -21,14 +21,14 @@ fn examples() -> Vec<(&'static str, &'static str)> {
     .collect()
 }
 
-/// The text of a Markdown code span: between as many backticks as it begins with, without the
-/// space that parts them from a backtick of the text.
+/// Returns the contents of a Markdown code span: the text between equal numbers of backticks,
+/// without the spaces that separate them from backticks in the text.
 fn code_span(cell: &str) -> &str {
     let text = cell.trim_start_matches('`');
     let fence = &cell[..cell.len() - text.len()];
     let text = text
         .strip_suffix(fence)
-        .unwrap_or_else(|| panic!("{cell:?} is no code"));
+        .unwrap_or_else(|| panic!("{cell:?} is not code"));
     if fence.len() > 1 { text.trim() } else { text }
 }
 
@@ -36,27 +36,32 @@ fn words<'t>(text: &'t str, tokens: &[Offsets]) -> Vec<&'t str> {
     tokens.iter().map(|t| &text[t.bytes.clone()]).collect()
 }
 
-/// The sentences of a text with ` ‖ ` between them and a space between their words.
-fn shown(text: &str) -> String {
+/// Tokenizes a text; joins words with spaces and sentences with ` ‖ `.
+fn format_sentences(text: &str) -> String {
     let sentences = sentences(text);
     let sentences = sentences.iter().map(|s| words(text, s).join(" "));
     sentences.collect::<Vec<_>>().join(" ‖ ")
 }
 
 #[test]
-fn the_documentation_says_what_the_code_does() {
+fn the_examples_in_the_documentation_are_correct() {
     let examples = examples();
     assert!(examples.len() > 90, "{} examples found", examples.len());
     let wrong: Vec<String> = examples
         .iter()
-        .filter(|(text, expected)| shown(text) != **expected)
-        .map(|(text, expected)| format!("{text}\n  said: {expected}\n  is:   {}", shown(text)))
+        .filter(|(text, expected)| format_sentences(text) != **expected)
+        .map(|(text, expected)| {
+            format!(
+                "{text}\n  expected: {expected}\n  actual:   {}",
+                format_sentences(text)
+            )
+        })
         .collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]
-fn documented_examples_come_out_the_same_from_their_own_tokens() {
+fn tokenizing_is_idempotent_on_the_documented_examples() {
     for (text, _) in examples() {
         let once = words(text, &tokens(text)).join(" ");
         let twice = words(&once, &tokens(&once)).join(" ");
@@ -65,7 +70,7 @@ fn documented_examples_come_out_the_same_from_their_own_tokens() {
 }
 
 #[test]
-fn a_line_becomes_sentences_with_places() {
+fn a_line_becomes_sentences_with_offsets() {
     let file: Arc<str> = Arc::from("a.txt");
     let tokenizer = Tokenizer::new();
     let read = tokenizer.read_line("¡Olé! It's é.\n", &file, 7).unwrap();
@@ -98,16 +103,16 @@ fn a_blank_line_has_no_sentence() {
 }
 
 #[test]
-fn an_empty_line_ends_a_sentence_and_a_line_end_does_not() {
+fn an_empty_line_ends_a_sentence_and_a_line_break_does_not() {
     assert_eq!(
-        shown("A title\n\nwrapped\nlines\r\n \r\nlast"),
+        format_sentences("A title\n\nwrapped\nlines\r\n \r\nlast"),
         "A title ‖ wrapped lines ‖ last"
     );
-    assert_eq!(shown("No. 5\n\nfive"), "No. 5 ‖ five");
-    assert_eq!(shown("Why?\n\n) he"), "Why ? ‖ ) he");
+    assert_eq!(format_sentences("No. 5\n\nfive"), "No. 5 ‖ five");
+    assert_eq!(format_sentences("Why?\n\n) he"), "Why ? ‖ ) he");
 }
 
-/// Checks all that is promised of [`tokens`] and [`sentences`].
+/// Checks the guarantees of [`tokens`] and [`sentences`].
 fn check(text: &str) {
     use unicode_segmentation::GraphemeCursor;
     let tokens = tokens(text);
@@ -142,14 +147,14 @@ proptest! {
     }
 
     #[test]
-    fn texts_made_of_what_the_rules_look_for_are_covered_too(
+    fn texts_made_of_rule_triggers_are_covered_once_and_in_order(
         pieces in prop::collection::vec(prop::sample::select(PIECES), 0..24)
     ) {
         check(&pieces.concat());
     }
 }
 
-/// What the rules look for, and what may upset them.
+/// What the rules look for, and troublemakers.
 const PIECES: &[&str] = &[
     " ",
     "\n",
@@ -245,7 +250,7 @@ const PIECES: &[&str] = &[
 ];
 
 #[test]
-fn whatever_the_rules_look_for_may_repeat_without_end() {
+fn repetition_of_rule_triggers_takes_linear_time() {
     let patterns = [
         "a",
         ".",
