@@ -4,7 +4,7 @@ use super::arguments::{Arguments, FunctionCall};
 use super::ast::{Position, Term};
 use super::input::{ColumnRef, TextInput};
 use super::lexer::LineLocation;
-use super::resources::Resources;
+use super::resources::{FileMention, Resources};
 use super::syntax::{function_names, is_function, is_keyword};
 use super::template_function::{SubstringKind, TemplateFunction, TextFunction, VectorLookup};
 use super::text::did_you_mean;
@@ -76,14 +76,24 @@ fn function(
         "lexicon" => {
             let (file, column) = arguments.file()?;
             let input = arguments.input()?;
-            let lexicon = resources.lexicon(&file, input.lower, arguments.location, column)?;
+            let mention = FileMention {
+                name: &file,
+                location: arguments.location,
+                column,
+            };
+            let lexicon = resources.lexicon(&mention, input.lower)?;
             TemplateFunction::Lexicon(file, lexicon, input)
         }
         "cluster" => {
             let (file, column) = arguments.file()?;
             let lengths = arguments.lengths()?;
             let input = arguments.input()?;
-            let clusters = resources.clusters(&file, input.lower, arguments.location, column)?;
+            let mention = FileMention {
+                name: &file,
+                location: arguments.location,
+                column,
+            };
+            let clusters = resources.clusters(&mention, input.lower)?;
             TemplateFunction::Cluster(file, clusters, lengths, input)
         }
         "vector" => vector(arguments, resources)?,
@@ -106,7 +116,12 @@ fn vector(
         lower: input.lower,
         first,
     };
-    let vectors = resources.vectors(&file, selection, arguments.location, column)?;
+    let mention = FileMention {
+        name: &file,
+        location: arguments.location,
+        column,
+    };
+    let vectors = resources.vectors(&mention, selection)?;
     let lookup = VectorLookup {
         file,
         vectors,

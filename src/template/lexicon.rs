@@ -149,16 +149,16 @@ mod tests {
     }
 
     #[test]
-    fn lexicon_faults_name_their_line() {
-        let fault = |text: &str| {
+    fn lexicon_errors_name_their_line() {
+        let error = |text: &str| {
             Lexicon::parse(text, "l.txt", false)
                 .unwrap_err()
                 .to_string()
         };
-        assert_eq!(fault(" \n"), "l.txt: the lexicon is empty");
+        assert_eq!(error(" \n"), "l.txt: the lexicon is empty");
         let long = format!("a\n{}\n", "x ".repeat(65));
         assert_eq!(
-            fault(&long),
+            error(&long),
             "l.txt:2: a phrase of 65 tokens; at most 64 are allowed"
         );
     }

@@ -13,6 +13,21 @@ use crate::error::{Error, Result};
 /// which is limited to 256 MiB.
 const MAX_BYTES: usize = 192 << 20;
 
+/// A file name where a template mentions it.
+#[derive(Clone, Copy)]
+pub(super) struct FileMention<'a> {
+    pub name: &'a str,
+    pub location: LineLocation<'a>,
+    /// Column of the template line.
+    pub column: u64,
+}
+
+impl FileMention<'_> {
+    fn error(self, message: String) -> Error {
+        self.location.error(self.column, message)
+    }
+}
+
 /// The files loaded so far, as text and parsed.
 pub(super) struct Resources<'a> {
     /// The base of relative file names, for messages.
@@ -56,7 +71,7 @@ impl<'a> Resources<'a> {
         self.files.into_iter().map(used_prefix).collect()
     }
 
-    /// Loads the lexicon in the file `name`, which the template mentions at `column`.
+    /// Loads a lexicon; `lower` folds it to lower case.
     ///
     /// # Errors
     ///
@@ -64,84 +79,63 @@ impl<'a> Resources<'a> {
     /// invalid.
     pub(super) fn lexicon(
         &mut self,
-        name: &str,
+        mention: &FileMention<'_>,
         lower: bool,
-        location: LineLocation<'_>,
-        column: u64,
     ) -> Result<Arc<Lexicon>> {
-        if let Some(lexicon) = find(&self.lexica, name, lower) {
+        if let Some(lexicon) = find(&self.lexica, mention.name, lower) {
             return Ok(lexicon);
         }
-        let text = self.load_file(name, location, column)?;
-        let lexicon = Arc::new(Lexicon::parse(&text, &self.path(name), lower)?);
-        self.mark_used(name, text.len(), location, column)?;
-        self.lexica.push((name.to_owned(), lower, lexicon.clone()));
+        let parse = |text: &str, path: &str| Lexicon::parse(text, path, lower);
+        let lexicon = self.load_parsed(mention, parse, |_, text| text.len())?;
+        insert(&mut self.lexica, mention.name, lower, &lexicon);
         Ok(lexicon)
     }
 
-    /// Loads the clusters in the file `name`, like [`Resources::lexicon`].
+    /// Loads clusters, like [`Resources::lexicon`].
     pub(super) fn clusters(
         &mut self,
-        name: &str,
+        mention: &FileMention<'_>,
         lower: bool,
-        location: LineLocation<'_>,
-        column: u64,
     ) -> Result<Arc<Clusters>> {
-        if let Some(clusters) = find(&self.clusters, name, lower) {
+        if let Some(clusters) = find(&self.clusters, mention.name, lower) {
             return Ok(clusters);
         }
-        let text = self.load_file(name, location, column)?;
-        let clusters = Arc::new(Clusters::parse(&text, &self.path(name), lower)?);
-        self.mark_used(name, text.len(), location, column)?;
-        self.clusters
-            .push((name.to_owned(), lower, clusters.clone()));
+        let parse = |text: &str, path: &str| Clusters::parse(text, path, lower);
+        let clusters = self.load_parsed(mention, parse, |_, text| text.len())?;
+        insert(&mut self.clusters, mention.name, lower, &clusters);
         Ok(clusters)
     }
 
-    /// Loads the word vectors in the file `name`, like [`Resources::lexicon`].
+    /// Loads word vectors, like [`Resources::lexicon`].
     pub(super) fn vectors(
         &mut self,
-        name: &str,
+        mention: &FileMention<'_>,
         selection: VectorSelection,
-        location: LineLocation<'_>,
-        column: u64,
     ) -> Result<Arc<Vectors>> {
-        if let Some(vectors) = find(&self.vectors, name, selection) {
+        if let Some(vectors) = find(&self.vectors, mention.name, selection) {
             return Ok(vectors);
         }
-        let text = self.load_file(name, location, column)?;
-        let vectors = Arc::new(Vectors::parse(&text, &self.path(name), selection)?);
-        self.mark_used(name, vectors.bytes_read, location, column)?;
-        self.vectors
-            .push((name.to_owned(), selection, vectors.clone()));
+        let parse = |text: &str, path: &str| Vectors::parse(text, path, selection);
+        let vectors = self.load_parsed(mention, parse, |vectors, _| vectors.bytes_read)?;
+        insert(&mut self.vectors, mention.name, selection, &vectors);
         Ok(vectors)
     }
 
-    /// Records that the first `bytes` of a file are used, and checks the total size.
-    fn mark_used(
+    /// Loads and parses a file; `bytes_used` returns the length of the prefix that is used.
+    fn load_parsed<T>(
         &mut self,
-        name: &str,
-        bytes: usize,
-        location: LineLocation<'_>,
-        column: u64,
-    ) -> Result<()> {
-        for file in self.files.iter_mut().filter(|file| file.name == name) {
-            file.used = file.used.max(bytes);
-        }
-        check_size(self.files.iter().map(|file| file.used).sum())
-            .map_err(|message| location.error(column, message))
+        mention: &FileMention<'_>,
+        parse: impl FnOnce(&str, &str) -> Result<T>,
+        bytes_used: impl FnOnce(&T, &str) -> usize,
+    ) -> Result<Arc<T>> {
+        let text = self.load_text(mention)?;
+        let parsed = parse(&text, &self.path(mention.name))?;
+        self.mark_used(mention, bytes_used(&parsed, &text))?;
+        Ok(Arc::new(parsed))
     }
 
-    fn path(&self, name: &str) -> String {
-        self.directory.join(name).display().to_string()
-    }
-
-    fn load_file(
-        &mut self,
-        name: &str,
-        location: LineLocation<'_>,
-        column: u64,
-    ) -> Result<Arc<str>> {
+    fn load_text(&mut self, mention: &FileMention<'_>) -> Result<Arc<str>> {
+        let name = mention.name;
         if let Some(file) = self.files.iter().find(|file| file.name == name) {
             return Ok(file.text.clone());
         }
@@ -153,7 +147,7 @@ impl<'a> Resources<'a> {
                     other => other.to_string(),
                 };
                 let path = self.path(name);
-                return Err(location.error(column, format!("cannot read '{path}': {reason}")));
+                return Err(mention.error(format!("cannot read '{path}': {reason}")));
             }
         };
         self.files.push(ResourceFile {
@@ -162,6 +156,20 @@ impl<'a> Resources<'a> {
             used: 0,
         });
         Ok(text)
+    }
+
+    /// Records that the first `bytes` of a file are used, and checks the total size.
+    fn mark_used(&mut self, mention: &FileMention<'_>, bytes: usize) -> Result<()> {
+        let files = self.files.iter_mut();
+        for file in files.filter(|file| file.name == mention.name) {
+            file.used = file.used.max(bytes);
+        }
+        check_size(self.files.iter().map(|file| file.used).sum())
+            .map_err(|message| mention.error(message))
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.directory.join(name).display().to_string()
     }
 }
 
@@ -176,7 +184,7 @@ fn check_size(bytes: usize) -> Result<(), String> {
     ))
 }
 
-/// Returns the parsed file loaded from `name` with the same options.
+/// Returns the file `name` as parsed with the same options.
 fn find<O: Copy + PartialEq, T>(
     parsed: &[(String, O, Arc<T>)],
     name: &str,
@@ -184,6 +192,10 @@ fn find<O: Copy + PartialEq, T>(
 ) -> Option<Arc<T>> {
     let found = parsed.iter().find(|(n, o, _)| n == name && *o == options);
     found.map(|(_, _, parsed)| parsed.clone())
+}
+
+fn insert<O, T>(parsed: &mut Vec<(String, O, Arc<T>)>, name: &str, options: O, value: &Arc<T>) {
+    parsed.push((name.to_owned(), options, Arc::clone(value)));
 }
 
 #[cfg(test)]
