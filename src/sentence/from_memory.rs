@@ -1,0 +1,259 @@
+//! Building sentences in memory.
+
+use std::sync::Arc;
+
+use super::attributes::Attributes;
+use super::schema::Schema;
+use super::sentence::Sentence;
+use crate::error::{Error, Result};
+
+impl Sentence {
+    /// A sentence of words: the single column `word`, without labels.
+    ///
+    /// # Panics
+    ///
+    /// If the words have more than 4 GiB of text.
+    #[must_use]
+    pub fn from_words<S: AsRef<str>>(words: impl IntoIterator<Item = S>) -> Self {
+        let mut sentence = Self::in_memory(Schema::words());
+        for word in words {
+            let pushed = sentence.push([word], 1);
+            assert!(pushed.is_ok(), "the words have more than 4 GiB of text");
+        }
+        sentence
+    }
+
+    /// A sentence of several named columns, each with one value per token, without labels.
+    ///
+    /// ```
+    /// # use dropchain::{Result, Sentence};
+    /// # fn main() -> Result<()> {
+    /// let columns = [("word", ["Ada", "left"]), ("pos", ["NNP", "VBD"])];
+    /// let sentence = Sentence::from_columns(columns)?.with_labels(["B-PER", "O"])?;
+    /// assert_eq!(sentence.cells(0).collect::<Vec<_>>(), ["Ada", "NNP", "B-PER"]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parameter`] if there is no column, a name is empty or given twice, or the columns
+    /// differ in length; [`Error::Input`] if there are more than 4 GiB of text.
+    pub fn from_columns<N, C, S>(columns: impl IntoIterator<Item = (N, C)>) -> Result<Self>
+    where
+        N: Into<String>,
+        C: IntoIterator<Item = S>,
+        S: AsRef<str>,
+    {
+        let mut names = Vec::new();
+        let mut cells: Vec<Vec<S>> = Vec::new(); // [C][T]
+        for (name, column) in columns {
+            names.push(name.into());
+            cells.push(column.into_iter().collect());
+        }
+        let Some(first) = cells.first() else {
+            return Err(Error::parameter("a sentence needs at least one column"));
+        };
+        let tokens = first.len();
+        if let Some(i) = cells.iter().position(|column| column.len() != tokens) {
+            return Err(Error::parameter(format!(
+                "column '{}' has {} values, but column '{}' has {tokens}; \
+                 expected one per token in every column",
+                names[i],
+                cells[i].len(),
+                names[0],
+            )));
+        }
+        let mut sentence = Self::in_memory(Schema::new(names, None)?);
+        for t in 0..tokens {
+            sentence.push(cells.iter().map(|column| &column[t]), 1)?;
+        }
+        Ok(sentence)
+    }
+
+    /// A sentence of ready-made attributes: for each token its attributes' names and values. It has
+    /// no columns and no labels.
+    ///
+    /// ```
+    /// # use dropchain::{Result, Sentence};
+    /// # fn main() -> Result<()> {
+    /// let tokens = [vec![("word=Ada", 1.0), ("length", 3.0)], vec![("word=left", 1.0)]];
+    /// let sentence = Sentence::from_attributes(tokens)?.with_labels(["B-PER", "O"])?;
+    /// assert_eq!(sentence.len(), 2);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parameter`] if a name is empty, a value is not finite, or the names have more than
+    /// 4 GiB of text.
+    pub fn from_attributes<A, N>(tokens: impl IntoIterator<Item = A>) -> Result<Self>
+    where
+        A: IntoIterator<Item = (N, f64)>,
+        N: AsRef<str>,
+    {
+        let mut sentence = Self::in_memory(Schema::empty());
+        let mut attributes = Attributes::default();
+        for token in tokens {
+            let t = attributes.len() + 1;
+            for (name, value) in token {
+                let name = name.as_ref();
+                if name.is_empty() {
+                    return Err(Error::parameter(format!(
+                        "token {t} has an attribute without a name"
+                    )));
+                }
+                if !value.is_finite() {
+                    return Err(Error::parameter(format!(
+                        "attribute '{name}' of token {t} has the value {value}; \
+                         expected a finite number"
+                    )));
+                }
+                attributes.push(name, value);
+                if attributes.is_full() {
+                    return Err(Error::parameter(
+                        "the sentence has more than 4 GiB of attributes",
+                    ));
+                }
+            }
+            attributes.end_token();
+            sentence.push([""; 0], 1)?;
+        }
+        attributes.shrink();
+        sentence.attributes = Some(attributes);
+        Ok(sentence)
+    }
+
+    /// Sets the labels: those of the label column if there is one, else of a new last column
+    /// `label`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parameter`] if the number of labels is not the number of tokens, a label is empty,
+    /// or another column is called `label`; [`Error::Input`] if there would be more than 4 GiB of
+    /// text.
+    pub fn with_labels<S: AsRef<str>>(self, labels: impl IntoIterator<Item = S>) -> Result<Self> {
+        let labels: Vec<S> = labels.into_iter().collect();
+        if labels.len() != self.len() {
+            return Err(Error::parameter(format!(
+                "{} labels for a sentence of {} tokens; expected one per token",
+                labels.len(),
+                self.len()
+            )));
+        }
+        if let Some(t) = labels.iter().position(|label| label.as_ref().is_empty()) {
+            return Err(Error::parameter(format!(
+                "the label of token {} is empty; expected a label, such as O",
+                t + 1
+            )));
+        }
+        let (schema, column) = match self.schema().label() {
+            Some(column) => (self.schema().clone(), column),
+            None => {
+                let mut names = self.schema().names().to_vec();
+                let column = names.len();
+                names.push("label".to_owned());
+                (Arc::new(Schema::new(names, Some(column))?), column)
+            }
+        };
+        let mut labeled = Self::new(schema, self.file().clone());
+        for (t, label) in labels.iter().enumerate() {
+            let before = (0..column).map(|c| self.cell(t, c));
+            let after = (column + 1..self.schema().width()).map(|c| self.cell(t, c));
+            let cells = before.chain([label.as_ref()]).chain(after);
+            labeled.push(cells, self.place(t).line)?;
+        }
+        labeled.attributes = self.attributes;
+        labeled.offsets = self.offsets;
+        labeled.layout = self.layout;
+        Ok(labeled)
+    }
+
+    /// An empty sentence without a file.
+    fn in_memory(schema: Schema) -> Self {
+        Self::new(Arc::new(schema), Arc::from("-"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_are_a_new_last_column_or_replace_those_there_are() {
+        let s = Sentence::from_words(["Ada", "left"]);
+        assert_eq!(s.labels(), None);
+        let s = s.with_labels(["B-PER", "O"]).unwrap();
+        assert_eq!(s.schema().names(), ["word", "label"]);
+        assert_eq!(s.labels().unwrap(), ["B-PER", "O"]);
+        let names = vec!["word".into(), "ner".into(), "note".into()];
+        let schema = Arc::new(Schema::new(names, Some(1)).unwrap());
+        let mut s = Sentence::new(schema, Arc::from("x"));
+        s.push(["a", "O", "z"], 7).unwrap();
+        let s = s.with_labels(["B-X"]).unwrap();
+        assert_eq!(s.cells(0).collect::<Vec<_>>(), ["a", "B-X", "z"]);
+        assert_eq!(s.place(0).to_string(), "x:7");
+    }
+
+    #[test]
+    fn labels_must_be_one_per_token_and_not_empty() {
+        let fault = |labels: &[&str]| {
+            let labeled = Sentence::from_words(["a", "b"]).with_labels(labels);
+            labeled.unwrap_err().to_string()
+        };
+        assert_eq!(
+            fault(&["O"]),
+            "1 labels for a sentence of 2 tokens; expected one per token"
+        );
+        assert_eq!(
+            fault(&["O", ""]),
+            "the label of token 2 is empty; expected a label, such as O"
+        );
+        let columns = Sentence::from_columns([("word", ["a"]), ("label", ["x"])]).unwrap();
+        assert_eq!(
+            columns.with_labels(["O"]).unwrap_err().to_string(),
+            "two columns have the name 'label'"
+        );
+    }
+
+    #[test]
+    fn columns_must_be_named_and_equally_long() {
+        let fault = |columns: &[(&str, &[&str])]| {
+            let columns = columns.iter().map(|(name, cells)| (*name, cells.iter()));
+            Sentence::from_columns(columns).unwrap_err().to_string()
+        };
+        assert_eq!(fault(&[]), "a sentence needs at least one column");
+        assert_eq!(
+            fault(&[("word", &["a", "b"]), ("pos", &["N"])]),
+            "column 'pos' has 1 values, but column 'word' has 2; \
+             expected one per token in every column"
+        );
+        assert_eq!(fault(&[("", &["a"])]), "column 0 has an empty name");
+    }
+
+    #[test]
+    fn ready_made_attributes_need_names_and_finite_values() {
+        let tokens = [vec![("a", 1.0), ("b", 0.5)], vec![]];
+        let s = Sentence::from_attributes(tokens).unwrap();
+        let attributes = s.attributes.as_ref().unwrap();
+        assert_eq!((s.len(), s.schema().width()), (2, 0));
+        assert_eq!(
+            attributes.token(0).collect::<Vec<_>>(),
+            [("a", 1.0), ("b", 0.5)]
+        );
+        assert_eq!(attributes.token(1).count(), 0);
+        let s = s.with_labels(["X", "Y"]).unwrap();
+        assert_eq!(s.labels().unwrap(), ["X", "Y"]);
+        assert!(s.attributes.is_some());
+        let fault = |name, value| {
+            let tokens = [vec![("a", 1.0)], vec![(name, value)]];
+            Sentence::from_attributes(tokens).unwrap_err().to_string()
+        };
+        assert_eq!(fault("", 1.0), "token 2 has an attribute without a name");
+        assert_eq!(
+            fault("b", f64::NAN),
+            "attribute 'b' of token 2 has the value NaN; expected a finite number"
+        );
+    }
+}

@@ -1,0 +1,29 @@
+//! What surrounds the tokens in the input, for the output to reproduce.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+/// The position of a token in the text it comes from; ends are exclusive.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Offsets {
+    /// In bytes of UTF-8.
+    pub bytes: Range<usize>,
+    /// In Unicode scalar values (like Python string indices).
+    pub chars: Range<usize>,
+}
+
+/// What surrounds the tokens in the input, for the output to reproduce.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Layout {
+    /// Comment lines before the sentence (`# sent_id = …`), without line endings.
+    pub comments: Vec<String>,
+    /// Lines inside the sentence that are not tokens (multiword tokens, empty nodes, comments),
+    /// each with the position of the next token; T for those after the last one.
+    pub extra_lines: Vec<(usize, String)>,
+    /// The text that was tokenized: a line of raw text, or the `text` of a JSON object.
+    pub source: Option<Arc<str>>,
+    /// The JSON object that the sentence was read from, whose other keys the output copies.
+    pub record: Option<Arc<str>>,
+    /// Whether this is a document boundary (`-DOCSTART-`), not a sentence to tag.
+    pub document_start: bool,
+}

@@ -1,0 +1,17 @@
+//! Sentences: T tokens in C columns, with their position in the input.
+//!
+//! The readers of all input formats produce this representation. Library users can also build
+//! sentences in memory: [`Sentence::from_words`], [`Sentence::from_columns`] and
+//! [`Sentence::from_attributes`], each with [`Sentence::with_labels`].
+
+mod attributes;
+mod from_memory;
+mod layout;
+mod schema;
+#[allow(clippy::module_inception)]
+mod sentence;
+
+pub use attributes::Attributes;
+pub use layout::{Layout, Offsets};
+pub use schema::Schema;
+pub use sentence::Sentence;

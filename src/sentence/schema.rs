@@ -1,0 +1,100 @@
+//! The columns of a corpus.
+
+use crate::error::{Error, Result};
+
+/// The columns of a corpus: their names, in file order, and the label column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Schema {
+    names: Vec<String>,
+    label: Option<usize>,
+}
+
+impl Schema {
+    /// A schema with these column names and the position of the label column, if any.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parameter`] if a name is empty or occurs twice, or `label` is out of range.
+    pub fn new(names: Vec<String>, label: Option<usize>) -> Result<Self> {
+        for (i, name) in names.iter().enumerate() {
+            if name.is_empty() {
+                return Err(Error::parameter(format!("column {i} has an empty name")));
+            }
+            if names[..i].contains(name) {
+                return Err(Error::parameter(format!(
+                    "two columns have the name '{name}'"
+                )));
+            }
+        }
+        if let Some(label) = label
+            && label >= names.len()
+        {
+            return Err(Error::parameter(format!(
+                "label column {label} does not exist: there are {} columns",
+                names.len()
+            )));
+        }
+        Ok(Self { names, label })
+    }
+
+    /// The schema of ready-made attributes without labels: no columns.
+    pub(super) fn empty() -> Self {
+        Self {
+            names: Vec::new(),
+            label: None,
+        }
+    }
+
+    /// The schema of raw text: the single column `word`, without labels.
+    #[must_use]
+    pub fn words() -> Self {
+        Self {
+            names: vec!["word".to_owned()],
+            label: None,
+        }
+    }
+
+    /// Column names in file order.
+    #[must_use]
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// Number of columns C.
+    #[must_use]
+    pub fn width(&self) -> usize {
+        self.names.len()
+    }
+
+    /// Position of the label column.
+    #[must_use]
+    pub fn label(&self) -> Option<usize> {
+        self.label
+    }
+
+    /// Position of the column `name`.
+    ///
+    /// `word` and `form` are synonyms, so that templates work with both CoNLL and CoNLL-U.
+    #[must_use]
+    pub fn position(&self, name: &str) -> Option<usize> {
+        let find = |name: &str| self.names.iter().position(|n| n == name);
+        find(name).or_else(|| match name {
+            "word" => find("form"),
+            "form" => find("word"),
+            _ => None,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn word_and_form_name_the_same_column() {
+        let s = Schema::new(vec!["id".into(), "form".into()], None).unwrap();
+        assert_eq!(s.position("word"), Some(1));
+        assert!(Schema::new(vec!["a".into(), "a".into()], None).is_err());
+        assert!(Schema::new(vec!["a".into()], Some(1)).is_err());
+    }
+}

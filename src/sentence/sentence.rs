@@ -1,0 +1,169 @@
+//! The tokens of a sentence.
+
+use std::sync::Arc;
+
+use super::attributes::Attributes;
+use super::layout::{Layout, Offsets};
+use super::schema::Schema;
+use crate::error::{Error, Place, Result};
+
+/// A sentence: T tokens in C columns.
+///
+/// All cells share one string, so a sentence takes three allocations, however many tokens it has.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sentence {
+    schema: Arc<Schema>,
+    file: Arc<str>,
+    text: String,
+    ends: Vec<u32>,  // [T][C] the end of each cell in `text`
+    lines: Vec<u64>, // [T] line numbers
+    /// Ready-made attributes, which are used instead of templates.
+    pub attributes: Option<Attributes>,
+    /// The position of each token in [`Layout::source`]; empty if the input was
+    /// pre-tokenized.
+    pub offsets: Vec<Offsets>,
+    /// What surrounds the tokens in the input.
+    pub layout: Layout,
+}
+
+impl Sentence {
+    /// An empty sentence from `file` (`-` is standard input).
+    #[must_use]
+    pub fn new(schema: Arc<Schema>, file: Arc<str>) -> Self {
+        Self {
+            schema,
+            file,
+            text: String::new(),
+            ends: Vec::new(),
+            lines: Vec::new(),
+            attributes: None,
+            offsets: Vec::new(),
+            layout: Layout::default(),
+        }
+    }
+
+    /// Appends a token, which is on `line` (from 1) of the file.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Input`] if the number of cells is not the schema's, or the sentence would exceed
+    /// 4 GiB of text.
+    pub fn push<S: AsRef<str>>(
+        &mut self,
+        cells: impl IntoIterator<Item = S>,
+        line: u64,
+    ) -> Result<()> {
+        let before = (self.ends.len(), self.text.len());
+        for cell in cells {
+            self.text.push_str(cell.as_ref());
+            self.ends.push(self.text.len() as u32);
+        }
+        let found = self.ends.len() - before.0;
+        let problem = if found != self.schema.width() {
+            Some(format!(
+                "expected {} columns ({}), found {found}",
+                self.schema.width(),
+                self.schema.names().join(" ")
+            ))
+        } else if u32::try_from(self.text.len()).is_err() {
+            Some("the sentence has more than 4 GiB of text".to_owned())
+        } else {
+            None
+        };
+        if let Some(message) = problem {
+            self.ends.truncate(before.0);
+            self.text.truncate(before.1);
+            return Err(Error::input(Place::line(&*self.file, line), message));
+        }
+        self.lines.push(line);
+        Ok(())
+    }
+
+    /// The columns.
+    #[must_use]
+    pub fn schema(&self) -> &Arc<Schema> {
+        &self.schema
+    }
+
+    /// Number of tokens T.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.lines.len()
+    }
+
+    /// Whether the sentence has no tokens.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.lines.is_empty()
+    }
+
+    /// The cell of token `t` in column `column`.
+    #[must_use]
+    pub fn cell(&self, t: usize, column: usize) -> &str {
+        let i = t * self.schema.width() + column;
+        let start = if i == 0 { 0 } else { self.ends[i - 1] as usize };
+        &self.text[start..self.ends[i] as usize]
+    }
+
+    /// All cells of token `t`.
+    pub fn cells(&self, t: usize) -> impl Iterator<Item = &str> {
+        (0..self.schema.width()).map(move |column| self.cell(t, column))
+    }
+
+    /// The label of token `t`, if the corpus has a label column.
+    #[must_use]
+    pub fn label(&self, t: usize) -> Option<&str> {
+        self.schema.label().map(|column| self.cell(t, column))
+    }
+
+    /// All labels, if the corpus has a label column.
+    #[must_use]
+    pub fn labels(&self) -> Option<Vec<&str>> {
+        let column = self.schema.label()?;
+        Some((0..self.len()).map(|t| self.cell(t, column)).collect())
+    }
+
+    /// The file that the sentence was read from.
+    #[must_use]
+    pub fn file(&self) -> &Arc<str> {
+        &self.file
+    }
+
+    /// The place of token `t` in its file; if there is none, of the first token or the file.
+    #[must_use]
+    pub fn place(&self, t: usize) -> Place {
+        let line = self.lines.get(t).or(self.lines.first());
+        Place::line(&*self.file, line.copied().unwrap_or(0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn schema() -> Arc<Schema> {
+        Arc::new(Schema::new(vec!["word".into(), "ner".into()], Some(1)).unwrap())
+    }
+
+    #[test]
+    fn cells_are_stored_unchanged() {
+        let mut s = Sentence::new(schema(), Arc::from("x.conll"));
+        s.push(["Köln", "B-LOC"], 7).unwrap();
+        s.push(["", "O"], 8).unwrap();
+        assert_eq!(s.cells(0).collect::<Vec<_>>(), ["Köln", "B-LOC"]);
+        assert_eq!(s.cells(1).collect::<Vec<_>>(), ["", "O"]);
+        assert_eq!(s.labels().unwrap(), ["B-LOC", "O"]);
+        assert_eq!(s.place(1).to_string(), "x.conll:8");
+    }
+
+    #[test]
+    fn a_ragged_row_is_an_error_with_its_line_and_changes_nothing() {
+        let mut s = Sentence::new(schema(), Arc::from("x.conll"));
+        s.push(["a", "O"], 1).unwrap();
+        let error = s.push(["b"], 2).unwrap_err().to_string();
+        assert_eq!(error, "x.conll:2: expected 2 columns (word ner), found 1");
+        assert_eq!(s.len(), 1);
+        s.push(["c", "O"], 3).unwrap();
+        assert_eq!(s.cell(1, 0), "c");
+    }
+}
