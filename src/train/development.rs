@@ -15,10 +15,10 @@ use crate::score::{ForwardProduct, ParameterSpace};
 use crate::sentence::Sentence;
 use crate::template::Template;
 
-/// DevelopmentSet data over the classes of the training data.
+/// Development data over the attribute classes of the training data.
 pub(super) struct DevelopmentSet {
     data: Dataset,
-    gold: Vec<Vec<String>>,
+    gold: Vec<Vec<String>>, // [sentences][T]
     labels: TrainingLabels,
     constraint: Option<Constraint>,
     always_spans: bool, // score spans even if neither gold nor predicted labels encode any

@@ -153,7 +153,7 @@ impl<'a> Monitor<'a> {
             dev: dev.map(|dev| dev.score),
             recall_bias: dev.and_then(|dev| self.search.is_open().then_some(dev.recall_bias)),
         });
-        // Early iterations may predict no span at all: patience does not count while the score is 0.
+        // Early iterations may predict no span: patience does not count while the score is 0.
         self.patience_is_exhausted = !self.run.is_warm_up
             && self.best.as_ref().is_some_and(|best| {
                 let since = best.iteration.max(self.run.patience_start);
@@ -176,8 +176,7 @@ impl<'a> Monitor<'a> {
         let scores = development.score(self.space, x, &candidates)?;
         let scored = self.search.choose(&candidates, &scores);
         let score = scored.score;
-        // While the score is 0, later weights are at least nearer to the minimum: the first are all
-        // 0.
+        // While the score is 0, later weights are better in that they are closer to the minimum.
         let is_best = self
             .best
             .as_ref()

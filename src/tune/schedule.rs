@@ -29,12 +29,12 @@ pub struct Rung {
 impl Schedule {
     /// Default η: one in η configurations survives a rung.
     pub const ETA: usize = 3;
-    /// Default number of iterations of the first rung. With much noise, scores on Spanish names rise
-    /// for 60 iterations and more, and after 15 the ranking of configurations was still wrong.
+    /// Default number of iterations of the first rung. With much noise, scores on Spanish names
+    /// rise for 60 iterations and more, and after 15 the ranking of configurations was still wrong.
     pub const FIRST: usize = 30;
 
-    /// Keeps one in `eta` configurations at each rung (`None`: all train to the end). The first rung
-    /// has `first` iterations.
+    /// Keeps one in `eta` configurations at each rung (`None`: all train to the end). The first
+    /// rung has `first` iterations.
     ///
     /// # Errors
     ///

@@ -46,6 +46,46 @@ impl Default for SearchSpace {
     }
 }
 
+/// A parameter that is searched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Parameter {
+    L1,
+    L2,
+    Dropout,
+    UnlabeledWeight,
+    EdgeDropout,
+}
+
+impl Parameter {
+    /// The name in error messages.
+    fn name(self) -> &'static str {
+        match self {
+            Self::L1 => "L1",
+            Self::L2 => "L2",
+            Self::Dropout => "dropout",
+            Self::UnlabeledWeight => "unlabeled weight",
+            Self::EdgeDropout => "edge dropout",
+        }
+    }
+
+    fn scale(self) -> Scale {
+        match self {
+            Self::L1 | Self::L2 | Self::UnlabeledWeight => Scale::Logarithmic,
+            Self::Dropout | Self::EdgeDropout => Scale::Linear,
+        }
+    }
+
+    fn set(self, options: &mut TrainOptions, value: f64) {
+        match self {
+            Self::L1 => options.l1 = value,
+            Self::L2 => options.l2 = Some(value),
+            Self::Dropout => options.dropout = value,
+            Self::UnlabeledWeight => options.unlabeled_weight = value,
+            Self::EdgeDropout => options.edge_dropout = Some(value),
+        }
+    }
+}
+
 /// A point of the search space.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Configuration {
@@ -110,8 +150,9 @@ impl SearchSpace {
     pub fn grid(&self, base: &TrainSettings) -> Result<Vec<Configuration>> {
         self.check(base)?;
         let mut axes = Vec::new();
-        for (name, axis, _) in self.axes() {
+        for (parameter, axis) in self.axes() {
             axes.push(axis.values().ok_or_else(|| {
+                let name = parameter.name();
                 Error::parameter(format!(
                     "{name}: a range has no end of values; expected single numbers in a grid, or \
                      configurations drawn at random (--random N)"
@@ -140,7 +181,7 @@ impl SearchSpace {
                 })
                 .collect();
             values.reverse();
-            self.push(rest, &values, base.options(), &mut configurations);
+            self.push(rest, &values, base, &mut configurations);
         }
         Ok(configurations)
     }
@@ -179,56 +220,46 @@ impl SearchSpace {
             let template = (1.0 - uniform(seed, first)) * self.templates as f64;
             let places = (0..).map(|axis| first + 1 + 2 * axis);
             let values: Vec<f64> = (axes.iter().zip(places))
-                .map(|((_, axis, scale), place)| axis.draw(*scale, seed, place))
+                .map(|((parameter, axis), place)| axis.draw(parameter.scale(), seed, place))
                 .collect();
-            self.push(
-                template as usize,
-                &values,
-                base.options(),
-                &mut configurations,
-            );
+            self.push(template as usize, &values, base, &mut configurations);
         }
         Ok(configurations)
     }
 
-    /// The axes with their names and scales, in the order L1, L2, noise, α, noise on edges.
-    fn axes(&self) -> Vec<(&'static str, &Axis, Scale)> {
+    /// The axes. Their order determines that of a grid and what a random search draws.
+    fn axes(&self) -> Vec<(Parameter, &Axis)> {
         let mut axes = vec![
-            ("L1", &self.l1, Scale::Logarithmic),
-            ("L2", &self.l2, Scale::Logarithmic),
-            ("dropout", &self.dropout, Scale::Linear),
-            (
-                "unlabeled weight",
-                &self.unlabeled_weight,
-                Scale::Logarithmic,
-            ),
+            (Parameter::L1, &self.l1),
+            (Parameter::L2, &self.l2),
+            (Parameter::Dropout, &self.dropout),
+            (Parameter::UnlabeledWeight, &self.unlabeled_weight),
         ];
         if let Some(edge) = &self.edge_dropout {
-            axes.push(("edge dropout", edge, Scale::Linear));
+            axes.push((Parameter::EdgeDropout, edge));
         }
         axes
     }
 
-    /// Adds a configuration unless it is a duplicate.
+    /// Adds a configuration, with a value for each axis, unless it is a duplicate.
     fn push(
         &self,
         template: usize,
         values: &[f64],
-        options: &TrainOptions,
+        base: &TrainSettings,
         configurations: &mut Vec<Configuration>,
     ) {
-        let noise = TrainOptions {
-            dropout: values[2],
-            edge_dropout: values.get(4).copied().or(options.edge_dropout),
-            ..options.clone()
-        };
+        let mut options = base.options().clone();
+        for ((parameter, _), &value) in self.axes().iter().zip(values) {
+            parameter.set(&mut options, value);
+        }
         let mut configuration = Configuration {
             template,
-            dropout: values[2],
-            edge_dropout: noise.edge_noise(),
-            l2: values[1],
-            l1: values[0],
-            unlabeled_weight: values[3],
+            dropout: options.dropout,
+            edge_dropout: options.edge_noise(),
+            l2: options.l2.unwrap_or(base.l2()),
+            l1: options.l1,
+            unlabeled_weight: options.unlabeled_weight,
         };
         if !configuration.has_noise() {
             // Only the noise term learns from unlabeled text.
@@ -244,19 +275,14 @@ impl SearchSpace {
         if self.templates == 0 {
             return Err(Error::parameter("there is no template to search"));
         }
-        for (name, axis, scale) in self.axes() {
+        for (parameter, axis) in self.axes() {
             for end in axis.ends() {
                 let mut options = base.options().clone();
-                match name {
-                    "L1" => options.l1 = end,
-                    "L2" => options.l2 = Some(end),
-                    "dropout" => options.dropout = end,
-                    "edge dropout" => options.edge_dropout = Some(end),
-                    _ => options.unlabeled_weight = end,
-                }
+                parameter.set(&mut options, end);
                 TrainSettings::new(options)?;
             }
-            if let Some(range) = axis.invalid_range(scale) {
+            if let Some(range) = axis.invalid_range(parameter.scale()) {
+                let name = parameter.name();
                 return Err(Error::parameter(format!(
                     "{name}: the range {range} begins at 0, and numbers are drawn by their \
                      logarithm; expected one that begins above 0 (0,0.01:1 draws 0 every second \
@@ -358,8 +384,8 @@ mod tests {
         );
         assert_eq!(
             error(grid(&space("0.1", "0.01:1"))),
-            "L2: a range has no end of values; expected single numbers in a grid, or configurations \
-             drawn at random (--random N)"
+            "L2: a range has no end of values; expected single numbers in a grid, or \
+             configurations drawn at random (--random N)"
         );
         assert!(
             error(random(&space("0.1", "0:1"), 5, 1)).starts_with("L2: the range 0:1 begins at 0")

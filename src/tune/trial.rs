@@ -87,7 +87,7 @@ impl TrialResult {
     }
 }
 
-/// The iteration with the best mean score over the folds, the first in case of a tie, and that mean.
+/// The iteration with the best mean score over the folds (the first of ties), and that mean.
 fn best(histories: &[FoldHistory]) -> Option<(usize, DevScore)> {
     let last = histories.iter().map(|history| history.scores.len()).max()?;
     let mut best: Option<(usize, DevScore)> = None;

@@ -1,11 +1,11 @@
-//! Training with attributes that always occur together as one, and apart: the same model.
+//! Training with and without collapsing gives the same model.
 
 use super::*;
 use crate::chain::Order;
 use crate::score::States;
 use crate::tag::Tagger;
 
-/// Trains both ways and compares weights, values and labels.
+/// Trains with and without collapsing and compares weights, objectives and predicted labels.
 #[track_caller]
 fn assert_same(options: &TrainOptions, sentences: &[Sentence], source: Option<&str>) {
     let train = |collapse: bool| {
@@ -18,32 +18,35 @@ fn assert_same(options: &TrainOptions, sentences: &[Sentence], source: Option<&s
         let trained = trainer.train(sentences.to_vec(), source.map(template), &mut recorder);
         (trained.unwrap().model, recorder)
     };
-    let ((apart, one), (together, other)) = (train(false), train(true));
+    let ((separate, one), (collapsed, other)) = (train(false), train(true));
     assert_eq!(one.attributes[0], one.attributes[1]);
     assert_eq!(one.attributes[0], other.attributes[0]);
     assert!(other.attributes[1] < other.attributes[0]);
     assert_eq!(one.iterations.len(), other.iterations.len());
     for (x, y) in one.iterations.iter().zip(&other.iterations) {
-        // Only up to what the memory of the optimizer rounds to.
+        // Equal up to the rounding of the L-BFGS history.
         assert_close(y.objective, x.objective, 1e-6);
         assert_close(y.l1, x.l1, 1e-6);
         assert_close(y.gradient_norm, x.gradient_norm, 1e-4);
     }
     for kind in [AttributeKind::Node, AttributeKind::Edge] {
-        for name in names(&apart, kind).iter().chain(&names(&together, kind)) {
-            let expected = weights(&apart, kind, name);
-            for (found, expected) in weights(&together, kind, name).iter().zip(&expected) {
+        for name in names(&separate, kind)
+            .iter()
+            .chain(&names(&collapsed, kind))
+        {
+            let expected = weights(&separate, kind, name);
+            for (found, expected) in weights(&collapsed, kind, name).iter().zip(&expected) {
                 assert_close(*found, *expected, 1e-5);
             }
         }
     }
-    let [apart, together] = [apart, together].map(Tagger::new);
+    let [separate, collapsed] = [separate, collapsed].map(Tagger::new);
     for sentence in sentences {
         let labels = |tagger: &Tagger| {
             let tagging = tagger.tag(sentence);
             tagging.unwrap().labels
         };
-        assert_eq!(labels(&apart), labels(&together));
+        assert_eq!(labels(&separate), labels(&collapsed));
     }
 }
 
@@ -57,7 +60,7 @@ fn assert_close(found: f64, expected: f64, tolerance: f64) {
     );
 }
 
-/// Dozens of iterations, the last of which change next to nothing.
+/// Enough iterations to converge.
 fn options(l2: f64, l1: f64) -> TrainOptions {
     TrainOptions {
         l2: Some(l2),
@@ -69,7 +72,7 @@ fn options(l2: f64, l1: f64) -> TrainOptions {
 
 const PENALTIES: [(f64, f64); 3] = [(0.2, 0.0), (0.0, 0.1), (0.1, 0.05)];
 
-/// Numbers of the same attributes at every token.
+/// Attributes with equal and with different values.
 const VALUES: &str = "\
 A x:0.5,y:0.5,z:-1;B u:2;A x:0.5,y:0.5
 B u:2,v:2,z:0.25;A x:1.5,y:1.5

@@ -1,4 +1,4 @@
-//! What training makes of corpora of all kinds.
+//! Training on all kinds of corpora.
 
 use super::*;
 use crate::chain::Order;
@@ -6,8 +6,8 @@ use crate::eval::Evaluation;
 use crate::label::Scheme;
 use crate::tag::{TagOptions, Tagger, Workspace};
 
-fn fault(result: Result<Trained>) -> String {
-    result.expect_err("a fault").to_string()
+fn error(result: Result<Trained>) -> String {
+    result.expect_err("an error").to_string()
 }
 
 fn with_dev(dev: &str) -> Result<Trained> {
@@ -20,18 +20,18 @@ fn with_dev(dev: &str) -> Result<Trained> {
 }
 
 #[test]
-fn a_corpus_without_sentences_is_a_fault() {
+fn a_corpus_without_sentences_is_an_error() {
     for text in ["", "\n\n"] {
         assert_eq!(
-            fault(train(&options(), corpus(text), "word")),
+            error(train(&options(), corpus(text), "word")),
             "there are no sentences to train on"
         );
-        assert_eq!(fault(with_dev(text)), "there are no development sentences");
+        assert_eq!(error(with_dev(text)), "there are no development sentences");
     }
 }
 
 #[test]
-fn document_boundaries_are_no_sentences() {
+fn document_boundaries_are_not_sentences() {
     let mut sentences = corpus("-DOCSTART-/O\na/B-X b/O");
     sentences[0].layout.document_start = true;
     let model = trained(&options(), sentences.clone(), "word");
@@ -40,13 +40,13 @@ fn document_boundaries_are_no_sentences() {
     assert_eq!(model.header().provenance.tokens, 2);
     sentences.truncate(1);
     assert_eq!(
-        fault(train(&options(), sentences, "word")),
+        error(train(&options(), sentences, "word")),
         "there are no sentences to train on"
     );
 }
 
 #[test]
-fn document_boundaries_are_no_unlabeled_sentences() {
+fn document_boundaries_are_not_unlabeled_sentences() {
     let options = TrainOptions {
         dropout: 0.5,
         discover: true,
@@ -69,39 +69,39 @@ fn document_boundaries_are_no_unlabeled_sentences() {
 }
 
 #[test]
-fn sentences_without_labels_are_a_fault() {
+fn sentences_without_labels_are_an_error() {
     let bare = || vec![Sentence::from_words(["a", "b"])];
     assert_eq!(
-        fault(train(&options(), bare(), "word")),
+        error(train(&options(), bare(), "word")),
         "-:1: found no label column; training needs labels (choose the column with --label)"
     );
     let trainer = Trainer::new(options()).unwrap();
     let corpora = TrainingCorpora::new(corpus(NAMES)).dev(bare());
     let result = trainer.train(corpora, template("word"), &mut ());
     assert_eq!(
-        fault(result),
+        error(result),
         "-:1: found no label column; development data need labels"
     );
 }
 
 #[test]
-fn more_labels_than_can_be_trained_are_a_fault_at_the_first() {
+fn too_many_labels_are_an_error_at_the_first_one_in_excess() {
     let tokens: Vec<String> = (0..5000).map(|i| format!("w/label{i}\n")).collect();
     assert_eq!(
-        fault(train(&options(), corpus(&tokens.concat()), "word")),
+        error(train(&options(), corpus(&tokens.concat()), "word")),
         "x.conll:4097: 'label4096' is one label too many: at most 4096 can be trained (is this the \
          label column?)"
     );
 }
 
 #[test]
-fn a_template_that_reads_a_missing_column_is_a_fault() {
-    let message = fault(train(&options(), corpus(NAMES), "column(\"pos\")"));
+fn a_template_that_reads_a_missing_column_is_an_error() {
+    let message = error(train(&options(), corpus(NAMES), "column(\"pos\")"));
     assert!(message.starts_with("t.tpl:1:"), "{message}");
 }
 
 #[test]
-fn parameters_are_checked_before_anything_else() {
+fn parameters_are_checked_when_the_trainer_is_made() {
     let options = TrainOptions {
         l2: Some(f64::INFINITY),
         ..options()
@@ -110,7 +110,7 @@ fn parameters_are_checked_before_anything_else() {
 }
 
 #[test]
-fn what_was_learned_is_told_apart() {
+fn a_trained_model_tags_new_sentences() {
     let model = trained(&options(), corpus(NAMES), "word\nword[-1]");
     let tagger = Tagger::new(model);
     let tag = |words: &str| tagger.tag_words(words.split(' ')).unwrap().join(" ");
@@ -119,7 +119,7 @@ fn what_was_learned_is_told_apart() {
 }
 
 #[test]
-fn the_header_says_what_was_trained_on() {
+fn the_header_describes_the_training_data() {
     let mut sentences = corpus(NAMES);
     let schema = Arc::clone(sentences[0].schema());
     let mut other = Sentence::new(schema, Arc::from("y.conll"));
@@ -142,7 +142,7 @@ fn the_header_says_what_was_trained_on() {
 }
 
 #[test]
-fn labels_can_be_brought_to_another_scheme() {
+fn labels_can_be_converted_to_another_scheme() {
     let options = TrainOptions {
         scheme: Scheme::Bioes,
         ..options()
@@ -171,13 +171,13 @@ fn labels_can_be_brought_to_another_scheme() {
 }
 
 #[test]
-fn labels_without_spans_cannot_be_brought_to_a_scheme() {
+fn labels_without_spans_cannot_be_converted_to_a_scheme() {
     let options = TrainOptions {
         scheme: Scheme::Bioes,
         ..options()
     };
     assert_eq!(
-        fault(train(&options, corpus("the/DT dog/NN barks/VBZ"), "word")),
+        error(train(&options, corpus("the/DT dog/NN barks/VBZ"), "word")),
         "--scheme bioes: the labels hold no spans (B-X, I-X, …); leave the option out"
     );
 }
@@ -202,7 +202,7 @@ fn one_illegal_sequence_in_a_hundred_does_not_lift_the_constraint() {
 }
 
 #[test]
-fn rare_attributes_can_be_left_out() {
+fn rare_attributes_can_be_dropped() {
     let options = TrainOptions {
         min_count: 2,
         ..options()
@@ -244,7 +244,7 @@ fn at_order_zero_a_label_depends_on_its_own_token_alone() {
 }
 
 #[test]
-fn attributes_can_come_ready_made() {
+fn sentences_can_bring_their_own_attributes() {
     let sentences = given("A a,size:0.5;B b\nB b,size:2;A a\nA a;A a");
     let trainer = Trainer::new(options()).unwrap();
     let corpora = TrainingCorpora::new(sentences).dev(given("A a;B b,new"));
@@ -280,7 +280,7 @@ fn every_number_of_threads_gives_the_same_model() {
 }
 
 #[test]
-fn a_recall_bias_is_taken_off_every_way_to_the_outside_label() {
+fn a_recall_bias_is_subtracted_from_all_weights_into_the_outside_label() {
     let with = |recall_bias| TrainOptions {
         recall_bias: Some(recall_bias),
         ..options()
@@ -300,7 +300,7 @@ fn a_recall_bias_is_taken_off_every_way_to_the_outside_label() {
 }
 
 #[test]
-fn a_model_scores_on_development_data_what_training_told() {
+fn a_model_has_the_score_on_development_data_that_training_reported() {
     let options = TrainOptions {
         l2: Some(3.0), // names are unlikely at first
         ..options()
@@ -333,18 +333,18 @@ fn a_recall_bias_needs_a_label_outside_spans() {
         recall_bias: Some(1.0),
         ..options()
     };
-    let fault = train(&options, corpus("a/NOUN b/VERB"), "word").unwrap_err();
+    let error = train(&options, corpus("a/NOUN b/VERB"), "word").unwrap_err();
     assert_eq!(
-        fault.to_string(),
+        error.to_string(),
         "recall bias 1; expected 0, since the labels write no spans with O between them"
     );
     let options = TrainOptions {
         order: Order::Zero,
         ..options
     };
-    let fault = train(&options, corpus(NAMES), "word").unwrap_err();
+    let error = train(&options, corpus(NAMES), "word").unwrap_err();
     assert_eq!(
-        fault.to_string(),
+        error.to_string(),
         "recall bias 1; expected 0, since the order is 0"
     );
 }

@@ -1,11 +1,12 @@
-//! The course of training: development data, patience, interruption.
+//! When training stops: early stopping on development data, limits, interruption.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::*;
 use crate::optim::StopReason;
 
-/// `common` speaks for Y, `rare` for N; what is learned of `rare` at length is wrong of `DEV`.
+/// `common` is evidence for Y, `rare` for N; the weight that `rare` gets in the long run is wrong
+/// on [`DEV`].
 fn overfitting() -> Vec<Sentence> {
     let (yes, no) = ("Y common\n".repeat(12), "N common,rare\n".repeat(4));
     given(&format!("N rare\n{no}{yes}"))
@@ -33,7 +34,7 @@ fn train_on_overfitting(options: TrainOptions, dev: Option<&str>) -> (Trained, R
 }
 
 #[test]
-fn training_stops_when_patience_is_lost_and_the_best_model_is_kept() {
+fn training_stops_after_patience_iterations_and_keeps_the_best_model() {
     let (trained, recorder) = train_on_overfitting(options(), Some(DEV));
     let scores = recorder.dev_scores();
     let highest = scores.iter().copied().fold(0.0, f64::max);
@@ -57,7 +58,7 @@ fn training_stops_when_patience_is_lost_and_the_best_model_is_kept() {
 }
 
 #[test]
-fn patience_is_not_lost_before_anything_is_right() {
+fn patience_does_not_count_while_the_score_is_0() {
     // The only span of the development data needs more than one iteration.
     let mut recorder = Recorder::default();
     let options = TrainOptions {
@@ -76,7 +77,7 @@ fn patience_is_not_lost_before_anything_is_right() {
 }
 
 #[test]
-fn where_nothing_is_ever_right_the_last_iteration_is_kept() {
+fn if_the_score_stays_0_the_last_iteration_is_kept() {
     let options = TrainOptions {
         max_iterations: Some(3),
         ..options()
@@ -133,7 +134,7 @@ impl Observer for Interrupter<'_> {
 }
 
 #[test]
-fn an_interrupt_keeps_what_was_reached() {
+fn an_interrupt_keeps_the_weights_reached() {
     for at in [0, 2] {
         let flag = AtomicBool::new(false);
         let trainer = Trainer::new(options()).unwrap().interrupt(&flag);
@@ -161,7 +162,7 @@ fn an_interrupt_keeps_what_was_reached() {
 }
 
 #[test]
-fn a_limit_of_iterations_is_kept() {
+fn the_iteration_limit_is_respected() {
     let options = TrainOptions {
         max_iterations: Some(2),
         ..options()

@@ -1,4 +1,4 @@
-//! Training as a whole: sentences in, a model out.
+//! Training from end to end: sentences in, a model out.
 
 mod collapsing;
 mod corpora;
@@ -14,7 +14,7 @@ use crate::model::{AttributeKind, Model, Precision};
 use crate::sentence::{Attributes, Schema, Sentence};
 use crate::template::Template;
 
-/// Sentences, one a line, of tokens `word/label`.
+/// Parses sentences, one per line, of tokens `word/label`.
 fn corpus(text: &str) -> Vec<Sentence> {
     let names = vec!["word".to_owned(), "label".to_owned()];
     let schema = Arc::new(Schema::new(names, Some(1)).unwrap());
@@ -30,7 +30,8 @@ fn corpus(text: &str) -> Vec<Sentence> {
     lines.map(sentence).collect()
 }
 
-/// Sentences, one a line, of tokens `label name:value,name:value`, separated by semicolons.
+/// Parses sentences with attributes, one per line, of tokens `label name:value,name:value`
+/// separated by semicolons.
 fn given(text: &str) -> Vec<Sentence> {
     let schema = Arc::new(Schema::new(vec!["label".to_owned()], Some(0)).unwrap());
     let sentence = |text: &str| {
@@ -55,7 +56,7 @@ fn template(source: &str) -> Template {
     Template::parse(source, "t.tpl", &mut |_| unreachable!()).unwrap()
 }
 
-/// Names of persons and places, in IOB2.
+/// Names of persons and places in IOB2.
 const NAMES: &str = "\
 Ada/B-PER Lovelace/I-PER lived/O in/O London/B-LOC
 Charles/B-PER Babbage/I-PER left/O London/B-LOC
@@ -83,7 +84,7 @@ fn trained(options: &TrainOptions, sentences: Vec<Sentence>, source: &str) -> Mo
     train(options, sentences, source).unwrap().model
 }
 
-/// Keeps all that an observer is told.
+/// Records all events.
 #[derive(Default)]
 struct Recorder {
     attributes: [usize; 2], // before and after collapsing
@@ -115,7 +116,7 @@ impl Recorder {
     }
 }
 
-/// The weights of an attribute by place, 0 where there are none.
+/// The weights of an attribute for each label or pair of labels, 0 if it has none.
 fn weights(model: &Model, kind: AttributeKind, name: &[u8]) -> Vec<f64> {
     let k = model.header().labels.len();
     let mut scores = vec![

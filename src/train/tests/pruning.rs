@@ -1,4 +1,4 @@
-//! Leaving weights near 0 out.
+//! Pruning of small weights.
 
 use super::*;
 
@@ -12,9 +12,9 @@ impl Observer for PruningRecorder {
     }
 }
 
-fn pruned(least: f64, dev: Option<Vec<Sentence>>) -> (Model, Option<Pruned>) {
+fn pruned(threshold: f64, dev: Option<Vec<Sentence>>) -> (Model, Option<Pruned>) {
     let options = TrainOptions {
-        prune: least,
+        prune: threshold,
         ..options()
     };
     let mut recorder = PruningRecorder::default();
@@ -32,7 +32,7 @@ fn weights(model: &Model) -> usize {
     model.weights(AttributeKind::Node) + model.weights(AttributeKind::Edge)
 }
 
-/// The weights of all attributes of a kind, by name.
+/// The weights of all attributes of a kind, with their names.
 fn all(model: &Model, kind: AttributeKind) -> Vec<(Vec<u8>, Vec<f64>)> {
     let k = model.header().labels.len();
     let size = if kind == AttributeKind::Node {
@@ -50,12 +50,12 @@ fn all(model: &Model, kind: AttributeKind) -> Vec<(Vec<u8>, Vec<f64>)> {
 }
 
 #[test]
-fn weights_near_0_are_left_out_and_no_others() {
+fn weights_below_the_threshold_are_dropped_and_no_others() {
     let (full, none) = pruned(0.0, None);
-    assert_eq!(none, None, "nothing is told where nothing is asked for");
-    let (small, told) = pruned(0.02, None);
-    let told = told.unwrap();
-    assert!(told.after < told.before && told.after > 0, "{told:?}");
+    assert_eq!(none, None, "no event without a threshold");
+    let (small, event) = pruned(0.02, None);
+    let event = event.unwrap();
+    assert!(event.after < event.before && event.after > 0, "{event:?}");
     for kind in [AttributeKind::Node, AttributeKind::Edge] {
         let mut expected = all(&full, kind);
         for (_, row) in &mut expected {
@@ -72,19 +72,19 @@ fn weights_near_0_are_left_out_and_no_others() {
 #[test]
 fn transitions_are_not_pruned() {
     let (full, _) = pruned(0.0, None);
-    let (small, told) = pruned(1e6, None);
-    assert_eq!(told.unwrap().after, 0);
+    let (small, event) = pruned(1e6, None);
+    assert_eq!(event.unwrap().after, 0);
     assert_eq!(weights(&small), 0);
     let weights = |model: &Model| model.header().label_weights.clone();
     assert_eq!(weights(&small), weights(&full));
 }
 
 #[test]
-fn with_development_data_the_score_before_and_after_is_told() {
-    let (_, told) = pruned(1e6, Some(corpus(NAMES)));
-    let [before, after] = told.unwrap().dev.unwrap();
+fn with_development_data_the_event_has_the_scores_before_and_after() {
+    let (_, event) = pruned(1e6, Some(corpus(NAMES)));
+    let [before, after] = event.unwrap().dev.unwrap();
     assert_eq!(before, DevScore::F1(1.0));
     assert!(after.value() < 1.0, "{after:?}");
-    let (_, told) = pruned(1e-9, Some(corpus(NAMES)));
-    assert_eq!(told.unwrap().dev, Some([DevScore::F1(1.0); 2]));
+    let (_, event) = pruned(1e-9, Some(corpus(NAMES)));
+    assert_eq!(event.unwrap().dev, Some([DevScore::F1(1.0); 2]));
 }
