@@ -95,11 +95,11 @@ impl FromStr for Axis {
             value
                 .filter(|value: &f64| value.is_finite())
                 .ok_or_else(|| {
-                    let fault = match number.trim() {
+                    let problem = match number.trim() {
                         "" => "a number is missing".to_owned(),
                         number => format!("'{number}' is no number"),
                     };
-                    Error::parameter(format!("'{text}': {fault}; {EXPECTED}"))
+                    Error::parameter(format!("'{text}': {problem}; {EXPECTED}"))
                 })
         };
         let mut items = Vec::new();
@@ -109,9 +109,9 @@ impl FromStr for Axis {
                 Some((low, high)) => {
                     let (low, high) = (number(low)?, number(high)?);
                     if low >= high {
-                        let fault = if low == high { "empty" } else { "reversed" };
+                        let problem = if low == high { "empty" } else { "reversed" };
                         return Err(Error::parameter(format!(
-                            "the range {item} is {fault}; expected the lower end first, then a \
+                            "the range {item} is {problem}; expected the lower end first, then a \
                              higher one"
                         )));
                     }
@@ -149,7 +149,7 @@ mod tests {
 
     #[test]
     fn an_item_that_is_not_a_number_is_named() {
-        for (text, fault) in [
+        for (text, problem) in [
             ("", "a number is missing"),
             ("0.1,,0.3", "a number is missing"),
             ("0.1,", "a number is missing"),
@@ -159,7 +159,7 @@ mod tests {
             ("inf", "'inf' is no number"),
             ("nan", "'nan' is no number"),
         ] {
-            assert_eq!(error(text), format!("'{text}': {fault}; {EXPECTED}"));
+            assert_eq!(error(text), format!("'{text}': {problem}; {EXPECTED}"));
         }
     }
 

@@ -141,7 +141,7 @@ fn every_round_evaluates_every_variant() {
     let variants = [Variant::Likelihood, Variant::Noise(Engine::Local)];
     let mut steps = Vec::new();
     measure(&set, &settings, &theta, &variants, 2, &mut |step| {
-        steps.push(step)
+        steps.push(step);
     })
     .unwrap();
     let step = |round| variants.map(|variant| Step { variant, round });

@@ -1,4 +1,4 @@
-//! Whole searches.
+//! Searches from end to end.
 
 use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
@@ -108,7 +108,7 @@ impl crate::train::Observer for Scores {
 fn one_configuration_with_noise_is_trained_as_train_does_it() {
     let mut search = search(&space("0.3", "0.1"));
     search.settings = settings(|o| (o.max_iterations, o.patience) = (Some(32), 100));
-    let found = run(&search, &Validation::Dev);
+    let result = run(&search, &Validation::Dev);
     let settings = search.configurations[0].settings(&search.settings).unwrap();
     let mut scores = Scores::default();
     let trainer = Trainer::new(settings.options().clone()).unwrap();
@@ -119,7 +119,7 @@ fn one_configuration_with_noise_is_trained_as_train_does_it() {
     let after: Vec<f64> = scores.0[1 + warm_up..].iter().map(|s| s.value()).collect();
     let best = after.iter().copied().fold(0.0, f64::max);
     let first = 1 + warm_up + after.iter().position(|&score| score == best).unwrap();
-    let trial = &found.trials[0];
+    let trial = &result.trials[0];
     assert_eq!(trial.score, Some(DevScore::F1(best)));
     assert_eq!(trial.best_iteration, first);
     assert_eq!(trial.iterations, iterations);
@@ -127,7 +127,7 @@ fn one_configuration_with_noise_is_trained_as_train_does_it() {
 }
 
 #[test]
-fn threads_and_memory_change_no_bit() {
+fn threads_and_memory_do_not_change_a_bit_of_the_result() {
     for validation in [Validation::Dev, folds(3)] {
         let search = search(&space("0,0.3", "0.03,0.3"));
         let recorder = PlanRecorder::default();
@@ -155,10 +155,10 @@ fn threads_and_memory_change_no_bit() {
 #[test]
 fn halving_keeps_the_best_and_resumes_them() {
     let search = search(&space("0,0.2,0.4", "0.03,0.3"));
-    let found = run(&search, &Validation::Dev);
-    let counts: Vec<usize> = found.rungs.iter().map(|end| end.trials.len()).collect();
+    let result = run(&search, &Validation::Dev);
+    let counts: Vec<usize> = result.rungs.iter().map(|end| end.trials.len()).collect();
     assert_eq!(counts, [6, 3, 2]);
-    for pair in found.rungs.windows(2) {
+    for pair in result.rungs.windows(2) {
         let [before, after] = pair else {
             unreachable!()
         };
@@ -181,16 +181,16 @@ fn halving_keeps_the_best_and_resumes_them() {
             assert!(trial.compare(earlier).is_le());
         }
     }
-    assert_eq!(found.trials.len(), 6);
-    assert!(found.trials.is_sorted_by(|a, b| a.compare(b).is_le()));
-    assert_eq!(found.trials[0].rungs, 3);
+    assert_eq!(result.trials.len(), 6);
+    assert!(result.trials.is_sorted_by(|a, b| a.compare(b).is_le()));
+    assert_eq!(result.trials[0].rungs, 3);
 }
 
 #[test]
 fn the_model_has_the_score_of_the_best_row() {
     let search = search(&space("0,0.3", "0.03,0.3"));
-    let found = run(&search, &Validation::Dev);
-    let tagger = crate::tag::Tagger::new(found.model);
+    let result = run(&search, &Validation::Dev);
+    let tagger = crate::tag::Tagger::new(result.model);
     let mut evaluation = crate::eval::Evaluation::new();
     for sentence in sample("dev") {
         let tagging = tagger.tag(&sentence).unwrap();
@@ -200,7 +200,7 @@ fn the_model_has_the_score_of_the_best_row() {
             .unwrap();
     }
     // Rounding the weights to four bytes changes no label here.
-    assert_eq!(found.trials[0].score, Some(DevScore::F1(evaluation.f1())));
+    assert_eq!(result.trials[0].score, Some(DevScore::F1(evaluation.f1())));
 }
 
 #[test]
@@ -212,8 +212,8 @@ fn a_warm_start_leads_to_the_same_minimum() {
     search.warm_start = false;
     let cold = run(&search, &Validation::Dev);
     for number in 1..=3 {
-        let objective = |found: &TuneResult| {
-            let trial = found.trials.iter().find(|s| s.number == number);
+        let objective = |result: &TuneResult| {
+            let trial = result.trials.iter().find(|s| s.number == number);
             trial.unwrap().objective.unwrap()
         };
         let (warm, cold) = (objective(&warm), objective(&cold));
@@ -222,16 +222,16 @@ fn a_warm_start_leads_to_the_same_minimum() {
 }
 
 #[test]
-fn folds_suggest_iterations_and_a_recall_bias_for_all_data() {
+fn the_final_model_has_the_iterations_and_the_recall_bias_of_the_folds() {
     let search = search(&space("0,0.3", "0.1"));
-    let found = run(&search, &folds(3));
-    let best = &found.trials[0];
+    let result = run(&search, &folds(3));
+    let best = &result.trials[0];
     assert_eq!(best.fold_scores.len(), 3);
     let mean = best.fold_scores.iter().sum::<f64>() / 3.0;
     assert_eq!(best.score, Some(DevScore::F1(mean)));
     assert!(best.standard_error.unwrap() > 0.0);
-    assert_eq!(found.refit_iterations, Some(best.best_iteration));
-    let provenance = &found.model.header().provenance;
+    assert_eq!(result.refit_iterations, Some(best.best_iteration));
+    let provenance = &result.model.header().provenance;
     assert_eq!(provenance.sentences, sample("train").len() as u64);
 }
 
