@@ -43,11 +43,11 @@ pub fn minimize<O: Objective>(
     Ok(Descent::new(objective, x, l1, settings, interrupt).run(observer))
 }
 
-fn check_length(what: &str, found: usize, expected: usize) -> Result<()> {
-    if found == expected {
+fn check_length(what: &str, actual: usize, expected: usize) -> Result<()> {
+    if actual == expected {
         return Ok(());
     }
     Err(Error::parameter(format!(
-        "{what} has {found} entries; the objective has {expected} variables"
+        "{what} has {actual} entries; the objective has {expected} variables"
     )))
 }

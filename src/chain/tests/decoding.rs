@@ -1,8 +1,8 @@
-//! Best path, n best paths and constraints.
+//! Best path, n-best paths and constraints.
 
 use super::*;
 
-/// Calls `f` with all of `chains`, without constraint and with.
+/// Calls `f` with each of `chains`, without and with a constraint.
 fn for_each_constrained(chains: Vec<Chain>, mut f: impl FnMut(&Chain, &Transitions, Scores)) {
     let mut numbers = Lcg(12);
     for mut chain in chains {
@@ -45,7 +45,7 @@ fn decoding_finds_the_best_legal_path() {
 }
 
 #[test]
-fn ties_go_to_the_lowest_label_from_the_last_token_on() {
+fn ties_go_to_the_lowest_label_starting_from_the_last_token() {
     let mut viterbi = Viterbi::default();
     let mut path = Vec::new();
     for_each_constrained(integer_chains(), |chain, transitions, scores| {
@@ -60,36 +60,36 @@ fn nbest_finds_the_best_legal_paths_in_order() {
     for_each_constrained(moderate_chains(), |chain, transitions, scores| {
         let oracle = chain.enumerate();
         for n in [1, 2, 10, 300] {
-            let found = viterbi.nbest(transitions, scores, n, chain.constraint.as_ref());
+            let actual = viterbi.nbest(transitions, scores, n, chain.constraint.as_ref());
             let expected = oracle.nbest(n);
-            assert_eq!(found.len(), expected.len());
-            for (found, (labels, score)) in found.iter().zip(&expected) {
-                assert_eq!(&found.labels, labels);
-                assert_close(found.score, *score, 1e-13);
+            assert_eq!(actual.len(), expected.len());
+            for (actual, (labels, score)) in actual.iter().zip(&expected) {
+                assert_eq!(&actual.labels, labels);
+                assert_close(actual.score, *score, 1e-13);
             }
         }
     });
 }
 
 #[test]
-fn nbest_of_tied_paths_has_the_right_scores_and_no_path_twice() {
+fn nbest_of_tied_paths_has_the_right_scores_and_no_duplicates() {
     let mut viterbi = Viterbi::default();
     let mut best = Vec::new();
     for_each_constrained(integer_chains(), |chain, transitions, scores| {
         let oracle = chain.enumerate();
         let constraint = chain.constraint.as_ref();
         for n in [1, 7, 40, usize::MAX] {
-            let found = viterbi.nbest(transitions, scores, n, constraint);
-            let of_oracle: Vec<f64> = oracle.nbest(n).iter().map(|path| path.1).collect();
-            let of_found: Vec<f64> = found.iter().map(|path| path.score).collect();
-            assert_eq!(of_found, of_oracle);
-            let mut labels: Vec<_> = found.iter().map(|path| &path.labels).collect();
+            let paths = viterbi.nbest(transitions, scores, n, constraint);
+            let expected: Vec<f64> = oracle.nbest(n).iter().map(|path| path.1).collect();
+            let actual: Vec<f64> = paths.iter().map(|path| path.score).collect();
+            assert_eq!(actual, expected);
+            let mut labels: Vec<_> = paths.iter().map(|path| &path.labels).collect();
             assert!(labels.iter().all(|labels| chain.allows(labels)));
             labels.sort();
             labels.dedup();
-            assert_eq!(labels.len(), found.len());
+            assert_eq!(labels.len(), paths.len());
             let best_score = viterbi.decode(transitions, scores, constraint, &mut best);
-            if let Some(first) = found.first() {
+            if let Some(first) = paths.first() {
                 assert_eq!((&first.labels, first.score), (&best, best_score));
             }
         }
@@ -116,7 +116,7 @@ fn nbest_of_a_long_sentence_is_descending_and_distinct() {
 }
 
 #[test]
-fn no_legal_path_is_no_path() {
+fn without_a_legal_path_the_result_is_empty() {
     let chain = Chain::new(2, 2, || 1.0);
     let transitions = chain.transitions();
     let constraint = Constraint::new(&[true; 4], &[false; 2], &[true; 2]);

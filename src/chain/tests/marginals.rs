@@ -5,9 +5,9 @@ use super::*;
 #[test]
 fn forward_backward_agrees_with_the_enumeration() {
     for chain in moderate_chains() {
-        let found = infer(&chain, Lattice::forward_backward);
-        assert_eq!(found.mode, Mode::Scaled);
-        assert_agrees(&found, &chain.enumerate(), 1e-13);
+        let actual = infer(&chain, Lattice::forward_backward);
+        assert_eq!(actual.mode, Mode::Scaled);
+        assert_agrees(&actual, &chain.enumerate(), 1e-13);
     }
 }
 
@@ -15,9 +15,9 @@ fn forward_backward_agrees_with_the_enumeration() {
 fn log_space_agrees_with_the_enumeration() {
     for chain in moderate_chains() {
         if chain.order == Order::One {
-            let found = infer(&chain, Lattice::forward_backward_in_log_space);
-            assert_eq!(found.mode, Mode::Log);
-            assert_agrees(&found, &chain.enumerate(), 1e-13);
+            let actual = infer(&chain, Lattice::forward_backward_in_log_space);
+            assert_eq!(actual.mode, Mode::Log);
+            assert_agrees(&actual, &chain.enumerate(), 1e-13);
         }
     }
 }
@@ -25,11 +25,11 @@ fn log_space_agrees_with_the_enumeration() {
 #[test]
 fn padding_of_the_results_is_exactly_zero() {
     for chain in moderate_chains().into_iter().chain(extreme_chains()) {
-        let found = infer(&chain, Lattice::forward_backward);
-        let edges = found.edges.iter().flatten();
+        let actual = infer(&chain, Lattice::forward_backward);
+        let edges = actual.edges.iter().flatten();
         let rows: Vec<f64> = edges
-            .chain(&found.expectations)
-            .chain(&found.nodes)
+            .chain(&actual.expectations)
+            .chain(&actual.nodes)
             .copied()
             .collect();
         for row in rows.chunks_exact(padded(chain.labels)) {
@@ -95,27 +95,27 @@ fn an_edge_marginal_is_the_product_of_its_messages() {
 }
 
 #[test]
-fn boundary_weights_may_be_left_out() {
+fn boundary_weights_may_be_omitted() {
     let mut numbers = Lcg(4);
     let mut chain = Chain::new(3, 4, || numbers.next());
     chain.start.fill(0.0);
     chain.end.fill(0.0);
     let mut transitions = chain.transitions();
     transitions.set(&chain.trans.concat(), &[], &[]);
-    let found = chain.scores(0.0, |scores| {
+    let actual = chain.scores(0.0, |scores| {
         Lattice::default().forward_backward(&transitions, scores)
     });
-    assert_close(found, chain.enumerate().log_partition(), 1e-14);
+    assert_close(actual, chain.enumerate().log_partition(), 1e-14);
 }
 
 #[test]
-fn one_label_leaves_no_doubt() {
+fn a_single_label_has_probability_one() {
     let mut numbers = Lcg(5);
     let chain = Chain::new(40, 1, || 100.0 * numbers.next());
-    let found = infer(&chain, Lattice::forward_backward);
-    assert_close(found.log_partition, chain.score(&[LabelId(0); 40]), 1e-14);
+    let actual = infer(&chain, Lattice::forward_backward);
+    assert_close(actual.log_partition, chain.score(&[LabelId(0); 40]), 1e-14);
     for t in 0..40 {
-        assert_close(found.nodes[t * LANES], 1.0, 1e-14);
+        assert_close(actual.nodes[t * LANES], 1.0, 1e-14);
     }
 }
 
@@ -143,7 +143,7 @@ fn a_sentence_without_tokens_has_one_path() {
 }
 
 #[test]
-fn expectations_of_many_sentences_add_up_in_any_mixture_of_modes() {
+fn expectations_add_up_over_sentences_in_any_mix_of_modes() {
     let mut numbers = Lcg(9);
     let mut chain = Chain::new(6, 3, || numbers.next());
     let transitions = chain.transitions();
@@ -169,16 +169,16 @@ fn expectations_of_many_sentences_add_up_in_any_mixture_of_modes() {
     }
     let [mut first, second] = sums;
     first.merge(&second);
-    let mut found = vec![0.0; 3 * LANES];
-    first.finish(&transitions, &mut found);
-    assert_all_close(&found, &expected, 1e-13);
+    let mut actual = vec![0.0; 3 * LANES];
+    first.finish(&transitions, &mut actual);
+    assert_all_close(&actual, &expected, 1e-13);
     first.clear();
-    first.finish(&transitions, &mut found);
-    assert_eq!(found, [0.0; 3 * LANES]);
+    first.finish(&transitions, &mut actual);
+    assert_eq!(actual, [0.0; 3 * LANES]);
 }
 
 #[test]
-fn a_lattice_remembers_nothing_of_the_sentence_before() {
+fn a_lattice_keeps_no_state_between_sentences() {
     let mut numbers = Lcg(10);
     let mut lattice = Lattice::default();
     for chain in extreme_chains().into_iter().rev() {
@@ -199,14 +199,14 @@ fn a_lattice_remembers_nothing_of_the_sentence_before() {
 }
 
 #[test]
-fn a_lattice_that_has_seen_the_longest_sentence_allocates_no_more() {
+fn a_lattice_does_not_allocate_after_the_longest_sentence() {
     let mut numbers = Lcg(11);
     let mut chain = Chain::new(30, 3, || numbers.next()).with_edges(|| numbers.extreme());
     chain.node[20] = vec![0.0, 1e4, -1e4];
     let transitions = chain.transitions();
     let mut lattice = Lattice::default();
     chain.scores(0.0, |scores| lattice.forward_backward(&transitions, scores));
-    let places = |lattice: &Lattice| {
+    let buffers = |lattice: &Lattice| {
         [
             &lattice.alpha,
             &lattice.beta,
@@ -217,10 +217,10 @@ fn a_lattice_that_has_seen_the_longest_sentence_allocates_no_more() {
         .map(|array| (array.as_ptr(), array.capacity()))
     };
     assert_eq!(lattice.mode(), Mode::Log);
-    let before = places(&lattice);
+    let before = buffers(&lattice);
     let short = Chain::new(3, 3, || numbers.next());
     short.scores(0.0, |scores| lattice.forward_backward(&transitions, scores));
     assert_eq!(lattice.mode(), Mode::Scaled);
     chain.scores(0.0, |scores| lattice.forward_backward(&transitions, scores));
-    assert_eq!(places(&lattice), before);
+    assert_eq!(buffers(&lattice), before);
 }

@@ -36,7 +36,7 @@ impl Lcg {
     }
 }
 
-/// Chains of all sizes that can be enumerated, both orders, with and without edges.
+/// Returns chains of all sizes that can be enumerated, both orders, with and without edges.
 fn chains(mut number: impl FnMut() -> f64) -> Vec<Chain> {
     let mut chains = Vec::new();
     for labels in 1..=9_usize {
@@ -63,19 +63,19 @@ fn extreme_chains() -> Vec<Chain> {
 }
 
 #[track_caller]
-fn assert_close(found: f64, expected: f64, tolerance: f64) {
-    let error = (found - expected).abs();
+fn assert_close(actual: f64, expected: f64, tolerance: f64) {
+    let error = (actual - expected).abs();
     assert!(
         error <= tolerance * expected.abs().max(1.0),
-        "found {found}, expected {expected}"
+        "got {actual}, expected {expected}"
     );
 }
 
 #[track_caller]
-fn assert_all_close(found: &[f64], expected: &[f64], tolerance: f64) {
-    assert_eq!(found.len(), expected.len());
-    for (found, expected) in found.iter().zip(expected) {
-        assert_close(*found, *expected, tolerance);
+fn assert_all_close(actual: &[f64], expected: &[f64], tolerance: f64) {
+    assert_eq!(actual.len(), expected.len());
+    for (actual, expected) in actual.iter().zip(expected) {
+        assert_close(*actual, *expected, tolerance);
     }
 }
 
@@ -121,14 +121,14 @@ fn sum_of(matrices: &[Vec<f64>], size: usize) -> Vec<f64> {
 }
 
 #[track_caller]
-fn assert_agrees(found: &Inference, expected: &Oracle, tolerance: f64) {
-    assert_close(found.log_partition, expected.log_partition(), tolerance);
-    assert_all_close(&found.nodes, &expected.node_marginals(), tolerance);
-    let edges = (1..=found.edges.len()).map(|t| expected.edge_marginals(t));
+fn assert_agrees(actual: &Inference, expected: &Oracle, tolerance: f64) {
+    assert_close(actual.log_partition, expected.log_partition(), tolerance);
+    assert_all_close(&actual.nodes, &expected.node_marginals(), tolerance);
+    let edges = (1..=actual.edges.len()).map(|t| expected.edge_marginals(t));
     let edges: Vec<_> = edges.collect();
-    for (found, expected) in found.edges.iter().zip(&edges) {
-        assert_all_close(found, expected, tolerance);
+    for (actual, expected) in actual.edges.iter().zip(&edges) {
+        assert_all_close(actual, expected, tolerance);
     }
-    let sums = sum_of(&edges, found.expectations.len());
-    assert_all_close(&found.expectations, &sums, tolerance);
+    let sums = sum_of(&edges, actual.expectations.len());
+    assert_all_close(&actual.expectations, &sums, tolerance);
 }

@@ -1,9 +1,9 @@
-//! The engines that look no further than a radius.
+//! The approximate engines: windows.
 
 use super::*;
 
 #[test]
-fn a_window_keeps_what_is_within_its_radius() {
+fn a_window_keeps_covariances_within_its_radius() {
     for sentence in sentences() {
         for radius in 0..sentence.node.len() {
             let expected = Paths::new(&sentence).derivatives(radius);
@@ -50,21 +50,21 @@ fn the_value_of_an_approximate_engine_is_exact() {
 }
 
 #[test]
-fn the_error_falls_as_the_radius_grows() {
-    // Relative norm of the error over 20 sentences of 12 tokens and 5 labels.
+fn the_error_decreases_with_the_radius() {
+    // Relative L2 norm of the error over 20 sentences of 12 tokens and 5 labels.
     let mut numbers = Lcg(8);
     let sentences: Vec<TestSentence> = (0..20)
         .map(|_| TestSentence::new(12, 5, &mut numbers))
         .collect();
-    let norm = |x: f64| x * x;
+    let square = |x: f64| x * x;
     let error = |radius: usize| {
         let (mut error, mut size) = (0.0, 0.0);
         for sentence in &sentences {
             let exact = evaluate(sentence, Engine::Adjoint).gradient();
-            let found = evaluate(sentence, Engine::Window(radius)).gradient();
-            let errors = found.iter().zip(&exact).map(|(x, y)| norm(x - y));
+            let actual = evaluate(sentence, Engine::Window(radius)).gradient();
+            let errors = actual.iter().zip(&exact).map(|(x, y)| square(x - y));
             error += errors.sum::<f64>();
-            size += exact.iter().map(|&x| norm(x)).sum::<f64>();
+            size += exact.iter().map(|&x| square(x)).sum::<f64>();
         }
         (error / size).sqrt()
     };

@@ -4,7 +4,7 @@ use super::*;
 
 const EXACT: usize = usize::MAX;
 
-/// All sentences, also those in which edges lead nowhere but are asked for.
+/// Returns all sentences, and those without edges once more with edges of score and variance 0.
 fn all_sentences() -> Vec<TestSentence> {
     let mut all = Vec::new();
     for sentence in sentences() {
@@ -21,8 +21,8 @@ fn all_sentences() -> Vec<TestSentence> {
     all
 }
 
-/// R by the oracle after `change` has moved the sentence by h, against −h.
-fn difference(sentence: &TestSentence, change: &dyn Fn(&mut TestSentence, f64)) -> f64 {
+/// Returns the central difference of weight·R, by enumeration, along `change`.
+fn central_difference(sentence: &TestSentence, change: &dyn Fn(&mut TestSentence, f64)) -> f64 {
     let h = 1e-5;
     let value = |h: f64| {
         let mut sentence = sentence.clone();
@@ -41,7 +41,7 @@ fn the_enumeration_agrees_with_central_differences() {
         let (labels, stride) = (sentence.chain.labels, padded(sentence.chain.labels));
         let expected = Paths::new(&sentence).derivatives(EXACT);
         let close = |change: &dyn Fn(&mut TestSentence, f64), expected: f64| {
-            assert_all_close(&[difference(&sentence, change)], &[expected], 1e-9);
+            assert_all_close(&[central_difference(&sentence, change)], &[expected], 1e-9);
         };
         for b in 0..labels {
             for t in 0..sentence.node.len() {
@@ -91,9 +91,9 @@ fn all_engines_agree_with_the_enumeration_in_log_space() {
         for engine in [Engine::Adjoint, Engine::Window(7)] {
             let buffers = SentenceBuffers::new(&sentence, true);
             assert_eq!(buffers.lattice.mode(), Mode::Log);
-            let mut found = ValueAndGradient::zeros(&sentence);
-            buffers.run(&mut *engine.regularizer(), 1.0, &mut found);
-            assert_agrees(&found, &expected, 1e-13);
+            let mut actual = ValueAndGradient::zeros(&sentence);
+            buffers.run(&mut *engine.regularizer(), 1.0, &mut actual);
+            assert_agrees(&actual, &expected, 1e-13);
         }
         for collapse in [false, true] {
             assert_message_agrees(&sentence, collapse, true);
@@ -105,11 +105,11 @@ fn all_engines_agree_with_the_enumeration_in_log_space() {
 fn assert_message_agrees(sentence: &TestSentence, collapse: bool, in_log_space: bool) {
     let expected = Paths::new(sentence).derivatives(EXACT);
     let mut engine = Message::new(collapse);
-    let mut found = ValueAndGradient::zeros(sentence);
-    SentenceBuffers::new(sentence, in_log_space).run(&mut engine, sentence.weight, &mut found);
-    assert_all_close(&[found.value], &[expected.value], 1e-13);
-    assert_all_close(&found.variances(), &expected.variances(), 1e-13);
-    assert_all_close(&found.trans, &expected.trans, 1e-13);
+    let mut actual = ValueAndGradient::zeros(sentence);
+    SentenceBuffers::new(sentence, in_log_space).run(&mut engine, sentence.weight, &mut actual);
+    assert_all_close(&[actual.value], &[expected.value], 1e-13);
+    assert_all_close(&actual.variances(), &expected.variances(), 1e-13);
+    assert_all_close(&actual.trans, &expected.trans, 1e-13);
     let (node, edge) = feature_gradient(sentence, &expected);
     let gradient = engine.feature_gradient().unwrap();
     let mut columns = 0;
@@ -171,7 +171,7 @@ fn message_counts_active_attributes_before_and_after_collapsing() {
 }
 
 #[test]
-fn derivatives_are_added_to_what_is_there_and_padding_stays() {
+fn derivatives_are_accumulated_and_padding_is_untouched() {
     for sentence in all_sentences() {
         let stride = padded(sentence.chain.labels);
         for engine in [
@@ -180,13 +180,13 @@ fn derivatives_are_added_to_what_is_there_and_padding_stays() {
             Engine::Window(1),
         ] {
             let plain = evaluate(&sentence, engine);
-            let mut found = ValueAndGradient::zeros(&sentence);
-            let edges = [&mut found.edge, &mut found.edge_variance];
+            let mut actual = ValueAndGradient::zeros(&sentence);
+            let edges = [&mut actual.edge, &mut actual.edge_variance];
             let arrays = [
-                &mut found.node,
-                &mut found.trans,
-                &mut found.node_variance,
-                &mut found.trans_variance,
+                &mut actual.node,
+                &mut actual.trans,
+                &mut actual.node_variance,
+                &mut actual.trans_variance,
             ];
             for array in arrays.into_iter().chain(edges.into_iter().flatten()) {
                 array.fill(0.25);
@@ -194,15 +194,15 @@ fn derivatives_are_added_to_what_is_there_and_padding_stays() {
             SentenceBuffers::new(&sentence, false).run(
                 &mut *engine.regularizer(),
                 sentence.weight,
-                &mut found,
+                &mut actual,
             );
-            for (found, plain) in [
-                (found.gradient(), plain.gradient()),
-                (found.variances(), plain.variances()),
+            for (actual, plain) in [
+                (actual.gradient(), plain.gradient()),
+                (actual.variances(), plain.variances()),
             ] {
                 let expected: Vec<f64> = plain.iter().map(|x| x + 0.25).collect();
-                assert_all_close(&found, &expected, 1e-15);
-                for (row, plain) in found.chunks_exact(stride).zip(plain.chunks_exact(stride)) {
+                assert_all_close(&actual, &expected, 1e-15);
+                for (row, plain) in actual.chunks_exact(stride).zip(plain.chunks_exact(stride)) {
                     assert!(row[sentence.chain.labels..].iter().all(|&x| x == 0.25));
                     assert!(plain[sentence.chain.labels..].iter().all(|&x| x == 0.0));
                 }
@@ -217,11 +217,11 @@ fn the_weight_multiplies_everything() {
         let expected = Paths::new(&sentence).derivatives(EXACT);
         let factor = -0.7 / sentence.weight;
         sentence.weight = -0.7;
-        let found = evaluate(&sentence, Engine::Adjoint);
+        let actual = evaluate(&sentence, Engine::Adjoint);
         let scale = |array: Vec<f64>| array.iter().map(|x| x * factor).collect::<Vec<_>>();
-        assert_all_close(&[found.value], &[expected.value * factor], 1e-13);
-        assert_all_close(&found.gradient(), &scale(expected.gradient()), 1e-13);
-        assert_all_close(&found.variances(), &scale(expected.variances()), 1e-13);
+        assert_all_close(&[actual.value], &[expected.value * factor], 1e-13);
+        assert_all_close(&actual.gradient(), &scale(expected.gradient()), 1e-13);
+        assert_all_close(&actual.variances(), &scale(expected.variances()), 1e-13);
         assert_message_agrees(&sentence, true, false);
     }
 }
@@ -255,8 +255,8 @@ fn an_engine_sums_transitions_over_sentences_and_keeps_no_other_state() {
             1.0,
             &mut ValueAndGradient::zeros(&first),
         );
-        let mut found = ValueAndGradient::zeros(&all_buffers[0].0);
-        let mut expected = found.clone();
+        let mut actual = ValueAndGradient::zeros(&all_buffers[0].0);
+        let mut expected = actual.clone();
         regularizer.begin(all_buffers[0].1.context());
         for (sentence, buffers) in &all_buffers {
             let mut result = ValueAndGradient::zeros(sentence);
@@ -277,12 +277,12 @@ fn an_engine_sums_transitions_over_sentences_and_keeps_no_other_state() {
             add_scaled(&mut expected.trans_variance, &alone.trans_variance, 1.0);
         }
         let out = ChainDerivatives {
-            scores: &mut found.trans,
-            variance: &mut found.trans_variance,
+            scores: &mut actual.trans,
+            variance: &mut actual.trans_variance,
         };
         regularizer.finish(all_buffers[0].1.context(), out);
-        assert_all_close(&found.trans, &expected.trans, 1e-14);
-        assert_all_close(&found.trans_variance, &expected.trans_variance, 1e-14);
+        assert_all_close(&actual.trans, &expected.trans, 1e-14);
+        assert_all_close(&actual.trans_variance, &expected.trans_variance, 1e-14);
     }
 }
 
@@ -297,9 +297,9 @@ fn a_sentence_without_tokens_has_no_regularizer() {
             Engine::Message { collapse: true },
             Engine::Window(2),
         ] {
-            let found = evaluate(&sentence, engine);
-            assert_eq!(found.value, 0.0);
-            assert!(found.trans.iter().all(|&x| x == 0.0));
+            let actual = evaluate(&sentence, engine);
+            assert_eq!(actual.value, 0.0);
+            assert!(actual.trans.iter().all(|&x| x == 0.0));
         }
     }
 }

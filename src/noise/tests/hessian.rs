@@ -1,8 +1,8 @@
-//! Products with the Hessian against the covariances of all paths.
+//! Hessian products against covariances over all paths.
 
 use super::*;
 
-/// ∇²A·w of a chain by adding up paths, and as computed: nodes, edges, transitions.
+/// Returns ∇²A·w of a chain, nodes, edges and transitions: as computed, and by enumeration.
 fn products(chain: &Chain, direction: &Chain) -> [Vec<f64>; 2] {
     let transitions = chain.transitions();
     let (k, stride) = (chain.labels, transitions.stride());
@@ -26,7 +26,7 @@ fn products(chain: &Chain, direction: &Chain) -> [Vec<f64>; 2] {
         product.add(&transitions, &lattice, w, 2.0, out);
     });
     product.finish(&mut sums);
-    let found = [node, edge, sums].concat();
+    let actual = [node, edge, sums].concat();
 
     let oracle = chain.enumerate();
     let total = oracle.log_partition();
@@ -36,7 +36,7 @@ fn products(chain: &Chain, direction: &Chain) -> [Vec<f64>; 2] {
         .clone()
         .map(|(path, score)| probability(*score) * direction.score(path))
         .sum();
-    let mut expected = vec![0.0; found.len()];
+    let mut expected = vec![0.0; actual.len()];
     for (path, score) in paths {
         let x = 2.0 * probability(*score) * (direction.score(path) - mean);
         for t in 0..tokens {
@@ -49,7 +49,7 @@ fn products(chain: &Chain, direction: &Chain) -> [Vec<f64>; 2] {
             }
         }
     }
-    [found, expected]
+    [actual, expected]
 }
 
 #[test]
@@ -66,9 +66,9 @@ fn the_product_is_the_covariance_over_all_paths() {
             chain.order = order;
             direction.order = order;
             for chain in [chain.clone(), chain.with_edges(|| numbers.next())] {
-                let [found, expected] = products(&chain, &direction);
-                for (found, expected) in found.iter().zip(&expected) {
-                    assert!((found - expected).abs() < 1e-13, "{found} {expected}");
+                let [actual, expected] = products(&chain, &direction);
+                for (actual, expected) in actual.iter().zip(&expected) {
+                    assert!((actual - expected).abs() < 1e-13, "{actual} {expected}");
                 }
             }
         }

@@ -2,7 +2,7 @@
 
 mod approximate;
 mod exact;
-mod hard;
+mod extreme;
 mod hessian;
 mod model;
 mod oracle;
@@ -87,7 +87,7 @@ fn sentences() -> Vec<TestSentence> {
     sentences
 }
 
-/// weight·R with all its derivatives, rows padded.
+/// weight·R with all its derivatives; rows are padded.
 #[derive(Clone, Debug)]
 pub(super) struct ValueAndGradient {
     pub(super) value: f64,
@@ -134,10 +134,10 @@ impl ValueAndGradient {
     }
 }
 
-/// What [`AttributeRows`] are buffers from: ends and entries.
+/// Ends and entries of [`AttributeRows`].
 type OwnedRows = (Vec<usize>, Vec<(u32, f64)>);
 
-/// The numbers of a sentence as they are buffers.
+/// The padded arrays of a sentence, from which [`SentenceInput`] borrows.
 pub(super) struct SentenceBuffers {
     transitions: Transitions,
     lattice: Lattice,
@@ -222,7 +222,7 @@ impl SentenceBuffers {
     }
 }
 
-/// What an engine finds.
+/// Runs an engine on a sentence.
 fn evaluate(sentence: &TestSentence, engine: Engine) -> ValueAndGradient {
     let mut result = ValueAndGradient::zeros(sentence);
     SentenceBuffers::new(sentence, false).run(

@@ -1,4 +1,4 @@
-//! A model small enough to differentiate by its weights.
+//! A small model, differentiated with respect to its weights.
 
 use super::*;
 
@@ -8,8 +8,8 @@ const ATTRIBUTES: usize = 8;
 const EDGES: usize = 4;
 const RHO: f64 = 0.8;
 
-/// Weights of node attributes, edge attributes, transitions, start and end, one after another.
-struct Weights(Vec<f64>);
+/// The concatenated weights of node attributes, edge attributes, transitions, start and end.
+struct ModelWeights(Vec<f64>);
 
 const EDGE: usize = ATTRIBUTES * LABELS;
 const TRANS: usize = EDGE + EDGES * LABELS * LABELS;
@@ -17,8 +17,8 @@ const START: usize = TRANS + LABELS * LABELS;
 const END: usize = START + LABELS;
 const SIZE: usize = END + LABELS;
 
-impl Weights {
-    /// The sentence with the scores and variances of these weights: V = ρ Σ g²θ².
+impl ModelWeights {
+    /// Returns the sentence with the scores and variances of these weights: V = ρ Σ g²θ².
     fn sentence(&self, attributes: &TestSentence) -> TestSentence {
         let w = &self.0;
         let mut sentence = attributes.clone();
@@ -55,31 +55,32 @@ impl Weights {
         sentence
     }
 
-    /// The gradient by the weights from derivatives by scores and variances.
-    fn gradient(&self, sentence: &TestSentence, found: &ValueAndGradient) -> Vec<f64> {
+    /// Returns the gradient with respect to the weights, from derivatives with respect to scores and
+    /// variances.
+    fn gradient(&self, sentence: &TestSentence, actual: &ValueAndGradient) -> Vec<f64> {
         let (w, stride) = (&self.0, padded(LABELS));
         let mut gradient = vec![0.0; SIZE];
         let mut add = |at: usize, g: f64, d: f64, dv: f64| {
             gradient[at] += g * d + 2.0 * RHO * g * g * w[at] * dv;
         };
         let (edge, edge_variance) = (
-            found.edge.as_ref().unwrap(),
-            found.edge_variance.as_ref().unwrap(),
+            actual.edge.as_ref().unwrap(),
+            actual.edge_variance.as_ref().unwrap(),
         );
         for b in 0..LABELS {
             let last = (TOKENS - 1) * stride + b;
-            add(START + b, 1.0, found.node[b], found.node_variance[b]);
-            add(END + b, 1.0, found.node[last], found.node_variance[last]);
+            add(START + b, 1.0, actual.node[b], actual.node_variance[b]);
+            add(END + b, 1.0, actual.node[last], actual.node_variance[last]);
             for a in 0..LABELS {
                 let from = a * stride + b;
                 let at = TRANS + a * LABELS + b;
-                add(at, 1.0, found.trans[from], found.trans_variance[from]);
+                add(at, 1.0, actual.trans[from], actual.trans_variance[from]);
             }
             for t in 0..TOKENS {
                 let from = t * stride + b;
                 for &(j, g) in &sentence.node_attributes[t] {
                     let at = j as usize * LABELS + b;
-                    add(at, g, found.node[from], found.node_variance[from]);
+                    add(at, g, actual.node[from], actual.node_variance[from]);
                 }
                 for a in 0..LABELS {
                     let from = (t * LABELS + a) * stride + b;
@@ -94,25 +95,29 @@ impl Weights {
     }
 }
 
-/// Attributes, some of which fire once and some with values other than 1; and weights.
-fn model() -> (TestSentence, Weights) {
+/// Returns attributes, some of which fire once and some with values other than 1, and weights.
+fn model() -> (TestSentence, ModelWeights) {
     let mut numbers = Lcg(13);
     let sentence = TestSentence::new(TOKENS, LABELS, &mut numbers).with_edges(&mut numbers);
     let weights = (0..SIZE).map(|_| numbers.next()).collect();
-    (sentence, Weights(weights))
+    (sentence, ModelWeights(weights))
 }
 
-fn assert_is_gradient_of_value(gradient: &[f64], attributes: &TestSentence, weights: &Weights) {
+fn assert_is_gradient_of_value(
+    gradient: &[f64],
+    attributes: &TestSentence,
+    weights: &ModelWeights,
+) {
     let h = 1e-5;
     assert_eq!(gradient.len(), SIZE);
-    for (i, found) in gradient.iter().enumerate() {
+    for (i, actual) in gradient.iter().enumerate() {
         let value = |h: f64| {
-            let mut weights = Weights(weights.0.clone());
+            let mut weights = ModelWeights(weights.0.clone());
             weights.0[i] += h;
             Paths::new(&weights.sentence(attributes)).value()
         };
         let expected = (value(h) - value(-h)) / (2.0 * h);
-        assert_all_close(&[*found], &[expected], 1e-8);
+        assert_all_close(&[*actual], &[expected], 1e-8);
     }
 }
 
@@ -134,9 +139,9 @@ fn message_gives_the_derivatives_by_weights() {
         buffers.node_attributes[0].push((100, 1.0));
         buffers.node_attributes[TOKENS - 1].push((101, 1.0));
         let mut engine = Message::new(collapse);
-        let mut found = ValueAndGradient::zeros(&sentence);
-        SentenceBuffers::new(&buffers, false).run(&mut engine, 1.0, &mut found);
-        let mut gradient = weights.gradient(&sentence, &found); // the direct part, and transitions
+        let mut actual = ValueAndGradient::zeros(&sentence);
+        SentenceBuffers::new(&buffers, false).run(&mut engine, 1.0, &mut actual);
+        let mut gradient = weights.gradient(&sentence, &actual); // the direct part, and transitions
         for (column, row) in engine.feature_gradient().unwrap().node() {
             let at = match column {
                 100 => START,

@@ -1,12 +1,12 @@
-//! R and its derivatives by adding up paths. It is written to be seen to be right, and never made
-//! faster.
+//! The test oracle: R and its derivatives by enumeration of all paths. It is meant to be obviously
+//! correct and is never optimized.
 
 use super::{TestSentence, ValueAndGradient};
 use crate::chain::{Order, padded};
 
-/// The local labels of a path at t: those of the edge to t, or of t alone where no edge leads.
+/// The labels of a path at t: those of the edge into t, or that of t alone if there is none.
 #[derive(Clone, Copy, PartialEq)]
-enum Place {
+enum LocalLabels {
     Node(usize),
     Edge(usize, usize),
 }
@@ -31,74 +31,75 @@ impl<'a> Paths<'a> {
         }
     }
 
-    fn place(&self, path: &[usize], t: usize) -> Place {
+    /// Returns the labels of a path at t.
+    fn labels_at(&self, path: &[usize], t: usize) -> LocalLabels {
         if t == 0 || self.sentence.chain.order == Order::Zero {
-            Place::Node(path[t])
+            LocalLabels::Node(path[t])
         } else {
-            Place::Edge(path[t - 1], path[t])
+            LocalLabels::Edge(path[t - 1], path[t])
         }
     }
 
-    fn places(&self, t: usize) -> Vec<Place> {
+    /// Returns all labels possible at t.
+    fn all_labels(&self, t: usize) -> Vec<LocalLabels> {
         let labels = self.sentence.chain.labels;
         if t == 0 || self.sentence.chain.order == Order::Zero {
-            return (0..labels).map(Place::Node).collect();
+            return (0..labels).map(LocalLabels::Node).collect();
         }
-        let pairs = (0..labels).flat_map(|a| (0..labels).map(move |b| Place::Edge(a, b)));
+        let pairs = (0..labels).flat_map(|a| (0..labels).map(move |b| LocalLabels::Edge(a, b)));
         pairs.collect()
     }
 
-    /// The expectation of a function of the paths.
+    /// Returns the expectation of a function of the paths.
     fn expect(&self, f: impl Fn(&[usize]) -> f64) -> f64 {
         self.paths.iter().map(|(path, p)| p * f(path)).sum()
     }
 
-    fn probability(&self, t: usize, place: Place) -> f64 {
-        self.expect(|path| f64::from(self.place(path, t) == place))
+    /// Returns μ.
+    fn marginal(&self, t: usize, local: LocalLabels) -> f64 {
+        self.expect(|path| f64::from(self.labels_at(path, t) == local))
     }
 
-    fn variance(&self, t: usize, place: Place) -> f64 {
-        match place {
-            Place::Node(b) => self.sentence.node[t][b],
-            Place::Edge(a, b) => {
-                let edge = self
-                    .sentence
-                    .edge
-                    .as_ref()
-                    .map_or(0.0, |edge| edge[t][a][b]);
-                self.sentence.node[t][b] + self.sentence.trans[a][b] + edge
+    /// Returns V.
+    fn variance(&self, t: usize, local: LocalLabels) -> f64 {
+        let sentence = self.sentence;
+        match local {
+            LocalLabels::Node(b) => sentence.node[t][b],
+            LocalLabels::Edge(a, b) => {
+                let edge = sentence.edge.as_ref().map_or(0.0, |edge| edge[t][a][b]);
+                sentence.node[t][b] + sentence.trans[a][b] + edge
             }
         }
     }
 
-    /// R, without the weight.
+    /// Returns R, without the weight: eq. 14 as it stands.
     pub fn value(&self) -> f64 {
         let mut value = 0.0;
         for t in 0..self.sentence.node.len() {
-            for place in self.places(t) {
-                let mu = self.probability(t, place);
-                value += 0.5 * mu * (1.0 - mu) * self.variance(t, place);
+            for local in self.all_labels(t) {
+                let mu = self.marginal(t, local);
+                value += 0.5 * mu * (1.0 - mu) * self.variance(t, local);
             }
         }
         value
     }
 
-    /// weight·R and its derivatives; of those by scores, what is within the radius.
+    /// Returns weight·R and its derivatives; those with respect to scores within the radius only.
     pub fn derivatives(&self, radius: usize) -> ValueAndGradient {
         let tokens = self.sentence.node.len();
-        let mut found = ValueAndGradient::zeros(self.sentence);
-        found.value = self.sentence.weight * self.value();
+        let mut result = ValueAndGradient::zeros(self.sentence);
+        result.value = self.sentence.weight * self.value();
         let mut deviations = Vec::new(); // [T][paths] w[t] − E[w[t]]
         for t in 0..tokens {
-            let places = self.places(t).into_iter().map(|place| {
-                let mu = self.probability(t, place);
-                self.add(&mut found, (t, place, true), 0.5 * mu * (1.0 - mu));
-                (place, 0.5 * (1.0 - 2.0 * mu) * self.variance(t, place))
+            let weights = self.all_labels(t).into_iter().map(|local| {
+                let mu = self.marginal(t, local);
+                self.add_variance(&mut result, t, local, 0.5 * mu * (1.0 - mu));
+                (local, 0.5 * (1.0 - 2.0 * mu) * self.variance(t, local))
             });
-            let weights: Vec<(Place, f64)> = places.collect();
+            let weights: Vec<(LocalLabels, f64)> = weights.collect();
             let weight = |path: &[usize]| {
-                let place = self.place(path, t);
-                weights.iter().find(|w| w.0 == place).unwrap().1
+                let local = self.labels_at(path, t);
+                weights.iter().find(|w| w.0 == local).unwrap().1
             };
             let mean = self.expect(weight);
             let paths = self.paths.iter().map(|(path, _)| weight(path) - mean);
@@ -108,31 +109,41 @@ impl<'a> Paths<'a> {
             let window = i.saturating_sub(radius)..(i.saturating_add(radius).min(tokens - 1) + 1);
             for (number, (path, p)) in self.paths.iter().enumerate() {
                 let sum: f64 = deviations[window.clone()].iter().map(|w| w[number]).sum();
-                self.add(&mut found, (i, self.place(path, i), false), p * sum);
+                self.add_score(&mut result, i, self.labels_at(path, i), p * sum);
             }
         }
-        found
+        result
     }
 
-    fn add(&self, found: &mut ValueAndGradient, at: (usize, Place, bool), x: f64) {
-        let (t, place, is_variance) = at;
+    /// Adds weight·x to the derivatives with respect to the scores at t.
+    fn add_score(&self, result: &mut ValueAndGradient, t: usize, local: LocalLabels, x: f64) {
+        let edge = &mut result.edge;
+        self.add(&mut result.node, &mut result.trans, edge, (t, local), x);
+    }
+
+    /// Adds weight·x to the derivatives with respect to the variances at t.
+    fn add_variance(&self, result: &mut ValueAndGradient, t: usize, local: LocalLabels, x: f64) {
+        let (node, trans) = (&mut result.node_variance, &mut result.trans_variance);
+        self.add(node, trans, &mut result.edge_variance, (t, local), x);
+    }
+
+    fn add(
+        &self,
+        node: &mut [f64],
+        trans: &mut [f64],
+        edge: &mut Option<Vec<f64>>,
+        at: (usize, LocalLabels),
+        x: f64,
+    ) {
+        let (t, local) = at;
         let (labels, x) = (self.sentence.chain.labels, self.sentence.weight * x);
         let stride = padded(labels);
-        let (node, trans, edge) = if is_variance {
-            let found = (&mut found.node_variance, &mut found.trans_variance);
-            (found.0, found.1, None)
-        } else {
-            (&mut found.node, &mut found.trans, found.edge.as_mut())
-        };
-        match place {
-            Place::Node(b) => node[t * stride + b] += x,
-            Place::Edge(a, b) => {
+        match local {
+            LocalLabels::Node(b) => node[t * stride + b] += x,
+            LocalLabels::Edge(a, b) => {
                 node[t * stride + b] += x;
                 trans[a * stride + b] += x;
                 if let Some(edge) = edge {
-                    edge[(t * labels + a) * stride + b] += x;
-                }
-                if let (true, Some(edge)) = (is_variance, &mut found.edge_variance) {
                     edge[(t * labels + a) * stride + b] += x;
                 }
             }

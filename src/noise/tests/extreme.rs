@@ -1,8 +1,8 @@
-//! Near-certain marginals, scores that exponentials cannot hold, and what is not finite.
+//! Near-certain marginals, scores out of the range of exponentials, and non-finite scores.
 
 use super::*;
 
-/// Cases whose scores reach `magnitude`, of which many are 0.
+/// Returns sentences whose scores reach `magnitude`; many are moderate.
 fn extreme_sentences(magnitude: f64) -> Vec<TestSentence> {
     let mut numbers = Lcg(9);
     let mut sentences = sentences();
@@ -30,13 +30,13 @@ fn assert_exact(sentence: &TestSentence, tolerance: f64) {
         assert_agrees(&evaluate(sentence, engine), &expected, tolerance * size);
     }
     let mut engine = Message::new(true);
-    let mut found = ValueAndGradient::zeros(sentence);
-    SentenceBuffers::new(sentence, false).run(&mut engine, sentence.weight, &mut found);
+    let mut actual = ValueAndGradient::zeros(sentence);
+    SentenceBuffers::new(sentence, false).run(&mut engine, sentence.weight, &mut actual);
     let (node, _) = feature_gradient(sentence, &expected);
     for (column, row) in engine.feature_gradient().unwrap().node() {
         assert_all_close(row, &node[column as usize], 8.0 * tolerance * size);
     }
-    assert_all_close(&found.trans, &expected.trans, tolerance * size);
+    assert_all_close(&actual.trans, &expected.trans, tolerance * size);
 }
 
 #[test]
@@ -47,7 +47,7 @@ fn near_certain_marginals_agree_with_the_enumeration() {
 }
 
 #[test]
-fn scores_that_exponentials_can_hardly_hold_agree_with_the_enumeration() {
+fn scores_at_the_limit_of_exponentials_agree_with_the_enumeration() {
     let mut sentences = extreme_sentences(300.0);
     sentences.extend(extreme_sentences(600.0));
     let all_buffers = sentences
@@ -93,16 +93,16 @@ fn large_variances_agree_with_the_enumeration() {
 }
 
 #[test]
-fn long_sentences_agree_between_the_engines_and_the_forms() {
+fn long_sentences_agree_between_engines_and_modes() {
     let mut numbers = Lcg(10);
     for labels in [5, 8, 9, 17, 24, 33] {
         let sentence = TestSentence::new(40, labels, &mut numbers);
-        let factored = evaluate(&sentence, Engine::Adjoint);
+        let kernel = evaluate(&sentence, Engine::Adjoint);
         let window = evaluate(&sentence, Engine::Window(39));
-        assert_agrees(&factored, &window, 1e-12);
-        let mut found = ValueAndGradient::zeros(&sentence);
-        SentenceBuffers::new(&sentence, true).run(&mut Adjoint::default(), 1.0, &mut found);
-        assert_agrees(&factored, &found, 1e-12);
+        assert_agrees(&kernel, &window, 1e-12);
+        let mut actual = ValueAndGradient::zeros(&sentence);
+        SentenceBuffers::new(&sentence, true).run(&mut Adjoint::default(), 1.0, &mut actual);
+        assert_agrees(&kernel, &actual, 1e-12);
     }
 }
 
@@ -111,14 +111,14 @@ fn one_label_leaves_nothing_to_regularize() {
     let mut numbers = Lcg(11);
     let sentence = TestSentence::new(30, 1, &mut numbers);
     for engine in [Engine::Adjoint, Engine::Window(3), Engine::Local] {
-        let found = evaluate(&sentence, engine);
-        assert_all_close(&[found.value], &[0.0], 1e-12);
-        assert!(found.gradient().iter().all(|x| x.abs() < 1e-12));
+        let actual = evaluate(&sentence, engine);
+        assert_all_close(&[actual.value], &[0.0], 1e-12);
+        assert!(actual.gradient().iter().all(|x| x.abs() < 1e-12));
     }
 }
 
 #[test]
-fn scores_that_are_not_finite_give_no_number_and_no_panic() {
+fn non_finite_scores_give_nan_and_no_panic() {
     let mut numbers = Lcg(12);
     for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
         let mut sentence = TestSentence::new(3, 2, &mut numbers);
