@@ -1,0 +1,40 @@
+//! Trains a named-entity tagger, evaluates it and saves it.
+//!
+//! `cargo run --example train_and_save [TRAIN DEV TEST]` takes files in CoNLL format, and without
+//! arguments the sample corpus.
+
+use dropchain::corpus::ReadOptions;
+use dropchain::eval::Evaluation;
+use dropchain::train::TrainingCorpora;
+use dropchain::{Corpus, Result, Tagger, Template, TrainOptions, Trainer};
+
+fn main() -> Result<()> {
+    let files: Vec<String> = std::env::args().skip(1).collect();
+    let [train, dev, test] = match &files[..] {
+        [train, dev, test] => [train, dev, test].map(String::clone),
+        _ => ["train", "dev", "test"].map(|name| format!("corpora/sample/{name}.conll")),
+    };
+    let read = |file: String| Corpus::read(&[file], &ReadOptions::default());
+    let (train, dev, test) = (read(train)?, read(dev)?, read(test)?);
+
+    // Templates define the attributes of a token. This one is compiled in; `docs/templates.md`
+    // describes the language.
+    let template = Template::shipped("ner")?.expect("a template of this name");
+    let corpora = TrainingCorpora::new(train).dev(dev);
+    let trained = Trainer::new(TrainOptions::default())?.train(corpora, template, &mut ())?;
+    println!("best iteration: {}", trained.end.best_iteration);
+
+    let tagger = Tagger::new(trained.model);
+    let mut evaluation = Evaluation::new();
+    for sentence in test.iter() {
+        let tagging = tagger.tag(sentence)?;
+        let gold = sentence.labels().expect("a label column");
+        evaluation.add(&gold, &tagger.label_names(&tagging.labels))?;
+    }
+    print!("{}", evaluation.conlleval());
+
+    let path = std::env::temp_dir().join("dropchain-example.model");
+    tagger.model().save(&path)?;
+    println!("saved to {}", path.display());
+    Ok(())
+}
