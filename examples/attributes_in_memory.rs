@@ -6,7 +6,10 @@ use dropchain::{Corpus, Result, Sentence, Tagger, TrainOptions, Trainer};
 fn attributes(word: &str) -> Vec<(String, f64)> {
     vec![
         (format!("word={word}"), 1.0),
-        (format!("capitalized={}", word.starts_with(char::is_uppercase)), 1.0),
+        (
+            format!("capitalized={}", word.starts_with(char::is_uppercase)),
+            1.0,
+        ),
         ("length".to_owned(), word.chars().count() as f64 / 10.0),
     ]
 }

@@ -6,7 +6,7 @@ use dropchain::{Corpus, Result, Sentence, TagOptions, Tagger, Template, TrainOpt
 
 fn main() -> Result<()> {
     let corpus = Corpus::read(&["corpora/sample/train.conll"], &ReadOptions::default())?;
-    let template = Template::shipped("ner")?.expect("a template of this name");
+    let template = Template::shipped("ner").expect("a template of this name")?;
     let trained = Trainer::new(TrainOptions::default())?.train(corpus, template, &mut ())?;
     let tagger = Tagger::new(trained.model);
 

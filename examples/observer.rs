@@ -26,7 +26,7 @@ fn main() -> Result<()> {
     let read = |file| Corpus::read(&[file], &ReadOptions::default());
     let train = read("corpora/sample/train.conll")?;
     let dev = read("corpora/sample/dev.conll")?;
-    let template = Template::shipped("ner")?.expect("a template of this name");
+    let template = Template::shipped("ner").expect("a template of this name")?;
     let options = TrainOptions {
         dropout: 0.0, // L2 alone, of the default strength for it
         ..TrainOptions::default()

@@ -19,7 +19,7 @@ fn main() -> Result<()> {
 
     // Templates define the attributes of a token. This one is compiled in; `docs/templates.md`
     // describes the language.
-    let template = Template::shipped("ner")?.expect("a template of this name");
+    let template = Template::shipped("ner").expect("a template of this name")?;
     let corpora = TrainingCorpora::new(train).dev(dev);
     let trained = Trainer::new(TrainOptions::default())?.train(corpora, template, &mut ())?;
     println!("best iteration: {}", trained.end.best_iteration);

@@ -132,10 +132,11 @@ pub mod train;
 #[cfg(feature = "train")]
 pub mod tune;
 
+pub use corpus::Corpus;
 pub use error::{Error, Place, Result};
 pub use model::Model;
 pub use sentence::Sentence;
-pub use tag::Tagger;
+pub use tag::{TagOptions, Tagger, Tagging};
 pub use template::Template;
 #[cfg(feature = "train")]
 pub use train::{TrainOptions, Trainer};
