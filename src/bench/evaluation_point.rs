@@ -39,12 +39,12 @@ impl EvaluationPoint {
     /// training stops after 50 to 130.
     pub const DEFAULT_ITERATIONS: usize = 30;
 
-    /// Returns the weights for a training set, `[set.space().dimension()]`. Random weights depend on
-    /// `seed` and their index only.
+    /// Returns the weights for a training set, `[set.space().dimension()]`. Random weights depend
+    /// on `seed` and their index only.
     ///
     /// # Errors
     ///
-    /// To train, the settings need noise with a quadratic regularizer.
+    /// [`EvaluationPoint::Trained`] needs noise with a quadratic regularizer.
     pub fn weights(
         self,
         set: &TrainingSet,

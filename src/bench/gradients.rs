@@ -71,8 +71,8 @@ pub struct Step {
 ///
 /// # Errors
 ///
-/// No repeats; no [`Variant::Likelihood`] among the variants; no noise with a quadratic regularizer;
-/// an objective that is not finite at θ.
+/// No repeats; no [`Variant::Likelihood`] among the variants; no noise with a quadratic
+/// regularizer; an objective that is not finite at θ.
 ///
 /// # Panics
 ///

@@ -14,7 +14,7 @@ use super::arguments::{InputArguments, ThreadArguments};
 use super::interrupt::interrupt_flag;
 use super::progress::Progress;
 use super::template_argument::load_template;
-use super::training_arguments::{TrainingArguments, check_log};
+use super::training_arguments::{NoiseLevelArguments, TrainingArguments, check_log};
 use super::training_reporter::TrainingReporter;
 
 /// Train a model on labeled sentences
@@ -91,19 +91,8 @@ struct RegularizationArguments {
         allow_negative_numbers = true
     )]
     l1: f64,
-    /// Amount of feature noise: the dropout rate, or the variance of Gaussian noise; 0 for none
-    #[arg(
-        long,
-        default_value_t = Defaults::DROPOUT,
-        value_name = "RATE",
-        allow_negative_numbers = true
-    )]
-    dropout: f64,
-    /// Noise on transitions, boundary weights and edge attributes [default: twice --dropout]
-    ///
-    /// The default is at most 0.9; with Gaussian noise it is the value of --dropout.
-    #[arg(long, value_name = "RATE", allow_negative_numbers = true)]
-    edge_dropout: Option<f64>,
+    #[command(flatten)]
+    noise: NoiseLevelArguments,
     /// Random seed for --noise monte-carlo [default: 1]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     seed: Option<u64>,
@@ -145,14 +134,14 @@ impl TrainCommand {
 
     fn options(&self) -> Result<TrainOptions> {
         let regularization = &self.regularization;
-        Ok(TrainOptions {
-            dropout: regularization.dropout,
-            edge_dropout: regularization.edge_dropout,
+        let mut options = TrainOptions {
             seed: regularization.seed.unwrap_or(Defaults::SEED),
             unlabeled_weight: self.unlabeled_weight,
             l2: regularization.l2,
             l1: regularization.l1,
             ..self.training.options()?
-        })
+        };
+        regularization.noise.apply(&mut options);
+        Ok(options)
     }
 }

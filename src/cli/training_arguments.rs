@@ -232,6 +232,33 @@ impl FromStr for RecallBias {
     }
 }
 
+/// How much noise to train with, for one configuration.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Regularization")]
+pub struct NoiseLevelArguments {
+    /// Amount of feature noise: the dropout rate, or the variance of Gaussian noise; 0 for none
+    #[arg(
+        long,
+        default_value_t = Defaults::DROPOUT,
+        value_name = "RATE",
+        allow_negative_numbers = true
+    )]
+    dropout: f64,
+    /// Noise on transitions, boundary weights and edge attributes [default: twice --dropout]
+    ///
+    /// The default is at most 0.9; with Gaussian noise it is the value of --dropout.
+    #[arg(long, value_name = "RATE", allow_negative_numbers = true)]
+    edge_dropout: Option<f64>,
+}
+
+impl NoiseLevelArguments {
+    /// Sets the corresponding training options.
+    pub fn apply(&self, options: &mut TrainOptions) {
+        options.dropout = self.dropout;
+        options.edge_dropout = self.edge_dropout;
+    }
+}
+
 /// The kind of noise and how to compute its penalty.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Regularization")]

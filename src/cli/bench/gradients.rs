@@ -16,7 +16,7 @@ use super::tables::{display_name, gradient_table, training_table};
 use crate::cli::arguments::{InputArguments, Switch, ThreadArguments};
 use crate::cli::progress::Progress;
 use crate::cli::template_argument::load_template;
-use crate::cli::training_arguments::{ModelArguments, OptimizerArguments};
+use crate::cli::training_arguments::{ModelArguments, NoiseLevelArguments, OptimizerArguments};
 use crate::cli::{CommandResult, print};
 
 /// Compare speed and accuracy of the gradient engines of the noise term
@@ -105,19 +105,8 @@ struct MeasurementArguments {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Training")]
 struct BenchTrainingArguments {
-    /// Dropout rate
-    #[arg(
-        long,
-        default_value_t = Defaults::DROPOUT,
-        value_name = "RATE",
-        allow_negative_numbers = true
-    )]
-    dropout: f64,
-    /// Dropout rate of transitions, boundary weights and edge attributes [default: twice --dropout]
-    ///
-    /// The default is at most 0.9.
-    #[arg(long, value_name = "RATE", allow_negative_numbers = true)]
-    edge_dropout: Option<f64>,
+    #[command(flatten)]
+    noise: NoiseLevelArguments,
     /// Strength c2 of the L2 penalty when training (--train, --weights trained)
     #[arg(
         long,
@@ -191,7 +180,7 @@ impl GradientsCommand {
         let point = (measurement.weights.parse())
             .map_err(|error| Error::parameter(format!("--weights: {error}")))?;
         let training = TrainSettings::new(self.options())?;
-        if self.training.dropout == 0.0 && self.training.edge_dropout.unwrap_or(0.0) == 0.0 {
+        if !training.options().has_noise() {
             return Err(Error::parameter(
                 "--dropout 0: there is no noise to measure; expected a rate above 0",
             ));
@@ -223,12 +212,11 @@ impl GradientsCommand {
 
     fn options(&self) -> TrainOptions {
         let mut options = TrainOptions {
-            dropout: self.training.dropout,
-            edge_dropout: self.training.edge_dropout,
             l2: Some(self.training.l2),
             collapse: self.training.collapse.is_on(),
             ..TrainOptions::default()
         };
+        self.training.noise.apply(&mut options);
         self.model.apply(&mut options);
         self.optimizer.apply(&mut options);
         options
