@@ -136,13 +136,13 @@ fn damage_is_detected_on_access_and_not_before() {
         damaged.attribute_name(AttributeKind::Node, 0).unwrap(),
         b"attribute 0"
     );
-    for fault in [
+    for error in [
         damaged
             .attribute_name(AttributeKind::Node, 4999)
             .unwrap_err(),
         damaged.verify().unwrap_err(),
     ] {
-        assert!(fault.to_string().contains("do not match their checksum"));
+        assert!(error.to_string().contains("do not match their checksum"));
     }
 }
 
@@ -216,32 +216,32 @@ fn headers_of_every_size_can_be_decoded() {
 
 #[test]
 fn a_header_that_contradicts_itself_is_damaged() {
-    let fault = |change: fn(&mut Header)| {
+    let error = |change: fn(&mut Header)| {
         let mut header = header(&LABELS, "word", Precision::F32);
         change(&mut header);
         Header::decode(&header.encode().unwrap()).unwrap_err()
     };
     assert_eq!(
-        fault(|header| header.labels = LabelSet::new()),
+        error(|header| header.labels = LabelSet::new()),
         "the model has no labels"
     );
     assert_eq!(
-        fault(|header| header.label_weights.transitions.push(1.0)),
+        error(|header| header.label_weights.transitions.push(1.0)),
         "transition or boundary weights do not fit the labels"
     );
     assert_eq!(
-        fault(|header| {
+        error(|header| {
             let labels = (0..5000).map(|i| i.to_string()).collect::<Vec<_>>();
             header.labels = LabelSet::try_from(labels).unwrap();
         }),
         "the model has 5000 labels; at most 4096 can be trained"
     );
     assert_eq!(
-        fault(|header| header.label_weights.end[0] = f64::NAN),
+        error(|header| header.label_weights.end[0] = f64::NAN),
         "a transition or boundary weight is not a number"
     );
     assert_eq!(
-        fault(|header| header.label_column = Some(2)),
+        error(|header| header.label_column = Some(2)),
         "the label column does not exist"
     );
 }
@@ -281,7 +281,7 @@ fn sections_beyond_the_file_are_damaged() {
 fn score_error(bytes: Vec<u8>) -> String {
     let model = Model::from_bytes(bytes).unwrap();
     let mut scores = [0.0; 9];
-    let faults = dense_nodes().into_iter().map(|(name, _)| {
+    let errors = dense_nodes().into_iter().map(|(name, _)| {
         model.add_scores(
             AttributeKind::Node,
             name.as_bytes(),
@@ -290,11 +290,11 @@ fn score_error(bytes: Vec<u8>) -> String {
             &mut scores[..3],
         )
     });
-    let faults: Vec<String> = faults
+    let errors: Vec<String> = errors
         .filter_map(Result::err)
         .map(|e| e.to_string())
         .collect();
-    faults.first().expect("a fault").clone()
+    errors.first().expect("an error").clone()
 }
 
 #[test]
@@ -306,10 +306,10 @@ fn locations_out_of_bounds_are_damage() {
             bytes[at] |= 7; // three bits are enough for the four attributes
         }
     }
-    let fault = score_error(reseal(bytes).unwrap());
+    let error = score_error(reseal(bytes).unwrap());
     assert!(
-        fault.contains("an attribute has weights that do not exist"),
-        "{fault}"
+        error.contains("an attribute has weights that do not exist"),
+        "{error}"
     );
 }
 
@@ -320,10 +320,10 @@ fn unterminated_weights_are_damage() {
         let bytes = replaced(&model, EDGE_WEIGHTS, offset, &5_u32.to_le_bytes());
         let model = Model::from_bytes(bytes).unwrap();
         let name = b"edge:word[0]=c";
-        let fault = model.add_scores(AttributeKind::Edge, name, 1.0, 3, &mut [0.0; 9]);
+        let error = model.add_scores(AttributeKind::Edge, name, 1.0, 3, &mut [0.0; 9]);
         match offset {
-            16 => assert!(fault.unwrap_err().to_string().contains("do not exist")),
-            _ => assert!(fault.unwrap()),
+            16 => assert!(error.unwrap_err().to_string().contains("do not exist")),
+            _ => assert!(error.unwrap()),
         }
     }
 }
@@ -347,9 +347,9 @@ fn a_weight_without_a_label_is_damage() {
         let bytes = replaced(&model, EDGE_WEIGHTS, 0, &place.to_le_bytes());
         let model = Model::from_bytes(bytes).unwrap();
         let name = b"edge:word[0]=a";
-        let fault = model.add_scores(AttributeKind::Edge, name, 1.0, 3, &mut [0.0; 9]);
+        let error = model.add_scores(AttributeKind::Edge, name, 1.0, 3, &mut [0.0; 9]);
         assert!(
-            fault
+            error
                 .unwrap_err()
                 .to_string()
                 .contains("a weight belongs to no label")
@@ -367,8 +367,8 @@ fn names_outside_of_their_section_are_damage() {
     ] {
         let bytes = replaced(&model, ENDS, 4, &end.to_le_bytes());
         let model = Model::from_bytes(bytes).unwrap();
-        let fault = model.attribute_name(AttributeKind::Node, 1).unwrap_err();
-        assert!(fault.to_string().contains(expected), "{fault}");
+        let error = model.attribute_name(AttributeKind::Node, 1).unwrap_err();
+        assert!(error.to_string().contains(expected), "{error}");
         assert!(model.attribute_name(AttributeKind::Node, 0).is_ok());
     }
 }
