@@ -1,13 +1,14 @@
-//! Random data sets for tests, the same in every run.
+//! Deterministic random data sets for tests.
 
 use super::{Dataset, SparseRows};
 use crate::ids::LabelId;
 
-/// Random numbers (Knuth's MMIX linear congruential generator).
+/// A pseudorandom number generator: Knuth's MMIX linear congruential generator. The field is its
+/// state, and so the seed.
 pub(crate) struct Numbers(pub u64);
 
 impl Numbers {
-    /// A number in [−1, 1).
+    /// The next number, in [−1, 1).
     pub fn next(&mut self) -> f64 {
         self.0 = self
             .0
@@ -16,22 +17,22 @@ impl Numbers {
         (self.0 >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
     }
 
-    /// A whole number below `n`.
+    /// The next integer in 0..`n`.
     pub fn below(&mut self, n: usize) -> usize {
         ((self.next() + 1.0) / 2.0 * n as f64) as usize
     }
 
-    /// `n` numbers.
+    /// The next `n` numbers.
     pub fn vector(&mut self, n: usize) -> Vec<f64> {
         (0..n).map(|_| self.next()).collect()
     }
 }
 
-/// What a random data set is like.
+/// The shape of a random data set.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RandomData {
     pub sentences: usize,
-    pub longest: usize, // a sentence has 1 to so many tokens
+    pub longest: usize, // maximum number of tokens in a sentence
     pub labels: usize,
     pub nodes: usize,
     pub edges: usize,
@@ -39,14 +40,14 @@ pub(crate) struct RandomData {
 }
 
 impl RandomData {
-    /// A data set. A token has up to four node attributes and two edge attributes.
+    /// Builds a labeled data set with up to four node attributes and two edge attributes per token.
     pub fn build(&self, numbers: &mut Numbers) -> Dataset {
         let mut data = Dataset::default();
         for _ in 0..self.sentences {
             for t in 0..=numbers.below(self.longest) {
                 let edges = if t == 0 { 0 } else { self.edges };
-                self.push_row(numbers, (self.nodes, 4), &mut data.nodes);
-                self.push_row(numbers, (edges, 2), &mut data.edges);
+                self.push_row(numbers, self.nodes, 4, &mut data.nodes);
+                self.push_row(numbers, edges, 2, &mut data.edges);
                 data.labels.push(LabelId(numbers.below(self.labels) as u16));
             }
             data.ends.push(data.labels.len() as u64);
@@ -54,12 +55,8 @@ impl RandomData {
         data
     }
 
-    fn push_row(
-        &self,
-        numbers: &mut Numbers,
-        (columns, most): (usize, usize),
-        rows: &mut SparseRows,
-    ) {
+    /// Appends a row of up to `most` entries in distinct columns.
+    fn push_row(&self, numbers: &mut Numbers, columns: usize, most: usize, rows: &mut SparseRows) {
         let count = numbers.below(most + 1).min(columns);
         let mut entries = Vec::new();
         while entries.len() < count {
@@ -77,7 +74,8 @@ impl RandomData {
     }
 }
 
-/// The matrix with `copies(column)` columns for each of `columns`, all equal, and their number.
+/// Replaces each of the `columns` columns by `copies(column)` copies. Returns the matrix and its
+/// number of columns.
 pub(crate) fn copied(
     matrix: &SparseRows,
     columns: usize,
@@ -98,7 +96,7 @@ pub(crate) fn copied(
     (rows, firsts[columns] as usize)
 }
 
-/// One sentence of tokens with these node attributes, labeled 0, 1, …
+/// Builds a data set of one sentence whose tokens have these node attributes and labels 0, 1, …
 pub(crate) fn one_sentence(rows: &[&[(u32, f64)]]) -> Dataset {
     let mut data = Dataset::default();
     for (label, row) in rows.iter().enumerate() {

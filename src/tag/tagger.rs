@@ -88,8 +88,8 @@ impl Tagger {
     /// Tags a sentence with the default options.
     ///
     /// The workspace comes from a pool inside of the tagger, which keeps one for each call that
-    /// runs at the same time (up to some 10 MB each) until the tagger is dropped. The pool costs two
-    /// short locks per sentence; [`Tagger::tag_with`] takes none.
+    /// runs at the same time (up to some 10 MB each) until the tagger is dropped. The pool costs
+    /// two short locks per sentence; [`Tagger::tag_with`] takes none.
     ///
     /// # Errors
     ///
