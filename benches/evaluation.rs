@@ -12,7 +12,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use dropchain::chain::Order;
-use dropchain::corpus::{Format, ReadOptions, read_all};
+use dropchain::corpus::{Corpus, Format, ReadOptions};
 use dropchain::extract::{AttributeSource, Classes, Dataset, DatasetBuilder};
 use dropchain::ids::LabelId;
 use dropchain::label::LabelSet;
@@ -101,7 +101,8 @@ fn dataset(case: &Case, folder: &str) -> (Dataset, Classes, usize) {
         label: case.label.map(str::to_owned),
         ..ReadOptions::default()
     };
-    let sentences = read_all(&[path.to_str().unwrap()], &options).unwrap();
+    let corpus = Corpus::read(&[path.to_str().unwrap()], &options).unwrap();
+    let sentences = corpus.sentences();
     let mut template = Template::shipped(case.template).unwrap().unwrap();
     template.learn(sentences.iter());
     let source = AttributeSource::bind(Some(&template), sentences[0].schema()).unwrap();

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use clap::Args;
 use dropchain::Result;
-use dropchain::corpus::{Format, read_all};
+use dropchain::corpus::{Corpus, Format};
 use dropchain::eval::Evaluation;
 use dropchain::label::convert;
 use dropchain::sentence::Sentence;
@@ -115,17 +115,17 @@ impl EvalCommand {
     /// Tags the gold file and scores the result.
     fn evaluate_model(&self, model: &str, gold: &str) -> Result<Evaluation> {
         let tagger = Tagger::open(PathBuf::from(model))?;
-        let sentences = self.read_gold(&tagger, gold)?;
+        let corpus = self.read_gold(&tagger, gold)?;
         let options = TagOptions {
             constrain: self.constrain.is_on(),
             ..TagOptions::default()
         };
-        let taggings = tag_parallel(&tagger, &sentences, options);
+        let taggings = tag_parallel(&tagger, corpus.sentences(), options);
         let header = tagger.model().header();
         let needs_conversion = header.corpus_scheme != header.scheme;
         let mut any_known = needs_conversion;
         let mut evaluation = self.evaluation();
-        for (sentence, tagging) in sentences.iter().zip(taggings) {
+        for (sentence, tagging) in corpus.iter().zip(taggings) {
             if sentence.layout.document_start {
                 evaluation.add_document_start();
                 continue;
@@ -149,7 +149,7 @@ impl EvalCommand {
         Ok(evaluation)
     }
 
-    fn read_gold(&self, tagger: &Tagger, gold: &str) -> Result<Vec<Sentence>> {
+    fn read_gold(&self, tagger: &Tagger, gold: &str) -> Result<Corpus> {
         let format = self
             .input
             .format
@@ -160,7 +160,7 @@ impl EvalCommand {
         if self.input.label.is_some() {
             options.label = self.input.label.clone();
         }
-        read_all(&[gold], &options)
+        Corpus::read(&[gold], &options)
     }
 
     /// Scores a file of predictions.

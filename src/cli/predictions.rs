@@ -1,6 +1,6 @@
 //! Gold files, and predictions for them.
 
-use dropchain::corpus::{CONLLU_COLUMNS, Format, ReadOptions, read_all};
+use dropchain::corpus::{CONLLU_COLUMNS, Corpus, Format, ReadOptions};
 use dropchain::sentence::Sentence;
 use dropchain::{Error, Place, Result};
 
@@ -10,20 +10,20 @@ use super::arguments::InputArguments;
 #[derive(Debug)]
 pub struct GoldCorpus {
     file: String,
-    pub sentences: Vec<Sentence>,
+    pub sentences: Corpus,
 }
 
 impl GoldCorpus {
     pub fn read(input: &InputArguments, file: &str) -> Result<Self> {
         Ok(Self {
             file: file.to_owned(),
-            sentences: read_all(&[file], &input.read_options())?,
+            sentences: Corpus::read(&[file], &input.read_options())?,
         })
     }
 
     /// Reads a file of predictions for the same sentences. The predicted labels are the last column
     /// of CoNLL files (as written by `tag`); in other formats they are where the gold labels are.
-    pub fn read_predictions(&self, input: &InputArguments, file: &str) -> Result<Vec<Sentence>> {
+    pub fn read_predictions(&self, input: &InputArguments, file: &str) -> Result<Corpus> {
         let format = input.format.map_or_else(|| Format::guess(file), Into::into);
         let options = ReadOptions {
             format: Some(format),
@@ -34,7 +34,7 @@ impl GoldCorpus {
             columns: None,
             ..input.read_options()
         };
-        let predicted = read_all(&[file], &options)?;
+        let predicted = Corpus::read(&[file], &options)?;
         for (gold, predicted) in self.sentences.iter().zip(&predicted) {
             check_sentence(gold, predicted)?;
         }

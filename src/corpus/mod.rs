@@ -27,4 +27,4 @@ pub use corpus::Corpus;
 pub use format::Format;
 pub use output::{Candidate, OutputFormat, Tagged, WriteOptions, Writer};
 pub use parse::ReadOptions;
-pub use reader::{Reader, read_all};
+pub use reader::Reader;

@@ -166,17 +166,6 @@ impl Iterator for Reader {
     }
 }
 
-/// Reads all sentences of some files, for training and evaluation.
-///
-/// # Errors
-///
-/// Those of [`Reader::open`] and of reading; [`Error::Input`] if a file has no sentence.
-pub fn read_all<S: AsRef<str>>(sources: &[S], options: &ReadOptions) -> Result<Vec<Sentence>> {
-    let mut reader = Reader::open(sources, options)?;
-    reader.require_sentences();
-    reader.collect()
-}
-
 /// Opens an input and selects its parser.
 fn open(input: PendingInput, options: &ReadOptions) -> Result<OpenInput> {
     let (input, name): (InputStream, String) = match input {
@@ -219,6 +208,7 @@ mod tests {
     use std::io::{BufRead, Cursor, Read, Write};
 
     use super::*;
+    use crate::corpus::Corpus;
     use crate::corpus::tests::{options, sentences};
 
     /// A directory with files.
@@ -234,9 +224,9 @@ mod tests {
         directory.path().join(name).to_str().unwrap().to_owned()
     }
 
-    fn read(directory: &tempfile::TempDir, names: &[&str]) -> Result<Vec<Sentence>> {
+    fn read(directory: &tempfile::TempDir, names: &[&str]) -> Result<Corpus> {
         let sources: Vec<String> = names.iter().map(|name| path(directory, name)).collect();
-        read_all(&sources, &ReadOptions::default())
+        Corpus::read(&sources, &ReadOptions::default())
     }
 
     /// Panics when it is read beyond its end, like a terminal that would block.
@@ -292,7 +282,7 @@ mod tests {
         let words: Vec<&str> = read.iter().map(|s| s.cell(0, 0)).collect();
         assert_eq!(words, ["a", "b", "c"]);
         assert_eq!(
-            read[2].place(0).to_string(),
+            read.sentences()[2].place(0).to_string(),
             format!("{}:3", path(&directory, "b.conll"))
         );
     }
@@ -312,7 +302,7 @@ mod tests {
     fn a_read_error_names_its_file() {
         let directory = directory(&[]);
         let source = path(&directory, "");
-        let error = read_all(&[&source], &ReadOptions::default()).unwrap_err();
+        let error = Corpus::read(&[&source], &ReadOptions::default()).unwrap_err();
         assert!(matches!(&error, Error::Io { path, .. } if path.as_os_str() == source.as_str()));
     }
 

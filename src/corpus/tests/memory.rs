@@ -21,8 +21,21 @@ fn column(sentence: &'static [[&'static str; 3]], column: usize) -> Vec<&'static
     sentence.iter().map(|row| row[column]).collect()
 }
 
-#[test]
-fn sentences_of_columns_equal_those_of_a_file() {
+/// The corpus built from [`SENTENCES`].
+fn built() -> Corpus {
+    let build = |sentence| {
+        let columns = [("word", column(sentence, 0)), ("pos", column(sentence, 1))];
+        Sentence::from_columns(columns)?.with_labels(column(sentence, 2))
+    };
+    SENTENCES
+        .into_iter()
+        .map(build)
+        .collect::<Result<Corpus>>()
+        .unwrap()
+}
+
+/// The corpus parsed from the text of [`SENTENCES`], which is named `name`.
+fn parsed(name: &str) -> Corpus {
     let text = SENTENCES.map(|sentence| {
         let lines = sentence.iter().map(|row| row.join("\t") + "\n");
         lines.collect::<String>()
@@ -31,15 +44,12 @@ fn sentences_of_columns_equal_those_of_a_file() {
         columns: Some(["word", "pos", "label"].map(str::to_owned).to_vec()),
         ..options(Format::Conll)
     };
-    let parsed = Corpus::parse(text.join("\n"), "x", &options).unwrap();
-    let built = SENTENCES
-        .into_iter()
-        .map(|sentence| {
-            let columns = [("word", column(sentence, 0)), ("pos", column(sentence, 1))];
-            Sentence::from_columns(columns)?.with_labels(column(sentence, 2))
-        })
-        .collect::<Result<Corpus>>()
-        .unwrap();
+    Corpus::parse(text.join("\n"), name, &options).unwrap()
+}
+
+#[test]
+fn sentences_of_columns_equal_those_of_a_file() {
+    let (built, parsed) = (built(), parsed("x"));
     assert_eq!(built.len(), parsed.len());
     for (built, parsed) in built.iter().zip(&parsed) {
         assert_eq!(built.schema(), parsed.schema());
@@ -70,4 +80,42 @@ fn sentences_without_columns_can_be_written_in_every_format() {
         writer.write(&Tagged::new(&sentence, vec!["O"])).unwrap();
         assert!(!writer.into_inner().is_empty());
     }
+}
+
+/// The bytes of a model trained on `corpus`.
+#[cfg(feature = "train")]
+fn model_bytes(corpus: Corpus, template: Option<&str>) -> Vec<u8> {
+    use crate::{Template, TrainOptions, Trainer};
+
+    let options = TrainOptions {
+        max_iterations: Some(5),
+        ..TrainOptions::default()
+    };
+    let template = template.map(|source| {
+        Template::parse(source, "t.tpl", &mut |_| unreachable!("no files are named")).unwrap()
+    });
+    let trainer = Trainer::new(options).unwrap();
+    let trained = trainer.train(corpus, template, &mut ()).unwrap();
+    let file = tempfile::NamedTempFile::new().unwrap();
+    trained.model.save(file.path()).unwrap();
+    std::fs::read(file.path()).unwrap()
+}
+
+#[cfg(feature = "train")]
+#[test]
+fn training_in_memory_gives_the_model_bytes_of_training_on_a_file() {
+    // Sentences without a file have the name of standard input, which is part of the provenance.
+    let template = Some("word\npos\nword[-1]\n");
+    assert_eq!(
+        model_bytes(built(), template),
+        model_bytes(parsed("-"), template)
+    );
+    let text = "B\tw=Ada\tlength:3\nO\tw=left\n";
+    let parsed = Corpus::parse(text, "-", &options(Format::Crfsuite)).unwrap();
+    let tokens = [vec![("w=Ada", 1.0), ("length", 3.0)], vec![("w=left", 1.0)]];
+    let built = Sentence::from_attributes(tokens).unwrap();
+    let built: Corpus = [built.with_labels(["B", "O"]).unwrap()]
+        .into_iter()
+        .collect();
+    assert_eq!(model_bytes(built, None), model_bytes(parsed, None));
 }
