@@ -42,7 +42,7 @@ impl<'a> NamedTagging<'a> {
         let marginals = tagging.marginals.map(|marginals| {
             let predicted = tagger.label_names(&tagging.labels);
             let rows = marginals.rows().into_iter().enumerate();
-            rows.map(|(t, row)| named_marginals(tagger, row, &predicted, t, scheme))
+            rows.map(|(t, row)| named_marginals(tagger, &row, &predicted, t, scheme))
                 .collect()
         });
         Self {
@@ -88,7 +88,7 @@ impl<'a> NamedTagging<'a> {
 /// Names the marginals `[K]` of token `t`, sorted by descending probability.
 fn named_marginals<'a>(
     tagger: &'a Tagger,
-    marginals: ArrayView1<'_, f64>,
+    marginals: &ArrayView1<'_, f64>,
     predicted: &[&'a str],
     t: usize,
     scheme: Scheme,
