@@ -141,14 +141,14 @@ pub(super) fn dotted_name(run: &TextRun<'_>, at: usize) -> Option<usize> {
         }
     }
     let path = |end| run.text(end) == "/" && run.word(end + 1).is_some();
-    let country = dots > 0 && run.text(end - 2) == "." && {
+    let plausible_domain = dots > 0 && run.text(end - 2) == "." && {
         let last = run.text(end - 1);
         is_lower(last) && (2..=6).contains(&last.len())
     };
     match found {
         Some((end, true)) if run.text(end) == "/" => Some(url_end(run, end + 1)),
         Some((end, _)) => Some(end),
-        None if country && lower && path(end) => Some(url_end(run, end + 1)),
+        None if plausible_domain && lower && path(end) => Some(url_end(run, end + 1)),
         None if dots > 1 && is_dotted_chain(run, at, end) => Some(end),
         None => None,
     }
