@@ -15,8 +15,8 @@
 //!
 //! Scaling keeps the messages in range for any T. What remains is underflow: a label that cannot
 //! compete *here* is rounded to 0, although the rest of the sentence may favor it by more than the
-//! range of a double. The results do not reveal this, because a path that underflows on its way in
-//! and on its way back leaves no trace in either direction. So nothing is ever rounded to 0:
+//! range of a double. The results do not reveal this, because a path that underflows both in
+//! the forward and in the backward pass leaves no trace in either. So nothing is ever rounded to 0:
 //! whatever gets too small is rounded *up*, to at least the floor φ = 2⁻¹⁰⁰⁰, and the error that
 //! this causes can be bounded.
 //!
@@ -104,7 +104,7 @@ impl Lattice {
     }
 }
 
-/// Order 0: α\[t\] is the softmax of the node scores, O(TK). Expects log ψ in the lattice.
+/// Order 0: α[t] is the softmax of the node scores, O(TK). Expects log ψ in the lattice.
 ///
 /// The largest ψ of a token is 1, so the error of an underflow is at most the smallest double.
 fn independent(lattice: &mut Lattice) {
@@ -266,7 +266,7 @@ fn backward<const B: usize>(
     highest.into_iter().fold(0.0, f64::max)
 }
 
-/// out\[a\] = φ + Σ_b matrix\[a\]\[b\]·x\[b\], 0 in the padding; matrix `[K][S]`, x and out `[S]`.
+/// out[a] = φ + Σ_b matrix[a][b]·x[b], 0 in the padding; matrix `[K][S]`, x and out `[S]`.
 #[inline(always)]
 fn matrix_times_column(stride: usize, matrix: &[f64], x: &[f64], out: &mut [f64]) {
     out.fill(0.0);

@@ -185,7 +185,7 @@ impl Lattice {
         }
     }
 
-    /// Returns e\[t\] and 0; in log space w\[t\] and the shift to subtract from it.
+    /// Returns e[t] and 0; in log space w[t] and the shift to subtract from it.
     pub(super) fn edge_matrix<'a>(
         &'a self,
         transitions: &'a Transitions,

@@ -44,7 +44,7 @@ pub(crate) fn lanewise(f: impl Fn(usize) -> f64) -> LaneBlock {
     std::array::from_fn(f)
 }
 
-/// out\[b\] = first\[b\] + Σ_a x\[a\]·matrix\[a\]\[b\], with x `[K]`, matrix `[K][S]`, first and
+/// out[b] = first[b] + Σ_a x[a]·matrix[a][b], with x `[K]`, matrix `[K][S]`, first and
 /// out `[S]`.
 ///
 /// `B` is the number of blocks in S, or 0 for any number.
@@ -101,7 +101,7 @@ fn row_times_columns<const B: usize, const N: usize>(
     out[at..at + N].copy_from_slice(&sums);
 }
 
-/// out\[t\]\[b\] += Σ_a x\[t\]\[a\]·m\[a\]\[b\] for all t, with x and out `[T][S]`.
+/// out[t][b] += Σ_a x[t][a]·m[a][b] for all t, with x and out `[T][S]`.
 ///
 /// The matrix m is given as `panels` `[S/LANES][K]`: the rows of its first block of columns, then
 /// those of the next.
@@ -153,7 +153,7 @@ fn add_matrix_product_tile<const R: usize>(
     }
 }
 
-/// out\[a\]\[b\] += Σ_t x\[t\]\[a\]·y\[t\]\[b\] for all a and b, with x and y `[T][S]`, out
+/// out[a][b] += Σ_t x[t][a]·y[t][b] for all a and b, with x and y `[T][S]`, out
 /// `[K][S]`.
 #[inline(always)]
 pub(crate) fn add_outer_products(stride: usize, x: &[f64], y: &[f64], out: &mut [f64]) {

@@ -134,7 +134,7 @@ impl Viterbi {
         &self.delta[(self.tokens - 1) * self.stride..][..self.labels]
     }
 
-    /// Returns δ\[t−1\]\[a\] + w\[t\]\[a\]\[b\] for every a.
+    /// Returns δ[t−1][a] + w[t][a][b] for every a.
     pub(super) fn predecessor_scores(
         &self,
         edge: Option<&[f64]>,
@@ -186,7 +186,7 @@ pub(super) fn argmax(values: impl Iterator<Item = f64>) -> (usize, f64) {
     best
 }
 
-/// The recurrence: row\[b\] = max_a (before\[a\] + step\[a\]\[b\]) + row\[b\], with before `[K]`,
+/// The recurrence: row[b] = max_a (before[a] + step[a][b]) + row[b], with before `[K]`,
 /// step `[K][S]`, row `[S]`.
 #[inline(always)]
 fn viterbi_step(stride: usize, before: &[f64], step: &[f64], row: &mut [f64]) {
@@ -206,7 +206,7 @@ fn viterbi_step(stride: usize, before: &[f64], step: &[f64], row: &mut [f64]) {
     }
 }
 
-/// Like [`viterbi_step`], with step\[a\]\[b\] + edge\[a\]\[b\] for step\[a\]\[b\].
+/// Like [`viterbi_step`], with step[a][b] + edge[a][b] for step[a][b].
 #[inline(always)]
 fn viterbi_step_with_edges(
     stride: usize,

@@ -58,7 +58,7 @@ impl EdgeMatrices {
         add_scaled(out.variance, &self.variance_sums, 1.0);
     }
 
-    /// out\[b\] = Σ_a (μ\[a\]\[b\]·x\[a\] + scale·M\[a\]\[b\]) / Σ_a μ\[a\]\[b\], with x and out
+    /// out[b] = Σ_a (μ[a][b]·x[a] + scale·M[a][b]) / Σ_a μ[a][b], with x and out
     /// `[S]`.
     pub fn expect_given_label(&mut self, x: &[f64], scale: f64, out: &mut [f64]) {
         let stride = out.len();
@@ -77,7 +77,7 @@ impl EdgeMatrices {
         }
     }
 
-    /// out\[a\] = Σ_b (μ\[a\]\[b\]·x\[b\] + scale·M\[a\]\[b\]) / Σ_b μ\[a\]\[b\], with x and out
+    /// out[a] = Σ_b (μ[a][b]·x[b] + scale·M[a][b]) / Σ_b μ[a][b], with x and out
     /// `[S]`.
     pub fn expect_given_previous(&self, x: &[f64], scale: f64, out: &mut [f64]) {
         let stride = out.len();
@@ -121,7 +121,7 @@ impl EdgeMatrices {
         }
     }
 
-    /// Adds weight·(μ\[a\]\[b\]·(before\[a\] + after\[b\]) + M\[a\]\[b\]), the derivatives with
+    /// Adds weight·(μ[a][b]·(before[a] + after[b]) + M[a][b]), the derivatives with
     /// respect to the scores of the edges into t, to `out` and the sums.
     ///
     /// Overwrites M.
@@ -152,7 +152,7 @@ impl EdgeMatrices {
     }
 }
 
-/// Adds weight·p\[b\]·(x\[b\] − E\[x\]) to the derivatives with respect to the node scores of t,
+/// Adds weight·p[b]·(x[b] − E[x]) to the derivatives with respect to the node scores of t,
 /// with x `[S]`, node `[T][S]`.
 pub(super) fn add_node_covariance(
     lattice: &Lattice,

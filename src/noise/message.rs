@@ -138,7 +138,7 @@ impl Message {
         self.counts.collapsed += (self.node.count + self.edge.count) as u64;
     }
 
-    /// Order 0: the derivative by the weight of (j, b) is Σ_t g\[t\]\[j\]·p\[b\]·(w\[b\] − E\[w\]).
+    /// Order 0: the derivative by the weight of (j, b) is Σ_t g[t][j]·p[b]·(w[b] − E[w]).
     fn regularize_independent(
         &mut self,
         sentence: SentenceInput<'_>,
@@ -159,7 +159,7 @@ impl Message {
     }
 
     /// Computes the messages F; adds the terms with g_t and F to the gradient. Returns weight·R and
-    /// E\[W\] = Σ M.
+    /// E[W] = Σ M.
     fn forward(
         &mut self,
         context: ChainContext<'_>,
@@ -208,7 +208,7 @@ impl Message {
         }
     }
 
-    /// Computes F\[t\] from F\[t−1\].
+    /// Computes F[t] from F[t−1].
     fn step_forward(&mut self, t: usize) {
         let (stride, size, nodes) = (self.row.len(), self.gradient.len(), self.node_size());
         for (b, next) in self.next.chunks_exact_mut(size).enumerate() {
@@ -257,7 +257,7 @@ impl Message {
         }
     }
 
-    /// Computes B\[t−1\] from B\[t\].
+    /// Computes B[t−1] from B[t].
     fn step_backward(&mut self, t: usize) {
         let (stride, size, nodes) = (self.row.len(), self.gradient.len(), self.node_size());
         let rows = self.conditional.chunks_exact(stride);

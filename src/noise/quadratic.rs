@@ -93,7 +93,7 @@ impl EdgeMatrices {
     }
 }
 
-/// Writes w\[t\]\[b\] = ½ (1 − 2p)·V of a token without incoming edges to `w` `[S]`.
+/// Writes w[t][b] = ½ (1 − 2p)·V of a token without incoming edges to `w` `[S]`.
 pub(super) fn node_weights(sentence: SentenceInput<'_>, t: usize, w: &mut [f64]) {
     let row = t * w.len()..(t + 1) * w.len();
     let marginals = &sentence.lattice.node_marginals()[row.clone()];

@@ -1,4 +1,4 @@
-//! The interface of the engines: what goes in, what comes out.
+//! The interface of the engines: inputs, outputs and the [`Regularizer`] trait.
 
 use super::active_features::ActiveCounts;
 use super::features::{FeatureGradient, Features};

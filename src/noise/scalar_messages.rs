@@ -41,14 +41,14 @@ impl ScalarMessages {
         }
     }
 
-    /// Makes room for a sentence; returns F\[0\], to be set to w\[0\].
+    /// Sizes F for a sentence; returns F[0], to be set to w[0].
     pub fn first(&mut self, tokens: usize) -> &mut [f64] {
         let stride = self.next.len();
         self.forward.resize(tokens * stride, 0.0);
         &mut self.forward[..stride]
     }
 
-    /// Computes F\[t\] from F\[t−1\], given the matrices of the edges into t.
+    /// Computes F[t] from F[t−1], given the matrices of the edges into t.
     pub fn forward(&mut self, edges: &mut EdgeMatrices, t: usize) {
         let stride = self.next.len();
         let (done, rest) = self.forward.split_at_mut(t * stride);
@@ -56,7 +56,7 @@ impl ScalarMessages {
         edges.expect_given_label(before, 1.0, &mut rest[..stride]);
     }
 
-    /// Computes E\[W\] and sets B\[T−1\].
+    /// Computes E[W] and sets B[T−1].
     pub fn start_backward(&mut self, lattice: &Lattice) {
         let last = self.forward.len() - self.next.len();
         self.mean = dot(&lattice.node_marginals()[last..], &self.forward[last..]);
@@ -64,7 +64,7 @@ impl ScalarMessages {
     }
 
     /// Adds weight·Cov(W; ·) of the edges into t to `out`, given their matrices, and computes
-    /// B\[t−1\] from B\[t\].
+    /// B[t−1] from B[t].
     pub fn backward(
         &mut self,
         edges: &mut EdgeMatrices,

@@ -201,12 +201,12 @@ impl<'a, O: Objective> Descent<'a, O> {
             let start = self
                 .convergence
                 .line_search_start(self.current.value, self.slope);
-            let found = if self.penalty.is_some() {
+            let result = if self.penalty.is_some() {
                 self.search_orthant(start, first)
             } else {
                 self.search_wolfe(start, first)
             };
-            match found {
+            match result {
                 LineSearchResult::Step(step) => {
                     self.accept();
                     return ControlFlow::Continue(step);

@@ -2,9 +2,9 @@
 //!
 //! Problem: d = −H·g, where H approximates the inverse Hessian from the last m steps. With the
 //! curvature pairs s = x_{k+1} − x_k and y = ∇f(x_{k+1}) − ∇f(x_k), H is the result of m BFGS
-//! updates of γ·P, where γ = sᵀy / yᵀPy of the newest pair (Nocedal & Wright 2006, equation 7.20, in
-//! variables scaled by P^(−1/2)) and P is the diagonal preconditioner of the objective, or I. The
-//! two-loop recursion (algorithm 7.4) computes H·g without forming H:
+//! updates of γ·P, where γ = sᵀy / yᵀPy of the newest pair (Nocedal & Wright 2006, equation 7.20,
+//! in variables scaled by P^(−1/2)) and P is the diagonal preconditioner of the objective, or I.
+//! The two-loop recursion (algorithm 7.4) computes H·g without forming H:
 //!
 //! ```text
 //! q ← −g

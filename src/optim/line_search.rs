@@ -109,7 +109,7 @@ impl WolfeSearch {
             .map(|best| best.step)
     }
 
-    /// Processes a trial step.
+    /// Returns what to do after a trial step.
     pub(super) fn decide(&mut self, trial: TrialStep) -> TrialDecision {
         self.trials_left = self.trials_left.saturating_sub(1);
         let next = if trial.value.is_finite() && trial.slope.is_finite() {

@@ -77,7 +77,7 @@ impl AdjointKernel {
             && highest.iter().all(|&v| v <= MAX_SUFFIX)
     }
 
-    /// Makes room for a sentence of T·S = `numbers`.
+    /// Reserves space for a sentence with T·S = `numbers`.
     pub(super) fn reserve(&mut self, numbers: usize) {
         let buffered = [
             &mut self.alpha,

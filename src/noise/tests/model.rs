@@ -55,8 +55,8 @@ impl ModelWeights {
         sentence
     }
 
-    /// Returns the gradient with respect to the weights, from derivatives with respect to scores and
-    /// variances.
+    /// Returns the gradient with respect to the weights, from derivatives with respect to scores
+    /// and variances.
     fn gradient(&self, sentence: &TestSentence, actual: &ValueAndGradient) -> Vec<f64> {
         let (w, stride) = (&self.0, padded(LABELS));
         let mut gradient = vec![0.0; SIZE];

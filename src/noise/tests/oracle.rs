@@ -72,7 +72,7 @@ impl<'a> Paths<'a> {
         }
     }
 
-    /// Returns R, without the weight: eq. 14 as it stands.
+    /// Returns R without the weight: eq. 14 verbatim.
     pub fn value(&self) -> f64 {
         let mut value = 0.0;
         for t in 0..self.sentence.node.len() {
