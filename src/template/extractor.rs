@@ -243,41 +243,7 @@ impl Extractor {
             let mut emit = |values: &[u32], weight: f64| {
                 emit(&Attribute::from_template(template, values, ws), weight);
             };
-            match &template.terms[..] {
-                [term] => {
-                    for value in term.values(t, ws) {
-                        emit(&[value], ws.value(value).weight);
-                    }
-                }
-                [first, second] => {
-                    let seconds = second.values(t, ws);
-                    for a in first.values(t, ws) {
-                        for b in seconds.clone() {
-                            emit(&[a, b], ws.value(a).weight * ws.value(b).weight);
-                        }
-                    }
-                }
-                [first, second, third] => {
-                    let (seconds, thirds) = (second.values(t, ws), third.values(t, ws));
-                    for a in first.values(t, ws) {
-                        for b in seconds.clone() {
-                            let weight = ws.value(a).weight * ws.value(b).weight;
-                            for c in thirds.clone() {
-                                emit(&[a, b, c], weight * ws.value(c).weight);
-                            }
-                        }
-                    }
-                }
-                terms => {
-                    let mut expansion = Expansion {
-                        t,
-                        ws,
-                        values: &mut combination,
-                        emit: &mut emit,
-                    };
-                    expansion.expand(terms, 1.0);
-                }
-            }
+            for_each_combination(&template.terms, t, ws, &mut combination, &mut emit);
         }
         ws.combination = combination;
     }
@@ -306,6 +272,54 @@ impl CompiledTemplate {
             let position = condition.position.resolve(t, ws.tokens);
             ws.values_at(condition.function, position).is_empty() == condition.negated
         })
+    }
+}
+
+/// Passes every combination of values of `terms` at token `t`, with the product of their weights,
+/// to `emit`. `scratch` is empty before and after.
+#[inline(always)]
+fn for_each_combination(
+    terms: &[CompiledTerm],
+    t: usize,
+    ws: &Workspace,
+    scratch: &mut Vec<u32>,
+    emit: &mut impl FnMut(&[u32], f64),
+) {
+    match terms {
+        [term] => {
+            for value in term.values(t, ws) {
+                emit(&[value], ws.value(value).weight);
+            }
+        }
+        [first, second] => {
+            let seconds = second.values(t, ws);
+            for a in first.values(t, ws) {
+                for b in seconds.clone() {
+                    emit(&[a, b], ws.value(a).weight * ws.value(b).weight);
+                }
+            }
+        }
+        [first, second, third] => {
+            let (seconds, thirds) = (second.values(t, ws), third.values(t, ws));
+            for a in first.values(t, ws) {
+                for b in seconds.clone() {
+                    let weight = ws.value(a).weight * ws.value(b).weight;
+                    for c in thirds.clone() {
+                        emit(&[a, b, c], weight * ws.value(c).weight);
+                    }
+                }
+            }
+        }
+        terms => {
+            let values = scratch;
+            Expansion {
+                t,
+                ws,
+                values,
+                emit,
+            }
+            .expand(terms, 1.0);
+        }
     }
 }
 

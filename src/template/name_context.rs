@@ -1,6 +1,6 @@
 //! Context clues for names: personal titles, and names that recur in the sentence.
 
-/// Titles that precede a person's name, with or without a full stop.
+/// Titles that precede a person's name, with or without a period.
 const TITLES: [&str; 8] = ["Mr", "Ms", "Mrs", "Dr", "Miss", "Sen", "Judge", "Sir"];
 
 /// Minimum and maximum distance, in tokens, between two occurrences of a name.
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn titles_may_end_in_a_full_stop() {
+    fn titles_may_end_in_a_period() {
         for word in ["Mr", "Mr.", "Judge", "Miss", "Sir", "Sen."] {
             assert!(is_title(word), "{word}");
         }
