@@ -1,6 +1,7 @@
 //! A parsed template file and its stored form.
 
 use std::path::Path;
+use std::str::FromStr;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -71,6 +72,28 @@ impl TryFrom<StoredTemplate> for Template {
         let mut template = Self::parse(&stored.source, &stored.file, &mut load)?;
         template.known_words = Arc::new(stored.known_words.into_iter().collect());
         Ok(template)
+    }
+}
+
+/// Parses a template that refers to no files. Errors call it `template`.
+///
+/// ```
+/// use dropchain::Template;
+///
+/// let template: Template = "word\nsuffix(3)\n".parse()?;
+/// assert!("lexicon(\"names.txt\")".parse::<Template>().is_err());
+/// # Ok::<(), dropchain::Error>(())
+/// ```
+impl FromStr for Template {
+    type Err = Error;
+
+    fn from_str(source: &str) -> Result<Self> {
+        let mut no_files = |_: &str| {
+            Err(Error::parameter(
+                "a template that is parsed from a string alone must not refer to files",
+            ))
+        };
+        Self::parse(source, "template", &mut no_files)
     }
 }
 
