@@ -1,4 +1,5 @@
 //! Trains and tags with attributes and values of your own, without a template and without files.
+#![allow(clippy::print_stdout, clippy::print_stderr)]
 
 use dropchain::{Corpus, Result, Sentence, Tagger, TrainOptions, Trainer};
 

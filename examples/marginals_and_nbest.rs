@@ -1,4 +1,5 @@
 //! How sure is the model? Marginal probabilities of labels, and the n best label sequences.
+#![allow(clippy::print_stdout, clippy::print_stderr)]
 
 use dropchain::corpus::ReadOptions;
 use dropchain::tag::Workspace;

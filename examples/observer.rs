@@ -1,4 +1,5 @@
 //! Follows training with an observer of your own: a learning curve as comma-separated values.
+#![allow(clippy::print_stdout, clippy::print_stderr)]
 
 use dropchain::corpus::ReadOptions;
 use dropchain::train::{End, Iteration, Observer, Start, TrainingCorpora};

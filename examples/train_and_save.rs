@@ -2,6 +2,7 @@
 //!
 //! `cargo run --example train_and_save [TRAIN DEV TEST]` takes files in CoNLL format, and without
 //! arguments the sample corpus.
+#![allow(clippy::print_stdout, clippy::print_stderr)]
 
 use dropchain::corpus::ReadOptions;
 use dropchain::eval::Evaluation;
@@ -26,7 +27,7 @@ fn main() -> Result<()> {
 
     let tagger = Tagger::new(trained.model);
     let mut evaluation = Evaluation::new();
-    for sentence in test.iter() {
+    for sentence in &test {
         let tagging = tagger.tag(sentence)?;
         let gold = sentence.labels().expect("a label column");
         evaluation.add(&gold, &tagger.label_names(&tagging.labels))?;

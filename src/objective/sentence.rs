@@ -120,11 +120,7 @@ impl SentenceKernel {
         task: SentenceTask<'_>,
         arrays: SentenceArrays<'_>,
     ) -> SentenceTerms {
-        let SentenceArrays {
-            mut scores,
-            variances,
-            by_variances,
-        } = arrays;
+        let mut scores = arrays.scores;
         let log_partition = self
             .lattice
             .forward_backward(chain.transitions, scores.as_scores());
@@ -137,7 +133,9 @@ impl SentenceKernel {
             self.differentiate_likelihood(chain, task.labels, &mut scores);
         }
         if self.regularizer.is_some() {
-            terms.noise = self.regularize(chain, task, &mut scores, variances, by_variances);
+            let (mut variances, mut by_variances) = (arrays.variances, arrays.by_variances);
+            terms.noise =
+                self.regularize(chain, task, &mut scores, &mut variances, &mut by_variances);
         }
         let (stride, nodes) = (chain.transitions.stride(), &*scores.nodes);
         add(&mut self.sums.first, &nodes[..stride]);
@@ -194,8 +192,8 @@ impl SentenceKernel {
         chain: Chain<'_>,
         task: SentenceTask<'_>,
         by_scores: &mut Arrays<'_>,
-        variances: Arrays<'_>,
-        by_variances: Arrays<'_>,
+        variances: &mut Arrays<'_>,
+        by_variances: &mut Arrays<'_>,
     ) -> f64 {
         let Some(regularizer) = &mut self.regularizer else {
             return 0.0;
@@ -211,15 +209,15 @@ impl SentenceKernel {
         let input = noise::SentenceInput {
             lattice: &self.lattice,
             node_variance: variances.nodes,
-            edge_variance: (!variances.edges.is_empty()).then_some(variances.edges),
+            edge_variance: (!variances.edges.is_empty()).then_some(&*variances.edges),
             weight: task.noise_weight,
             features: task.attributes.features,
         };
         let derivatives = noise::Derivatives {
             node: by_scores.nodes,
-            edge: (!by_scores.edges.is_empty()).then_some(by_scores.edges),
+            edge: (!by_scores.edges.is_empty()).then_some(&mut *by_scores.edges),
             node_variance: by_variances.nodes,
-            edge_variance: (!by_variances.edges.is_empty()).then_some(by_variances.edges),
+            edge_variance: (!by_variances.edges.is_empty()).then_some(&mut *by_variances.edges),
         };
         let value = regularizer.regularize(chain.context(), input, derivatives);
         let sums = &mut self.sums;
