@@ -1,7 +1,7 @@
 //! Labels, label schemes (IO, IOB1, IOB2, BIOES) and the spans that they encode.
 //!
 //! Spans are the common representation: [`spans`] decodes any label sequence by conlleval's rules,
-//! whatever its scheme and even if it is malformed; [`encode`] writes spans in a scheme;
+//! whatever its scheme and even if it is malformed; [`encode()`] writes spans in a scheme;
 //! [`convert`] decodes and encodes. [`SchemeDetector`] infers the scheme of a corpus, and
 //! [`SchemeConstraint`] says which transitions a scheme allows.
 
