@@ -2,7 +2,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 use dropchain::corpus::ReadOptions;
-use dropchain::train::{End, Iteration, Observer, Start, TrainingCorpora};
+use dropchain::train::{DevScore, End, Iteration, Observer, Start, TrainingCorpora};
 use dropchain::{Corpus, Result, Template, TrainOptions, Trainer};
 
 struct LearningCurve;
@@ -14,7 +14,7 @@ impl Observer for LearningCurve {
     }
 
     fn iteration(&mut self, iteration: &Iteration) {
-        let dev = iteration.dev.map_or(f64::NAN, |score| score.value());
+        let dev = iteration.dev.map_or(f64::NAN, DevScore::value);
         println!("{},{:.3},{dev:.4}", iteration.number, iteration.objective);
     }
 
