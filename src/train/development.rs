@@ -24,6 +24,13 @@ pub(super) struct DevelopmentSet {
     always_spans: bool, // score spans even if neither gold nor predicted labels encode any
 }
 
+/// Scores parameters on a development set, iteration after iteration.
+pub(super) struct DevScorer<'a> {
+    development: &'a DevelopmentSet,
+    space: &'a ParameterSpace,
+    products: [ForwardProduct<'a>; 2], // nodes, edges
+}
+
 impl DevelopmentSet {
     /// Extracts the attributes of the development sentences, except those that do not occur in the
     /// training data. Returns the alphabets.
@@ -90,44 +97,15 @@ impl DevelopmentSet {
         self.data.len()
     }
 
-    /// Scores the parameters θ with each of some recall biases: by span F1, or by accuracy if the
-    /// labels do not encode spans.
-    pub fn score(
-        &self,
-        space: &ParameterSpace,
-        theta: &[f64],
-        recall_biases: &[f64],
-    ) -> Result<Vec<DevScore>> {
-        let mut weights = LabelWeights::default();
-        space.label_weights(theta, &mut weights);
-        let transitions: Vec<Transitions> = recall_biases
-            .iter()
-            .map(|&bias| {
-                let mut weights = weights.clone();
-                self.labels.add_recall_bias(bias, &mut weights);
-                let mut transitions = Transitions::new(space.labels(), space.order());
-                transitions.set(&weights.transitions, &weights.start, &weights.end);
-                transitions
-            })
-            .collect();
-        let matrices = [
-            (&self.data.nodes, &space.nodes),
-            (&self.data.edges, &space.edges),
-        ];
-        let products = matrices.map(|(matrix, block)| {
-            let mut product = ForwardProduct::new(matrix, block);
-            product.set_weights(theta);
-            product
-        });
-        let paths: Vec<Vec<Vec<LabelId>>> = (0..self.data.len())
-            .into_par_iter()
-            .map_init(Scratch::default, |scratch, i| {
-                scratch.decode(self, &products, theta, &transitions, i)
-            })
-            .collect();
-        (0..recall_biases.len())
-            .map(|candidate| self.evaluate(paths.iter().map(|paths| &paths[candidate])))
-            .collect()
+    /// A scorer of parameters in `space`.
+    pub fn scorer<'a>(&'a self, space: &'a ParameterSpace) -> DevScorer<'a> {
+        let nodes = ForwardProduct::new(&self.data.nodes, &space.nodes);
+        let edges = ForwardProduct::new(&self.data.edges, &space.edges);
+        DevScorer {
+            development: self,
+            space,
+            products: [nodes, edges],
+        }
     }
 
     /// Scores predicted labels.
@@ -148,6 +126,38 @@ impl DevelopmentSet {
         } else {
             DevScore::Accuracy(evaluation.accuracy())
         })
+    }
+}
+
+impl DevScorer<'_> {
+    /// Scores the parameters θ with each of some recall biases: by span F1, or by accuracy if the
+    /// labels do not encode spans.
+    pub fn score(&mut self, theta: &[f64], recall_biases: &[f64]) -> Result<Vec<DevScore>> {
+        let (development, space) = (self.development, self.space);
+        let mut weights = LabelWeights::default();
+        space.label_weights(theta, &mut weights);
+        let transitions: Vec<Transitions> = recall_biases
+            .iter()
+            .map(|&bias| {
+                let mut weights = weights.clone();
+                development.labels.add_recall_bias(bias, &mut weights);
+                let mut transitions = Transitions::new(space.labels(), space.order());
+                transitions.set(&weights.transitions, &weights.start, &weights.end);
+                transitions
+            })
+            .collect();
+        for product in &mut self.products {
+            product.set_weights(theta);
+        }
+        let paths: Vec<Vec<Vec<LabelId>>> = (0..development.data.len())
+            .into_par_iter()
+            .map_init(Scratch::default, |scratch, i| {
+                scratch.decode(development, &self.products, theta, &transitions, i)
+            })
+            .collect();
+        (0..recall_biases.len())
+            .map(|candidate| development.evaluate(paths.iter().map(|paths| &paths[candidate])))
+            .collect()
     }
 }
 

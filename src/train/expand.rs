@@ -2,90 +2,98 @@
 //!
 //! A member of a class of m attributes with parameter φ has the weight θ = φ/√m.
 
-use super::training_set::TrainingSet;
 use crate::error::Result;
-use crate::extract::{Alphabet, Classes};
+use crate::extract::{Alphabet, Alphabets, Classes};
 use crate::ids::AttributeId;
 use crate::model::{Precision, TableBuilder};
-use crate::score::Targets;
+use crate::score::{FeatureBlock, ParameterSpace};
 
-/// Builds the tables of node and edge weights.
-///
-/// # Errors
-///
-/// A weight is too large for the precision.
-pub(super) fn tables(
-    set: &TrainingSet,
-    theta: &[f64],
-    precision: Precision,
-) -> Result<[TableBuilder; 2]> {
-    let space = set.space();
-    let labels = space.labels();
-    let nodes = fill(
-        TableBuilder::nodes(labels, precision),
-        &set.alphabets.nodes,
-        &set.node_classes,
-        &space.nodes.targets,
-        space.nodes.weights(theta),
-        |place| place,
-    )?;
-    let stride = space.stride();
-    let edges = fill(
-        TableBuilder::edges(labels, precision),
-        &set.alphabets.edges,
-        &set.edge_classes,
-        &space.edges.targets,
-        space.edges.weights(theta),
-        |place| place / stride * labels + place % stride,
-    )?;
-    Ok([nodes, edges])
+/// The parameters of classes, and the attributes in them.
+pub(super) struct ClassWeights<'a> {
+    pub space: &'a ParameterSpace,
+    pub alphabets: &'a Alphabets,
+    pub node_classes: &'a Classes,
+    pub edge_classes: &'a Classes,
 }
 
-/// Sets class parameters to 0 if the weights of the members have an absolute value below
-/// `threshold`. Returns the number of nonzero weights before and after.
-pub(super) fn prune(set: &TrainingSet, theta: &mut [f64], threshold: f64) -> [usize; 2] {
-    let space = set.space();
-    let mut count = [0; 2];
-    for (classes, block) in [
-        (&set.node_classes, &space.nodes),
-        (&set.edge_classes, &space.edges),
-    ] {
-        let (targets, weights) = (&block.targets, block.weights_mut(theta));
-        for class in 0..classes.len() as u32 {
-            let members = classes.size(class);
-            let share = 1.0 / f64::from(members).sqrt();
-            targets.for_each(class as usize, |_, index| {
-                let weight = &mut weights[index];
-                count[0] += members as usize * usize::from(*weight != 0.0);
-                if (*weight * share).abs() < threshold {
-                    *weight = 0.0;
-                }
-                count[1] += members as usize * usize::from(*weight != 0.0);
-            });
-        }
+impl ClassWeights<'_> {
+    /// Builds the tables of node and edge weights.
+    ///
+    /// # Errors
+    ///
+    /// A weight is too large for the precision.
+    pub fn tables(&self, theta: &[f64], precision: Precision) -> Result<[TableBuilder; 2]> {
+        let (labels, stride) = (self.space.labels(), self.space.stride());
+        let mut nodes = TableBuilder::nodes(labels, precision);
+        let names = &self.alphabets.nodes;
+        fill(
+            &mut nodes,
+            names,
+            self.node_classes,
+            &self.space.nodes,
+            theta,
+            |place| place,
+        )?;
+        let mut edges = TableBuilder::edges(labels, precision);
+        let names = &self.alphabets.edges;
+        let column = |place| place / stride * labels + place % stride;
+        fill(
+            &mut edges,
+            names,
+            self.edge_classes,
+            &self.space.edges,
+            theta,
+            column,
+        )?;
+        Ok([nodes, edges])
     }
-    count
+
+    /// Sets class parameters to 0 if the weights of the members have an absolute value below
+    /// `threshold`. Returns the number of nonzero weights before and after.
+    pub fn prune(&self, theta: &mut [f64], threshold: f64) -> [usize; 2] {
+        let mut count = [0; 2];
+        for (classes, block) in [
+            (self.node_classes, &self.space.nodes),
+            (self.edge_classes, &self.space.edges),
+        ] {
+            let weights = block.weights_mut(theta);
+            for class in 0..classes.len() as u32 {
+                let members = classes.size(class);
+                let share = 1.0 / f64::from(members).sqrt();
+                block.targets.for_each(class as usize, |_, index| {
+                    let weight = &mut weights[index];
+                    count[0] += members as usize * usize::from(*weight != 0.0);
+                    if (*weight * share).abs() < threshold {
+                        *weight = 0.0;
+                    }
+                    count[1] += members as usize * usize::from(*weight != 0.0);
+                });
+            }
+        }
+        count
+    }
 }
 
 /// Adds a row for every attribute. `column` maps the place of a weight in the padded score block to
 /// its column in the table.
 fn fill(
-    mut table: TableBuilder,
-    alphabet: &Alphabet,
+    table: &mut TableBuilder,
+    names: &Alphabet,
     classes: &Classes,
-    targets: &Targets,
-    weights: &[f64],
+    block: &FeatureBlock,
+    theta: &[f64],
     column: impl Fn(usize) -> usize,
-) -> Result<TableBuilder> {
+) -> Result<()> {
+    let weights = block.weights(theta);
     let mut row = Vec::new();
-    for id in 0..alphabet.len() as u32 {
+    for id in 0..names.len() as u32 {
         let class = classes.class(id);
         let share = 1.0 / f64::from(classes.size(class)).sqrt();
         row.clear();
-        targets.for_each(class as usize, |place, index| {
+        block.targets.for_each(class as usize, |place, index| {
             row.push((column(place) as u32, weights[index] * share));
         });
-        table.push(alphabet.name(AttributeId(id)), row.drain(..))?;
+        table.push(names.name(AttributeId(id)), row.drain(..))?;
     }
-    Ok(table)
+    Ok(())
 }

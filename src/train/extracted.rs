@@ -4,7 +4,6 @@ use super::corpora::{TrainingCorpora, is_content};
 use super::development::DevelopmentSet;
 use super::labels::TrainingLabels;
 use super::settings::TrainSettings;
-use super::training_set::TrainingSet;
 use crate::chain::Order;
 use crate::error::{Error, Result};
 use crate::extract::{Alphabets, AttributeSource, Dataset, DatasetBuilder, SparseRows};
@@ -161,13 +160,6 @@ impl ExtractedCorpora {
             + self.development.as_ref().map_or(0, DevelopmentSet::memory)
     }
 
-    /// A training set of all sentences, with attributes that always occur together collapsed into
-    /// one class if the settings ask for it.
-    #[must_use]
-    pub fn into_training_set(self, settings: &TrainSettings) -> TrainingSet {
-        TrainingSet::from_extracted(self, settings)
-    }
-
     /// A training set without the held-out sentences, which become its development data.
     ///
     /// Attributes, minimum counts and classes are those of the remaining sentences, as if the
@@ -178,12 +170,17 @@ impl ExtractedCorpora {
     ///
     /// No sentence is held out, or all are; a number is out of range; the sentences were not
     /// extracted [for cross-validation](ExtractedCorpora::for_cross_validation).
-    pub fn hold_out(&self, held_out: &[usize], settings: &TrainSettings) -> Result<TrainingSet> {
+    /// The data without the held-out sentences, which become its development data.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`ExtractedCorpora::hold_out`].
+    pub(super) fn without(&self, held_out: &[usize], settings: &TrainSettings) -> Result<Self> {
         let [rest, fold] = self.split(held_out)?;
         let kept = self.frequent_columns(&rest, settings);
         let gold = fold.iter().map(|&i| self.gold[i].clone()).collect();
         let fold = self.data.select(&fold, &kept);
-        let extracted = Self {
+        Ok(Self {
             labels: self.labels.clone(),
             alphabets: Alphabets::default(),
             node_attributes: self.node_attributes,
@@ -193,8 +190,7 @@ impl ExtractedCorpora {
             template: self.template.clone(),
             source: CorpusInfo::default(),
             gold: Vec::new(),
-        };
-        Ok(extracted.into_training_set(settings))
+        })
     }
 
     /// The sentences that are not held out, and those that are, in ascending order.

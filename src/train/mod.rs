@@ -16,6 +16,7 @@
 //! alike, F1 counts spans, and if names are rare the most likely labels miss too many of them
 //! (Minkov, Wang, Tomasic and Cohen 2006).
 
+mod best;
 mod corpora;
 mod development;
 mod events;
@@ -33,12 +34,13 @@ mod tests;
 mod trainer;
 mod training_set;
 
+pub use best::{BestScore, BestWeights};
 pub use corpora::TrainingCorpora;
 pub(crate) use corpora::is_content;
 pub use events::{DevScore, End, EndReason, Iteration, Observer, Pruned, Start};
 pub use extracted::ExtractedCorpora;
 pub use options::{Defaults, NoiseKind, TrainOptions};
-pub use segment::{BestScore, BestWeights, Segment, SegmentEnd};
+pub use segment::{Segment, SegmentEnd};
 pub use settings::TrainSettings;
 pub use trainer::{Trained, Trainer};
 pub use training_set::TrainingSet;

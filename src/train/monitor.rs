@@ -4,24 +4,22 @@
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use super::development::DevelopmentSet;
+use super::best::BestWeights;
+use super::development::DevScorer;
 use super::events::{DevScore, End, EndReason, Iteration, Observer};
 use super::recall_bias::{RecallBiasSearch, ScoredBias};
-use super::segment::BestWeights;
 use super::settings::TrainSettings;
 use super::training_set::TrainingSet;
 use crate::error::{Error, Result};
 use crate::objective::Terms;
 use crate::optim::{self, Outcome, StopReason};
-use crate::score::ParameterSpace;
 
 /// Monitors the optimizer. A training run has one or several optimizer runs, each starting from the
 /// weights of the one before.
 pub(super) struct Monitor<'a> {
     clock: Instant,
     scoring_time: Duration,
-    development: Option<&'a DevelopmentSet>,
-    space: &'a ParameterSpace,
+    scorer: Option<DevScorer<'a>>,
     patience: usize,
     has_l1: bool,
     search: RecallBiasSearch,
@@ -65,8 +63,7 @@ impl<'a> Monitor<'a> {
         Ok(Self {
             clock,
             scoring_time: Duration::ZERO,
-            development: set.development.as_ref(),
-            space: set.space(),
+            scorer: set.dev_scorer(),
             patience: options.patience,
             has_l1: options.l1 > 0.0,
             search: RecallBiasSearch::new(options, &set.labels)?,
@@ -168,12 +165,12 @@ impl<'a> Monitor<'a> {
 
     /// Scores the iterate `x`, and keeps a copy of it if it is the best so far.
     fn score(&mut self, number: usize, x: &[f64]) -> Result<Option<ScoredBias>> {
-        let Some(development) = self.development else {
+        let Some(scorer) = &mut self.scorer else {
             return Ok(None);
         };
         let started = Instant::now();
         let candidates = self.search.candidates(number);
-        let scores = development.score(self.space, x, &candidates)?;
+        let scores = scorer.score(x, &candidates)?;
         let scored = self.search.choose(&candidates, &scores);
         let score = scored.score;
         // While the score is 0, later weights are better in that they are closer to the minimum.

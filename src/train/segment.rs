@@ -5,6 +5,7 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
+use super::best::{BestScore, BestWeights};
 use super::events::{DevScore, EndReason, Iteration, Observer};
 use super::monitor::Monitor;
 use super::optimize::{Optimizer, with_noise};
@@ -51,28 +52,6 @@ impl<'a> Segment<'a> {
             interrupt,
         }
     }
-}
-
-/// A score on development data and its iteration.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct BestScore {
-    /// The iteration.
-    pub iteration: usize,
-    /// Its score.
-    pub score: DevScore,
-}
-
-/// The weights with the best score.
-#[derive(Clone, Debug, PartialEq)]
-pub struct BestWeights {
-    /// Their iteration.
-    pub iteration: usize,
-    /// Their score.
-    pub score: DevScore,
-    /// The recall bias that gave the score.
-    pub recall_bias: f64,
-    /// The weights.
-    pub theta: Vec<f64>,
 }
 
 /// The result of a segment.

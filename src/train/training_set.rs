@@ -1,9 +1,9 @@
 //! The training set: matrices, parameters, and the conversion of weights to a model.
 
 use super::corpora::TrainingCorpora;
-use super::development::DevelopmentSet;
+use super::development::{DevScorer, DevelopmentSet};
 use super::events::{DevScore, Pruned};
-use super::expand;
+use super::expand::ClassWeights;
 use super::extracted::{CorpusInfo, ExtractedCorpora};
 use super::labels::TrainingLabels;
 use super::settings::TrainSettings;
@@ -22,7 +22,7 @@ use crate::template::Template;
 /// It is immutable: any number of training runs can share it.
 pub struct TrainingSet {
     pub(super) labels: TrainingLabels,
-    pub(super) alphabets: Alphabets,
+    alphabets: Alphabets,
     pub(super) node_classes: Classes,
     pub(super) edge_classes: Classes,
     pub(super) development: Option<DevelopmentSet>,
@@ -50,7 +50,7 @@ impl TrainingSet {
         Ok(extracted.into_training_set(settings))
     }
 
-    pub(super) fn from_extracted(extracted: ExtractedCorpora, settings: &TrainSettings) -> Self {
+    fn from_extracted(extracted: ExtractedCorpora, settings: &TrainSettings) -> Self {
         let ExtractedCorpora {
             labels,
             alphabets,
@@ -168,20 +168,35 @@ impl TrainingSet {
         if threshold <= 0.0 {
             return Ok(None);
         }
-        let score = |theta: &[f64]| -> Result<Option<DevScore>> {
-            let development = self.development.as_ref();
-            let scores = development.map(|d| d.score(&self.space, theta, &[recall_bias]));
-            Ok(scores
-                .transpose()?
-                .and_then(|scores| scores.first().copied()))
+        let mut scorer = self.dev_scorer();
+        let mut score = |theta: &[f64]| -> Result<Option<DevScore>> {
+            let Some(scorer) = &mut scorer else {
+                return Ok(None);
+            };
+            Ok(scorer.score(theta, &[recall_bias])?.first().copied())
         };
         let before = score(theta)?;
-        let weights = expand::prune(self, theta, threshold);
+        let weights = self.class_weights().prune(theta, threshold);
         Ok(Some(Pruned {
             before: weights[0],
             after: weights[1],
             dev: before.zip(score(theta)?).map(|(b, a)| [b, a]),
         }))
+    }
+
+    /// A scorer on the development data, if there are any.
+    pub(super) fn dev_scorer(&self) -> Option<DevScorer<'_>> {
+        let development = self.development.as_ref();
+        development.map(|development| development.scorer(&self.space))
+    }
+
+    fn class_weights(&self) -> ClassWeights<'_> {
+        ClassWeights {
+            space: &self.space,
+            alphabets: &self.alphabets,
+            node_classes: &self.node_classes,
+            edge_classes: &self.edge_classes,
+        }
     }
 
     /// Makes a model of the weights θ and a recall bias. The model stores the settings.
@@ -199,7 +214,7 @@ impl TrainingSet {
         self.data.nodes = SparseRows::default();
         self.data.edges = SparseRows::default();
         let options = settings.options();
-        let [nodes, edges] = expand::tables(&self, theta, options.precision)?;
+        let [nodes, edges] = self.class_weights().tables(theta, options.precision)?;
         let mut label_weights = LabelWeights::default();
         self.space.label_weights(theta, &mut label_weights);
         self.labels.add_recall_bias(recall_bias, &mut label_weights);
@@ -226,6 +241,31 @@ impl TrainingSet {
             tables: Default::default(),
         };
         Model::build(header, &nodes, &edges)
+    }
+}
+
+impl ExtractedCorpora {
+    /// A training set of all sentences, with attributes that always occur together collapsed into
+    /// one class if the settings ask for it.
+    #[must_use]
+    pub fn into_training_set(self, settings: &TrainSettings) -> TrainingSet {
+        TrainingSet::from_extracted(self, settings)
+    }
+
+    /// A training set without the held-out sentences, which become its development data.
+    ///
+    /// Attributes, minimum counts and classes are those of the remaining sentences, as if the
+    /// held-out ones did not exist; labels are those of the whole corpus. No model can be made from
+    /// it.
+    ///
+    /// # Errors
+    ///
+    /// No sentence is held out, or all are; a number is out of range; the sentences were not
+    /// extracted [for cross-validation](ExtractedCorpora::for_cross_validation).
+    pub fn hold_out(&self, held_out: &[usize], settings: &TrainSettings) -> Result<TrainingSet> {
+        Ok(self
+            .without(held_out, settings)?
+            .into_training_set(settings))
     }
 }
 

@@ -1,0 +1,25 @@
+//! The best iteration so far.
+
+use super::events::DevScore;
+
+/// A score on development data and its iteration.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BestScore {
+    /// The iteration.
+    pub iteration: usize,
+    /// Its score.
+    pub score: DevScore,
+}
+
+/// The weights with the best score.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BestWeights {
+    /// Their iteration.
+    pub iteration: usize,
+    /// Their score.
+    pub score: DevScore,
+    /// The recall bias that gave the score.
+    pub recall_bias: f64,
+    /// The weights.
+    pub theta: Vec<f64>,
+}
