@@ -11,15 +11,15 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Instant;
 
-use dropchain::chain::Order;
 use dropchain::corpus::{Corpus, Format, ReadOptions};
-use dropchain::extract::{AttributeSource, Classes, Dataset, DatasetBuilder};
-use dropchain::ids::LabelId;
+use dropchain::internals::chain::Order;
+use dropchain::internals::extract::{AttributeSource, Classes, Dataset, DatasetBuilder};
+use dropchain::internals::ids::LabelId;
+use dropchain::internals::noise::Engine;
+use dropchain::internals::objective::{Noise, NoiseDistribution, PenalizedLikelihood};
+use dropchain::internals::score::{Boundary, ParameterSpace, SpaceOptions, States};
 use dropchain::label::LabelSet;
-use dropchain::noise::Engine;
-use dropchain::objective::{Noise, NoiseDistribution, PenalizedLikelihood};
 use dropchain::optim::{LbfgsOptions, LbfgsSettings, Objective, minimize};
-use dropchain::score::{Boundary, ParameterSpace, SpaceOptions, States};
 use dropchain::template::Template;
 
 /// After twelve iterations weights are typical of most of training.

@@ -1,9 +1,9 @@
 //! One evaluation with the noise term, for each engine.
 
 use criterion::{BenchmarkId, Criterion, Throughput};
-use dropchain::bench::{EvaluationPoint, parse_variants};
+use dropchain::internals::bench::{EvaluationPoint, parse_variants};
+use dropchain::internals::sentence::Sentence;
 use dropchain::optim::Objective;
-use dropchain::sentence::Sentence;
 use dropchain::template::Template;
 use dropchain::train::{TrainOptions, TrainSettings, TrainingSet};
 

@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use dropchain::model::{AttributeKind, Model};
+use dropchain::internals::model::{AttributeKind, Model};
 use dropchain::tag::Tagger;
 use xxhash_rust::xxh3::xxh3_64;
 

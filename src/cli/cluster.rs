@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use dropchain::atomic_file;
-use dropchain::cluster::{Clusters, InternedText};
 use dropchain::corpus::{Format, ReadOptions, Reader};
-use dropchain::sentence::Sentence;
+use dropchain::internals::atomic_file;
+use dropchain::internals::cluster::{Clusters, InternedText};
+use dropchain::internals::sentence::Sentence;
 use dropchain::{Error, Result};
 
 use super::arguments::{FormatName, ThreadArguments, guess_unlabeled_format};

@@ -8,10 +8,10 @@ use std::time::Instant;
 use clap::{Args, ValueEnum};
 use dropchain::corpus::{Format, OutputFormat, ReadOptions, Reader, Tagged, WriteOptions, Writer};
 use dropchain::eval::Evaluation;
-use dropchain::sentence::Sentence;
+use dropchain::internals::sentence::Sentence;
+use dropchain::internals::tokenize::Tokenizer;
 use dropchain::tag::Tagger;
 use dropchain::template::Template;
-use dropchain::tokenize::Tokenizer;
 use dropchain::train::{Defaults, TrainOptions, Trainer};
 use dropchain::{Error, Result};
 

@@ -7,8 +7,8 @@ use clap::Args;
 use dropchain::Result;
 use dropchain::corpus::{Corpus, Format};
 use dropchain::eval::Evaluation;
+use dropchain::internals::sentence::Sentence;
 use dropchain::label::convert;
-use dropchain::sentence::Sentence;
 use dropchain::tag::{TagOptions, Tagger, Tagging, Workspace};
 use rayon::prelude::*;
 

@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 
 use dropchain::corpus::{Candidate, Tagged};
-use dropchain::ids::LabelId;
+use dropchain::internals::ids::LabelId;
+use dropchain::internals::sentence::Sentence;
 use dropchain::label::{Scheme, convert};
-use dropchain::sentence::Sentence;
 use dropchain::tag::{Tagger, Tagging};
 use ndarray::ArrayView1;
 

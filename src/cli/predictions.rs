@@ -1,7 +1,7 @@
 //! Gold files, and predictions for them.
 
 use dropchain::corpus::{CONLLU_COLUMNS, Corpus, Format, ReadOptions};
-use dropchain::sentence::Sentence;
+use dropchain::internals::sentence::Sentence;
 use dropchain::{Error, Place, Result};
 
 use super::arguments::InputArguments;

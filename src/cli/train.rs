@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use dropchain::Result;
-use dropchain::atomic_file;
-use dropchain::model::Model;
-use dropchain::report::Log;
+use dropchain::internals::atomic_file;
+use dropchain::internals::model::Model;
+use dropchain::internals::report::Log;
 use dropchain::train::{Defaults, TrainOptions, Trainer};
 
 use super::CommandResult;

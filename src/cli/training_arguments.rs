@@ -4,12 +4,12 @@ use std::path::Path;
 use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
-use dropchain::atomic_file;
-use dropchain::chain::Order;
 use dropchain::corpus::{Corpus, Format, ReadOptions};
-use dropchain::model::Precision;
-use dropchain::noise::Engine;
-use dropchain::score::{Boundary, States};
+use dropchain::internals::atomic_file;
+use dropchain::internals::chain::Order;
+use dropchain::internals::model::Precision;
+use dropchain::internals::noise::Engine;
+use dropchain::internals::score::{Boundary, States};
 use dropchain::train::{Defaults, NoiseKind, TrainOptions, TrainingCorpora};
 use dropchain::{Error, Result};
 

@@ -1,6 +1,6 @@
 //! Reports training events to the terminal and the log.
 
-use dropchain::report::{self, Log, Record};
+use dropchain::internals::report::{self, Log, Record};
 use dropchain::train::{self, DevScore, Observer};
 use dropchain::{Error, Result};
 

@@ -22,6 +22,7 @@ mod reader;
 mod tests;
 mod text;
 
+pub use crate::sentence::{Attributes, Layout, Offsets, Schema};
 pub use columns::CONLLU_COLUMNS;
 pub use corpus::Corpus;
 pub use format::Format;

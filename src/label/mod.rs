@@ -15,6 +15,7 @@ mod span;
 #[cfg(test)]
 mod tests;
 
+pub use crate::ids::LabelId;
 pub(crate) use chunk_label::{ChunkLabel, SpanEvidence};
 pub use encode::{convert, encode};
 pub use label_set::LabelSet;

@@ -75,7 +75,7 @@ pub struct ChainDerivatives<'a> {
 /// An engine: computes R and its gradient, sentence by sentence.
 ///
 /// Engines are reusable workspaces: once they have seen the longest sentence, they allocate
-/// nothing. If a lattice holds NaN (see [`chain`](crate::chain)), so do R and its derivatives.
+/// nothing. If a lattice holds NaN (see `chain`), so do R and its derivatives.
 ///
 /// # Panics
 ///

@@ -33,6 +33,7 @@ mod tagging;
 mod tests;
 mod workspace;
 
+pub use crate::model::{AttributeKind, Header, Provenance};
 pub use stream::{Batch, stream};
 pub use tagger::Tagger;
 pub use tagging::{LabelPath, TagOptions, Tagging};

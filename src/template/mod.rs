@@ -75,8 +75,11 @@ mod workspace;
 #[cfg(test)]
 mod tests;
 
+#[doc(hidden)]
 pub use attribute::Attribute;
+#[doc(hidden)]
 pub use extractor::{AttributeSink, Extractor};
 pub use input::ColumnRef;
 pub use template_file::Template;
+#[doc(hidden)]
 pub use workspace::Workspace;

@@ -34,13 +34,21 @@ mod tests;
 mod trainer;
 mod training_set;
 
+pub use crate::chain::Order;
+pub use crate::model::Precision;
+pub use crate::noise::Engine;
+pub use crate::score::{Boundary, States};
+#[doc(hidden)]
 pub use best::{BestScore, BestWeights};
 pub use corpora::TrainingCorpora;
 pub(crate) use corpora::is_content;
 pub use events::{DevScore, End, EndReason, Iteration, Observer, Pruned, Start};
+#[doc(hidden)]
 pub use extracted::ExtractedCorpora;
 pub use options::{Defaults, NoiseKind, TrainOptions};
+#[doc(hidden)]
 pub use segment::{Segment, SegmentEnd};
 pub use settings::TrainSettings;
 pub use trainer::{Trained, Trainer};
+#[doc(hidden)]
 pub use training_set::TrainingSet;

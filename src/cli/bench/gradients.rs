@@ -4,9 +4,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use clap::Args;
-use dropchain::atomic_file;
-use dropchain::bench::{self, EvaluationPoint, Measurement, TrainingRun, Variant, parse_variants};
 use dropchain::corpus::Corpus;
+use dropchain::internals::atomic_file;
+use dropchain::internals::bench::{
+    self, EvaluationPoint, Measurement, TrainingRun, Variant, parse_variants,
+};
 use dropchain::template::Template;
 use dropchain::train::{Defaults, TrainOptions, TrainSettings, TrainingCorpora, TrainingSet};
 use dropchain::{Error, Result};

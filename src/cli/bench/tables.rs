@@ -1,6 +1,6 @@
 //! The tables of `dropchain bench`.
 
-use dropchain::bench::{Measurement, TrainingRun};
+use dropchain::internals::bench::{Measurement, TrainingRun};
 
 use crate::cli::table::format_table;
 

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use clap::Args;
-use dropchain::model::{AttributeKind, Model, Precision};
+use dropchain::internals::model::{AttributeKind, Model, Precision};
 use dropchain::{Error, Result};
 use serde_json::{Map, Value, json};
 

@@ -1,8 +1,8 @@
 //! The attributes of a model with the largest weights.
 
 use dropchain::Result;
-use dropchain::ids::LabelId;
-use dropchain::model::{AttributeKind, Model};
+use dropchain::internals::ids::LabelId;
+use dropchain::internals::model::{AttributeKind, Model};
 
 /// How many items a [`TopList`] may hold beyond its limit before it is truncated.
 const SLACK: usize = 1 << 16;

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::Args;
-use dropchain::atomic_file;
-use dropchain::model::Model;
+use dropchain::internals::atomic_file;
+use dropchain::internals::model::Model;
 use dropchain::template::Template;
 use dropchain::train::{TrainOptions, TrainSettings};
 use dropchain::tune::{Configuration, Folds, Schedule, Search, TuneResult, TuningData, Validation};
