@@ -2,9 +2,9 @@
 //! `cargo bench --bench evaluation -- FOLDER [--threads N] [--rounds N] [CASE…]`.
 //!
 //! FOLDER holds the public corpora (see `corpora/fetch.sh`). In every case both objectives are
-//! evaluated in turn at the same weights, those after twelve iterations of training, and the minimum
-//! time of each is reported: processor time with one thread, to be robust against other load, else
-//! wall-clock time.
+//! evaluated in turn at the same weights, those after twelve iterations of training, and the
+//! minimum time of each is reported: processor time with one thread, to be robust against other
+//! load, else wall-clock time.
 #![allow(clippy::print_stdout)] // it is what this program is for
 
 use std::ops::ControlFlow;
@@ -183,7 +183,8 @@ fn measure(case: &Case, folder: &str, rounds: usize) {
     }
     let [plain_ms, noisy_ms] = best.map(|seconds| 1e3 * seconds);
     println!(
-        "| {} | {labels} | {} | {:.1} | {} | {plain_ms:.1} | {noisy_ms:.1} | {:.2} | {:.1} | {:.1} |",
+        "| {} | {labels} | {} | {:.1} | {} \
+         | {plain_ms:.1} | {noisy_ms:.1} | {:.2} | {:.1} | {:.1} |",
         case.name,
         data.tokens(),
         data.nodes.nonzeros() as f64 / data.tokens() as f64,
@@ -211,7 +212,8 @@ fn main() {
     };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
     println!(
-        "| case | K | tokens | entries | parameters | plain ms | noise ms | ratio | plain MB | noise MB |"
+        "| case | K | tokens | entries | parameters \
+         | plain ms | noise ms | ratio | plain MB | noise MB |"
     );
     println!("|---|---|---|---|---|---|---|---|---|---|");
     let pool = pool.unwrap();

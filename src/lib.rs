@@ -1,5 +1,5 @@
-//! A linear-chain CRF sequence tagger (names, parts of speech, chunks) for small labeled corpora and
-//! ordinary processors, regularized by simulated feature noise (Wang et al., EMNLP 2013).
+//! A linear-chain CRF sequence tagger (names, parts of speech, chunks) for small labeled corpora
+//! and ordinary processors, regularized by simulated feature noise (Wang et al., EMNLP 2013).
 //!
 //! ```
 //! # #[cfg(feature = "train")] {
@@ -13,7 +13,7 @@
 //! ];
 //! let corpus = rows
 //!     .into_iter()
-//!     .map(|(words, labels)| Sentence::from_words(words.split(' ')).with_labels(labels.split(' ')))
+//!     .map(|(text, labels)| Sentence::from_words(text.split(' ')).with_labels(labels.split(' ')))
 //!     .collect::<Result<Corpus>>()?; // or Corpus::read(["train.conll"], …)
 //! let template: Template = "word\nword[-1]\nshape\n".parse()?; // or Template::shipped("ner")
 //! let trained = Trainer::new(TrainOptions::default())?.train(corpus, template, &mut ())?;
@@ -31,8 +31,8 @@
 //! # }
 //! ```
 //!
-//! Training is deterministic: the same bits for any number of threads. `examples/` has more programs,
-//! and ARCHITECTURE.md a map of the sources.
+//! Training is deterministic: the same bits for any number of threads. `examples/` has more
+//! programs, and ARCHITECTURE.md a map of the sources.
 //!
 //! Cargo features, all on by default: `cli` (the program `dropchain`) and `train`. Without them the
 //! library tags and evaluates.

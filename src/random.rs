@@ -1,11 +1,11 @@
 //! Counter-based random numbers: SplitMix64.
 //!
-//! Output `n` of the generator with a given seed is a pure function of `(seed, n)`. Nothing is drawn
-//! in sequence, so results depend neither on the order of work nor on the number of threads, and a
-//! random mask or sample can be recomputed instead of stored.
+//! Output `n` of the generator with a given seed is a pure function of `(seed, n)`. Nothing is
+//! drawn in sequence, so results depend neither on the order of work nor on the number of threads,
+//! and a random mask or sample can be recomputed instead of stored.
 //!
-//! Source: Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014; the
-//! finalizer is Stafford's variant 13 of the one of MurmurHash3.
+//! Source: Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014;
+//! the finalizer is Stafford's variant 13 of the one of MurmurHash3.
 //!
 //! Bootstrap intervals, Monte-Carlo training and the keys in model files depend on these bits: they
 //! must never change.

@@ -1,9 +1,9 @@
 //! An estimate of the curvature of the objective, the diagonal preconditioner of L-BFGS.
 //!
-//! The Hessian of the likelihood has Σ x²·p(1−p) + 2·c2 on its diagonal, a sum over the tokens of an
-//! attribute. Attribute counts range from 1 to the size of the corpus, and so do the curvatures; an
-//! optimizer that scales all parameters alike needs hundreds of iterations for the weights of rare
-//! attributes. Since p(1−p) is unknown, h = κ·Σ x² + 2·c2 estimates the diagonal.
+//! The Hessian of the likelihood has Σ x²·p(1−p) + 2·c2 on its diagonal, a sum over the tokens of
+//! an attribute. Attribute counts range from 1 to the size of the corpus, and so do the curvatures;
+//! an optimizer that scales all parameters alike needs hundreds of iterations for the weights of
+//! rare attributes. Since p(1−p) is unknown, h = κ·Σ x² + 2·c2 estimates the diagonal.
 //!
 //! The optimizer gets 1/√h. The full 1/h is right at the start but wrong later, when frequent
 //! attributes are certain of their labels (p(1−p) → 0) and rare ones are not; the root is the

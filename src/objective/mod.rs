@@ -23,8 +23,8 @@
 //! 5. with Monte-Carlo noise, its samples (`monte_carlo/`);
 //! 6. the gradient by transitions and boundary weights, from sums over sentences.
 //!
-//! Time O(nonzeros of X · K + M·K²) for M tokens. All sums run over fixed chunks in corpus order, so
-//! the bits do not depend on the number of threads.
+//! Time O(nonzeros of X · K + M·K²) for M tokens. All sums run over fixed chunks in corpus order,
+//! so the bits do not depend on the number of threads.
 
 mod buffers;
 mod chunk;
@@ -170,7 +170,8 @@ impl<'a> PenalizedLikelihood<'a> {
     pub fn memory(&self) -> usize {
         let transposes = self.transposes.iter().flatten();
         let transposes: usize = transposes.map(TransposeProduct::memory).sum();
-        // Arrays [K][stride]: 5 per worker, 3 of the transitions; weights, variances, sums, observed.
+        // Arrays [K][stride]: 5 per worker, 3 of the transitions; weights, variances, sums,
+        // observed.
         let pairs = (5 * self.workers.len() + 8) * self.observed_pairs.len();
         let buffers = self.buffers.iter();
         let derivatives: usize = buffers.map(|b| b.scores.len() + b.variances.len()).sum();

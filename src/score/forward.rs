@@ -1,9 +1,9 @@
 //! The forward product S = X·Θ, and under noise V = ρ·X∘²·Θ∘².
 //!
-//! Row by row of X: a token's scores are the sum of one row of Θ per attribute. Time
-//! O(nonzeros of X · S/4) with SIMD of four lanes. The bottleneck is not arithmetic but cache misses
-//! on Θ and branch mispredictions. Therefore a token's sums stay in registers while whole rows of
-//! weights are added, and the inner loop never asks how many weights a column has.
+//! Row by row of X: a token's scores are the sum of one row of Θ per attribute. Time O(nonzeros of
+//! X · S/4) with SIMD of four lanes. The bottleneck is not arithmetic but cache misses on Θ and
+//! branch mispredictions. Therefore a token's sums stay in registers while whole rows of weights
+//! are added, and the inner loop never asks how many weights a column has.
 //!
 //! With [`States::Observed`](super::States::Observed) a column has weights for some labels only.
 //! Columns with many weights are *dense*: once per evaluation they are expanded to whole rows with
@@ -80,8 +80,8 @@ impl<'a> ForwardProduct<'a> {
     }
 
     /// Writes the scores of `tokens`, `[tokens][width]`, and optionally their variances of the same
-    /// shape, for θ as last [set](Self::set_weights). Does nothing if `scores` is empty. The padding
-    /// is unspecified.
+    /// shape, for θ as last [set](Self::set_weights). Does nothing if `scores` is empty. The
+    /// padding is unspecified.
     pub fn write(
         &self,
         theta: &[f64],
@@ -359,8 +359,8 @@ impl<'a> DenseRows<'a> {
         [sums, squares]
     }
 
-    /// The weights of a column from `offset` on; `None` if the table ends within `B` blocks. Past the
-    /// end of a line these are weights of the next one, which only end up in padding.
+    /// The weights of a column from `offset` on; `None` if the table ends within `B` blocks. Past
+    /// the end of a line these are weights of the next one, which only end up in padding.
     #[inline(always)]
     fn row<const B: usize>(&self, column: u32, offset: usize) -> Option<&'a [Lanes; B]> {
         let start = column as usize * self.row_pitch + offset;

@@ -9,10 +9,10 @@
 //!
 //! The first two are [`FeatureBlock`]s, one per design matrix X. With Θ the weights of a block,
 //!
-//! | product | type | direction |
+//! | product | type | order |
 //! |---|---|---|
-//! | S = X·Θ, V = ρ·X∘²·Θ∘² | [`ForwardProduct`] | row by row (CSR) |
-//! | G += Xᵀ·∂S + 2ρ·Θ∘(X∘²ᵀ·∂V) | [`TransposeProduct`] | column by column (CSC), per block of tokens |
+//! | S = X·Θ, V = ρ·X∘²·Θ∘² | [`ForwardProduct`] | by rows (CSR) |
+//! | G += Xᵀ·∂S + 2ρ·Θ∘(X∘²ᵀ·∂V) | [`TransposeProduct`] | by columns (CSC), block by block |
 //!
 //! A row of S and a row of G are each written by one thread: no atomics, no per-thread copies of
 //! the gradient, and the same bits for any number of threads. [`BlockPartition`] fixes the units of

@@ -16,8 +16,8 @@ const MOST_SPARSE: usize = u32::MAX as usize;
 /// For each column of a design matrix, the scores that it has weights for.
 ///
 /// A token's scores are a row of `height × stride` numbers: one line of labels for node attributes
-/// (height 1), K lines for edge attributes (the score of the pair (a, b) at place a·stride + b). The
-/// weights of a column are contiguous, columns in order.
+/// (height 1), K lines for edge attributes (the score of the pair (a, b) at place a·stride + b).
+/// The weights of a column are contiguous, columns in order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Targets {
     columns: usize,
@@ -46,8 +46,8 @@ impl Targets {
         }
     }
 
-    /// Each column has weights only for the scores of gold labels that it occurs with; `place(token)`
-    /// is the place of a token's gold score.
+    /// Each column has weights only for the scores of gold labels that it occurs with;
+    /// `place(token)` is the place of a token's gold score.
     #[must_use]
     pub fn observed(
         columns: usize,

@@ -1,8 +1,8 @@
 //! The transpose product G += Xᵀ·∂S, and under noise G += 2ρ·Θ∘(X∘²ᵀ·∂V).
 //!
 //! X is stored a second time by columns, separately for each block of tokens (see
-//! [`BlockPartition`]), so that the derivatives of a block are still in cache when they are gathered.
-//! Work is parallel over columns. Time O(nonzeros of X · S/4) with SIMD of four lanes.
+//! [`BlockPartition`]), so that the derivatives of a block are still in cache when they are
+//! gathered. Work is parallel over columns. Time O(nonzeros of X · S/4) with SIMD of four lanes.
 
 use std::ops::Range;
 
@@ -102,7 +102,8 @@ impl<'a> TransposeProduct<'a> {
         gradient: &mut [f64],
     ) {
         let slice = &self.slices[index];
-        // Columns ascend and weights are in column order, so each task owns a piece of the gradient.
+        // Columns ascend and weights are in column order, so each task owns a piece of the
+        // gradient.
         let owners = slice.tasks.iter().map(|task| task.weights.clone());
         let pieces = split_by_owner(owners, self.block.weights_mut(gradient));
         let work: Vec<_> = slice.tasks.iter().zip(pieces).collect();

@@ -44,8 +44,8 @@ impl SampleMasks {
 
 /// The masks of the weights of one kind, in one sample.
 ///
-/// Each weight takes 32 random bits, so the rate is rounded to a multiple of 2⁻³². Surviving weights
-/// are scaled by 1/(1 − the rounded rate): the expectation is exact.
+/// Each weight takes 32 random bits, so the rate is rounded to a multiple of 2⁻³². Surviving
+/// weights are scaled by 1/(1 − the rounded rate): the expectation is exact.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Masks {
     key: Key,

@@ -24,8 +24,8 @@
 //! [`HessianProduct`]: crate::noise::HessianProduct
 //!
 //! The samples of a block of sentences are drawn one after another. Each passes through the chunks
-//! of the block (`sampler.rs`) and then, column by column, to the gradient (`scatter.rs`). Masks are
-//! counter-based (`mask.rs`): recomputed where they are needed, never stored. Time
+//! of the block (`sampler.rs`) and then, column by column, to the gradient (`scatter.rs`). Masks
+//! are counter-based (`mask.rs`): recomputed where they are needed, never stored. Time
 //! O(S·(nonzeros of X · K + M·K²)) for M tokens, most of it for random bits. Memory is one more
 //! copy of X, in CSC form, and the derivatives of one block, for any S.
 
@@ -48,8 +48,8 @@ use mask::{Key, SampleMasks};
 use sampler::{SampleContext, Sampler, SamplerOutput};
 use scatter::MaskedTranspose;
 
-/// The Monte-Carlo noise term: λ·( Σ_labeled D(x) + α Σ_unlabeled D(u) ), λ as in eq. 11, D averaged
-/// over samples.
+/// The Monte-Carlo noise term: λ·( Σ_labeled D(x) + α Σ_unlabeled D(u) ), λ as in eq. 11, D
+/// averaged over samples.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MonteCarlo {
     /// Rate δ < 1 at which node attributes are dropped.
@@ -138,8 +138,8 @@ impl Sampling {
         8 * self.by_noised.len() + matrices.map(MaskedTranspose::memory).sum::<usize>()
     }
 
-    /// Returns the term of a block and adds its derivatives: by scores to `by_scores` and `sums`, by
-    /// noised features to the gradient.
+    /// Returns the term of a block and adds its derivatives: by scores to `by_scores` and `sums`,
+    /// by noised features to the gradient.
     pub fn add_block(
         &mut self,
         context: Context<'_>,

@@ -52,7 +52,8 @@ impl MaskedTranspose {
     ) {
         let (columns, targets, width) = (&self.columns, &block.targets, block.width());
         let weights = |i: usize| targets.range(columns.column(i));
-        // Columns ascend and weights are in column order, so each task owns a piece of the gradient.
+        // Columns ascend and weights are in column order, so each task owns a piece of the
+        // gradient.
         let owners = self.tasks.iter();
         let owners = owners.map(|task| weights(task.start).start..weights(task.end - 1).end);
         let pieces = split_by_owner(owners, block.weights_mut(gradient));

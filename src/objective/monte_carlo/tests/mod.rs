@@ -238,8 +238,8 @@ fn quadratic(
     )
 }
 
-/// R, the expectation, its second-order part, and the probability of the best path, at these rates of
-/// nodes and edges and with weights of `size`.
+/// R, the expectation, its second-order part, and the probability of the best path, at these rates
+/// of nodes and edges and with weights of `size`.
 fn compared(case: &(Dataset, ParameterSpace), rates: [f64; 2], size: f64) -> ([f64; 3], f64) {
     let monte_carlo = MonteCarlo {
         node: rates[0],
