@@ -6,7 +6,8 @@
 //! resulting [`Extractor`] passes the attributes of a token to an [`AttributeSink`]:
 //!
 //! ```
-//! use dropchain::sentence::{Schema, Sentence};
+//! use dropchain::Sentence;
+//! use dropchain::corpus::Schema;
 //! use dropchain::template::{Attribute, AttributeSink, Template, Workspace};
 //!
 //! struct Names(Vec<u8>);
@@ -75,11 +76,8 @@ mod workspace;
 #[cfg(test)]
 mod tests;
 
-#[doc(hidden)]
 pub use attribute::Attribute;
-#[doc(hidden)]
 pub use extractor::{AttributeSink, Extractor};
 pub use input::ColumnRef;
 pub use template_file::Template;
-#[doc(hidden)]
 pub use workspace::Workspace;
