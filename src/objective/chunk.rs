@@ -6,7 +6,9 @@ use super::buffers::Arrays;
 use super::features::AttributeBuffer;
 use super::labels::add;
 use super::noise::{Noise, NoiseDistribution};
-use super::sentence::{Chain, SentenceArrays, SentenceKernel, SentenceTask, SentenceTerms};
+use super::sentence::{
+    ChainParameters, SentenceArrays, SentenceKernel, SentenceTask, SentenceTerms,
+};
 use crate::chain::Transitions;
 use crate::extract::Dataset;
 use crate::noise::Engine;
@@ -20,7 +22,7 @@ pub(super) struct Context<'a> {
     /// The products of node and edge attributes, with the weights of θ set.
     pub products: &'a [ForwardProduct<'a>; 2],
     pub theta: &'a [f64],
-    pub chain: Chain<'a>,
+    pub chain: ChainParameters<'a>,
     pub noise: Option<&'a Noise>,
     /// The factors of the noise term of a labeled and of an unlabeled sentence.
     pub noise_weights: [f64; 2],

@@ -52,7 +52,7 @@ use labels::{LabelSums, LabelVariances};
 pub use monte_carlo::MonteCarlo;
 use monte_carlo::Sampling;
 pub use noise::{Noise, NoiseDistribution};
-use sentence::Chain;
+use sentence::ChainParameters;
 
 /// Parameters per task of the L2 term.
 const PARAMETER_CHUNK: usize = 1 << 14;
@@ -395,7 +395,7 @@ impl PenalizedLikelihood<'_> {
             space: self.space,
             products: &self.products,
             theta,
-            chain: Chain {
+            chain: ChainParameters {
                 weights: &self.weights,
                 transitions: &self.transitions,
                 variances: &self.variances,

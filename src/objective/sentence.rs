@@ -29,7 +29,7 @@ use crate::noise::{self, Engine, Regularizer};
 
 /// The chain that all sentences of an evaluation share.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Chain<'a> {
+pub(crate) struct ChainParameters<'a> {
     pub weights: &'a LabelWeights,
     pub transitions: &'a Transitions,
     /// Zeros without noise.
@@ -81,7 +81,7 @@ pub(crate) struct SentenceKernel {
     pub by_attributes: AttributeGradient,
 }
 
-impl Chain<'_> {
+impl ChainParameters<'_> {
     fn context(&self) -> noise::ChainContext<'_> {
         noise::ChainContext {
             transitions: self.transitions,
@@ -103,7 +103,7 @@ impl SentenceKernel {
     }
 
     /// Resets the sums for sentences of one chain.
-    pub fn begin(&mut self, chain: Chain<'_>) {
+    pub fn begin(&mut self, chain: ChainParameters<'_>) {
         let (labels, stride) = (chain.transitions.labels(), chain.transitions.stride());
         self.sums.clear(labels, stride);
         self.by_attributes.clear();
@@ -116,7 +116,7 @@ impl SentenceKernel {
     /// Evaluates a sentence and adds to the sums.
     pub fn evaluate(
         &mut self,
-        chain: Chain<'_>,
+        chain: ChainParameters<'_>,
         task: SentenceTask<'_>,
         arrays: SentenceArrays<'_>,
     ) -> SentenceTerms {
@@ -144,7 +144,7 @@ impl SentenceKernel {
     }
 
     /// Completes the sums.
-    pub fn finish(&mut self, chain: Chain<'_>) {
+    pub fn finish(&mut self, chain: ChainParameters<'_>) {
         if chain.transitions.order() == Order::One {
             self.expected
                 .finish(chain.transitions, &mut self.sums.pairs);
@@ -161,7 +161,7 @@ impl SentenceKernel {
     /// Replaces scores by the derivatives of −log p(y|x).
     fn differentiate_likelihood(
         &mut self,
-        chain: Chain<'_>,
+        chain: ChainParameters<'_>,
         labels: &[LabelId],
         scores: &mut Arrays<'_>,
     ) {
@@ -189,7 +189,7 @@ impl SentenceKernel {
     /// Returns the noise term of the sentence and adds its derivatives.
     fn regularize(
         &mut self,
-        chain: Chain<'_>,
+        chain: ChainParameters<'_>,
         task: SentenceTask<'_>,
         by_scores: &mut Arrays<'_>,
         variances: &mut Arrays<'_>,
@@ -242,7 +242,7 @@ impl Arrays<'_> {
 }
 
 /// The score of the gold labels.
-fn gold_score(chain: Chain<'_>, labels: &[LabelId], scores: &Arrays<'_>) -> f64 {
+fn gold_score(chain: ChainParameters<'_>, labels: &[LabelId], scores: &Arrays<'_>) -> f64 {
     let (k, stride) = (chain.transitions.labels(), chain.transitions.stride());
     let mut score = 0.0;
     if let (Some(first), Some(last)) = (labels.first(), labels.last()) {

@@ -25,7 +25,7 @@ mod parameters;
 mod partition;
 mod targets;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod transpose;
 
 pub use block::FeatureBlock;

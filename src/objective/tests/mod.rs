@@ -6,6 +6,7 @@ use crate::chain::oracle::Chain;
 use crate::extract::random::{Numbers, RandomData, copied};
 use crate::extract::{Classes, SparseRows};
 use crate::optim::{LbfgsSettings, check_gradient, minimize};
+use crate::score::tests::{FIRST_ORDER, space};
 use crate::score::{Boundary, FeatureBlock, SpaceOptions, States};
 
 const DATA: RandomData = RandomData {
@@ -16,22 +17,6 @@ const DATA: RandomData = RandomData {
     edges: 3,
     binary: false,
 };
-
-const OPTIONS: SpaceOptions = SpaceOptions {
-    order: Order::One,
-    boundary: Boundary::On,
-    states: States::All,
-    transitions: true,
-};
-
-/// The parameters without collapsing.
-fn space(data: &Dataset, shape: &RandomData, options: SpaceOptions) -> ParameterSpace {
-    let (nodes, edges) = (
-        Classes::singletons(shape.nodes),
-        Classes::singletons(shape.edges),
-    );
-    ParameterSpace::new(shape.labels, data, &nodes, &edges, options)
-}
 
 /// Small data and parameters of every kind.
 fn cases() -> Vec<(Dataset, ParameterSpace)> {
@@ -183,7 +168,7 @@ const LARGE: RandomData = RandomData {
 #[test]
 fn every_number_of_threads_gives_the_same_bits() {
     let data = LARGE.build(&mut Numbers(13));
-    let space = space(&data, &LARGE, OPTIONS);
+    let space = space(&data, &LARGE, FIRST_ORDER);
     let theta = Numbers(14).vector(space.dimension());
     assert!(theta.len() > PARAMETER_CHUNK);
     assert!(BlockPartition::new(&data, space.edges.width()).blocks.len() > 1);
@@ -204,7 +189,7 @@ fn every_number_of_threads_gives_the_same_bits() {
 #[test]
 fn a_second_evaluation_gives_the_same_bits() {
     let data = DATA.build(&mut Numbers(15));
-    let space = space(&data, &DATA, OPTIONS);
+    let space = space(&data, &DATA, FIRST_ORDER);
     let mut objective = PenalizedLikelihood::new(&data, &space, 0.1);
     let mut evaluate = |theta: &[f64]| {
         let mut gradient = vec![0.0; theta.len()];
@@ -223,7 +208,7 @@ fn a_second_evaluation_gives_the_same_bits() {
 #[test]
 fn overflow_gives_a_value_that_is_not_finite_and_no_panic() {
     let data = DATA.build(&mut Numbers(17));
-    let space = space(&data, &DATA, OPTIONS);
+    let space = space(&data, &DATA, FIRST_ORDER);
     let mut gradient = vec![0.0; space.dimension()];
     let theta = vec![1e308; space.dimension()];
     let (value, _) = PenalizedLikelihood::new(&data, &space, 0.1).evaluate(&theta, &mut gradient);
@@ -299,7 +284,10 @@ impl Twins {
 fn collapsing_is_an_isometry() {
     for states in [States::All, States::Observed] {
         let twins = Twins::new(18);
-        let spaces = twins.spaces(SpaceOptions { states, ..OPTIONS });
+        let spaces = twins.spaces(SpaceOptions {
+            states,
+            ..FIRST_ORDER
+        });
         assert!(spaces[1].dimension() < spaces[0].dimension());
         let phi = Numbers(19).vector(spaces[1].dimension());
         let theta = twins.expanded(&spaces, &phi);
@@ -320,7 +308,7 @@ fn collapsing_is_an_isometry() {
 fn with_and_without_collapsing_the_optimizer_visits_the_same_points() {
     for (l2, l1) in [(0.1, 0.0), (0.0, 0.3), (0.05, 0.1)] {
         let twins = Twins::new(20);
-        let spaces = twins.spaces(OPTIONS);
+        let spaces = twins.spaces(FIRST_ORDER);
         let run = |data: &Dataset, space: &ParameterSpace| {
             let mut points = Vec::new();
             let strengths = space.l1_strengths(l1);

@@ -26,11 +26,17 @@ fn options(order: Order, boundary: Boundary, states: States) -> SpaceOptions {
     }
 }
 
-fn space(data: &Dataset, shape: &RandomData, options: SpaceOptions) -> ParameterSpace {
-    let (nodes, edges) = (
-        Classes::singletons(shape.nodes),
-        Classes::singletons(shape.edges),
-    );
+/// All parameters of a first-order chain.
+pub(crate) const FIRST_ORDER: SpaceOptions = SpaceOptions {
+    order: Order::One,
+    boundary: Boundary::On,
+    states: States::All,
+    transitions: true,
+};
+
+/// The parameters without collapsing.
+pub(crate) fn space(data: &Dataset, shape: &RandomData, options: SpaceOptions) -> ParameterSpace {
+    let [nodes, edges] = [shape.nodes, shape.edges].map(Classes::singletons);
     ParameterSpace::new(shape.labels, data, &nodes, &edges, options)
 }
 

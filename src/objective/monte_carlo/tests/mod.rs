@@ -9,6 +9,7 @@ use crate::extract::{Classes, Dataset};
 use crate::noise::Engine;
 use crate::objective::{Noise, NoiseDistribution, PenalizedLikelihood};
 use crate::optim::{Objective, check_gradient};
+use crate::score::tests::FIRST_ORDER;
 use crate::score::{Boundary, SpaceOptions, States};
 use oracle::{Exact, occurrences};
 
@@ -27,13 +28,6 @@ const DATA: RandomData = RandomData {
     nodes: 6,
     edges: 3,
     binary: false,
-};
-
-const OPTIONS: SpaceOptions = SpaceOptions {
-    order: Order::One,
-    boundary: Boundary::On,
-    states: States::All,
-    transitions: true,
 };
 
 /// Data collapsed to classes of 1 to 3 attributes, and its parameters; with `apart`, uncollapsed.
@@ -107,7 +101,7 @@ fn tiny(order: Order, boundary: Boundary, apart: bool) -> (Dataset, ParameterSpa
     let options = SpaceOptions {
         order,
         boundary,
-        ..OPTIONS
+        ..FIRST_ORDER
     };
     let seed = (0..).find(|&seed| {
         let (data, space) = collapsed(shape, seed, options, false);
@@ -366,7 +360,7 @@ fn every_number_of_threads_gives_the_same_bits() {
         binary: true,
         ..DATA
     };
-    let (data, space) = collapsed(shape, 13, OPTIONS, false);
+    let (data, space) = collapsed(shape, 13, FIRST_ORDER, false);
     let theta = Numbers(14).vector(space.dimension());
     let bits = |threads: usize| -> Vec<u64> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
@@ -385,7 +379,7 @@ fn every_number_of_threads_gives_the_same_bits() {
 
 #[test]
 fn overflow_gives_a_value_that_is_not_finite_and_no_panic() {
-    let (data, space) = collapsed(DATA, 17, OPTIONS, false);
+    let (data, space) = collapsed(DATA, 17, FIRST_ORDER, false);
     let mut gradient = vec![0.0; space.dimension()];
     let theta = vec![1e308; space.dimension()];
     let mut objective = PenalizedLikelihood::new(&data, &space, 0.1).with_monte_carlo(MONTE_CARLO);
