@@ -1,4 +1,4 @@
-//! Trains and tags with attributes and values of your own, without a template and without files.
+//! Trains and tags with pre-extracted attributes, without a template and without files.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 use dropchain::{Corpus, Result, Sentence, Tagger, TrainOptions, Trainer};

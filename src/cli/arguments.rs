@@ -63,7 +63,7 @@ impl From<FormatName> for Format {
     }
 }
 
-/// Guesses the format of a file of unlabeled text, where `.txt` and `-` mean raw text.
+/// Guesses the format of a file of unlabeled text, for which `.txt` and `-` mean raw text.
 pub fn guess_unlabeled_format(file: &str) -> Format {
     let name = file.to_ascii_lowercase();
     match name.strip_suffix(".gz").unwrap_or(&name) {
@@ -75,7 +75,7 @@ pub fn guess_unlabeled_format(file: &str) -> Format {
 /// Label schemes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum SchemeName {
-    /// Labels as they are
+    /// Labels unchanged
     Raw,
     /// I-X inside a span, O outside
     Io,

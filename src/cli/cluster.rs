@@ -92,7 +92,7 @@ impl ClusterCommand {
         progress.clear();
         if clusters.count() < usize::from(self.clusters) {
             progress.println(&format!(
-                "fewer words than {} clusters: each word has a cluster of its own",
+                "fewer words than {} clusters: each word is its own cluster",
                 self.clusters
             ));
         }
@@ -105,7 +105,7 @@ impl ClusterCommand {
         Ok(())
     }
 
-    /// Clusters the words, reporting every tenth of the work.
+    /// Clusters the words, reporting progress in steps of 10 %.
     fn learn(&self, text: InternedText, progress: &Progress) -> Result<Clusters> {
         let (tokens, words) = (text.tokens(), text.words(self.min_count));
         progress.println(&format!("{tokens} tokens, {words} words to cluster"));
@@ -117,8 +117,8 @@ impl ClusterCommand {
                 progress.update(format!("clustered {done} of {total} words"));
             }
         };
-        let classes = usize::from(self.clusters);
-        Clusters::learn(text, classes, self.min_count, &mut observer)
+        let clusters = usize::from(self.clusters);
+        Clusters::learn(text, clusters, self.min_count, &mut observer)
     }
 
     /// Streams the sentences of all files.

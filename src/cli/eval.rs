@@ -18,7 +18,7 @@ use super::progress::notice;
 use super::tag::read_options;
 use super::{CommandError, CommandResult, json_line, print};
 
-/// Number of rows in the confusion table.
+/// Maximum number of rows in the confusion table.
 const CONFUSIONS: usize = 30;
 
 /// Score predicted labels against gold labels, like conlleval
@@ -198,7 +198,7 @@ fn tag_parallel(
         .collect();
     let tag = |sentence: &Sentence| {
         let thread = rayon::current_thread_index().unwrap_or(0);
-        // A workspace is scratch space: whatever a panic left in it is overwritten.
+        // A workspace is scratch space: contents left behind by a panic are overwritten.
         let workspace = workspaces[thread % workspaces.len()].lock();
         let mut workspace = workspace.unwrap_or_else(PoisonError::into_inner);
         tagger.tag_with(sentence, options, &mut workspace)

@@ -1,4 +1,4 @@
-//! Ctrl-C.
+//! Ctrl-C handling.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -1,5 +1,4 @@
-//! The command line: arguments in, exit code out. Everything that the program prints, it prints
-//! here.
+//! The command-line interface: parses arguments, runs commands, and does all terminal output.
 
 mod arguments;
 mod bench;
@@ -66,9 +65,9 @@ enum Command {
 enum CommandError {
     /// The command failed: exit code 1.
     Failed(Error),
-    /// The arguments do not fit together: exit code 2, as for those that clap rejects.
+    /// The arguments conflict: exit code 2, as for arguments that clap rejects.
     Usage(&'static str),
-    /// The reader of standard output has gone away, for example `head`: exit code 0.
+    /// Broken pipe: standard output was closed, for example by `head`. Exit code 0.
     OutputClosed,
 }
 

@@ -61,7 +61,7 @@ impl<'a> NamedTagging<'a> {
         }
     }
 
-    /// Joins the tagging with its sentence, for a writer.
+    /// Combines the tagging with its sentence, for a writer.
     pub fn tagged<'s>(&'s self, sentence: &'s Sentence) -> Tagged<'s> {
         let borrow = |row: &'s LabelProbabilities<'a>| -> Vec<(&'s str, f64)> {
             row.iter().map(|(label, p)| (&**label, *p)).collect()

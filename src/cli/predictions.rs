@@ -1,4 +1,4 @@
-//! Gold files, and predictions for them.
+//! Gold files and prediction files.
 
 use dropchain::corpus::{CONLLU_COLUMNS, Corpus, Format, ReadOptions};
 use dropchain::internals::sentence::Sentence;
@@ -22,7 +22,7 @@ impl GoldCorpus {
     }
 
     /// Reads a file of predictions for the same sentences. The predicted labels are the last column
-    /// of CoNLL files (as written by `tag`); in other formats they are where the gold labels are.
+    /// of CoNLL files (as written by `tag`); in other formats, the same column as the gold labels.
     pub fn read_predictions(&self, input: &InputArguments, file: &str) -> Result<Corpus> {
         let format = input.format.map_or_else(|| Format::guess(file), Into::into);
         let options = ReadOptions {

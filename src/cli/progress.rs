@@ -8,7 +8,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 /// How often the spinner moves.
 const TICK: Duration = Duration::from_millis(120);
 
-/// Prints a line on standard error. Failure to do so is ignored.
+/// Prints a line to standard error, ignoring write errors.
 pub fn notice(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{text}");
 }
@@ -25,7 +25,8 @@ pub enum Progress {
 }
 
 impl Progress {
-    /// Picks the kind of progress that suits standard error.
+    /// Selects the kind of progress: a status line if standard error is a terminal, else lines;
+    /// nothing if `quiet`.
     pub fn new(quiet: bool) -> Self {
         if quiet {
             return Self::Quiet;
@@ -41,7 +42,7 @@ impl Progress {
         Self::Terminal(bar)
     }
 
-    /// Prints a line that stays, also on a terminal.
+    /// Prints a permanent line, above the status line of a terminal.
     pub fn println(&self, text: &str) {
         match self {
             Self::Quiet => {}

@@ -18,7 +18,8 @@ use super::named_tagging::NamedTagging;
 /// The name of the output in error messages.
 const OUTPUT: &str = "standard output";
 
-/// Endings of CoNLL file names. Other files are raw text unless their format is recognized.
+/// File name extensions of CoNLL input. Other files are raw text, except those that
+/// [`Format::guess`] recognizes.
 const CONLL_EXTENSIONS: [&str; 3] = [".conll", ".bio", ".tsv"];
 
 /// Tag text or pre-tokenized sentences with a model
@@ -165,7 +166,7 @@ impl TagCommand {
     }
 }
 
-/// Guesses the format of an input from its name; raw text unless the name says otherwise.
+/// Guesses the format of an input from its file name extension, by default raw text.
 fn guess_format(file: &str) -> Format {
     let name = file.to_ascii_lowercase();
     let name = name.strip_suffix(".gz").unwrap_or(&name);

@@ -34,7 +34,7 @@ pub fn load_template(
 fn find_template(name: &str) -> Result<Template> {
     let path = Path::new(name);
     match Template::shipped(name) {
-        // A directory may well be called `ner`.
+        // A directory may have the name of a built-in template.
         Some(template) if !path.exists() || path.is_dir() => template,
         None if !path.exists() => {
             let names: Vec<&str> = Template::shipped_names().collect();

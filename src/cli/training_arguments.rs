@@ -15,7 +15,7 @@ use dropchain::{Error, Result};
 
 use super::arguments::{FormatName, InputArguments, SchemeName, Switch, guess_unlabeled_format};
 
-/// Everything that `train` and `tune` share; strengths and rates are their own.
+/// The arguments that `train` and `tune` share, which are all but strengths and rates.
 #[derive(Clone, Debug, Args)]
 pub struct TrainingArguments {
     #[command(flatten)]
@@ -56,7 +56,7 @@ impl TrainingArguments {
         Ok(options)
     }
 
-    /// Rejects options that only make sense with noise if there is none.
+    /// Rejects options that require noise if there is none.
     pub fn check_noise_options(&self, has_noise: bool) -> Result<()> {
         if has_noise {
             return Ok(());
@@ -72,8 +72,8 @@ impl TrainingArguments {
         )))
     }
 
-    /// Rejects options that only make sense with Monte-Carlo noise if there is none. `seed` is the
-    /// value of a `--seed` that has no other purpose.
+    /// Rejects options that require Monte-Carlo noise if there is none. `seed` is the value of
+    /// `--seed` if the command uses it for nothing else.
     pub fn check_sampling_options(&self, seed: Option<u64>) -> Result<()> {
         if matches!(self.noise.noise, Some(NoiseName::MonteCarlo)) {
             return Ok(());
@@ -88,7 +88,7 @@ impl TrainingArguments {
         )))
     }
 
-    /// Returns true if files of unlabeled text were given.
+    /// Returns whether there are files of unlabeled text.
     pub fn has_unlabeled(&self) -> bool {
         !self.unlabeled.unlabeled.is_empty()
     }

@@ -1,4 +1,4 @@
-//! Which words are in which cluster.
+//! The assignment of words to clusters.
 
 /// Assigns words to clusters, and clusters to the slots of the window.
 ///
@@ -12,7 +12,7 @@ pub(super) struct ClusterAssignment {
 }
 
 impl ClusterAssignment {
-    /// Words without clusters, and empty slots.
+    /// An assignment with empty slots: no word has a cluster.
     pub(super) fn new(words: usize, slots: usize) -> Self {
         Self {
             links: (0..words).collect(),
@@ -22,7 +22,7 @@ impl ClusterAssignment {
         }
     }
 
-    /// Makes a cluster of `word` in the first free slot, which is returned.
+    /// Creates a cluster of `word` in the first free slot and returns the slot.
     pub(super) fn add(&mut self, word: usize) -> usize {
         let free = self.roots.iter().position(Option::is_none);
         let slot = free.unwrap_or_default();

@@ -4,10 +4,10 @@ use rayon::prelude::*;
 
 use super::interned_text::{BREAK, InternedText};
 
-/// The most frequent words, and how often they are adjacent.
+/// The most frequent words and their bigram counts.
 #[derive(Clone, Debug)]
 pub(super) struct Bigrams {
-    /// Most frequent first, ties bytewise; with their counts.
+    /// Words with their counts, most frequent first, ties in bytewise order.
     pub words: Vec<(String, u64)>,
     /// Number of bigrams.
     pub total: u64,
@@ -15,7 +15,7 @@ pub(super) struct Bigrams {
     neighbors: Vec<(u32, u32)>, // 2·word + direction, count
 }
 
-/// A word adjacent to another one.
+/// A word adjacent to another word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Neighbor {
     pub word: usize,

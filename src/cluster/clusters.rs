@@ -34,7 +34,7 @@ pub struct ClusteredWord {
 
 impl Clusters {
     /// Learns `clusters` clusters (2 to 10,000) of the words that occur at least `min_count` times
-    /// in `text`; if there are fewer words, each gets a cluster of its own. `observer` is called
+    /// in `text`; if there are fewer words, each is its own cluster. `observer` is called
     /// after each word with the number of words clustered so far and the total.
     ///
     /// # Errors
@@ -49,7 +49,7 @@ impl Clusters {
     ) -> Result<Self> {
         if !CLUSTERS.contains(&clusters) {
             return Err(Error::parameter(format!(
-                "{clusters} clusters cannot be made; expected {} to {}",
+                "{clusters} clusters; expected {} to {}",
                 CLUSTERS.start(),
                 CLUSTERS.end()
             )));
@@ -124,7 +124,7 @@ impl Clusters {
     ///
     /// # Errors
     ///
-    /// Those of `out`.
+    /// Errors of writing to `out`.
     pub fn write(&self, mut out: impl Write) -> io::Result<()> {
         for word in &self.words {
             writeln!(out, "{}\t{}\t{}", word.path, word.word, word.count)?;
@@ -133,14 +133,14 @@ impl Clusters {
     }
 }
 
-/// The candidate clusters, and which words are in which of them.
+/// The candidate clusters and the assignment of words to them.
 struct Clustering {
     window: ClusterWindow,
     assignment: ClusterAssignment,
 }
 
 impl Clustering {
-    /// Adds `word` to the window as a cluster of its own.
+    /// Adds `word` to the window as a new cluster.
     fn add(&mut self, word: usize, bigrams: &Bigrams) {
         let slot = self.assignment.add(word);
         self.window.open(slot);

@@ -1,4 +1,4 @@
-//! The merge loss of every pair of clusters, and the pair with the smallest.
+//! The merge losses of all pairs of clusters, and their minimum.
 
 /// Upper triangular matrix of merge losses with a cached minimum per row.
 ///

@@ -10,15 +10,15 @@
 //!
 //! where p(c,d) is the fraction of bigrams with the left word in cluster c and the right word in
 //! cluster d. To partition V words into C clusters with high I, merge greedily, always the pair of
-//! clusters with the smallest loss of I. Merging on until one cluster is left gives a binary merge
+//! clusters with the smallest loss of I. Continuing until one cluster remains yields a binary merge
 //! tree with the C clusters as leaves. The path from its root to a cluster is a bit string, whose
 //! prefixes are coarser clusters.
 //!
 //! Starting from V clusters would cost O(V³). Instead, a window of candidate clusters starts with
-//! the C most frequent words, each in a cluster of its own; then each further word, most frequent
-//! first, is added as cluster C + 1 and the best pair is merged. At any time, I is computed from
-//! the bigrams of words added so far. A merge never increases it: a function of a variable carries
-//! no more information than the variable (data processing inequality).
+//! the C most frequent words, one per cluster; then each further word, most frequent first, is
+//! added as cluster C + 1 and the best pair is merged. At any time, I is computed from the bigrams
+//! of words added so far. A merge never increases it: a function of a variable carries no more
+//! information than the variable (data processing inequality).
 //!
 //! Cost: O(C²) memory. A word with d adjacent clusters takes O(d·C) time, since only losses that
 //! involve these clusters change (`window.rs`), and O(C) to find the best merge, since every row of

@@ -262,7 +262,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// A window with a plain matrix of bigram counts, [slots][slots], to check it against.
+    /// A window with a plain matrix of bigram counts, [slots][slots], as a reference.
     struct CheckedWindow {
         window: ClusterWindow,
         table: Vec<Vec<u32>>,

@@ -21,7 +21,7 @@ const DOCUMENT_START: &str = "-DOCSTART-";
 /// Fills the missing cells of a `-DOCSTART-` line, as in the CoNLL-2003 shared task.
 const FILLER: &str = "-X-";
 
-/// What the first token line determines for the rest of the file.
+/// The properties of a file that its first token line determines.
 struct Dialect {
     schema: Arc<Schema>,
     tabs: bool, // cells are separated by tabs, not by runs of blanks

@@ -45,7 +45,7 @@ impl ConlluParser {
         }
     }
 
-    /// Returns the columns, which an error in the options prevents at `line`.
+    /// Returns the schema, created at the first token; errors in the options are located at `line`.
     fn schema(&mut self, line: &InputLine) -> Result<Arc<Schema>> {
         if let Some(schema) = &self.schema {
             return Ok(schema.clone());
@@ -92,7 +92,7 @@ impl ConlluParser {
             }
             TokenId::Range(..) => {
                 return Err(line.error(format!(
-                    "the multiword token {} must stand before its first word; the next word is {}",
+                    "the multiword token {} must precede its first word; the next word is {}",
                     cells[0],
                     last + 1
                 )));
@@ -100,7 +100,7 @@ impl ConlluParser {
             TokenId::Empty(after) if after == last => keep_extra_line(sentence, line),
             TokenId::Empty(_) => {
                 return Err(line.error(format!(
-                    "the empty node {} must stand after its word; the last word is {last}",
+                    "the empty node {} must follow its word; the last word is {last}",
                     cells[0]
                 )));
             }
@@ -140,8 +140,8 @@ impl SentenceParser for ConlluParser {
     }
 }
 
-/// Checks at `line`, the end of a sentence, that it has words, and all those of its multiword
-/// tokens.
+/// Checks that a complete sentence, whose last line is `line`, has at least one word, and all words
+/// of its multiword tokens.
 fn check_complete(sentence: &Sentence, multiword_end: MultiwordEnd, line: u64) -> Result<()> {
     let error = |line, message| Err(Error::input(Place::line(&**sentence.file(), line), message));
     if sentence.is_empty() {
@@ -151,7 +151,7 @@ fn check_complete(sentence: &Sentence, multiword_end: MultiwordEnd, line: u64) -
         return error(
             multiword_end.line,
             format!(
-                "the multiword token goes up to word {}, but the sentence ends at word {}",
+                "the multiword token extends to word {}, but the sentence ends at word {}",
                 multiword_end.word,
                 sentence.len()
             ),
@@ -334,11 +334,11 @@ mod tests {
     fn multiword_tokens_precede_all_of_their_words() {
         assert_eq!(
             error_of_ids(&["1", "1-2", "2"]),
-            "x:2: the multiword token 1-2 must stand before its first word; the next word is 2"
+            "x:2: the multiword token 1-2 must precede its first word; the next word is 2"
         );
         assert_eq!(
             error_of_ids(&["1-3", "1", "2"]),
-            "x:1: the multiword token goes up to word 3, but the sentence ends at word 2"
+            "x:1: the multiword token extends to word 3, but the sentence ends at word 2"
         );
     }
 
@@ -346,7 +346,7 @@ mod tests {
     fn empty_nodes_follow_their_word() {
         assert_eq!(
             error_of_ids(&["1", "2.1", "2"]),
-            "x:2: the empty node 2.1 must stand after its word; the last word is 1"
+            "x:2: the empty node 2.1 must follow its word; the last word is 1"
         );
     }
 

@@ -8,7 +8,7 @@ use crate::sentence::Sentence;
 /// The sentences of a corpus, in order.
 ///
 /// A corpus comes from files ([`Corpus::read`]), from text in one of the [formats](super::Format)
-/// ([`Corpus::parse`]), or from sentences made in memory, which it collects:
+/// ([`Corpus::parse`]), or from sentences built in memory, which it collects:
 ///
 /// ```
 /// use dropchain::corpus::Corpus;
@@ -52,10 +52,10 @@ impl Corpus {
         reader.collect()
     }
 
-    /// Parses text in memory, which errors call `name`. Without a format in the options, the
-    /// extension of `name` selects one, as for a file.
+    /// Parses text in memory; `name` identifies it in error messages. Without a format in the
+    /// options, the extension of `name` selects one, as for a file.
     ///
-    /// To parse a stream, collect a [`Reader::from_read`].
+    /// To parse a stream, collect the sentences of [`Reader::from_read`].
     ///
     /// # Errors
     ///
@@ -78,7 +78,7 @@ impl Corpus {
         self.sentences.len()
     }
 
-    /// Whether there is no sentence.
+    /// Whether there are no sentences.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.sentences.is_empty()
@@ -95,7 +95,7 @@ impl Corpus {
         &self.sentences
     }
 
-    /// Returns the sentences.
+    /// Returns the sentences, consuming the corpus.
     #[must_use]
     pub fn into_sentences(self) -> Vec<Sentence> {
         self.sentences

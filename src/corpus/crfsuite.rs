@@ -1,4 +1,4 @@
-//! Parsing CRFsuite's format of ready-made attributes.
+//! Parsing CRFsuite's format of pre-extracted attributes.
 //!
 //! A line is a token: its label, then its attributes, each `name` or `name:value`, separated by
 //! tabs; a blank line ends the sentence. `\:` and `\\` are escapes for a colon and a backslash; any

@@ -14,7 +14,7 @@ pub enum Format {
     Conll,
     /// CoNLL-U: ten columns, comments, multiword tokens and empty nodes.
     Conllu,
-    /// CRFsuite's format: one token per line, its label followed by ready-made attributes.
+    /// CRFsuite's format: one token per line, its label followed by pre-extracted attributes.
     Crfsuite,
     /// JSON lines: one object per line.
     Jsonl,

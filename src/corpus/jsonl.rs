@@ -16,7 +16,7 @@ use crate::tokenize::Tokenizer;
 /// The default key of the labels.
 const LABELS: &str = "labels";
 
-/// Keys that are never columns: the other keys of our own output, so that it can be read again, and
+/// Keys that are never columns: the other keys of JSON output, so that it can be read back, and
 /// the column names of tokens and labels.
 const RESERVED_KEYS: [&str; 10] = [
     "tokens",
@@ -251,7 +251,7 @@ fn parse_object<'a>(line: &InputLine<'a>) -> Result<JsonObject<'a>> {
         )
     })?;
     match object.repeated_key() {
-        Some(key) => Err(line.error(format!("the key {key:?} is there twice"))),
+        Some(key) => Err(line.error(format!("the key {key:?} occurs twice"))),
         None => Ok(object),
     }
 }
@@ -386,7 +386,7 @@ mod tests {
         );
         assert_eq!(
             error("{\"tokens\":[],\"tokens\":[]}", &jsonl()),
-            "x:1: the key \"tokens\" is there twice"
+            "x:1: the key \"tokens\" occurs twice"
         );
     }
 

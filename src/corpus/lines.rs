@@ -7,7 +7,7 @@ use flate2::bufread::MultiGzDecoder;
 
 use crate::error::{Error, Place, Result};
 
-/// Maximum length of a line in bytes, including its ending. No text has a longer one, but a binary
+/// Maximum length of a line in bytes, including its ending. Text has no longer lines, but a binary
 /// file may.
 const MAX_LINE: usize = 64 << 20;
 

@@ -1,4 +1,4 @@
-//! What the parsers of the formats have in common.
+//! The options and the trait shared by the parsers of all formats.
 
 use super::format::Format;
 use super::lines::LineReader;
@@ -31,7 +31,7 @@ pub(super) trait SentenceParser: Send {
     /// ends the sentence.
     fn next_sentence(&mut self, lines: &mut LineReader) -> Result<Option<Sentence>>;
 
-    /// The column separator, if the format has several and the file has shown which it uses.
+    /// The column separator, if the format has several and the file's is already known.
     fn separator(&self) -> Option<char> {
         None
     }

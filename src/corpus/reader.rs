@@ -19,7 +19,7 @@ use crate::sentence::{Schema, Sentence};
 /// Size of the read buffer, in bytes.
 const BUFFER: usize = 64 << 10;
 
-/// An input that has not been started.
+/// An input that has not been opened.
 enum PendingInput {
     /// A path, or `-` for standard input.
     Path(String),
@@ -49,15 +49,15 @@ impl Reader {
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] if a file does not exist; [`Error::Parameter`] if there is no source, or
-    /// standard input occurs twice.
+    /// [`Error::Io`] if a file does not exist; [`Error::Parameter`] if `sources` is empty or
+    /// contains standard input twice.
     pub fn open<S: AsRef<str>>(sources: &[S], options: &ReadOptions) -> Result<Self> {
         let mut pending = VecDeque::with_capacity(sources.len());
         let mut stdin = false;
         for source in sources {
             let source = source.as_ref();
             if source != "-" {
-                // Fail now, not after minutes of reading the files before it.
+                // Fail now, not after minutes of reading earlier files.
                 fs::metadata(source).map_err(|error| Error::io(source, error))?;
             } else if std::mem::replace(&mut stdin, true) {
                 return Err(Error::parameter("standard input can be read only once"));
@@ -70,7 +70,7 @@ impl Reader {
         Ok(Self::new(pending, options))
     }
 
-    /// Reads an open stream, which errors call `name`.
+    /// Reads an open stream; `name` identifies it in error messages.
     #[must_use]
     pub fn from_read(
         input: Box<dyn io::BufRead + Send>,
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_follows_an_error() {
+    fn reading_stops_after_an_error() {
         let input = Box::new(Cursor::new("a O\nb\nc O\n"));
         let mut reader = Reader::from_read(input, "x", &options(Format::Conll));
         assert!(reader.next().unwrap().is_err());

@@ -36,7 +36,7 @@ mod tests {
     use crate::corpus::tests::{options, sentences};
 
     #[test]
-    fn each_line_gives_its_sentences_and_empty_lines_none() {
+    fn each_line_is_split_into_sentences_and_empty_lines_are_skipped() {
         let read = sentences("Ann left\n\n \nBob too", &options(Format::Text)).unwrap();
         let words: Vec<Vec<&str>> = read
             .iter()

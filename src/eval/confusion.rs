@@ -20,7 +20,7 @@ pub struct Confusion<'a> {
 
 /// Token counts by gold and predicted label.
 ///
-/// Maps are ordered, so that lists come out in the same order every time.
+/// Ordered maps make the order of all lists deterministic.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ConfusionMatrix {
     counts: BTreeMap<String, BTreeMap<String, u64>>, // gold, then predicted
@@ -65,11 +65,11 @@ impl ConfusionMatrix {
         labels.into_iter().collect()
     }
 
-    /// The `most` most frequent pairs of different labels.
-    pub fn most_frequent(&self, most: usize) -> Vec<Confusion<'_>> {
+    /// The `limit` most frequent pairs of different labels.
+    pub fn most_frequent(&self, limit: usize) -> Vec<Confusion<'_>> {
         let mut pairs: Vec<_> = self.iter().filter(|c| c.gold != c.predicted).collect();
         pairs.sort_by_key(|c| Reverse(c.count)); // stable: ties keep bytewise order
-        pairs.truncate(most);
+        pairs.truncate(limit);
         pairs
     }
 }

@@ -1,4 +1,4 @@
-//! The report for people: conlleval's, byte for byte, and tables.
+//! Text reports: conlleval's, byte for byte, and tables.
 //!
 //! Writing to a `String` cannot fail, so the results of `writeln!` are ignored.
 
@@ -7,7 +7,7 @@ use std::fmt::{self, Write};
 use super::evaluation::Evaluation;
 use super::metrics::{Counts, ratio};
 
-/// Width that conlleval right-aligns types to, in bytes, as Perl counts.
+/// Width to which conlleval right-aligns types: in bytes, as Perl counts.
 const TYPE_WIDTH: usize = 17;
 
 /// Writes conlleval's report if the gold labels encode spans, else only the accuracy; ends with a
@@ -82,10 +82,10 @@ impl Evaluation {
         text
     }
 
-    /// A table of the `most` most frequent confusions; needs [`Evaluation::with_confusions`].
+    /// A table of the `limit` most frequent confusions; needs [`Evaluation::with_confusions`].
     #[must_use]
-    pub fn confusion_table(&self, most: usize) -> String {
-        let confusions = self.confusions(most);
+    pub fn confusion_table(&self, limit: usize) -> String {
+        let confusions = self.confusions(limit);
         let gold = column_width("gold", confusions.iter().map(|c| c.gold));
         let predicted = column_width("predicted", confusions.iter().map(|c| c.predicted));
         let mut text = format!("{:gold$}  {:predicted$}    count\n", "gold", "predicted");
@@ -99,7 +99,7 @@ impl Evaluation {
         text
     }
 
-    /// Accuracy by conlleval's arithmetic, so that it rounds alike.
+    /// Accuracy in conlleval's arithmetic, so that it is rounded identically.
     fn accuracy_percentage(&self) -> f64 {
         ratio(100.0, self.correct_tokens(), self.tokens())
     }

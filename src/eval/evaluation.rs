@@ -13,8 +13,8 @@ use crate::label::{ChunkLabel, SpanEvidence};
 /// has one bit of state: whether both are inside spans that started at the same token with the same
 /// type. If both spans end together, they are correct. On the labels of a scheme that is the size
 /// of the intersection of the two span sets. On tags outside all schemes, where a span may start
-/// without the previous one having ended, the two differ, and published results were counted by
-/// the automaton.
+/// without the previous one having ended, the two differ, and published results come from the
+/// automaton.
 ///
 /// A token is correct if its two labels are the same string. (conlleval would also equate `B-` with
 /// `B` and the type `0` with the empty type; as labels of other tasks those are different.)
@@ -64,8 +64,8 @@ impl Evaluation {
     ///
     /// # Errors
     ///
-    /// [`Error::Parameter`] if there are not as many gold as predicted labels; nothing is counted
-    /// then.
+    /// [`Error::Parameter`] if the numbers of gold and predicted labels differ; then nothing is
+    /// counted.
     pub fn add<G: AsRef<str>, P: AsRef<str>>(&mut self, gold: &[G], predicted: &[P]) -> Result<()> {
         if gold.len() != predicted.len() {
             return Err(Error::parameter(format!(
@@ -192,7 +192,7 @@ impl Evaluation {
         self.gold_labels.encodes_spans()
     }
 
-    /// What [`Evaluation::has_spans`] is decided by.
+    /// The evidence behind [`Evaluation::has_spans`].
     pub(super) fn span_evidence(&self) -> SpanEvidence {
         self.gold_labels
     }
@@ -231,13 +231,13 @@ impl Evaluation {
             .unwrap_or_default()
     }
 
-    /// The `most` most frequent confusions, most frequent first, ties in bytewise order; empty
+    /// The `limit` most frequent confusions, most frequent first, ties in bytewise order; empty
     /// without [`Evaluation::with_confusions`].
     #[must_use]
-    pub fn confusions(&self, most: usize) -> Vec<Confusion<'_>> {
+    pub fn confusions(&self, limit: usize) -> Vec<Confusion<'_>> {
         self.confusions
             .as_ref()
-            .map(|confusions| confusions.most_frequent(most))
+            .map(|confusions| confusions.most_frequent(limit))
             .unwrap_or_default()
     }
 }

@@ -18,7 +18,7 @@ pub struct Metrics {
     pub precision: f64,
     /// correct / gold.
     pub recall: f64,
-    /// Harmonic mean of the two, which conlleval calls FB1.
+    /// Harmonic mean of the two; conlleval calls it FB1.
     pub f1: f64,
 }
 
@@ -29,7 +29,7 @@ impl Counts {
         self.scaled(1.0)
     }
 
-    /// The metrics in percent, by conlleval's arithmetic, so that they round alike.
+    /// The metrics in percent, in conlleval's arithmetic, so that they are rounded identically.
     #[must_use]
     pub fn percentages(self) -> Metrics {
         self.scaled(100.0)
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn a_zero_denominator_gives_zero() {
+    fn metrics_with_a_zero_denominator_are_zero() {
         assert_eq!(Counts::default().metrics(), Metrics::default());
         let nothing_correct = Counts {
             gold: 3,

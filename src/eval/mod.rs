@@ -1,7 +1,7 @@
 //! Evaluation: predicted labels against gold labels, with conlleval's span counts.
 //!
-//! [`Evaluation`] takes one sentence at a time and keeps only counts. Its `Display` is the report
-//! for people, [`Evaluation::report`] the one for programs. [`PairedBootstrap`] compares two
+//! [`Evaluation`] takes one sentence at a time and keeps only counts. Its `Display` is the text
+//! report, [`Evaluation::report`] the JSON report. [`PairedBootstrap`] compares two
 //! taggers and tests whether the difference is significant.
 
 mod bootstrap;

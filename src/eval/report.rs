@@ -1,4 +1,4 @@
-//! The report for programs: what `eval --json` writes.
+//! The JSON report of `eval --json`.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use super::metrics::Counts;
 
 /// All scores of an evaluation, as fractions in 0..=1; 0 if the denominator is 0.
 ///
-/// Serializes as one flat object, without the members that are `None`:
+/// Serializes as one flat object, omitting members that are `None`:
 /// `{"tokens", "sentences", "accuracy", "precision", "recall", "f1", "types", "labels",
 /// "confusions"}`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -90,14 +90,14 @@ impl Evaluation {
         }
     }
 
-    /// [`Evaluation::report`] with the scores of each label and the `most` most frequent
+    /// [`Evaluation::report`] with the scores of each label and the `limit` most frequent
     /// confusions; both are empty without [`Evaluation::with_confusions`].
     #[must_use]
-    pub fn detailed_report(&self, most: usize) -> Report<'_> {
+    pub fn detailed_report(&self, limit: usize) -> Report<'_> {
         let labels = self.labels();
         Report {
             labels: Some(labels.into_iter().map(|(l, c)| (l, c.into())).collect()),
-            confusions: Some(self.confusions(most)),
+            confusions: Some(self.confusions(limit)),
             ..self.report()
         }
     }

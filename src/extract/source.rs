@@ -78,8 +78,8 @@ fn input_attributes<S: TokenSink>(
     let Some(attributes) = &sentence.attributes else {
         return Err(Error::input(
             sentence.place(0),
-            "found columns; expected ready-made attributes (CRFsuite's format), because there is \
-             no template",
+            "found columns; expected pre-extracted attributes (CRFsuite's format), because \
+             there is no template",
         ));
     };
     if attributes.is_full() {

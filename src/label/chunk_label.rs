@@ -63,14 +63,14 @@ pub(crate) struct SpanEvidence {
 }
 
 impl SpanEvidence {
-    /// Takes a label into account.
+    /// Updates the evidence with a label.
     pub fn observe(&mut self, label: &str) {
         let chunk = ChunkLabel::parse(label);
         self.typed_tag |= chunk.is_inside() && !chunk.kind.is_empty();
         self.other |= !chunk.is_inside() && label != "O";
     }
 
-    /// Takes the labels that `other` has observed into account.
+    /// Adds the evidence of `other`.
     pub fn merge(&mut self, other: Self) {
         self.typed_tag |= other.typed_tag;
         self.other |= other.other;

@@ -27,8 +27,8 @@ pub(super) fn tag(scheme: Scheme, spans: &[Span<'_>], i: usize, t: usize) -> &'s
 /// Encodes the spans of a sequence of `len` tokens as labels; `O` elsewhere.
 ///
 /// [`spans`] decodes them again, with one exception: IO merges adjacent spans of the same type. The
-/// empty type has no hyphen, as in `B`. [`Scheme::Raw`] cannot encode spans; it gives the same
-/// labels as IO.
+/// empty type has no hyphen, as in `B`. [`Scheme::Raw`] cannot encode spans; it is
+/// treated like IO.
 ///
 /// The spans should be in order and disjoint. If they overlap, the later one wins; anything at
 /// `len` or beyond is ignored.
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn conversion_reads_malformed_sequences_as_conlleval_does() {
+    fn conversion_decodes_malformed_sequences_like_conlleval() {
         let malformed = ["I-X", "I-Y", "E-Y", "O", "Q", "B-X"];
         assert_eq!(
             convert(&malformed, Scheme::Iob2),

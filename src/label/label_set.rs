@@ -69,7 +69,7 @@ impl LabelSet {
     ///
     /// # Panics
     ///
-    /// If `id` is not of this set.
+    /// If `id` is out of range.
     #[must_use]
     pub fn name(&self, id: LabelId) -> &str {
         &self.names[id.index()]
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn one_label_too_many_is_refused() {
+    fn one_label_too_many_is_rejected() {
         let mut set = LabelSet::new();
         for i in 0..LabelId::LIMIT {
             set.insert(&i.to_string()).unwrap();
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_set_survives_serialization() {
+    fn a_set_round_trips_through_serialization() {
         let set = LabelSet::try_from(vec!["O".to_owned(), "B-X".to_owned()]).unwrap();
         let json = serde_json::to_string(&set).unwrap();
         assert_eq!(json, r#"["O","B-X"]"#);
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_repeated_name_is_refused_on_reading() {
+    fn a_repeated_name_is_rejected_when_deserializing() {
         let error = serde_json::from_str::<LabelSet>(r#"["O","X","O"]"#).unwrap_err();
         assert_eq!(error.to_string(), "two labels have the name 'O'");
     }

@@ -3,7 +3,7 @@
 //! Spans are the common representation: [`spans`] decodes any label sequence by conlleval's rules,
 //! whatever its scheme and even if it is malformed; [`encode()`] writes spans in a scheme;
 //! [`convert`] decodes and encodes. [`SchemeDetector`] infers the scheme of a corpus, and
-//! [`SchemeConstraint`] says which transitions a scheme allows.
+//! [`SchemeConstraint`] has the transitions that a scheme allows.
 
 mod chunk_label;
 mod encode;

@@ -65,7 +65,7 @@ impl FromStr for Scheme {
             .find(|scheme| scheme.name() == name)
             .ok_or_else(|| {
                 Error::parameter(format!(
-                    "'{name}' is no label scheme: expected raw, io, iob1, iob2 or bioes"
+                    "unknown label scheme '{name}': expected raw, io, iob1, iob2 or bioes"
                 ))
             })
     }
@@ -90,7 +90,7 @@ mod tests {
     fn an_unknown_scheme_is_an_error_that_lists_the_known_ones() {
         assert_eq!(
             "iobes".parse::<Scheme>().unwrap_err().to_string(),
-            "'iobes' is no label scheme: expected raw, io, iob1, iob2 or bioes"
+            "unknown label scheme 'iobes': expected raw, io, iob1, iob2 or bioes"
         );
     }
 }

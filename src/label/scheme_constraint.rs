@@ -21,12 +21,12 @@ use crate::ids::LabelId;
 ///
 /// There is an allowed sequence of every length T ≥ 1. Proof: by the table, a label that may both
 /// start and end a sentence may also follow itself, so T repetitions of it are allowed. A
-/// one-token sentence needs such a label. If there is none (a set of only `B-X`, `I-X` and `E-X`,
-/// say), the scheme cannot be enforced, and every transition is allowed.
+/// one-token sentence needs such a label. If there is none (as in a set of only `B-X`, `I-X` and
+/// `E-X`), the scheme cannot be enforced, and every transition is allowed.
 ///
 /// # Panics
 ///
-/// The methods panic on identifiers that are not of the label set.
+/// The methods panic on identifiers that are out of range.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SchemeConstraint {
     start: Vec<bool>,   // [K]

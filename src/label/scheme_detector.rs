@@ -27,7 +27,7 @@ impl Default for SchemeDetector {
 }
 
 impl SchemeDetector {
-    /// A detector that has observed nothing.
+    /// A detector without observations.
     #[must_use]
     pub fn new() -> Self {
         let schemes = [Scheme::Io, Scheme::Iob1, Scheme::Iob2, Scheme::Bioes];
@@ -37,7 +37,7 @@ impl SchemeDetector {
         }
     }
 
-    /// Takes the labels of a sentence into account.
+    /// Observes the labels of a sentence.
     pub fn observe<S: AsRef<str>>(&mut self, labels: &[S]) {
         self.candidates
             .retain(|&(scheme, _)| labels.iter().all(|l| is_label(l.as_ref(), scheme)));
@@ -64,7 +64,7 @@ impl SchemeDetector {
     /// sequences with spans; [`Scheme::Raw`] if no scheme fits so well or a label belongs to none.
     ///
     /// Annotated corpora have errors: each file of the Spanish CoNLL-2002 data has one illegal
-    /// sequence, and is IOB2 nevertheless.
+    /// sequence, but is IOB2.
     #[must_use]
     pub fn prevailing(&self) -> (Scheme, u64) {
         self.candidates

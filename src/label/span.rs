@@ -13,7 +13,7 @@ pub struct Span<'a> {
     pub kind: &'a str,
 }
 
-/// Decodes the spans of a label sequence, exactly as conlleval reads them.
+/// Decodes the spans of a label sequence, exactly like conlleval.
 ///
 /// Spans are in order, disjoint and never empty. There is one for every start that conlleval
 /// counts: if a tag of no scheme (such as `[` after `B`) starts a span inside another, the earlier
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn each_scheme_reads_as_the_same_spans() {
+    fn every_scheme_decodes_to_the_same_spans() {
         let adjacent = [(0, 2, "X"), (2, 3, "X"), (4, 5, "Y")];
         expect("I-X I-X B-X O I-Y", &adjacent);
         expect("B-X I-X B-X O B-Y", &adjacent);
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn a_span_need_not_start_or_end_as_its_scheme_says() {
+    fn a_span_need_not_start_or_end_as_its_scheme_requires() {
         expect("O I-X I-X O", &[(1, 3, "X")]);
         expect("B-X I-X", &[(0, 2, "X")]);
         expect("E-X I-X B-X", &[(0, 1, "X"), (1, 2, "X"), (2, 3, "X")]);

@@ -1,6 +1,6 @@
-//! Ready-made attributes.
+//! Pre-extracted attributes.
 
-/// Ready-made attributes (CRFsuite's format): names with values, per token.
+/// Pre-extracted attributes (as in CRFsuite's format): names with values, per token.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Attributes {
     names: String,

@@ -37,7 +37,7 @@ impl Sentence {
     ///
     /// # Errors
     ///
-    /// [`Error::Parameter`] if there is no column, a name is empty or given twice, or the columns
+    /// [`Error::Parameter`] if there is no column, a name is empty or occurs twice, or the columns
     /// differ in length; [`Error::Input`] if there are more than 4 GiB of text.
     pub fn from_columns<N, C, S>(columns: impl IntoIterator<Item = (N, C)>) -> Result<Self>
     where
@@ -71,8 +71,8 @@ impl Sentence {
         Ok(sentence)
     }
 
-    /// A sentence of ready-made attributes: for each token its attributes' names and values. It has
-    /// no columns and no labels.
+    /// A sentence of pre-extracted attributes: for each token the names and values of its
+    /// attributes. It has no columns and no labels.
     ///
     /// ```
     /// # use dropchain::{Result, Sentence};
@@ -181,7 +181,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn labels_are_a_new_last_column_or_replace_those_there_are() {
+    fn labels_become_a_new_last_column_or_replace_existing_ones() {
         let s = Sentence::from_words(["Ada", "left"]);
         assert_eq!(s.labels(), None);
         let s = s.with_labels(["B-PER", "O"]).unwrap();
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn ready_made_attributes_need_names_and_finite_values() {
+    fn attributes_need_names_and_finite_values() {
         let tokens = [vec![("a", 1.0), ("b", 0.5)], vec![]];
         let s = Sentence::from_attributes(tokens).unwrap();
         let attributes = s.attributes.as_ref().unwrap();

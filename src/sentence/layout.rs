@@ -1,4 +1,4 @@
-//! What surrounds the tokens in the input, for the output to reproduce.
+//! The parts of the input around the tokens, which the output reproduces.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ pub struct Offsets {
     pub chars: Range<usize>,
 }
 
-/// What surrounds the tokens in the input, for the output to reproduce.
+/// The parts of the input around the tokens, which the output reproduces.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Layout {
     /// Comment lines before the sentence (`# sent_id = …`), without line endings.

@@ -37,7 +37,7 @@ impl Schema {
         Ok(Self { names, label })
     }
 
-    /// The schema of ready-made attributes without labels: no columns.
+    /// The schema of pre-extracted attributes without labels: no columns.
     pub(super) fn empty() -> Self {
         Self {
             names: Vec::new(),

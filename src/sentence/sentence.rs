@@ -17,12 +17,11 @@ pub struct Sentence {
     text: String,
     ends: Vec<u32>,  // [T][C] the end of each cell in `text`
     lines: Vec<u64>, // [T] line numbers
-    /// Ready-made attributes, which are used instead of templates.
+    /// Pre-extracted attributes, which are used instead of templates.
     pub attributes: Option<Attributes>,
-    /// The position of each token in [`Layout::source`]; empty if the input was
-    /// pre-tokenized.
+    /// The position of each token in [`Layout::source`]; empty if the input was pre-tokenized.
     pub offsets: Vec<Offsets>,
-    /// What surrounds the tokens in the input.
+    /// Everything around the tokens in the input: comments, other lines, the original text.
     pub layout: Layout,
 }
 
@@ -129,7 +128,8 @@ impl Sentence {
         &self.file
     }
 
-    /// The place of token `t` in its file; if there is none, of the first token or the file.
+    /// The file and line of token `t`; if there is no such token, those of the first token, or the
+    /// file alone.
     #[must_use]
     pub fn place(&self, t: usize) -> Place {
         let line = self.lines.get(t).or(self.lines.first());

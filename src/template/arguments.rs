@@ -19,7 +19,7 @@ const MAX_SCALE: f64 = 1e6;
 /// Largest distance between the current token and the position of a term.
 const MAX_OFFSET: i32 = 100;
 
-/// A call of a function, or a column, as parsed, before its arguments are interpreted.
+/// A parsed function call or column, before its arguments are interpreted.
 #[derive(Clone, Debug)]
 pub(super) struct FunctionCall<'a> {
     pub name: &'a str,
@@ -162,13 +162,13 @@ impl<'a> Arguments<'a> {
         Ok(input)
     }
 
-    /// Finishes the arguments of an argument, whose offset becomes that of the whole call.
+    /// Finishes the arguments of a nested call; its offset becomes that of the whole call.
     fn finish_inner(&mut self, inner: &Arguments<'a>) -> Result<()> {
         inner.finish()?;
         if self.offset.is_some() && inner.offset.is_some() {
             return self.error(
                 inner.column,
-                "a position is given both inside and outside the parentheses; expected only one",
+                "found a position both inside and outside the parentheses; expected only one",
             );
         }
         self.offset = self.offset.or(inner.offset);
@@ -285,7 +285,7 @@ impl<'a> Arguments<'a> {
         }) {
             self.check_length(length, column)?;
             if lengths.contains(&length) {
-                return self.error(column, format!("the length {length} is given twice"));
+                return self.error(column, format!("the length {length} occurs twice"));
             }
             lengths.push(length);
         }

@@ -62,8 +62,8 @@ impl<'a> Attribute<'a> {
         fingerprint::key(fingerprint)
     }
 
-    /// Returns a number, initially 0, in which a sink can memoize the result of looking the
-    /// attribute up. It lives as long as the workspace memoizes the word. Only attributes that
+    /// Returns a cell, initially 0, in which a sink can memoize the result of its lookup of the
+    /// attribute. It lives as long as the workspace memoizes the word. Only attributes that
     /// depend on a single word have a memo.
     #[inline]
     #[must_use]
@@ -98,24 +98,24 @@ impl<'a> Attribute<'a> {
         all && rest.is_empty()
     }
 
-    /// Feeds the parts of the name to `take` until it returns `false`. Returns whether it never
-    /// did.
+    /// Calls `visit` with each part of the name until it returns `false`. Returns whether all
+    /// parts were visited.
     #[inline]
-    fn for_each_part(&self, take: &mut impl FnMut(&[u8]) -> bool) -> bool {
+    fn for_each_part(&self, visit: &mut impl FnMut(&[u8]) -> bool) -> bool {
         match self.0 {
-            AttributeForm::Named(name, _) => take(name),
+            AttributeForm::Named(name, _) => visit(name),
             AttributeForm::Template(template, values, ws) => {
                 let mut terms = template.terms.iter().zip(values);
-                take(&template.head)
+                visit(&template.head)
                     && terms.all(|(term, &value)| {
                         let value = ws.value(value);
                         let text = ws.text(*value).as_bytes();
-                        let taken = if template.escape && value.needs_escape {
-                            escape_value(text, take)
+                        let proceed = if template.escape && value.needs_escape {
+                            escape_value(text, visit)
                         } else {
-                            take(text)
+                            visit(text)
                         };
-                        taken && (term.literal.is_empty() || take(&term.literal))
+                        proceed && (term.literal.is_empty() || visit(&term.literal))
                     })
             }
         }

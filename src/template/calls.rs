@@ -4,7 +4,7 @@ use super::arguments::{Arguments, FunctionCall};
 use super::ast::{Position, Term};
 use super::input::{ColumnRef, TextInput};
 use super::lexer::LineLocation;
-use super::resources::{FileMention, Resources};
+use super::resources::{FileReference, Resources};
 use super::syntax::{function_names, is_function, is_keyword};
 use super::template_function::{SubstringKind, TemplateFunction, TextFunction, VectorLookup};
 use super::text::did_you_mean;
@@ -76,24 +76,24 @@ fn function(
         "lexicon" => {
             let (file, column) = arguments.file()?;
             let input = arguments.input()?;
-            let mention = FileMention {
+            let reference = FileReference {
                 name: &file,
                 location: arguments.location,
                 column,
             };
-            let lexicon = resources.lexicon(&mention, input.lower)?;
+            let lexicon = resources.lexicon(&reference, input.lower)?;
             TemplateFunction::Lexicon(file, lexicon, input)
         }
         "cluster" => {
             let (file, column) = arguments.file()?;
             let lengths = arguments.lengths()?;
             let input = arguments.input()?;
-            let mention = FileMention {
+            let reference = FileReference {
                 name: &file,
                 location: arguments.location,
                 column,
             };
-            let clusters = resources.clusters(&mention, input.lower)?;
+            let clusters = resources.clusters(&reference, input.lower)?;
             TemplateFunction::Cluster(file, clusters, lengths, input)
         }
         "vector" => vector(arguments, resources)?,
@@ -116,12 +116,12 @@ fn vector(
         lower: input.lower,
         first,
     };
-    let mention = FileMention {
+    let reference = FileReference {
         name: &file,
         location: arguments.location,
         column,
     };
-    let vectors = resources.vectors(&mention, selection)?;
+    let vectors = resources.vectors(&reference, selection)?;
     let lookup = VectorLookup {
         file,
         vectors,

@@ -3,7 +3,7 @@
 use super::bound_function::BoundFunction;
 use super::pattern::PatternMacro;
 
-/// How and where bound functions are evaluated.
+/// How each bound function is evaluated, and where its values are.
 #[derive(Clone, Debug)]
 pub(super) struct EvaluationPlan {
     /// Positions on either side of a sentence with distinct values.

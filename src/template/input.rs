@@ -1,4 +1,4 @@
-//! What a template function reads: a column, optionally lower-cased.
+//! The input of a template function: a column, optionally lower-cased.
 
 use std::fmt;
 
@@ -17,7 +17,7 @@ pub enum ColumnRef {
 }
 
 impl ColumnRef {
-    /// Returns the column that a template calls `name`.
+    /// Returns the column that `name` refers to in a template.
     pub(super) fn from_name(name: &str) -> Self {
         if name == "word" {
             Self::Word

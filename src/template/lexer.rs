@@ -54,7 +54,7 @@ const SYMBOLS: [&str; 15] = [
 ///
 /// # Errors
 ///
-/// [`Error::Input`] at a character that starts no lexeme, at an unterminated string and at an
+/// [`Error::Input`] at a character that cannot start a lexeme, at an unterminated string and at an
 /// integer that overflows.
 pub(super) fn lexemes<'a>(
     line: &'a str,
@@ -117,7 +117,7 @@ fn first_lexeme(rest: &str) -> Result<(LexemeKind<'_>, usize), String> {
         return Ok((LexemeKind::Symbol(symbol), symbol.len()));
     }
     let c = rest.chars().next().unwrap_or(' ');
-    Err(format!("'{c}' has no meaning in a template"))
+    Err(format!("unexpected character '{c}'"))
 }
 
 /// Returns the position of the first unescaped double quote.
@@ -188,10 +188,7 @@ mod tests {
     #[test]
     fn errors_name_line_and_column() {
         let error = |line| lexemes(line, LOCATION).unwrap_err().to_string();
-        assert_eq!(
-            error("word ; x"),
-            "t.tpl:3:6: ';' has no meaning in a template"
-        );
+        assert_eq!(error("word ; x"), "t.tpl:3:6: unexpected character ';'");
         assert_eq!(
             error("word[99999999999]"),
             "t.tpl:3:6: the number 99999999999 is too large"
@@ -200,6 +197,6 @@ mod tests {
             error(r#"regex("a\")"#),
             r#"t.tpl:3:7: unterminated string "a\"); expected a closing quote"#
         );
-        assert_eq!(error("a -b"), "t.tpl:3:3: '-' has no meaning in a template");
+        assert_eq!(error("a -b"), "t.tpl:3:3: unexpected character '-'");
     }
 }

@@ -12,7 +12,7 @@ use crate::error::{Error, Place, Result};
 /// The templates of a file.
 pub(super) struct TemplateLines {
     pub lines: Vec<TemplateLine>,
-    /// Whether label pairs have weights of their own.
+    /// Whether bare transitions (label pairs) have weights.
     pub transitions: bool,
 }
 

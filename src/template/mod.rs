@@ -1,8 +1,8 @@
 //! Feature templates, which determine the attributes of a token.
 //!
-//! Each line of a template file describes what to look at around a token; `docs/templates.md` is
-//! the reference of the language. [`Template::parse`] parses a file, [`Template::learn`] learns
-//! what depends on the training data, and [`Template::bind`] resolves the columns of a corpus. The
+//! Each line of a template file describes features of the context of a token; `docs/templates.md`
+//! is the reference of the language. [`Template::parse`] parses a file, [`Template::learn`] learns
+//! the parts that depend on the training data, and [`Template::bind`] resolves the columns of a corpus. The
 //! resulting [`Extractor`] passes the attributes of a token to an [`AttributeSink`]:
 //!
 //! ```

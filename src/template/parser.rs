@@ -20,7 +20,7 @@ const MAX_ATTRIBUTES: usize = 4096;
 /// `value(length(lower(column(1))))`.
 const MAX_DEPTH: usize = 8;
 
-/// Parses a line. Returns `None` if it has nothing but white space and a comment.
+/// Parses a line. Returns `None` if it is empty except for white space and a comment.
 ///
 /// # Errors
 ///
@@ -146,7 +146,7 @@ impl<'a> Parser<'a, '_, '_> {
         let constant = matches!(terms, [term] if matches!(term.function, TemplateFunction::Bias));
         if edge && constant && conditions.is_empty() {
             return error(
-                "'edge: bias' is the bare transition, which is there without a template".to_owned(),
+                "'edge: bias' is the bare transition, which is always included".to_owned(),
             );
         }
         let attributes = terms.iter().fold(1_usize, |product, term| {
@@ -346,10 +346,10 @@ impl<'a> Parser<'a, '_, '_> {
 
 /// Builds a line from its terms: the canonical name, and the separators of the values.
 ///
-/// No two lines share an attribute. Theirs start with their names followed by `=` (or end there),
-/// names differ, and no name is another name followed by `=` and more: inside a name, `=` occurs
-/// only in a string, before which the quotes of a name would be unbalanced, or in an operator,
-/// before which a name would end in a blank or in half an operator.
+/// No two lines share an attribute. An attribute is the name of its line, followed by `=` unless
+/// all its terms are flags. Names differ, and no name starts with another name followed by `=`:
+/// inside a name, `=` occurs only in a string, and then the quotes before it are unbalanced, or in
+/// an operator, and then the text before it ends in a blank or in half an operator.
 fn assemble(number: u64, edge: bool, terms: Vec<Term>, conditions: Vec<Condition>) -> TemplateLine {
     let mut head = String::new();
     if edge {

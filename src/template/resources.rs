@@ -13,16 +13,16 @@ use crate::error::{Error, Result};
 /// which is limited to 256 MiB.
 const MAX_BYTES: usize = 192 << 20;
 
-/// A file name where a template mentions it.
+/// A file name in a template, with its location.
 #[derive(Clone, Copy)]
-pub(super) struct FileMention<'a> {
+pub(super) struct FileReference<'a> {
     pub name: &'a str,
     pub location: LineLocation<'a>,
-    /// Column of the template line.
+    /// Column in the template line.
     pub column: u64,
 }
 
-impl FileMention<'_> {
+impl FileReference<'_> {
     fn error(self, message: String) -> Error {
         self.location.error(self.column, message)
     }
@@ -39,7 +39,7 @@ pub(super) struct Resources<'a> {
     vectors: Vec<(String, VectorSelection, Arc<Vectors>)>,
 }
 
-/// The text of a file, of which a prefix may be all that is used.
+/// The text of a file, and the length of the prefix that the template uses.
 struct ResourceFile {
     name: String,
     text: Arc<str>,
@@ -62,7 +62,7 @@ impl<'a> Resources<'a> {
         }
     }
 
-    /// Returns the names and the used prefixes of all files, in order of first mention.
+    /// Returns the names and the used prefixes of all files, in order of first reference.
     pub(super) fn into_files(self) -> Vec<(String, Arc<str>)> {
         let used_prefix = |file: ResourceFile| match file.text.get(..file.used) {
             Some(prefix) if prefix.len() < file.text.len() => (file.name, prefix.into()),
@@ -79,63 +79,63 @@ impl<'a> Resources<'a> {
     /// invalid.
     pub(super) fn lexicon(
         &mut self,
-        mention: &FileMention<'_>,
+        reference: &FileReference<'_>,
         lower: bool,
     ) -> Result<Arc<Lexicon>> {
-        if let Some(lexicon) = find(&self.lexica, mention.name, lower) {
+        if let Some(lexicon) = find(&self.lexica, reference.name, lower) {
             return Ok(lexicon);
         }
         let parse = |text: &str, path: &str| Lexicon::parse(text, path, lower);
-        let lexicon = self.load_parsed(mention, parse, |_, text| text.len())?;
-        insert(&mut self.lexica, mention.name, lower, &lexicon);
+        let lexicon = self.load_parsed(reference, parse, |_, text| text.len())?;
+        insert(&mut self.lexica, reference.name, lower, &lexicon);
         Ok(lexicon)
     }
 
     /// Loads clusters, like [`Resources::lexicon`].
     pub(super) fn clusters(
         &mut self,
-        mention: &FileMention<'_>,
+        reference: &FileReference<'_>,
         lower: bool,
     ) -> Result<Arc<Clusters>> {
-        if let Some(clusters) = find(&self.clusters, mention.name, lower) {
+        if let Some(clusters) = find(&self.clusters, reference.name, lower) {
             return Ok(clusters);
         }
         let parse = |text: &str, path: &str| Clusters::parse(text, path, lower);
-        let clusters = self.load_parsed(mention, parse, |_, text| text.len())?;
-        insert(&mut self.clusters, mention.name, lower, &clusters);
+        let clusters = self.load_parsed(reference, parse, |_, text| text.len())?;
+        insert(&mut self.clusters, reference.name, lower, &clusters);
         Ok(clusters)
     }
 
     /// Loads word vectors, like [`Resources::lexicon`].
     pub(super) fn vectors(
         &mut self,
-        mention: &FileMention<'_>,
+        reference: &FileReference<'_>,
         selection: VectorSelection,
     ) -> Result<Arc<Vectors>> {
-        if let Some(vectors) = find(&self.vectors, mention.name, selection) {
+        if let Some(vectors) = find(&self.vectors, reference.name, selection) {
             return Ok(vectors);
         }
         let parse = |text: &str, path: &str| Vectors::parse(text, path, selection);
-        let vectors = self.load_parsed(mention, parse, |vectors, _| vectors.bytes_read)?;
-        insert(&mut self.vectors, mention.name, selection, &vectors);
+        let vectors = self.load_parsed(reference, parse, |vectors, _| vectors.bytes_read)?;
+        insert(&mut self.vectors, reference.name, selection, &vectors);
         Ok(vectors)
     }
 
     /// Loads and parses a file; `bytes_used` returns the length of the prefix that is used.
     fn load_parsed<T>(
         &mut self,
-        mention: &FileMention<'_>,
+        reference: &FileReference<'_>,
         parse: impl FnOnce(&str, &str) -> Result<T>,
         bytes_used: impl FnOnce(&T, &str) -> usize,
     ) -> Result<Arc<T>> {
-        let text = self.load_text(mention)?;
-        let parsed = parse(&text, &self.path(mention.name))?;
-        self.mark_used(mention, bytes_used(&parsed, &text))?;
+        let text = self.load_text(reference)?;
+        let parsed = parse(&text, &self.path(reference.name))?;
+        self.mark_used(reference, bytes_used(&parsed, &text))?;
         Ok(Arc::new(parsed))
     }
 
-    fn load_text(&mut self, mention: &FileMention<'_>) -> Result<Arc<str>> {
-        let name = mention.name;
+    fn load_text(&mut self, reference: &FileReference<'_>) -> Result<Arc<str>> {
+        let name = reference.name;
         if let Some(file) = self.files.iter().find(|file| file.name == name) {
             return Ok(file.text.clone());
         }
@@ -147,7 +147,7 @@ impl<'a> Resources<'a> {
                     other => other.to_string(),
                 };
                 let path = self.path(name);
-                return Err(mention.error(format!("cannot read '{path}': {reason}")));
+                return Err(reference.error(format!("cannot read '{path}': {reason}")));
             }
         };
         self.files.push(ResourceFile {
@@ -159,13 +159,13 @@ impl<'a> Resources<'a> {
     }
 
     /// Records that the first `bytes` of a file are used, and checks the total size.
-    fn mark_used(&mut self, mention: &FileMention<'_>, bytes: usize) -> Result<()> {
+    fn mark_used(&mut self, reference: &FileReference<'_>, bytes: usize) -> Result<()> {
         let files = self.files.iter_mut();
-        for file in files.filter(|file| file.name == mention.name) {
+        for file in files.filter(|file| file.name == reference.name) {
             file.used = file.used.max(bytes);
         }
         check_size(self.files.iter().map(|file| file.used).sum())
-            .map_err(|message| mention.error(message))
+            .map_err(|message| reference.error(message))
     }
 
     fn path(&self, name: &str) -> String {

@@ -8,7 +8,7 @@ use super::text::{graphemes, push_lower};
 /// A word shape: a string of character classes.
 ///
 /// The class of a character is that of its first code point: `d` for a digit, `x` for a lower-case
-/// letter, `X` for an upper-case letter, anything else itself. The first two shapes map letters
+/// letter, `X` for an upper-case letter; any other character is its own class. The first two shapes map letters
 /// without case (as in Arabic or Chinese) to `o`, since the letters themselves would not
 /// generalize.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn wapiti_expressions_mean_what_they_mean_in_wapiti() {
+    fn wapiti_expressions_match_as_in_wapiti() {
         for (expression, text, expected) in [
             (r"^\u", "London", Some("L")),
             (r"^\u", "london", None),

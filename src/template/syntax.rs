@@ -55,7 +55,7 @@ pub(super) fn is_bare_column_name(name: &str) -> bool {
         && !is_function(name)
 }
 
-/// Quotes a string as templates write it.
+/// Quotes a string in template syntax.
 pub(super) fn quote(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', r"\\").replace('"', r#"\""#))
 }
@@ -83,12 +83,12 @@ pub(super) fn unescape(raw: &str) -> Result<String, String> {
     Ok(text)
 }
 
-/// Feeds `text` to `take` piece by piece, with `|` and `\` escaped by a backslash, until `take`
-/// returns `false`. Returns whether it never did.
-pub(super) fn escape_value(text: &[u8], take: &mut impl FnMut(&[u8]) -> bool) -> bool {
+/// Calls `visit` with the pieces of `text`, with `|` and `\` escaped by a backslash, until it
+/// returns `false`. Returns whether all pieces were visited.
+pub(super) fn escape_value(text: &[u8], visit: &mut impl FnMut(&[u8]) -> bool) -> bool {
     text.iter().all(|byte| match byte {
-        b'|' => take(br"\|"),
-        b'\\' => take(br"\\"),
-        _ => take(std::slice::from_ref(byte)),
+        b'|' => visit(br"\|"),
+        b'\\' => visit(br"\\"),
+        _ => visit(std::slice::from_ref(byte)),
     })
 }

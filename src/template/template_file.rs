@@ -23,7 +23,7 @@ const MAX_SOURCE: usize = 1 << 20;
 /// A parsed template file, with the files it refers to and what was learned from the training data.
 ///
 /// Models store it whole: text, lexica, clusters, word vectors and known words. Deserializing
-/// parses the text again, so a damaged model yields an error and nothing worse.
+/// parses the text again, so a damaged model yields an error, never an invalid template.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(try_from = "StoredTemplate", into = "StoredTemplate")]
 pub struct Template {
@@ -75,7 +75,7 @@ impl TryFrom<StoredTemplate> for Template {
     }
 }
 
-/// Parses a template that refers to no files. Errors call it `template`.
+/// Parses a template that refers to no files. Its name in error messages is `template`.
 ///
 /// ```
 /// use dropchain::Template;

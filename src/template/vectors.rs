@@ -5,7 +5,7 @@ use hashbrown::HashMap;
 use super::text::push_lower;
 use crate::error::{Error, Place, Result};
 
-/// Maximum number of dimensions, which equals that of attributes per template line.
+/// Maximum number of dimensions, equal to the maximum number of attributes per template line.
 const MAX_DIMENSIONS: usize = 4096;
 
 /// Largest magnitude of a component, so that products of several numbers stay finite.

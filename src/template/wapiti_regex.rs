@@ -1,6 +1,6 @@
 //! Translation of Wapiti's regular expressions to the syntax of the `regex` crate.
 //!
-//! Wapiti (`src/pattern.c`) has a small dialect of its own: characters, `.`, the classes
+//! Wapiti (`src/pattern.c`) has a small dialect: characters, `.`, the classes
 //! `\d \a \w \l \u \p \s` and their upper-case complements, `*` and `?` after a single character,
 //! `^` at the start and `$` at the end. Its `*` is lazy. Its backtracking matcher explores
 //! alternatives in the `regex` crate's order of preference, so both find the same match.

@@ -19,7 +19,7 @@ use crate::fingerprint::{Fingerprinter, Fragment};
 /// Number of memoized values (about 10 MB) above which all entries are dropped.
 const MAX_MEMOIZED: usize = 1 << 17;
 
-/// A value of a function: a range of the arena, and a number that is mostly 1.
+/// A value of a function: a range of the arena, and a weight, usually 1.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FunctionValue {
     start: u32,
@@ -124,7 +124,7 @@ impl Workspace {
         !self.outside.is_empty()
     }
 
-    /// Drops what is not memoized and starts a sentence of `tokens` tokens.
+    /// Drops all values that are not memoized and starts a sentence of `tokens` tokens.
     pub(super) fn start_sentence(&mut self, tokens: usize, padding: usize) {
         self.tokens = tokens;
         self.padding = padding;

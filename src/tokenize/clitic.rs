@@ -66,8 +66,8 @@ enum ApostropheRole {
     Other,
 }
 
-/// Returns the role of an apostrophe between the subtoken `before` and `word`. `closed` says that
-/// another apostrophe follows, so the two may be quotation marks.
+/// Returns the role of an apostrophe between the subtoken `before` and `word`. `closed` is
+/// true if another apostrophe follows, so that the two may be quotation marks.
 fn apostrophe_role(
     before: Option<(SubtokenKind, &str)>,
     word: &str,

@@ -3,8 +3,8 @@
 //! The rules work on tokens, not on characters as UAX #29 does, so periods inside addresses,
 //! numbers and abbreviations never matter. They also differ from UAX #29 in four respects:
 //!
-//! - A period followed by white space ends a sentence before a lower-case letter, too: people who
-//!   write without capitals are common, abbreviations missing from `abbreviation` are rare.
+//! - A period followed by white space ends a sentence before a lower-case letter, too: text
+//!   without capitals is common, abbreviations missing from `abbreviation` are rare.
 //! - A question or quotation that is followed by the rest of its sentence (`"Why?" he asked`) does
 //!   not end it. Neither does the number of a list item (`1. First`).
 //! - An emoticon or emoji after the terminator belongs to the sentence before it. An emoticon
@@ -44,7 +44,7 @@ enum SentenceTerminator {
     Ellipsis,
     /// `.`, `!`, `?`: ends a sentence unless the context shows that it continues.
     Full,
-    /// `。` and the like, which are not followed by white space.
+    /// `。` and other terminators that need no white space after them.
     Ideographic,
 }
 

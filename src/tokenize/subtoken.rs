@@ -5,7 +5,7 @@
 pub(super) enum SubtokenKind {
     /// Letters or digits.
     Word,
-    /// `'s`, `n't` and the like.
+    /// A clitic: `'s`, `n't`.
     Clitic,
     /// Punctuation, a symbol, an emoji.
     Symbol,
@@ -44,7 +44,7 @@ impl Subtoken {
     }
 }
 
-/// Returns whether a grapheme cluster is always a subtoken of its own.
+/// Returns whether a grapheme cluster is always a separate subtoken.
 pub(super) fn stands_alone(cluster: &str) -> bool {
     let binding = ['.', ',', ';', ':', '\'', '’', '．', '，', '；', '：', '＇'];
     cluster.starts_with(binding) || cluster.ends_with(KEYCAP)

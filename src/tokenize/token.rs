@@ -1,8 +1,8 @@
-//! Tokens, as the sentence splitter sees them.
+//! Tokens with their kinds, the input of the sentence splitter.
 
 use std::ops::Range;
 
-/// The kind of a token, as far as sentence boundaries depend on it.
+/// The kind of a token, as needed to find sentence boundaries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TokenKind {
     /// A word, a number, an address.

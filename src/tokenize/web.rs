@@ -162,7 +162,7 @@ pub(super) fn is_extension(run: &TextRun<'_>, at: usize) -> bool {
     run.word(at).is_some_and(listed) && run.word(at + 1).is_none()
 }
 
-/// Returns whether a name without a known ending is a dotted name nevertheless: lower-case words
+/// Returns whether a name without a known ending is still a dotted name: lower-case words
 /// joined by dots, none but the last of which is a single letter (as in `e.g.the`).
 fn is_dotted_chain(run: &TextRun<'_>, at: usize, end: usize) -> bool {
     (at..end).step_by(2).all(|i| {

@@ -4,7 +4,7 @@ use dropchain::Result;
 use dropchain::internals::ids::LabelId;
 use dropchain::internals::model::{AttributeKind, Model};
 
-/// How many items a [`TopList`] may hold beyond its limit before it is truncated.
+/// Number of items by which a [`TopList`] may exceed its limit before it is truncated.
 const SLACK: usize = 1 << 16;
 
 /// The attributes with the largest absolute weights.
@@ -23,7 +23,7 @@ pub struct EdgeWeight {
 }
 
 impl TopAttributes {
-    /// Finds the top attributes of each label, and of all pairs of labels together.
+    /// Finds the top attributes of each label, and the top edge attributes over all label pairs.
     pub fn find(model: &Model, limit: usize) -> Result<Self> {
         let k = model.header().labels.len();
         let name = |kind, i| -> Result<String> {

@@ -36,7 +36,7 @@ pub struct SpaceArguments {
 }
 
 impl SpaceArguments {
-    /// Returns the search space, with defaults for what was not given.
+    /// Returns the search space, with defaults for unspecified axes.
     pub fn to_space(&self, templates: usize) -> SearchSpace {
         let axes = self.clone();
         let default = SearchSpace::default();
@@ -80,7 +80,7 @@ pub struct StrategyArguments {
     pub memory: Option<ByteSize>,
 }
 
-/// One in how many configurations survives a rung; `None` if all train to the end.
+/// Factor by which each rung reduces the number of configurations; `None` to train all to the end.
 #[derive(Clone, Copy, Debug)]
 pub struct HalvingFactor(pub Option<usize>);
 

@@ -98,7 +98,7 @@ impl Results<'_> {
         columns
     }
 
-    /// Returns why training of a configuration stopped.
+    /// Returns the reason why the training of a configuration stopped.
     fn stop_reason(&self, trial: &TrialResult) -> &'static str {
         match trial.reason {
             Some(reason) => EndReason::name(reason),
@@ -185,11 +185,11 @@ impl Results<'_> {
         if self.has_unlabeled {
             set("unlabeled_weight", json!(configuration.unlabeled_weight));
         }
-        let judge = if self.folds.is_some() { "mean" } else { "dev" };
+        let source = if self.folds.is_some() { "mean" } else { "dev" };
         match trial.score {
-            Some(DevScore::F1(f1)) => set(&format!("{judge}_f1"), json!(f1)),
+            Some(DevScore::F1(f1)) => set(&format!("{source}_f1"), json!(f1)),
             Some(DevScore::Accuracy(accuracy)) => {
-                set(&format!("{judge}_accuracy"), json!(accuracy));
+                set(&format!("{source}_accuracy"), json!(accuracy));
             }
             None => {}
         }
@@ -231,8 +231,8 @@ pub fn train_flags(
     text
 }
 
-/// Suggests to extend the search where the best value is the smallest or largest that was tried.
-/// `has_edge_axis` tells whether edge dropout was searched independently of dropout.
+/// Suggests extending the search where the best value is the smallest or largest that was tried.
+/// `has_edge_axis` is true if edge dropout was searched independently of dropout.
 pub fn suggestions(trials: &[TrialResult], has_edge_axis: bool) -> Vec<String> {
     let Some(best) = trials.first() else {
         return Vec::new();

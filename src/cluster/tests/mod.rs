@@ -1,4 +1,4 @@
-//! Clustering small texts.
+//! Tests on small texts.
 
 use super::*;
 
@@ -103,7 +103,7 @@ fn the_output_has_paths_words_and_counts() {
 }
 
 #[test]
-fn fewer_words_than_clusters_each_get_their_own() {
+fn fewer_words_than_clusters_are_one_cluster_each() {
     let clusters = learn(syllables(), 50);
     assert_eq!(clusters.count(), 9);
     let mut paths: Vec<&str> = clusters.words().iter().map(|e| &*e.path).collect();
@@ -139,10 +139,7 @@ fn invalid_counts_and_texts_are_errors() {
         let learned = Clusters::learn(text, classes, min_count, &mut |_, _| {});
         learned.unwrap_err().to_string()
     };
-    assert_eq!(
-        fault(&["a b"], 1, 1),
-        "1 clusters cannot be made; expected 2 to 10000"
-    );
+    assert_eq!(fault(&["a b"], 1, 1), "1 clusters; expected 2 to 10000");
     assert_eq!(
         fault(&[], 2, 1),
         "the text has 0 different words that occur 1 times or more; expected at least 2"

@@ -1,7 +1,7 @@
 //! CoNLL output: the input's columns and an additional one, the predicted label.
 //!
-//! With marginals, another column has the probability of that label. With candidates there is one
-//! block for each, best first, headed by a line `# n=0 score=… probability=…` as in CRF++.
+//! With marginals, another column has the probability of that label. N-best output has one block
+//! per candidate, best first, headed by a line `# n=0 score=… probability=…` as in CRF++.
 
 use std::fmt::Write;
 
@@ -87,15 +87,13 @@ fn row(
             cell.is_empty() || cell.contains([' ', '\t', '\n', '\r'])
         };
         if invalid {
-            let has = match separator {
-                '\t' => "it has a tab or a line end",
-                _ => "it is empty or has white space",
+            let reason = match separator {
+                '\t' => "it contains a tab or a line break",
+                _ => "it is empty or contains white space",
             };
             return Err(Error::input(
                 sentence.place(t),
-                format!(
-                    "the cell {cell:?} cannot be written as CoNLL: {has}; JSON lines can hold it"
-                ),
+                format!("the cell {cell:?} cannot be written as CoNLL: {reason}; use JSON lines"),
             ));
         }
         buffer.push_str(cell);
@@ -137,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn inputs_in_other_formats_give_their_columns() {
+    fn columns_of_other_formats_are_written() {
         let out = one(&tabs(), Format::Text, "Ann left", &["X", "Y"]);
         assert_eq!(out, "Ann\tX\nleft\tY\n\n");
         let out = one(&tabs(), Format::Crfsuite, "B\tw=a\n", &["X"]);
@@ -217,13 +215,13 @@ b X 0.250000
         };
         assert_eq!(
             error(&tabs(), r#"{"tokens":["a\tb"]}"#),
-            "x:1: the cell \"a\\tb\" cannot be written as CoNLL: it has a tab or a line end; \
-             JSON lines can hold it"
+            "x:1: the cell \"a\\tb\" cannot be written as CoNLL: \
+             it contains a tab or a line break; use JSON lines"
         );
         assert_eq!(
             error(&spaces(), r#"{"tokens":[""]}"#),
-            "x:1: the cell \"\" cannot be written as CoNLL: it is empty or has white space; \
-             JSON lines can hold it"
+            "x:1: the cell \"\" cannot be written as CoNLL: \
+             it is empty or contains white space; use JSON lines"
         );
     }
 }

@@ -3,7 +3,7 @@
 //! CoNLL-U input is reproduced byte for byte (except for runs of blank lines and CRLF), with one
 //! column replaced by the predicted label. Input in other formats becomes new sentences: columns
 //! named as in CoNLL-U are kept, tokenized text has `# text` and `SpaceAfter=No`, and everything
-//! else is `_`. A label that is not a column becomes a key in `MISC`, in whose value `\`, `|`,
+//! else is `_`. A label that is not a column becomes a key in `MISC`; in its value, `\`, `|`,
 //! space, tab, LF and CR are escaped as `\\`, `\p`, `\s`, `\t`, `\n` and `\r`.
 //!
 //! With marginals, `MISC` has the probability of the label, `Prob=0.987654`. The probability of the
@@ -139,8 +139,8 @@ fn form(sentence: &Sentence, t: usize) -> Result<String> {
         return Err(Error::input(
             sentence.place(t),
             format!(
-                "the token {form:?} cannot be written as CoNLL-U: it has a tab or a line end; \
-                 JSON lines can hold it"
+                "the token {form:?} cannot be written as CoNLL-U: \
+                 it contains a tab or a line break; use JSON lines"
             ),
         ));
     }
@@ -164,7 +164,7 @@ fn set_label(row: &mut [String], tagged: &Tagged, t: usize, field: &LabelField) 
                 tagged.sentence.place(t),
                 format!(
                     "the label {label:?} cannot be written in a column of CoNLL-U: \
-                     it is empty or has white space"
+                     it is empty or contains white space"
                 ),
             ));
         }
@@ -342,14 +342,14 @@ mod tests {
         };
         assert_eq!(
             error("upos", &sentences[0], "X"),
-            "x:1: the token \"a\\nb\" cannot be written as CoNLL-U: it has a tab or a line end; \
-             JSON lines can hold it"
+            "x:1: the token \"a\\nb\" cannot be written as CoNLL-U: \
+             it contains a tab or a line break; use JSON lines"
         );
         let sentences = read(Format::Conll, "a\n");
         assert_eq!(
             error("upos", &sentences[0], "X Y"),
             "x:1: the label \"X Y\" cannot be written in a column of CoNLL-U: \
-             it is empty or has white space"
+             it is empty or contains white space"
         );
     }
 }

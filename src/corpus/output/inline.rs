@@ -1,9 +1,9 @@
-//! Inline output: a line per sentence, for people to read.
+//! Inline output: a line per sentence, for human readers.
 //!
-//! Labels that encode spans give `[PER Ann Lee] left .`, with the original spacing if the sentence
-//! comes from raw text. `[`, `]` and `\` in the text are escaped as `\[`, `\]` and `\\`. Other
-//! labels follow their words, `Ann/NNP left/VBD`; the label starts after the last slash. A line
-//! break in a text or token is written as a space. With candidates there is one line for each,
+//! Labels that encode spans are written as `[PER Ann Lee] left .`, with the original spacing if the
+//! sentence comes from raw text. `[`, `]` and `\` in the text are escaped as `\[`, `\]` and `\\`.
+//! Other labels follow their words, `Ann/NNP left/VBD`; the label starts after the last slash. A
+//! line break in a text or token is written as a space. N-best output has one line per candidate,
 //! preceded by its probability and a tab. Marginals are not shown.
 
 use std::fmt::Write;

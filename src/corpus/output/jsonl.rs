@@ -1,6 +1,6 @@
 //! JSON lines output: an object per sentence.
 //!
-//! If the input is an object, its other members come first, as they were written; then `tokens`,
+//! If the input is an object, its other members come first, verbatim; then `tokens`,
 //! `labels`, `spans` (if the labels encode spans), `offsets` and `text` (for tokenized text), and
 //! `probability`, `marginals` and `nbest` (if requested), always in this order.
 
@@ -89,7 +89,7 @@ impl Serialize for SentenceRecord<'_> {
     }
 }
 
-/// An array of a given length whose items are computed while they are serialized.
+/// An array whose items are computed during serialization: its length, and the function.
 struct LazyArray<F>(usize, F);
 
 impl<T: Serialize, F: Fn(usize) -> T> Serialize for LazyArray<F> {
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn ready_made_tokens_have_neither_text_nor_offsets() {
+    fn pre_tokenized_input_has_neither_text_nor_offsets() {
         let out = one(
             &spans(),
             Format::Conll,
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn labels_without_spans_give_no_spans_key() {
+    fn labels_without_spans_have_no_spans_key() {
         let out = one(&tags(), Format::Crfsuite, "B\tw=a\n", &["X"]);
         assert_eq!(out, "{\"tokens\":[\"_\"],\"labels\":[\"X\"]}\n");
     }
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn text_beside_ready_made_tokens_is_kept_like_any_other_key() {
+    fn the_text_of_pre_tokenized_input_is_kept_like_any_other_key() {
         let json = r#"{"text":"a b","tokens":["a","b"],"labels":["A","B"]}"#.to_owned() + "\n";
         assert_eq!(one(&tags(), Format::Jsonl, &json, &["A", "B"]), json);
     }

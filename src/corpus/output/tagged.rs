@@ -33,7 +33,7 @@ pub struct Candidate<'a> {
 }
 
 impl<'a> Tagged<'a> {
-    /// A sentence with labels and nothing else.
+    /// A sentence with labels, without marginals or candidates.
     #[must_use]
     pub fn new(sentence: &'a Sentence, labels: Vec<&'a str>) -> Self {
         Self {
@@ -52,7 +52,7 @@ impl<'a> Tagged<'a> {
         found.map(|(_, probability)| *probability)
     }
 
-    /// Checks that everything has one entry per token.
+    /// Checks that labels, marginals and candidates have one entry per token.
     pub(super) fn check(&self) -> Result<()> {
         let tokens = self.sentence.len();
         let error = |what: &str, found: usize| {

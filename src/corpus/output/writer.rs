@@ -38,7 +38,7 @@ impl WriteOptions {
 
 /// Writes tagged sentences to a stream, each with a single `write_all`.
 ///
-/// Nothing is buffered beyond the sentence; wrap `out` if it should be.
+/// Nothing is buffered across sentences; wrap `out` in a [`std::io::BufWriter`] if that is wanted.
 pub struct Writer<W: Write> {
     out: W,
     name: String,
@@ -48,7 +48,7 @@ pub struct Writer<W: Write> {
 }
 
 impl<W: Write> Writer<W> {
-    /// A writer to `out`, which errors call `name`.
+    /// A writer to `out`; `name` identifies it in error messages.
     ///
     /// # Errors
     ///
@@ -73,8 +73,8 @@ impl<W: Write> Writer<W> {
         })
     }
 
-    /// Sets whether the next sentence is the first of a document, if several writers share the
-    /// sentences of an input.
+    /// Sets whether the next sentence is the first of a document, for when several writers
+    /// share the sentences of an input.
     pub fn begin_document(&mut self, begin: bool) {
         self.new_document = begin;
     }

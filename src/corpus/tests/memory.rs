@@ -103,7 +103,7 @@ fn model_bytes(corpus: Corpus, template: Option<&str>) -> Vec<u8> {
 
 #[cfg(feature = "train")]
 #[test]
-fn training_in_memory_gives_the_model_bytes_of_training_on_a_file() {
+fn training_in_memory_and_on_a_file_yields_the_same_model_bytes() {
     // Sentences without a file have the name of standard input, which is part of the provenance.
     let template = Some("word\npos\nword[-1]\n");
     assert_eq!(

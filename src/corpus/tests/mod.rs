@@ -1,4 +1,4 @@
-//! Readers and writers together, and helpers of the parsers' own tests.
+//! Tests of readers and writers together, and helpers for the tests of the parsers.
 
 mod memory;
 

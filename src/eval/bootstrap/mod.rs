@@ -1,6 +1,6 @@
 //! Paired bootstrap resampling: whether the difference between two taggers is significant.
 //!
-//! The test set of n sentences stands in for the population. A *sample* draws n sentences from it
+//! The test set of n sentences represents the population. A *sample* draws n sentences from it
 //! with replacement and scores both taggers, A and B, on the same draw: d* = score(B) − score(A).
 //! The distribution of d* over many samples estimates the uncertainty of d = score(B) − score(A)
 //! on the test set.

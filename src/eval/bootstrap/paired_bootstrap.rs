@@ -54,7 +54,7 @@ impl PairCounts {
 }
 
 impl PairedBootstrap {
-    /// A test without sentences.
+    /// A bootstrap test without sentences.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -64,7 +64,7 @@ impl PairedBootstrap {
     ///
     /// # Errors
     ///
-    /// [`Error::Parameter`] if the three differ in length; nothing is counted then.
+    /// [`Error::Parameter`] if the three differ in length; then nothing is counted.
     pub fn add<L: AsRef<str>>(&mut self, gold: &[L], predicted: [&[L]; 2]) -> Result<()> {
         if let Some(other) = predicted.iter().find(|labels| labels.len() != gold.len()) {
             return Err(Error::parameter(format!(

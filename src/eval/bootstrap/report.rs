@@ -1,17 +1,17 @@
-//! The result of a paired bootstrap test, for programs and for people.
+//! The result of a paired bootstrap test, as JSON and as text.
 
 use std::fmt;
 
 use serde::Serialize;
 
-/// One in so many samples lies beyond either end of the interval: 2.5 %.
+/// One in this many samples lies beyond each end of the interval: 2.5 %.
 const TAIL: usize = 40;
 
 /// Significance levels that the report names, strictest first.
 const LEVELS: [(f64, &str); 3] = [(0.001, "0.1%"), (0.01, "1%"), (0.05, "5%")];
 
-/// The result of a paired bootstrap test: what `compare --json` writes, under these names. Scores
-/// are fractions in 0..=1.
+/// The result of a paired bootstrap test. `compare --json` serializes it with these field names.
+/// Scores are fractions in 0..=1.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct BootstrapReport {
     /// Number of tokens, document boundaries included.

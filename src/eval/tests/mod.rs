@@ -1,5 +1,5 @@
-//! Against the output of conlleval.pl: `tests/data/conlleval/NAME.txt` has words, gold and
-//! predicted labels, `NAME.expected` what the script prints for it.
+//! Tests against the output of conlleval.pl: `tests/data/conlleval/NAME.txt` has words, gold and
+//! predicted labels, `NAME.expected` the output of the script.
 
 use std::fs;
 use std::path::PathBuf;
@@ -190,7 +190,7 @@ fn the_confusion_table_is_sorted_by_frequency_then_label_and_capped() {
 }
 
 #[test]
-fn the_json_of_spans_has_the_members_of_the_contract() {
+fn the_json_of_spans_has_the_documented_members() {
     let evaluation = evaluate("a B-X B-X\nb I-X O\nc B-Y B-Y\n");
     assert_eq!(
         serde_json::to_string(&evaluation.report()).unwrap(),

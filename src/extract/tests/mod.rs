@@ -158,8 +158,8 @@ fn attributes_for_another_number_of_tokens_are_an_error() {
 fn a_sentence_without_attributes_needs_a_template() {
     assert_eq!(
         error_message(&Sentence::from_words(["a"])),
-        "-:1: found columns; expected ready-made attributes (CRFsuite's format), because there is \
-         no template"
+        "-:1: found columns; expected pre-extracted attributes (CRFsuite's format), because \
+         there is no template"
     );
 }
 

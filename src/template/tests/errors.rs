@@ -59,8 +59,7 @@ fn invalid_arguments_are_quoted() {
         ),
         (
             "length(word[-1])[-1]",
-            "t.tpl:1:8: a position is given both inside and outside the parentheses; expected \
-             only one",
+            "t.tpl:1:8: found a position both inside and outside the parentheses; expected only one",
         ),
         (
             "column(-1)",
@@ -69,7 +68,7 @@ fn invalid_arguments_are_quoted() {
         ),
         (
             "cluster(\"paths.txt\", 4, 4)",
-            "t.tpl:1:25: the length 4 is given twice",
+            "t.tpl:1:25: the length 4 occurs twice",
         ),
     ] {
         assert_eq!(error(source), message, "{source}");
@@ -213,7 +212,7 @@ fn a_duplicate_template_is_an_error() {
 fn a_second_bare_transition_is_an_error() {
     assert_eq!(
         error("edge: bias"),
-        "t.tpl:1:1: 'edge: bias' is the bare transition, which is there without a template"
+        "t.tpl:1:1: 'edge: bias' is the bare transition, which is always included"
     );
 }
 

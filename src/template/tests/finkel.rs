@@ -143,7 +143,7 @@ fn the_edge_set_adds_label_pairs_to_the_node_set() {
 }
 
 #[test]
-fn the_pos_set_has_five_templates_and_no_more() {
+fn the_pos_set_has_exactly_five_templates() {
     assert_eq!(
         nodes(POS, "in Rome .", 1),
         [

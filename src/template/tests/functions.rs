@@ -157,7 +157,7 @@ fn ngrams_are_all_substrings_without_duplicates() {
 }
 
 #[test]
-fn ngrams_of_an_endless_word_are_bounded() {
+fn ngrams_of_a_very_long_word_are_bounded() {
     let word: String = (0..10_000_u32)
         .filter_map(|i| char::from_u32(0x4e00 + i))
         .collect();
@@ -411,7 +411,7 @@ fn edge_templates_are_crossed_with_label_pairs() {
 }
 
 #[test]
-fn own_templates_always_have_transitions() {
+fn templates_in_dropchains_language_always_have_transitions() {
     assert!(parse("word").unwrap().transitions());
 }
 

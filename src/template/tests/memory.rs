@@ -103,7 +103,7 @@ fn memos_belong_to_their_attribute_and_start_at_0() {
 }
 
 #[test]
-fn memo_entries_are_dropped_when_they_are_too_many() {
+fn memo_entries_are_dropped_when_there_are_too_many() {
     let template = parse("word\nngrams(1..6)").unwrap();
     let extractor = template.bind(&Schema::words()).unwrap();
     let mut ws = Workspace::default();

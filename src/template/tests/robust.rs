@@ -122,7 +122,7 @@ proptest! {
     }
 
     #[test]
-    fn extraction_never_panics_and_no_attribute_comes_twice(
+    fn extraction_never_panics_and_yields_no_attribute_twice(
         words in prop::collection::vec(any::<String>(), 0..6),
     ) {
         for collected in all_attributes(EVERYTHING, &Sentence::from_words(&words)) {

@@ -1,4 +1,4 @@
-//! Stored templates and what they learned.
+//! Stored templates, with their files and known words.
 
 use super::super::template_file::StoredTemplate;
 use super::*;

@@ -1,4 +1,4 @@
-//! The examples in the documentation, and the guarantees for any text.
+//! Tests of the examples in `docs/tokenization.md`, and of the guarantees for any text.
 
 use std::sync::Arc;
 
@@ -154,7 +154,7 @@ proptest! {
     }
 }
 
-/// What the rules look for, and troublemakers.
+/// Rule triggers and adversarial inputs.
 const PIECES: &[&str] = &[
     " ",
     "\n",

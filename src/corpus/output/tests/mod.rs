@@ -1,4 +1,4 @@
-//! The writer, and helpers of the formats' own tests.
+//! Tests of the writer, and helpers for the tests of the formats.
 
 use std::io::Write;
 

@@ -1,4 +1,5 @@
-//! Against an enumeration of all samples of a few sentences, and against another program.
+//! Tests against the enumeration of all samples of a few sentences, and against a reference
+//! implementation (`tests/data/compare/bootstrap.py`).
 
 use std::fs;
 
@@ -6,7 +7,7 @@ use serde_json::Value;
 
 use super::*;
 
-/// A test of sentences that are given as `gold / A / B`.
+/// A bootstrap test of sentences written as `gold / A / B`.
 fn bootstrap(sentences: &[&str]) -> PairedBootstrap {
     let mut bootstrap = PairedBootstrap::new();
     for sentence in sentences {
@@ -185,7 +186,7 @@ fn number(value: &Value) -> f64 {
     value.as_f64().unwrap()
 }
 
-/// The generated sentences, and the script's results.
+/// The generated sentences, and the results of the reference implementation.
 fn generated() -> (PairedBootstrap, Value) {
     let [gold, a, b] = ["gold", "a", "b"].map(|name| file(&format!("{name}.conll")));
     let mut bootstrap = PairedBootstrap::new();
@@ -216,7 +217,7 @@ fn assert_near(found: &Difference, expected: &Value, tolerance: f64) {
 }
 
 #[test]
-fn another_program_agrees_exactly_on_the_same_draws() {
+fn the_reference_agrees_exactly_on_the_same_draws() {
     let (bootstrap, expected) = generated();
     let report = bootstrap.run(2000, 7).unwrap();
     assert_eq!(report.tokens, expected["tokens"].as_u64().unwrap());
@@ -225,7 +226,7 @@ fn another_program_agrees_exactly_on_the_same_draws() {
 }
 
 #[test]
-fn another_program_agrees_roughly_on_other_draws() {
+fn the_reference_agrees_approximately_on_other_draws() {
     let (bootstrap, expected) = generated();
     let report = bootstrap.run(50_000, 1).unwrap();
     assert_near(&report.f1.unwrap(), &expected["other_draws"]["f1"], 0.01);
