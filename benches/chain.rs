@@ -1,4 +1,4 @@
-//! Inference alone, from scores to expectations or paths.
+//! Inference alone: from scores to expectations or paths.
 
 use criterion::{BenchmarkId, Criterion, Throughput};
 use dropchain::internals::chain::{EdgeSums, Lattice, Order, Scores, Transitions, Viterbi, padded};

@@ -1,7 +1,7 @@
-//! The benchmark corpus: the sample corpus five times over, each time with other words.
+//! The benchmark corpus: five copies of the sample corpus, each with different words.
 //!
-//! Plain copies would give every attribute a high count, unlike in real corpora. So every word is
-//! resampled among those with the same labels, and some of the rarer ones get two letters
+//! With plain copies every attribute would have a high count, unlike in real corpora. So every word
+//! is resampled from those with the same labels, and some of the rarer ones get two letters
 //! appended. The first 24,029 tokens of CoNLL-2000 have 4,952 different words and, with words and
 //! parts of speech in windows of one to three, 71,615 different attributes; this corpus has 4,879
 //! and 65,168.
@@ -13,7 +13,7 @@ use dropchain::internals::sentence::Sentence;
 
 const SAMPLE: &str = include_str!("../corpora/sample/train.conll");
 
-/// The corpus ends with the sentence that reaches this many tokens.
+/// Sentences are added until the corpus has at least this many tokens.
 const AT_LEAST: usize = 24_000;
 
 /// Tokens of the corpus.
@@ -22,7 +22,7 @@ pub const TOKENS: usize = 24_004;
 /// Words more frequent than this in the sample are never changed.
 const COMMON: usize = 8;
 
-/// Percentage of the others that are.
+/// Percentage of the other words that are changed.
 const NEW: u64 = 25;
 
 /// Knuth's MMIX linear congruential generator: the same numbers in every run.
@@ -81,7 +81,7 @@ pub fn conll() -> String {
     text
 }
 
-/// How the corpus is read, with the labels in column `label`: `upos` or `ner`.
+/// Options for reading the corpus, with the labels in column `label`: `upos` or `ner`.
 pub fn options(label: &str) -> ReadOptions {
     ReadOptions {
         format: Some(Format::Conll),

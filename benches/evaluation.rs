@@ -2,10 +2,10 @@
 //! `cargo bench --bench evaluation -- FOLDER [--threads N] [--rounds N] [CASE…]`.
 //!
 //! FOLDER holds the public corpora (see `corpora/fetch.sh`). In every case both objectives are
-//! evaluated in turn at the same weights, those after twelve iterations of training, and the
+//! evaluated alternately at the same weights, those after twelve iterations of training, and the
 //! minimum time of each is reported: processor time with one thread, to be robust against other
 //! load, else wall-clock time.
-#![allow(clippy::print_stdout)] // it is what this program is for
+#![allow(clippy::print_stdout)] // prints its results
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -22,7 +22,7 @@ use dropchain::label::LabelSet;
 use dropchain::optim::{LbfgsOptions, LbfgsSettings, Objective, minimize};
 use dropchain::template::Template;
 
-/// After twelve iterations weights are typical of most of training.
+/// After twelve iterations, the weights are typical of most of training.
 const ITERATIONS: usize = 12;
 
 /// A corpus and template to measure.
@@ -33,8 +33,8 @@ struct Case {
     label: Option<&'static str>,
     template: &'static str,
     states: States,
-    /// Most labels; the rarer ones are merged into one.
-    most_labels: usize,
+    /// Maximum number of labels; all rarer ones are merged into one.
+    max_labels: usize,
 }
 
 const CASES: [Case; 7] = {
@@ -45,7 +45,7 @@ const CASES: [Case; 7] = {
         label: None,
         template: "chunk",
         states: States::All,
-        most_labels: 100,
+        max_labels: 100,
     };
     const EWT: Case = Case {
         file: "ewt/train.conllu",
@@ -56,7 +56,7 @@ const CASES: [Case; 7] = {
     [
         Case {
             name: "chunks5",
-            most_labels: 5,
+            max_labels: 5,
             ..CASE
         },
         Case {
@@ -110,7 +110,7 @@ fn dataset(case: &Case, folder: &str) -> (Dataset, Classes, usize) {
     let mut labels = LabelSet::new();
     for sentence in sentences.iter().filter(|s| !s.layout.document_start) {
         let ids = sentence.labels().unwrap().into_iter().map(|label| {
-            if labels.len() < case.most_labels {
+            if labels.len() < case.max_labels {
                 labels.insert(label).unwrap()
             } else {
                 labels.id(label).unwrap_or(LabelId(0))
@@ -207,7 +207,7 @@ fn main() {
         }
     }
     let Some(folder) = names.first() else {
-        println!("no folder with corpora is given: nothing is measured");
+        println!("no folder of corpora: nothing is measured");
         return;
     };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();

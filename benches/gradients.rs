@@ -9,7 +9,7 @@ use dropchain::train::{TrainOptions, TrainSettings, TrainingSet};
 
 use crate::corpus;
 
-/// Few sentences: vector messages cost hundreds of times as much as the likelihood.
+/// Few sentences: message passing costs hundreds of times as much as the likelihood.
 const SENTENCES: usize = 200;
 
 pub fn benches(criterion: &mut Criterion) {

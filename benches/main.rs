@@ -1,8 +1,9 @@
-//! Throughput of the parts in tokens per second: `cargo bench`, or `cargo bench -- chain` for one.
+//! Throughput of each component in tokens per second: `cargo bench --bench speed`, with `-- chain`
+//! for the benches whose name contains "chain".
 //!
 //! All benches use the same synthetic corpus ([`corpus`]) and assert their counts, so that a bug
-//! cannot pass for speed. Recorded runs are in `record/`.
-#![allow(clippy::print_stdout)] // what was measured belongs beside how fast it was
+//! cannot look like a speedup. Recorded runs are in `record/`.
+#![allow(clippy::print_stdout)] // prints the sizes of what is measured
 
 mod chain;
 mod corpus;

@@ -4,14 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Modules that a module must not import although they are in a row above it.
+/// Modules that a module must not import even though their row is above its own.
 const FORBIDDEN: [(&str, &[&str]); 3] = [
     ("corpus", &["chain", "optim"]),
     ("extract", &["chain", "optim"]),
     ("score", &["optim"]),
 ];
 
-/// The most characters per line of source code.
+/// Maximum number of characters per line of source code.
 const MAX_COLUMNS: usize = 100;
 
 fn root() -> &'static Path {
@@ -40,7 +40,7 @@ fn read(file: &Path) -> String {
     fs::read_to_string(file).unwrap()
 }
 
-/// The row of each module: the table of modules in ARCHITECTURE.md, `| row | `module` … |`.
+/// The row of each module in the table of modules in ARCHITECTURE.md, `| row | `module` … |`.
 fn rows() -> BTreeMap<String, usize> {
     let mut rows = BTreeMap::new();
     for line in read(&root().join("ARCHITECTURE.md")).lines() {
@@ -185,7 +185,8 @@ fn modules() -> Vec<Module> {
     sources.into_iter().map(Module::parse).collect()
 }
 
-/// Every import of one top-level module by another: the file, the importing and the imported one.
+/// Every import of one top-level module by another: the file, the importing and the imported
+/// module.
 fn imports() -> Vec<(PathBuf, String, String)> {
     let rows = rows();
     let mut imports = Vec::new();
@@ -233,7 +234,7 @@ fn every_module_has_a_row() {
     for name in rows.keys() {
         assert!(
             found.contains(name),
-            "ARCHITECTURE.md: there is no module '{name}'"
+            "ARCHITECTURE.md: module '{name}' does not exist"
         );
     }
 }
@@ -248,7 +249,7 @@ fn a_module_imports_only_from_rows_above_its_own() {
 }
 
 #[test]
-fn a_module_does_not_import_what_it_must_not_know() {
+fn a_module_does_not_import_forbidden_modules() {
     for (file, from, to) in imports() {
         let is_forbidden = FORBIDDEN
             .iter()
@@ -282,7 +283,7 @@ fn target(
 }
 
 #[test]
-fn the_files_of_a_module_import_one_another_in_one_direction() {
+fn imports_between_the_files_of_a_module_have_no_cycles() {
     let all = modules();
     let by_path: BTreeMap<Vec<String>, &Module> = all
         .iter()
@@ -306,7 +307,7 @@ fn the_files_of_a_module_import_one_another_in_one_direction() {
     }
     let count: usize = edges.values().map(BTreeSet::len).sum();
     assert!(count > 200, "found only {count} imports between files");
-    // Remove files that import nothing until none is left; what remains is in a circle or uses one.
+    // Repeatedly remove files without imports: the remaining ones are on a cycle or lead to one.
     let mut left: BTreeSet<Vec<String>> = by_path.keys().cloned().collect();
     loop {
         let leaves: Vec<_> = left
@@ -322,7 +323,7 @@ fn the_files_of_a_module_import_one_another_in_one_direction() {
         }
         leaves.iter().for_each(|leaf| _ = left.remove(leaf));
     }
-    // The same from the other side leaves the circles alone.
+    // Repeatedly remove files that no other file imports: only cycles remain.
     loop {
         let unused: Vec<_> = left
             .iter()
@@ -338,7 +339,7 @@ fn the_files_of_a_module_import_one_another_in_one_direction() {
         }
         unused.iter().for_each(|file| _ = left.remove(file));
     }
-    let circles: Vec<String> = left
+    let cycles: Vec<String> = left
         .iter()
         .map(|file| {
             let to = edges[file].iter().filter(|to| left.contains(*to));
@@ -346,11 +347,11 @@ fn the_files_of_a_module_import_one_another_in_one_direction() {
             format!("{} → {}", file.join("/"), to.join(", "))
         })
         .collect();
-    assert!(circles.is_empty(), "circles:\n{}", circles.join("\n"));
+    assert!(cycles.is_empty(), "cycles:\n{}", cycles.join("\n"));
 }
 
 #[test]
-fn every_path_in_the_description_of_the_architecture_exists() {
+fn every_path_in_architecture_md_exists() {
     let text = read(&root().join("ARCHITECTURE.md"));
     let quoted = text.split('`').skip(1).step_by(2);
     let folders = ["src/", "tests/", "docs/", "benches/", "corpora/"];
@@ -362,7 +363,7 @@ fn every_path_in_the_description_of_the_architecture_exists() {
     for path in paths {
         assert!(
             root().join(path).exists(),
-            "ARCHITECTURE.md: there is no {path}"
+            "ARCHITECTURE.md: {path} does not exist"
         );
     }
 }
@@ -401,7 +402,7 @@ fn lines_fit_in_100_columns() {
 }
 
 #[test]
-fn only_the_model_header_knows_the_serialization_format() {
+fn only_the_model_header_uses_the_serialization_format() {
     for module in modules().iter().filter(|module| !module.is_test()) {
         if read(&module.file).contains("bincode::") {
             let file = &module.file;

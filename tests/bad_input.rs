@@ -1,4 +1,4 @@
-//! Invalid input: exit code 1 and a message that says where the error is and what was expected.
+//! Invalid input: exit code 1 and a message with the location of the error and what was expected.
 
 use std::fs;
 

@@ -1,5 +1,5 @@
-//! The integration tests, in one executable: the program as its users see it, and the layering of
-//! its source.
+//! Integration tests, in one executable: they run the program, and check the structure of the
+//! sources.
 
 mod architecture;
 mod bad_input;

@@ -124,12 +124,12 @@ fn assert_tags_as_recorded(version: &str) {
 }
 
 #[test]
-fn a_version_1_model_tags_the_same_as_ever() {
+fn a_version_1_model_tags_as_recorded() {
     assert_tags_as_recorded("v1");
 }
 
 #[test]
-fn a_version_2_model_tags_the_same_as_ever() {
+fn a_version_2_model_tags_as_recorded() {
     assert_tags_as_recorded("v2");
 }
 

@@ -30,11 +30,11 @@ const TEMPLATES: [&[(&str, isize)]; 19] = [
     &[("pos", 0), ("pos", 1), ("pos", 2)],
 ];
 
-/// Number of sentences of CoNLL-2000 to train on when all would take too long.
+/// Number of sentences of CoNLL-2000 to train on in debug builds, where all would take too long.
 const FEW: usize = 800;
 
-/// By how much CRFsuite's objective may be lower, relatively: both programs stop when the objective
-/// hardly changes.
+/// Relative tolerance by which CRFsuite's objective may be lower: both programs stop when the
+/// objective hardly changes.
 const TOLERANCE: f64 = 3e-4;
 
 /// Returns the training file of CoNLL-2000, if it is present.
@@ -117,8 +117,8 @@ fn dropchain_objective(dir: &TestDir, l2: &str) -> f64 {
 }
 
 #[test]
-#[expect(clippy::print_stdout, reason = "a test that is skipped says so")]
-fn the_objective_of_crfsuite_is_reached() {
+#[expect(clippy::print_stdout, reason = "reports a skipped test")]
+fn training_reaches_the_objective_of_crfsuite() {
     let Some(corpus) = conll2000() else {
         println!("skipped: corpus not found");
         return;

@@ -1,4 +1,4 @@
-"""Attribute files for the comparisons: every program trains and tags from the same ones.
+"""Attribute files for the comparisons: all programs train and tag from the same files.
 
 The attributes are those of CRFsuite's chunking example, or word windows, affixes and shapes where
 a corpus has words alone.
@@ -18,7 +18,7 @@ CHUNKING_TEMPLATES = (
     + [[(1, i), (1, i + 1)] for i in range(-2, 2)]
     + [[(1, i), (1, i + 1), (1, i + 2)] for i in range(-2, 1)]
 )
-# Those of them that need only words.
+# The templates that need only words.
 WORD_TEMPLATES = [template for template in CHUNKING_TEMPLATES if template[0][0] == 0]
 COLUMN_NAMES = ["w", "pos"]
 
@@ -52,7 +52,7 @@ def read_conllu(path, label_column):
 
 
 def expand(templates, sentence, t):
-    """Yields the attributes that the templates give token t, named as CRFsuite's example does."""
+    """Yields the attributes of token t, named as in CRFsuite's example."""
     for template in templates:
         cells = [(column, t + offset, offset) for column, offset in template]
         if all(0 <= i < len(sentence) for _, i, _ in cells):

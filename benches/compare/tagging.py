@@ -7,7 +7,7 @@
 
 Both are trained for 30 iterations on the training file, enough for a model of full size, and tag
 the training and test files. Processes are measured as a whole, in CPU time (user and system, all
-threads) and in wall time; each figure is the minimum of several interleaved rounds. The contenders:
+threads) and in wall time; each figure is the minimum of several interleaved rounds. Variants:
 
 - dropchain from columns (word, part of speech), template `chunk`, with one thread and with two;
 - dropchain from raw text, template `minimal`;
@@ -26,7 +26,7 @@ BASELINE = "python-crfsuite, pre-extracted attributes"
 
 
 def tag_crfsuite(model, source, extracted):
-    """Tags with python-crfsuite, in a process of its own."""
+    """Tags with python-crfsuite, in a separate process."""
     import pycrfsuite
 
     tagger = pycrfsuite.Tagger()

@@ -26,7 +26,7 @@ CRFS = os.path.join(attributes.ROOT, "target", "peers", "release", "crfs-runner"
 C2, LIMIT = 1.0, 60
 HELD_OUT = 936  # development data of CoNLL-2000: the last sentences of its training file
 
-# Case → the states that have weights, and the peers that take part.
+# Case → the states that have weights, and the programs to compare with.
 CASES = {
     "CoNLL-2000, observed states": ("observed", ["python-crfsuite", "crfs"]),
     "CoNLL-2000, all states": ("all", ["python-crfsuite"]),
@@ -51,7 +51,7 @@ def read_case(folder, case):
 
 
 def train_crfsuite(train, model, states):
-    """Trains with python-crfsuite, in a process of its own."""
+    """Trains with python-crfsuite, in a separate process."""
     import pycrfsuite
 
     trainer = pycrfsuite.Trainer(algorithm="lbfgs", verbose=False)
@@ -192,7 +192,7 @@ def measure(folder, case):
     }
     with tempfile.TemporaryDirectory() as scratch:
         path = lambda name: os.path.join(scratch, name)
-        # In a process of its own: a child's peak memory is at least that of this process.
+        # In a separate process: a child's peak memory is at least that of this process.
         command = this_script("--prepare", folder, case, scratch)
         tokens = int(subprocess.run(command, check=True, capture_output=True).stdout)
         runs = {}

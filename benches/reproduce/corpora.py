@@ -26,7 +26,7 @@ class Corpus:
     train_options: tuple
     format: str = "conll"
     metric: str = "f1"
-    l2: float = 0.1  # start of the search for the L2 strength beside dropout
+    l2: float = 0.1  # start of the search for the L2 strength with dropout
 
     @property
     def format_options(self):

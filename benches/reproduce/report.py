@@ -1,4 +1,4 @@
-"""Formats a table as Markdown, with the paper's scores beside ours."""
+"""Formats a table as Markdown, with the paper's scores next to ours."""
 
 import shlex
 
@@ -31,14 +31,14 @@ NOTES = {
         NONE,
         "+Test is dropout whose noise term also covers the test text, without its labels "
         "(`--unlabeled TEST`), in tuning as well: comparable with other transductive scores only.",
-        "The other rows of the paper's table are document classification, which a sequence tagger "
-        "does not do.",
+        "The other rows of the paper's table are document classification, which is out of "
+        "scope for a sequence tagger.",
         "Scores are span F1; the paper does not name its metric.",
     ),
     "table3": (
         "All sentences of a corpus are shuffled and split into thirds A, B, C, which rotate: "
         "training on A, test on B, unlabeled C; then B, C, A; then C, A, B. A fifth of each "
-        "training third is development data, on which strengths are chosen anew. Scores are means "
+        "training third is development data, on which strengths are chosen again. Scores are means "
         "over the three rotations with their standard error. Every sentence is test data once: "
         "comparisons, stars, precision and recall are over all sentences.",
         "Order 0 is the paper's setting (independent tokens); the paper has no chain here.",

@@ -71,7 +71,7 @@ class Runner:
         command = [self.program, *arguments]
         if self.stopping:
             raise UserError("stopped")
-        # In a session of its own: Ctrl-C would make training stop early as if it had finished.
+        # In a new session: Ctrl-C would make training stop early as if it had finished.
         process = subprocess.Popen(
             command,
             stdout=subprocess.PIPE,

@@ -1,4 +1,4 @@
-"""Makes each table: tunes the models, tags the test files once, and computes scores."""
+"""Computes each table: tunes the models, tags the test files once, and computes scores."""
 
 import os
 import statistics
@@ -155,7 +155,7 @@ def in_thirds(runner, task, columns, paper_scores, out):
 
 
 def make(table, runner, corpora, out):
-    """Makes a table from the given corpora."""
+    """Computes a table from the given corpora."""
     rows, chosen = [], []
     for corpus in corpora:
         is_paper_corpus = corpus.name == "conll2003"

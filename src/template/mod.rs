@@ -2,8 +2,8 @@
 //!
 //! Each line of a template file describes features of the context of a token; `docs/templates.md`
 //! is the reference of the language. [`Template::parse`] parses a file, [`Template::learn`] learns
-//! the parts that depend on the training data, and [`Template::bind`] resolves the columns of a corpus. The
-//! resulting [`Extractor`] passes the attributes of a token to an [`AttributeSink`]:
+//! the parts that depend on the training data, and [`Template::bind`] resolves the columns of a
+//! corpus. The resulting [`Extractor`] passes the attributes of a token to an [`AttributeSink`]:
 //!
 //! ```
 //! use dropchain::Sentence;

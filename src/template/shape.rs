@@ -8,9 +8,9 @@ use super::text::{graphemes, push_lower};
 /// A word shape: a string of character classes.
 ///
 /// The class of a character is that of its first code point: `d` for a digit, `x` for a lower-case
-/// letter, `X` for an upper-case letter; any other character is its own class. The first two shapes map letters
-/// without case (as in Arabic or Chinese) to `o`, since the letters themselves would not
-/// generalize.
+/// letter, `X` for an upper-case letter; any other character is its own class. The first two
+/// shapes map letters without case (as in Arabic or Chinese) to `o`, since the letters themselves
+/// would not generalize.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Shape {
     /// The class of every character: `McDonald` → `XxXxxxxx`.

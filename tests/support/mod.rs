@@ -14,7 +14,7 @@ use flate2::write::GzEncoder;
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// After this long, a run counts as hung.
+/// A run that takes longer counts as hung.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// How often to check whether a run has ended.
@@ -81,7 +81,7 @@ pub struct Output {
 }
 
 impl TestDir {
-    /// Creates a directory with files, given by name and contents.
+    /// Creates a directory with files: their names and contents.
     pub fn new(files: &[(&str, &str)]) -> Self {
         let dir = Self(TempDir::new().unwrap());
         for (name, contents) in files {

@@ -59,7 +59,8 @@ fn invalid_arguments_are_quoted() {
         ),
         (
             "length(word[-1])[-1]",
-            "t.tpl:1:8: found a position both inside and outside the parentheses; expected only one",
+            "t.tpl:1:8: found a position both inside and outside the parentheses; \
+             expected only one",
         ),
         (
             "column(-1)",
