@@ -85,7 +85,7 @@ fn conllu_training_data_is_memorized() {
 }
 
 #[test]
-fn the_label_column_of_conllu_is_chosen_by_name_and_number() {
+fn the_label_column_of_conllu_is_chosen_by_name_and_index() {
     let dir = TestDir::new(&[("train.conllu", CONLLU)]);
     for (label, expected) in [("xpos", "NNS"), ("4", "NNS"), ("upos", "NOUN")] {
         let train = format!("train train.conllu --label {label} --template pos --model m --quiet");
@@ -195,7 +195,7 @@ fn named_columns_are_available_to_the_template() {
 }
 
 #[test]
-fn the_label_column_is_chosen_by_name_and_number() {
+fn the_label_column_is_chosen_by_name_and_index() {
     for label in ["tag", "1", "-2"] {
         let inspected = inspected(&format!("--columns word,tag,ner --label {label}"));
         assert_eq!(

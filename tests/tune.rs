@@ -105,19 +105,19 @@ fn folds_need_no_development_file_and_report_their_scores() {
 #[test]
 fn results_are_the_same_for_any_number_of_threads_and_any_memory() {
     let dir = TestDir::with_sample_corpus();
-    for judge in ["--dev dev.conll", "--folds 2"] {
+    for scoring in ["--dev dev.conll", "--folds 2"] {
         let mut first = None;
         for spread in [
             "--threads 1",
             "--threads 3 --memory 1G",
             "--threads 4 --memory 40M",
         ] {
-            let line = format!("{SAMPLE} {judge} --random 4 --l2 0.01:1 --quiet {spread}");
+            let line = format!("{SAMPLE} {scoring} --random 4 --l2 0.01:1 --quiet {spread}");
             let table = dir.run(&line).success();
             let found = (table, dir.bytes("m"));
             let first = first.get_or_insert_with(|| found.clone());
-            assert_eq!(found.0, first.0, "{judge} {spread}");
-            assert!(found.1 == first.1, "{judge} {spread}");
+            assert_eq!(found.0, first.0, "{scoring} {spread}");
+            assert!(found.1 == first.1, "{scoring} {spread}");
         }
     }
 }

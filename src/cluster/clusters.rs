@@ -144,17 +144,17 @@ impl Clustering {
     fn add(&mut self, word: usize, bigrams: &Bigrams) {
         let slot = self.assignment.add(word);
         self.window.open(slot);
-        let mut own = 0;
+        let mut self_count = 0;
         for neighbor in bigrams.earlier_neighbors(word) {
             if neighbor.word == word {
-                own += neighbor.count;
+                self_count += neighbor.count;
             } else {
                 let other = self.assignment.slot(neighbor.word);
                 self.window
                     .add_to_delta(neighbor.direction, other, neighbor.count);
             }
         }
-        self.window.apply_delta(slot, own);
+        self.window.apply_delta(slot, self_count);
     }
 
     /// Merges the pair with the smallest loss; returns the slot of the merged cluster and the slot

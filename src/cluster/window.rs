@@ -77,13 +77,13 @@ impl ClusterWindow {
         *sum += count;
     }
 
-    /// Adds the delta to the cluster in slot `k`, and `own` bigrams within the cluster.
-    pub(super) fn apply_delta(&mut self, k: usize, own: u32) {
+    /// Adds the delta to the cluster in slot `k`, and `self_count` bigrams within the cluster.
+    pub(super) fn apply_delta(&mut self, k: usize, self_count: u32) {
         for direction in 0..2 {
             self.update_pairs_in_delta(k, direction);
             self.update_pairs_with(k, direction);
         }
-        self.update_corners(k, own);
+        self.update_corners(k, self_count);
         self.save_margins();
         self.changed[k] = true;
         for direction in 0..2 {
@@ -97,8 +97,8 @@ impl ClusterWindow {
                 self.changed[x] = true;
             }
             self.support[direction].clear();
-            self.counts[direction][k * self.slots + k] += own;
-            self.margins[direction][k] += own;
+            self.counts[direction][k * self.slots + k] += self_count;
+            self.margins[direction][k] += self_count;
         }
         self.update_margins();
     }
@@ -107,7 +107,7 @@ impl ClusterWindow {
     /// bigrams within the cluster.
     fn remove(&mut self, k: usize) -> u32 {
         self.live[k] = false;
-        let own = self.counts[0][k * self.slots + k];
+        let self_count = self.counts[0][k * self.slots + k];
         for other in 0..self.slots {
             if self.live[other] {
                 self.losses.remove(k, other);
@@ -135,7 +135,7 @@ impl ClusterWindow {
             }
         }
         self.update_margins();
-        own
+        self_count
     }
 
     /// Merges the pair with the smallest loss; returns the slot of the merged cluster and the slot
@@ -148,12 +148,12 @@ impl ClusterWindow {
             true => (a, b),
             false => (b, a),
         };
-        let mut own = self.remove(dropped);
+        let mut self_count = self.remove(dropped);
         for direction in 0..2 {
-            own += std::mem::take(&mut self.delta[direction][kept]);
+            self_count += std::mem::take(&mut self.delta[direction][kept]);
             self.support[direction].retain(|&x| x != kept);
         }
-        self.apply_delta(kept, own);
+        self.apply_delta(kept, self_count);
         (kept, dropped)
     }
 
@@ -197,15 +197,20 @@ impl ClusterWindow {
     }
 
     /// Updates the corners of pairs of `k` and another cluster.
-    fn update_corners(&mut self, k: usize, own: u32) {
+    fn update_corners(&mut self, k: usize, self_count: u32) {
         for a in 0..self.slots {
             let extra = [self.delta[0][a], self.delta[1][a]];
-            if !self.live[a] || a == k || (own == 0 && extra == [0, 0]) {
+            if !self.live[a] || a == k || (self_count == 0 && extra == [0, 0]) {
                 continue;
             }
             let cell = |i: usize, j: usize| self.counts[0][i * self.slots + j];
             let old = [cell(k, k), cell(k, a), cell(a, k), cell(a, a)];
-            let new = [old[0] + own, old[1] + extra[0], old[2] + extra[1], old[3]];
+            let new = [
+                old[0] + self_count,
+                old[1] + extra[0],
+                old[2] + extra[1],
+                old[3],
+            ];
             let change = self.corner(new) - self.corner(old);
             self.losses.add(k, a, change);
         }
@@ -280,10 +285,10 @@ mod tests {
         /// `(other, followed by, preceded by)`.
         fn add(&mut self, slot: usize, neighbors: &[(usize, u32, u32)]) {
             self.window.open(slot);
-            let mut own = 0;
+            let mut self_count = 0;
             for &(other, after, before) in neighbors {
                 if other == slot {
-                    own += after;
+                    self_count += after;
                     self.table[slot][slot] += after;
                 } else if self.window.live[other] {
                     self.window.add_to_delta(0, other, after);
@@ -292,7 +297,7 @@ mod tests {
                     self.table[other][slot] += before;
                 }
             }
-            self.window.apply_delta(slot, own);
+            self.window.apply_delta(slot, self_count);
         }
 
         /// N·I in units, without φ(N).

@@ -1,4 +1,4 @@
-//! Column names, and selecting columns by name or number.
+//! Column names, and selecting columns by name or index.
 
 use super::lines::InputLine;
 use crate::error::Error;
@@ -11,17 +11,17 @@ pub const CONLLU_COLUMNS: [&str; 10] = [
 /// The label of a document boundary that has none of its own.
 pub(super) const OUTSIDE: &str = "O";
 
-/// The position of the column `name`: a column name, else a number, from 0 or, if negative, from
-/// the end.
+/// The index of the column `name`: a column name, else an index, from 0 or, if negative, from the
+/// end.
 pub(super) fn find_column<S: AsRef<str>>(names: &[S], name: &str) -> Option<usize> {
     let by_name = names.iter().position(|n| n.as_ref() == name);
     by_name.or_else(|| {
-        let number: i64 = name.parse().ok()?;
+        let index: i64 = name.parse().ok()?;
         let width = i64::try_from(names.len()).ok()?;
-        let position = if number < 0 {
-            width.checked_add(number)?
+        let position = if index < 0 {
+            width.checked_add(index)?
         } else {
-            number
+            index
         };
         let position = usize::try_from(position).ok()?;
         (position < names.len()).then_some(position)
@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_column_is_found_by_name_then_by_number_from_either_end() {
+    fn a_column_is_found_by_name_then_by_index_from_either_end() {
         let names = ["word", "2", "pos", "label"];
         assert_eq!(find_column(&names, "pos"), Some(2));
         assert_eq!(find_column(&names, "2"), Some(1));

@@ -201,7 +201,7 @@ fn named_columns(
     )))
 }
 
-/// The default columns of a file of `width` columns, `word`, numbers and `label`, and the label
+/// The default columns of a file of `width` columns, `word`, indices and `label`, and the label
 /// column.
 fn default_columns(
     line: &InputLine,
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn the_label_column_is_chosen_by_name_or_number() {
+    fn the_label_column_is_chosen_by_name_or_index() {
         for label in ["ner", "2", "-2"] {
             let options = ReadOptions {
                 label: Some(label.to_owned()),

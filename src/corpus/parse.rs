@@ -10,12 +10,12 @@ use crate::sentence::Sentence;
 pub struct ReadOptions {
     /// Format of all inputs; `None`: by the name of each file ([`Format::guess`]).
     pub format: Option<Format>,
-    /// CoNLL: the column names, in file order; by default `word`, numbers and `label`.
+    /// CoNLL: the column names, in file order; by default `word`, indices and `label`.
     /// JSON lines: the only keys, besides tokens and labels, to use as columns; by default every
     /// key that holds as many strings as there are tokens. The columns of CoNLL-U, CRFsuite's
     /// format and raw text are fixed.
     pub columns: Option<Vec<String>>,
-    /// The label column: its name or its number, from 0 or, if negative, from the end.
+    /// The label column: its name or its index, from 0 or, if negative, from the end.
     /// By default the last column of CoNLL (none if `unlabeled`), `upos` of CoNLL-U and the key
     /// `labels` of JSON lines.
     pub label: Option<String>,

@@ -247,16 +247,20 @@ pub fn suggestions(trials: &[TrialResult], has_edge_axis: bool) -> Vec<String> {
         if name == "edge dropout" && !has_edge_axis {
             continue;
         }
-        let own = value(&best.configuration);
+        let best_value = value(&best.configuration);
         let others = || trials.iter().map(|s| value(&s.configuration));
-        let (larger, smaller) = (others().any(|x| x > own), others().any(|x| x < own));
+        let (larger, smaller) = (
+            others().any(|x| x > best_value),
+            others().any(|x| x < best_value),
+        );
         let (end, direction) = match (larger, smaller) {
             (false, true) => ("largest", "larger"),
-            (true, false) if own > 0.0 => ("smallest", "smaller"),
+            (true, false) if best_value > 0.0 => ("smallest", "smaller"),
             _ => continue,
         };
         suggestions.push(format!(
-            "the best {name}, {own}, is the {end} value tried; {direction} values may be better"
+            "the best {name}, {best_value}, is the {end} value tried; {direction} values may be \
+             better"
         ));
     }
     suggestions

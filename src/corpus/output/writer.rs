@@ -19,7 +19,7 @@ pub struct WriteOptions {
     /// Whether the labels encode spans (any scheme but raw): then JSON lines have `spans`, and
     /// inline output has brackets.
     pub spans: bool,
-    /// CoNLL-U: the column for the label, by name or number; any other name is a key in `MISC`.
+    /// CoNLL-U: the column for the label, by name or index; any other name is a key in `MISC`.
     pub label: String,
 }
 
