@@ -101,7 +101,7 @@ fn dataset(case: &Case, folder: &str) -> (Dataset, Classes, usize) {
         label: case.label.map(str::to_owned),
         ..ReadOptions::default()
     };
-    let corpus = Corpus::read(&[path.to_str().unwrap()], &options).unwrap();
+    let corpus = Corpus::read([path.to_str().unwrap()], &options).unwrap();
     let sentences = corpus.sentences();
     let mut template = Template::shipped(case.template).unwrap().unwrap();
     template.learn(sentences.iter());

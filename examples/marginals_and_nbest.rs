@@ -6,7 +6,7 @@ use dropchain::tag::Workspace;
 use dropchain::{Corpus, Result, Sentence, TagOptions, Tagger, Template, TrainOptions, Trainer};
 
 fn main() -> Result<()> {
-    let corpus = Corpus::read(&["corpora/sample/train.conll"], &ReadOptions::default())?;
+    let corpus = Corpus::read(["corpora/sample/train.conll"], &ReadOptions::default())?;
     let template = Template::shipped("ner").expect("a template of this name")?;
     let trained = Trainer::new(TrainOptions::default())?.train(corpus, template, &mut ())?;
     let tagger = Tagger::new(trained.model);

@@ -24,7 +24,7 @@ impl Observer for LearningCurve {
 }
 
 fn main() -> Result<()> {
-    let read = |file| Corpus::read(&[file], &ReadOptions::default());
+    let read = |file| Corpus::read([file], &ReadOptions::default());
     let train = read("corpora/sample/train.conll")?;
     let dev = read("corpora/sample/dev.conll")?;
     let template = Template::shipped("ner").expect("a template of this name")?;

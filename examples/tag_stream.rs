@@ -38,7 +38,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 }
 
 fn sample_tagger() -> dropchain::Result<Tagger> {
-    let corpus = Corpus::read(&["corpora/sample/train.conll"], &ReadOptions::default())?;
+    let corpus = Corpus::read(["corpora/sample/train.conll"], &ReadOptions::default())?;
     let template = Template::shipped("ner").expect("a template of this name")?;
     let trained = Trainer::new(TrainOptions::default())?.train(corpus, template, &mut ())?;
     Ok(Tagger::new(trained.model))

@@ -15,7 +15,7 @@ fn main() -> Result<()> {
         [train, dev, test] => [train, dev, test].map(String::clone),
         _ => ["train", "dev", "test"].map(|name| format!("corpora/sample/{name}.conll")),
     };
-    let read = |file: String| Corpus::read(&[file], &ReadOptions::default());
+    let read = |file: String| Corpus::read([file], &ReadOptions::default());
     let (train, dev, test) = (read(train)?, read(dev)?, read(test)?);
 
     // Templates define the attributes of a token. This one is compiled in; `docs/templates.md`

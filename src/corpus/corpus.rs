@@ -46,8 +46,8 @@ impl Corpus {
     ///
     /// Those of [`Reader::open`] and of reading; [`Error::Input`](crate::Error::Input) if a file
     /// has no sentence.
-    pub fn read<S: AsRef<str>>(paths: &[S], options: &ReadOptions) -> Result<Self> {
-        let mut reader = Reader::open(paths, options)?;
+    pub fn read<S: AsRef<str>>(paths: impl AsRef<[S]>, options: &ReadOptions) -> Result<Self> {
+        let mut reader = Reader::open(paths.as_ref(), options)?;
         reader.require_sentences();
         reader.collect()
     }
@@ -160,7 +160,7 @@ mod tests {
         let corpus = Corpus::parse(text, path, &ReadOptions::default()).unwrap();
         assert_eq!(
             corpus,
-            Corpus::read(&[path], &ReadOptions::default()).unwrap()
+            Corpus::read([path], &ReadOptions::default()).unwrap()
         );
         assert_eq!(corpus.len(), 2);
         assert_eq!(

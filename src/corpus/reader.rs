@@ -302,7 +302,7 @@ mod tests {
     fn a_read_error_names_its_file() {
         let directory = directory(&[]);
         let source = path(&directory, "");
-        let error = Corpus::read(&[&source], &ReadOptions::default()).unwrap_err();
+        let error = Corpus::read([&source], &ReadOptions::default()).unwrap_err();
         assert!(matches!(&error, Error::Io { path, .. } if path.as_os_str() == source.as_str()));
     }
 

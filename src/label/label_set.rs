@@ -39,7 +39,7 @@ impl LabelSet {
             .map(LabelId)
             .ok_or_else(|| {
                 Error::parameter(format!(
-                    "'{name}' is one label too many: a model has at most {}",
+                    "'{name}' is one label too many: label ids allow at most {}",
                     LabelId::LIMIT
                 ))
             })?;
@@ -146,7 +146,7 @@ mod tests {
         }
         assert_eq!(
             set.insert("x").unwrap_err().to_string(),
-            "'x' is one label too many: a model has at most 65535"
+            "'x' is one label too many: label ids allow at most 65535"
         );
         assert_eq!(set.insert("65534").unwrap(), LabelId(65534));
         assert_eq!(set.len(), 65535);
