@@ -7,8 +7,8 @@ const FORBIDDEN: f64 = f64::NEG_INFINITY;
 
 /// The transitions, first labels and last labels that decoding may use.
 ///
-/// Label schemes such as BIO are translated into one of these elsewhere. A constraint applies at
-/// order 0 too.
+/// Constraints know nothing of label schemes such as BIO; `model/constraint.rs` derives one from
+/// the other. A constraint applies at order 0 too.
 #[derive(Clone, Debug)]
 pub struct Constraint {
     labels: usize,

@@ -1,4 +1,5 @@
-//! Forward-backward in scaled exponentials, with an error bound that decides on log space.
+//! Forward-backward in scaled exponentials, with an error bound that selects the fallback to log
+//! space.
 //!
 //! The recurrences (notation of [`Lattice`]): every α[t] is normalized to sum to 1, and the same
 //! scale c[t] divides the backward message,
@@ -31,11 +32,11 @@
 //! β̂[t][a] = Σ_b ê[t+1][a][b]·v̂[t+1][b] + φ                        β̂[T−1][a] = 1
 //! ```
 //!
-//! where c[t] is the sum of the numerators of α̂[t]. Let α, β, v be the messages that the
-//! recurrences without φ and hats give with the same c. Z = Σ_b α[t][b]·β[t][b] is the same for all
-//! t, the true marginal is α·β/Z, and the true log-partition function differs from the computed one
-//! by log Z. Ordinary rounding is not considered: all terms are positive, so it is a relative error
-//! of a few K·2⁻⁵³ per token, as it would be without φ.
+//! where c[t] is the sum of the numerators of α̂[t]. Let α, β, v be the messages of the recurrences
+//! without φ and hats, with the same c. Z = Σ_b α[t][b]·β[t][b] is the same for all t, the true
+//! marginal is α·β/Z, and the true log-partition function differs from the computed one by log Z.
+//! Ordinary rounding is not considered: all terms are positive, so it is a relative error of a few
+//! K·2⁻⁵³ per token, as it would be without φ.
 //!
 //! 1. α ≤ α̂, v ≤ v̂, β ≤ β̂, by induction: the terms are rounded up, and a product that underflows
 //!    loses at most 2⁻¹⁰⁷⁴; even 2¹⁶ labels of those do not add up to the φ that is added.
@@ -104,7 +105,7 @@ impl Lattice {
     }
 }
 
-/// Order 0: α[t] is the softmax of the node scores, O(TK). Expects log ψ in the lattice.
+/// Runs order 0, O(TK): α[t] is the softmax of the node scores. Expects log ψ in the lattice.
 ///
 /// The largest ψ of a token is 1, so the error of an underflow is at most the smallest double.
 fn independent(lattice: &mut Lattice) {
@@ -128,7 +129,7 @@ fn independent(lattice: &mut Lattice) {
     }
 }
 
-/// Order 1, O(TK²). Expects log ψ and log e in the lattice; returns whether R is small enough.
+/// Runs order 1, O(TK²). Expects log ψ and log e in the lattice; returns whether R is small enough.
 fn scaled(lattice: &mut Lattice, transitions: &Transitions) -> bool {
     simd::dispatch(ScaledPasses {
         lattice,

@@ -1,6 +1,6 @@
 //! Pseudorandom numbers for tests.
 
-/// Knuth's MMIX linear congruential generator; the same numbers in every run.
+/// Knuth's MMIX linear congruential generator; deterministic.
 pub(crate) struct Lcg(pub(crate) u64);
 
 impl Lcg {

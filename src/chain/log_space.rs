@@ -8,8 +8,8 @@
 //! log v[t][b] = log ψ[t][b] + log β[t][b] − log c[t]
 //! ```
 //!
-//! Scores may be arbitrarily far apart. It costs 2TK² exponentials, at least ten times as much as
-//! multiplications, and is used only where scaled exponentials could lose precision
+//! Scores may be arbitrarily far apart. The cost is 2TK² exponentials, at least ten times that of
+//! multiplications, so it is used only where scaled exponentials could lose precision
 //! (`forward_backward.rs`). Dividing by c matters here too: it keeps the logarithms near 0, where
 //! doubles are dense; unscaled messages of a long sentence would have a precision of 10⁻⁹ or worse.
 

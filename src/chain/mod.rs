@@ -21,9 +21,10 @@
 //! | n best paths | [`Viterbi::nbest`] | `nbest.rs` | O(TK² + nTK log n) |
 //! | score of a given path | [`score`] | `scores.rs` | O(T) |
 //!
-//! At order 0 every K² is a K. [`Transitions`] holds what all sentences share and is prepared once
-//! per evaluation. [`Scores`] borrows the scores of one sentence. [`Lattice`] and [`Viterbi`] are
-//! reusable workspaces: once they have seen the longest sentence, they allocate nothing.
+//! At order 0 every K² is a K. [`Transitions`] holds the scores that all sentences share and is
+//! prepared once per evaluation. [`Scores`] borrows the scores of one sentence. [`Lattice`] and
+//! [`Viterbi`] are reusable workspaces: once they have seen the longest sentence, they allocate
+//! nothing.
 //!
 //! # Layout
 //!

@@ -56,14 +56,14 @@ impl Chain {
         self
     }
 
-    /// Returns the transitions in the form that inference takes.
+    /// Returns the transitions in the form that inference expects.
     pub fn transitions(&self) -> Transitions {
         let mut transitions = Transitions::new(self.labels, self.order);
         transitions.set(&self.trans.concat(), &self.start, &self.end);
         transitions
     }
 
-    /// Calls `f` with the scores in the form that inference takes, padded with `padding`.
+    /// Calls `f` with the scores in the form that inference expects, padded with `padding`.
     pub fn scores<R>(&self, padding: f64, f: impl FnOnce(Scores) -> R) -> R {
         let pad = |row: &Vec<f64>| {
             let mut row = row.clone();
@@ -178,7 +178,7 @@ impl Oracle {
     }
 
     /// Returns the n best paths. Among equal scores the path with the lowest last label comes
-    /// first, then that with the lowest last but one, and so on.
+    /// first, then the one with the lowest second-to-last label, and so on.
     pub fn nbest(&self, n: usize) -> Vec<(Vec<LabelId>, f64)> {
         let mut paths = self.paths.clone();
         paths.sort_by(|x, y| y.1.total_cmp(&x.1)); // stable, and `paths` are in that order

@@ -18,7 +18,7 @@
 
 use super::layout::LANES;
 
-/// The numbers of [`LANES`] consecutive labels.
+/// The values of [`LANES`] consecutive labels.
 pub(crate) type LaneBlock = [f64; LANES];
 
 /// Rows of a tile. With two registers each they hide the latency of additions and leave registers
@@ -37,7 +37,7 @@ pub(crate) fn blocks_mut(row: &mut [f64]) -> &mut [LaneBlock] {
     row.as_chunks_mut().0
 }
 
-/// Returns the block of `f(lane)`. As blocks are passed by value, the compiler need not prove that
+/// Builds a block from `f(lane)`. As blocks are passed by value, the compiler need not prove that
 /// reads and writes do not alias, and vectorizes.
 #[inline(always)]
 pub(crate) fn lanewise(f: impl Fn(usize) -> f64) -> LaneBlock {
@@ -103,7 +103,7 @@ fn row_times_columns<const B: usize, const N: usize>(
 
 /// out[t][b] += Σ_a x[t][a]·m[a][b] for all t, with x and out `[T][S]`.
 ///
-/// The matrix m is given as `panels` `[S/LANES][K]`: the rows of its first block of columns, then
+/// The matrix m is passed as `panels` `[S/LANES][K]`: the rows of its first block of columns, then
 /// those of the next.
 #[inline(always)]
 pub(crate) fn add_matrix_product(stride: usize, x: &[f64], panels: &[LaneBlock], out: &mut [f64]) {

@@ -58,11 +58,12 @@ pub(super) fn add(sums: &mut [f64], terms: &[f64]) {
 /// Returns the score of `path` `[T]`; its probability is exp(score − A).
 ///
 /// Terms are added in the same order as by [`Viterbi::decode`](super::Viterbi::decode), so that
-/// both give the same bits for the best path.
+/// both compute the same bits for the best path.
 ///
 /// # Panics
 ///
-/// If `path` has not T labels, or one that is not below K, or if `scores` have the wrong shape.
+/// If `path` does not have T labels or has a label that is not below K, or if `scores` have the
+/// wrong shape.
 #[must_use]
 pub fn score(transitions: &Transitions, scores: Scores, path: &[LabelId]) -> f64 {
     let (labels, stride) = (transitions.labels(), transitions.stride());

@@ -8,7 +8,7 @@ use crate::math::exp_at_least;
 
 /// φ, the lower bound of potentials and messages in scaled exponentials: 2⁻¹⁰⁰⁰.
 ///
-/// See `forward_backward.rs` for why there is one.
+/// `forward_backward.rs` explains why it is needed.
 pub(super) const FLOOR: f64 = f64::from_bits((1023 - 1000) << 52);
 
 /// log φ.
@@ -17,10 +17,10 @@ const LN_FLOOR: f64 = -1000.0 * std::f64::consts::LN_2;
 /// The order of the chain: how many preceding labels a label depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Order {
-    /// None: tokens are independent (multinomial logistic regression).
+    /// Order 0: tokens are independent (multinomial logistic regression).
     #[serde(rename = "0")]
     Zero,
-    /// One: a linear-chain CRF.
+    /// Order 1: a linear-chain CRF.
     #[serde(rename = "1")]
     One,
 }

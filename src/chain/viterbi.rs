@@ -8,8 +8,8 @@
 //!
 //! O(TK²) additions and maxima, without branches; O(TK) memory. There are no backpointers: the
 //! predecessor of each label on the path is recomputed in O(K), from the same numbers in the same
-//! order, so that it is exactly the one that gave δ. Illegal transitions have the score −∞. Ties
-//! go to the lowest label, both at the last token and at each predecessor.
+//! order, so that it is exactly the one that attained the maximum. Illegal transitions have the
+//! score −∞. Ties go to the lowest label, both at the last token and at each predecessor.
 //!
 //! Source: Viterbi, IEEE Trans. Information Theory 13 (1967); Forney, Proc. IEEE 61 (1973).
 

@@ -1,9 +1,10 @@
 //! The active features of a sentence, collapsed by co-occurrence (section 4.1).
 //!
 //! Attributes that fire once in the sentence, at the same token, have the same expectations up to
-//! their values. So they are collapsed into one *feature* of value 1, and each derives its own
-//! gradient from that of the feature. This is exact; in the paper it reduces the number of active
-//! features per token from 20 to less than 5. Any other attribute is a feature of its own.
+//! the factor of their values. So they are collapsed into one *feature* of value 1, and each
+//! derives its own gradient from that of the feature. This is exact; in the paper it reduces the
+//! number of active features per token from 20 to less than 5. Any other attribute is a feature of
+//! its own.
 
 use super::features::{AttributeRows, Features};
 
@@ -14,7 +15,7 @@ pub struct ActiveCounts {
     pub tokens: u64,
     /// Number of distinct attributes per sentence, summed over sentences.
     pub attributes: u64,
-    /// The same after collapsing: the features whose expectations are computed.
+    /// The same after collapsing: the number of features whose expectations are computed.
     pub collapsed: u64,
 }
 

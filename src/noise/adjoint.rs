@@ -12,8 +12,8 @@
 //! (only the indirect part, through μ; that through V is in `quadratic.rs`). This is ∇²A·w, a
 //! Hessian-vector product, and costs as much as a gradient: O(TK²) time, O(TK) memory.
 //!
-//! This file works on marginals, for any sentence. Sentences without edge scores or edge noise
-//! whose numbers are in range, nearly all of them, are computed by the faster `adjoint_kernel`.
+//! This file works on marginals, for any sentence. The faster `adjoint_kernel` handles nearly all
+//! sentences: those without edge scores or edge noise whose messages are in range.
 
 use super::adjoint_kernel::AdjointKernel;
 use super::edge_matrices::EdgeMatrices;
@@ -73,7 +73,7 @@ impl Regularizer for Adjoint {
 }
 
 impl Adjoint {
-    /// Regularizes a sentence at order 1 by its marginals.
+    /// Regularizes a sentence at order 1, from its marginals.
     fn regularize_any(
         &mut self,
         context: ChainContext<'_>,

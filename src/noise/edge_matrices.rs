@@ -9,9 +9,9 @@
 //!     = Σ_a (μ[t][a][b]·x[a] + M[t][a][b]) / Σ_a μ[t][a][b]
 //! ```
 //!
-//! and its mirror image. The divisor is p(y_t = b), but summed from the numbers in the numerator,
-//! so that an expectation stays within the range of its values even if the probability is too small
-//! to be accurate.
+//! and its mirror image. The divisor is p(y_t = b), but summed from the same marginals as the
+//! numerator, so that an expectation stays within the range of its values even if the probability
+//! is too small to be accurate.
 
 use super::regularizer::{ChainDerivatives, ScoreDerivatives};
 use super::vector::{add_scaled, dot};

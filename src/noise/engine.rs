@@ -1,4 +1,4 @@
-//! The choice of engine by name.
+//! Selection of the engine by name.
 
 use std::fmt;
 use std::str::FromStr;
@@ -60,7 +60,7 @@ impl fmt::Display for Engine {
     }
 }
 
-/// Parses the command-line name; `message` collapses.
+/// Parses the command-line name; `message` means with collapsing.
 impl FromStr for Engine {
     type Err = Error;
 

@@ -35,7 +35,7 @@ impl<'a> AttributeRows<'a> {
 /// features.
 ///
 /// The part through the variances is in [`Derivatives`](super::Derivatives), as with any engine,
-/// and that of transition weights in
+/// and the gradient of transition weights is in
 /// [`ChainDerivatives::scores`](super::ChainDerivatives::scores).
 #[derive(Clone, Debug, Default)]
 pub struct FeatureGradient {

@@ -19,9 +19,9 @@ use crate::chain::{Lattice, Order, Transitions};
 /// A direction w in the space of scores. Padding must be finite.
 #[derive(Clone, Copy, Debug)]
 pub struct ScoreDirection<'a> {
-    /// By node scores, `[T][S]`.
+    /// Node part, `[T][S]`.
     pub node: &'a [f64],
-    /// By edge scores, `[T][K][S]`, if there are any. The matrix of t = 0 is ignored, and at
+    /// Edge part, `[T][K][S]`, if there are edge scores. The matrix of t = 0 is ignored, and at
     /// order 0 all of them are.
     pub edge: Option<&'a [f64]>,
 }
@@ -84,7 +84,7 @@ impl HessianProduct {
         messages.finish_backward(lattice, factor, out.node);
     }
 
-    /// Adds the products by transition scores, over all sentences since
+    /// Adds the products with respect to transition scores, summed over all sentences since
     /// [`HessianProduct::begin`], to `out` `[K][S]`. Nothing at order 0.
     pub fn finish(&self, out: &mut [f64]) {
         add_scaled(out, &self.edges.score_sums, 1.0);

@@ -108,7 +108,7 @@ impl Regularizer for Message {
 }
 
 impl Message {
-    /// Returns the length of the node features' part, the first, of a vector over features.
+    /// Returns the length of the node part, which comes first in a vector over features.
     fn node_size(&self) -> usize {
         self.node.count * self.row.len()
     }
@@ -138,7 +138,8 @@ impl Message {
         self.counts.collapsed += (self.node.count + self.edge.count) as u64;
     }
 
-    /// Order 0: the derivative by the weight of (j, b) is Σ_t g[t][j]·p[b]·(w[b] − E[w]).
+    /// Order 0: the derivative with respect to the weight of the feature (j, b) is Σ_t
+    /// g[t][j]·p[b]·(w[b] − E[w]).
     fn regularize_independent(
         &mut self,
         sentence: SentenceInput<'_>,
@@ -282,7 +283,8 @@ impl Message {
         std::mem::swap(&mut self.messages, &mut self.next);
     }
 
-    /// Writes the gradient by attributes and adds that by transitions.
+    /// Writes the gradient with respect to attribute weights and accumulates that of the
+    /// transitions.
     fn write_gradient(&mut self, context: ChainContext<'_>, weight: f64) {
         let (node, edge) = self.gradient.split_at(self.node_size());
         let stride = self.row.len();
@@ -299,14 +301,14 @@ impl Message {
     }
 }
 
-/// Adds value·`row` for each feature of t, where every feature has as many places as `row`.
+/// Adds value·`row` for each feature of t, where every feature has as many entries as `row`.
 fn add_feature_rows(out: &mut [f64], active: &ActiveFeatures, t: usize, row: &[f64]) {
     for (feature, value) in active.at(t) {
         add_scaled(&mut out[feature * row.len()..][..row.len()], row, value);
     }
 }
 
-/// Adds p·value at place `at` of each feature of t, where every feature has `size` places.
+/// Adds p·value at entry `at` of each feature of t, where every feature has `size` entries.
 fn add_label(out: &mut [f64], active: &ActiveFeatures, t: usize, size: usize, at: usize, p: f64) {
     for (feature, value) in active.at(t) {
         out[feature * size + at] += p * value;

@@ -21,8 +21,8 @@
 //! certain or its scores are stable. Equation numbers are those of Wang, Wang, Wager, Liang and
 //! Manning, "Feature noising for log-linear structured prediction", EMNLP 2013.
 //!
-//! This module knows neither weights nor noise rates: variances come in, derivatives with respect
-//! to scores and variances go out.
+//! This module knows neither weights nor noise rates: it takes variances and returns derivatives
+//! with respect to scores and variances.
 //!
 //! # Where the formulas are
 //!
@@ -38,8 +38,8 @@
 //!
 //! # The gradient
 //!
-//! Its direct part, through V, is ∂R/∂V = ½ μ(1 − μ), summed over what the terms of V share. The
-//! engines differ in the indirect part, through μ. With
+//! Its direct part, through V, is ∂R/∂V = ½ μ(1 − μ), summed over the edges that share a term of V.
+//! The engines differ in the indirect part, through μ. With
 //!
 //! ```text
 //! w[t][a][b] = ½ (1 − 2μ[t][a][b])·V[t][a][b]          W(y) = Σ_t w[t][y_{t−1}][y_t]

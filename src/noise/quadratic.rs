@@ -17,7 +17,8 @@
 //! ∂R/∂V[t][a][b] = ½ μ[t][a][b]·(1 − μ[t][a][b])
 //! ```
 //!
-//! The *indirect* part goes through μ. This file provides its weights; the engines do the rest:
+//! The *indirect* part goes through μ. This file computes its weights w; the engines differ in how
+//! they propagate them:
 //!
 //! ```text
 //! w[t][a][b] = ∂R/∂μ[t][a][b] = ½ (1 − 2μ[t][a][b])·V[t][a][b]            M = μ·w

@@ -4,7 +4,7 @@ use super::active_features::ActiveCounts;
 use super::features::{FeatureGradient, Features};
 use crate::chain::{Lattice, Order, Transitions};
 
-/// What all sentences between [`Regularizer::begin`] and [`Regularizer::finish`] share.
+/// The inputs that all sentences between [`Regularizer::begin`] and [`Regularizer::finish`] share.
 #[derive(Clone, Copy, Debug)]
 pub struct ChainContext<'a> {
     /// The transitions that all lattices were computed with.
@@ -24,19 +24,19 @@ pub struct SentenceInput<'a> {
     /// The edge-attribute part of V\[t\]\[a\]\[b\], `[T][K][S]`, if there is one. The matrix of
     /// t = 0 is ignored, and at order 0 all of them are.
     pub edge_variance: Option<&'a [f64]>,
-    /// The factor of R and its derivatives.
+    /// The factor that R and its derivatives are multiplied by.
     pub weight: f64,
-    /// The features of the sentence, used by [`Message`](super::Message) alone.
+    /// The features of the sentence, used only by [`Message`](super::Message).
     pub features: Features<'a>,
 }
 
-/// Where the derivatives of weight·R with respect to the scores and variances of a sentence are
-/// accumulated.
+/// Accumulators for the derivatives of weight·R with respect to the scores and variances of a
+/// sentence.
 #[derive(Debug)]
 pub struct Derivatives<'a> {
-    /// ∂R/∂node scores, `[T][S]`. Not touched by [`Message`](super::Message).
+    /// ∂R/∂node scores, `[T][S]`. [`Message`](super::Message) leaves it unchanged.
     pub node: &'a mut [f64],
-    /// ∂R/∂edge scores, `[T][K][S]`, if requested. Not touched by [`Message`](super::Message).
+    /// ∂R/∂edge scores, `[T][K][S]`, if requested. [`Message`](super::Message) leaves it unchanged.
     pub edge: Option<&'a mut [f64]>,
     /// ∂R/∂node variances, `[T][S]`.
     pub node_variance: &'a mut [f64],
@@ -44,12 +44,12 @@ pub struct Derivatives<'a> {
     pub edge_variance: Option<&'a mut [f64]>,
 }
 
-/// Where derivatives with respect to the scores of a sentence are accumulated.
+/// Accumulators for the derivatives with respect to the scores of a sentence.
 #[derive(Debug)]
 pub struct ScoreDerivatives<'a> {
-    /// By node scores, `[T][S]`.
+    /// With respect to node scores, `[T][S]`.
     pub node: &'a mut [f64],
-    /// By edge scores, `[T][K][S]`, if requested.
+    /// With respect to edge scores, `[T][K][S]`, if requested.
     pub edge: Option<&'a mut [f64]>,
 }
 
@@ -63,7 +63,8 @@ impl Derivatives<'_> {
     }
 }
 
-/// Where the derivatives with respect to the parameters of [`ChainContext`] are accumulated.
+/// Accumulators for the derivatives with respect to the transition scores and variances of
+/// [`ChainContext`].
 #[derive(Debug)]
 pub struct ChainDerivatives<'a> {
     /// Σ ∂R/∂transition scores, `[K][S]`.

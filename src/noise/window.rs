@@ -8,17 +8,17 @@
 //! ∇log μ[t][a][b] ≈ E[G | y_{t−1} = a, y_t = b] − E[G],     G = Σ_{i=t−r}^{t+r} g_i(y_{i−1}, y_i)
 //! ```
 //!
-//! (the bounds of the formula; the preceding sentence in the paper excludes the outermost i, which
-//! would make r = 0 differ from eq. 21). As the coordinates of g_i are the scores s[i], this means
-//! to keep, of
+//! (with the bounds of the formula; the sentence before it in the paper excludes the outermost i,
+//! which would make r = 0 differ from eq. 21). As the coordinates of g_i are the scores s[i], this
+//! amounts to keeping, of
 //!
 //! ```text
 //! ∂R/∂s[i][c][d] = Σ_t Σ_{a,b} w[t][a][b]·Cov(y has a, b at t; y has c, d at i)
 //!                = Σ_t Cov(w[t]; y has c, d at i)
 //! ```
 //!
-//! the t with |t − i| ≤ r. The messages of `scalar_messages.rs` thus get a window each. With
-//! x[t][j][b] = E[w[t] | y_j = b],
+//! the t with |t − i| ≤ r. Each message of `scalar_messages.rs` is thus restricted to a window.
+//! With x[t][j][b] = E[w[t] | y_j = b],
 //!
 //! ```text
 //! F[i][c] = Σ_{t=i−r+1}^{i} x[t][i][c]           B[i][d] = Σ_{t=i+1}^{i+r} x[t][i][d]

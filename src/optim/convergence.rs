@@ -1,15 +1,16 @@
 //! Stopping tests on the value.
 //!
-//! There are two. That of CRFsuite: F must decrease by a fraction of its size over a number of
-//! iterations. And one against rounding: now and then F must decrease beyond its noise, or the
-//! gradient norm must decrease. The second stops the optimizer whatever the tolerances.
+//! There are two. The first is that of CRFsuite: over a number of iterations, F must decrease by a
+//! fraction of its size. The second guards against rounding: within a number of iterations, F must
+//! decrease by more than its noise, or the gradient norm must decrease. It stops the optimizer
+//! whatever the tolerances.
 //!
 //! For an objective that draws new samples in every iteration, values of different functions are
 //! comparable only on average. There the value of a point is that under the next function, which
 //! has not been minimized yet, and one test replaces both: the mean of these values over a period
 //! of iterations must decrease by a fraction of its size from that of the period before. This stops
-//! the optimizer once progress disappears in the sampling noise: when the mean stagnates, sooner or
-//! later chance increases it.
+//! the optimizer once progress disappears in the sampling noise: when the mean stagnates, it
+//! increases by chance sooner or later.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -25,7 +26,7 @@ const NOISE: f64 = 1e-12;
 /// poor step at the noise level from ending the convergence of the gradient.
 const MAX_STALLED: usize = 20;
 
-/// A gradient norm below this fraction of the reference counts as test.
+/// A gradient norm below this fraction of the reference counts as progress.
 const GRADIENT_PROGRESS: f64 = 0.9;
 
 /// The history of F and of its gradient norm.
@@ -64,7 +65,7 @@ impl ConvergenceTest {
         NOISE * self.lowest.abs()
     }
 
-    /// Returns the state for a line search.
+    /// Returns the starting state of a line search.
     pub(super) fn line_search_start(&self, value: f64, slope: f64) -> LineSearchStart {
         LineSearchStart {
             value,

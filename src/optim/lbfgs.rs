@@ -27,8 +27,8 @@ const MIN_COSINE: f64 = 1e-10;
 
 /// A step s and the change y of the gradient along it.
 ///
-/// Stored as `f32` to save memory: the rounded vectors are as good a pair, since all products are
-/// computed from them.
+/// Stored as `f32` to save memory: the rounded vectors form a valid pair themselves, since all
+/// products are computed from them.
 #[derive(Debug)]
 struct CurvaturePair {
     s: Vec<f32>, // [n]
@@ -90,8 +90,8 @@ impl LbfgsMemory {
         &self.pairs[(self.next + memory - 1 - age) % memory]
     }
 
-    /// Adds the pair of a step between two points. A pair without positive curvature is not
-    /// stored; as it is computed in place of the oldest pair, that one is lost all the same.
+    /// Adds the pair of a step between two points. A pair without positive curvature is not stored;
+    /// as it is computed in place of the oldest pair, the oldest is lost all the same.
     pub(super) fn update(
         &mut self,
         ops: &mut VectorOps,

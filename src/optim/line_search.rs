@@ -8,17 +8,18 @@
 //! ```
 //!
 //! Nocedal & Wright 2006, algorithms 3.5 (bracketing) and 3.6 (zoom) in one: `low` is the end of
-//! the bracket with the lower value, whose slope points to the other end `high`; without a `high`
-//! the step grows. Trial steps minimize the cubic through the values and slopes of both ends
-//! (equation 3.59), kept a tenth of the bracket away from the ends. A bracket that two trials have
-//! not shrunk by a third is bisected. A trial that is not finite becomes a `high` without value.
+//! the bracket with the lower value, and its slope descends toward the other end, `high`; until
+//! there is a `high`, the step grows. Trial steps minimize the cubic through the values and slopes
+//! of both ends (equation 3.59), kept a tenth of the bracket away from the ends. A bracket that two
+//! trials have not shrunk by a third is bisected. A trial that is not finite becomes a `high`
+//! without value.
 //!
 //! Rounding: once the values compared lie within the noise of f, the first condition is
 //! meaningless. A value that exceeds the lowest known one by no more than the noise is then low
 //! enough (with the second condition, the approximate Wolfe condition of Hager & Zhang 2005,
 //! equation 4.1), and the zero of the slope is found by the secant rule.
 //!
-//! The caller evaluates φ; a search costs nothing but its evaluations.
+//! The caller evaluates φ; the cost of the search itself is negligible.
 
 /// c₁, as in Nocedal & Wright.
 pub(super) const SUFFICIENT_DECREASE: f64 = 1e-4;

@@ -17,8 +17,8 @@ pub trait Objective {
     /// Returns a diagonal preconditioner: estimates of the inverse diagonal of the Hessian, up to a
     /// common factor; `[n]`, finite and positive.
     ///
-    /// It is the initial inverse Hessian of L-BFGS, up to scale. Good estimates save iterations,
-    /// bad ones cost some, and the minimum is the same. The default is `None`, the identity.
+    /// It is the initial inverse Hessian of L-BFGS, up to scale. Good estimates save iterations and
+    /// bad ones cost some; the minimum stays the same. The default is `None`, the identity.
     fn inverse_curvature(&self) -> Option<Vec<f32>> {
         None
     }

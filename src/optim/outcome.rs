@@ -38,8 +38,8 @@ pub enum StopReason {
     Gradient,
     /// [`max_iterations`](super::LbfgsOptions::max_iterations) steps were accepted.
     MaxIterations,
-    /// The line search failed even along −g: the point is as good as rounding permits, or the
-    /// gradient is not that of the value.
+    /// The line search failed even along −g: the point is as good as rounding permits, or value and
+    /// gradient disagree.
     LineSearch,
     /// The observer or the interrupt flag requested it.
     Interrupted,

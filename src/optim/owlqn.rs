@@ -1,4 +1,4 @@
-//! OWL-QN: the parts that minimize F(x) = f(x) + Σ c_i |x_i|, not smooth where an x_i is 0.
+//! OWL-QN: L-BFGS for F(x) = f(x) + Σ c_i |x_i|, which is not smooth where an x_i is 0.
 //!
 //! Andrew & Gao 2007. Only the smooth part f enters the L-BFGS memory. In addition:
 //!
@@ -13,7 +13,7 @@
 //! Coordinates with c_i = 0 are smooth and exempt: they are neither aligned nor projected. If the
 //! direction would not descend because of them, they are aligned too.
 //!
-//! Cost: three passes per iteration and one per trial more than L-BFGS, and one more vector.
+//! Cost beyond L-BFGS: three passes per iteration, one pass per trial, and one vector.
 
 use super::line_search::{LineSearchStart, NON_FINITE_SHRINK, SUFFICIENT_DECREASE};
 use super::vector::{VectorOps, by_chunks, dot};

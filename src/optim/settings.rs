@@ -1,4 +1,4 @@
-//! Optimizer parameters: as given, and checked.
+//! Optimizer parameters, unchecked and checked.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,8 +13,8 @@ const MAX_MEMORY: usize = 1000;
 pub struct LbfgsOptions {
     /// Number of curvature pairs to keep, 1 to 1000. Each takes two vectors of n `f32`.
     ///
-    /// Default 6, like CRFsuite: with more, a CRF saves few evaluations, and the pairs of a large
-    /// model take most of the memory of training.
+    /// Default 6, like CRFsuite: more pairs save few evaluations when training a CRF, and those of
+    /// a large model take most of the memory of training.
     pub memory: usize,
     /// Maximum number of accepted steps. Default: unlimited.
     pub max_iterations: Option<usize>,
@@ -23,11 +23,11 @@ pub struct LbfgsOptions {
     /// Default 20, like CRFsuite: nearly every line search takes one, and twenty tenfold reductions
     /// are beyond the resolution of `f64`.
     pub max_line_search: usize,
-    /// Stop if (F_{k−period} − F_k) / |F_k| is below this; at 0 only rounding stops.
+    /// Stop if (F_{k−period} − F_k) / |F_k| is below this; at 0, only the rounding test stops.
     ///
     /// For an objective that changes with every iteration, the test compares means: that of the
     /// values at the start of the last `period` iterations must be below that of the `period`
-    /// before by this fraction. A mean that does not decrease stops at any tolerance.
+    /// before by this fraction. A mean that does not decrease stops the optimizer at any tolerance.
     ///
     /// Default 10⁻⁵, like CRFsuite, so that training times are comparable.
     pub improvement_tolerance: f64,
@@ -68,7 +68,7 @@ impl LbfgsSettings {
     pub fn new(options: LbfgsOptions) -> Result<Self> {
         if !(1..=MAX_MEMORY).contains(&options.memory) {
             return Err(Error::parameter(format!(
-                "memory of {} steps; expected 1 to {MAX_MEMORY}",
+                "memory of {} pairs; expected 1 to {MAX_MEMORY}",
                 options.memory
             )));
         }
@@ -136,7 +136,7 @@ mod tests {
     fn an_option_out_of_range_is_named() {
         assert_eq!(
             error(|o| o.memory = 0),
-            "memory of 0 steps; expected 1 to 1000"
+            "memory of 0 pairs; expected 1 to 1000"
         );
         assert_eq!(error(|o| o.period = 0), "period is 0; expected 1 or more");
         assert_eq!(

@@ -22,7 +22,7 @@ pub(super) struct PointRef<'a> {
     pub(super) gradient: &'a [f64], // [n]
 }
 
-/// Operations on vectors of n entries; owns the sums of the chunks.
+/// Operations on vectors of n entries; owns the partial sums of the chunks.
 #[derive(Debug)]
 pub(super) struct VectorOps {
     pub(super) partial: Vec<ChunkSums>, // [chunks]

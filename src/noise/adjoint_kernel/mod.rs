@@ -49,7 +49,7 @@
 //!
 //! *Range.* v may be large and α or e small although μ ≤ 1. With v ≤ 2⁴⁰⁰ all v² are finite, and
 //! where α·e or α is so small (below 2⁻⁵¹¹) that its square is not a normal number, μ is below
-//! 2⁻¹¹¹ and its square is negligible. Other sentences are left to `adjoint.rs`.
+//! 2⁻¹¹¹ and its square is negligible. `adjoint.rs` handles the other sentences.
 //!
 //! | file | contents |
 //! |---|---|

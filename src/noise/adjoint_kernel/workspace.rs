@@ -60,7 +60,7 @@ impl AdjointKernel {
         }
     }
 
-    /// Returns whether a sentence can be computed by this kernel.
+    /// Returns whether this kernel can handle a sentence.
     pub fn supports(sentence: SentenceInput<'_>, out: &Derivatives<'_>) -> bool {
         let lattice = sentence.lattice;
         let mut highest = [0.0; LANES];
