@@ -1,33 +1,33 @@
-//! Arrays over the tokens of a block, and their pieces.
+//! Arrays over the tokens of a block, and slices of them.
 
 use crate::score::ParameterSpace;
 
 /// The derivatives of one block of sentences.
 #[derive(Debug, Default)]
 pub(super) struct BlockDerivatives {
-    /// By scores.
+    /// With respect to scores.
     pub scores: BlockArrays,
-    /// By variances; empty unless noise is proportional to the values.
+    /// With respect to variances; empty unless noise is proportional to the values.
     pub variances: BlockArrays,
 }
 
-/// Numbers for the scores of the tokens of a block.
+/// One number per score of the tokens of a block.
 #[derive(Debug, Default)]
 pub(super) struct BlockArrays {
     pub nodes: Vec<f64>, // [tokens][stride]
     pub edges: Vec<f64>, // [tokens][K][stride], or empty without edge attributes
 }
 
-/// A piece of [`BlockArrays`], of a chunk or of a sentence of T tokens. Without edge attributes
-/// `edges` is empty; what is not wanted at all is empty as well.
+/// Mutable slices of [`BlockArrays`], for a chunk or a sentence of T tokens. `edges` is empty
+/// without edge attributes; both are empty if they are not needed.
 #[derive(Debug)]
-pub(crate) struct Arrays<'a> {
+pub(crate) struct ScoreArrays<'a> {
     pub nodes: &'a mut [f64], // [T][stride]
     pub edges: &'a mut [f64], // [T][K][stride]
 }
 
 impl BlockArrays {
-    /// Zeros for `tokens` tokens.
+    /// Creates zeros for `tokens` tokens.
     pub fn new(tokens: usize, space: &ParameterSpace) -> Self {
         Self {
             nodes: vec![0.0; tokens * space.stride()],
@@ -44,9 +44,10 @@ impl BlockArrays {
         self.edges.fill(0.0);
     }
 
-    /// Splits the arrays into pieces of `tokens` tokens each.
-    pub fn split(&mut self, tokens: &[usize], space: &ParameterSpace) -> Vec<Arrays<'_>> {
-        let mut rest = Arrays {
+    /// Splits the arrays into consecutive slices, one for each element of `tokens`, its number of
+    /// tokens.
+    pub fn split(&mut self, tokens: &[usize], space: &ParameterSpace) -> Vec<ScoreArrays<'_>> {
+        let mut rest = ScoreArrays {
             nodes: &mut self.nodes,
             edges: &mut self.edges,
         };
@@ -54,17 +55,17 @@ impl BlockArrays {
     }
 }
 
-impl<'a> Arrays<'a> {
+impl<'a> ScoreArrays<'a> {
     /// Splits off the first `tokens` tokens.
-    pub fn take(&mut self, tokens: usize, space: &ParameterSpace) -> Arrays<'a> {
-        Arrays {
+    pub fn take(&mut self, tokens: usize, space: &ParameterSpace) -> ScoreArrays<'a> {
+        ScoreArrays {
             nodes: take(&mut self.nodes, tokens * space.stride()),
             edges: take(&mut self.edges, tokens * space.edges.width()),
         }
     }
 }
 
-/// Splits off the first `length` numbers; of an empty slice, none.
+/// Splits off the first `length` numbers, or none if the slice is empty.
 fn take<'a>(numbers: &mut &'a mut [f64], length: usize) -> &'a mut [f64] {
     let length = length.min(numbers.len());
     let (head, tail) = std::mem::take(numbers).split_at_mut(length);

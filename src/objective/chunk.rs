@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::buffers::Arrays;
+use super::buffers::ScoreArrays;
 use super::features::AttributeBuffer;
 use super::labels::add;
 use super::noise::{Noise, NoiseDistribution};
@@ -14,7 +14,7 @@ use crate::extract::Dataset;
 use crate::noise::Engine;
 use crate::score::{ForwardProduct, ParameterSpace, Variances};
 
-/// What all chunks of an evaluation read.
+/// The inputs that all chunks of an evaluation share.
 #[derive(Clone, Copy)]
 pub(super) struct Context<'a> {
     pub data: &'a Dataset,
@@ -28,11 +28,11 @@ pub(super) struct Context<'a> {
     pub noise_weights: [f64; 2],
 }
 
-/// Where a chunk leaves the derivatives of its tokens.
+/// Output buffers for the derivatives of the tokens of a chunk.
 pub(super) struct ChunkDerivatives<'a> {
-    pub by_scores: Arrays<'a>,
+    pub score_derivatives: ScoreArrays<'a>,
     /// Empty unless noise is proportional to the values.
-    pub by_variances: Arrays<'a>,
+    pub variance_derivatives: ScoreArrays<'a>,
 }
 
 /// Evaluates chunks, one at a time.
@@ -42,37 +42,38 @@ pub(super) struct ChunkWorker {
     /// The terms of the chunk.
     pub terms: SentenceTerms,
     variances: [Vec<f64>; 2], // [T][stride] and [T][K][stride] of a sentence
-    by_node_variance: Vec<f64>, // [T][stride] of a sentence, under additive noise
+    node_variance_derivatives: Vec<f64>, // [T][stride] of a sentence, under additive noise
     attributes: AttributeBuffer,
 }
 
 impl Context<'_> {
-    /// Whether there is noise with the same variance at every token.
+    /// Returns whether there is noise with the same variance at every token.
     fn is_additive(&self) -> bool {
         let is_additive = |noise: &Noise| noise.distribution == NoiseDistribution::Additive;
         self.noise.is_some_and(is_additive)
     }
 
-    /// Whether there is noise with variances that depend on the attributes of a token.
+    /// Returns whether there is noise with variances that depend on the attributes of a token.
     fn is_proportional(&self) -> bool {
         self.noise.is_some() && !self.is_additive()
     }
 }
 
 impl ChunkWorker {
-    /// A worker with buffers for the number of labels of `transitions`.
+    /// Creates a worker with buffers for the number of labels of `transitions`.
     pub fn new(transitions: &Transitions, engine: Option<Engine>) -> Self {
         Self {
             kernel: SentenceKernel::new(transitions, engine),
             terms: SentenceTerms::default(),
             variances: Default::default(),
-            by_node_variance: Vec::new(),
+            node_variance_derivatives: Vec::new(),
             attributes: AttributeBuffer::default(),
         }
     }
 
-    /// Evaluates the sentences `chunk`. Their derivatives by scores and variances go to
-    /// `derivatives`, all else to the kernel's sums and to `terms`.
+    /// Evaluates the sentences `chunk`. Writes their derivatives with respect to scores and
+    /// variances to `derivatives`, and accumulates everything else in the kernel's sums and in
+    /// `terms`.
     pub fn run(
         &mut self,
         context: Context<'_>,
@@ -84,8 +85,12 @@ impl ChunkWorker {
         for i in chunk {
             let tokens = context.data.sentence(i);
             let derivatives = ChunkDerivatives {
-                by_scores: derivatives.by_scores.take(tokens.len(), context.space),
-                by_variances: derivatives.by_variances.take(tokens.len(), context.space),
+                score_derivatives: derivatives
+                    .score_derivatives
+                    .take(tokens.len(), context.space),
+                variance_derivatives: derivatives
+                    .variance_derivatives
+                    .take(tokens.len(), context.space),
             };
             if !tokens.is_empty() {
                 self.run_sentence(context, tokens, derivatives);
@@ -102,13 +107,13 @@ impl ChunkWorker {
     ) {
         let Context { data, space, .. } = context;
         let ChunkDerivatives {
-            mut by_scores,
-            mut by_variances,
+            mut score_derivatives,
+            mut variance_derivatives,
         } = derivatives;
-        self.write_scores(context, &tokens, &mut by_scores);
+        self.write_scores(context, &tokens, &mut score_derivatives);
         if context.is_additive() {
             self.write_additive_variances(context, tokens.len());
-            by_variances.nodes = &mut self.by_node_variance;
+            variance_derivatives.nodes = &mut self.node_variance_derivatives;
         }
         let labels = data.labels.get(tokens.clone()).unwrap_or_default();
         let engine = context.noise.map(|noise| noise.engine);
@@ -119,15 +124,15 @@ impl ChunkWorker {
         };
         let [nodes, edges] = &mut self.variances;
         let arrays = SentenceArrays {
-            scores: by_scores,
-            variances: Arrays { nodes, edges },
-            by_variances,
+            scores: score_derivatives,
+            variances: ScoreArrays { nodes, edges },
+            variance_derivatives,
         };
         let terms = self.kernel.evaluate(context.chain, task, arrays);
         self.terms.loss += terms.loss;
         self.terms.noise += terms.noise;
         if context.is_additive() {
-            for row in self.by_node_variance.chunks_exact(space.stride()) {
+            for row in self.node_variance_derivatives.chunks_exact(space.stride()) {
                 add(&mut self.kernel.sums.node_variances, row);
             }
         }
@@ -138,7 +143,7 @@ impl ChunkWorker {
         &mut self,
         context: Context<'_>,
         tokens: &Range<usize>,
-        scores: &mut Arrays<'_>,
+        scores: &mut ScoreArrays<'_>,
     ) {
         let rates = context.noise.map_or([0.0; 2], Noise::rates);
         let scores = [&mut *scores.nodes, &mut *scores.edges];
@@ -162,7 +167,7 @@ impl ChunkWorker {
             nodes.extend_from_slice(&context.chain.variances.node);
         }
         edges.clear();
-        self.by_node_variance.clear();
-        self.by_node_variance.resize(nodes.len(), 0.0);
+        self.node_variance_derivatives.clear();
+        self.node_variance_derivatives.resize(nodes.len(), 0.0);
     }
 }

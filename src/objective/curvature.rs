@@ -1,11 +1,11 @@
-//! An estimate of the curvature of the objective, the diagonal preconditioner of L-BFGS.
+//! The diagonal preconditioner of L-BFGS, from an estimate of the curvature.
 //!
 //! The Hessian of the likelihood has Σ x²·p(1−p) + 2·c2 on its diagonal, a sum over the tokens of
 //! an attribute. Attribute counts range from 1 to the size of the corpus, and so do the curvatures;
 //! an optimizer that scales all parameters alike needs hundreds of iterations for the weights of
 //! rare attributes. Since p(1−p) is unknown, h = κ·Σ x² + 2·c2 estimates the diagonal.
 //!
-//! The optimizer gets 1/√h. The full 1/h is right at the start but wrong later, when frequent
+//! The optimizer uses 1/√h. The full 1/h is right at the start but wrong later, when frequent
 //! attributes are certain of their labels (p(1−p) → 0) and rare ones are not; the root is the
 //! geometric mean of 1/h and no preconditioning. (docs/decisions, 16)
 
@@ -15,7 +15,8 @@ use crate::score::ParameterSpace;
 /// The estimate κ of p(1−p).
 const KAPPA: f64 = 0.1;
 
-/// Estimates 1/√h of all parameters, `[space.dimension()]`. Time O(nonzeros of X + parameters).
+/// Returns the estimates 1/√h of all parameters, `[space.dimension()]`. Time O(nonzeros of X +
+/// parameters).
 pub(super) fn inverse(data: &Dataset, space: &ParameterSpace, l2: f64) -> Vec<f32> {
     // Extreme attribute values leave the range of f32.
     let estimate = |count: f64| (1.0 / (KAPPA * count + 2.0 * l2).sqrt()).clamp(1e-30, 1e30) as f32;
@@ -40,8 +41,8 @@ pub(super) fn inverse(data: &Dataset, space: &ParameterSpace, l2: f64) -> Vec<f3
     estimates
 }
 
-/// Σ x² of every column. A class of m attributes counts once: each member alone would have this
-/// estimate, so the optimizer visits the same points with and without collapsing.
+/// Returns Σ x² of every column. A class of m attributes counts once: each member alone would have
+/// this estimate, so the optimizer visits the same points with and without collapsing.
 fn column_squares(matrix: &SparseRows, columns: usize) -> Vec<f64> {
     let mut squares = vec![0.0; columns];
     for row in 0..matrix.len() {

@@ -11,13 +11,13 @@ use crate::score::{FeatureBlock, ParameterSpace};
 /// The attributes of a sentence.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct SentenceAttributes<'a> {
-    /// None for engines that do not read them.
+    /// Empty for engines that do not read them.
     pub features: noise::Features<'a>,
-    /// The column of the attribute "start of the sentence"; the next one is its end.
+    /// The column of the attribute "start of the sentence"; the next column is its end.
     pub boundary: u32,
 }
 
-/// Derivatives by the weights of attributes, in the order in which they came.
+/// Derivatives with respect to attribute weights, in the order in which they were added.
 #[derive(Debug, Default)]
 pub(crate) struct AttributeGradient {
     nodes: AttributeSums,
@@ -52,7 +52,7 @@ impl AttributeGradient {
         }
     }
 
-    /// Adds everything to the gradient by all parameters.
+    /// Adds all derivatives to the gradient with respect to θ.
     pub fn add_to(&self, space: &ParameterSpace, gradient: &mut [f64]) {
         self.nodes.add_to(&space.nodes, gradient);
         self.edges.add_to(&space.edges, gradient);
@@ -69,8 +69,8 @@ impl AttributeSums {
         let gradient = block.weights_mut(gradient);
         let rows = self.rows.chunks_exact(block.width());
         for (&column, row) in self.columns.iter().zip(rows) {
-            block.targets.for_each(column as usize, |place, index| {
-                gradient[index] += row[place];
+            block.targets.for_each(column as usize, |position, index| {
+                gradient[index] += row[position];
             });
         }
     }
@@ -84,7 +84,8 @@ pub(super) struct AttributeBuffer {
 }
 
 impl AttributeBuffer {
-    /// The attributes of the sentence `tokens` as `engine` wants them.
+    /// Fills the buffers with the attributes of the sentence `tokens` and returns them if `engine`
+    /// needs them.
     pub fn fill_for(
         &mut self,
         engine: Option<Engine>,
@@ -98,8 +99,9 @@ impl AttributeBuffer {
         self.fill(data, space, tokens)
     }
 
-    /// The attributes of the sentence `tokens`, with values times √m. Its start and its end are two
-    /// more attributes behind the others.
+    /// Fills the buffers with the attributes of the sentence `tokens`, their values multiplied by
+    /// √m, and returns them. The start and the end of the sentence are two more attributes, after
+    /// all others.
     fn fill(
         &mut self,
         data: &Dataset,
@@ -140,9 +142,9 @@ impl AttributeBuffer {
     }
 }
 
-/// Counts the different attributes per sentence before and after the paper's collapsing (section
-/// 4.1), as the `message` engine sees them: start and end of a sentence are two of them.
-/// O(n log n) for n entries of a sentence.
+/// Counts the distinct attributes per sentence before and after the paper's collapsing (section
+/// 4.1), as the `message` engine sees them: start and end of a sentence are two of them. O(n log n)
+/// for n entries of a sentence.
 #[must_use]
 pub fn active_counts(data: &Dataset, space: &ParameterSpace) -> ActiveCounts {
     let mut counts = ActiveCounts::default();

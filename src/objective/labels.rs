@@ -1,5 +1,5 @@
-//! The parameters without attributes: transitions, start and end weights. Their variances under
-//! noise, and the sums of their derivatives over sentences.
+//! The parameters that do not depend on attributes (transitions, start and end weights): their
+//! variances under noise, and sums of their derivatives over sentences.
 
 use super::noise::{Noise, NoiseDistribution};
 use crate::chain::LabelWeights;
@@ -61,22 +61,23 @@ fn write_squares(weights: &[f64], rate: f64, out: &mut [f64]) {
     }
 }
 
-/// Sums of derivatives over sentences, by the scores and variances that do not depend on the text.
+/// Sums over sentences of the derivatives with respect to the scores and variances that do not
+/// depend on the text.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LabelSums {
-    /// By transition scores, `[K][stride]`.
+    /// With respect to transition scores, `[K][stride]`.
     pub pairs: Vec<f64>,
-    /// By start scores, `[stride]`.
+    /// With respect to start scores, `[stride]`.
     pub first: Vec<f64>,
-    /// By end scores, `[stride]`.
+    /// With respect to end scores, `[stride]`.
     pub last: Vec<f64>,
-    /// By transition variances, `[K][stride]`.
+    /// With respect to transition variances, `[K][stride]`.
     pub pair_variances: Vec<f64>,
-    /// By start variances, `[stride]`.
+    /// With respect to start variances, `[stride]`.
     pub first_variances: Vec<f64>,
-    /// By end variances, `[stride]`.
+    /// With respect to end variances, `[stride]`.
     pub last_variances: Vec<f64>,
-    /// By node variances, over all tokens, `[stride]`.
+    /// With respect to node variances, over all tokens, `[stride]`.
     pub node_variances: Vec<f64>,
 }
 
@@ -108,8 +109,9 @@ impl LabelSums {
         }
     }
 
-    /// Turns derivatives by variances into derivatives by weights and adds them to those by scores:
-    /// with V = ρw², ∂V/∂w = 2ρw. `rate` is ρ of edges.
+    /// Converts the derivatives with respect to variances into derivatives with respect to weights,
+    /// and adds them to those with respect to scores: with V = ρw², ∂V/∂w = 2ρw. `rate` is ρ of
+    /// edges.
     pub fn add_variances(&mut self, rate: f64, weights: &LabelWeights) {
         let (k, stride) = (weights.start.len(), self.first.len());
         let rows = self.pairs.chunks_exact_mut(stride);
@@ -130,7 +132,7 @@ fn add_scaled(derivatives: &mut [f64], factor: f64, weights: &[f64], variances: 
     }
 }
 
-/// Counts neighboring gold labels, `[K][stride]`.
+/// Counts pairs of adjacent gold labels, `[K][stride]`.
 pub(super) fn observed_pairs(data: &Dataset, space: &ParameterSpace) -> Vec<f64> {
     let mut counts = vec![0.0; space.labels() * space.stride()];
     for i in 0..data.len() {

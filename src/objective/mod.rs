@@ -13,15 +13,15 @@
 //! [`PenalizedLikelihood::evaluate`](Objective::evaluate) computes value and gradient in one pass:
 //!
 //! 1. c2·‖θ‖², whose gradient 2·c2·θ initializes the gradient;
-//! 2. the weights without attributes, prepared once for all sentences: transition potentials and,
-//!    under noise, their variances (`labels.rs`);
+//! 2. the label weights, prepared once for all sentences: transition potentials and, under noise,
+//!    their variances (`labels.rs`);
 //! 3. block by block of the corpus ([`BlockPartition`]), in parallel over chunks of sentences
 //!    (`chunk.rs`): scores S = X·Θ and variances V = ρ·X∘²·Θ∘² ([`ForwardProduct`]), then
 //!    the sentence kernel (`sentence.rs`): −log p(y|x), R, ∂S, ∂V;
-//! 4. in parallel over columns, the block's share of the gradient, Xᵀ·∂S + 2ρ·Θ∘(X∘²ᵀ·∂V)
-//!    ([`TransposeProduct`]), while the sentences of the next block are under way;
+//! 4. in parallel over columns, the block's contribution to the gradient, Xᵀ·∂S + 2ρ·Θ∘(X∘²ᵀ·∂V)
+//!    ([`TransposeProduct`]), while the sentences of the next block are being evaluated;
 //! 5. with Monte-Carlo noise, its samples (`monte_carlo/`);
-//! 6. the gradient by transitions and boundary weights, from sums over sentences.
+//! 6. the gradient with respect to transitions and boundary weights, from sums over sentences.
 //!
 //! Time O(nonzeros of X · K + M·K²) for M tokens. All sums run over fixed chunks in corpus order,
 //! so the bits do not depend on the number of threads.
@@ -70,8 +70,8 @@ pub struct Terms {
 
 /// The penalized negative log-likelihood of a corpus.
 ///
-/// Labeled sentences come first in the data; those behind the last label are unlabeled and only
-/// enter the noise term.
+/// Labeled sentences come first in the data; those after the last label are unlabeled and enter
+/// only the noise term.
 #[derive(Debug)]
 pub struct PenalizedLikelihood<'a> {
     data: &'a Dataset,
@@ -92,7 +92,7 @@ pub struct PenalizedLikelihood<'a> {
 }
 
 impl<'a> PenalizedLikelihood<'a> {
-    /// The objective on collapsed training data with c2 = `l2`, without noise.
+    /// Creates the objective on collapsed training data with c2 = `l2`, without noise.
     #[must_use]
     pub fn new(data: &'a Dataset, space: &'a ParameterSpace, l2: f64) -> Self {
         let width = space.edges.used_width().max(space.stride());
@@ -165,7 +165,7 @@ impl<'a> PenalizedLikelihood<'a> {
         self
     }
 
-    /// Memory in bytes, excluding the parameters and their gradient.
+    /// Returns the memory usage in bytes, excluding the parameters and their gradient.
     #[must_use]
     pub fn memory(&self) -> usize {
         let transposes = self.transposes.iter().flatten();
@@ -214,7 +214,7 @@ impl Objective for PenalizedLikelihood<'_> {
 
 /// The steps of an evaluation.
 impl PenalizedLikelihood<'_> {
-    /// Returns the L2 term and overwrites the gradient with its gradient.
+    /// Returns the L2 term and overwrites `gradient` with the gradient of that term.
     fn l2_term(&self, theta: &[f64], gradient: &mut [f64]) -> f64 {
         let c2 = self.l2;
         let partial: Vec<f64> = theta
@@ -232,7 +232,7 @@ impl PenalizedLikelihood<'_> {
         c2 * partial.iter().sum::<f64>()
     }
 
-    /// Prepares what all sentences share.
+    /// Prepares the weights, potentials and variances that all sentences share.
     fn set_weights(&mut self, theta: &[f64]) {
         for product in &mut self.products {
             product.set_weights(theta);
@@ -249,11 +249,11 @@ impl PenalizedLikelihood<'_> {
         self.sums.clear(self.space.labels(), self.space.stride());
     }
 
-    /// Adds the shares of all blocks; returns the negative log-likelihood and the quadratic noise
-    /// term.
+    /// Adds the contributions of all blocks to the gradient; returns the negative log-likelihood
+    /// and the quadratic noise term.
     ///
-    /// While the gradient of one block is gathered, the sentences of the next are already under
-    /// way, so that no thread waits for the last sentences of a block.
+    /// While the gradient of one block is gathered, the sentences of the next are already being
+    /// evaluated, so that no thread waits for the last sentences of a block.
     fn add_blocks(&mut self, theta: &[f64], gradient: &mut [f64]) -> [f64; 2] {
         let [mut current, mut next] = std::mem::take(&mut self.buffers);
         let mut workers = std::mem::take(&mut self.workers);
@@ -264,7 +264,10 @@ impl PenalizedLikelihood<'_> {
                 terms[0] += worker.terms.loss;
                 terms[1] += worker.terms.noise;
                 self.sums.merge(&mut worker.kernel.sums);
-                worker.kernel.by_attributes.add_to(self.space, gradient);
+                worker
+                    .kernel
+                    .attribute_gradient
+                    .add_to(self.space, gradient);
             }
             let this = &*self;
             rayon::join(
@@ -278,7 +281,7 @@ impl PenalizedLikelihood<'_> {
         terms
     }
 
-    /// Evaluates the sentences of a block, if there is one of this number.
+    /// Evaluates the sentences of block `index`, if there is such a block.
     fn run_sentences(
         &self,
         index: usize,
@@ -290,13 +293,16 @@ impl PenalizedLikelihood<'_> {
             return;
         };
         let tokens = self.chunk_tokens(block);
-        let by_scores = derivatives.scores.split(&tokens, self.space);
-        let by_variances = derivatives.variances.split(&tokens, self.space);
-        let derivatives = by_scores.into_iter().zip(by_variances);
-        let derivatives = derivatives.map(|(by_scores, by_variances)| ChunkDerivatives {
-            by_scores,
-            by_variances,
-        });
+        let score_derivatives = derivatives.scores.split(&tokens, self.space);
+        let variance_derivatives = derivatives.variances.split(&tokens, self.space);
+        let derivatives = score_derivatives.into_iter().zip(variance_derivatives);
+        let derivatives =
+            derivatives.map(
+                |(score_derivatives, variance_derivatives)| ChunkDerivatives {
+                    score_derivatives,
+                    variance_derivatives,
+                },
+            );
         let work = workers.iter_mut().zip(&block.chunks).zip(derivatives);
         let work: Vec<_> = work.collect();
         let context = self.context(theta);
@@ -306,7 +312,7 @@ impl PenalizedLikelihood<'_> {
             });
     }
 
-    /// Adds the share of a block to the gradient by weights of attributes.
+    /// Adds the contribution of a block to the gradient with respect to attribute weights.
     fn gather(
         &self,
         index: usize,
@@ -321,16 +327,16 @@ impl PenalizedLikelihood<'_> {
             (&scores.nodes, &variances.nodes),
             (&scores.edges, &variances.edges),
         ];
-        for (i, (by_scores, by_variances)) in arrays.into_iter().enumerate() {
+        for (i, (score_derivatives, variance_derivatives)) in arrays.into_iter().enumerate() {
             let Some(transpose) = &self.transposes[i] else {
                 continue;
             };
-            let by_variances = rates.map(|rates| VarianceDerivatives {
-                values: by_variances,
+            let variance_derivatives = rates.map(|rates| VarianceDerivatives {
+                values: variance_derivatives,
                 rate: rates[i],
                 theta,
             });
-            transpose.add_gradient(index, by_scores, by_variances, gradient);
+            transpose.add_gradient(index, score_derivatives, variance_derivatives, gradient);
         }
     }
 
@@ -350,8 +356,8 @@ impl PenalizedLikelihood<'_> {
             };
             derivatives.scores.clear();
             let context = self.context(theta);
-            let by_scores = &mut derivatives.scores;
-            value += sampling.add_block(context, &block, by_scores, &mut sums, gradient);
+            let score_derivatives = &mut derivatives.scores;
+            value += sampling.add_block(context, &block, score_derivatives, &mut sums, gradient);
             self.gather(index, theta, &derivatives, gradient);
         }
         self.sums = sums;
@@ -360,8 +366,8 @@ impl PenalizedLikelihood<'_> {
         value
     }
 
-    /// Adds the derivatives by weights without attributes, and under additive noise those by the
-    /// variances that all tokens share.
+    /// Adds the derivatives with respect to label weights, and under additive noise those through
+    /// the variances that all tokens share.
     fn add_label_gradient(&mut self, theta: &[f64], gradient: &mut [f64]) {
         let sums = &mut self.sums;
         let observed = self.observed_pairs.iter();
@@ -386,7 +392,7 @@ impl PenalizedLikelihood<'_> {
             .add_label_gradient([&sums.pairs, &sums.first, &sums.last], gradient);
     }
 
-    /// What all chunks of an evaluation read.
+    /// Returns the inputs that all chunks of an evaluation share.
     fn context<'b>(&'b self, theta: &'b [f64]) -> Context<'b> {
         let noise = self.noise.as_ref();
         let (labeled, unlabeled) = (self.data.labeled(), self.data.unlabeled());
@@ -405,7 +411,7 @@ impl PenalizedLikelihood<'_> {
         }
     }
 
-    /// Tokens of each chunk of a block.
+    /// Returns the number of tokens of each chunk of a block.
     fn chunk_tokens(&self, block: &Block) -> Vec<usize> {
         let chunks = block.chunks.iter();
         chunks

@@ -1,4 +1,4 @@
-//! The noise term of the objective: the distribution, its rates, and the weights of sentences.
+//! The noise term of the objective: its distribution, its rates, and the weights of sentences.
 
 use serde::{Deserialize, Serialize};
 
@@ -27,14 +27,14 @@ pub struct Noise {
     pub node: f64,
     /// δ or σ² of transitions, boundary weights and edge attributes.
     pub edge: f64,
-    /// How the gradient is computed.
+    /// The algorithm for the gradient.
     pub engine: Engine,
     /// The weight α of an unlabeled sentence.
     pub unlabeled_weight: f64,
 }
 
 impl Noise {
-    /// ρ (σ² of additive noise) of node attributes, and of all else.
+    /// Returns ρ (σ² for additive noise) of node attributes, and of all other features.
     pub(super) fn rates(&self) -> [f64; 2] {
         [self.node, self.edge].map(|rate| match self.distribution {
             NoiseDistribution::Dropout => rate / (1.0 - rate),
@@ -42,14 +42,15 @@ impl Noise {
         })
     }
 
-    /// The weights of a labeled and of an unlabeled sentence, given `n` and `m` of these.
+    /// Returns the weights of a labeled and of an unlabeled sentence, given `n` labeled and `m`
+    /// unlabeled ones.
     pub(super) fn weights(&self, n: usize, m: usize) -> [f64; 2] {
         sentence_weights(self.unlabeled_weight, n, m)
     }
 }
 
-/// The weights λ = n/(n + αm) and αλ of a labeled and of an unlabeled sentence (eq. 11), given `n`
-/// and `m` of these.
+/// Returns the weights λ = n/(n + αm) and αλ of a labeled and of an unlabeled sentence (eq. 11),
+/// given `n` labeled and `m` unlabeled ones.
 pub(super) fn sentence_weights(alpha: f64, n: usize, m: usize) -> [f64; 2] {
     let (n, m) = (n as f64, m as f64);
     let labeled = n / (n + alpha * m);

@@ -1,7 +1,7 @@
-//! The gradient of one sentence: numbers in, numbers out.
+//! The value and gradient of one sentence, from its scores.
 //!
-//! In: the scores S of its nodes and edges, and under noise their variances V. Out, in the same
-//! arrays or beside them: −log p(y|x), R, and the derivatives ∂J/∂S and ∂J/∂V.
+//! Inputs are the scores S of nodes and edges, and under noise their variances V. Outputs are
+//! −log p(y|x), R, and the derivatives ∂J/∂S (which overwrite S) and ∂J/∂V.
 //!
 //! The likelihood. With the log-partition A and the marginals μ = ∇A (forward-backward),
 //!
@@ -10,17 +10,18 @@
 //! ```
 //!
 //! The noise term λ·R, eq. 14 of Wang et al. 2013, comes from a [`Regularizer`]. It reads the
-//! marginals off the same lattice, and sees labeled and unlabeled sentences alike.
+//! marginals from the same lattice, and treats labeled and unlabeled sentences alike.
 //!
 //! Transitions and boundary weights are added to the scores of every sentence, so their derivatives
-//! are sums over sentences ([`LabelSums`]). That of the likelihood by transitions is expected
-//! minus observed counts; the observed ones never change, so the caller subtracts them.
+//! are sums over sentences ([`LabelSums`]). The derivative of the likelihood with respect to
+//! transitions is expected minus observed counts; the observed counts never change, so the caller
+//! subtracts them.
 //!
-//! Time O(TK²), once warm without allocation. The kernel knows neither attributes nor θ, so batch
-//! and online training can share it.
+//! Time O(TK²); once warm, it does not allocate. The kernel knows neither attributes nor θ, so
+//! batch and online training can share it.
 
 use super::LabelSums;
-use super::buffers::Arrays;
+use super::buffers::ScoreArrays;
 use super::features::{AttributeGradient, SentenceAttributes};
 use super::labels::{LabelVariances, add};
 use crate::chain::{EdgeSums, LabelWeights, Lattice, Order, Scores, Transitions};
@@ -36,7 +37,7 @@ pub(crate) struct ChainParameters<'a> {
     pub variances: &'a LabelVariances,
 }
 
-/// A sentence.
+/// A sentence to be evaluated.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SentenceTask<'a> {
     /// Gold labels, `[T]`; empty if it is unlabeled.
@@ -50,12 +51,12 @@ pub(crate) struct SentenceTask<'a> {
 /// The arrays of a sentence, T > 0 tokens.
 #[derive(Debug)]
 pub(crate) struct SentenceArrays<'a> {
-    /// In: S, without transitions and boundary weights. Out: ∂J/∂S.
-    pub scores: Arrays<'a>,
-    /// In, under noise: V, likewise. Overwritten.
-    pub variances: Arrays<'a>,
-    /// Out, under noise: ∂J/∂V; that of edges only if its array is not empty.
-    pub by_variances: Arrays<'a>,
+    /// Input: S, without transitions and boundary weights. Output: ∂J/∂S.
+    pub scores: ScoreArrays<'a>,
+    /// Input, under noise: V, without those of transitions and boundary weights. Overwritten.
+    pub variances: ScoreArrays<'a>,
+    /// Output, under noise: ∂J/∂V; for edges only if their array is not empty.
+    pub variance_derivatives: ScoreArrays<'a>,
 }
 
 /// The terms of the objective that a sentence contributes.
@@ -67,18 +68,19 @@ pub(crate) struct SentenceTerms {
     pub noise: f64,
 }
 
-/// Evaluates sentences and sums their derivatives by label weights. Reused from sentence to
-/// sentence.
+/// Evaluates sentences and sums their derivatives with respect to label weights; a reusable
+/// workspace.
 #[derive(Debug)]
 pub(crate) struct SentenceKernel {
     lattice: Lattice,
     expected: EdgeSums,
     regularizer: Option<Box<dyn Regularizer>>,
-    /// Derivatives by label weights since [`begin`](Self::begin): of pairs, expected counts.
+    /// Derivatives with respect to label weights since [`begin`](Self::begin). For the likelihood
+    /// of label pairs these are the expected counts alone.
     pub sums: LabelSums,
-    /// Derivatives by weights of attributes since `begin`, if the engine computes these instead of
-    /// derivatives by scores.
-    pub by_attributes: AttributeGradient,
+    /// Derivatives with respect to attribute weights since `begin`, if the engine computes these
+    /// instead of derivatives with respect to scores.
+    pub attribute_gradient: AttributeGradient,
 }
 
 impl ChainParameters<'_> {
@@ -91,14 +93,15 @@ impl ChainParameters<'_> {
 }
 
 impl SentenceKernel {
-    /// A kernel for the number of labels of `transitions`; with an engine, for a noise term.
+    /// Creates a kernel for the number of labels of `transitions`, with a noise term if there is an
+    /// engine.
     pub fn new(transitions: &Transitions, engine: Option<Engine>) -> Self {
         Self {
             lattice: Lattice::default(),
             expected: EdgeSums::new(transitions),
             regularizer: engine.map(Engine::regularizer),
             sums: LabelSums::default(),
-            by_attributes: AttributeGradient::default(),
+            attribute_gradient: AttributeGradient::default(),
         }
     }
 
@@ -106,14 +109,14 @@ impl SentenceKernel {
     pub fn begin(&mut self, chain: ChainParameters<'_>) {
         let (labels, stride) = (chain.transitions.labels(), chain.transitions.stride());
         self.sums.clear(labels, stride);
-        self.by_attributes.clear();
+        self.attribute_gradient.clear();
         self.expected.clear();
         if let Some(regularizer) = &mut self.regularizer {
             regularizer.begin(chain.context());
         }
     }
 
-    /// Evaluates a sentence and adds to the sums.
+    /// Evaluates a sentence and adds its derivatives to the sums.
     pub fn evaluate(
         &mut self,
         chain: ChainParameters<'_>,
@@ -133,9 +136,15 @@ impl SentenceKernel {
             self.differentiate_likelihood(chain, task.labels, &mut scores);
         }
         if self.regularizer.is_some() {
-            let (mut variances, mut by_variances) = (arrays.variances, arrays.by_variances);
-            terms.noise =
-                self.regularize(chain, task, &mut scores, &mut variances, &mut by_variances);
+            let (mut variances, mut variance_derivatives) =
+                (arrays.variances, arrays.variance_derivatives);
+            terms.noise = self.regularize(
+                chain,
+                task,
+                &mut scores,
+                &mut variances,
+                &mut variance_derivatives,
+            );
         }
         let (stride, nodes) = (chain.transitions.stride(), &*scores.nodes);
         add(&mut self.sums.first, &nodes[..stride]);
@@ -163,7 +172,7 @@ impl SentenceKernel {
         &mut self,
         chain: ChainParameters<'_>,
         labels: &[LabelId],
-        scores: &mut Arrays<'_>,
+        scores: &mut ScoreArrays<'_>,
     ) {
         let (k, stride) = (chain.transitions.labels(), chain.transitions.stride());
         scores.nodes.copy_from_slice(self.lattice.node_marginals());
@@ -191,21 +200,21 @@ impl SentenceKernel {
         &mut self,
         chain: ChainParameters<'_>,
         task: SentenceTask<'_>,
-        by_scores: &mut Arrays<'_>,
-        variances: &mut Arrays<'_>,
-        by_variances: &mut Arrays<'_>,
+        score_derivatives: &mut ScoreArrays<'_>,
+        variances: &mut ScoreArrays<'_>,
+        variance_derivatives: &mut ScoreArrays<'_>,
     ) -> f64 {
         let Some(regularizer) = &mut self.regularizer else {
             return 0.0;
         };
-        let (stride, length) = (chain.transitions.stride(), by_scores.nodes.len());
+        let (stride, length) = (chain.transitions.stride(), score_derivatives.nodes.len());
         add(&mut variances.nodes[..stride], &chain.variances.start);
         add(
             &mut variances.nodes[length - stride..],
             &chain.variances.end,
         );
-        by_variances.nodes.fill(0.0);
-        by_variances.edges.fill(0.0);
+        variance_derivatives.nodes.fill(0.0);
+        variance_derivatives.edges.fill(0.0);
         let input = noise::SentenceInput {
             lattice: &self.lattice,
             node_variance: variances.nodes,
@@ -214,25 +223,32 @@ impl SentenceKernel {
             features: task.attributes.features,
         };
         let derivatives = noise::Derivatives {
-            node: by_scores.nodes,
-            edge: (!by_scores.edges.is_empty()).then_some(&mut *by_scores.edges),
-            node_variance: by_variances.nodes,
-            edge_variance: (!by_variances.edges.is_empty()).then_some(&mut *by_variances.edges),
+            node: score_derivatives.nodes,
+            edge: (!score_derivatives.edges.is_empty()).then_some(&mut *score_derivatives.edges),
+            node_variance: variance_derivatives.nodes,
+            edge_variance: (!variance_derivatives.edges.is_empty())
+                .then_some(&mut *variance_derivatives.edges),
         };
         let value = regularizer.regularize(chain.context(), input, derivatives);
         let sums = &mut self.sums;
         if let Some(gradient) = regularizer.feature_gradient() {
-            self.by_attributes
+            self.attribute_gradient
                 .add(gradient, task.attributes.boundary, sums);
         }
-        let by_nodes = &*by_variances.nodes;
-        add(&mut sums.first_variances, &by_nodes[..stride]);
-        add(&mut sums.last_variances, &by_nodes[length - stride..]);
+        let node_variance_derivatives = &*variance_derivatives.nodes;
+        add(
+            &mut sums.first_variances,
+            &node_variance_derivatives[..stride],
+        );
+        add(
+            &mut sums.last_variances,
+            &node_variance_derivatives[length - stride..],
+        );
         value
     }
 }
 
-impl Arrays<'_> {
+impl ScoreArrays<'_> {
     fn as_scores(&self) -> Scores<'_> {
         Scores {
             node: self.nodes,
@@ -241,8 +257,8 @@ impl Arrays<'_> {
     }
 }
 
-/// The score of the gold labels.
-fn gold_score(chain: ChainParameters<'_>, labels: &[LabelId], scores: &Arrays<'_>) -> f64 {
+/// Returns the score of the gold labels.
+fn gold_score(chain: ChainParameters<'_>, labels: &[LabelId], scores: &ScoreArrays<'_>) -> f64 {
     let (k, stride) = (chain.transitions.labels(), chain.transitions.stride());
     let mut score = 0.0;
     if let (Some(first), Some(last)) = (labels.first(), labels.last()) {

@@ -20,37 +20,37 @@ pub struct FeatureBlock {
 }
 
 impl FeatureBlock {
-    /// Number of columns.
+    /// Returns the number of columns.
     #[must_use]
     pub fn columns(&self) -> usize {
         self.targets.columns()
     }
 
-    /// Whether there are no columns.
+    /// Returns whether there are no columns.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.columns() == 0
     }
 
-    /// Length of a token's row of scores: S for nodes, K·S for edges.
+    /// Returns the length of a token's row of scores: S for nodes, K·S for edges.
     #[must_use]
     pub fn width(&self) -> usize {
         self.targets.width()
     }
 
-    /// Length of a token's row of scores, or 0 if the block has no columns.
+    /// Returns the length of a token's row of scores, or 0 if the block has no columns.
     #[must_use]
     pub fn used_width(&self) -> usize {
         if self.is_empty() { 0 } else { self.width() }
     }
 
-    /// The entries of this block in an array over all parameters.
+    /// Returns the slice of this block in an array over all parameters.
     #[must_use]
     pub fn weights<'a, T>(&self, theta: &'a [T]) -> &'a [T] {
         &theta[self.range.clone()]
     }
 
-    /// As [`weights`](Self::weights), mutable.
+    /// Like [`weights`](Self::weights), but mutable.
     pub fn weights_mut<'a, T>(&self, gradient: &'a mut [T]) -> &'a mut [T] {
         &mut gradient[self.range.clone()]
     }

@@ -24,7 +24,7 @@ pub(crate) struct ColumnBlock {
 }
 
 impl ColumnBlock {
-    /// An empty block for entries of `rows`.
+    /// Creates an empty block for entries of `rows`.
     pub fn for_entries_of(rows: &SparseRows) -> Self {
         Self {
             values: (!rows.is_binary()).then(Vec::new),
@@ -32,7 +32,7 @@ impl ColumnBlock {
         }
     }
 
-    /// The entries of `tokens`, sorted by column and token.
+    /// Returns the entries of `tokens`, sorted by column and token.
     pub fn sorted_entries(rows: &SparseRows, tokens: Range<usize>) -> Vec<Entry> {
         let first = tokens.start;
         let mut entries = Vec::new();
@@ -58,31 +58,31 @@ impl ColumnBlock {
         }
     }
 
-    /// Number of columns.
+    /// Returns the number of columns.
     pub fn len(&self) -> usize {
         self.columns.len()
     }
 
-    /// The index in the matrix of the `i`-th column of the block.
+    /// Returns the index in the matrix of the `i`-th column of the block.
     #[inline(always)]
     pub fn column(&self, i: usize) -> usize {
         self.columns[i] as usize
     }
 
-    /// The entries of the `i`-th column of the block.
+    /// Returns the entries of the `i`-th column of the block.
     #[inline(always)]
     pub fn entries(&self, i: usize) -> Range<usize> {
         let start = if i == 0 { 0 } else { self.ends[i - 1] as usize };
         start..self.ends[i] as usize
     }
 
-    /// The token of an entry, counted from the first of the block.
+    /// Returns the token of an entry, counted from the first of the block.
     #[inline(always)]
     pub fn token(&self, entry: usize) -> usize {
         self.tokens[entry] as usize
     }
 
-    /// The value of an entry.
+    /// Returns the value of an entry.
     #[inline(always)]
     pub fn value(&self, entry: usize) -> f64 {
         self.values.as_ref().map_or(1.0, |values| values[entry])
@@ -94,25 +94,25 @@ impl ColumnBlock {
         self.tokens.shrink_to_fit();
     }
 
-    /// Memory in bytes.
+    /// Returns the memory usage in bytes.
     pub fn memory(&self) -> usize {
         4 * (self.columns.capacity() + self.ends.capacity() + self.tokens.capacity())
             + 8 * self.values.as_ref().map_or(0, Vec::capacity)
     }
 }
 
-/// Splits a gradient into one piece per owner, given the weights of each owner as ascending,
+/// Splits a gradient into one slice per owner, given the weights of each owner as ascending,
 /// disjoint ranges.
 pub(crate) fn split_by_owner(
     owners: impl ExactSizeIterator<Item = Range<usize>>,
     gradient: &mut [f64],
 ) -> Vec<&mut [f64]> {
-    let mut pieces = Vec::with_capacity(owners.len());
+    let mut slices = Vec::with_capacity(owners.len());
     let (mut rest, mut consumed) = (gradient, 0);
     for weights in owners {
-        let (piece, after) = rest.split_at_mut(weights.end - consumed);
-        pieces.push(&mut piece[weights.start - consumed..]);
+        let (slice, after) = rest.split_at_mut(weights.end - consumed);
+        slices.push(&mut slice[weights.start - consumed..]);
         (rest, consumed) = (after, weights.end);
     }
-    pieces
+    slices
 }

@@ -3,12 +3,12 @@
 //! Row by row of X: a token's scores are the sum of one row of Θ per attribute. Time O(nonzeros of
 //! X · S/4) with SIMD of four lanes. The bottleneck is not arithmetic but cache misses on Θ and
 //! branch mispredictions. Therefore a token's sums stay in registers while whole rows of weights
-//! are added, and the inner loop never asks how many weights a column has.
+//! are added, and the inner loop never branches on the number of weights of a column.
 //!
 //! With [`States::Observed`](super::States::Observed) a column has weights for some labels only.
 //! Columns with many weights are *dense*: once per evaluation they are expanded to whole rows with
 //! zeros in the gaps. The others, most of which have a single weight, are *sparse*: a token stores
-//! the list of their weights and target scores, without regard to columns.
+//! the list of their weights and target scores, regardless of columns.
 
 use std::ops::Range;
 
@@ -29,7 +29,7 @@ pub struct ForwardProduct<'a> {
     split: Option<Split>,
 }
 
-/// The variances of scores, to be written.
+/// The output buffer for the variances of scores.
 #[derive(Debug)]
 pub struct Variances<'a> {
     /// `[tokens][width]`.
@@ -46,7 +46,7 @@ struct Split {
     table: Vec<f64>,        // [dense columns][width] their weights, with zeros in the gaps
     ends: Vec<u64>,         // [tokens] end of each token in `weights`
     weights: Vec<u32>,      // weight index, one per weight of each entry of a sparse column
-    places: Vec<u32>,       // the score that it adds to
+    positions: Vec<u32>,    // position of the score that it adds to
     values: Option<Vec<f64>>,
     scaled: Vec<[f64; 2]>, // √m·w and w² for each weight of a sparse column
 }
@@ -66,22 +66,22 @@ impl<'a> ForwardProduct<'a> {
         }
     }
 
-    /// Prepares the weights in θ. Must precede [`write`](Self::write) with the same θ.
+    /// Prepares the weights in θ. Call it before [`write`](Self::write) with the same θ.
     pub fn set_weights(&mut self, theta: &[f64]) {
         if let Some(split) = &mut self.split {
             split.set_weights(self.block, self.block.weights(theta));
         }
     }
 
-    /// The weights that it multiplies with.
+    /// Returns the weights that the matrix is multiplied by.
     #[must_use]
     pub fn block(&self) -> &'a FeatureBlock {
         self.block
     }
 
-    /// Writes the scores of `tokens`, `[tokens][width]`, and optionally their variances of the same
-    /// shape, for θ as last [set](Self::set_weights). Does nothing if `scores` is empty. The
-    /// padding is unspecified.
+    /// Writes the scores of `tokens`, `[tokens][width]`, and optionally their variances, of the
+    /// same shape. θ must be the one last passed to [`set_weights`](Self::set_weights). Does
+    /// nothing if `scores` is empty. The padding is unspecified.
     pub fn write(
         &self,
         theta: &[f64],
@@ -119,7 +119,7 @@ impl<'a> ForwardProduct<'a> {
         });
     }
 
-    /// Memory in bytes, excluding the matrix and the weights.
+    /// Returns the memory usage in bytes, excluding the matrix and the weights.
     #[must_use]
     pub fn memory(&self) -> usize {
         self.split.as_ref().map_or(0, Split::memory)
@@ -144,7 +144,7 @@ impl Split {
             coefficients,
             ends: Vec::with_capacity(matrix.len()),
             weights: Vec::new(),
-            places: Vec::new(),
+            positions: Vec::new(),
             values: (!matrix.is_binary()).then(Vec::new),
             scaled: vec![[0.0; 2]; targets.weights()],
         };
@@ -153,9 +153,9 @@ impl Split {
                 if targets.is_dense(column as usize) {
                     continue;
                 }
-                targets.for_each(column as usize, |place, index| {
+                targets.for_each(column as usize, |position, index| {
                     split.weights.push(index as u32);
-                    split.places.push(place as u32);
+                    split.positions.push(position as u32);
                     if let Some(values) = &mut split.values {
                         values.push(value);
                     }
@@ -164,7 +164,7 @@ impl Split {
             split.ends.push(split.weights.len() as u64);
         }
         split.weights.shrink_to_fit();
-        split.places.shrink_to_fit();
+        split.positions.shrink_to_fit();
         split
     }
 
@@ -174,7 +174,7 @@ impl Split {
         for (column, &scale) in block.scale.iter().enumerate() {
             if targets.is_dense(column) {
                 let Some(row) = rows.next() else { return };
-                targets.for_each(column, |place, index| row[place] = weights[index]);
+                targets.for_each(column, |position, index| row[position] = weights[index]);
             } else {
                 let range = targets.range(column);
                 for (out, w) in self.scaled[range.clone()].iter_mut().zip(&weights[range]) {
@@ -193,16 +193,20 @@ impl Split {
             self.ends[token - 1] as usize
         };
         let range = start..self.ends[token] as usize;
-        let places = &self.places[range.clone()];
-        for (i, (&index, &place)) in self.weights[range.clone()].iter().zip(places).enumerate() {
+        let positions = &self.positions[range.clone()];
+        for (i, (&index, &position)) in self.weights[range.clone()]
+            .iter()
+            .zip(positions)
+            .enumerate()
+        {
             let x = self
                 .values
                 .as_ref()
                 .map_or(1.0, |values| values[range.start + i]);
             let [score, variance] = self.scaled[index as usize];
-            scores[place as usize] += x * score;
+            scores[position as usize] += x * score;
             if let Some(Variances { values, rate }) = &mut variances {
-                values[place as usize] += *rate * (x * x * variance);
+                values[position as usize] += *rate * (x * x * variance);
             }
         }
     }
@@ -213,7 +217,7 @@ impl Split {
             + self.ends.len()
             + self.values.as_ref().map_or(0, Vec::len)
             + 2 * self.scaled.len();
-        self.dense.memory() + 8 * eights + 4 * (self.weights.len() + self.places.len())
+        self.dense.memory() + 8 * eights + 4 * (self.weights.len() + self.positions.len())
     }
 }
 
@@ -298,7 +302,7 @@ struct DenseRows<'a> {
 }
 
 impl<'a> DenseRows<'a> {
-    /// `Σ_j scale_j·x_j·w_j` over the entries of a token.
+    /// Returns `Σ_j scale_j·x_j·w_j` over the entries of a token.
     #[inline(always)]
     fn scores<const B: usize>(&self, token: usize, offset: usize) -> [Lanes; B] {
         let mut sums = [[0.0; LANES]; B];
@@ -322,10 +326,10 @@ impl<'a> DenseRows<'a> {
         sums
     }
 
-    /// As [`scores`](Self::scores), and `Σ_j x_j²·w_j²`.
+    /// Returns [`scores`](Self::scores) and `Σ_j x_j²·w_j²`.
     ///
-    /// A class of m attributes has x = 1 and weight φ = √m·θ, so its variance m·ρ·θ² is ρ·φ²: the
-    /// scale does not enter.
+    /// A class of m attributes has x = 1 and weight φ = √m·θ, so its variance m·ρ·θ² is ρ·φ²,
+    /// without the scale.
     #[inline(always)]
     fn scores_and_squares<const B: usize>(&self, token: usize, offset: usize) -> [[Lanes; B]; 2] {
         let [mut sums, mut squares] = [[[0.0; LANES]; B]; 2];
@@ -359,8 +363,9 @@ impl<'a> DenseRows<'a> {
         [sums, squares]
     }
 
-    /// The weights of a column from `offset` on; `None` if the table ends within `B` blocks. Past
-    /// the end of a line these are weights of the next one, which only end up in padding.
+    /// Returns the weights of a column from `offset` on; `None` if the table ends within `B`
+    /// blocks. Past the end of a line these are weights of the next one, which end up only in
+    /// padding.
     #[inline(always)]
     fn row<const B: usize>(&self, column: u32, offset: usize) -> Option<&'a [Lanes; B]> {
         let start = column as usize * self.row_pitch + offset;
@@ -368,7 +373,7 @@ impl<'a> DenseRows<'a> {
         weights.as_chunks::<LANES>().0.as_chunks::<B>().0.first()
     }
 
-    /// As [`row`](Self::row) at the end of the table, padded with zeros.
+    /// Like [`row`](Self::row) at the end of the table, but padded with zeros.
     #[cold]
     #[inline(never)]
     fn last_row<const B: usize>(&self, column: u32, offset: usize) -> [Lanes; B] {

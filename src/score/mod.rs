@@ -1,4 +1,4 @@
-//! The sparse products: where weights meet the design matrix.
+//! The sparse products of the design matrix and the weights.
 //!
 //! Everything before this module knows attributes and no weights, everything after it knows scores
 //! and no attributes. The parameters θ are one flat vector; [`ParameterSpace`] defines its layout:

@@ -13,9 +13,9 @@ use crate::extract::{Classes, Dataset};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Boundary {
-    /// They have.
+    /// They do.
     On,
-    /// They have not, as in CRFsuite.
+    /// They do not, as in CRFsuite.
     Off,
 }
 
@@ -23,18 +23,18 @@ pub enum Boundary {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum States {
-    /// All.
+    /// All pairs.
     All,
-    /// Those that occur in the training data, as in CRFsuite; likewise label pairs.
+    /// Pairs that occur in the training data, as in CRFsuite. The same applies to label pairs.
     Observed,
 }
 
-/// Options that determine which parameters there are.
+/// Options that determine which parameters exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SpaceOptions {
     /// Order of the chain.
     pub order: Order,
-    /// Boundary weights.
+    /// Whether there are boundary weights.
     pub boundary: Boundary,
     /// Which (attribute, label) pairs have weights.
     pub states: States,
@@ -56,7 +56,7 @@ pub struct ParameterSpace {
     dimension: usize,
 }
 
-/// Weights without attributes: those of a column that every token has.
+/// Weights without attributes, stored like those of a single column.
 #[derive(Clone, Debug)]
 struct LabelBlock {
     targets: Targets, // one column, or none
@@ -90,10 +90,10 @@ impl ParameterSpace {
                 }),
             ),
         };
-        let label_targets = |wanted: bool, height: usize, places: &[u32]| match options.states {
-            _ if !wanted => Targets::all(0, labels, stride, height),
+        let label_targets = |exists: bool, height: usize, positions: &[u32]| match options.states {
+            _ if !exists => Targets::all(0, labels, stride, height),
             States::All => Targets::all(1, labels, stride, height),
-            States::Observed => Targets::single(labels, stride, height, places.to_vec()),
+            States::Observed => Targets::single(labels, stride, height, positions.to_vec()),
         };
         let boundary = options.boundary == Boundary::On;
         let transitions = options.order == Order::One && options.transitions;
@@ -129,44 +129,44 @@ impl ParameterSpace {
         }
     }
 
-    /// Number of parameters.
+    /// Returns the number of parameters.
     #[must_use]
     pub fn dimension(&self) -> usize {
         self.dimension
     }
 
-    /// The blocks of node and edge attributes.
+    /// Returns the blocks of node and edge attributes.
     #[must_use]
     pub fn blocks(&self) -> [&FeatureBlock; 2] {
         [&self.nodes, &self.edges]
     }
 
-    /// Memory in bytes, excluding the weights.
+    /// Returns the memory usage in bytes, excluding the weights.
     #[must_use]
     pub fn memory(&self) -> usize {
         let blocks = self.blocks().into_iter();
         blocks.map(|block| block.targets.memory()).sum()
     }
 
-    /// Number of labels K.
+    /// Returns the number of labels K.
     #[must_use]
     pub fn labels(&self) -> usize {
         self.labels
     }
 
-    /// K padded to whole vectors: the distance between rows of scores.
+    /// Returns K padded to whole SIMD vectors: the distance between rows of scores.
     #[must_use]
     pub fn stride(&self) -> usize {
         self.stride
     }
 
-    /// Order of the chain.
+    /// Returns the order of the chain.
     #[must_use]
     pub fn order(&self) -> Order {
         self.order
     }
 
-    /// The strength of the L1 penalty on each parameter: c1·√m, `[dimension]`.
+    /// Returns the strength of the L1 penalty on each parameter: c1·√m, `[dimension]`.
     #[must_use]
     pub fn l1_strengths(&self, c1: f64) -> Vec<f64> {
         let mut strengths = vec![c1; self.dimension()];
@@ -193,20 +193,20 @@ impl ParameterSpace {
             out.resize(length, 0.0);
             if block.targets.columns() > 0 {
                 let theta = &theta[block.range.clone()];
-                block.targets.for_each(0, |place, index| {
-                    out[place / self.stride * k + place % self.stride] = theta[index];
+                block.targets.for_each(0, |position, index| {
+                    out[position / self.stride * k + position % self.stride] = theta[index];
                 });
             }
         }
     }
 
-    /// Adds derivatives by transition scores `[K][stride]`, start scores and end scores `[stride]`
-    /// to the gradient.
+    /// Adds the derivatives with respect to transition scores `[K][stride]`, start scores and end
+    /// scores `[stride]` to the gradient.
     pub fn add_label_gradient(&self, derivatives: [&[f64]; 3], gradient: &mut [f64]) {
         for (block, derivatives) in self.label_blocks.iter().zip(derivatives) {
             if block.targets.columns() > 0 {
                 let gradient = &mut gradient[block.range.clone()];
-                let add = |place: usize, index: usize| gradient[index] += derivatives[place];
+                let add = |position: usize, index: usize| gradient[index] += derivatives[position];
                 block.targets.for_each(0, add);
             }
         }
@@ -215,8 +215,8 @@ impl ParameterSpace {
 
 /// Label pairs, first labels and last labels that occur in the training data.
 struct ObservedLabels {
-    pair_at: Vec<Option<u32>>, // [M] place of (previous label, label); `None` for first tokens
-    pairs: Vec<u32>,           // places, ascending
+    pair_at: Vec<Option<u32>>, // [M] position of (previous label, label); `None` for first tokens
+    pairs: Vec<u32>,           // positions, ascending
     first: Vec<u32>,
     last: Vec<u32>,
 }
@@ -235,21 +235,21 @@ impl ObservedLabels {
             boundary[0][first.index()] = true;
             boundary[1][last.index()] = true;
             for (t, pair) in labels.windows(2).enumerate() {
-                let place = pair[0].index() * stride + pair[1].index();
-                pairs[place] = true;
-                pair_at[tokens.start + t + 1] = Some(place as u32);
+                let position = pair[0].index() * stride + pair[1].index();
+                pairs[position] = true;
+                pair_at[tokens.start + t + 1] = Some(position as u32);
             }
         }
-        let places = |seen: &[bool]| {
+        let positions = |seen: &[bool]| {
             (0..seen.len() as u32)
                 .filter(|&i| seen[i as usize])
                 .collect::<Vec<_>>()
         };
         Self {
             pair_at,
-            pairs: places(&pairs),
-            first: places(&boundary[0]),
-            last: places(&boundary[1]),
+            pairs: positions(&pairs),
+            first: positions(&boundary[0]),
+            last: positions(&boundary[1]),
         }
     }
 }

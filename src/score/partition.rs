@@ -1,4 +1,4 @@
-//! Units of work that depend on the data alone.
+//! The units of work, which depend only on the data.
 
 use std::ops::Range;
 
@@ -8,7 +8,8 @@ use crate::extract::Dataset;
 const CHUNK_TOKENS: usize = 256;
 /// Chunks per block.
 const BLOCK_CHUNKS: usize = 32;
-/// Most derivatives (f64) per block: 16 MiB. Blocks with more get fewer chunks.
+/// Maximum number of derivatives (f64) per block: 16 MiB. Blocks that would exceed it get fewer
+/// chunks.
 const BLOCK_DERIVATIVES: usize = 2 << 20;
 
 /// A block of consecutive sentences.
@@ -20,11 +21,11 @@ pub struct Block {
     pub chunks: Vec<Range<usize>>,
 }
 
-/// The partition of the corpus into blocks, and of these into chunks.
+/// The partition of the corpus into blocks, and of the blocks into chunks.
 ///
-/// An evaluation goes block by block: first the derivatives by the scores of a block, in parallel
-/// over its chunks; then the block's share of the gradient, in parallel over columns. The
-/// derivatives of a block stay in cache in between. (docs/decisions, 4)
+/// An evaluation proceeds block by block: first the derivatives with respect to the scores of a
+/// block, in parallel over its chunks; then the block's contribution to the gradient, in parallel
+/// over columns. The derivatives of a block stay in cache in between. (docs/decisions, 4)
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlockPartition {
     /// Blocks, in corpus order.

@@ -4,19 +4,19 @@ use std::ops::Range;
 
 use crate::extract::SparseRows;
 
-/// Blocks of lanes whose sums fit in registers.
+/// Number of blocks of lanes whose sums fit in registers.
 pub(super) const BLOCKS: usize = 7;
 
 /// A column is dense if at least one score in this many has a weight.
 const DENSE: usize = 8;
 
-/// The most weights that 32-bit indices of sparse columns can address.
+/// Maximum number of weights that the 32-bit indices of sparse columns can address.
 const MOST_SPARSE: usize = u32::MAX as usize;
 
 /// For each column of a design matrix, the scores that it has weights for.
 ///
 /// A token's scores are a row of `height × stride` numbers: one line of labels for node attributes
-/// (height 1), K lines for edge attributes (the score of the pair (a, b) at place a·stride + b).
+/// (height 1), K lines for edge attributes (the score of the pair (a, b) at position a·stride + b).
 /// The weights of a column are contiguous, columns in order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Targets {
@@ -29,12 +29,12 @@ pub struct Targets {
 
 #[derive(Clone, Debug, PartialEq)]
 struct Observed {
-    ends: Vec<u64>,   // [columns] end of each column in `places`
-    places: Vec<u32>, // place of each weight's score in the token's row of scores
+    ends: Vec<u64>,      // [columns] end of each column in `positions`
+    positions: Vec<u32>, // position of each weight's score in the token's row of scores
 }
 
 impl Targets {
-    /// Every column has a weight for every score.
+    /// Creates targets in which every column has a weight for every score.
     #[must_use]
     pub fn all(columns: usize, labels: usize, stride: usize, height: usize) -> Self {
         Self {
@@ -46,8 +46,8 @@ impl Targets {
         }
     }
 
-    /// Each column has weights only for the scores of gold labels that it occurs with;
-    /// `place(token)` is the place of a token's gold score.
+    /// Creates targets in which a column has weights only for the scores of gold labels that it
+    /// occurs with; `position(token)` is the position of a token's gold score.
     #[must_use]
     pub fn observed(
         columns: usize,
@@ -55,13 +55,15 @@ impl Targets {
         stride: usize,
         height: usize,
         rows: &SparseRows,
-        place: impl Fn(usize) -> Option<u32>,
+        position: impl Fn(usize) -> Option<u32>,
     ) -> Self {
         let mut pairs: Vec<(u32, u32)> = Vec::new();
         let mut compacted = 0;
         for token in 0..rows.len() {
-            let Some(place) = place(token) else { continue };
-            pairs.extend(rows.row(token).0.iter().map(|&column| (column, place)));
+            let Some(position) = position(token) else {
+                continue;
+            };
+            pairs.extend(rows.row(token).0.iter().map(|&column| (column, position)));
             // Frequent columns repeat their pairs: deduplicate before they fill memory.
             if pairs.len() > 2 * compacted + (1 << 20) {
                 pairs.sort_unstable();
@@ -80,53 +82,53 @@ impl Targets {
             sum += *end;
             *end = sum;
         }
-        let places = pairs.into_iter().map(|(_, place)| place).collect();
+        let positions = pairs.into_iter().map(|(_, position)| position).collect();
         Self {
             columns,
             labels,
             stride,
             height,
-            observed: Some(Observed { ends, places }),
+            observed: Some(Observed { ends, positions }),
         }
     }
 
-    /// One column with weights for the scores at `places`.
+    /// Creates targets of one column, with weights for the scores at `positions`.
     #[must_use]
-    pub(super) fn single(labels: usize, stride: usize, height: usize, places: Vec<u32>) -> Self {
+    pub(super) fn single(labels: usize, stride: usize, height: usize, positions: Vec<u32>) -> Self {
         Self {
             columns: 1,
             labels,
             stride,
             height,
             observed: Some(Observed {
-                ends: vec![places.len() as u64],
-                places,
+                ends: vec![positions.len() as u64],
+                positions,
             }),
         }
     }
 
-    /// Number of columns.
+    /// Returns the number of columns.
     #[must_use]
     pub fn columns(&self) -> usize {
         self.columns
     }
 
-    /// Number of weights of all columns together.
+    /// Returns the total number of weights of all columns.
     #[must_use]
     pub fn weights(&self) -> usize {
         match &self.observed {
-            Some(observed) => observed.places.len(),
+            Some(observed) => observed.positions.len(),
             None => self.columns * self.labels * self.height,
         }
     }
 
-    /// Length of a token's row of scores.
+    /// Returns the length of a token's row of scores.
     #[must_use]
     pub fn width(&self) -> usize {
         self.stride * self.height
     }
 
-    /// The weights of a column.
+    /// Returns the range of weight indices of a column.
     #[must_use]
     #[inline]
     pub fn range(&self, column: usize) -> Range<usize> {
@@ -139,33 +141,33 @@ impl Targets {
         }
     }
 
-    /// Calls `visit(place, index)` for each weight of a column, with the place of its score in a
-    /// token's row and the index of the weight.
+    /// Calls `visit(position, index)` for each weight of a column, with the position of its score
+    /// in a token's row and the index of the weight.
     pub fn for_each(&self, column: usize, mut visit: impl FnMut(usize, usize)) {
         let range = self.range(column);
         match &self.observed {
             Some(observed) => {
                 for i in range {
-                    visit(observed.places[i] as usize, i);
+                    visit(observed.positions[i] as usize, i);
                 }
             }
             None => {
                 for (i, index) in range.enumerate() {
-                    let place = i / self.labels * self.stride + i % self.labels;
-                    visit(place, index);
+                    let position = i / self.labels * self.stride + i % self.labels;
+                    visit(position, index);
                 }
             }
         }
     }
 
     /// Adds a multiple of `weights`, shaped like those of a column, to a token's row of scores:
-    /// `scores[place of i] += c · weights[i]`.
+    /// `scores[position of i] += c · weights[i]`.
     pub(crate) fn add_weights(&self, column: usize, c: f64, weights: &[f64], scores: &mut [f64]) {
         match &self.observed {
             Some(observed) => {
-                let places = &observed.places[observed.range(column)];
-                for (&w, &place) in weights.iter().zip(places) {
-                    scores[place as usize] += c * w;
+                let positions = &observed.positions[observed.range(column)];
+                for (&w, &position) in weights.iter().zip(positions) {
+                    scores[position as usize] += c * w;
                 }
             }
             None => {
@@ -179,8 +181,8 @@ impl Targets {
         }
     }
 
-    /// Adds a multiple of derivatives by a token's row of scores to those by the weights of a
-    /// column: `gradient[i] += c · derivatives[place of i]`.
+    /// Adds a multiple of the derivatives with respect to a token's row of scores to those with
+    /// respect to the weights of a column: `gradient[i] += c · derivatives[position of i]`.
     pub(crate) fn add_derivatives(
         &self,
         column: usize,
@@ -190,9 +192,9 @@ impl Targets {
     ) {
         match &self.observed {
             Some(observed) => {
-                let places = &observed.places[observed.range(column)];
-                for (g, &place) in gradient.iter_mut().zip(places) {
-                    *g += c * derivatives[place as usize];
+                let positions = &observed.positions[observed.range(column)];
+                for (g, &position) in gradient.iter_mut().zip(positions) {
+                    *g += c * derivatives[position as usize];
                 }
             }
             None => {
@@ -206,9 +208,9 @@ impl Targets {
         }
     }
 
-    /// Calls `visit(label, index)` for the weights of a column whose scores are among the `length`
-    /// ones from label `at` of a line on, with the label counted from `at` and the index counted
-    /// from the column's first weight.
+    /// Calls `visit(label, index)` for the weights of a column whose scores are among the labels
+    /// `at..at + length` of a line. `label` is relative to `at`, and `index` to the column's first
+    /// weight.
     #[inline(always)]
     pub(super) fn for_block(
         &self,
@@ -224,23 +226,23 @@ impl Targets {
             }
             Some(observed) => {
                 let first = line * self.stride + at;
-                let places = &observed.places[observed.range(column)];
-                for (index, &place) in places.iter().enumerate() {
-                    let place = place as usize;
-                    if (first..first + length).contains(&place) {
-                        visit(place - first, index);
+                let positions = &observed.positions[observed.range(column)];
+                for (index, &position) in positions.iter().enumerate() {
+                    let position = position as usize;
+                    if (first..first + length).contains(&position) {
+                        visit(position - first, index);
                     }
                 }
             }
         }
     }
 
-    /// Number of labels K.
+    /// Returns the number of labels K.
     pub(super) fn labels(&self) -> usize {
         self.labels
     }
 
-    /// Distance between lines of scores.
+    /// Returns the distance between lines of scores.
     pub(super) fn stride(&self) -> usize {
         self.stride
     }
@@ -250,26 +252,26 @@ impl Targets {
         self.height
     }
 
-    /// Whether columns have weights for some scores only.
+    /// Returns whether columns have weights for some scores only.
     pub(super) fn is_observed(&self) -> bool {
         self.observed.is_some()
     }
 
-    /// Whether a column has enough weights that whole rows are faster.
+    /// Returns whether a column has so many weights that whole rows are faster.
     pub(super) fn is_dense(&self, column: usize) -> bool {
         self.observed.as_ref().is_none_or(|observed| {
             let weights = observed.range(column).len();
-            weights * DENSE >= self.width() || observed.places.len() > MOST_SPARSE
+            weights * DENSE >= self.width() || observed.positions.len() > MOST_SPARSE
         })
     }
 
-    /// `Σ_j w_j[p]²` over all columns, by place p, `[width]`.
+    /// Returns `Σ_j w_j[p]²` over all columns, for every position p, `[width]`.
     #[must_use]
     pub fn squares(&self, weights: &[f64]) -> Vec<f64> {
         let mut squares = vec![0.0; self.width()];
         for column in 0..self.columns {
-            self.for_each(column, |place, index| {
-                squares[place] += weights[index] * weights[index];
+            self.for_each(column, |position, index| {
+                squares[position] += weights[index] * weights[index];
             });
         }
         squares
@@ -284,18 +286,18 @@ impl Targets {
         gradient: &mut [f64],
     ) {
         for column in 0..self.columns {
-            self.for_each(column, |place, index| {
-                gradient[index] += factor * weights[index] * derivatives[place];
+            self.for_each(column, |position, index| {
+                gradient[index] += factor * weights[index] * derivatives[position];
             });
         }
     }
 
-    /// Memory in bytes, excluding the weights.
+    /// Returns the memory usage in bytes, excluding the weights.
     #[must_use]
     pub fn memory(&self) -> usize {
         self.observed
             .as_ref()
-            .map_or(0, |o| 8 * o.ends.capacity() + 4 * o.places.capacity())
+            .map_or(0, |o| 8 * o.ends.capacity() + 4 * o.positions.capacity())
     }
 }
 

@@ -19,7 +19,8 @@ use crate::simd::{self, Kernel};
 /// Entries of X per task.
 const TASK_ENTRIES: usize = 4096;
 
-/// Derivatives by the variances of a block's scores, under noise proportional to the values.
+/// Derivatives with respect to the variances of a block's scores, under noise proportional to the
+/// values.
 #[derive(Clone, Copy, Debug)]
 pub struct VarianceDerivatives<'a> {
     /// ∂V, `[tokens of the block][width]`.
@@ -41,7 +42,7 @@ pub struct TransposeProduct<'a> {
 /// The columns within one block of tokens.
 ///
 /// Sparse columns (see [`ForwardProduct`](super::ForwardProduct)) are stored weight by weight: for
-/// each weight of each entry, its index and the derivative that it gathers.
+/// each weight of each entry, its index and the position of the derivative to add.
 #[derive(Clone, Debug)]
 struct Slice {
     dense: ColumnBlock,
@@ -54,7 +55,7 @@ struct Slice {
 #[derive(Clone, Copy, Debug)]
 struct SparseWeight {
     weight: u32,
-    cell: u32, // token of the block · width + place
+    cell: u32, // token of the block · width + position
 }
 
 /// A unit of work.
@@ -91,18 +92,18 @@ impl<'a> TransposeProduct<'a> {
         }
     }
 
-    /// Adds the share of block number `index` to the gradient by all parameters, given the
-    /// derivatives by its scores, `[tokens of the block][width]`, and under noise those by their
-    /// variances.
+    /// Adds the contribution of block `index` to the gradient with respect to θ, given the
+    /// derivatives with respect to its scores, `[tokens of the block][width]`, and under noise
+    /// those with respect to their variances.
     pub fn add_gradient(
         &self,
         index: usize,
-        by_scores: &[f64],
-        by_variances: Option<VarianceDerivatives<'_>>,
+        score_derivatives: &[f64],
+        variance_derivatives: Option<VarianceDerivatives<'_>>,
         gradient: &mut [f64],
     ) {
         let slice = &self.slices[index];
-        // Columns ascend and weights are in column order, so each task owns a piece of the
+        // Columns ascend and weights are in column order, so each task owns a slice of the
         // gradient.
         let owners = slice.tasks.iter().map(|task| task.weights.clone());
         let pieces = split_by_owner(owners, self.block.weights_mut(gradient));
@@ -113,17 +114,19 @@ impl<'a> TransposeProduct<'a> {
                 task,
                 block: self.block,
                 coefficients: &self.coefficients,
-                by_scores,
-                by_variances: by_variances.map(|by_variances| VarianceDerivatives {
-                    theta: self.block.weights(by_variances.theta),
-                    ..by_variances
+                score_derivatives,
+                variance_derivatives: variance_derivatives.map(|variance_derivatives| {
+                    VarianceDerivatives {
+                        theta: self.block.weights(variance_derivatives.theta),
+                        ..variance_derivatives
+                    }
                 }),
                 gradient,
             });
         });
     }
 
-    /// Memory in bytes.
+    /// Returns the memory usage in bytes.
     #[must_use]
     pub fn memory(&self) -> usize {
         let slices: usize = self.slices.iter().map(Slice::memory).sum();
@@ -177,10 +180,10 @@ impl Slice {
             return self.dense.push(entries);
         }
         for entry in entries {
-            targets.for_each(column, |place, weight| {
+            targets.for_each(column, |position, weight| {
                 self.sparse.push(SparseWeight {
                     weight: weight as u32,
-                    cell: (entry.token as usize * targets.width() + place) as u32,
+                    cell: (entry.token as usize * targets.width() + position) as u32,
                 });
                 if let Some(values) = &mut self.sparse_values {
                     values.push(entry.value);
@@ -201,9 +204,9 @@ struct Gather<'a> {
     task: &'a Task,
     block: &'a FeatureBlock,
     coefficients: &'a [f64],
-    by_scores: &'a [f64],
-    by_variances: Option<VarianceDerivatives<'a>>, // with the weights of the block as `theta`
-    gradient: &'a mut [f64],                       // by the weights of the task
+    score_derivatives: &'a [f64],
+    variance_derivatives: Option<VarianceDerivatives<'a>>, // `theta`: the weights of the block
+    gradient: &'a mut [f64],                               // of the weights of the task
 }
 
 impl Kernel for Gather<'_> {
@@ -235,7 +238,7 @@ impl Gather<'_> {
     #[inline(always)]
     fn gather_dense<const B: usize>(&mut self, line: usize, at: usize) {
         let (targets, columns) = (&self.block.targets, &self.slice.dense);
-        let (width, place) = (targets.width(), line * targets.stride() + at);
+        let (width, position) = (targets.width(), line * targets.stride() + at);
         for i in self.task.dense.clone() {
             let column = columns.column(i);
             let entries = columns.entries(i);
@@ -244,22 +247,28 @@ impl Gather<'_> {
             let gradient = &mut self.gradient[first..first + range.len()];
             let c = self.block.scale[column];
             let labels = [line, at, B * LANES];
-            let by_scores = (self.by_scores, 1);
-            let Some(noise) = self.by_variances else {
-                let [sums] = columns.sums::<B, 1>([by_scores], width, entries, place);
+            let score_derivatives = (self.score_derivatives, 1);
+            let Some(noise) = self.variance_derivatives else {
+                let [sums] = columns.sums::<B, 1>([score_derivatives], width, entries, position);
                 targets.for_block(column, labels, |label, index| {
                     gradient[index] += c * sums.as_flattened()[label];
                 });
                 continue;
             };
-            let by_variances = (noise.values, 2);
+            let variance_derivatives = (noise.values, 2);
             let [sums, squares] = if B <= 3 {
-                columns.sums::<B, 2>([by_scores, by_variances], width, entries, place)
+                columns.sums::<B, 2>(
+                    [score_derivatives, variance_derivatives],
+                    width,
+                    entries,
+                    position,
+                )
             } else {
-                // So many sums at once would spill from registers.
-                let sums = |by, entries| columns.sums::<B, 1>([by], width, entries, place);
-                let [first] = sums(by_scores, entries.clone());
-                let [second] = sums(by_variances, entries);
+                // More sums at once would spill from registers.
+                let sums =
+                    |source, entries| columns.sums::<B, 1>([source], width, entries, position);
+                let [first] = sums(score_derivatives, entries.clone());
+                let [second] = sums(variance_derivatives, entries);
                 [first, second]
             };
             let weights = &noise.theta[range];
@@ -279,8 +288,8 @@ impl Gather<'_> {
             let SparseWeight { weight, cell } = self.slice.sparse[i];
             let (weight, cell) = (weight as usize, cell as usize);
             let x = self.slice.sparse_values.as_ref().map_or(1.0, |x| x[i]);
-            let mut sum = self.coefficients[weight] * x * self.by_scores[cell];
-            if let Some(noise) = self.by_variances {
+            let mut sum = self.coefficients[weight] * x * self.score_derivatives[cell];
+            if let Some(noise) = self.variance_derivatives {
                 let factor = 2.0 * noise.rate * noise.theta[weight];
                 sum += factor * (x * x * noise.values[cell]);
             }
@@ -290,19 +299,19 @@ impl Gather<'_> {
 }
 
 impl ColumnBlock {
-    /// `Σ_t x_t^power · derivatives[t]` over `entries` of a column, for each of `N` (derivatives,
-    /// power) and for `B` blocks of lanes from `place` on.
+    /// Returns `Σ_t x_t^power · derivatives[t]` over `entries` of a column, for each of the `N`
+    /// pairs (derivatives, power) and for `B` blocks of lanes from `position` on.
     #[inline(always)]
     fn sums<const B: usize, const N: usize>(
         &self,
         sources: [(&[f64], u32); N],
         width: usize,
         entries: Range<usize>,
-        place: usize,
+        position: usize,
     ) -> [[[f64; LANES]; B]; N] {
         let mut sums = [[[0.0; LANES]; B]; N];
         for entry in entries {
-            let start = self.token(entry) * width + place;
+            let start = self.token(entry) * width + position;
             let x = self.value(entry);
             for (sums, (derivatives, power)) in sums.iter_mut().zip(sources) {
                 let row = &derivatives[start..start + B * LANES];

@@ -13,7 +13,7 @@ use crate::random;
 pub(super) struct Key(pub u64);
 
 impl Key {
-    /// The `n`-th child.
+    /// Returns the `n`-th child.
     #[inline(always)]
     pub fn at(self, n: u64) -> Self {
         Self(random::nth(self.0, n))
@@ -30,7 +30,7 @@ pub(super) struct SampleMasks {
 }
 
 impl SampleMasks {
-    /// Masks at the rate `node` of node attributes and `edge` of all else.
+    /// Creates masks with rate `node` for node attributes and `edge` for all other features.
     pub fn new(key: Key, node: f64, edge: f64) -> Self {
         let edges = |kind| Masks::new(key.at(kind), edge);
         Self {
@@ -53,7 +53,7 @@ pub(super) struct Masks {
 }
 
 impl Masks {
-    /// Masks at the rate δ < 1.
+    /// Creates masks with rate δ < 1.
     pub fn new(key: Key, rate: f64) -> Self {
         let threshold = (rate * 2_f64.powi(32)).round() as u32; // at most u32::MAX
         Self { key, threshold }
@@ -87,7 +87,7 @@ impl Masks {
 mod tests {
     use super::*;
 
-    /// The deviation of the number of ones among `n` fair coins, in standard deviations.
+    /// Returns the deviation of the number of ones among `n` fair coins, in standard deviations.
     fn deviation(ones: u32, n: u32) -> f64 {
         (f64::from(ones) - f64::from(n) / 2.0) / (f64::from(n) / 4.0).sqrt()
     }

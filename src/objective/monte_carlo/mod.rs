@@ -1,4 +1,4 @@
-//! Monte-Carlo dropout: explicit sampling of what the quadratic regularizer R approximates.
+//! Monte-Carlo dropout: an estimate, by sampling, of the penalty that R approximates.
 //!
 //! In expectation, training on dropped features is training with the penalty E\[A(s̃)\] − A(s),
 //! where s are the scores of a sentence, s̃ those of its noised features, E s̃ = s, and A is the
@@ -71,7 +71,7 @@ pub(super) struct Sampling {
     first_iteration: u64, // iterations before this optimization
     iteration: u64,
     samplers: Vec<Sampler>,              // one per chunk of a block
-    by_noised: BlockArrays,              // derivatives by noised scores
+    noised_derivatives: BlockArrays,     // with respect to noised scores
     zero_transitions: Transitions,       // noised transitions are part of the edge scores
     members: [Vec<u32>; 2],              // class sizes: nodes, edges
     matrices: Vec<[MaskedTranspose; 2]>, // of each block: nodes, edges
@@ -80,14 +80,14 @@ pub(super) struct Sampling {
 /// A block of sentences to be sampled.
 pub(super) struct SampledBlock<'a> {
     pub block: &'a Block,
-    /// Its number.
+    /// Its index.
     pub index: usize,
-    /// Tokens of each of its chunks.
+    /// Number of tokens of each of its chunks.
     pub tokens: &'a [usize],
 }
 
 impl Sampling {
-    /// The term for the blocks of `partition`.
+    /// Creates the state for the blocks of `partition`.
     pub fn new(
         monte_carlo: MonteCarlo,
         data: &Dataset,
@@ -112,14 +112,14 @@ impl Sampling {
             samplers: (0..partition.max_block_chunks())
                 .map(|_| Sampler::default())
                 .collect(),
-            by_noised: BlockArrays::new(partition.max_block_tokens(), space),
+            noised_derivatives: BlockArrays::new(partition.max_block_tokens(), space),
             zero_transitions: Transitions::new(space.labels(), space.order()),
             members,
             matrices: partition.blocks.iter().map(matrices).collect(),
         }
     }
 
-    /// Continues after `iterations` iterations.
+    /// Resumes after `iterations` iterations.
     pub fn resume_at(&mut self, iterations: u64) {
         (self.first_iteration, self.iteration) = (iterations, iterations);
     }
@@ -132,19 +132,19 @@ impl Sampling {
         is_new
     }
 
-    /// Memory in bytes, excluding the buffers of sentences.
+    /// Returns the memory usage in bytes, excluding the buffers of sentences.
     pub fn memory(&self) -> usize {
         let matrices = self.matrices.as_flattened().iter();
-        8 * self.by_noised.len() + matrices.map(MaskedTranspose::memory).sum::<usize>()
+        8 * self.noised_derivatives.len() + matrices.map(MaskedTranspose::memory).sum::<usize>()
     }
 
-    /// Returns the term of a block and adds its derivatives: by scores to `by_scores` and `sums`,
-    /// by noised features to the gradient.
+    /// Returns the noise term of a block and adds its derivatives: with respect to scores to
+    /// `score_derivatives` and `sums`, with respect to masked features to the gradient.
     pub fn add_block(
         &mut self,
         context: Context<'_>,
         block: &SampledBlock<'_>,
-        by_scores: &mut BlockArrays,
+        score_derivatives: &mut BlockArrays,
         sums: &mut LabelSums,
         gradient: &mut [f64],
     ) -> f64 {
@@ -153,7 +153,7 @@ impl Sampling {
             let key = Key(self.monte_carlo.seed).at(self.iteration);
             let key = key.at(u64::from(sample));
             let masks = SampleMasks::new(key, self.monte_carlo.node, self.monte_carlo.edge);
-            self.run_samplers(context, block, &masks, by_scores);
+            self.run_samplers(context, block, &masks, score_derivatives);
             for sampler in &mut self.samplers[..block.tokens.len()] {
                 value += sampler.value;
                 sums.merge(&mut sampler.sums);
@@ -169,7 +169,7 @@ impl Sampling {
         context: Context<'_>,
         block: &SampledBlock<'_>,
         masks: &SampleMasks,
-        by_scores: &mut BlockArrays,
+        score_derivatives: &mut BlockArrays,
     ) {
         let (data, space) = (context.data, context.space);
         let weights = sentence_weights(
@@ -184,12 +184,12 @@ impl Sampling {
             members: &self.members,
             weights: weights.map(|weight| weight / f64::from(self.monte_carlo.samples)),
         };
-        let by_scores = by_scores.split(block.tokens, space);
-        let by_noised = self.by_noised.split(block.tokens, space);
-        let outputs = by_scores.into_iter().zip(by_noised);
-        let outputs = outputs.map(|(by_scores, by_noised)| SamplerOutput {
-            by_scores,
-            by_noised,
+        let score_derivatives = score_derivatives.split(block.tokens, space);
+        let noised_derivatives = self.noised_derivatives.split(block.tokens, space);
+        let outputs = score_derivatives.into_iter().zip(noised_derivatives);
+        let outputs = outputs.map(|(score_derivatives, noised_derivatives)| SamplerOutput {
+            score_derivatives,
+            noised_derivatives,
         });
         let chunks = self.samplers.iter_mut().zip(&block.block.chunks);
         let work: Vec<_> = chunks.zip(outputs).collect();
@@ -197,7 +197,7 @@ impl Sampling {
             .for_each(|((sampler, chunk), output)| sampler.run(&context, chunk.clone(), output));
     }
 
-    /// Adds the derivatives by masked features to the gradient: X̃ᵀ·(μ(s̃) − μ(s)).
+    /// Adds the derivatives with respect to masked features to the gradient: X̃ᵀ·(μ(s̃) − μ(s)).
     fn scatter(
         &self,
         space: &ParameterSpace,
@@ -205,7 +205,10 @@ impl Sampling {
         masks: &SampleMasks,
         gradient: &mut [f64],
     ) {
-        let derivatives = [&self.by_noised.nodes, &self.by_noised.edges];
+        let derivatives = [
+            &self.noised_derivatives.nodes,
+            &self.noised_derivatives.edges,
+        ];
         for (i, features) in space.blocks().into_iter().enumerate() {
             let (masks, members) = (&masks.attributes[i], &self.members[i]);
             let first_token = block.block.tokens.start;

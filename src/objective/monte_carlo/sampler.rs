@@ -6,11 +6,11 @@ use super::mask::SampleMasks;
 use crate::chain::{Lattice, Order, Scores, Transitions, padded};
 use crate::noise::{HessianProduct, ScoreDerivatives, ScoreDirection};
 use crate::objective::LabelSums;
-use crate::objective::buffers::Arrays;
+use crate::objective::buffers::ScoreArrays;
 use crate::objective::chunk::Context;
 use crate::objective::labels::add;
 
-/// What all samplers read.
+/// The inputs that all samplers share.
 pub(super) struct SampleContext<'a> {
     pub evaluation: Context<'a>,
     pub masks: &'a SampleMasks,
@@ -24,10 +24,10 @@ pub(super) struct SampleContext<'a> {
 
 /// The derivatives of the tokens of a chunk.
 pub(super) struct SamplerOutput<'a> {
-    /// Added to: −∇²A(s)·(s̃ − s).
-    pub by_scores: Arrays<'a>,
-    /// Overwritten: μ(s̃) − μ(s).
-    pub by_noised: Arrays<'a>,
+    /// Accumulates −∇²A(s)·(s̃ − s).
+    pub score_derivatives: ScoreArrays<'a>,
+    /// Overwritten with μ(s̃) − μ(s).
+    pub noised_derivatives: ScoreArrays<'a>,
 }
 
 /// Buffers and sums for the sentences of one chunk. Clean scores exclude transitions and
@@ -37,17 +37,17 @@ pub(super) struct Sampler {
     clean: Lattice,
     noised: Lattice,
     product: HessianProduct,
-    nodes: Vec<f64>,          // [T][S] s
-    edges: Vec<f64>,          // [T][K][S] s, or empty without edge attributes
-    noised_nodes: Vec<f64>,   // [T][S] s̃, then s̃ − s
-    noised_edges: Vec<f64>,   // [T][K][S] s̃, then s̃ − s; empty at order 0
-    by_nodes: Vec<f64>,       // [T][S] −∇²A·(s̃ − s)
-    marginals: [Vec<f64>; 2], // [K][S] of s, of s̃
-    factors: Vec<f64>,        // [weights of a column]
-    masked: Vec<f64>,         // [weights of a column]
+    nodes: Vec<f64>,            // [T][S] s
+    edges: Vec<f64>,            // [T][K][S] s, or empty without edge attributes
+    noised_nodes: Vec<f64>,     // [T][S] s̃, then s̃ − s
+    noised_edges: Vec<f64>,     // [T][K][S] s̃, then s̃ − s; empty at order 0
+    node_derivatives: Vec<f64>, // [T][S] −∇²A·(s̃ − s)
+    marginals: [Vec<f64>; 2],   // [K][S] of s, of s̃
+    factors: Vec<f64>,          // [weights of a column]
+    masked: Vec<f64>,           // [weights of a column]
     /// The noise term of the chunk.
     pub value: f64,
-    /// Sums of derivatives by label weights.
+    /// Sums of derivatives with respect to label weights.
     pub sums: LabelSums,
 }
 
@@ -73,8 +73,8 @@ impl Sampler {
         for i in chunk {
             let tokens = data.sentence(i);
             let output = SamplerOutput {
-                by_scores: output.by_scores.take(tokens.len(), space),
-                by_noised: output.by_noised.take(tokens.len(), space),
+                score_derivatives: output.score_derivatives.take(tokens.len(), space),
+                noised_derivatives: output.noised_derivatives.take(tokens.len(), space),
             };
             if !tokens.is_empty() {
                 let weight = context.weights[usize::from(i >= labeled)];
@@ -94,7 +94,7 @@ impl Sampler {
         output: SamplerOutput<'_>,
     ) {
         let transitions = context.evaluation.chain.transitions;
-        let has_edges = !output.by_scores.edges.is_empty();
+        let has_edges = !output.score_derivatives.edges.is_empty();
         self.write_attribute_scores(context, tokens.clone(), has_edges);
         self.add_label_scores(context, tokens.clone());
         let scores = Scores {
@@ -110,12 +110,13 @@ impl Sampler {
             .noised
             .forward_backward(context.zero_transitions, scores);
         self.subtract_scores(transitions, tokens.len());
-        let first_order = self.differentiate_masked(context, tokens, weight, output.by_noised);
+        let first_order =
+            self.differentiate_masked(context, tokens, weight, output.noised_derivatives);
         self.value += weight * (noised - clean - first_order);
-        self.add_hessian_product(transitions, weight, output.by_scores);
+        self.add_hessian_product(transitions, weight, output.score_derivatives);
     }
 
-    /// Writes the sums over attributes of clean and noised scores.
+    /// Writes the clean and the noised attribute scores.
     fn write_attribute_scores(
         &mut self,
         context: &SampleContext<'_>,
@@ -135,12 +136,12 @@ impl Sampler {
                 [has_edges, has_chain],
             ),
         ];
-        for (i, (scores, noised, wanted)) in arrays.into_iter().enumerate() {
+        for (i, (scores, noised, needed)) in arrays.into_iter().enumerate() {
             let (matrix, block) = matrices[i];
             let (targets, width) = (&block.targets, block.width());
-            for (array, wanted) in [&mut *scores, &mut *noised].into_iter().zip(wanted) {
+            for (array, needed) in [&mut *scores, &mut *noised].into_iter().zip(needed) {
                 array.clear();
-                array.resize(if wanted { tokens.len() * width } else { 0 }, 0.0);
+                array.resize(if needed { tokens.len() * width } else { 0 }, 0.0);
             }
             let weights = block.weights(theta);
             let rows = scores.chunks_exact_mut(width);
@@ -196,7 +197,7 @@ impl Sampler {
         }
     }
 
-    /// Turns s̃ into s̃ − s.
+    /// Replaces s̃ by s̃ − s.
     fn subtract_scores(&mut self, transitions: &Transitions, tokens: usize) {
         let stride = transitions.stride();
         subtract(&mut self.noised_nodes, &self.nodes);
@@ -210,15 +211,15 @@ impl Sampler {
         }
     }
 
-    /// Computes the derivatives by noised scores; returns ⟨μ(s), s̃ − s⟩.
+    /// Computes the derivatives with respect to noised scores; returns ⟨μ(s), s̃ − s⟩.
     fn differentiate_masked(
         &mut self,
         context: &SampleContext<'_>,
         tokens: Range<usize>,
         weight: f64,
-        by_noised: Arrays<'_>,
+        noised_derivatives: ScoreArrays<'_>,
     ) -> f64 {
-        let Arrays { nodes, edges } = by_noised;
+        let ScoreArrays { nodes, edges } = noised_derivatives;
         let (transitions, zero) = (
             context.evaluation.chain.transitions,
             context.zero_transitions,
@@ -259,35 +260,38 @@ impl Sampler {
         product
     }
 
-    /// Adds −∇²A(s)·(s̃ − s) to the derivatives by scores.
+    /// Adds −∇²A(s)·(s̃ − s) to the derivatives with respect to scores.
     fn add_hessian_product(
         &mut self,
         transitions: &Transitions,
         weight: f64,
-        by_scores: Arrays<'_>,
+        score_derivatives: ScoreArrays<'_>,
     ) {
-        let Arrays { nodes, edges } = by_scores;
-        self.by_nodes.clear();
-        self.by_nodes.resize(nodes.len(), 0.0);
+        let ScoreArrays { nodes, edges } = score_derivatives;
+        self.node_derivatives.clear();
+        self.node_derivatives.resize(nodes.len(), 0.0);
         let direction = ScoreDirection {
             node: &self.noised_nodes,
             edge: (!self.noised_edges.is_empty()).then_some(&self.noised_edges),
         };
         let out = ScoreDerivatives {
-            node: &mut self.by_nodes,
+            node: &mut self.node_derivatives,
             edge: (!edges.is_empty()).then_some(edges),
         };
         self.product
             .add(transitions, &self.clean, direction, -weight, out);
-        add(nodes, &self.by_nodes);
+        add(nodes, &self.node_derivatives);
         let stride = transitions.stride();
-        add(&mut self.sums.first, &self.by_nodes[..stride]);
-        add(&mut self.sums.last, &self.by_nodes[nodes.len() - stride..]);
+        add(&mut self.sums.first, &self.node_derivatives[..stride]);
+        add(
+            &mut self.sums.last,
+            &self.node_derivatives[nodes.len() - stride..],
+        );
     }
 }
 
-/// Adds derivatives by noised scores times the factors of their weights to sums. `factors` is
-/// `[n][K]`, the others are `[n][S]`.
+/// Adds the derivatives with respect to noised scores, times the mask factors of their weights, to
+/// `sums`. `factors` is `[n][K]`, the others are `[n][S]`.
 fn add_masked(factors: &[f64], derivatives: &[f64], sums: &mut [f64], labels: usize) {
     let stride = padded(labels);
     let rows = derivatives

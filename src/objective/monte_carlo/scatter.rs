@@ -1,7 +1,7 @@
 //! The transpose product with masked features.
 //!
-//! Every entry of X has masks of its own, so the sums of whole rows that
-//! [`TransposeProduct`](crate::score::TransposeProduct) computes do not apply.
+//! Every entry of X has its own masks, so rows cannot be summed as a whole, as
+//! [`TransposeProduct`](crate::score::TransposeProduct) does.
 
 use std::ops::Range;
 
@@ -41,8 +41,9 @@ impl MaskedTranspose {
         Self { columns, tasks }
     }
 
-    /// Adds X̃ᵀ·D to the gradient by all parameters, given derivatives D by scores,
-    /// `[tokens][width]`. `fill(token, column, factors)` computes the masks of an entry's weights.
+    /// Adds X̃ᵀ·D to the gradient with respect to θ, given the derivatives D with respect to
+    /// scores, `[tokens][width]`. `fill(token, column, factors)` computes the masks of an entry's
+    /// weights.
     pub fn add_gradient(
         &self,
         block: &FeatureBlock,
@@ -52,19 +53,19 @@ impl MaskedTranspose {
     ) {
         let (columns, targets, width) = (&self.columns, &block.targets, block.width());
         let weights = |i: usize| targets.range(columns.column(i));
-        // Columns ascend and weights are in column order, so each task owns a piece of the
+        // Columns ascend and weights are in column order, so each task owns a slice of the
         // gradient.
         let owners = self.tasks.iter();
         let owners = owners.map(|task| weights(task.start).start..weights(task.end - 1).end);
-        let pieces = split_by_owner(owners, block.weights_mut(gradient));
-        let work: Vec<_> = self.tasks.iter().zip(pieces).collect();
-        work.into_par_iter().for_each(|(task, piece)| {
+        let slices = split_by_owner(owners, block.weights_mut(gradient));
+        let work: Vec<_> = self.tasks.iter().zip(slices).collect();
+        work.into_par_iter().for_each(|(task, slice)| {
             let [mut factors, mut products] = [Vec::new(), Vec::new()];
             let first = weights(task.start).start;
             for i in task.clone() {
                 let column = columns.column(i);
                 let range = weights(i);
-                let gradient = &mut piece[range.start - first..range.end - first];
+                let gradient = &mut slice[range.start - first..range.end - first];
                 for entry in columns.entries(i) {
                     let token = columns.token(entry);
                     factors.resize(gradient.len(), 0.0);
@@ -72,8 +73,8 @@ impl MaskedTranspose {
                     products.clear();
                     products.resize(gradient.len(), 0.0);
                     let c = block.scale[column] * columns.value(entry);
-                    let by_score = &derivatives[token * width..][..width];
-                    targets.add_derivatives(column, c, by_score, &mut products);
+                    let score_derivatives = &derivatives[token * width..][..width];
+                    targets.add_derivatives(column, c, score_derivatives, &mut products);
                     for ((g, factor), x) in gradient.iter_mut().zip(&factors).zip(&products) {
                         *g += *factor * *x;
                     }
@@ -82,7 +83,7 @@ impl MaskedTranspose {
         });
     }
 
-    /// Memory in bytes.
+    /// Returns the memory usage in bytes.
     pub fn memory(&self) -> usize {
         self.columns.memory()
     }

@@ -57,7 +57,7 @@ fn scores(rows: &SparseRows, token: usize, block: &FeatureBlock, theta: &[f64]) 
     let (mut scores, weights) = (vec![0.0; block.width()], block.weights(theta));
     for (column, value) in rows.entries(token) {
         let (column, c) = (column as usize, value * block.scale[column as usize]);
-        let add = |place: usize, i: usize| scores[place] += c * weights[i];
+        let add = |position: usize, i: usize| scores[position] += c * weights[i];
         block.targets.for_each(column, add);
     }
     scores
@@ -105,8 +105,8 @@ fn enumerated(data: &Dataset, space: &ParameterSpace, l2: f64, theta: &[f64]) ->
                 for (column, x) in rows.entries(token) {
                     let c = x * block.scale[column as usize];
                     let gradient = block.weights_mut(&mut gradient);
-                    block.targets.for_each(column as usize, |place, i| {
-                        gradient[i] += c * derivatives[place];
+                    block.targets.for_each(column as usize, |position, i| {
+                        gradient[i] += c * derivatives[position];
                     });
                 }
             }

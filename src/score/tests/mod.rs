@@ -176,14 +176,14 @@ fn scores_and_variances_are_those_of_the_definition() {
         for (i, token) in (2..5).enumerate() {
             let [mut score, mut variance] = [vec![0.0; width], vec![0.0; width]];
             for (column, x) in data.nodes.entries(token) {
-                targets.for_each(column as usize, |place, index| {
-                    score[place] += block.scale[column as usize] * x * theta[index];
-                    variance[place] += 0.5 * (x * theta[index]).powi(2);
+                targets.for_each(column as usize, |position, index| {
+                    score[position] += block.scale[column as usize] * x * theta[index];
+                    variance[position] += 0.5 * (x * theta[index]).powi(2);
                 });
             }
-            for place in 0..60 {
-                assert_close(scores[i * width + place], score[place]);
-                assert_close(variances[i * width + place], variance[place]);
+            for position in 0..60 {
+                assert_close(scores[i * width + position], score[position]);
+                assert_close(variances[i * width + position], variance[position]);
             }
         }
     }
@@ -197,23 +197,24 @@ fn the_gradient_under_noise_is_that_of_the_definition() {
         let block = alone(&space.nodes, &mut numbers);
         let (targets, width) = (&block.targets, block.width());
         let theta = numbers.vector(targets.weights());
-        let [by_score, by_variance] = [(); 2].map(|()| numbers.vector(data.tokens() * width));
+        let [score_derivative, variance_derivative] =
+            [(); 2].map(|()| numbers.vector(data.tokens() * width));
         let [mut found, mut expected] = [(); 2].map(|()| vec![0.0; theta.len()]);
         let partition = BlockPartition::new(&data, width);
         assert_eq!(partition.blocks.len(), 1);
-        let by_variances = VarianceDerivatives {
-            values: &by_variance,
+        let variance_derivatives = VarianceDerivatives {
+            values: &variance_derivative,
             rate: 0.5,
             theta: &theta,
         };
         let transpose = TransposeProduct::new(&data.nodes, &block, &partition);
-        transpose.add_gradient(0, &by_score, Some(by_variances), &mut found);
+        transpose.add_gradient(0, &score_derivative, Some(variance_derivatives), &mut found);
         for token in 0..data.tokens() {
             for (column, x) in data.nodes.entries(token) {
-                targets.for_each(column as usize, |place, index| {
-                    let cell = token * width + place;
-                    expected[index] += block.scale[column as usize] * x * by_score[cell]
-                        + 2.0 * 0.5 * x * x * theta[index] * by_variance[cell];
+                targets.for_each(column as usize, |position, index| {
+                    let cell = token * width + position;
+                    expected[index] += block.scale[column as usize] * x * score_derivative[cell]
+                        + 2.0 * 0.5 * x * x * theta[index] * variance_derivative[cell];
                 });
             }
         }
@@ -226,9 +227,9 @@ fn the_gradient_under_noise_is_that_of_the_definition() {
 #[test]
 fn a_pair_of_labels_has_its_score_in_the_line_of_the_first() {
     let all = Targets::all(1, 2, 8, 2);
-    let mut places = Vec::new();
-    all.for_each(0, |place, index| places.push((place, index)));
-    assert_eq!(places, [(0, 0), (1, 1), (8, 2), (9, 3)]);
+    let mut positions = Vec::new();
+    all.for_each(0, |position, index| positions.push((position, index)));
+    assert_eq!(positions, [(0, 0), (1, 1), (8, 2), (9, 3)]);
 }
 
 /// How often each parameter is used.
@@ -289,14 +290,14 @@ fn observed_states_have_a_weight_for_what_occurs_together() {
         space
             .nodes
             .targets
-            .for_each(column, |place, _| found.push((column, place)));
+            .for_each(column, |position, _| found.push((column, position)));
     }
     assert_eq!(found, Vec::from_iter(pairs));
     let mut triples = std::collections::BTreeSet::new();
     for i in 0..data.len() {
         for t in data.sentence(i).skip(1) {
-            let place = data.labels[t - 1].index() * space.stride() + data.labels[t].index();
-            triples.extend(data.edges.row(t).0.iter().map(|&c| (c as usize, place)));
+            let position = data.labels[t - 1].index() * space.stride() + data.labels[t].index();
+            triples.extend(data.edges.row(t).0.iter().map(|&c| (c as usize, position)));
         }
     }
     let mut found = Vec::new();
@@ -304,7 +305,7 @@ fn observed_states_have_a_weight_for_what_occurs_together() {
         space
             .edges
             .targets
-            .for_each(column, |place, _| found.push((column, place)));
+            .for_each(column, |position, _| found.push((column, position)));
     }
     assert_eq!(found, Vec::from_iter(triples));
 }

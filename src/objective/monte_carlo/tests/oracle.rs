@@ -50,10 +50,13 @@ pub(super) fn occurrences(
         for (column, x) in data.edges.entries(t).filter(|_| has_chain) {
             let scale = space.edges.scale[column as usize];
             for _ in 0..(scale * scale).round() as u32 {
-                space.edges.targets.for_each(column as usize, |place, i| {
-                    let value = x * space.edges.weights(theta)[i] / scale;
-                    push(t, Some(place / stride), place % stride, value, edge);
-                });
+                space
+                    .edges
+                    .targets
+                    .for_each(column as usize, |position, i| {
+                        let value = x * space.edges.weights(theta)[i] / scale;
+                        push(t, Some(position / stride), position % stride, value, edge);
+                    });
             }
         }
         for b in 0..k {
