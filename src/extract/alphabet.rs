@@ -18,19 +18,19 @@ pub struct Alphabet {
 }
 
 impl Alphabet {
-    /// Number of attributes A.
+    /// Returns the number of attributes A.
     #[must_use]
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether there are no attributes.
+    /// Returns whether there are no attributes.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// The name of an attribute.
+    /// Returns the name of an attribute.
     #[must_use]
     pub fn name(&self, id: AttributeId) -> &[u8] {
         let i = id.index();
@@ -38,13 +38,13 @@ impl Alphabet {
         &self.bytes[start..self.ends[i] as usize]
     }
 
-    /// The id of a name, if it is interned.
+    /// Returns the id of a name, if it is interned.
     #[must_use]
     pub fn get(&self, name: &[u8]) -> Option<AttributeId> {
         self.find(&Attribute::named(name, Fingerprinter::default()))
     }
 
-    /// The id of an attribute, if it is interned.
+    /// Returns the id of an attribute, if it is interned.
     #[must_use]
     pub fn find(&self, attribute: &Attribute<'_>) -> Option<AttributeId> {
         let key = attribute.key();
@@ -106,7 +106,7 @@ impl Alphabet {
         self.ends.shrink_to_fit();
     }
 
-    /// Memory in bytes.
+    /// Returns the memory usage in bytes.
     #[must_use]
     pub fn memory(&self) -> usize {
         self.bytes.capacity() + self.ends.capacity() * 8 + self.index.capacity() * 17

@@ -27,8 +27,8 @@ pub struct DatasetBuilder {
 }
 
 impl DatasetBuilder {
-    /// Creates a builder that interns every attribute. `edges` says whether to extract edge
-    /// attributes (order 1).
+    /// Creates a builder that interns every attribute. Edge attributes are extracted only if
+    /// `edges` is set (order 1).
     #[must_use]
     pub fn new(source: AttributeSource, edges: bool) -> Self {
         Self::with_growth(source, Alphabets::default(), true, edges)
@@ -52,8 +52,8 @@ impl DatasetBuilder {
         }
     }
 
-    /// Switches to another source for the sentences to come, such as those of another schema.
-    /// Unless `discover`, unknown attributes are dropped from here on.
+    /// Switches to another source for the following sentences, for example those of another schema.
+    /// Unless `discover` is set, unknown attributes are dropped from here on.
     pub fn switch_source(&mut self, source: AttributeSource, discover: bool) {
         self.source = source;
         self.grow &= discover;
@@ -65,8 +65,8 @@ impl DatasetBuilder {
     ///
     /// # Errors
     ///
-    /// As [`AttributeSource::attributes`]; values that are not finite or beyond ±10³⁰; too many
-    /// attributes. The builder must not be used after an error.
+    /// The errors of [`AttributeSource::attributes`]; a value that is not finite or beyond ±10³⁰;
+    /// too many attributes. The builder must not be used after an error.
     ///
     /// # Panics
     ///
@@ -178,7 +178,7 @@ impl DatasetSink<'_> {
         }
     }
 
-    /// Looks an attribute up, by its memo if it has one, and interns it if alphabets may grow.
+    /// Looks up an attribute, by its memo if it has one, and interns it if the alphabets may grow.
     fn id(&mut self, edge: bool, attribute: &Attribute<'_>) -> Result<Option<AttributeId>> {
         let memo = attribute.memo();
         match memo.map_or(0, Cell::get) {

@@ -28,7 +28,7 @@ pub struct Classes {
 }
 
 impl Classes {
-    /// The finest partition: each of `columns` columns in a class of its own.
+    /// Returns the finest partition: each of `columns` columns in a class of its own.
     #[must_use]
     pub fn singletons(columns: usize) -> Self {
         Self {
@@ -37,7 +37,7 @@ impl Classes {
         }
     }
 
-    /// Finds the classes of equal columns of a matrix with `columns` columns, numbered in order of
+    /// Finds the classes of equal columns in a matrix with `columns` columns, numbered in order of
     /// their first members.
     #[must_use]
     pub fn equal_columns(matrix: &SparseRows, columns: usize) -> Self {
@@ -84,43 +84,43 @@ impl Classes {
         Self { class, sizes }
     }
 
-    /// Number of classes.
+    /// Returns the number of classes.
     #[must_use]
     pub fn len(&self) -> usize {
         self.sizes.len()
     }
 
-    /// Whether there are no classes.
+    /// Returns whether there are no classes.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.sizes.is_empty()
     }
 
-    /// The class of a column.
+    /// Returns the class of a column.
     #[must_use]
     pub fn class(&self, column: u32) -> u32 {
         self.class[column as usize]
     }
 
-    /// The class of each column, `[A]`.
+    /// Returns the class of each column, `[A]`.
     #[must_use]
     pub fn classes(&self) -> &[u32] {
         &self.class
     }
 
-    /// Number of members m of a class.
+    /// Returns the number of members m of a class.
     #[must_use]
     pub fn size(&self, class: u32) -> u32 {
         self.sizes[class as usize]
     }
 
-    /// √m for each class: the factor of its column in the scores.
+    /// Returns √m for each class: the factor of its column in the scores.
     #[must_use]
     pub fn scales(&self) -> Vec<f64> {
         self.sizes.iter().map(|&m| f64::from(m).sqrt()).collect()
     }
 
-    /// Collapses the matrix that the classes were found in to one column per class.
+    /// Collapses the matrix in which the classes were found to one column per class.
     #[must_use]
     pub fn collapsed(&self, matrix: &SparseRows) -> SparseRows {
         let mut first = vec![u32::MAX; self.len()];

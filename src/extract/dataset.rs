@@ -9,7 +9,7 @@ pub struct Dataset {
     pub(super) ends: Vec<u64>, // [N] end of each sentence, in tokens
     /// Node attributes, M rows.
     pub nodes: SparseRows,
-    /// Edge attributes, M rows. The row of a token belongs to the edge into it, so that of the
+    /// Edge attributes, M rows. The row of a token belongs to the edge into it, so the row of the
     /// first token of a sentence is empty.
     pub edges: SparseRows,
     /// Labels of the first sentences, concatenated. The sentences after them are unlabeled.
@@ -17,39 +17,39 @@ pub struct Dataset {
 }
 
 impl Dataset {
-    /// Number of sentences N.
+    /// Returns the number of sentences N.
     #[must_use]
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether there are no sentences.
+    /// Returns whether there are no sentences.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// Number of tokens M.
+    /// Returns the number of tokens M.
     #[must_use]
     pub fn tokens(&self) -> usize {
         self.ends.last().map_or(0, |&end| end as usize)
     }
 
-    /// The tokens of sentence `i`.
+    /// Returns the tokens of sentence `i`.
     #[must_use]
     pub fn sentence(&self, i: usize) -> std::ops::Range<usize> {
         let start = if i == 0 { 0 } else { self.ends[i - 1] as usize };
         start..self.ends[i] as usize
     }
 
-    /// Number of labeled sentences, which come first.
+    /// Returns the number of labeled sentences, which come first.
     #[must_use]
     pub fn labeled(&self) -> usize {
         self.ends
             .partition_point(|&end| end <= self.labels.len() as u64)
     }
 
-    /// Number of unlabeled sentences.
+    /// Returns the number of unlabeled sentences.
     #[must_use]
     pub fn unlabeled(&self) -> usize {
         self.len() - self.labeled()
@@ -74,7 +74,7 @@ impl Dataset {
         selected
     }
 
-    /// Memory in bytes.
+    /// Returns the memory usage in bytes.
     #[must_use]
     pub fn memory(&self) -> usize {
         8 * self.ends.capacity()

@@ -12,31 +12,31 @@ pub struct SparseRows {
 }
 
 impl SparseRows {
-    /// Number of rows.
+    /// Returns the number of rows.
     #[must_use]
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether there are no rows.
+    /// Returns whether there are no rows.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// Number of stored entries.
+    /// Returns the number of stored entries.
     #[must_use]
     pub fn nonzeros(&self) -> usize {
         self.columns.len()
     }
 
-    /// Whether every value is 1.
+    /// Returns whether every value is 1.
     #[must_use]
     pub fn is_binary(&self) -> bool {
         self.values.is_none()
     }
 
-    /// The columns of a row and, unless the matrix is binary, their values.
+    /// Returns the columns of a row and, unless the matrix is binary, their values.
     #[must_use]
     #[inline]
     pub fn row(&self, row: usize) -> (&[u32], Option<&[f64]>) {
@@ -52,7 +52,7 @@ impl SparseRows {
         )
     }
 
-    /// The entries of a row, as pairs of column and value.
+    /// Returns the entries of a row, as pairs of column and value.
     pub fn entries(&self, row: usize) -> impl Iterator<Item = (u32, f64)> {
         let (columns, values) = self.row(row);
         columns
@@ -61,7 +61,8 @@ impl SparseRows {
             .map(move |(i, &column)| (column, values.map_or(1.0, |values| values[i])))
     }
 
-    /// Appends a row. Sorts `entries` by column and sums those of the same column, in order.
+    /// Appends a row, after sorting `entries` by column and summing those of the same column, in
+    /// order.
     pub fn push_row(&mut self, entries: &mut Vec<(u32, f64)>) {
         entries.sort_by_key(|&(column, _)| column);
         entries.dedup_by(|later, earlier| {
@@ -99,8 +100,9 @@ impl SparseRows {
         self.ends.push(self.columns.len() as u64);
     }
 
-    /// Returns the matrix with its columns renumbered by `number`, dropping those for which it is
-    /// `None` and summing those that coincide. Values become `value(new column, old value)`.
+    /// Returns the matrix with its columns renumbered by `number`, dropping those for which it
+    /// returns `None` and summing those that coincide. Values become `value(new column, old
+    /// value)`.
     pub(crate) fn map_columns(
         &self,
         number: impl Fn(u32) -> Option<u32>,
@@ -129,7 +131,7 @@ impl SparseRows {
         }
     }
 
-    /// Memory in bytes.
+    /// Returns the memory usage in bytes.
     #[must_use]
     pub fn memory(&self) -> usize {
         let values = self.values.as_ref().map_or(0, Vec::capacity);

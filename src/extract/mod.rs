@@ -1,7 +1,7 @@
 //! From attributes to numbers: alphabets, the sparse design matrix, corpus-wide collapsing.
 //!
 //! The design matrix X has a row for each token and a column for each attribute (or for each class
-//! of attributes that always occur together, see [`Classes`]). It is all that training sees of the
+//! of attributes that always occur together, see [`Classes`]). Training sees nothing else of the
 //! text.
 
 mod alphabet;

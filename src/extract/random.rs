@@ -4,11 +4,11 @@ use super::{Dataset, SparseRows};
 use crate::ids::LabelId;
 
 /// A pseudorandom number generator: Knuth's MMIX linear congruential generator. The field is its
-/// state, and so the seed.
+/// state, which starts as the seed.
 pub(crate) struct Numbers(pub u64);
 
 impl Numbers {
-    /// The next number, in [−1, 1).
+    /// Returns the next number, in [−1, 1).
     pub fn next(&mut self) -> f64 {
         self.0 = self
             .0
@@ -17,12 +17,12 @@ impl Numbers {
         (self.0 >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
     }
 
-    /// The next integer in 0..`n`.
+    /// Returns the next integer in 0..`n`.
     pub fn below(&mut self, n: usize) -> usize {
         ((self.next() + 1.0) / 2.0 * n as f64) as usize
     }
 
-    /// The next `n` numbers.
+    /// Returns the next `n` numbers.
     pub fn vector(&mut self, n: usize) -> Vec<f64> {
         (0..n).map(|_| self.next()).collect()
     }

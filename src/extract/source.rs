@@ -1,4 +1,4 @@
-//! Where attributes come from: a template, or the input itself.
+//! The source of attributes: a template, or the input itself.
 
 use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprinter;
@@ -31,7 +31,7 @@ impl AttributeSource {
         }))
     }
 
-    /// Sets the fingerprinter that makes the keys of attributes.
+    /// Sets the fingerprinter that computes the keys of attributes.
     #[must_use]
     pub(crate) fn with_fingerprinter(self, fingerprinter: Fingerprinter) -> Self {
         Self(match self.0 {
@@ -47,8 +47,8 @@ impl AttributeSource {
     ///
     /// # Errors
     ///
-    /// A cell that should be a number is not; without a template, the sentence has no attributes,
-    /// or attributes for another number of tokens; or an error of the sink.
+    /// A cell that should be a number is not; without a template, the sentence has no attributes or
+    /// the wrong number of them; the sink returns an error.
     pub fn attributes<S: TokenSink>(
         &self,
         sentence: &Sentence,
@@ -107,7 +107,7 @@ fn input_attributes<S: TokenSink>(
 
 /// An [`AttributeSink`] that also receives the boundaries of tokens.
 pub trait TokenSink: AttributeSink {
-    /// Ends token `t`: all of its attributes have been passed.
+    /// Called after all attributes of token `t`.
     ///
     /// # Errors
     ///

@@ -38,7 +38,7 @@ pub(super) fn prefetch_range(data: &[u8], start: usize, size: usize) -> u8 {
     byte
 }
 
-/// Where the bytes live.
+/// The storage of the bytes.
 #[derive(Debug)]
 enum Backing {
     Mapped(Mmap),
@@ -115,7 +115,7 @@ impl Bytes {
     pub fn set_blocks(&mut self, sums: Range<usize>, data: usize) -> Result<()> {
         let blocks = (self.backing.len() - data).div_ceil(BLOCK);
         if sums.len() != 8 * blocks {
-            return Err(self.damaged("the checksums do not fit the file"));
+            return Err(self.damaged("the number of checksums does not match the file"));
         }
         self.sums = sums;
         self.data = data;
@@ -131,12 +131,12 @@ impl Bytes {
         self.backing.len()
     }
 
-    /// A range of bytes that lies before the blocks, or whose blocks need not be verified.
+    /// Returns a range of bytes that lies before the blocks, or whose blocks need not be verified.
     pub fn raw(&self, range: Range<usize>) -> Option<&[u8]> {
         self.backing.get(range)
     }
 
-    /// All bytes, not verified.
+    /// Returns all bytes, without verification.
     #[inline(always)]
     pub fn all(&self) -> &[u8] {
         &self.backing
@@ -148,7 +148,7 @@ impl Bytes {
         self.backing.get(at).copied().unwrap_or(0)
     }
 
-    /// A range of bytes in verified blocks.
+    /// Returns a range of bytes in verified blocks.
     ///
     /// # Errors
     ///
@@ -189,27 +189,27 @@ impl Bytes {
 
     #[cold]
     fn outside(&self) -> Error {
-        self.damaged("it points outside of itself")
+        self.damaged("a section, slot or weight lies outside of the file")
     }
 
-    /// The error for a location at which there are no weights, or a row that has no end.
+    /// Returns the error for a location that is out of bounds, or a row without a last entry.
     #[cold]
     pub fn missing_weights(&self) -> Error {
-        self.damaged("an attribute has weights that do not exist")
+        self.damaged("the weights of an attribute are out of bounds")
     }
 
-    /// The error for a weight whose label does not exist.
+    /// Returns the error for a weight whose label does not exist.
     #[cold]
     pub fn weight_without_label(&self) -> Error {
-        self.damaged("a weight belongs to no label")
+        self.damaged("a weight is for a label that does not exist")
     }
 
-    /// The error for a damaged file.
+    /// Returns the error for a damaged file.
     #[cold]
     pub fn damaged(&self, what: &str) -> Error {
         Error::model(
             &self.path,
-            format!("the model is damaged: {what}; train it again or restore a copy"),
+            format!("the model is damaged: {what}; retrain it or restore a copy"),
         )
     }
 }

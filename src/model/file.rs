@@ -1,4 +1,4 @@
-//! A model: building, opening, saving, and looking up attributes.
+//! Building, opening and saving models, and looking up attributes.
 
 use std::path::Path;
 
@@ -56,7 +56,7 @@ impl Model {
     ///
     /// # Errors
     ///
-    /// As [`Model::open`].
+    /// Same as [`Model::open`].
     pub fn from_bytes(bytes: Vec<u8>) -> Result<Self> {
         Self::from_storage(Bytes::owned(bytes, Path::new("model in memory")))
     }
@@ -98,7 +98,7 @@ impl Model {
         })
     }
 
-    /// The contents of the model file.
+    /// Returns the contents of the model file.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         self.bytes.raw(0..self.bytes.len()).unwrap_or_default()
@@ -119,42 +119,43 @@ impl Model {
     ///
     /// # Errors
     ///
-    /// As [`Model::save`].
+    /// Same as [`Model::save`].
     pub fn check_target(path: impl AsRef<Path>) -> Result<()> {
         atomic_file::check_writable(path)
     }
 
-    /// Labels, template, label weights, provenance: everything but the weights of attributes.
+    /// Returns the header: labels, template, label weights, provenance; everything but the weights
+    /// of attributes.
     #[must_use]
     pub fn header(&self) -> &Header {
         &self.header
     }
 
-    /// The version of the file format.
+    /// Returns the version of the file format.
     #[must_use]
     pub fn version(&self) -> u64 {
         self.version.number()
     }
 
-    /// The path that the model was opened from.
+    /// Returns the path that the model was opened from.
     #[must_use]
     pub fn path(&self) -> &Path {
         self.bytes.path()
     }
 
-    /// Number of attributes with weights.
+    /// Returns the number of attributes with weights.
     #[must_use]
     pub fn attributes(&self, kind: AttributeKind) -> usize {
         self.table(kind).len()
     }
 
-    /// Number of weights that are stored for attributes.
+    /// Returns the number of weights that are stored for attributes.
     #[must_use]
     pub fn weights(&self, kind: AttributeKind) -> usize {
         self.table(kind).weights()
     }
 
-    /// The name of attribute `i`, numbered in training order.
+    /// Returns the name of attribute `i`, numbered in training order.
     ///
     /// # Errors
     ///
@@ -197,8 +198,8 @@ impl Model {
         Ok(true)
     }
 
-    /// The fingerprinter whose keys [`Model::find`] takes; `None` if keys are made from whole
-    /// names, by [`Model::key`].
+    /// Returns the fingerprinter that computes the keys for [`Model::find`]; `None` if keys are
+    /// computed from whole names, by [`Model::key`].
     pub(crate) fn fingerprinter(&self) -> Option<Fingerprinter> {
         (self.version == Version::Two).then(|| self.tables[0].fingerprinter())
     }
@@ -215,24 +216,26 @@ impl Model {
         self.table(kind).prefetch_slot(&self.bytes, key)
     }
 
-    /// Prefetches what [`Model::weights_at`] reads, likewise.
+    /// Prefetches the bytes that [`Model::weights_at`] reads. Call it for many locations first,
+    /// likewise.
     #[inline(always)]
     pub(crate) fn prefetch_weights(&self, kind: AttributeKind, location: WeightLocation) -> u8 {
         self.table(kind).prefetch_weights(&self.bytes, location)
     }
 
-    /// Looks an attribute up by its key.
+    /// Looks up an attribute by its key.
     #[inline]
     pub(crate) fn find(&self, kind: AttributeKind, key: u64) -> Result<Option<WeightLocation>> {
         self.table(kind).find(&self.bytes, key)
     }
 
-    /// The weights of a table for fast summation, if they are stored in a format that allows it.
+    /// Returns the weights of a table for fast summation, if they are stored in a format that
+    /// allows it.
     pub(crate) fn rows(&self, kind: AttributeKind) -> Option<WeightRows<'_>> {
         self.table(kind).rows(&self.bytes)
     }
 
-    /// The weights at a location.
+    /// Returns the weights at a location.
     #[inline(always)]
     pub(crate) fn weights_at(
         &self,
@@ -242,7 +245,8 @@ impl Model {
         self.table(kind).weights_at(&self.bytes, location)
     }
 
-    /// The error for when [`AttributeWeights::add_to`] finds a weight without a score.
+    /// Returns the error for a weight whose label does not exist, which
+    /// [`AttributeWeights::add_to`] detects.
     #[cold]
     pub(crate) fn weight_without_label(&self) -> Error {
         self.bytes.weight_without_label()

@@ -1,4 +1,4 @@
-//! Types and constants of the file format, shared by the code that reads it and that writes it.
+//! Types and constants of the file format, shared by reader and writer.
 
 use serde::{Deserialize, Serialize};
 
@@ -23,13 +23,13 @@ pub(super) const SUM_AT: usize = SECTIONS_AT + 16 * SECTIONS;
 /// Length of the preamble in bytes.
 pub(super) const PREAMBLE: usize = SUM_AT + 8;
 
-/// Length in bytes of the blocks that have a checksum each.
+/// Length in bytes of a block, the unit of checksums.
 pub(super) const BLOCK: usize = 16 << 10;
 
 /// Largest number of labels K that a model can have.
 ///
-/// Training needs dozens of arrays of K² numbers, so a column of words that is mistaken for the
-/// labels would exhaust any memory. The ids themselves go further
+/// Training needs dozens of arrays of K² numbers, so a column of words mistaken for the labels
+/// would exhaust memory. Label ids have a higher limit
 /// ([`LabelId::LIMIT`](crate::ids::LabelId::LIMIT)).
 pub(crate) const MAX_LABELS: usize = 4096;
 
@@ -43,10 +43,10 @@ pub(super) enum Version {
 }
 
 impl Version {
-    /// The version in which models are written.
+    /// The version that new models are written in.
     pub const CURRENT: Self = Self::Two;
 
-    /// The version with this number.
+    /// Returns the version with this number.
     pub fn from_number(number: u64) -> Option<Self> {
         match number {
             1 => Some(Self::One),
@@ -99,8 +99,8 @@ pub(crate) struct TableInfo {
 }
 
 impl TableInfo {
-    /// Exclusive upper bound of weight locations: the number of rows of a dense table, of entries
-    /// of a sparse one.
+    /// Returns the exclusive upper bound of weight locations: the number of rows of a dense table,
+    /// of entries of a sparse one.
     pub fn locations(&self) -> u64 {
         if self.dense {
             self.attributes

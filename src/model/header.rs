@@ -11,7 +11,7 @@ use crate::template::Template;
 /// Maximum length of an encoded header. With [`MAX_LABELS`] labels, transitions take half of it.
 const MAX_BYTES: usize = 0x1000_0000;
 
-/// Where a model comes from.
+/// How a model was trained.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Provenance {
     /// Version of dropchain that trained the model.
@@ -41,7 +41,7 @@ pub struct Header {
     pub columns: Vec<String>,
     /// Index in `columns` of the column that held the labels.
     pub label_column: Option<u32>,
-    /// The template; `None` if sentences bring their own attributes.
+    /// The template; `None` if sentences come with their own attributes.
     pub template: Option<Template>,
     /// Order of the chain.
     pub order: Order,
@@ -49,14 +49,14 @@ pub struct Header {
     pub label_weights: LabelWeights,
     /// How the weights in the tables are stored.
     pub precision: Precision,
-    /// Where the model comes from.
+    /// How the model was trained.
     pub provenance: Provenance,
     /// Node and edge table; set when the model is built.
     pub(crate) tables: [TableInfo; 2],
 }
 
 impl Header {
-    /// The name of the column that held the labels of the training corpus.
+    /// Returns the name of the column that held the labels of the training corpus.
     #[must_use]
     pub fn label_name(&self) -> Option<&str> {
         let column = self.label_column? as usize;
@@ -87,22 +87,26 @@ impl Header {
         Ok(bytes)
     }
 
-    /// Decodes and validates a header; an error is a message that says what is wrong.
+    /// Decodes and validates a header; the error is a message.
     pub(super) fn decode(bytes: &[u8]) -> Result<Self, String> {
-        // A damaged length must not make the decoder allocate much more than the header takes. The
-        // decoder's limit counts at most 8 bytes for each byte that it reads (an integer of one
-        // byte counts as 8), and it must be a constant.
+        // A damaged length must not make the decoder allocate much more memory than the size of the
+        // header. The decoder's limit counts at most 8 bytes for each byte that it reads (an
+        // integer of one byte counts as 8), and it must be a constant.
         let decode = match bytes.len() {
             0..0x1_0000 => Self::decode_within::<0x8_0000>,
             0x1_0000..0x10_0000 => Self::decode_within::<0x80_0000>,
             0x10_0000..0x100_0000 => Self::decode_within::<0x800_0000>,
             0x100_0000..=MAX_BYTES => Self::decode_within::<0x8000_0000>,
-            length => return Err(format!("a header of {length} bytes; at most {MAX_BYTES}")),
+            length => {
+                return Err(format!(
+                    "the header has {length} bytes; at most {MAX_BYTES}"
+                ));
+            }
         };
         let (mut header, read) =
             decode(bytes).map_err(|e| format!("the header cannot be read: {e}"))?;
         if read != bytes.len() {
-            return Err("the header is longer than its contents".to_owned());
+            return Err("there are bytes after the contents of the header".to_owned());
         }
         header.validate()?;
         let k = header.labels.len();
@@ -132,7 +136,9 @@ impl Header {
         if (transitions != k * k && transitions != 0)
             || (weights.start.len(), weights.end.len()) != (k, k)
         {
-            return Err("transition or boundary weights do not fit the labels".to_owned());
+            return Err(
+                "the number of transition or boundary weights does not match the labels".to_owned(),
+            );
         }
         let values = [&weights.transitions, &weights.start, &weights.end];
         if values.iter().any(|v| v.iter().any(|w| !w.is_finite())) {

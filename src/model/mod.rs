@@ -4,7 +4,7 @@
 //! preamble, the header and the block checksums, so the time does not grow with the number of
 //! weights. The rest is verified block by block when it is first accessed.
 //!
-//! [`Model`] reads and writes files, [`Header`] is what they say apart from the weights of
+//! [`Model`] reads and writes files; [`Header`] is their content except for the weights of
 //! attributes.
 //!
 //! # File format, version 2
@@ -29,7 +29,7 @@
 //! | 24–183 | ten sections: offset and length, 8 bytes each |
 //! | 184–191 | XXH3-64 of bytes 0–183, the header and the sums, concatenated |
 //!
-//! The sections are in the order of the drawing. Each begins where the one before it ends, the
+//! The sections are in the order of the diagram. Each begins where the one before it ends, the
 //! first at byte 192, and the last ends with the file; any section but the header can be empty.
 //!
 //! ## Header
@@ -69,20 +69,21 @@
 //!    | | location | weights of an attribute |
 //!    |---|---|---|
 //!    | dense | index of the attribute | all K (node) or K² (edge, row a, column b) weights |
-//!    | sparse | index of the first entry | entries of place and weight, for nonzero weights only |
+//!    | sparse | index of the first entry | entries (position, weight) for nonzero weights only |
 //!
-//!    The *place* is the label b in 2 bytes (node) or the label pair a·K + b in 4 bytes (edge). Its
-//!    highest bit marks the last entry of an attribute. The builder picks the smaller encoding.
+//!    The *position* is the label b in 2 bytes (node) or the label pair a·K + b in 4 bytes (edge).
+//!    Its highest bit marks the last entry of an attribute. The builder picks the smaller encoding.
 //!
 //! Attributes whose weights are all 0 are not stored. A model has at most 4096 labels, and a table
 //! fewer than 2³² weights.
 //!
 //! *Names* are concatenated in training order, and *ends* holds the end of each (4 bytes; 8 if the
-//! names have 4 GiB or more). They are for people (`inspect`); tagging does not access them.
+//! names have 4 GiB or more). Only `inspect` reads them; tagging does not.
 //!
 //! Both tables use the same seed, the first under which no attribute matches the slot of another,
-//! so a known attribute is never mistaken. An unknown attribute is taken for a known one if it
-//! meets a slot with 64 − b equal bits: with a million attributes, about once in 10¹³ look-ups.
+//! so a known attribute is never mistaken for another. An unknown attribute is mistaken for a known
+//! one if it probes a slot with 64 − b equal bits: with a million attributes, about once in 10¹³
+//! look-ups.
 //!
 //! # Version 1
 //!
@@ -91,15 +92,16 @@
 //! - The key is XXH3-64 of the whole name with the seed of the table; each table has its own.
 //! - A slot has 16 bytes: the key (8), the index of the first weight (4) and the number of weights
 //!   (4), which is 0 in an empty slot.
-//! - Sparse places do not mark the last entry, ends always have 8 bytes, and transition weights are
-//!   always stored.
+//! - Sparse positions do not mark the last entry, ends always have 8 bytes, and transition weights
+//!   are always stored.
 //!
 //! # Integrity
 //!
-//! [`Model::save`] writes atomically: after a crash, there is the old file or the new one. Damage
-//! is detected by checksums, and files that are crafted to pass them by bounds checks: either gives
-//! an [`Error::Model`](crate::Error::Model), never a panic or an allocation out of proportion to
-//! the file. `tests/data/models` holds a file of each version, which must stay readable.
+//! [`Model::save`] writes atomically: after a crash, there is the old file or the new one.
+//! Checksums detect damage, and bounds checks detect files that are crafted to pass them: either
+//! causes an [`Error::Model`](crate::Error::Model), never a panic or an allocation out of
+//! proportion to the file. `tests/data/models` holds a file of each version, which must stay
+//! readable.
 
 mod bytes;
 mod constraint;

@@ -20,8 +20,8 @@ pub(super) struct Preamble {
 }
 
 impl Preamble {
-    /// Decodes the preamble and checks all but the checksum: the sections follow each other
-    /// without gaps and fill the file.
+    /// Decodes the preamble and checks everything but the checksum: sections must be contiguous and
+    /// fill the file.
     ///
     /// # Errors
     ///
@@ -54,7 +54,7 @@ impl Preamble {
         };
         if number(LENGTH_AT) != bytes.len() as u64 {
             return Err(bytes.damaged(&format!(
-                "it has {} bytes and says that it has {}",
+                "it has {} bytes; according to its preamble, {}",
                 bytes.len(),
                 number(LENGTH_AT)
             )));
@@ -74,7 +74,7 @@ impl Preamble {
             end = section.end;
         }
         if end != bytes.len() {
-            return Err(bytes.damaged("there is more behind its last section"));
+            return Err(bytes.damaged("there are bytes after its last section"));
         }
         Ok(Self {
             version,

@@ -17,8 +17,8 @@ use crate::template::{Attribute, AttributeSink};
 /// The memo of an attribute that the model does not have. 0 means not looked up yet.
 const ABSENT: u64 = 1;
 
-/// Added to the byte offset of an attribute's row, or to its location in tables that are not read
-/// by [`WeightRows`], to make its memo. The sum overflows only if the model file is damaged, which
+/// Added to the byte offset of an attribute's row, or to its location in tables that [`WeightRows`]
+/// does not support, to encode its memo. The sum overflows only if the model file is damaged, which
 /// is detected when the weights are read.
 const PRESENT: u64 = 2;
 
@@ -56,7 +56,7 @@ impl ScoringBuffers {
     }
 
     /// Clears everything, for use with another model.
-    pub fn forget(&mut self) {
+    pub fn reset(&mut self) {
         self.clear();
         for batch in &mut self.batches {
             batch.cache.clear();
@@ -149,15 +149,14 @@ impl AttributeBatch {
 
 /// Prefetches memory for every item.
 ///
-/// `prefetch` is an ordinary load that returns what it read, so that safe code suffices; the loads
-/// do not depend on each other, so the processor overlaps them.
+/// `prefetch` is an ordinary load that returns what it read, so that no unsafe code is needed; the
+/// loads are independent, so the processor overlaps them.
 #[inline(always)]
 fn prefetch_all<T>(items: &[T], prefetch: impl Fn(&T) -> u8) {
     black_box(items.iter().map(prefetch).fold(0, BitOr::bitor));
 }
 
-/// Prefetches window after window of `items` until `prefetched`, the number of items done, reaches
-/// `end`.
+/// Prefetches `items` window by window until `prefetched`, the number of items done, reaches `end`.
 #[inline(always)]
 fn prefetch_through<T>(
     prefetched: &mut usize,
@@ -172,13 +171,13 @@ fn prefetch_through<T>(
     }
 }
 
-/// The location that a memo holds, in tables that are not read by [`WeightRows`].
+/// Returns the location that a memo encodes, in tables that [`WeightRows`] does not support.
 #[inline(always)]
 fn location(memo: u64) -> Option<WeightLocation> {
     (memo >= PRESENT).then(|| WeightLocation::from_number(memo - PRESENT))
 }
 
-/// The memo for the result of a look-up.
+/// Returns the memo for the result of a look-up.
 #[inline(always)]
 fn memo(found: Option<WeightLocation>, table: Option<&WeightRows<'_>>) -> Result<u64> {
     Ok(match (found, table) {
@@ -241,8 +240,8 @@ impl Scorer<'_> {
         }
     }
 
-    /// Adds the weights of all attributes, in the order in which they came, to the scores of their
-    /// tokens: nodes `[T][stride]`, edges `[T][width]`.
+    /// Adds the weights of all attributes, in the order in which they were added, to the scores of
+    /// their tokens: nodes `[T][stride]`, edges `[T][width]`.
     pub fn finish(self, nodes: &mut [f64], edges: &mut [f64]) -> Result<()> {
         self.result?;
         let ScoringBuffers { batches, rows, .. } = self.buffers;

@@ -2,7 +2,8 @@
 //!
 //! A reader thread reads ahead into a bounded queue. N workers pop batches of sentences, tag and
 //! format them, and write the output once that of all earlier batches has been written. If only one
-//! sentence is available, it is a batch of its own, so that interactive input is answered at once.
+//! sentence is available, it is a batch of its own, so that interactive input gets an immediate
+//! answer.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, Write};
@@ -33,7 +34,7 @@ pub struct Batch {
 }
 
 /// Tags the sentences of `reader` and writes the results to `out` in input order, with `threads`
-/// worker threads and one that reads.
+/// worker threads and a reader thread.
 ///
 /// `tag` appends the output for a batch to its last argument. If it fails, what it has appended so
 /// far is still written, and nothing after it. `write_error` converts an I/O error of `out`.
@@ -54,8 +55,8 @@ where
     F: Fn(&Batch, &mut Workspace, &mut Vec<u8>) -> Result<()> + Sync,
 {
     let queue = Arc::new(Queue::default());
-    // Not a scoped thread: after an error it may be blocked on input that never comes, and is not
-    // waited for.
+    // Not a scoped thread: after an error it may be blocked on input that never comes, and must not
+    // be joined.
     let reading = thread::spawn({
         let queue = Arc::clone(&queue);
         move || queue.fill(reader)
@@ -131,7 +132,7 @@ struct QueueState {
     idle_workers: usize,
     reader_waits: bool,
     ended: bool,  // the input has ended
-    closed: bool, // no more batches are wanted
+    closed: bool, // workers get no more batches
     batches: u64,
     new_document: bool,
 }
@@ -223,8 +224,8 @@ struct OrderedWriter<W> {
 }
 
 impl<W: Write> OrderedWriter<W> {
-    /// Adds the output of batch `index`, and writes every batch whose turn has come. Returns
-    /// whether more output is wanted, which ends with the first error.
+    /// Adds the output of batch `index`, and writes every batch that is next in order. Returns
+    /// false after the first error, when no more output is needed.
     fn write(
         &mut self,
         index: u64,

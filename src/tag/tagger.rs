@@ -49,24 +49,24 @@ impl Tagger {
     ///
     /// # Errors
     ///
-    /// As [`Model::open`].
+    /// Same as [`Model::open`].
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         Model::open(path).map(Self::new)
     }
 
-    /// The model.
+    /// Returns the model.
     #[must_use]
     pub fn model(&self) -> &Model {
         &self.model
     }
 
-    /// The name of a label.
+    /// Returns the name of a label.
     #[must_use]
     pub fn label(&self, id: LabelId) -> &str {
         self.model.header().labels.name(id)
     }
 
-    /// The names of labels, such as those of [`Tagging::labels`].
+    /// Returns the names of labels, such as those of [`Tagging::labels`].
     #[must_use]
     pub fn label_names(&self, labels: &[LabelId]) -> Vec<&str> {
         labels.iter().map(|&id| self.label(id)).collect()
@@ -76,7 +76,7 @@ impl Tagger {
     ///
     /// # Errors
     ///
-    /// As [`Tagger::tag`].
+    /// Same as [`Tagger::tag`].
     pub fn tag_words<S: AsRef<str>>(
         &self,
         words: impl IntoIterator<Item = S>,
@@ -87,19 +87,19 @@ impl Tagger {
 
     /// Tags a sentence with the default options.
     ///
-    /// The workspace comes from a pool inside of the tagger, which keeps one for each call that
-    /// runs at the same time (up to some 10 MB each) until the tagger is dropped. The pool costs
-    /// two short locks per sentence; [`Tagger::tag_with`] takes none.
+    /// The workspace comes from a pool in the tagger, which holds one workspace per concurrent call
+    /// (up to about 10 MB each) until the tagger is dropped. The pool costs two short locks per
+    /// sentence; [`Tagger::tag_with`] takes none.
     ///
     /// # Errors
     ///
-    /// As [`Tagger::tag_with`].
+    /// Same as [`Tagger::tag_with`].
     pub fn tag(&self, sentence: &Sentence) -> Result<Tagging> {
         self.pool
             .with(|workspace| self.tag_with(sentence, TagOptions::default(), workspace))
     }
 
-    /// Tags a sentence in a workspace of the caller.
+    /// Tags a sentence in the caller's workspace.
     ///
     /// Once the workspace is warm, only the result is allocated. A sentence without tokens has one
     /// label sequence, the empty one.
@@ -183,7 +183,7 @@ impl Tagger {
         let bound = match workspace.bound.take() {
             Some(bound) if bound.is_for(&self.identity, schema) => bound,
             _ => {
-                workspace.buffers.forget();
+                workspace.buffers.reset();
                 self.bind(schema)?
             }
         };

@@ -1,4 +1,4 @@
-//! What to compute for a sentence, and the result.
+//! The options and the result of tagging a sentence.
 
 use ndarray::Array2;
 

@@ -10,7 +10,7 @@ use crate::template;
 
 /// Reusable memory for tagging, owned by one thread at a time.
 ///
-/// A workspace may be used for sentences of any columns and with several taggers in turn. It
+/// A workspace may be used for sentences with any columns and with several taggers in turn. It
 /// memoizes template values and model look-ups of the tagger that used it last, so alternating
 /// between taggers works but is slow.
 #[derive(Debug, Default)]
@@ -33,14 +33,14 @@ pub(super) struct BoundTemplate {
 }
 
 impl BoundTemplate {
-    /// Whether this is the template of `tagger`, bound to the columns of `schema`.
+    /// Returns whether this is the template of `tagger`, bound to the columns of `schema`.
     pub fn is_for(&self, tagger: &Arc<()>, schema: &Arc<Schema>) -> bool {
         Arc::ptr_eq(&self.tagger, tagger)
             && (Arc::ptr_eq(&self.schema, schema) || self.schema == *schema)
     }
 }
 
-/// Idle workspaces of a tagger: as many as there have been calls at the same time.
+/// The idle workspaces of a tagger, at most one for each concurrent call.
 #[derive(Debug, Default)]
 pub(super) struct WorkspacePool(Mutex<Vec<Workspace>>);
 

@@ -21,22 +21,22 @@ pub(in crate::model) struct TableSections {
 #[derive(Debug)]
 pub(crate) struct TableBuilder {
     scores: usize, // per attribute: K or K²
-    narrow: bool,  // whether places have 2 bytes
+    narrow: bool,  // whether positions have 2 bytes
     precision: Precision,
     names: Vec<u8>,
     name_ends: Vec<u64>,
     row_ends: Vec<u64>,       // in `entries`
-    entries: Vec<(u32, f64)>, // place and weight
+    entries: Vec<(u32, f64)>, // position and weight
 }
 
 impl TableBuilder {
-    /// A table of node attributes, with `labels` scores each.
+    /// Creates a table of node attributes, with `labels` scores each.
     #[must_use]
     pub fn nodes(labels: usize, precision: Precision) -> Self {
         Self::new(labels, true, precision)
     }
 
-    /// A table of edge attributes, with `labels`² scores each.
+    /// Creates a table of edge attributes, with `labels`² scores each.
     #[must_use]
     pub fn edges(labels: usize, precision: Precision) -> Self {
         Self::new(labels * labels, false, precision)
@@ -54,9 +54,9 @@ impl TableBuilder {
         }
     }
 
-    /// Adds an attribute with its weights by place (label b, or a·K + b), in ascending order. Names
-    /// must be distinct. Weights that are stored as 0 are omitted, and so are attributes that have
-    /// no others.
+    /// Adds an attribute with its weights by position (label b, or a·K + b), in ascending order.
+    /// Names must be distinct. Weights that are stored as 0 are omitted, and so are attributes that
+    /// have no others.
     ///
     /// # Errors
     ///
@@ -67,7 +67,7 @@ impl TableBuilder {
         weights: impl IntoIterator<Item = (u32, f64)>,
     ) -> Result<()> {
         let before = self.entries.len();
-        for (place, weight) in weights {
+        for (position, weight) in weights {
             let stored = match self.precision {
                 Precision::F32 => f64::from(weight as f32),
                 Precision::F64 => weight,
@@ -80,7 +80,7 @@ impl TableBuilder {
                 )));
             }
             if stored != 0.0 {
-                self.entries.push((place, weight));
+                self.entries.push((position, weight));
             }
         }
         if self.entries.len() > before {
@@ -91,8 +91,8 @@ impl TableBuilder {
         Ok(())
     }
 
-    /// Encodes the table with the first seed, from `seed` on, under which no attribute is mistaken
-    /// for another.
+    /// Encodes the table with the first seed, from `seed` on, under which no two attributes
+    /// collide.
     pub(in crate::model) fn finish(&self, seed: u64) -> Result<(TableInfo, TableSections)> {
         let n = self.name_ends.len();
         let encoding = self.encoding();
@@ -164,23 +164,23 @@ impl TableBuilder {
             if encoding.dense {
                 locations.push(i as u64);
                 row.fill(0.0);
-                for &(place, w) in entries {
-                    row[place as usize] = w;
+                for &(position, w) in entries {
+                    row[position as usize] = w;
                 }
                 for &w in &row {
                     encoding.push(0, false, w, &mut bytes);
                 }
             } else {
                 locations.push((bytes.len() / encoding.entry_size()) as u64);
-                for (j, &(place, w)) in entries.iter().enumerate() {
-                    encoding.push(place, j + 1 == entries.len(), w, &mut bytes);
+                for (j, &(position, w)) in entries.iter().enumerate() {
+                    encoding.push(position, j + 1 == entries.len(), w, &mut bytes);
                 }
             }
         }
         (bytes, locations)
     }
 
-    /// Encodes the slots; `None` if an attribute would be mistaken for another.
+    /// Encodes the slots; `None` if two attributes collide.
     fn encode_slots(&self, info: &TableInfo, locations: &[u64]) -> Option<Vec<u8>> {
         let fingerprinter = Fingerprinter::from_seed(info.seed);
         let slots = Slots::new(Version::CURRENT, info.slots, info.locations());
@@ -201,7 +201,7 @@ impl TableBuilder {
     }
 }
 
-/// The range of item `i`, given the ends of all.
+/// Returns the range of item `i`, given the ends of all items.
 fn range(ends: &[u64], i: usize) -> Range<usize> {
     let start = if i == 0 { 0 } else { ends[i - 1] };
     start as usize..ends[i] as usize

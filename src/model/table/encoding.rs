@@ -2,22 +2,22 @@
 
 use crate::model::format::Precision;
 
-/// How the entries of a table are encoded: a weight, in sparse tables preceded by its place.
+/// How the entries of a table are encoded: a weight, in sparse tables preceded by its position.
 ///
-/// The *place* of a weight is its label b or, for edges, the label pair a·K + b.
+/// The *position* of a weight is its label b or, for edges, the label pair a·K + b.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct WeightEncoding {
     pub dense: bool,
-    /// Whether places have 2 bytes rather than 4.
+    /// Whether positions have 2 bytes rather than 4.
     pub narrow: bool,
     pub precision: Precision,
-    /// Whether the highest bit of a place marks the last entry of an attribute.
+    /// Whether the highest bit of a position marks the last entry of an attribute.
     pub flagged: bool,
 }
 
 impl WeightEncoding {
     #[inline(always)]
-    fn place_size(self) -> usize {
+    fn position_size(self) -> usize {
         match (self.dense, self.narrow) {
             (true, _) => 0,
             (false, true) => 2,
@@ -25,17 +25,17 @@ impl WeightEncoding {
         }
     }
 
-    /// Size of an entry in bytes.
+    /// Returns the size of an entry in bytes.
     #[inline(always)]
     pub fn entry_size(self) -> usize {
-        self.place_size()
+        self.position_size()
             + match self.precision {
                 Precision::F32 => 4,
                 Precision::F64 => 8,
             }
     }
 
-    /// The bit of a place that marks the last entry.
+    /// Returns the bit of a position that marks the last entry.
     #[inline(always)]
     fn last_flag(self) -> u32 {
         match (self.flagged, self.narrow) {
@@ -46,13 +46,13 @@ impl WeightEncoding {
     }
 
     /// Appends an entry.
-    pub fn push(self, place: u32, last: bool, weight: f64, bytes: &mut Vec<u8>) {
-        let place = if last {
-            place | self.last_flag()
+    pub fn push(self, position: u32, last: bool, weight: f64, bytes: &mut Vec<u8>) {
+        let position = if last {
+            position | self.last_flag()
         } else {
-            place
+            position
         };
-        bytes.extend_from_slice(&place.to_le_bytes()[..self.place_size()]);
+        bytes.extend_from_slice(&position.to_le_bytes()[..self.position_size()]);
         match self.precision {
             Precision::F32 => bytes.extend_from_slice(&(weight as f32).to_le_bytes()),
             Precision::F64 => bytes.extend_from_slice(&weight.to_le_bytes()),
@@ -60,27 +60,27 @@ impl WeightEncoding {
     }
 
     #[inline(always)]
-    fn read_flagged_place(self, entry: &[u8]) -> u32 {
+    fn read_flagged_position(self, entry: &[u8]) -> u32 {
         let mut bytes = [0; 4];
-        bytes[..self.place_size()].copy_from_slice(&entry[..self.place_size()]);
+        bytes[..self.position_size()].copy_from_slice(&entry[..self.position_size()]);
         u32::from_le_bytes(bytes)
     }
 
-    /// The place of an entry (sparse tables).
+    /// Returns the position of an entry (sparse tables).
     #[inline(always)]
-    pub fn read_place(self, entry: &[u8]) -> usize {
-        (self.read_flagged_place(entry) & !self.last_flag()) as usize
+    pub fn read_position(self, entry: &[u8]) -> usize {
+        (self.read_flagged_position(entry) & !self.last_flag()) as usize
     }
 
-    /// Whether an entry is the last of its attribute (sparse tables of version 2).
+    /// Returns whether an entry is the last of its attribute (sparse tables of version 2).
     pub fn is_last(self, entry: &[u8]) -> bool {
-        self.read_flagged_place(entry) & self.last_flag() != 0
+        self.read_flagged_position(entry) & self.last_flag() != 0
     }
 
-    /// The weight of an entry.
+    /// Returns the weight of an entry.
     #[inline(always)]
     pub fn read_weight(self, entry: &[u8]) -> f64 {
-        let weight = &entry[self.place_size()..];
+        let weight = &entry[self.position_size()..];
         match (self.precision, weight) {
             (Precision::F32, &[a, b, c, d]) => f64::from(f32::from_le_bytes([a, b, c, d])),
             (Precision::F64, &[a, b, c, d, e, f, g, h]) => {

@@ -13,7 +13,7 @@ use crate::fingerprint::{Fingerprinter, key};
 use crate::model::bytes::{Bytes, prefetch_range};
 use crate::model::format::{AttributeKind, Precision, TableInfo, Version};
 
-/// What determines the encoding of a table besides its [`TableInfo`].
+/// The properties that, with its [`TableInfo`], determine the encoding of a table.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::model) struct TableFormat {
     pub version: Version,
@@ -44,7 +44,7 @@ impl Table {
     ///
     /// # Errors
     ///
-    /// A message, if the sections do not have the lengths that `info` implies.
+    /// A message if the lengths of the sections do not match `info`.
     pub fn new(
         info: &TableInfo,
         format: TableFormat,
@@ -86,7 +86,7 @@ impl Table {
             || info.attributes > info.slots
             || (info.dense && dense_weights != Some(info.weights))
         {
-            return Err("a table does not have the size that the header says".to_owned());
+            return Err("the size of a table does not match the header".to_owned());
         }
         Ok(Self {
             info: info.clone(),
@@ -101,22 +101,22 @@ impl Table {
         })
     }
 
-    /// Offset of the table in the file.
+    /// Returns the offset of the table in the file.
     pub fn start(&self) -> usize {
         self.sections[0].start
     }
 
-    /// Number of attributes.
+    /// Returns the number of attributes.
     pub fn len(&self) -> usize {
         self.info.attributes as usize
     }
 
-    /// Number of stored weights.
+    /// Returns the number of stored weights.
     pub fn weights(&self) -> usize {
         self.info.weights as usize
     }
 
-    /// The fingerprinter that keys are made with (version 2).
+    /// Returns the fingerprinter that keys are made with (version 2).
     pub fn fingerprinter(&self) -> Fingerprinter {
         self.fingerprinter
     }
@@ -135,8 +135,8 @@ impl Table {
         bytes.prefetch(self.sections[0].start + self.slots.home(key) * self.slots.size())
     }
 
-    /// Prefetches the cache lines of the weights at a location. Of a sparse row, whose length is
-    /// not known, it is the first; the hardware prefetcher follows the run.
+    /// Prefetches the cache lines of the weights at a location. For a sparse row, whose length is
+    /// unknown, it prefetches the first line and leaves the others to the hardware prefetcher.
     #[inline(always)]
     pub fn prefetch_weights(&self, bytes: &Bytes, location: WeightLocation) -> u8 {
         let entry = self.encoding.entry_size();
@@ -155,7 +155,7 @@ impl Table {
         Ok(self.slots.read(bytes.get(start..start + size)?))
     }
 
-    /// Looks a key up by linear probing; `None` if no attribute has it.
+    /// Looks up a key by linear probing; `None` if no attribute has it.
     #[inline]
     pub fn find(&self, bytes: &Bytes, key: u64) -> Result<Option<WeightLocation>> {
         let mut at = self.slots.home(key);
@@ -172,7 +172,8 @@ impl Table {
         Ok(None)
     }
 
-    /// The weights for fast summation, if this is a node table of version 2 with `f32` weights.
+    /// Returns the weights for fast summation, if this is a node table of version 2 with `f32`
+    /// weights.
     pub fn rows<'a>(&self, bytes: &'a Bytes) -> Option<WeightRows<'a>> {
         let supported = self.version == Version::Two
             && self.lines == 1
@@ -187,7 +188,7 @@ impl Table {
         })
     }
 
-    /// The weights at a location that [`Table::find`] returned.
+    /// Returns the weights at a location that [`Table::find`] returned.
     #[inline(always)]
     pub fn weights_at<'a>(
         &self,
@@ -217,7 +218,8 @@ impl Table {
         })
     }
 
-    /// Number of entries from `first` up to one that is flagged as the last of its attribute.
+    /// Returns the number of entries from `first` up to and including the one flagged as the last
+    /// of its attribute.
     fn sparse_length(&self, bytes: &Bytes, first: u64) -> Result<u64> {
         let size = self.encoding.entry_size();
         let most = (self.labels * self.lines) as u64;
@@ -230,12 +232,12 @@ impl Table {
         Err(bytes.missing_weights())
     }
 
-    /// Number of scores of a token, in lines of `stride`.
+    /// Returns the number of scores of a token, in lines of `stride`.
     pub fn scores(&self, stride: usize) -> usize {
         self.lines * stride
     }
 
-    /// The name of attribute `i`, numbered in training order.
+    /// Returns the name of attribute `i`, numbered in training order.
     pub fn name<'a>(&self, bytes: &'a Bytes, i: usize) -> Result<&'a [u8]> {
         if i >= self.len() {
             return Err(Error::parameter(format!(

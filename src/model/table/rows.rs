@@ -10,10 +10,10 @@ use crate::error::Result;
 use crate::model::bytes::{Bytes, prefetch_range};
 use crate::simd::{self, Kernel};
 
-/// Weights of a dense row that are loaded together.
+/// Number of weights of a dense row that are loaded together.
 const LANES: usize = 4;
 
-/// Vectors of partial sums that fit the registers.
+/// Number of vectors of partial sums that fit in registers.
 const MAX_VECTORS: usize = 8;
 
 /// Size in bytes of an entry of a sparse row: label and weight.
@@ -38,7 +38,7 @@ pub(crate) struct WeightRows<'a> {
 }
 
 impl WeightRows<'_> {
-    /// Size of a row in bytes; of a sparse row, the maximum.
+    /// Returns the size of a row in bytes; of a sparse row, the maximum.
     #[inline(always)]
     fn row_size(&self) -> usize {
         let entry = if self.dense {
@@ -63,15 +63,15 @@ impl WeightRows<'_> {
         Ok(start)
     }
 
-    /// Prefetches every cache line of the row at an offset. Of a sparse row it is the first line;
-    /// the hardware prefetcher follows.
+    /// Prefetches every cache line of the row at an offset. For a sparse row it prefetches the
+    /// first line and leaves the others to the hardware prefetcher.
     #[inline(always)]
     pub fn prefetch(&self, offset: usize) -> u8 {
         let size = if self.dense { self.row_size() } else { 1 };
         prefetch_range(self.data, offset, size)
     }
 
-    /// Adds rows to the first K `scores`, in order. A row is given by the offset that
+    /// Adds rows to the first K `scores`, in order. A row is specified by the offset that
     /// [`WeightRows::locate`] returned and the factor that its weights are multiplied by.
     #[inline]
     pub fn add(&self, rows: &[(usize, f64)], scores: &mut [f64]) -> Result<()> {
@@ -109,7 +109,7 @@ impl WeightRows<'_> {
     }
 }
 
-/// How a sparse row is damaged.
+/// The kinds of damage to a sparse row.
 enum SparseRowError {
     UnknownLabel,
     /// No entry is marked as the last.
@@ -209,7 +209,7 @@ mod tests {
                 dense: true,
             };
             let rows = [(2, 1.0), (0, -0.7), (2, 1e-3)];
-            let places = rows.map(|(row, value)| (7 + row * labels * 4, value));
+            let positions = rows.map(|(row, value)| (7 + row * labels * 4, value));
             let mut expected = vec![0.25; labels];
             for (row, value) in rows {
                 for (score, weight) in expected.iter_mut().zip(&weights[row * labels..]) {
@@ -218,7 +218,7 @@ mod tests {
             }
             // The padding of a line of scores stays as it is.
             let mut scores = vec![0.25; labels + 3];
-            table.add(&places, &mut scores).unwrap();
+            table.add(&positions, &mut scores).unwrap();
             assert_eq!(scores[..labels], expected);
             assert_eq!(scores[labels..], [0.25; 3]);
         }
@@ -237,7 +237,7 @@ mod tests {
         for (label, last, weight) in [(4, true, 1.5), (0, false, -2.0), (3, true, 0.5)] {
             encoding.push(label, last, weight, &mut data);
         }
-        let rows = |bytes: &Bytes, places: &[(usize, f64)]| {
+        let rows = |bytes: &Bytes, positions: &[(usize, f64)]| {
             let table = WeightRows {
                 bytes,
                 data: bytes.all(),
@@ -247,7 +247,7 @@ mod tests {
                 dense: false,
             };
             let mut scores = vec![0.0; 8];
-            table.add(places, &mut scores).map(|()| scores)
+            table.add(positions, &mut scores).map(|()| scores)
         };
         let bytes = Bytes::owned(data.clone(), Path::new("x"));
         let scores = rows(

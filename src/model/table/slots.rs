@@ -2,32 +2,32 @@
 
 use crate::model::format::Version;
 
-/// Where the weights of an attribute are: the index of a dense row, or of the first entry of a
-/// sparse one. In version 1, the index of the first entry, with the number of entries in the high
+/// The location of the weights of an attribute: the index of a dense row, or of the first entry of
+/// a sparse one. In version 1, the index of the first entry, with the number of entries in the high
 /// half.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct WeightLocation(u64);
 
 impl WeightLocation {
-    /// The location as an integer. In an undamaged model it is below 2⁶⁴ − 2.
+    /// Returns the location as an integer. In an undamaged model it is below 2⁶⁴ − 2.
     #[must_use]
     pub fn to_number(self) -> u64 {
         self.0
     }
 
-    /// The inverse of [`WeightLocation::to_number`].
+    /// Returns the inverse of [`WeightLocation::to_number`].
     #[must_use]
     pub fn from_number(number: u64) -> Self {
         Self(number)
     }
 
-    /// Index of the first entry or of the row.
+    /// Returns the index of the first entry or of the row.
     #[inline(always)]
     pub(super) fn first(self) -> u64 {
         self.0 & u64::from(u32::MAX)
     }
 
-    /// Number of entries (version 1).
+    /// Returns the number of entries (version 1).
     #[inline(always)]
     pub(super) fn count(self) -> u64 {
         self.0 >> 32
@@ -43,7 +43,7 @@ pub(super) struct Slots {
 }
 
 impl Slots {
-    /// `number` slots for locations below `locations`.
+    /// Creates a layout of `number` slots for locations below `locations`.
     pub fn new(version: Version, number: u64, locations: u64) -> Self {
         Self {
             version,
@@ -52,7 +52,7 @@ impl Slots {
         }
     }
 
-    /// Size of a slot in bytes.
+    /// Returns the size of a slot in bytes.
     pub fn size(self) -> usize {
         match self.version {
             Version::One => 16,
@@ -60,14 +60,14 @@ impl Slots {
         }
     }
 
-    /// The slot where probing for a key starts: the high bits of the key, scaled to the number of
-    /// slots.
+    /// Returns the slot where probing for a key starts: the high bits of the key, scaled to the
+    /// number of slots.
     #[inline]
     pub fn home(self, key: u64) -> usize {
         ((u128::from(key) * u128::from(self.number)) >> 64) as usize
     }
 
-    /// The slot to probe after slot `at`.
+    /// Returns the slot to probe after slot `at`.
     #[inline]
     pub fn next(self, at: usize) -> usize {
         if at as u64 + 1 == self.number {
@@ -89,7 +89,7 @@ impl Slots {
         [number(0), number(1)]
     }
 
-    /// Whether a slot is empty.
+    /// Returns whether a slot is empty.
     #[inline]
     pub fn is_empty(self, slot: [u64; 2]) -> bool {
         match self.version {
@@ -98,7 +98,7 @@ impl Slots {
         }
     }
 
-    /// The location in a slot that is not empty, if its key matches `key`.
+    /// Returns the location in a nonempty slot, if its key matches `key`.
     #[inline]
     pub fn matches(self, slot: [u64; 2], key: u64) -> Option<WeightLocation> {
         match self.version {

@@ -11,8 +11,8 @@ pub(crate) struct AttributeWeights<'a> {
 }
 
 impl AttributeWeights<'_> {
-    /// Adds the weights times `value` to a token's scores, `[1 or K][stride]`. Returns `false` if a
-    /// weight belongs to none of them.
+    /// Adds the weights times `value` to a token's scores, `[1 or K][stride]`. Returns `false` if
+    /// there is no score for a weight.
     #[inline(always)]
     pub fn add_to(&self, value: f64, stride: usize, scores: &mut [f64]) -> bool {
         if self.encoding.dense {
@@ -25,11 +25,11 @@ impl AttributeWeights<'_> {
             return true;
         }
         for entry in self.entries.chunks_exact(self.encoding.entry_size()) {
-            let place = self.encoding.read_place(entry);
-            let at = if place < self.labels {
-                place
+            let position = self.encoding.read_position(entry);
+            let at = if position < self.labels {
+                position
             } else {
-                place / self.labels * stride + place % self.labels
+                position / self.labels * stride + position % self.labels
             };
             match scores.get_mut(at) {
                 Some(score) => *score += value * self.encoding.read_weight(entry),

@@ -23,7 +23,7 @@ fn error_message(bytes: Vec<u8>) -> String {
 fn damage(bytes: Vec<u8>) -> String {
     let message = error_message(bytes);
     let what = message.strip_prefix("model in memory: the model is damaged: ");
-    let what = what.and_then(|what| what.strip_suffix("; train it again or restore a copy"));
+    let what = what.and_then(|what| what.strip_suffix("; retrain it or restore a copy"));
     what.unwrap_or(&message).to_owned()
 }
 
@@ -109,7 +109,7 @@ fn every_truncation_is_detected() {
     let (found, said) = (longer.len(), bytes.len());
     assert_eq!(
         damage(longer),
-        format!("it has {found} bytes and says that it has {said}")
+        format!("it has {found} bytes; according to its preamble, {said}")
     );
 }
 
@@ -117,7 +117,7 @@ fn every_truncation_is_detected() {
 fn damage_is_detected_on_access_and_not_before() {
     let mut table = TableBuilder::nodes(3, Precision::F32);
     for i in 0..5000 {
-        let weights = (0..3).map(|place| (place, 1.0));
+        let weights = (0..3).map(|position| (position, 1.0));
         table
             .push(format!("attribute {i}").as_bytes(), weights)
             .unwrap();
@@ -227,7 +227,7 @@ fn a_header_that_contradicts_itself_is_damaged() {
     );
     assert_eq!(
         error(|header| header.label_weights.transitions.push(1.0)),
-        "transition or boundary weights do not fit the labels"
+        "the number of transition or boundary weights does not match the labels"
     );
     assert_eq!(
         error(|header| {
@@ -261,7 +261,7 @@ fn a_table_of_another_size_than_its_header_says_is_damaged() {
     bytes[start..start + 8].copy_from_slice(&(number - 1).to_le_bytes());
     assert_eq!(
         damage(reseal(bytes).unwrap()),
-        "a table does not have the size that the header says"
+        "the size of a table does not match the header"
     );
 }
 
@@ -308,7 +308,7 @@ fn locations_out_of_bounds_are_damage() {
     }
     let error = score_error(reseal(bytes).unwrap());
     assert!(
-        error.contains("an attribute has weights that do not exist"),
+        error.contains("the weights of an attribute are out of bounds"),
         "{error}"
     );
 }
@@ -322,7 +322,7 @@ fn unterminated_weights_are_damage() {
         let name = b"edge:word[0]=c";
         let error = model.add_scores(AttributeKind::Edge, name, 1.0, 3, &mut [0.0; 9]);
         match offset {
-            16 => assert!(error.unwrap_err().to_string().contains("do not exist")),
+            16 => assert!(error.unwrap_err().to_string().contains("out of bounds")),
             _ => assert!(error.unwrap()),
         }
     }
@@ -343,8 +343,8 @@ fn probing_a_full_table_ends_after_one_round() {
 #[test]
 fn a_weight_without_a_label_is_damage() {
     let model = small_model();
-    for place in [9_u32, 0xffff, u32::MAX] {
-        let bytes = replaced(&model, EDGE_WEIGHTS, 0, &place.to_le_bytes());
+    for position in [9_u32, 0xffff, u32::MAX] {
+        let bytes = replaced(&model, EDGE_WEIGHTS, 0, &position.to_le_bytes());
         let model = Model::from_bytes(bytes).unwrap();
         let name = b"edge:word[0]=a";
         let error = model.add_scores(AttributeKind::Edge, name, 1.0, 3, &mut [0.0; 9]);
@@ -352,7 +352,7 @@ fn a_weight_without_a_label_is_damage() {
             error
                 .unwrap_err()
                 .to_string()
-                .contains("a weight belongs to no label")
+                .contains("a weight is for a label that does not exist")
         );
     }
 }

@@ -11,7 +11,7 @@ use crate::chain::Order;
 use crate::label::{LabelSet, Scheme};
 use crate::template::Template;
 
-/// Attributes of one kind, with their weights by place.
+/// Attributes of one kind, with their weights by position.
 pub(crate) type NamedWeights = Vec<(&'static str, Vec<(u32, f64)>)>;
 
 /// A header for `labels` in IOB2, with distinct transition weights.
@@ -81,7 +81,8 @@ fn sparse_nodes() -> NamedWeights {
 }
 
 fn dense_edges() -> NamedWeights {
-    let all = |factor: f64| (0..9).map(move |place| (place, factor * f64::from(place + 1)));
+    let all =
+        |factor: f64| (0..9).map(move |position| (position, factor * f64::from(position + 1)));
     vec![
         ("edge:word[0]=a", all(0.1).collect()),
         ("edge:word[0]=c", all(-0.7).collect()),
@@ -101,7 +102,7 @@ pub(crate) fn small_model() -> Model {
     model(header, &dense_nodes(), &sparse_edges())
 }
 
-/// The weights of an attribute by place, if the model has it.
+/// The weights of an attribute by position, if the model has it.
 fn weights(model: &Model, kind: AttributeKind, name: &str) -> Option<Vec<f64>> {
     let k = model.header().labels.len();
     let mut scores = vec![
@@ -122,8 +123,8 @@ fn assert_holds(model: &Model, kind: AttributeKind, expected: &NamedWeights) {
     for (i, (name, entries)) in expected.iter().enumerate() {
         let found = weights(model, kind, name).expect("the attribute is known");
         let mut stored = vec![0.0; found.len()];
-        for &(place, weight) in entries {
-            stored[place as usize] = match model.header().precision {
+        for &(position, weight) in entries {
+            stored[position as usize] = match model.header().precision {
                 Precision::F32 => f64::from(weight as f32),
                 Precision::F64 => weight,
             };

@@ -22,11 +22,13 @@ fn nodes() -> NamedWeights {
 }
 
 fn edges() -> NamedWeights {
-    let weight = |place: u32| f64::from(place * 7 % 5) / 3.0 - 0.5;
+    let weight = |position: u32| f64::from(position * 7 % 5) / 3.0 - 0.5;
     vec![
         (
             "edge:word[0]=a",
-            (0..9).map(|place| (place, weight(place))).collect(),
+            (0..9)
+                .map(|position| (position, weight(position)))
+                .collect(),
         ),
         ("edge:word[0]=c", vec![(2, 1.25), (4, -2.0)]),
     ]
@@ -55,12 +57,12 @@ fn chain(header: &Header, words: &[&str]) -> Chain {
             let found = all.into_iter().filter(|(other, _)| *other == name);
             found.flat_map(|(_, weights)| weights).collect()
         };
-        for (place, weight) in weights_of(nodes(), "") {
-            chain.node[t][place as usize] += weight;
+        for (position, weight) in weights_of(nodes(), "") {
+            chain.node[t][position as usize] += weight;
         }
         let edge = &mut chain.edge.as_mut().unwrap()[t];
-        for (place, weight) in weights_of(edges(), "edge:") {
-            edge[place as usize / k][place as usize % k] += weight;
+        for (position, weight) in weights_of(edges(), "edge:") {
+            edge[position as usize / k][position as usize % k] += weight;
         }
     }
     chain
