@@ -33,19 +33,19 @@ pub fn write(path: impl AsRef<Path>, contents: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// Checks that a file could be written, before time is spent on computing its contents.
+/// Checks that a file can be written, before time is spent on computing its contents.
 ///
 /// It creates a temporary file next to `path` and removes it.
 ///
 /// # Errors
 ///
-/// As [`write()`].
+/// Same as [`write()`].
 pub fn check_writable(path: impl AsRef<Path>) -> Result<()> {
     create_temporary(path.as_ref()).map(|_| ())
 }
 
-/// Whether two paths refer to the same file after resolving symbolic links. The file need not
-/// exist.
+/// Returns whether two paths refer to the same file after resolving symbolic links. The file need
+/// not exist.
 #[must_use]
 pub fn is_same_file(a: impl AsRef<Path>, b: impl AsRef<Path>) -> bool {
     let resolved = |path: &Path| {

@@ -23,7 +23,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// A whole file.
+    /// Creates the location of a whole file.
     pub fn file(file: impl Into<String>) -> Self {
         Self {
             file: file.into(),
@@ -32,7 +32,7 @@ impl Place {
         }
     }
 
-    /// A line of a file, from 1.
+    /// Creates the location of a line, counted from 1.
     pub fn line(file: impl Into<String>, line: u64) -> Self {
         Self {
             file: file.into(),
@@ -41,7 +41,7 @@ impl Place {
         }
     }
 
-    /// A column, in characters from 1, of a line.
+    /// Creates the location of a column, counted in characters from 1.
     pub fn column(file: impl Into<String>, line: u64, column: u64) -> Self {
         Self {
             file: file.into(),

@@ -66,7 +66,7 @@ pub(crate) struct Fingerprinter {
     powers: [u64; 5], // B⁰ … B⁴
 }
 
-/// A string as a part of longer ones: what [`append`] needs of it.
+/// A string to be appended to others: the numbers that [`append`] needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fragment {
     fingerprint: u64,

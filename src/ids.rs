@@ -9,10 +9,10 @@ pub struct LabelId(pub u16);
 impl LabelId {
     /// Maximum number of labels that ids can distinguish.
     ///
-    /// This is the range of the type. What can be trained has a separate, lower limit.
+    /// This is the range of the type; training has a lower limit of its own.
     pub const LIMIT: usize = u16::MAX as usize;
 
-    /// The label as an index into arrays of shape `[K]`.
+    /// Returns the label as an index into arrays of shape `[K]`.
     #[must_use]
     pub const fn index(self) -> usize {
         self.0 as usize
@@ -24,7 +24,7 @@ impl LabelId {
 pub struct AttributeId(pub u32);
 
 impl AttributeId {
-    /// The attribute as an index into arrays of shape `[A]`.
+    /// Returns the attribute as an index into arrays of shape `[A]`.
     #[must_use]
     pub const fn index(self) -> usize {
         self.0 as usize

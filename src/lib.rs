@@ -31,8 +31,8 @@
 //! # }
 //! ```
 //!
-//! Training is deterministic: the same bits for any number of threads. `examples/` has more
-//! programs, and ARCHITECTURE.md a map of the sources.
+//! Training is deterministic: the same bits for any number of threads. `examples/` contains more
+//! programs, and ARCHITECTURE.md is a map of the sources.
 //!
 //! Cargo features, all on by default: `cli` (the program `dropchain`) and `train`. Without them the
 //! library tags and evaluates.

@@ -2,8 +2,8 @@
 
 /// Computes log Σ_i exp(`values[i]`), shifted by the maximum so that it does not overflow.
 ///
-/// −∞ is the logarithm of 0: the result for no values, or only −∞, is −∞. It is +∞ if a value is,
-/// and NaN if a value is NaN.
+/// −∞ is the logarithm of 0: the result for no values, or only −∞, is −∞. The result is +∞ if a
+/// value is +∞, and NaN if a value is NaN.
 #[must_use]
 pub fn log_sum_exp(values: &[f64]) -> f64 {
     let peak = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);

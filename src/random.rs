@@ -5,7 +5,7 @@
 //! and a random mask or sample can be recomputed instead of stored.
 //!
 //! Source: Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014;
-//! the finalizer is Stafford's variant 13 of the one of MurmurHash3.
+//! the finalizer is Stafford's variant 13 of that of MurmurHash3.
 //!
 //! Bootstrap intervals, Monte-Carlo training and the keys in model files depend on these bits: they
 //! must never change.
@@ -23,7 +23,7 @@ pub fn mix(mut z: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// Output `n`, counted from 0, of SplitMix64 with this seed.
+/// Returns output `n`, counted from 0, of SplitMix64 with this seed.
 ///
 /// Outputs may serve as seeds in turn: `nth(nth(seed, a), b)` indexes a tree of generators.
 #[inline(always)]
@@ -32,7 +32,7 @@ pub fn nth(seed: u64, n: u64) -> u64 {
     mix(seed.wrapping_add(GAMMA.wrapping_mul(n.wrapping_add(1))))
 }
 
-/// Output `n` as a number in (0, 1], a multiple of 2⁻⁵³.
+/// Returns output `n` as a number in (0, 1], a multiple of 2⁻⁵³.
 #[must_use]
 pub fn uniform(seed: u64, n: u64) -> f64 {
     ((nth(seed, n) >> 11) + 1) as f64 / (1_u64 << 53) as f64

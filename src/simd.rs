@@ -2,7 +2,7 @@
 //!
 //! A portable x86-64 binary is compiled for SSE2, which has vectors of two `f64`, while nearly
 //! every processor has AVX2, with four. [`dispatch`] compiles a [`Kernel`] for both and chooses at
-//! run time, by what the processor supports. On other architectures it is an ordinary call.
+//! run time, depending on the processor. On other architectures it is an ordinary call.
 //!
 //! The result has the same bits either way: kernels are plain Rust that the compiler
 //! auto-vectorizes, and it neither reorders floating-point sums nor contracts them to fused

@@ -37,15 +37,15 @@ fn invalid_noise_options_are_reported() {
     let cases = [
         (
             "--dropout 1",
-            "dropout 1; expected a rate from 0 up to, not including, 1",
+            "dropout 1; expected a rate of at least 0 and below 1",
         ),
         (
             "--dropout=-0.1",
-            "dropout -0.1; expected a rate from 0 up to, not including, 1",
+            "dropout -0.1; expected a rate of at least 0 and below 1",
         ),
         (
             "--dropout 0.2 --edge-dropout 1.5",
-            "edge dropout 1.5; expected a rate from 0 up to, not including, 1",
+            "edge dropout 1.5; expected a rate of at least 0 and below 1",
         ),
         (
             "--noise gaussian --dropout=-1",
@@ -69,8 +69,8 @@ fn invalid_noise_options_are_reported() {
         ),
         (
             "--noise monte-carlo --dropout 0.2 --gradient local",
-            "gradient 'local' with monte-carlo noise; expected no choice of gradient: \
-             that of dropped features is exact, and there is only one",
+            "gradient 'local' with monte-carlo noise; expected the default, \
+             since sampled dropout has only one gradient, which is exact",
         ),
         (
             "--noise monte-carlo --dropout 0.2 --samples 0",

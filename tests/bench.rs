@@ -151,7 +151,7 @@ fn invalid_options_are_rejected_before_any_work() {
         ),
         (
             "--dropout 1",
-            "dropout 1; expected a rate from 0 up to, not including, 1",
+            "dropout 1; expected a rate of at least 0 and below 1",
         ),
         ("--l2 -1", "L2 strength -1; expected a finite number"),
         ("--repeat 0", "--repeat 0; expected 1 or more"),

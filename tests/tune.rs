@@ -163,7 +163,7 @@ fn invalid_options_are_rejected_before_any_work() {
         ("--l2 -1", "L2 strength -1; expected a finite number"),
         (
             "--l2 0.01:1",
-            "L2: a range has no end of values; expected single numbers in a grid",
+            "L2: a range has infinitely many values; expected single numbers for a grid",
         ),
         ("--random 5 --l2 0:1", "L2: the range 0:1 begins at 0"),
         ("--random 0", "0 random configurations; expected 1 to 1000"),
@@ -214,7 +214,7 @@ fn unparsable_arguments_are_bad_usage() {
         ("--dev dev.conll --l2 1:0.1", "the range 1:0.1 is reversed"),
         ("--dev dev.conll --l2 1:1", "the range 1:1 is empty"),
         ("--dev dev.conll --l2 0.1,,1", "a number is missing"),
-        ("--dev dev.conll --dropout much", "'much' is no number"),
+        ("--dev dev.conll --dropout much", "'much' is not a number"),
         (
             "--dev dev.conll --halving some",
             "expected on, off, or an integer of at least 2",

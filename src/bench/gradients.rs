@@ -13,7 +13,7 @@
 //! 10⁻¹⁵·‖∇L‖, so neither is reported if g* is smaller than its rounding error, for example at
 //! weights 0, where it vanishes.
 //!
-//! Memory: every engine keeps its transposed design matrix and its arrays, and there are three
+//! Memory: each variant has its own transposed design matrix and arrays, and there are three
 //! vectors of the size of θ besides θ itself.
 
 use std::time::Instant;
@@ -67,7 +67,7 @@ pub struct Step {
 /// evaluates all variants, so that load on the machine affects all alike. `observer` is called
 /// before every evaluation.
 ///
-/// All results but the times are the same in every run, for any number of threads.
+/// All results except times are the same in every run, for any number of threads.
 ///
 /// # Errors
 ///
@@ -131,8 +131,8 @@ pub fn measure(
 
 /// Measures the peak memory in bytes of an evaluation, excluding the training data: transposed
 /// matrix, parameters, gradient, and the arrays of chunks and engine; `None` if the system does not
-/// report it. To be called in a process that has done nothing but prepare the training set, see
-/// [`memory`]. The weights are 0, since sizes do not depend on them.
+/// report it. Call it in a process that has only prepared the training set; see [`memory`]. The
+/// weights are 0, since sizes do not depend on them.
 ///
 /// # Errors
 ///
@@ -154,7 +154,7 @@ pub fn peak_memory(
     result.map(|()| growth)
 }
 
-/// q/T before and after collapsing.
+/// Returns q/T before and after collapsing.
 fn active_per_token(set: &TrainingSet) -> [f64; 2] {
     let counts = active_counts(set.data(), set.space());
     [counts.attributes, counts.collapsed].map(|n| n as f64 / counts.tokens.max(1) as f64)

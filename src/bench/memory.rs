@@ -1,10 +1,10 @@
-//! Peak memory of a piece of work.
+//! Peak memory of a computation.
 //!
 //! Linux records the peak resident set size of a process (`VmHWM`) and resets it on demand (when
 //! `5` is written to `/proc/self/clear_refs`; Linux 4.0 and later). The growth of that peak over
-//! the memory resident before is the memory that the work needs, provided that it does not reuse
-//! freed memory that the allocator has kept: measure in a fresh process, and make the allocator
-//! return freed memory to the system ([`ALLOCATOR_ENVIRONMENT`]).
+//! the memory resident before is the memory that the computation needs, provided that it does not
+//! reuse freed memory that the allocator has kept: measure in a fresh process, and make the
+//! allocator return freed memory to the system ([`ALLOCATOR_ENVIRONMENT`]).
 
 use std::fs;
 
@@ -15,7 +15,7 @@ pub const ALLOCATOR_ENVIRONMENT: [(&str, &str); 2] = [
     ("MALLOC_TRIM_THRESHOLD_", "0"),
 ];
 
-/// Does the work, and returns its result with the growth in bytes of the peak resident set size;
+/// Calls `work`, and returns its result with the growth in bytes of the peak resident set size;
 /// `None` if the system does not report it.
 pub fn peak_growth<T>(work: impl FnOnce() -> T) -> (T, Option<u64>) {
     let before = fs::write("/proc/self/clear_refs", "5")

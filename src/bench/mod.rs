@@ -3,8 +3,8 @@
 //!
 //! [`measure`] evaluates the training objective with each engine of the noise term
 //! ([`crate::noise`]): its time relative to the likelihood alone, and its error relative to the
-//! exact gradient. [`peak_memory`] measures the memory of an evaluation, and [`train`] trains a
-//! model to the end.
+//! exact gradient. [`peak_memory`] measures the memory of an evaluation, and [`train`] runs a
+//! complete training.
 
 mod evaluation_point;
 mod gradients;

@@ -1,4 +1,4 @@
-//! Training a model to the end with a variant of the objective.
+//! Complete training runs with a variant of the objective.
 
 use serde::Serialize;
 
@@ -30,12 +30,12 @@ pub struct TrainingRun {
     pub seconds: f64,
 }
 
-/// Trains a model with a variant of the objective, for [`Variant::Likelihood`] without noise, all
-/// else being equal.
+/// Trains a model with a variant of the objective, without noise for [`Variant::Likelihood`]; all
+/// other settings are the same.
 ///
 /// # Errors
 ///
-/// Those of [`Trainer::new`] and [`Trainer::train`].
+/// Same as [`Trainer::new`] and [`Trainer::train`].
 pub fn train(
     variant: Variant,
     settings: &TrainSettings,

@@ -24,7 +24,7 @@ impl Variant {
         }
     }
 
-    /// Returns the objective on a training set, without L2 penalty. The settings give the noise.
+    /// Returns the objective on a training set, without L2 penalty, with the noise of the settings.
     ///
     /// # Errors
     ///

@@ -25,7 +25,7 @@ pub enum Record<'a> {
     End(&'a train::End),
 }
 
-/// The first line: what was run, and the first training event.
+/// The first line: the run and its first training event.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Start<'a> {
     /// Version of dropchain.
@@ -42,8 +42,8 @@ pub struct Start<'a> {
 }
 
 impl<'a> Start<'a> {
-    /// The first line of a record of training on `files`, by this version of dropchain in the
-    /// current thread pool.
+    /// Creates the first line of the record of a training run on `files`, by this version of
+    /// dropchain in the current thread pool.
     #[must_use]
     pub fn new(files: &'a [String], event: &'a train::Start<'a>) -> Self {
         Self {
@@ -66,7 +66,7 @@ pub struct Log {
 }
 
 impl Log {
-    /// A record in a new file, or replacing the content of an existing one.
+    /// Creates a log that writes to a new file, or replaces the contents of an existing one.
     #[must_use]
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self {

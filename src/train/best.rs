@@ -1,4 +1,4 @@
-//! The best iteration so far.
+//! The best score and weights so far.
 
 use super::events::DevScore;
 
@@ -18,7 +18,7 @@ pub struct BestWeights {
     pub iteration: usize,
     /// Their score.
     pub score: DevScore,
-    /// The recall bias that gave the score.
+    /// The recall bias with which the score was reached.
     pub recall_bias: f64,
     /// The weights.
     pub theta: Vec<f64>,

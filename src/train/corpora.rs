@@ -13,13 +13,13 @@ pub struct TrainingCorpora {
     pub labeled: Corpus,
     /// Development data, for early stopping.
     pub dev: Option<Corpus>,
-    /// Sentences that only the noise term learns from; labels that they may have are ignored.
-    /// Without noise they have no effect.
+    /// Sentences that only the noise term uses; any labels are ignored. Without noise they have no
+    /// effect.
     pub unlabeled: Corpus,
 }
 
 impl TrainingCorpora {
-    /// Labeled sentences only.
+    /// Creates corpora of labeled sentences only.
     #[must_use]
     pub fn new(labeled: impl Into<Corpus>) -> Self {
         Self {
@@ -55,7 +55,7 @@ impl From<Vec<Sentence>> for TrainingCorpora {
     }
 }
 
-/// Whether a sentence has tokens and is not a document boundary.
+/// Returns whether a sentence has tokens and is not a document boundary.
 pub(crate) fn is_content(sentence: &Sentence) -> bool {
     !sentence.is_empty() && !sentence.layout.document_start
 }

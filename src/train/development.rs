@@ -32,8 +32,8 @@ pub(super) struct DevScorer<'a> {
 }
 
 impl DevelopmentSet {
-    /// Extracts the attributes of the development sentences, except those that do not occur in the
-    /// training data. Returns the alphabets.
+    /// Extracts the attributes of the development sentences, dropping those that do not occur in
+    /// the training data. Also returns the alphabets.
     pub fn new(
         sentences: &[Sentence],
         template: Option<&Template>,
@@ -61,7 +61,8 @@ impl DevelopmentSet {
         Ok((Self::with_gold(data, gold, labels), alphabets))
     }
 
-    /// Data over the attributes of the training data, with the gold labels of each sentence.
+    /// Creates a development set from data over the attributes of the training data and the gold
+    /// labels of each sentence.
     fn with_gold(data: Dataset, gold: Vec<Vec<String>>, labels: &TrainingLabels) -> Self {
         Self {
             data,
@@ -72,8 +73,8 @@ impl DevelopmentSet {
         }
     }
 
-    /// A held-out fold of a corpus. It is scored by spans if any label of the corpus encodes one,
-    /// so that the scores of all folds have the same metric.
+    /// Creates a development set from a held-out fold of a corpus. It is scored by spans if any
+    /// label of the corpus encodes one, so that the scores of all folds have the same metric.
     pub fn held_out(data: Dataset, gold: Vec<Vec<String>>, labels: &TrainingLabels) -> Self {
         Self {
             always_spans: labels.has_spans,
@@ -87,17 +88,17 @@ impl DevelopmentSet {
         self.data.edges = edge_classes.project(&self.data.edges);
     }
 
-    /// Memory of the matrices in bytes.
+    /// Returns the memory usage of the matrices in bytes.
     pub fn memory(&self) -> usize {
         self.data.memory()
     }
 
-    /// Number of sentences.
+    /// Returns the number of sentences.
     pub fn len(&self) -> usize {
         self.data.len()
     }
 
-    /// A scorer of parameters in `space`.
+    /// Creates a scorer of parameters in `space`.
     pub fn scorer<'a>(&'a self, space: &'a ParameterSpace) -> DevScorer<'a> {
         let nodes = ForwardProduct::new(&self.data.nodes, &space.nodes);
         let edges = ForwardProduct::new(&self.data.edges, &space.edges);
@@ -108,7 +109,7 @@ impl DevelopmentSet {
         }
     }
 
-    /// Scores predicted labels.
+    /// Scores predicted label sequences, one per sentence.
     fn evaluate<'a>(&self, paths: impl Iterator<Item = &'a Vec<LabelId>>) -> Result<DevScore> {
         let mut evaluation = Evaluation::new();
         for (path, gold) in paths.zip(&self.gold) {
@@ -130,7 +131,7 @@ impl DevelopmentSet {
 }
 
 impl DevScorer<'_> {
-    /// Scores the parameters θ with each of some recall biases: by span F1, or by accuracy if the
+    /// Scores the parameters θ with each of the recall biases: by span F1, or by accuracy if the
     /// labels do not encode spans.
     pub fn score(&mut self, theta: &[f64], recall_biases: &[f64]) -> Result<Vec<DevScore>> {
         let (development, space) = (self.development, self.space);

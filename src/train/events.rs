@@ -70,7 +70,7 @@ pub struct Iteration {
     /// Score on development data.
     #[serde(flatten)]
     pub dev: Option<DevScore>,
-    /// The recall bias that gave the score; `None` if it is not searched for.
+    /// The recall bias with which the score was reached; `None` if it is not being searched.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recall_bias: Option<f64>,
 }
@@ -87,7 +87,7 @@ pub enum DevScore {
 }
 
 impl DevScore {
-    /// The score, between 0 and 1.
+    /// Returns the score, between 0 and 1.
     #[must_use]
     pub fn value(self) -> f64 {
         match self {
@@ -127,7 +127,7 @@ pub enum EndReason {
 }
 
 impl EndReason {
-    /// The name in logs, such as `improvement` or `patience`.
+    /// Returns the name in logs, such as `improvement` or `patience`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

@@ -32,11 +32,11 @@ impl ClassWeights<'_> {
             self.node_classes,
             &self.space.nodes,
             theta,
-            |place| place,
+            |position| position,
         )?;
         let mut edges = TableBuilder::edges(labels, precision);
         let names = &self.alphabets.edges;
-        let column = |place| place / stride * labels + place % stride;
+        let column = |position| position / stride * labels + position % stride;
         fill(
             &mut edges,
             names,
@@ -59,11 +59,11 @@ impl ClassWeights<'_> {
             let weights = block.weights_mut(theta);
             for class in 0..classes.len() as u32 {
                 let members = classes.size(class);
-                let share = 1.0 / f64::from(members).sqrt();
+                let scale = 1.0 / f64::from(members).sqrt();
                 block.targets.for_each(class as usize, |_, index| {
                     let weight = &mut weights[index];
                     count[0] += members as usize * usize::from(*weight != 0.0);
-                    if (*weight * share).abs() < threshold {
+                    if (*weight * scale).abs() < threshold {
                         *weight = 0.0;
                     }
                     count[1] += members as usize * usize::from(*weight != 0.0);
@@ -74,7 +74,7 @@ impl ClassWeights<'_> {
     }
 }
 
-/// Adds a row for every attribute. `column` maps the place of a weight in the padded score block to
+/// Adds a row for every attribute. `column` maps the position of a weight in the padded scores to
 /// its column in the table.
 fn fill(
     table: &mut TableBuilder,
@@ -88,10 +88,10 @@ fn fill(
     let mut row = Vec::new();
     for id in 0..names.len() as u32 {
         let class = classes.class(id);
-        let share = 1.0 / f64::from(classes.size(class)).sqrt();
+        let scale = 1.0 / f64::from(classes.size(class)).sqrt();
         row.clear();
-        block.targets.for_each(class as usize, |place, index| {
-            row.push((column(place) as u32, weights[index] * share));
+        block.targets.for_each(class as usize, |position, index| {
+            row.push((column(position) as u32, weights[index] * scale));
         });
         table.push(names.name(AttributeId(id)), row.drain(..))?;
     }

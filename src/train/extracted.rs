@@ -12,11 +12,11 @@ use crate::template::Template;
 
 /// The attributes of all corpora of a training run as sparse matrices, one column per attribute.
 ///
-/// [`into_training_set`](Self::into_training_set) makes all of it a training set. For
-/// cross-validation, extract once and cut out the folds ([`hold_out`](Self::hold_out)).
+/// [`into_training_set`](Self::into_training_set) converts all of it to a training set. For
+/// cross-validation, extract once and hold out each fold ([`hold_out`](Self::hold_out)).
 pub struct ExtractedCorpora {
     pub(super) labels: TrainingLabels,
-    /// Attribute names; empty in a training set that no model can be made from.
+    /// Attribute names; empty if folds were held out, since no model is built from such data.
     pub(super) alphabets: Alphabets,
     /// Number of node attributes, the columns of `data.nodes`.
     pub(super) node_attributes: usize,
@@ -36,7 +36,7 @@ impl ExtractedCorpora {
     ///
     /// # Errors
     ///
-    /// Those of [`Trainer::train`](super::Trainer::train).
+    /// Same as [`Trainer::train`](super::Trainer::train).
     pub fn new(
         corpora: impl Into<TrainingCorpora>,
         template: Option<Template>,
@@ -62,17 +62,17 @@ impl ExtractedCorpora {
         if let Some(dev) = dev {
             extracted.add_development(&dev, settings.options().order)?;
         }
-        // No more attributes are looked up by name.
+        // From here on, no attributes are looked up by name.
         extracted.alphabets.nodes.drop_index();
         extracted.alphabets.edges.drop_index();
         Ok(extracted)
     }
 
-    /// Extracts the attributes of a labeled corpus that folds are held out of.
+    /// Extracts the attributes of a labeled corpus for holding out folds.
     ///
     /// # Errors
     ///
-    /// As [`ExtractedCorpora::new`].
+    /// Same as [`ExtractedCorpora::new`].
     pub fn for_cross_validation(
         corpora: impl Into<TrainingCorpora>,
         template: Option<Template>,
@@ -145,13 +145,13 @@ impl ExtractedCorpora {
         Ok(())
     }
 
-    /// Number of labeled sentences.
+    /// Returns the number of labeled sentences.
     #[must_use]
     pub fn sentences(&self) -> usize {
         self.data.labeled()
     }
 
-    /// Memory in bytes.
+    /// Returns the memory usage in bytes.
     #[must_use]
     pub fn memory(&self) -> usize {
         self.data.memory()
@@ -160,21 +160,11 @@ impl ExtractedCorpora {
             + self.development.as_ref().map_or(0, DevelopmentSet::memory)
     }
 
-    /// A training set without the held-out sentences, which become its development data.
-    ///
-    /// Attributes, minimum counts and classes are those of the remaining sentences, as if the
-    /// held-out ones did not exist; labels are those of the whole corpus. No model can be made from
-    /// it.
+    /// Returns the data without the held-out sentences, which become its development data.
     ///
     /// # Errors
     ///
-    /// No sentence is held out, or all are; a number is out of range; the sentences were not
-    /// extracted [for cross-validation](ExtractedCorpora::for_cross_validation).
-    /// The data without the held-out sentences, which become its development data.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`ExtractedCorpora::hold_out`].
+    /// Same as [`ExtractedCorpora::hold_out`].
     pub(super) fn without(&self, held_out: &[usize], settings: &TrainSettings) -> Result<Self> {
         let [rest, fold] = self.split(held_out)?;
         let kept = self.frequent_columns(&rest, settings);
@@ -193,7 +183,7 @@ impl ExtractedCorpora {
         })
     }
 
-    /// The sentences that are not held out, and those that are, in ascending order.
+    /// Returns the sentences that are not held out, and those that are, in ascending order.
     fn split(&self, held_out: &[usize]) -> Result<[Vec<usize>; 2]> {
         let labeled = self.data.labeled();
         let mut is_held_out = vec![false; self.data.len()];
@@ -219,7 +209,8 @@ impl ExtractedCorpora {
         }))
     }
 
-    /// Whether each column of nodes and of edges is frequent enough in these sentences alone.
+    /// Returns, for each column of nodes and of edges, whether it is frequent enough in these
+    /// sentences alone.
     fn frequent_columns(&self, sentences: &[usize], settings: &TrainSettings) -> [Vec<bool>; 2] {
         let options = settings.options();
         let labeled = self.data.labeled();

@@ -36,7 +36,7 @@ impl TrainingLabels {
         let is_converted = options.scheme != Scheme::Raw && options.scheme != corpus_scheme;
         if is_converted && !has_spans {
             return Err(Error::parameter(format!(
-                "--scheme {}: the labels hold no spans (B-X, I-X, …); leave the option out",
+                "--scheme {}: the labels encode no spans (B-X, I-X, …); omit the option",
                 options.scheme
             )));
         }
@@ -72,7 +72,7 @@ impl TrainingLabels {
         Ok(())
     }
 
-    /// The label outside all spans, if the labels encode spans.
+    /// Returns the label outside of all spans, if the labels encode spans.
     pub fn outside(&self) -> Option<LabelId> {
         self.has_spans.then(|| self.set.id("O")).flatten()
     }
@@ -90,7 +90,7 @@ impl TrainingLabels {
         }
     }
 
-    /// The ids of the gold labels of a sentence.
+    /// Returns the ids of the gold labels of a sentence.
     pub fn ids(&self, sentence: &Sentence) -> Result<Vec<LabelId>> {
         let labels = self.model_labels(sentence)?;
         let id = |(t, label): (usize, &String)| {
@@ -101,7 +101,7 @@ impl TrainingLabels {
         labels.iter().enumerate().map(id).collect()
     }
 
-    /// The gold labels of a sentence in the scheme of the model.
+    /// Returns the gold labels of a sentence in the scheme of the model.
     fn model_labels(&self, sentence: &Sentence) -> Result<Vec<String>> {
         let labels = gold(sentence)?;
         Ok(if self.is_converted {

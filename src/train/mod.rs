@@ -4,10 +4,10 @@
 //! sentences → labels, attributes → X → classes of equal columns → objective → optimizer → model
 //! ```
 //!
-//! [`Trainer`] does all of it and reports to an [`Observer`]. Its steps are public as well:
-//! [`TrainingCorpora`] (sentences), [`ExtractedCorpora`] (attributes as ids, from which folds can
-//! be cut) and [`TrainingSet`] (matrices and parameters). Training is deterministic: the same data
-//! and options give the same model, to the bit, for any number of threads.
+//! [`Trainer`] runs all of these steps and reports to an [`Observer`]. The steps are public as
+//! well: [`TrainingCorpora`] (sentences), [`ExtractedCorpora`] (attributes as ids, from which folds
+//! can be held out) and [`TrainingSet`] (matrices and parameters). Training is deterministic: the
+//! same data and options result in the same model, bit for bit, for any number of threads.
 //!
 //! With noise, the first iterations are a warm-up without it
 //! ([`TrainOptions::warm_up`](field@TrainOptions::warm_up)). The development data are tagged after

@@ -14,8 +14,8 @@ use crate::error::{Error, Result};
 use crate::objective::Terms;
 use crate::optim::{self, Outcome, StopReason};
 
-/// Monitors the optimizer. A training run has one or several optimizer runs, each starting from the
-/// weights of the one before.
+/// Monitors the optimizer. A training run consists of one or more optimizer runs, each starting
+/// from the weights of the previous one.
 pub(super) struct Monitor<'a> {
     clock: Instant,
     scoring_time: Duration,
@@ -48,16 +48,16 @@ pub(super) struct TrainingState {
     pub best: Option<BestWeights>,
     /// Why the optimizer stopped.
     pub reason: EndReason,
-    /// The last choice of the recall bias.
+    /// The recall bias chosen last.
     pub recall_bias: f64,
 }
 
 impl<'a> Monitor<'a> {
-    /// A monitor of training that started at `clock`.
+    /// Creates a monitor of training that started at `clock`.
     ///
     /// # Errors
     ///
-    /// The settings give a recall bias that the labels rule out.
+    /// The settings have a recall bias, but the order is 0 or there is no label `O`.
     pub fn new(set: &'a TrainingSet, settings: &TrainSettings, clock: Instant) -> Result<Self> {
         let options = settings.options();
         Ok(Self {
@@ -100,12 +100,12 @@ impl<'a> Monitor<'a> {
         self.search.resume(recall_bias);
     }
 
-    /// Whether no iteration has been made yet.
+    /// Returns whether no iteration has been made yet.
     pub fn is_at_start(&self) -> bool {
         self.iterations == 0
     }
 
-    /// Time since training began, excluding the time for scoring development data.
+    /// Returns the time since training began, excluding the time for scoring development data.
     pub fn time(&self) -> Duration {
         self.clock.elapsed().saturating_sub(self.scoring_time)
     }
@@ -148,7 +148,7 @@ impl<'a> Monitor<'a> {
             nonzero: iteration.nonzero,
             time,
             dev: dev.map(|dev| dev.score),
-            recall_bias: dev.and_then(|dev| self.search.is_open().then_some(dev.recall_bias)),
+            recall_bias: dev.and_then(|dev| self.search.is_enabled().then_some(dev.recall_bias)),
         });
         // Early iterations may predict no span: patience does not count while the score is 0.
         self.patience_is_exhausted = !self.run.is_warm_up
@@ -173,7 +173,7 @@ impl<'a> Monitor<'a> {
         let scores = scorer.score(x, &candidates)?;
         let scored = self.search.choose(&candidates, &scores);
         let score = scored.score;
-        // While the score is 0, later weights are better in that they are closer to the minimum.
+        // While the score is 0, later weights count as better: they are closer to the minimum.
         let is_best = self
             .best
             .as_ref()
@@ -225,7 +225,7 @@ impl<'a> Monitor<'a> {
     ///
     /// # Errors
     ///
-    /// As [`Monitor::finish`].
+    /// Same as [`Monitor::finish`].
     pub fn into_state(self, outcome: Outcome<Terms>) -> Result<TrainingState> {
         if let Some(error) = self.error {
             return Err(error);

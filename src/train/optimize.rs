@@ -26,7 +26,7 @@ pub(super) fn with_noise<'a>(
 pub(super) struct Optimizer<'a> {
     pub settings: &'a TrainSettings,
     pub space: &'a ParameterSpace,
-    /// Stops training when it is set.
+    /// Stops training when set.
     pub interrupt: Option<&'a AtomicBool>,
 }
 
@@ -91,8 +91,8 @@ impl Optimizer<'_> {
         )?;
         if outcome.stop_reason == StopReason::NonFinite && monitor.is_at_start() {
             return Err(Error::parameter(
-                "the objective is not finite where training begins; expected smaller values of \
-                 attributes, or less noise",
+                "the objective is not finite at the start of training; expected smaller attribute \
+                 values, or less noise",
             ));
         }
         Ok(outcome)

@@ -1,4 +1,4 @@
-//! The parameters of training, as given.
+//! The parameters of training, unchecked.
 
 use serde::{Deserialize, Serialize};
 
@@ -33,11 +33,11 @@ pub struct TrainOptions {
     /// Amount of noise on transitions, boundary weights and edge attributes. `None`: twice
     /// `dropout`, at most [`Defaults::MAX_EDGE_DROPOUT`]; for a variance, `dropout` itself.
     pub edge_dropout: Option<f64>,
-    /// Engine that computes the gradient of the noise term. Monte-Carlo noise has only one, and
-    /// requires the default here.
+    /// Engine that computes the gradient of the noise term. Monte-Carlo noise has a gradient of its
+    /// own and requires the default.
     pub gradient: Engine,
-    /// Number of iterations without noise before those with it. R is not convex: starting from
-    /// θ = 0, it prevents rare attributes from ever getting any weight. `None`:
+    /// Number of warm-up iterations, without noise, before those with it. R is not convex: starting
+    /// from θ = 0, noise prevents rare attributes from ever gaining weight. `None`:
     /// [`Defaults::WARM_UP`], or half of `max_iterations` if that is less. Ignored without noise.
     pub warm_up: Option<usize>,
     /// Monte-Carlo noise: samples of each sentence per iteration, 1 to 1000.
@@ -55,7 +55,7 @@ pub struct TrainOptions {
     pub min_count: u32,
     /// Maximum number of iterations; `None`: until convergence.
     pub max_iterations: Option<usize>,
-    /// With development data: training stops after so many iterations without a better score.
+    /// With development data: training stops after this many iterations without a better score.
     pub patience: usize,
     /// Subtracted from the score of the label `O` at every token when tagging, for labels that
     /// encode spans: above 0, recall rises and precision falls. `None`: the value with the best F1
@@ -100,13 +100,13 @@ impl Defaults {
     pub const MAX_EDGE_DROPOUT: f64 = 0.9;
     /// Weight of an unlabeled sentence.
     pub const UNLABELED_WEIGHT: f64 = 0.2;
-    /// Iterations without noise before those with it.
+    /// Warm-up iterations.
     pub const WARM_UP: usize = 20;
-    /// Monte-Carlo samples of a sentence.
+    /// Monte-Carlo samples per sentence.
     pub const SAMPLES: u32 = 4;
     /// Random seed.
     pub const SEED: u64 = 1;
-    /// Iterations without a better score.
+    /// Iterations without a better score before training stops.
     pub const PATIENCE: usize = 40;
 }
 
@@ -140,7 +140,7 @@ impl Default for TrainOptions {
 }
 
 impl TrainOptions {
-    /// The rate or variance for transitions, boundary weights and edge attributes.
+    /// Returns the rate or variance for transitions, boundary weights and edge attributes.
     #[must_use]
     pub fn edge_noise(&self) -> f64 {
         self.edge_dropout.unwrap_or(match self.noise {
@@ -151,7 +151,7 @@ impl TrainOptions {
         })
     }
 
-    /// Whether there is any noise.
+    /// Returns whether there is any noise.
     #[must_use]
     pub fn has_noise(&self) -> bool {
         self.dropout > 0.0 || self.edge_noise() > 0.0

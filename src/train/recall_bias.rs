@@ -8,8 +8,8 @@
 //! iteration.
 //!
 //! F1 as a function of the bias has one broad peak, which moves slowly from iteration to iteration.
-//! So each iteration tries the last choice and its two neighbors, at a distance that alternates
-//! between coarse and fine: three decodings instead of one, and no gradient.
+//! So each iteration tries the last choice and its two neighbors, at a step that alternates between
+//! coarse and fine. This costs three decodings instead of one.
 
 use super::events::DevScore;
 use super::labels::TrainingLabels;
@@ -24,7 +24,7 @@ const FINE: f64 = 0.25;
 #[derive(Clone, Debug)]
 pub(super) struct RecallBiasSearch {
     bias: f64,
-    is_open: bool,
+    is_enabled: bool,
 }
 
 /// A recall bias and its score on development data.
@@ -35,11 +35,12 @@ pub(super) struct ScoredBias {
 }
 
 impl RecallBiasSearch {
-    /// Searches if the options give no bias and the labels encode spans.
+    /// Creates a search, which is disabled if the options set a bias, the order is 0, or the labels
+    /// do not encode spans.
     ///
     /// # Errors
     ///
-    /// The options give a bias, but there is no label `O` to subtract it from.
+    /// The options set a bias, but the order is 0 or there is no label `O`.
     pub fn new(options: &TrainOptions, labels: &TrainingLabels) -> Result<Self> {
         let is_possible = options.order == Order::One && labels.outside().is_some();
         let bias = options.recall_bias.unwrap_or(0.0);
@@ -49,42 +50,42 @@ impl RecallBiasSearch {
                 if options.order == Order::Zero {
                     "the order is 0"
                 } else {
-                    "the labels write no spans with O between them"
+                    "the labels do not encode spans separated by O"
                 }
             )));
         }
         Ok(Self {
             bias,
-            is_open: is_possible && options.recall_bias.is_none(),
+            is_enabled: is_possible && options.recall_bias.is_none(),
         })
     }
 
-    /// Resumes from an earlier choice, if there is anything to search for.
+    /// Resumes the search, if enabled, from an earlier choice.
     pub fn resume(&mut self, bias: f64) {
-        if self.is_open {
+        if self.is_enabled {
             self.bias = bias;
         }
     }
 
-    /// Whether there is anything to search for.
-    pub fn is_open(&self) -> bool {
-        self.is_open
+    /// Returns whether the search is enabled.
+    pub fn is_enabled(&self) -> bool {
+        self.is_enabled
     }
 
-    /// The last choice.
+    /// Returns the last choice.
     pub fn bias(&self) -> f64 {
         self.bias
     }
 
-    /// The biases to try after an iteration, the last choice first. At θ = 0 (iteration 0) scores
-    /// say nothing about the bias.
+    /// Returns the biases to try after an iteration, the last choice first. At θ = 0 (iteration 0)
+    /// scores say nothing about the bias.
     pub fn candidates(&self, iteration: usize) -> Vec<f64> {
         let step = if iteration.is_multiple_of(2) {
             COARSE
         } else {
             FINE
         };
-        if self.is_open && iteration > 0 {
+        if self.is_enabled && iteration > 0 {
             vec![self.bias, self.bias - step, self.bias + step]
         } else {
             vec![self.bias]
@@ -114,7 +115,7 @@ mod tests {
     fn run(f1: impl Fn(f64) -> f64, iterations: usize) -> ScoredBias {
         let mut search = RecallBiasSearch {
             bias: 0.0,
-            is_open: true,
+            is_enabled: true,
         };
         let mut last = None;
         for iteration in 1..iterations {
@@ -142,7 +143,7 @@ mod tests {
     fn a_given_bias_is_the_only_candidate() {
         let search = RecallBiasSearch {
             bias: 0.5,
-            is_open: false,
+            is_enabled: false,
         };
         assert_eq!(search.candidates(0), [0.5]);
     }

@@ -1,4 +1,4 @@
-//! Training in segments: a number of iterations from given weights, to be resumed later.
+//! Training in segments: a limited number of iterations from initial weights, to be resumed later.
 //!
 //! L-BFGS starts each segment with an empty history; everything else is as in a single run.
 
@@ -19,7 +19,7 @@ use crate::optim::StopReason;
 pub struct Segment<'a> {
     /// Initial weights, `[set.space().dimension()]`.
     pub start: Vec<f64>,
-    /// Iterations of the segments before.
+    /// Number of iterations in earlier segments.
     pub done: usize,
     /// Maximum number of iterations; `None`: until training ends.
     pub limit: Option<usize>,
@@ -27,14 +27,14 @@ pub struct Segment<'a> {
     pub is_warm_up: bool,
     /// The best score so far.
     pub best: Option<BestScore>,
-    /// The recall bias from which its search resumes.
+    /// The recall bias from which the search for it resumes.
     pub recall_bias: f64,
-    /// Ends the segment when it is set.
+    /// Ends the segment when set.
     pub interrupt: Option<&'a AtomicBool>,
 }
 
 impl<'a> Segment<'a> {
-    /// The first iterations, without noise.
+    /// Creates the warm-up segment: the first iterations, without noise.
     #[must_use]
     pub fn warm_up(
         start: Vec<f64>,
@@ -59,7 +59,7 @@ impl<'a> Segment<'a> {
 pub struct SegmentEnd {
     /// The last weights.
     pub theta: Vec<f64>,
-    /// Iterations so far, those of earlier segments included.
+    /// Number of iterations so far, including earlier segments.
     pub done: usize,
     /// The objective after the last iteration.
     pub objective: f64,
@@ -71,7 +71,7 @@ pub struct SegmentEnd {
     pub best: Option<BestWeights>,
     /// Why training ended; `None` if it can be resumed.
     pub reason: Option<EndReason>,
-    /// The recall bias from which its search resumes.
+    /// The recall bias from which the search for it resumes.
     pub recall_bias: f64,
 }
 
@@ -80,8 +80,8 @@ impl TrainingSet {
     ///
     /// # Errors
     ///
-    /// The settings give a recall bias that the labels rule out; the objective is not finite at the
-    /// start.
+    /// The settings have a recall bias, but the order is 0 or there is no label `O`; the objective
+    /// is not finite at the start.
     pub fn run(&self, settings: &TrainSettings, segment: Segment<'_>) -> Result<SegmentEnd> {
         let mut monitor = Monitor::new(self, settings, Instant::now())?;
         let best = segment.best.map(|best| BestWeights {
@@ -128,7 +128,7 @@ impl TrainingSet {
         })
     }
 
-    /// Memory of training in segments in bytes, excluding the training set itself.
+    /// Returns the memory in bytes of training in segments, excluding the training set itself.
     #[must_use]
     pub fn memory_of_training(&self, settings: &TrainSettings) -> usize {
         let objective = with_noise(self.likelihood(settings.l2()), settings);

@@ -1,4 +1,4 @@
-//! The parameters of training, as checked.
+//! The parameters of training, checked.
 
 use serde::{Serialize, Serializer};
 
@@ -8,7 +8,7 @@ use crate::noise::Engine;
 use crate::objective::{MonteCarlo, Noise, NoiseDistribution};
 
 /// Maximum number of samples per sentence. The error falls with the square root of the number while
-/// the time is proportional to it: more is a typing error.
+/// the time is proportional to it: more is a typo.
 const MAX_SAMPLES: u32 = 1000;
 
 /// [`TrainOptions`] within their ranges, with the default of [`TrainOptions::l2`] resolved.
@@ -45,7 +45,7 @@ impl TrainSettings {
             options.noise,
         )?;
         check_monte_carlo(&options)?;
-        check_not_negative("pruning below", options.prune)?;
+        check_not_negative("pruning threshold", options.prune)?;
         check_not_negative("unlabeled weight", options.unlabeled_weight)?;
         if let Some(bias) = options.recall_bias
             && !bias.is_finite()
@@ -71,26 +71,26 @@ impl TrainSettings {
         Ok(Self { options, l2 })
     }
 
-    /// The options, all within their ranges, with a number for `l2`.
+    /// Returns the options, all within their ranges, with a number for `l2`.
     #[must_use]
     pub fn options(&self) -> &TrainOptions {
         &self.options
     }
 
-    /// Strength c2 of the L2 penalty.
+    /// Returns the strength c2 of the L2 penalty.
     #[must_use]
     pub fn l2(&self) -> f64 {
         self.l2
     }
 
-    /// Number of warm-up iterations before those with noise, if there is noise.
+    /// Returns the number of warm-up iterations before those with noise, if there is noise.
     #[must_use]
     pub fn warm_up(&self) -> usize {
         let half = self.options.max_iterations.map_or(usize::MAX, |n| n / 2);
         self.options.warm_up.unwrap_or(Defaults::WARM_UP.min(half))
     }
 
-    /// The quadratic noise term.
+    /// Returns the quadratic noise term.
     ///
     /// # Errors
     ///
@@ -107,7 +107,7 @@ impl TrainSettings {
         }
     }
 
-    /// The noise term, if there is noise.
+    /// Returns the noise term, if there is noise.
     pub(super) fn noise(&self) -> Option<NoiseTerm> {
         let options = &self.options;
         if !options.has_noise() {
@@ -157,7 +157,7 @@ fn check_not_negative(name: &str, value: f64) -> Result<()> {
 fn check_amount(name: &str, amount: f64, noise: NoiseKind) -> Result<()> {
     let (range, is_valid) = match noise {
         NoiseKind::Dropout | NoiseKind::MonteCarlo => {
-            ("a rate from 0 up to, not including, 1", amount < 1.0)
+            ("a rate of at least 0 and below 1", amount < 1.0)
         }
         NoiseKind::Gaussian | NoiseKind::Additive => (
             "a variance: a finite number that is not negative",
@@ -181,8 +181,8 @@ fn check_monte_carlo(options: &TrainOptions) -> Result<()> {
     }
     if options.noise == NoiseKind::MonteCarlo && options.gradient != Engine::Adjoint {
         return Err(Error::parameter(format!(
-            "gradient '{}' with monte-carlo noise; expected no choice of gradient: that of \
-             dropped features is exact, and there is only one",
+            "gradient '{}' with monte-carlo noise; expected the default, since sampled \
+             dropout has only one gradient, which is exact",
             options.gradient
         )));
     }
@@ -220,7 +220,7 @@ mod tests {
         );
         assert_eq!(
             error(|o| o.prune = f64::INFINITY),
-            "pruning below inf; expected a finite number that is not negative"
+            "pruning threshold inf; expected a finite number that is not negative"
         );
         assert_eq!(error(|o| o.patience = 0), "patience 0; expected 1 or more");
         assert_eq!(
@@ -231,7 +231,7 @@ mod tests {
 
     #[test]
     fn a_dropout_rate_is_below_1_and_a_variance_is_finite() {
-        let expected = "expected a rate from 0 up to, not including, 1";
+        let expected = "expected a rate of at least 0 and below 1";
         assert_eq!(error(|o| o.dropout = 1.0), format!("dropout 1; {expected}"));
         assert_eq!(
             error(|o| o.edge_dropout = Some(-0.5)),
@@ -256,12 +256,12 @@ mod tests {
         );
         assert_eq!(
             error(|o| (o.noise, o.gradient) = (NoiseKind::MonteCarlo, Engine::Local)),
-            "gradient 'local' with monte-carlo noise; expected no choice of gradient: that of \
-             dropped features is exact, and there is only one"
+            "gradient 'local' with monte-carlo noise; expected the default, since sampled \
+             dropout has only one gradient, which is exact"
         );
         assert_eq!(
             error(|o| (o.noise, o.dropout) = (NoiseKind::MonteCarlo, 1.0)),
-            "dropout 1; expected a rate from 0 up to, not including, 1"
+            "dropout 1; expected a rate of at least 0 and below 1"
         );
     }
 

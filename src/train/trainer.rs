@@ -35,7 +35,7 @@ pub struct Trained {
 }
 
 impl<'a> Trainer<'a> {
-    /// A trainer with these parameters.
+    /// Creates a trainer with these parameters.
     ///
     /// # Errors
     ///
@@ -55,7 +55,7 @@ impl<'a> Trainer<'a> {
         self
     }
 
-    /// The checked parameters.
+    /// Returns the checked parameters.
     #[must_use]
     pub fn settings(&self) -> &TrainSettings {
         &self.settings
@@ -64,7 +64,7 @@ impl<'a> Trainer<'a> {
     /// Trains a model on a [`Corpus`], or on [`TrainingCorpora`] to add development data and
     /// unlabeled text.
     ///
-    /// `template` defines the attributes; without one, the sentences have to bring their own
+    /// `template` defines the attributes; without one, the sentences must come with their own
     /// ([`Sentence::attributes`](field@crate::Sentence::attributes)). With development data,
     /// training stops when the score no longer improves, and the model has the weights with the
     /// best score. `observer` receives the training events; `&mut ()` ignores them. Document

@@ -1,4 +1,5 @@
-//! The training set: matrices, parameters, and the conversion of weights to a model.
+//! The training set: matrices, the layout of the parameters, and the conversion of weights to a
+//! model.
 
 use super::corpora::TrainingCorpora;
 use super::development::{DevScorer, DevelopmentSet};
@@ -16,8 +17,8 @@ use crate::optim::LbfgsOptions;
 use crate::score::{ParameterSpace, SpaceOptions};
 use crate::template::Template;
 
-/// Training data as sparse matrices, the parameters θ over them, and development data if there are
-/// any.
+/// Training data as sparse matrices, the layout of the parameters θ, and development data if there
+/// are any.
 ///
 /// It is immutable: any number of training runs can share it.
 pub struct TrainingSet {
@@ -40,7 +41,7 @@ impl TrainingSet {
     ///
     /// # Errors
     ///
-    /// Those of [`Trainer::train`](super::Trainer::train).
+    /// Same as [`Trainer::train`](super::Trainer::train).
     pub fn new(
         corpora: impl Into<TrainingCorpora>,
         template: impl Into<Option<Template>>,
@@ -103,36 +104,36 @@ impl TrainingSet {
         }
     }
 
-    /// The design matrices and labels.
+    /// Returns the design matrices and labels.
     #[must_use]
     pub fn data(&self) -> &Dataset {
         &self.data
     }
 
-    /// The layout of the parameters θ.
+    /// Returns the layout of the parameters θ.
     #[must_use]
     pub fn space(&self) -> &ParameterSpace {
         &self.space
     }
 
-    /// Number of attributes before collapsing.
+    /// Returns the number of attributes before collapsing.
     #[must_use]
     pub fn attributes(&self) -> usize {
         self.attributes
     }
 
-    /// Attribute classes per token.
+    /// Returns the number of attribute classes per token.
     pub(super) fn collapsed_active_per_token(&self) -> f64 {
         active_per_token(&self.data)
     }
 
-    /// −Σ log p(y|x) + c2·‖θ‖².
+    /// Creates the objective −Σ log p(y|x) + c2·‖θ‖², without noise.
     #[must_use]
     pub fn likelihood(&self, l2: f64) -> PenalizedLikelihood<'_> {
         PenalizedLikelihood::new(&self.data, &self.space, l2)
     }
 
-    /// Memory in bytes.
+    /// Returns the memory usage in bytes.
     #[must_use]
     pub fn memory(&self) -> usize {
         self.data.memory()
@@ -141,7 +142,7 @@ impl TrainingSet {
             + self.space.memory()
     }
 
-    /// Memory of a training run in bytes, excluding the training set itself.
+    /// Returns the memory in bytes of a training run, excluding the training set itself.
     pub(super) fn memory_to_train(
         &self,
         settings: &TrainSettings,
@@ -157,7 +158,7 @@ impl TrainingSet {
     ///
     /// # Errors
     ///
-    /// Those of scoring development data.
+    /// The development data cannot be scored.
     pub fn prune(
         &self,
         settings: &TrainSettings,
@@ -184,7 +185,7 @@ impl TrainingSet {
         }))
     }
 
-    /// A scorer on the development data, if there are any.
+    /// Returns a scorer on the development data, if there are any.
     pub(super) fn dev_scorer(&self) -> Option<DevScorer<'_>> {
         let development = self.development.as_ref();
         development.map(|development| development.scorer(&self.space))
@@ -199,7 +200,7 @@ impl TrainingSet {
         }
     }
 
-    /// Makes a model of the weights θ and a recall bias. The model stores the settings.
+    /// Builds a model from the weights θ and a recall bias. The model stores the settings.
     ///
     /// # Errors
     ///
@@ -245,18 +246,18 @@ impl TrainingSet {
 }
 
 impl ExtractedCorpora {
-    /// A training set of all sentences, with attributes that always occur together collapsed into
-    /// one class if the settings ask for it.
+    /// Converts all sentences to a training set. If the settings say so, attributes that always
+    /// occur together are collapsed into classes.
     #[must_use]
     pub fn into_training_set(self, settings: &TrainSettings) -> TrainingSet {
         TrainingSet::from_extracted(self, settings)
     }
 
-    /// A training set without the held-out sentences, which become its development data.
+    /// Creates a training set without the held-out sentences, which become its development data.
     ///
     /// Attributes, minimum counts and classes are those of the remaining sentences, as if the
-    /// held-out ones did not exist; labels are those of the whole corpus. No model can be made from
-    /// it.
+    /// held-out ones did not exist; labels are those of the whole corpus. No model can be built
+    /// from it.
     ///
     /// # Errors
     ///

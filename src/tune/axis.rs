@@ -5,7 +5,7 @@ use std::str::FromStr;
 use crate::error::{Error, Result};
 use crate::random::uniform;
 
-/// Ends every parse error.
+/// The end of every parse error.
 const EXPECTED: &str = "expected numbers such as 0.1,0.3 or a range such as 0.01:1";
 
 /// The values that one parameter may take: numbers, ranges to draw from, or both; written as
@@ -29,7 +29,7 @@ pub(super) enum Scale {
 }
 
 impl Axis {
-    /// An axis of numbers, sorted and without duplicates.
+    /// Creates an axis of numbers, sorted and without duplicates.
     #[must_use]
     pub fn from_values(values: &[f64]) -> Self {
         let mut values = values.to_vec();
@@ -38,7 +38,7 @@ impl Axis {
         Self(values.into_iter().map(Item::Value).collect())
     }
 
-    /// The numbers; `None` if there are ranges.
+    /// Returns the numbers; `None` if there is a range.
     pub(super) fn values(&self) -> Option<Vec<f64>> {
         let value = |item: &Item| match *item {
             Item::Value(value) => Some(value),
@@ -47,7 +47,7 @@ impl Axis {
         self.0.iter().map(value).collect()
     }
 
-    /// All numbers and the ends of all ranges.
+    /// Returns all numbers and the ends of all ranges.
     pub(super) fn ends(&self) -> impl Iterator<Item = f64> {
         self.0.iter().flat_map(|item| match *item {
             Item::Value(value) => [value, value],
@@ -55,7 +55,7 @@ impl Axis {
         })
     }
 
-    /// A range that cannot be drawn from on this scale, in the form in which it is parsed.
+    /// Returns a range that cannot be drawn from on this scale, as it was written, if there is one.
     pub(super) fn invalid_range(&self, scale: Scale) -> Option<String> {
         self.0.iter().find_map(|item| match *item {
             Item::Range(low, high) if scale == Scale::Logarithmic && low <= 0.0 => {
@@ -65,7 +65,7 @@ impl Axis {
         })
     }
 
-    /// Draws a number: an item at random, and from a range a number of three significant digits.
+    /// Draws an item at random, and if it is a range, a number of three significant digits from it.
     pub(super) fn draw(&self, scale: Scale, seed: u64, counter: u64) -> f64 {
         let chosen = 1.0 - uniform(seed, counter);
         match self.0[((chosen * self.0.len() as f64) as usize).min(self.0.len() - 1)] {
@@ -97,7 +97,7 @@ impl FromStr for Axis {
                 .ok_or_else(|| {
                     let problem = match number.trim() {
                         "" => "a number is missing".to_owned(),
-                        number => format!("'{number}' is no number"),
+                        number => format!("'{number}' is not a number"),
                     };
                     Error::parameter(format!("'{text}': {problem}; {EXPECTED}"))
                 })
@@ -154,10 +154,10 @@ mod tests {
             ("0.1,,0.3", "a number is missing"),
             ("0.1,", "a number is missing"),
             (":1", "a number is missing"),
-            ("0.1;0.3", "'0.1;0.3' is no number"),
-            ("0.1:0.2:0.3", "'0.2:0.3' is no number"),
-            ("inf", "'inf' is no number"),
-            ("nan", "'nan' is no number"),
+            ("0.1;0.3", "'0.1;0.3' is not a number"),
+            ("0.1:0.2:0.3", "'0.2:0.3' is not a number"),
+            ("inf", "'inf' is not a number"),
+            ("nan", "'nan' is not a number"),
         ] {
             assert_eq!(error(text), format!("'{text}': {problem}; {EXPECTED}"));
         }

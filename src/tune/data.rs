@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::template::Template;
 use crate::train::{ExtractedCorpora, TrainSettings, TrainingCorpora, TrainingSet};
 
-/// What configurations are scored on.
+/// The data that configurations are scored on.
 #[derive(Clone, Debug)]
 pub enum Validation {
     /// The development data of the [`TrainingCorpora`].
@@ -20,17 +20,18 @@ pub struct TuningData(Sets);
 enum Sets {
     Dev(Vec<TrainingSet>),
     Folds {
-        wholes: Vec<ExtractedCorpora>,
+        corpora_by_template: Vec<ExtractedCorpora>,
         folds: Folds,
     },
 }
 
 impl TuningData {
-    /// Extracts attributes, once per template (`None`: attributes that the sentences bring).
+    /// Extracts attributes, once per template (`None`: the attributes that come with the
+    /// sentences).
     ///
     /// # Errors
     ///
-    /// Those of [`Trainer::train`](crate::Trainer::train).
+    /// Same as [`Trainer::train`](crate::Trainer::train).
     pub fn extract(
         corpora: &TrainingCorpora,
         templates: Vec<Option<Template>>,
@@ -44,28 +45,34 @@ impl TuningData {
                 Sets::Dev(templates.map(set).collect::<Result<_>>()?)
             }
             Validation::Folds(folds) => {
-                let whole = |template| {
+                let extract = |template| {
                     let corpora = TrainingCorpora {
                         dev: None,
                         ..corpora.clone()
                     };
                     ExtractedCorpora::for_cross_validation(corpora, template, settings)
                 };
-                let wholes = templates.map(whole).collect::<Result<_>>()?;
-                Sets::Folds { wholes, folds }
+                let corpora_by_template = templates.map(extract).collect::<Result<_>>()?;
+                Sets::Folds {
+                    corpora_by_template,
+                    folds,
+                }
             }
         }))
     }
 
-    /// Number of templates.
+    /// Returns the number of templates.
     pub(super) fn templates(&self) -> usize {
         match &self.0 {
             Sets::Dev(sets) => sets.len(),
-            Sets::Folds { wholes, .. } => wholes.len(),
+            Sets::Folds {
+                corpora_by_template,
+                ..
+            } => corpora_by_template.len(),
         }
     }
 
-    /// Number of trainings of a configuration: 1 with development data.
+    /// Returns the number of trainings per configuration: 1 with development data.
     pub(super) fn folds(&self) -> usize {
         match &self.0 {
             Sets::Dev(_) => 1,
@@ -73,7 +80,7 @@ impl TuningData {
         }
     }
 
-    /// Whether scores are means over folds.
+    /// Returns whether scores are means over folds.
     pub(super) fn has_folds(&self) -> bool {
         matches!(self.0, Sets::Folds { .. })
     }
@@ -88,13 +95,14 @@ impl TuningData {
     ) -> Result<T> {
         match &self.0 {
             Sets::Dev(sets) => work(&sets[template]),
-            Sets::Folds { wholes, folds } => {
-                work(&wholes[template].hold_out(&folds.held_out()[fold], settings)?)
-            }
+            Sets::Folds {
+                corpora_by_template,
+                folds,
+            } => work(&corpora_by_template[template].hold_out(&folds.held_out()[fold], settings)?),
         }
     }
 
-    /// The training set of the final model: all labeled sentences, with one template.
+    /// Returns the training set of the final model: all labeled sentences, with one template.
     pub(super) fn into_training_set(
         self,
         template: usize,
@@ -102,17 +110,26 @@ impl TuningData {
     ) -> TrainingSet {
         match self.0 {
             Sets::Dev(mut sets) => sets.swap_remove(template),
-            Sets::Folds { mut wholes, .. } => {
-                wholes.swap_remove(template).into_training_set(settings)
-            }
+            Sets::Folds {
+                mut corpora_by_template,
+                ..
+            } => corpora_by_template
+                .swap_remove(template)
+                .into_training_set(settings),
         }
     }
 
-    /// Memory in bytes, for the whole search.
+    /// Returns the memory usage in bytes, for the whole search.
     pub(super) fn memory(&self) -> usize {
         match &self.0 {
             Sets::Dev(sets) => sets.iter().map(TrainingSet::memory).sum(),
-            Sets::Folds { wholes, .. } => wholes.iter().map(ExtractedCorpora::memory).sum(),
+            Sets::Folds {
+                corpora_by_template,
+                ..
+            } => corpora_by_template
+                .iter()
+                .map(ExtractedCorpora::memory)
+                .sum(),
         }
     }
 }

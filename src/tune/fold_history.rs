@@ -8,17 +8,17 @@ use crate::train::{BestScore, DevScore, EndReason, Segment, SegmentEnd};
 /// The history of training a configuration on a fold, from which it can be resumed.
 #[derive(Debug, Default)]
 pub(super) struct FoldHistory {
-    /// Iterations of the warm start, which are not counted below.
+    /// Number of iterations of the warm start, if the fields below do not count them.
     pub warm_up: usize,
-    /// Iterations that halving does not count: without noise, those of the warm start.
-    pub free: usize,
-    /// Iterations after the warm-up.
+    /// Number of iterations that halving does not count: without noise, those of the warm start.
+    pub uncounted: usize,
+    /// Number of iterations after the warm-up.
     pub done: usize,
     /// Score after each iteration.
     pub scores: Vec<DevScore>,
     /// Recall bias of each score.
     pub recall_biases: Vec<f64>,
-    /// The recall bias from which its search resumes.
+    /// The recall bias from which the search for it resumes.
     pub recall_bias: f64,
     /// The best score.
     pub best: Option<BestScore>,
@@ -31,8 +31,8 @@ pub(super) struct FoldHistory {
 }
 
 impl FoldHistory {
-    /// The history of a configuration that begins with a warm start. Without noise it has the
-    /// objective of the warm start, and continues its history.
+    /// Creates the history of a configuration that begins with a warm start. Without noise it has
+    /// the same objective as the warm start and continues its history.
     pub fn from_warm_start(start: &Self, has_noise: bool) -> Self {
         let new = Self {
             recall_bias: start.recall_bias,
@@ -45,7 +45,7 @@ impl FoldHistory {
             };
         }
         Self {
-            free: start.done,
+            uncounted: start.done,
             done: start.done,
             scores: start.scores.clone(),
             recall_biases: start.recall_biases.clone(),
@@ -56,15 +56,15 @@ impl FoldHistory {
         }
     }
 
-    /// The next segment, which ends after `target` counted iterations in all; `None` if training
-    /// has ended or has reached the target. Its weights are left empty.
+    /// Returns the next segment, which ends after `target` counted iterations in total; `None` if
+    /// training has ended or has reached the target. Its weights are left empty.
     pub fn next_segment<'a>(
         &self,
         target: Option<usize>,
         interrupt: Option<&'a AtomicBool>,
     ) -> Option<Segment<'a>> {
         let limit =
-            target.map(|target| (target.saturating_add(self.free)).saturating_sub(self.done));
+            target.map(|target| (target.saturating_add(self.uncounted)).saturating_sub(self.done));
         (self.reason.is_none() && limit != Some(0)).then(|| Segment {
             start: Vec::new(),
             done: self.done,
@@ -76,7 +76,7 @@ impl FoldHistory {
         })
     }
 
-    /// Appends a segment, whose last weights are kept elsewhere.
+    /// Appends a segment, whose last weights are stored elsewhere.
     pub fn extend(&mut self, end: SegmentEnd, weights: Option<SpilledWeights>) {
         self.done = end.done;
         self.scores.extend(end.scores);
@@ -93,10 +93,10 @@ impl FoldHistory {
         self.weights = weights;
     }
 
-    /// Score and recall bias after an iteration, counted from 1, or after the last iteration if
-    /// there are fewer.
+    /// Returns the score and recall bias after an iteration, counted from 1, or after the last
+    /// iteration if there are fewer.
     pub fn after(&self, iteration: usize) -> Option<(DevScore, f64)> {
-        let place = iteration.min(self.scores.len()).checked_sub(1)?;
-        Some((self.scores[place], self.recall_biases[place]))
+        let index = iteration.min(self.scores.len()).checked_sub(1)?;
+        Some((self.scores[index], self.recall_biases[index]))
     }
 }

@@ -1,11 +1,11 @@
 //! Folds for cross-validation.
 //!
-//! Neighboring sentences resemble each other: the same names, the same topic. If they were split
-//! between folds, a model would be scored on what it has seen, and too weak a regularization would
-//! look good. So the sentences of a document stay together if the corpus marks documents
-//! (`-DOCSTART-`) and has at least as many as there are folds; otherwise blocks of neighboring
-//! sentences do, of up to 20 in a large corpus and of 1 in a small one. Documents or blocks are
-//! shuffled, and each is assigned to the fold with the fewest tokens.
+//! Adjacent sentences are similar: they share names and topics. If they were split between folds,
+//! models would be scored on text much like their training data, and too weak a regularization
+//! would look good. So the sentences of a document stay together if the corpus marks documents
+//! (`-DOCSTART-`) and has at least as many as there are folds; otherwise blocks of adjacent
+//! sentences do: up to 20 sentences in a large corpus, a single one in a small corpus. Documents or
+//! blocks are shuffled, and each is assigned to the fold with the fewest tokens.
 
 use crate::error::{Error, Result};
 use crate::random::uniform;
@@ -15,7 +15,7 @@ use crate::train::is_content;
 /// Maximum number of sentences in a block.
 const MAX_BLOCK: usize = 20;
 
-/// Minimum number of blocks in a fold if blocks have more than one sentence.
+/// Minimum number of blocks per fold if blocks have more than one sentence.
 const MIN_BLOCKS: usize = 10;
 
 /// A partition of the sentences of a corpus, document boundaries excluded.
@@ -39,7 +39,8 @@ impl Folds {
             .collect();
         if count < 2 || count > tokens.len() {
             return Err(Error::parameter(format!(
-                "{count} folds of {} sentences; expected at least 2 folds, and a sentence for each",
+                "{count} folds of {} sentences; expected at least 2 folds, and at least one \
+                 sentence per fold",
                 tokens.len()
             )));
         }
@@ -69,20 +70,20 @@ impl Folds {
         })
     }
 
-    /// The held-out sentences of each fold, numbered without document boundaries.
+    /// Returns the held-out sentences of each fold, numbered without document boundaries.
     #[must_use]
     pub fn held_out(&self) -> &[Vec<usize>] {
         &self.held_out
     }
 
-    /// Whether the folds consist of whole documents.
+    /// Returns whether the folds consist of whole documents.
     #[must_use]
     pub fn by_document(&self) -> bool {
         self.by_document
     }
 }
 
-/// The sentences of each document; empty if the corpus marks no documents.
+/// Returns the sentences of each document; empty if the corpus marks no documents.
 fn documents(sentences: &[Sentence]) -> Vec<Vec<usize>> {
     if !sentences.iter().any(|s| s.layout.document_start) {
         return Vec::new();
@@ -184,7 +185,7 @@ mod tests {
 
     #[test]
     fn folds_are_at_least_two_and_at_most_as_many_as_sentences() {
-        let expected = "expected at least 2 folds, and a sentence for each";
+        let expected = "expected at least 2 folds, and at least one sentence per fold";
         assert_eq!(error(5, 1), format!("1 folds of 5 sentences; {expected}"));
         assert_eq!(error(5, 6), format!("6 folds of 5 sentences; {expected}"));
         assert_eq!(error(0, 2), format!("2 folds of 0 sentences; {expected}"));

@@ -1,4 +1,4 @@
-//! The search for good parameters: dropout, L2, L1, weight of unlabeled text, template.
+//! Hyperparameter search: dropout, L2, L1, weight of unlabeled text, template.
 //!
 //! ```text
 //! search space → configurations ─┐
@@ -10,29 +10,27 @@
 //! [`Trainer`](crate::Trainer) reports: the best span F1 (or accuracy) of any iteration; with
 //! noise, of those after the warm-up. With k-fold cross-validation it is the mean over the folds
 //! after the iteration where that mean is best: all folds stop at the same iteration, so none
-//! picks its own; a fold whose training has ended counts with its last score. The standard error
+//! chooses its own; a fold whose training has ended counts with its last score. The standard error
 //! is that of the mean, √(variance / k). Ties go to the stronger regularization
 //! ([`Configuration::compare_strength`]).
 //!
 //! **Warm starts.** Training with noise begins with a warm-up without it
 //! ([`TrainOptions::warm_up`](field@crate::TrainOptions::warm_up)). Configurations with the same
 //! template, L2 and L1 share it. Along the regularization path from the strongest L1 and L2 to the
-//! weakest, each warm start begins with the weights of its neighbor and makes half as many
+//! weakest, each warm start begins with the weights of its neighbor and runs half as many
 //! iterations. The likelihood with L2 and L1 is convex, so the path leads to the same minimum.
-//! Noise is added last because R is not convex: starting from weights trained with more noise,
-//! rare attributes would stay at 0. A configuration without noise resumes from its warm start as
-//! well.
+//! Noise is added last because R is not convex: starting from weights trained with more noise, rare
+//! attributes would stay at 0. A configuration without noise resumes from its warm start as well.
 //!
 //! **Halving.** [`Schedule`]: the surviving configurations resume from their weights; only the
 //! history of L-BFGS starts empty.
 //!
 //! **Model.** With development data, the model is that of the best score. With folds, the best
 //! configuration is trained on all data along the same path, for the number of iterations and with
-//! the mean recall bias that the folds suggest.
+//! the mean recall bias that the folds determined.
 //!
 //! As many trainings run concurrently as threads and memory allow ([`ResourcePlan`]); the weights
-//! of suspended trainings are in a temporary file. The result does not depend on either, to the
-//! bit.
+//! of suspended trainings are in a temporary file. Neither changes a bit of the result.
 
 mod axis;
 mod data;

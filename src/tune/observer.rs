@@ -11,7 +11,7 @@ pub enum Phase {
     WarmStart,
     /// The rung with this number, from 0.
     Rung(usize),
-    /// Training the best configuration on all data, for so many iterations.
+    /// Training the best configuration on all data, for this many iterations.
     Refit(usize),
 }
 

@@ -1,7 +1,7 @@
 //! A pool of workers, each with its own threads.
 //!
 //! In a single rayon pool, a thread that waits for a parallel evaluation could steal another
-//! training, and more of them would run than memory was planned for.
+//! training, and more of them would run at a time than fit into memory.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};

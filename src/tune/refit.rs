@@ -1,4 +1,4 @@
-//! The best configuration, trained once more on all data.
+//! Retraining the best configuration on all data.
 
 use super::fold_history::FoldHistory;
 use super::search::Search;
@@ -6,7 +6,7 @@ use super::warm_start::WarmStarts;
 use crate::error::Result;
 use crate::train::{Segment, TrainingSet};
 
-/// Training on all data as on the folds: along the same path, in the same segments.
+/// Trains a configuration on all data as on the folds: along the same path, in the same segments.
 pub(super) struct Refit<'a> {
     pub search: &'a Search<'a>,
     pub warm_starts: &'a WarmStarts,
@@ -17,7 +17,7 @@ pub(super) struct Refit<'a> {
 
 impl Refit<'_> {
     /// Trains for `iterations` iterations, as [`FoldHistory`] counts them. Returns the weights and
-    /// the number of iterations, the warm-up included.
+    /// the number of iterations, including the warm-up.
     pub fn run(&self, iterations: usize) -> Result<(Vec<f64>, usize)> {
         let (mut theta, start) = self.warm_start(iterations)?;
         if self.search.is_interrupted() {
@@ -27,7 +27,7 @@ impl Refit<'_> {
         let mut history = FoldHistory::from_warm_start(&start, configuration.has_noise());
         let settings = configuration.settings(&self.search.settings)?;
         for rung in (self.search.schedule).rungs(self.search.configurations.len()) {
-            let all = iterations.saturating_sub(history.free);
+            let all = iterations.saturating_sub(history.uncounted);
             let target = self.search.target(&rung).unwrap_or(all).min(all);
             let Some(segment) = history.next_segment(Some(target), self.search.interrupt) else {
                 continue;
@@ -56,9 +56,9 @@ impl Refit<'_> {
         let path = self.warm_starts.path_to(start);
         let mut theta = vec![0.0; self.set.space().dimension()];
         let mut history = FoldHistory::default();
-        for (place, &start) in path.iter().enumerate() {
-            let mut limit = self.warm_starts.iterations_at(place);
-            if place + 1 == path.len() && !has_noise {
+        for (position, &start) in path.iter().enumerate() {
+            let mut limit = self.warm_starts.iterations_at(position);
+            if position + 1 == path.len() && !has_noise {
                 limit = limit.min(iterations);
             }
             let settings = self.warm_starts.all[start].settings(&self.search.settings)?;

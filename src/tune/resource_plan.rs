@@ -10,8 +10,8 @@ use super::space::Configuration;
 use crate::error::{Error, Result};
 use crate::train::TrainSettings;
 
-/// The share of the available memory that is used by default: estimates are not exact, and other
-/// programs need some.
+/// The fraction of the available memory that is used by default: estimates are not exact, and other
+/// programs need memory too.
 const SHARE: f64 = 0.75;
 
 /// Threads, concurrent trainings and their estimated memory.
@@ -38,8 +38,8 @@ struct MemoryEstimate {
 }
 
 impl ResourcePlan {
-    /// A plan for at most `threads` concurrent trainings within `limit` bytes, or within the
-    /// available memory.
+    /// Creates a plan for at most `threads` concurrent trainings within `limit` bytes, or within
+    /// the available memory if there is no limit.
     ///
     /// # Errors
     ///
@@ -64,7 +64,7 @@ impl ResourcePlan {
         estimate.plan(limit, threads.max(1))
     }
 
-    /// Estimated memory of the search in bytes.
+    /// Returns the estimated memory of the search in bytes.
     #[must_use]
     pub fn memory(&self) -> usize {
         self.data_memory + self.concurrency * self.training_memory
@@ -93,7 +93,7 @@ impl MemoryEstimate {
             };
             let settings = most.settings(base)?;
             let memory = data.with_training_set(template, 0, &settings, |set| {
-                // The matrices of a fold are a copy, made from the rows of the whole.
+                // The matrices of a fold are copied from the rows of the whole corpus.
                 let fold = if data.has_folds() {
                     2 * set.memory()
                 } else {
@@ -131,12 +131,14 @@ impl MemoryEstimate {
     }
 }
 
-/// Whole megabytes, rounded up, so that the amount that an error asks for is enough.
+/// Formats a size in megabytes, rounded up so that the amount that an error message asks for is
+/// enough.
 fn megabytes(bytes: usize) -> String {
     format!("{} MB", bytes.div_ceil(1_000_000))
 }
 
-/// Available memory in bytes; `None` if the system does not report it (only Linux does).
+/// Returns the available memory in bytes; `None` if the system does not report it (only Linux
+/// does).
 fn available_memory() -> Option<usize> {
     let text = fs::read_to_string("/proc/meminfo").ok()?;
     let line = text

@@ -25,7 +25,7 @@ pub struct TuneResult {
     pub model: Model,
     /// The effect of pruning the model.
     pub pruned: Option<Pruned>,
-    /// With folds: iterations of the model on all data, the warm-up included.
+    /// With folds: number of iterations of training the model on all data, including the warm-up.
     pub refit_iterations: Option<usize>,
     /// Whether the search was interrupted.
     pub interrupted: bool,
@@ -39,7 +39,7 @@ struct FinalWeights {
 }
 
 impl Search<'_> {
-    /// Runs the search and makes a model with the best configuration.
+    /// Runs the search and builds a model from the best configuration.
     ///
     /// # Errors
     ///
@@ -94,7 +94,8 @@ impl Search<'_> {
         })
     }
 
-    /// Trains the best configuration on all data. If the search was interrupted, this is not.
+    /// Trains the best configuration on all data. An interrupt that has ended the search does not
+    /// end this.
     fn refit(
         &self,
         best: &TrialResult,

@@ -1,6 +1,6 @@
 //! Successive halving (Jamieson and Talwalkar, AISTATS 2016): all configurations train for a few
-//! iterations, the best 1/η of them for η times as many, and so on; the last, at most η, train to
-//! the end.
+//! iterations, the best 1/η of them for η times as many, and so on; the last ones, at most η, train
+//! to the end.
 //!
 //! For n configurations and a first rung of r iterations, the rungs have n, ⌈n/η⌉, ⌈n/η²⌉, …
 //! configurations and end after r, rη, rη², … iterations.
@@ -30,11 +30,11 @@ impl Schedule {
     /// Default η: one in η configurations survives a rung.
     pub const ETA: usize = 3;
     /// Default number of iterations of the first rung. With much noise, scores on Spanish names
-    /// rise for 60 iterations and more, and after 15 the ranking of configurations was still wrong.
+    /// rise for 60 iterations or more, and after 15 the ranking of configurations was still wrong.
     pub const FIRST: usize = 30;
 
-    /// Keeps one in `eta` configurations at each rung (`None`: all train to the end). The first
-    /// rung has `first` iterations.
+    /// Creates a schedule that keeps one in `eta` configurations after each rung (`None`: all train
+    /// to the end). The first rung has `first` iterations.
     ///
     /// # Errors
     ///
@@ -42,7 +42,7 @@ impl Schedule {
     pub fn new(eta: Option<usize>, first: usize) -> Result<Self> {
         if let Some(eta) = eta.filter(|&eta| eta < 2) {
             return Err(Error::parameter(format!(
-                "halving {eta}; expected 2 or more: one in so many configurations is kept"
+                "halving {eta}; expected 2 or more (2 keeps one in two configurations)"
             )));
         }
         if first == 0 {
@@ -53,7 +53,7 @@ impl Schedule {
         Ok(Self { eta, first })
     }
 
-    /// The rungs for a number of configurations.
+    /// Returns the rungs for a number of configurations.
     #[must_use]
     pub fn rungs(&self, configurations: usize) -> Vec<Rung> {
         let mut rungs = Vec::new();
@@ -108,7 +108,7 @@ mod tests {
     fn eta_is_at_least_2_and_a_rung_has_iterations() {
         assert_eq!(
             Schedule::new(Some(1), 10).unwrap_err().to_string(),
-            "halving 1; expected 2 or more: one in so many configurations is kept"
+            "halving 1; expected 2 or more (2 keeps one in two configurations)"
         );
         assert_eq!(
             Schedule::new(None, 0).unwrap_err().to_string(),

@@ -23,7 +23,7 @@ pub struct Search<'a> {
     pub threads: usize,
     /// Memory limit in bytes; `None`: most of the available memory. Results do not depend on it.
     pub memory: Option<u64>,
-    /// Ends the search when it is set; the best configuration so far is kept.
+    /// Ends the search when set; the best configuration so far is kept.
     pub interrupt: Option<&'a AtomicBool>,
 }
 
@@ -43,13 +43,13 @@ impl Search<'_> {
         }
         if self.max_iterations() == Some(0) {
             return Err(Error::parameter(
-                "no iterations are left after those without noise; expected more",
+                "no iterations are left after the warm-up; expected a larger maximum",
             ));
         }
         Ok(())
     }
 
-    /// Maximum number of iterations of a configuration after the warm-up.
+    /// Returns the maximum number of iterations of a configuration after the warm-up.
     fn max_iterations(&self) -> Option<usize> {
         let max = self.settings.options().max_iterations?;
         Some(max.saturating_sub(self.settings.warm_up()))

@@ -29,14 +29,14 @@ pub(super) struct SearchRun<'a> {
     best: Mutex<Option<BestTrial>>,
 }
 
-/// The best weights so far. With folds there are none: those of a fold know only a part of the
-/// data.
+/// The best weights so far. With folds there are none: the weights of a fold are trained on a part
+/// of the data only.
 struct BestTrial {
     configuration: usize,
     weights: BestWeights,
 }
 
-/// A segment and the place of its last weights.
+/// A segment and the location of its last weights.
 struct SuspendedSegment {
     end: SegmentEnd, // without weights
     weights: SpilledWeights,
@@ -117,9 +117,9 @@ impl<'a> SearchRun<'a> {
             let mut histories = Vec::new();
             let mut theta = vec![0.0; set.space().dimension()];
             let mut recall_bias = 0.0;
-            for (place, &start) in path.iter().enumerate() {
+            for (position, &start) in path.iter().enumerate() {
                 let settings = self.warm_starts.all[start].settings(base)?;
-                let limit = self.warm_starts.iterations_at(place);
+                let limit = self.warm_starts.iterations_at(position);
                 let segment = Segment::warm_up(theta, limit, recall_bias, self.search.interrupt);
                 let mut end = set.run(&settings, segment)?;
                 theta = end.theta.clone();
@@ -135,7 +135,7 @@ impl<'a> SearchRun<'a> {
         })
     }
 
-    /// The configuration that continues a warm start without noise, if there is one.
+    /// Returns the configuration without noise that continues a warm start, if there is one.
     fn configuration_without_noise(&self, start: usize) -> Option<usize> {
         let configurations = self.search.configurations.iter();
         configurations
@@ -216,7 +216,7 @@ impl<'a> SearchRun<'a> {
         Ok((trials, results))
     }
 
-    /// The `count` best of some configurations, in their order.
+    /// Returns the `count` best of `configurations`, in ascending order.
     fn best_of(&self, configurations: &[usize], count: usize) -> Vec<usize> {
         let mut trials: Vec<TrialResult> = configurations.iter().map(|&c| self.trial(c)).collect();
         trials.sort_by(TrialResult::compare);

@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::random::uniform;
 use crate::train::{Defaults, TrainOptions, TrainSettings};
 
-/// Maximum number of configurations; more is a typing error.
+/// Maximum number of configurations; more is a typo.
 const MAX_CONFIGURATIONS: usize = 1000;
 
 /// Maximum number of draws per requested configuration: a draw may repeat an earlier one.
@@ -33,7 +33,7 @@ pub struct SearchSpace {
 }
 
 impl Default for SearchSpace {
-    /// A small grid around the training defaults.
+    /// Creates a small grid around the training defaults.
     fn default() -> Self {
         Self {
             templates: 1,
@@ -57,7 +57,7 @@ enum Parameter {
 }
 
 impl Parameter {
-    /// The name in error messages.
+    /// Returns the name in error messages.
     fn name(self) -> &'static str {
         match self {
             Self::L1 => "L1",
@@ -104,8 +104,8 @@ pub struct Configuration {
 }
 
 impl Configuration {
-    /// The training parameters with this configuration; those that are not searched are taken from
-    /// `base`.
+    /// Returns the training parameters with this configuration; those that are not searched are
+    /// taken from `base`.
     ///
     /// # Errors
     ///
@@ -121,7 +121,7 @@ impl Configuration {
         })
     }
 
-    /// Whether there is any noise.
+    /// Returns whether there is any noise.
     #[must_use]
     pub fn has_noise(&self) -> bool {
         self.dropout > 0.0 || self.edge_dropout > 0.0
@@ -142,7 +142,8 @@ impl Configuration {
 }
 
 impl SearchSpace {
-    /// All combinations of values, without those that differ only in values without effect.
+    /// Returns all combinations of values, except those that differ only in a value that has no
+    /// effect.
     ///
     /// # Errors
     ///
@@ -154,8 +155,8 @@ impl SearchSpace {
             axes.push(axis.values().ok_or_else(|| {
                 let name = parameter.name();
                 Error::parameter(format!(
-                    "{name}: a range has no end of values; expected single numbers in a grid, or \
-                     configurations drawn at random (--random N)"
+                    "{name}: a range has infinitely many values; expected single numbers for a \
+                     grid, or configurations drawn at random (--random N)"
                 ))
             })?);
         }
@@ -170,8 +171,8 @@ impl SearchSpace {
             )));
         }
         let mut configurations = Vec::new();
-        for place in 0..count.unwrap_or(0) {
-            let mut rest = place;
+        for index in 0..count.unwrap_or(0) {
+            let mut rest = index;
             // The last axis changes fastest.
             let mut values: Vec<f64> = (axes.iter().rev())
                 .map(|axis| {
@@ -186,12 +187,12 @@ impl SearchSpace {
         Ok(configurations)
     }
 
-    /// `count` distinct configurations drawn at random, or all if there are no more.
+    /// Returns `count` distinct configurations drawn at random, or all if there are no more than
+    /// that.
     ///
     /// # Errors
     ///
-    /// A value is out of range; a range that is drawn from log-uniformly begins at 0; `count` is 0
-    /// or more than 1000.
+    /// A value is out of range; a log-uniform range begins at 0; `count` is 0 or more than 1000.
     pub fn random(
         &self,
         count: usize,
@@ -218,16 +219,17 @@ impl SearchSpace {
             }
             let first = draw * numbers;
             let template = (1.0 - uniform(seed, first)) * self.templates as f64;
-            let places = (0..).map(|axis| first + 1 + 2 * axis);
-            let values: Vec<f64> = (axes.iter().zip(places))
-                .map(|((parameter, axis), place)| axis.draw(parameter.scale(), seed, place))
+            let counters = (0..).map(|axis| first + 1 + 2 * axis);
+            let values: Vec<f64> = (axes.iter().zip(counters))
+                .map(|((parameter, axis), counter)| axis.draw(parameter.scale(), seed, counter))
                 .collect();
             self.push(template as usize, &values, base, &mut configurations);
         }
         Ok(configurations)
     }
 
-    /// The axes. Their order determines that of a grid and what a random search draws.
+    /// Returns the axes. Their order determines the order of a grid and the draws of a random
+    /// search.
     fn axes(&self) -> Vec<(Parameter, &Axis)> {
         let mut axes = vec![
             (Parameter::L1, &self.l1),
@@ -284,9 +286,8 @@ impl SearchSpace {
             if let Some(range) = axis.invalid_range(parameter.scale()) {
                 let name = parameter.name();
                 return Err(Error::parameter(format!(
-                    "{name}: the range {range} begins at 0, and numbers are drawn by their \
-                     logarithm; expected one that begins above 0 (0,0.01:1 draws 0 every second \
-                     time)"
+                    "{name}: the range {range} begins at 0, but numbers are drawn log-uniformly; \
+                     expected a range that begins above 0 (0,0.01:1 draws 0 half of the time)"
                 )));
             }
         }
@@ -380,11 +381,11 @@ mod tests {
         let error = |result: Result<Vec<Configuration>>| result.unwrap_err().to_string();
         assert_eq!(
             error(grid(&space("0.1:1", "0.1"))),
-            "dropout 1; expected a rate from 0 up to, not including, 1"
+            "dropout 1; expected a rate of at least 0 and below 1"
         );
         assert_eq!(
             error(grid(&space("0.1", "0.01:1"))),
-            "L2: a range has no end of values; expected single numbers in a grid, or \
+            "L2: a range has infinitely many values; expected single numbers for a grid, or \
              configurations drawn at random (--random N)"
         );
         assert!(

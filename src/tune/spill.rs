@@ -1,7 +1,7 @@
 //! A temporary file for the weights of suspended trainings.
 //!
-//! Between two rungs every configuration has weights on every fold, which can be many times the
-//! memory of the trainings that run at a time. Writing and reading them takes far less time than
+//! Between two rungs every configuration has weights on every fold, which can take many times the
+//! memory of the trainings that run concurrently. Writing and reading them takes far less time than
 //! the iterations in between (decision 23). They are read back bit for bit.
 
 use std::fs::File;
@@ -11,10 +11,10 @@ use std::sync::Mutex;
 use super::pool::lock;
 use crate::error::{Error, Result};
 
-/// Numbers that are converted at a time.
+/// Number of weights that are converted at a time.
 const BUFFER: usize = 1 << 13;
 
-/// An unnamed temporary file, which the system deletes with the process.
+/// An unnamed temporary file, which the system deletes when the process ends.
 #[derive(Debug)]
 pub(super) struct SpillFile(Mutex<Spill>);
 
@@ -38,7 +38,7 @@ impl SpillFile {
         Ok(Self(Mutex::new(Spill { file, len: 0 })))
     }
 
-    /// Writes weights, in the place of earlier ones if they are as many.
+    /// Writes weights, overwriting the earlier ones if there are as many.
     pub fn write(
         &self,
         weights: &[f64],
@@ -62,7 +62,7 @@ impl SpillFile {
 }
 
 fn failed(error: io::Error) -> Error {
-    Error::io(std::env::temp_dir().join("(a temporary file)"), error)
+    Error::io(std::env::temp_dir().join("(temporary file)"), error)
 }
 
 fn write(mut file: &File, offset: u64, weights: &[f64]) -> io::Result<()> {

@@ -13,7 +13,7 @@ pub struct TrialResult {
     pub number: usize,
     /// The configuration.
     pub configuration: Configuration,
-    /// Number of rungs it took part in.
+    /// Number of rungs that it took part in.
     pub rungs: usize,
     /// Its score; `None` if a fold has none.
     pub score: Option<DevScore>,
@@ -25,13 +25,13 @@ pub struct TrialResult {
     pub best_iteration: usize,
     /// Number of iterations; with folds, the maximum.
     pub iterations: usize,
-    /// The recall bias that gave the score; with folds, the mean.
+    /// The recall bias with which the score was reached; with folds, the mean.
     pub recall_bias: f64,
     /// The objective after the last iteration; with folds, the mean.
     pub objective: Option<f64>,
     /// Why training on the first fold ended, if it has ended on all folds.
     pub reason: Option<EndReason>,
-    /// The iteration of the score, as [`FoldHistory`] counts.
+    /// The iteration of the score, as counted by [`FoldHistory`].
     pub(super) counted_best: usize,
 }
 
@@ -87,7 +87,8 @@ impl TrialResult {
     }
 }
 
-/// The iteration with the best mean score over the folds (the first of ties), and that mean.
+/// Returns the iteration with the best mean score over the folds (the first among ties), and that
+/// mean.
 fn best(histories: &[FoldHistory]) -> Option<(usize, DevScore)> {
     let last = histories.iter().map(|history| history.scores.len()).max()?;
     let mut best: Option<(usize, DevScore)> = None;
@@ -112,7 +113,7 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
-/// The standard error of the mean.
+/// Returns the standard error of the mean.
 fn standard_error(values: &[f64]) -> f64 {
     let (n, mean) = (values.len() as f64, mean(values));
     let squares: f64 = values.iter().map(|x| (x - mean).powi(2)).sum();

@@ -36,14 +36,14 @@ impl WarmStart {
         }
     }
 
-    /// The order along a path: strong penalties first.
+    /// Compares by position along a path: strong penalties first.
     fn compare(&self, other: &Self) -> Ordering {
         (self.template.cmp(&other.template))
             .then(other.l1.total_cmp(&self.l1))
             .then(other.l2.total_cmp(&self.l2))
     }
 
-    /// Settings without noise.
+    /// Returns the settings, without noise.
     ///
     /// # Errors
     ///
@@ -60,15 +60,15 @@ impl WarmStart {
 }
 
 impl WarmStarts {
-    /// The warm starts of some configurations, with a path for each template; if `is_warm` is
-    /// false, with a path for each warm start.
+    /// Creates the warm starts of `configurations`, with one path per template; if `is_warm` is
+    /// false, with one path per warm start.
     pub fn new(configurations: &[Configuration], base: &TrainSettings, is_warm: bool) -> Self {
         let mut all: Vec<WarmStart> = configurations.iter().map(WarmStart::new).collect();
         all.sort_by(WarmStart::compare);
         all.dedup();
         let index = |c: &Configuration| {
             let index = all.binary_search_by(|start| start.compare(&WarmStart::new(c)));
-            index.unwrap_or_else(|place| place)
+            index.unwrap_or_else(|position| position)
         };
         let by_configuration = configurations.iter().map(index).collect();
         let numbers: Vec<usize> = (0..all.len()).collect();
@@ -83,18 +83,18 @@ impl WarmStarts {
         }
     }
 
-    /// The path up to and including a warm start.
+    /// Returns the path up to and including a warm start.
     pub fn path_to(&self, start: usize) -> &[usize] {
         let path = self.paths.iter().find_map(|path| {
-            let place = path.iter().position(|&other| other == start)?;
-            Some(&path[..=place])
+            let position = path.iter().position(|&other| other == start)?;
+            Some(&path[..=position])
         });
         path.unwrap_or_default()
     }
 
-    /// Iterations of the warm start at a place of its path.
-    pub fn iterations_at(&self, place: usize) -> usize {
-        if place == 0 {
+    /// Returns the number of iterations of the warm start at a position of its path.
+    pub fn iterations_at(&self, position: usize) -> usize {
+        if position == 0 {
             self.first_iterations
         } else {
             self.next_iterations
@@ -140,7 +140,7 @@ mod tests {
         assert_eq!(starts.paths, [vec![0, 1, 2], vec![3]]);
         assert_eq!(starts.path_to(1), [0, 1]);
         assert_eq!(
-            [0, 1, 2].map(|place| starts.iterations_at(place)),
+            [0, 1, 2].map(|position| starts.iterations_at(position)),
             [
                 Defaults::WARM_UP,
                 Defaults::WARM_UP.div_ceil(2),

@@ -178,7 +178,7 @@ fn labels_without_spans_cannot_be_converted_to_a_scheme() {
     };
     assert_eq!(
         error(train(&options, corpus("the/DT dog/NN barks/VBZ"), "word")),
-        "--scheme bioes: the labels hold no spans (B-X, I-X, …); leave the option out"
+        "--scheme bioes: the labels encode no spans (B-X, I-X, …); omit the option"
     );
 }
 
@@ -336,7 +336,7 @@ fn a_recall_bias_needs_a_label_outside_spans() {
     let error = train(&options, corpus("a/NOUN b/VERB"), "word").unwrap_err();
     assert_eq!(
         error.to_string(),
-        "recall bias 1; expected 0, since the labels write no spans with O between them"
+        "recall bias 1; expected 0, since the labels do not encode spans separated by O"
     );
     let options = TrainOptions {
         order: Order::Zero,

@@ -254,6 +254,6 @@ fn a_limit_of_iterations_must_leave_some() {
     search.settings = settings(|o| (o.warm_up, o.max_iterations) = (Some(5), Some(5)));
     assert_eq!(
         error(&search),
-        "no iterations are left after those without noise; expected more"
+        "no iterations are left after the warm-up; expected a larger maximum"
     );
 }
