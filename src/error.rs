@@ -1,6 +1,6 @@
 //! The error type.
 //!
-//! An error in an input gives its location (file, line, column), what was found and what was
+//! An error in an input states its location (file, line, column), what was found and what was
 //! expected. The library never prints and never exits: the command line prints an [`Error`] once
 //! and chooses the exit code.
 

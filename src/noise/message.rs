@@ -2,8 +2,9 @@
 //!
 //! The features of a sentence are pairs: a node attribute j with a label, (j, b), of value g[t][j]
 //! where y_t = b; an edge attribute e, or the bare transition, with two labels, (e, a, b). Let q be
-//! their number. Equations 15 to 18 give ∇log μ, for every edge, by expectations of the feature
-//! vector of the prefix and of the suffix (here F[t] includes g_t; the paper's F_t ends before t):
+//! their number. Equations 15 to 18 express ∇log μ of every edge through expectations of the
+//! feature vector of the prefix and of the suffix (here F[t] includes g_t; the paper's F_t ends
+//! before t):
 //!
 //! ```text
 //! F[t][b] = Σ_a p(y_{t−1} = a | y_t = b)·(F[t−1][a] + g_t(a, b))                         (eq. 17)

@@ -110,9 +110,9 @@ impl ChunkWorker {
             mut score_derivatives,
             mut variance_derivatives,
         } = derivatives;
-        self.write_scores(context, &tokens, &mut score_derivatives);
+        self.compute_scores(context, &tokens, &mut score_derivatives);
         if context.is_additive() {
-            self.write_additive_variances(context, tokens.len());
+            self.fill_additive_variances(context, tokens.len());
             variance_derivatives.nodes = &mut self.node_variance_derivatives;
         }
         let labels = data.labels.get(tokens.clone()).unwrap_or_default();
@@ -138,8 +138,8 @@ impl ChunkWorker {
         }
     }
 
-    /// Writes the scores of a sentence to `scores`, and under proportional noise its variances.
-    fn write_scores(
+    /// Computes the scores of a sentence, and under proportional noise their variances.
+    fn compute_scores(
         &mut self,
         context: Context<'_>,
         tokens: &Range<usize>,
@@ -159,8 +159,8 @@ impl ChunkWorker {
         }
     }
 
-    /// Writes the variances of `tokens` tokens under additive noise, the same for all.
-    fn write_additive_variances(&mut self, context: Context<'_>, tokens: usize) {
+    /// Fills in the variances of `tokens` tokens under additive noise, which are the same for all.
+    fn fill_additive_variances(&mut self, context: Context<'_>, tokens: usize) {
         let [nodes, edges] = &mut self.variances;
         nodes.clear();
         for _ in 0..tokens {

@@ -91,7 +91,7 @@ impl LbfgsMemory {
     }
 
     /// Adds the pair of a step between two points. A pair without positive curvature is not stored;
-    /// as it is computed in place of the oldest pair, the oldest is lost all the same.
+    /// the oldest pair is lost either way, since the new one is computed in its place.
     pub(super) fn update(
         &mut self,
         ops: &mut VectorOps,

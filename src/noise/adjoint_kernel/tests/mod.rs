@@ -9,8 +9,8 @@ use crate::noise::regularizer::Derivatives;
 use crate::noise::tests::{SentenceBuffers, TestSentence, ValueAndGradient};
 use crate::simd::{self, Kernel};
 
-/// Runs the kernel with the widest vectors of the processor or those of the baseline.
-fn run(sentence: &TestSentence, is_wide: bool) -> ValueAndGradient {
+/// Runs the kernel with runtime SIMD dispatch, or compiled for the baseline.
+fn run(sentence: &TestSentence, is_dispatched: bool) -> ValueAndGradient {
     let buffers = SentenceBuffers::new(sentence, false);
     let mut result = ValueAndGradient::zeros(sentence);
     let mut out = Derivatives {
@@ -30,11 +30,11 @@ fn run(sentence: &TestSentence, is_wide: bool) -> ValueAndGradient {
         sentence: input,
         out: &mut out,
     };
-    result.value = match is_wide {
+    result.value = match is_dispatched {
         true => simd::dispatch(passes),
         false => passes.run(),
     };
-    if !is_wide {
+    if !is_dispatched {
         FlushSums(&mut kernel).run();
     }
     edges.begin(buffers.context());
@@ -48,10 +48,10 @@ fn wide_vectors_give_the_same_bits_as_narrow_ones() {
     let mut numbers = Lcg(1);
     for labels in [1, 5, 8, 9, 17, 22, 49] {
         let sentence = TestSentence::new(7, labels, &mut numbers);
-        let (wide, narrow) = (run(&sentence, true), run(&sentence, false));
-        assert_eq!(wide.value.to_bits(), narrow.value.to_bits());
-        assert_eq!(wide.gradient(), narrow.gradient());
-        assert_eq!(wide.variances(), narrow.variances());
+        let (dispatched, baseline) = (run(&sentence, true), run(&sentence, false));
+        assert_eq!(dispatched.value.to_bits(), baseline.value.to_bits());
+        assert_eq!(dispatched.gradient(), baseline.gradient());
+        assert_eq!(dispatched.variances(), baseline.variances());
     }
 }
 
