@@ -107,7 +107,7 @@ fn input_attributes<S: TokenSink>(
 
 /// An [`AttributeSink`] that also receives the boundaries of tokens.
 pub trait TokenSink: AttributeSink {
-    /// Called after all attributes of token `t`.
+    /// Called after the last attribute of token `t`.
     ///
     /// # Errors
     ///

@@ -216,8 +216,8 @@ impl Model {
         self.table(kind).prefetch_slot(&self.bytes, key)
     }
 
-    /// Prefetches the bytes that [`Model::weights_at`] reads. Call it for many locations first,
-    /// likewise.
+    /// Prefetches the bytes that [`Model::weights_at`] reads. Call it for many locations before
+    /// reading them, likewise.
     #[inline(always)]
     pub(crate) fn prefetch_weights(&self, kind: AttributeKind, location: WeightLocation) -> u8 {
         self.table(kind).prefetch_weights(&self.bytes, location)

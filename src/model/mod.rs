@@ -78,7 +78,7 @@
 //! fewer than 2³² weights.
 //!
 //! *Names* are concatenated in training order, and *ends* holds the end of each (4 bytes; 8 if the
-//! names have 4 GiB or more). Only `inspect` reads them; tagging does not.
+//! names have 4 GiB or more). `inspect` prints them; tagging does not access them.
 //!
 //! Both tables use the same seed, the first under which no attribute matches the slot of another,
 //! so a known attribute is never mistaken for another. An unknown attribute is mistaken for a known

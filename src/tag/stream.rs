@@ -55,8 +55,8 @@ where
     F: Fn(&Batch, &mut Workspace, &mut Vec<u8>) -> Result<()> + Sync,
 {
     let queue = Arc::new(Queue::default());
-    // Not a scoped thread: after an error it may be blocked on input that never comes, and must not
-    // be joined.
+    // Not a scoped thread: after an error it may be blocked on input that never comes, and is then
+    // not joined.
     let reading = thread::spawn({
         let queue = Arc::clone(&queue);
         move || queue.fill(reader)

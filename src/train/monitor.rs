@@ -57,7 +57,7 @@ impl<'a> Monitor<'a> {
     ///
     /// # Errors
     ///
-    /// The settings have a recall bias, but the order is 0 or there is no label `O`.
+    /// The settings have a recall bias other than 0, but the order is 0 or there is no label `O`.
     pub fn new(set: &'a TrainingSet, settings: &TrainSettings, clock: Instant) -> Result<Self> {
         let options = settings.options();
         Ok(Self {

@@ -40,7 +40,7 @@ impl RecallBiasSearch {
     ///
     /// # Errors
     ///
-    /// The options set a bias, but the order is 0 or there is no label `O`.
+    /// The options set a bias other than 0, but the order is 0 or there is no label `O`.
     pub fn new(options: &TrainOptions, labels: &TrainingLabels) -> Result<Self> {
         let is_possible = options.order == Order::One && labels.outside().is_some();
         let bias = options.recall_bias.unwrap_or(0.0);

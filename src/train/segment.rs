@@ -80,8 +80,8 @@ impl TrainingSet {
     ///
     /// # Errors
     ///
-    /// The settings have a recall bias, but the order is 0 or there is no label `O`; the objective
-    /// is not finite at the start.
+    /// The settings have a recall bias other than 0, but the order is 0 or there is no label `O`;
+    /// the objective is not finite at the start.
     pub fn run(&self, settings: &TrainSettings, segment: Segment<'_>) -> Result<SegmentEnd> {
         let mut monitor = Monitor::new(self, settings, Instant::now())?;
         let best = segment.best.map(|best| BestWeights {

@@ -30,13 +30,13 @@ pub(crate) struct TableBuilder {
 }
 
 impl TableBuilder {
-    /// Creates a table of node attributes, with `labels` scores each.
+    /// Creates a builder for a table of node attributes, with `labels` scores each.
     #[must_use]
     pub fn nodes(labels: usize, precision: Precision) -> Self {
         Self::new(labels, true, precision)
     }
 
-    /// Creates a table of edge attributes, with `labels`² scores each.
+    /// Creates a builder for a table of edge attributes, with `labels`² scores each.
     #[must_use]
     pub fn edges(labels: usize, precision: Precision) -> Self {
         Self::new(labels * labels, false, precision)
