@@ -101,8 +101,8 @@ impl SparseRows {
     }
 
     /// Returns the matrix with its columns renumbered by `number`, dropping those for which it
-    /// returns `None` and summing those that coincide. Values become `value(new column, old
-    /// value)`.
+    /// returns `None` and summing those that coincide. The new values are
+    /// `value(new column, old value)`.
     pub(crate) fn map_columns(
         &self,
         number: impl Fn(u32) -> Option<u32>,

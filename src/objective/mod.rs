@@ -296,13 +296,10 @@ impl PenalizedLikelihood<'_> {
         let score_derivatives = derivatives.scores.split(&tokens, self.space);
         let variance_derivatives = derivatives.variances.split(&tokens, self.space);
         let derivatives = score_derivatives.into_iter().zip(variance_derivatives);
-        let derivatives =
-            derivatives.map(
-                |(score_derivatives, variance_derivatives)| ChunkDerivatives {
-                    score_derivatives,
-                    variance_derivatives,
-                },
-            );
+        let derivatives = derivatives.map(|(scores, variances)| ChunkDerivatives {
+            score_derivatives: scores,
+            variance_derivatives: variances,
+        });
         let work = workers.iter_mut().zip(&block.chunks).zip(derivatives);
         let work: Vec<_> = work.collect();
         let context = self.context(theta);
