@@ -160,7 +160,7 @@ impl EvalCommand {
         if self.input.label.is_some() {
             options.label = self.input.label.clone();
         }
-        Corpus::read(&[gold], &options)
+        Corpus::read([gold], &options)
     }
 
     /// Scores a file of predictions.

@@ -17,7 +17,7 @@ impl GoldCorpus {
     pub fn read(input: &InputArguments, file: &str) -> Result<Self> {
         Ok(Self {
             file: file.to_owned(),
-            sentences: Corpus::read(&[file], &input.read_options())?,
+            sentences: Corpus::read([file], &input.read_options())?,
         })
     }
 
@@ -34,7 +34,7 @@ impl GoldCorpus {
             columns: None,
             ..input.read_options()
         };
-        let predicted = Corpus::read(&[file], &options)?;
+        let predicted = Corpus::read([file], &options)?;
         for (gold, predicted) in self.sentences.iter().zip(&predicted) {
             check_sentence(gold, predicted)?;
         }

@@ -356,7 +356,7 @@ impl UnlabeledArguments {
                 unlabeled: true,
                 ..input.clone()
             };
-            corpus.extend(Corpus::read(&[file], &options)?);
+            corpus.extend(Corpus::read([file], &options)?);
         }
         Ok(corpus)
     }
