@@ -155,7 +155,10 @@ fn pre_extracted_attributes_need_no_template() {
 fn invalid_options_are_rejected_before_any_work() {
     let dir = TestDir::new(&[]);
     for (options, expected) in [
-        ("--dropout 0.3,1", "dropout 1; expected a rate of at least 0"),
+        (
+            "--dropout 0.3,1",
+            "dropout 1; expected a rate of at least 0",
+        ),
         (
             "--edge-dropout -0.5",
             "edge dropout -0.5; expected a rate of at least 0",
