@@ -33,7 +33,7 @@ use crate::noise::{self, Engine, Regularizer};
 pub(crate) struct ChainParameters<'a> {
     pub weights: &'a LabelWeights,
     pub transitions: &'a Transitions,
-    /// Zeros without noise.
+    /// Empty without noise.
     pub variances: &'a LabelVariances,
 }
 
@@ -48,7 +48,8 @@ pub(crate) struct SentenceTask<'a> {
     pub attributes: SentenceAttributes<'a>,
 }
 
-/// The arrays of a sentence, T > 0 tokens.
+/// The arrays of a sentence, T > 0 tokens. There is no edge into the first token: its edge scores
+/// must be 0, and its edge derivatives are 0.
 #[derive(Debug)]
 pub(crate) struct SentenceArrays<'a> {
     /// Input: S, without transitions and boundary weights. Output: ∂J/∂S.

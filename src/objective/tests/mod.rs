@@ -1,5 +1,7 @@
 //! The objective against path enumeration, central differences, and itself.
 
+mod sentence;
+
 use super::*;
 use crate::chain::Order;
 use crate::chain::oracle::Chain;
