@@ -6,21 +6,19 @@
 //! use dropchain::{Corpus, Result, Sentence, Tagger, Template, TrainOptions, Trainer};
 //!
 //! # fn main() -> Result<()> {
-//! let rows = [
+//! let corpus = [
 //!     ("Ada Lovelace lived in London", "B-PER I-PER O O B-LOC"),
 //!     ("Charles Babbage left London", "B-PER I-PER O B-LOC"),
 //!     ("she died in Marylebone", "O O O B-LOC"),
-//! ];
-//! let corpus = rows
-//!     .into_iter()
-//!     .map(|(text, labels)| Sentence::from_words(text.split(' ')).with_labels(labels.split(' ')))
-//!     .collect::<Result<Corpus>>()?; // or Corpus::read(["train.conll"], …)
+//! ]
+//! .map(|(text, labels)| Sentence::from_words(text.split(' ')).with_labels(labels.split(' ')))
+//! .into_iter()
+//! .collect::<Result<Corpus>>()?; // or Corpus::read(["train.conll"], …)
 //! let template: Template = "word\nword[-1]\nshape\n".parse()?; // or Template::shipped("ner")
 //! let trained = Trainer::new(TrainOptions::default())?.train(corpus, template, &mut ())?;
 //!
-//! let path = std::env::temp_dir().join("ner.model");
+//! let path = std::env::temp_dir().join("dropchain-example.model");
 //! trained.model.save(&path)?;
-//!
 //! let tagger = Tagger::open(&path)?;
 //! let labels = tagger.tag_words(["Charles", "Lovelace", "died", "in", "Devon"])?;
 //! assert_eq!(labels, ["B-PER", "I-PER", "O", "O", "B-LOC"]);
@@ -76,13 +74,20 @@ pub mod train;
 #[cfg(feature = "train")]
 pub mod tune;
 
+#[doc(inline)]
 pub use corpus::Corpus;
+#[doc(inline)]
 pub use error::{Error, Place, Result};
+#[doc(inline)]
 pub use model::Model;
+#[doc(inline)]
 pub use sentence::Sentence;
+#[doc(inline)]
 pub use tag::{TagOptions, Tagger, Tagging};
+#[doc(inline)]
 pub use template::Template;
 #[cfg(feature = "train")]
+#[doc(inline)]
 pub use train::{TrainOptions, Trainer};
 
 /// The machinery below the public modules, for the program and the benches. It may change in any
