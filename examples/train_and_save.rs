@@ -13,7 +13,11 @@ fn main() -> Result<()> {
     let files: Vec<String> = std::env::args().skip(1).collect();
     let [train, dev, test] = match &files[..] {
         [train, dev, test] => [train, dev, test].map(String::clone),
-        _ => ["train", "dev", "test"].map(|name| format!("corpora/sample/{name}.conll")),
+        [] => ["train", "dev", "test"].map(|name| format!("corpora/sample/{name}.conll")),
+        _ => {
+            eprintln!("usage: train_and_save [TRAIN DEV TEST]");
+            std::process::exit(2);
+        }
     };
     let read = |file: String| Corpus::read([file], &ReadOptions::default());
     let (train, dev, test) = (read(train)?, read(dev)?, read(test)?);
