@@ -80,10 +80,10 @@ pub struct PenalizedLikelihood<'a> {
     noise: Option<Noise>,
     sampling: Option<Sampling>,
     partition: BlockPartition,
-    products: [ForwardProduct<'a>; 2],             // nodes, edges
-    transposes: [Option<TransposeProduct<'a>>; 2], // nodes, edges
-    workers: Vec<ChunkWorker>,                     // one per chunk of a block
-    buffers: [BlockDerivatives; 2],                // of the current block and of the next one
+    products: [ForwardProduct<'a>; 2],     // nodes, edges
+    transposes: [TransposeProduct<'a>; 2], // nodes, edges
+    workers: Vec<ChunkWorker>,             // one per chunk of a block
+    buffers: [BlockDerivatives; 2],        // of the current block and of the next one
     weights: LabelWeights,
     transitions: Transitions,
     variances: LabelVariances,
@@ -99,7 +99,6 @@ impl<'a> PenalizedLikelihood<'a> {
         let partition = BlockPartition::new(data, width);
         let transitions = Transitions::new(space.labels(), space.order());
         let matrices = [(&data.nodes, &space.nodes), (&data.edges, &space.edges)];
-        let transposes = [true, !space.edges.is_empty()];
         Self {
             data,
             space,
@@ -107,10 +106,8 @@ impl<'a> PenalizedLikelihood<'a> {
             noise: None,
             sampling: None,
             products: matrices.map(|(matrix, block)| ForwardProduct::new(matrix, block)),
-            transposes: [0, 1].map(|i| {
-                let (matrix, block) = matrices[i];
-                transposes[i].then(|| TransposeProduct::new(matrix, block, &partition))
-            }),
+            transposes: matrices
+                .map(|(matrix, block)| TransposeProduct::new(matrix, block, &partition)),
             workers: (0..partition.max_block_chunks())
                 .map(|_| ChunkWorker::new(&transitions, None))
                 .collect(),
@@ -168,8 +165,7 @@ impl<'a> PenalizedLikelihood<'a> {
     /// Returns the memory usage in bytes, excluding the parameters and their gradient.
     #[must_use]
     pub fn memory(&self) -> usize {
-        let transposes = self.transposes.iter().flatten();
-        let transposes: usize = transposes.map(TransposeProduct::memory).sum();
+        let transposes: usize = self.transposes.iter().map(TransposeProduct::memory).sum();
         // Arrays [K][stride]: 5 per worker, 3 of the transitions; weights, variances, sums,
         // observed.
         let pairs = (5 * self.workers.len() + 8) * self.observed_pairs.len();
@@ -325,15 +321,17 @@ impl PenalizedLikelihood<'_> {
             (&scores.edges, &variances.edges),
         ];
         for (i, (score_derivatives, variance_derivatives)) in arrays.into_iter().enumerate() {
-            let Some(transpose) = &self.transposes[i] else {
-                continue;
-            };
             let variance_derivatives = rates.map(|rates| VarianceDerivatives {
                 values: variance_derivatives,
                 rate: rates[i],
                 theta,
             });
-            transpose.add_gradient(index, score_derivatives, variance_derivatives, gradient);
+            self.transposes[i].add_gradient(
+                index,
+                score_derivatives,
+                variance_derivatives,
+                gradient,
+            );
         }
     }
 

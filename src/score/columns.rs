@@ -4,6 +4,9 @@ use std::ops::Range;
 
 use crate::extract::SparseRows;
 
+/// Entries per task of a product over columns.
+pub(crate) const TASK_ENTRIES: usize = 4096;
+
 /// An entry of the design matrix.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Entry {
@@ -32,10 +35,13 @@ impl ColumnBlock {
         }
     }
 
-    /// Returns the entries of `tokens`, sorted by column and token.
+    /// Returns the entries of `tokens`, sorted by column and token; none for a matrix without rows.
     pub fn sorted_entries(rows: &SparseRows, tokens: Range<usize>) -> Vec<Entry> {
         let first = tokens.start;
         let mut entries = Vec::new();
+        if rows.is_empty() {
+            return entries;
+        }
         for token in tokens {
             let row = rows.entries(token).map(|(column, value)| Entry {
                 column,

@@ -29,7 +29,7 @@ pub(crate) mod tests;
 mod transpose;
 
 pub use block::FeatureBlock;
-pub(crate) use columns::{ColumnBlock, split_by_owner};
+pub(crate) use columns::{ColumnBlock, TASK_ENTRIES, split_by_owner};
 pub use forward::{ForwardProduct, Variances};
 pub use parameters::{Boundary, ParameterSpace, SpaceOptions, States};
 pub use partition::{Block, BlockPartition};

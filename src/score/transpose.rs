@@ -9,15 +9,12 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::block::FeatureBlock;
-use super::columns::{ColumnBlock, Entry, split_by_owner};
+use super::columns::{ColumnBlock, Entry, TASK_ENTRIES, split_by_owner};
 use super::partition::BlockPartition;
 use super::targets::{BLOCKS, Targets};
 use crate::chain::LANES;
 use crate::extract::SparseRows;
 use crate::simd::{self, Kernel};
-
-/// Entries of X per task.
-const TASK_ENTRIES: usize = 4096;
 
 /// Derivatives with respect to the variances of a block's scores, under noise proportional to the
 /// values.

@@ -95,10 +95,8 @@ impl Sampling {
         partition: &BlockPartition,
     ) -> Self {
         let matrices = |block: &Block| {
-            [&data.nodes, &data.edges].map(|matrix| match matrix.len() {
-                0 => MaskedTranspose::default(),
-                _ => MaskedTranspose::new(matrix, block.tokens.clone()),
-            })
+            let transpose = |matrix| MaskedTranspose::new(matrix, block.tokens.clone());
+            [&data.nodes, &data.edges].map(transpose)
         };
         // Scales are square roots of integers far below 2⁵⁰, so rounding recovers these.
         let size = |scale: &f64| (scale * scale).round() as u32;

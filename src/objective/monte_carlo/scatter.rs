@@ -8,10 +8,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use crate::extract::SparseRows;
-use crate::score::{ColumnBlock, FeatureBlock, split_by_owner};
-
-/// Entries of X per task.
-const TASK_ENTRIES: usize = 4096;
+use crate::score::{ColumnBlock, FeatureBlock, TASK_ENTRIES, split_by_owner};
 
 /// The transpose of one block of tokens.
 #[derive(Clone, Debug, Default)]
