@@ -64,6 +64,31 @@ const INVERSE_FACTORIALS: [f64; 14] = {
     c
 };
 
+/// Adds `terms` to `sums`, elementwise.
+#[inline]
+pub(crate) fn add(sums: &mut [f64], terms: &[f64]) {
+    for (sum, term) in sums.iter_mut().zip(terms) {
+        *sum += term;
+    }
+}
+
+/// Returns the inner product of `x` and `y`.
+#[inline]
+pub(crate) fn dot(x: &[f64], y: &[f64]) -> f64 {
+    x.iter().zip(y).map(|(x, y)| x * y).sum()
+}
+
+/// Asserts that the error of `found` is at most `tolerance`, relative to `expected` or to 1.
+#[cfg(test)]
+#[track_caller]
+pub(crate) fn assert_close(found: f64, expected: f64, tolerance: f64) {
+    let error = (found - expected).abs();
+    assert!(
+        error <= tolerance * expected.abs().max(1.0),
+        "found {found}, expected {expected}"
+    );
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

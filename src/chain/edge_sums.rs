@@ -3,8 +3,8 @@
 
 use super::lattice::{Lattice, Mode};
 use super::products::add_outer_products;
-use super::scores::add;
 use super::transitions::Transitions;
+use crate::math::add;
 use crate::simd::{self, Kernel};
 
 /// Sums of edge marginals over the tokens of any number of sentences.

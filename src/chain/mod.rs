@@ -47,8 +47,6 @@ mod forward_backward;
 mod label_weights;
 mod lattice;
 mod layout;
-#[cfg(test)]
-pub(crate) mod lcg;
 mod log_space;
 mod nbest;
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use super::transitions::{Order, Transitions};
 use crate::ids::LabelId;
+use crate::math::add;
 
 /// The scores of one sentence, with stride S = [`padded`](super::padded)`(K)`.
 #[derive(Clone, Copy, Debug)]
@@ -45,13 +46,6 @@ impl<'a> Scores<'a> {
         if (t + 1) * stride == self.node.len() {
             add(row, transitions.end());
         }
-    }
-}
-
-/// Adds `terms` to `sums`, elementwise.
-pub(super) fn add(sums: &mut [f64], terms: &[f64]) {
-    for (sum, term) in sums.iter_mut().zip(terms) {
-        *sum += term;
     }
 }
 

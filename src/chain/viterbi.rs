@@ -15,9 +15,10 @@
 
 use super::constraint::Constraint;
 use super::layout::LANES;
-use super::scores::{Scores, add};
+use super::scores::Scores;
 use super::transitions::{Order, Transitions};
 use crate::ids::LabelId;
+use crate::math::add;
 use crate::simd::{self, Kernel};
 
 /// A Viterbi decoder; a reusable workspace.

@@ -2,31 +2,7 @@
 
 use super::{Dataset, SparseRows};
 use crate::ids::LabelId;
-
-/// A pseudorandom number generator: Knuth's MMIX linear congruential generator. The field is its
-/// state, which starts as the seed.
-pub(crate) struct Numbers(pub u64);
-
-impl Numbers {
-    /// Returns the next number, in [−1, 1).
-    pub fn next(&mut self) -> f64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
-    }
-
-    /// Returns the next integer in 0..`n`.
-    pub fn below(&mut self, n: usize) -> usize {
-        ((self.next() + 1.0) / 2.0 * n as f64) as usize
-    }
-
-    /// Returns the next `n` numbers.
-    pub fn vector(&mut self, n: usize) -> Vec<f64> {
-        (0..n).map(|_| self.next()).collect()
-    }
-}
+use crate::random::Lcg;
 
 /// The shape of a random data set.
 #[derive(Clone, Copy, Debug)]
@@ -41,7 +17,7 @@ pub(crate) struct RandomData {
 
 impl RandomData {
     /// Builds a labeled data set with up to four node attributes and two edge attributes per token.
-    pub fn build(&self, numbers: &mut Numbers) -> Dataset {
+    pub fn build(&self, numbers: &mut Lcg) -> Dataset {
         let mut data = Dataset::default();
         for _ in 0..self.sentences {
             for t in 0..=numbers.below(self.longest) {
@@ -56,7 +32,7 @@ impl RandomData {
     }
 
     /// Appends a row of up to `most` entries in distinct columns.
-    fn push_row(&self, numbers: &mut Numbers, columns: usize, most: usize, rows: &mut SparseRows) {
+    fn push_row(&self, numbers: &mut Lcg, columns: usize, most: usize, rows: &mut SparseRows) {
         let count = numbers.below(most + 1).min(columns);
         let mut entries = Vec::new();
         while entries.len() < count {

@@ -14,8 +14,9 @@
 //! is too small to be accurate.
 
 use super::regularizer::{ChainDerivatives, ScoreDerivatives};
-use super::vector::{add_scaled, dot};
+use super::vector::add_scaled;
 use crate::chain::{Lattice, Transitions};
+use crate::math::dot;
 
 /// The matrices of one token, and sums of derivatives with respect to transitions over all tokens.
 #[derive(Clone, Debug, Default)]

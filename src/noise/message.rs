@@ -30,8 +30,9 @@ use super::quadratic::{add_node_value, node_weights};
 use super::regularizer::{
     ChainContext, ChainDerivatives, Derivatives, Regularizer, SentenceInput, checked_tokens,
 };
-use super::vector::{add_scaled, dot};
+use super::vector::add_scaled;
 use crate::chain::Order;
+use crate::math::dot;
 
 /// The engine of the paper, for comparison.
 #[derive(Clone, Debug, Default)]

@@ -20,8 +20,9 @@
 
 use super::edge_matrices::{EdgeMatrices, add_node_covariance};
 use super::regularizer::ScoreDerivatives;
-use super::vector::{add_scaled, dot};
+use super::vector::add_scaled;
 use crate::chain::{Lattice, Transitions};
+use crate::math::dot;
 
 /// The messages F and B of one sentence; a reusable workspace.
 #[derive(Clone, Debug, Default)]

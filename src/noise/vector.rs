@@ -7,8 +7,3 @@ pub(super) fn add_scaled(sums: &mut [f64], terms: &[f64], factor: f64) {
         *sum += factor * term;
     }
 }
-
-/// Returns the inner product of `x` and `y`.
-pub(super) fn dot(x: &[f64], y: &[f64]) -> f64 {
-    x.iter().zip(y).map(|(x, y)| x * y).sum()
-}

@@ -38,8 +38,9 @@ use super::quadratic::{add_node_value, independent_tokens, node_weights};
 use super::regularizer::{
     ChainContext, ChainDerivatives, Derivatives, Regularizer, SentenceInput, checked_tokens,
 };
-use super::vector::{add_scaled, dot};
+use super::vector::add_scaled;
 use crate::chain::Order;
+use crate::math::dot;
 
 /// The approximate engine that keeps covariances within a radius.
 #[derive(Clone, Debug, Default)]

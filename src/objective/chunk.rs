@@ -4,13 +4,13 @@ use std::ops::Range;
 
 use super::buffers::ScoreArrays;
 use super::features::AttributeBuffer;
-use super::labels::add;
 use super::noise::{Noise, NoiseDistribution};
 use super::sentence::{
     ChainParameters, SentenceArrays, SentenceKernel, SentenceTask, SentenceTerms,
 };
 use crate::chain::Transitions;
 use crate::extract::Dataset;
+use crate::math::add;
 use crate::noise::Engine;
 use crate::score::{ForwardProduct, ParameterSpace, Variances};
 

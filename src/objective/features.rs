@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::LabelSums;
-use super::labels::add;
 use crate::extract::Dataset;
+use crate::math::add;
 use crate::noise::{self, ActiveCounts, AttributeRows, Engine, FeatureGradient};
 use crate::score::{FeatureBlock, ParameterSpace};
 

@@ -4,6 +4,7 @@
 use super::noise::{Noise, NoiseDistribution};
 use crate::chain::LabelWeights;
 use crate::extract::Dataset;
+use crate::math::add;
 use crate::score::ParameterSpace;
 
 /// The variances of scores that do not depend on the text, for one evaluation.
@@ -142,9 +143,4 @@ pub(super) fn observed_pairs(data: &Dataset, space: &ParameterSpace) -> Vec<f64>
         }
     }
     counts
-}
-
-/// Adds `terms` to `sums`, element by element.
-pub(super) fn add(sums: &mut [f64], terms: &[f64]) {
-    sums.iter_mut().zip(terms).for_each(|(s, t)| *s += t);
 }

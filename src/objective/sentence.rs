@@ -23,9 +23,10 @@
 use super::LabelSums;
 use super::buffers::ScoreArrays;
 use super::features::{AttributeGradient, SentenceAttributes};
-use super::labels::{LabelVariances, add};
+use super::labels::LabelVariances;
 use crate::chain::{EdgeSums, LabelWeights, Lattice, Order, Scores, Transitions};
 use crate::ids::LabelId;
+use crate::math::add;
 use crate::noise::{self, Engine, Regularizer};
 
 /// The chain that all sentences of an evaluation share.

@@ -4,11 +4,12 @@ mod decoding;
 mod marginals;
 mod precision;
 
-use super::lcg::Lcg;
 use super::oracle::{Chain, Oracle};
-use super::scores::add;
 use super::*;
 use crate::ids::LabelId;
+use crate::math::add;
+use crate::math::assert_close;
+use crate::random::Lcg;
 
 impl Lcg {
     /// Returns a number that is mostly moderate, sometimes around ±50, sometimes around ±10,000.
@@ -60,15 +61,6 @@ fn moderate_chains() -> Vec<Chain> {
 fn extreme_chains() -> Vec<Chain> {
     let mut numbers = Lcg(2);
     chains(|| numbers.extreme())
-}
-
-#[track_caller]
-fn assert_close(actual: f64, expected: f64, tolerance: f64) {
-    let error = (actual - expected).abs();
-    assert!(
-        error <= tolerance * expected.abs().max(1.0),
-        "got {actual}, expected {expected}"
-    );
 }
 
 #[track_caller]

@@ -9,9 +9,9 @@ mod oracle;
 
 use super::vector::add_scaled;
 use super::*;
-use crate::chain::lcg::Lcg;
 use crate::chain::oracle::Chain;
 use crate::chain::{Lattice, Mode, Order, Transitions, padded};
+use crate::random::Lcg;
 use oracle::Paths;
 
 /// Attributes and values of each token.

@@ -4,11 +4,11 @@ use std::ops::Range;
 
 use super::mask::SampleMasks;
 use crate::chain::{Lattice, Order, Scores, Transitions, padded};
+use crate::math::{add, dot};
 use crate::noise::{HessianProduct, ScoreDerivatives, ScoreDirection};
 use crate::objective::LabelSums;
 use crate::objective::buffers::ScoreArrays;
 use crate::objective::chunk::Context;
-use crate::objective::labels::add;
 
 /// The inputs that all samplers share.
 pub(super) struct SampleContext<'a> {
@@ -306,8 +306,4 @@ fn add_masked(factors: &[f64], derivatives: &[f64], sums: &mut [f64], labels: us
 
 fn subtract(numbers: &mut [f64], terms: &[f64]) {
     numbers.iter_mut().zip(terms).for_each(|(x, y)| *x -= y);
-}
-
-fn dot(x: &[f64], y: &[f64]) -> f64 {
-    x.iter().zip(y).map(|(x, y)| x * y).sum()
 }

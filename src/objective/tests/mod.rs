@@ -5,9 +5,11 @@ mod sentence;
 use super::*;
 use crate::chain::Order;
 use crate::chain::oracle::Chain;
-use crate::extract::random::{Numbers, RandomData, copied};
+use crate::extract::random::{RandomData, copied};
 use crate::extract::{Classes, SparseRows};
+use crate::math::assert_close;
 use crate::optim::{LbfgsSettings, check_gradient, minimize};
+use crate::random::Lcg;
 use crate::score::tests::{FIRST_ORDER, space};
 use crate::score::{Boundary, FeatureBlock, SpaceOptions, States};
 
@@ -33,7 +35,7 @@ fn cases() -> Vec<(Dataset, ParameterSpace)> {
             binary: seed % 3 == 0,
             ..DATA
         };
-        let data = shape.build(&mut Numbers(seed as u64));
+        let data = shape.build(&mut Lcg(seed as u64));
         let options = SpaceOptions {
             order: if bit(1) && !bit(0) {
                 Order::Zero
@@ -119,19 +121,9 @@ fn enumerated(data: &Dataset, space: &ParameterSpace, l2: f64, theta: &[f64]) ->
     (value, gradient)
 }
 
-#[track_caller]
-fn assert_close(found: f64, expected: f64, tolerance: f64) {
-    let scale = expected.abs().max(1.0);
-    let error = (found - expected).abs();
-    assert!(
-        error <= tolerance * scale,
-        "found {found}, expected {expected}"
-    );
-}
-
 #[test]
 fn value_and_gradient_match_the_enumeration_of_all_paths() {
-    let mut numbers = Numbers(11);
+    let mut numbers = Lcg(11);
     for (i, (data, space)) in cases().iter().enumerate() {
         let l2 = [0.0, 0.3][i % 2];
         let theta = numbers.vector(space.dimension());
@@ -149,7 +141,7 @@ fn value_and_gradient_match_the_enumeration_of_all_paths() {
 
 #[test]
 fn the_gradient_matches_central_differences() {
-    let mut numbers = Numbers(12);
+    let mut numbers = Lcg(12);
     for (data, space) in cases() {
         let theta = numbers.vector(space.dimension());
         let mut objective = PenalizedLikelihood::new(&data, &space, 0.1);
@@ -169,9 +161,9 @@ const LARGE: RandomData = RandomData {
 
 #[test]
 fn every_number_of_threads_gives_the_same_bits() {
-    let data = LARGE.build(&mut Numbers(13));
+    let data = LARGE.build(&mut Lcg(13));
     let space = space(&data, &LARGE, FIRST_ORDER);
-    let theta = Numbers(14).vector(space.dimension());
+    let theta = Lcg(14).vector(space.dimension());
     assert!(theta.len() > PARAMETER_CHUNK);
     assert!(BlockPartition::new(&data, space.edges.width()).blocks.len() > 1);
     let bits = |threads: usize| -> Vec<u64> {
@@ -190,7 +182,7 @@ fn every_number_of_threads_gives_the_same_bits() {
 
 #[test]
 fn a_second_evaluation_gives_the_same_bits() {
-    let data = DATA.build(&mut Numbers(15));
+    let data = DATA.build(&mut Lcg(15));
     let space = space(&data, &DATA, FIRST_ORDER);
     let mut objective = PenalizedLikelihood::new(&data, &space, 0.1);
     let mut evaluate = |theta: &[f64]| {
@@ -199,7 +191,7 @@ fn a_second_evaluation_gives_the_same_bits() {
         (value.to_bits(), gradient)
     };
     let (one, other) = (
-        Numbers(16).vector(space.dimension()),
+        Lcg(16).vector(space.dimension()),
         vec![0.5; space.dimension()],
     );
     let first = evaluate(&one);
@@ -209,7 +201,7 @@ fn a_second_evaluation_gives_the_same_bits() {
 
 #[test]
 fn overflow_gives_a_value_that_is_not_finite_and_no_panic() {
-    let data = DATA.build(&mut Numbers(17));
+    let data = DATA.build(&mut Lcg(17));
     let space = space(&data, &DATA, FIRST_ORDER);
     let mut gradient = vec![0.0; space.dimension()];
     let theta = vec![1e308; space.dimension()];
@@ -232,7 +224,7 @@ impl Twins {
             longest: 8,
             ..DATA
         };
-        let mut separate = shape.build(&mut Numbers(seed));
+        let mut separate = shape.build(&mut Lcg(seed));
         let mut sizes = [0; 2];
         (separate.nodes, sizes[0]) = copied(&separate.nodes, shape.nodes, |column| 1 + column % 3);
         (separate.edges, sizes[1]) = copied(&separate.edges, shape.edges, |column| 1 + column % 2);
@@ -291,7 +283,7 @@ fn collapsing_is_an_isometry() {
             ..FIRST_ORDER
         });
         assert!(spaces[1].dimension() < spaces[0].dimension());
-        let phi = Numbers(19).vector(spaces[1].dimension());
+        let phi = Lcg(19).vector(spaces[1].dimension());
         let theta = twins.expanded(&spaces, &phi);
         let mut gradients = [vec![0.0; theta.len()], vec![0.0; phi.len()]];
         let (separate, _) = PenalizedLikelihood::new(&twins.separate, &spaces[0], 0.2)
@@ -378,7 +370,7 @@ fn the_gradient_with_noise_matches_central_differences() {
     for (i, (data, space)) in cases().iter().enumerate() {
         for noise in noises() {
             let mut objective = PenalizedLikelihood::new(data, space, 0.1).with_noise(noise);
-            let theta = Numbers(i as u64).vector(space.dimension());
+            let theta = Lcg(i as u64).vector(space.dimension());
             let error = check_gradient(&mut objective, &theta, 1e-5);
             assert!(error < 1e-6, "case {i}, {noise:?}: {error}");
         }
@@ -393,7 +385,7 @@ fn the_gradient_with_unlabeled_sentences_matches_central_differences() {
         assert_eq!((data.labeled(), data.unlabeled()), (data.len() - 1, 1));
         for noise in noises() {
             let mut objective = PenalizedLikelihood::new(&data, &space, 0.1).with_noise(noise);
-            let theta = Numbers(i as u64).vector(space.dimension());
+            let theta = Lcg(i as u64).vector(space.dimension());
             let error = check_gradient(&mut objective, &theta, 1e-5);
             assert!(error < 1e-6, "case {i}, {noise:?}: {error}");
         }

@@ -2,8 +2,8 @@
 
 use crate::chain::LabelWeights;
 use crate::chain::oracle::Chain;
-use crate::extract::random::Numbers;
 use crate::ids::LabelId;
+use crate::math::assert_close;
 use crate::noise::Engine;
 use crate::objective::buffers::ScoreArrays;
 use crate::objective::features::SentenceAttributes;
@@ -11,6 +11,7 @@ use crate::objective::labels::LabelVariances;
 use crate::objective::sentence::{
     ChainParameters, SentenceArrays, SentenceKernel, SentenceTask, SentenceTerms,
 };
+use crate::random::Lcg;
 
 const LABELS: usize = 3; // K
 const TOKENS: usize = 4; // T
@@ -40,7 +41,7 @@ struct Evaluated {
 
 impl Case {
     fn new(seed: u64) -> Self {
-        let mut numbers = Numbers(seed);
+        let mut numbers = Lcg(seed);
         let mut chain = Chain::new(TOKENS, LABELS, || numbers.next());
         chain = chain.with_edges(|| numbers.next());
         let (nodes, edges) = chain.scores(0.0, |scores| {
@@ -125,15 +126,6 @@ impl Case {
         });
         (above - below) / (2.0 * step)
     }
-}
-
-#[track_caller]
-fn assert_close(found: f64, expected: f64, tolerance: f64) {
-    let error = (found - expected).abs();
-    assert!(
-        error <= tolerance * expected.abs().max(1.0),
-        "found {found}, expected {expected}"
-    );
 }
 
 #[test]

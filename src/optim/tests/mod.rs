@@ -8,7 +8,7 @@ mod smooth;
 use std::ops::ControlFlow;
 
 use super::*;
-use crate::chain::lcg::Lcg;
+use crate::random::Lcg;
 
 /// An objective given by a closure that writes the gradient and returns the value.
 struct FnObjective<F> {

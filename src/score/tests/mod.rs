@@ -5,8 +5,10 @@ use std::ops::Range;
 use super::*;
 use crate::chain::LabelWeights;
 use crate::chain::Order;
-use crate::extract::random::{Numbers, RandomData, copied};
+use crate::extract::random::{RandomData, copied};
 use crate::extract::{Classes, Dataset, SparseRows};
+use crate::math;
+use crate::random::Lcg;
 
 const DATA: RandomData = RandomData {
     sentences: 12,
@@ -51,7 +53,7 @@ fn spaces() -> Vec<(RandomData, Dataset, ParameterSpace)> {
             binary: seed % 3 == 0,
             ..DATA
         };
-        let data = shape.build(&mut Numbers(seed as u64));
+        let data = shape.build(&mut Lcg(seed as u64));
         let boundary = [Boundary::On, Boundary::Off][seed / 2 % 2];
         for states in [States::All, States::Observed] {
             let mut options = options(order, boundary, states);
@@ -82,15 +84,11 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 
 #[track_caller]
 fn assert_close(found: f64, expected: f64) {
-    let scale = expected.abs().max(1.0);
-    assert!(
-        (found - expected).abs() <= 1e-12 * scale,
-        "{found} ≠ {expected}"
-    );
+    math::assert_close(found, expected, 1e-12);
 }
 
 /// The same block with random scales, alone in θ.
-fn alone(block: &FeatureBlock, numbers: &mut Numbers) -> FeatureBlock {
+fn alone(block: &FeatureBlock, numbers: &mut Lcg) -> FeatureBlock {
     FeatureBlock {
         targets: block.targets.clone(),
         scale: numbers.vector(block.columns()),
@@ -99,12 +97,7 @@ fn alone(block: &FeatureBlock, numbers: &mut Numbers) -> FeatureBlock {
 }
 
 /// ⟨X·Θ, D⟩ = ⟨Θ, Xᵀ·D⟩
-fn assert_adjoint(
-    matrix: &SparseRows,
-    data: &Dataset,
-    block: &FeatureBlock,
-    numbers: &mut Numbers,
-) {
+fn assert_adjoint(matrix: &SparseRows, data: &Dataset, block: &FeatureBlock, numbers: &mut Lcg) {
     let (block, width) = (alone(block, numbers), block.width());
     let theta = numbers.vector(block.targets.weights());
     let mut derivatives = numbers.vector(matrix.len() * width);
@@ -127,7 +120,7 @@ fn assert_adjoint(
 
 #[test]
 fn the_gradient_map_is_the_adjoint_of_the_score_map() {
-    let mut numbers = Numbers(1);
+    let mut numbers = Lcg(1);
     for (_, data, space) in spaces() {
         assert_adjoint(&data.nodes, &data, &space.nodes, &mut numbers);
         assert_adjoint(&data.edges, &data, &space.edges, &mut numbers);
@@ -149,7 +142,7 @@ fn many_labels(binary: bool) -> (Dataset, ParameterSpace) {
         binary,
         ..DATA
     };
-    let data = shape.build(&mut Numbers(9));
+    let data = shape.build(&mut Lcg(9));
     let options = options(Order::One, Boundary::On, States::Observed);
     let space = space(&data, &shape, options);
     let dense = (0..30).filter(|&column| space.nodes.targets.is_dense(column));
@@ -161,7 +154,7 @@ fn many_labels(binary: bool) -> (Dataset, ParameterSpace) {
 fn scores_and_variances_are_those_of_the_definition() {
     for binary in [true, false] {
         let (data, space) = many_labels(binary);
-        let mut numbers = Numbers(3);
+        let mut numbers = Lcg(3);
         let block = alone(&space.nodes, &mut numbers);
         let (targets, width) = (&block.targets, block.width());
         let theta = numbers.vector(targets.weights());
@@ -193,7 +186,7 @@ fn scores_and_variances_are_those_of_the_definition() {
 fn the_gradient_under_noise_is_that_of_the_definition() {
     for binary in [true, false] {
         let (data, space) = many_labels(binary);
-        let mut numbers = Numbers(4);
+        let mut numbers = Lcg(4);
         let block = alone(&space.nodes, &mut numbers);
         let (targets, width) = (&block.targets, block.width());
         let theta = numbers.vector(targets.weights());
@@ -261,7 +254,7 @@ fn every_parameter_is_the_weight_of_one_thing() {
 
 #[test]
 fn all_states_have_a_weight_for_every_pair() {
-    let data = DATA.build(&mut Numbers(3));
+    let data = DATA.build(&mut Lcg(3));
     let all = options(Order::One, Boundary::On, States::All);
     assert_eq!(
         space(&data, &DATA, all).dimension(),
@@ -277,7 +270,7 @@ fn all_states_have_a_weight_for_every_pair() {
 
 #[test]
 fn observed_states_have_a_weight_for_what_occurs_together() {
-    let data = DATA.build(&mut Numbers(4));
+    let data = DATA.build(&mut Lcg(4));
     let observed = options(Order::One, Boundary::On, States::Observed);
     let space = space(&data, &DATA, observed);
     let mut pairs = std::collections::BTreeSet::new();
@@ -312,7 +305,7 @@ fn observed_states_have_a_weight_for_what_occurs_together() {
 
 #[test]
 fn label_weights_and_their_gradient_are_transposes() {
-    let mut numbers = Numbers(5);
+    let mut numbers = Lcg(5);
     for (_, _, space) in spaces() {
         let (k, stride) = (space.labels(), space.stride());
         let theta = numbers.vector(space.dimension());
@@ -344,7 +337,7 @@ fn the_transition_matrix_goes_from_row_to_column() {
 
 #[test]
 fn the_l1_strength_of_a_class_of_m_is_that_of_one_times_the_root_of_m() {
-    let mut data = DATA.build(&mut Numbers(6));
+    let mut data = DATA.build(&mut Lcg(6));
     let (nodes, columns) = copied(&data.nodes, DATA.nodes, |column| 1 + column % 4);
     let classes = Classes::equal_columns(&nodes, columns);
     data.nodes = classes.collapsed(&nodes);
@@ -374,7 +367,7 @@ fn a_partition_covers_all_sentences_in_order() {
         longest: 40,
         ..DATA
     };
-    let data = shape.build(&mut Numbers(7));
+    let data = shape.build(&mut Lcg(7));
     for width in [8, 20_000] {
         let partition = BlockPartition::new(&data, width);
         let (mut sentence, mut token) = (0, 0);
@@ -399,7 +392,7 @@ fn wide_scores_make_small_blocks() {
         longest: 40,
         ..DATA
     };
-    let data = shape.build(&mut Numbers(8));
+    let data = shape.build(&mut Lcg(8));
     assert_eq!(BlockPartition::new(&data, 8).blocks.len(), 1);
     assert_eq!(BlockPartition::new(&data, 20_000).max_block_chunks(), 1);
 }

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::chain::Order;
+use crate::math::assert_close;
 use crate::score::States;
 use crate::tag::Tagger;
 
@@ -48,16 +49,6 @@ fn assert_same(options: &TrainOptions, sentences: &[Sentence], source: Option<&s
         };
         assert_eq!(labels(&separate), labels(&collapsed));
     }
-}
-
-#[track_caller]
-fn assert_close(found: f64, expected: f64, tolerance: f64) {
-    let scale = expected.abs().max(1.0);
-    let error = (found - expected).abs();
-    assert!(
-        error <= tolerance * scale,
-        "found {found}, expected {expected}"
-    );
 }
 
 /// Enough iterations to converge.

@@ -3,10 +3,10 @@
 use super::passes::SentencePasses;
 use super::sums::FlushSums;
 use super::*;
-use crate::chain::lcg::Lcg;
 use crate::noise::edge_matrices::EdgeMatrices;
 use crate::noise::regularizer::Derivatives;
 use crate::noise::tests::{SentenceBuffers, TestSentence, ValueAndGradient};
+use crate::random::Lcg;
 use crate::simd::{self, Kernel};
 
 /// Runs the kernel with runtime SIMD dispatch, or compiled for the baseline.

@@ -4,11 +4,12 @@ mod oracle;
 
 use super::*;
 use crate::chain::Order;
-use crate::extract::random::{Numbers, RandomData, copied};
+use crate::extract::random::{RandomData, copied};
 use crate::extract::{Classes, Dataset};
 use crate::noise::Engine;
 use crate::objective::{Noise, NoiseDistribution, PenalizedLikelihood};
 use crate::optim::{Objective, check_gradient};
+use crate::random::Lcg;
 use crate::score::tests::FIRST_ORDER;
 use crate::score::{Boundary, SpaceOptions, States};
 use oracle::{Exact, occurrences};
@@ -37,7 +38,7 @@ fn collapsed(
     options: SpaceOptions,
     apart: bool,
 ) -> (Dataset, ParameterSpace) {
-    let mut data = shape.build(&mut Numbers(seed));
+    let mut data = shape.build(&mut Lcg(seed));
     let (nodes, node_columns) = copied(&data.nodes, shape.nodes, |column| 1 + column % 3);
     let (edges, edge_columns) = copied(&data.edges, shape.edges, |column| 1 + column % 2);
     let classes = if apart {
@@ -139,7 +140,7 @@ fn means(
 #[test]
 fn a_resumed_optimization_continues_with_the_next_samples() {
     let (data, space) = tiny(Order::One, Boundary::On, true);
-    let theta = Numbers(5).vector(space.dimension());
+    let theta = Lcg(5).vector(space.dimension());
     let whole = means(&(data.clone(), space.clone()), MONTE_CARLO, &theta, 6);
     let mut objective = PenalizedLikelihood::new(&data, &space, 0.0)
         .with_monte_carlo(MONTE_CARLO)
@@ -157,7 +158,7 @@ fn a_resumed_optimization_continues_with_the_next_samples() {
 fn the_mean_over_samples_converges_to_the_expectation_over_all_masks() {
     for (order, apart) in [(Order::Zero, true), (Order::One, true), (Order::One, false)] {
         let case = tiny(order, Boundary::On, apart);
-        let theta = Numbers(5).vector(case.1.dimension());
+        let theta = Lcg(5).vector(case.1.dimension());
         let theta: Vec<f64> = theta.iter().map(|w| 2.0 * w).collect();
         let all = occurrences(&case.0, &case.1, &theta, MONTE_CARLO);
         let exact = Exact::new(2, 2, &all);
@@ -177,7 +178,7 @@ fn the_mean_over_samples_converges_to_the_expectation_over_all_masks() {
 #[test]
 fn the_error_falls_with_the_square_root_of_the_number_of_samples() {
     let case = tiny(Order::One, Boundary::On, false);
-    let theta = Numbers(6).vector(case.1.dimension());
+    let theta = Lcg(6).vector(case.1.dimension());
     let exact = Exact::new(2, 2, &occurrences(&case.0, &case.1, &theta, MONTE_CARLO));
     for samples in [1, 4, 16, 64] {
         let monte_carlo = MonteCarlo {
@@ -240,7 +241,7 @@ fn compared(case: &(Dataset, ParameterSpace), rates: [f64; 2], size: f64) -> ([f
         edge: rates[1],
         ..MONTE_CARLO
     };
-    let theta = Numbers(9).vector(case.1.dimension());
+    let theta = Lcg(9).vector(case.1.dimension());
     let theta: Vec<f64> = theta.iter().map(|w| size * w).collect();
     let exact = Exact::new(2, 2, &occurrences(&case.0, &case.1, &theta, monte_carlo));
     let r = quadratic(case, monte_carlo, &theta);
@@ -309,7 +310,7 @@ fn r_approximates_the_expectation_as_documented() {
 #[test]
 fn rates_of_0_add_nothing() {
     let (data, space) = tiny(Order::One, Boundary::On, false);
-    let theta = Numbers(7).vector(space.dimension());
+    let theta = Lcg(7).vector(space.dimension());
     let monte_carlo = MonteCarlo {
         node: 0.0,
         edge: 0.0,
@@ -328,7 +329,7 @@ fn rates_of_0_add_nothing() {
 #[test]
 fn another_seed_or_iteration_draws_other_masks() {
     let case = tiny(Order::One, Boundary::On, false);
-    let theta = Numbers(8).vector(case.1.dimension());
+    let theta = Lcg(8).vector(case.1.dimension());
     let run = |seed| {
         means(
             &case,
@@ -361,7 +362,7 @@ fn every_number_of_threads_gives_the_same_bits() {
         ..DATA
     };
     let (data, space) = collapsed(shape, 13, FIRST_ORDER, false);
-    let theta = Numbers(14).vector(space.dimension());
+    let theta = Lcg(14).vector(space.dimension());
     let bits = |threads: usize| -> Vec<u64> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
         pool.unwrap().install(|| {
@@ -403,7 +404,7 @@ fn the_gradient_matches_central_differences() {
         let mut objective =
             PenalizedLikelihood::new(&data, &space, l2).with_monte_carlo(monte_carlo);
         objective.begin_iteration(i as u64);
-        let theta = Numbers(i as u64).vector(space.dimension());
+        let theta = Lcg(i as u64).vector(space.dimension());
         let error = check_gradient(&mut objective, &theta, 1e-5);
         assert!(error < 1e-7, "case {i}: {error}");
     }
