@@ -1,5 +1,7 @@
 //! Interned attribute names.
 
+use std::hash::{Hash, Hasher};
+
 use hashbrown::HashTable;
 
 use crate::error::{Error, Result};
@@ -113,8 +115,16 @@ impl Alphabet {
     }
 }
 
+/// Hashes the names in the order of their ids.
+impl Hash for Alphabet {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.bytes.hash(state);
+        self.ends.hash(state);
+    }
+}
+
 /// The names of node and of edge attributes.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Hash)]
 pub struct Alphabets {
     /// Node attributes.
     pub nodes: Alphabet,

@@ -4,7 +4,7 @@ use super::matrix::SparseRows;
 use crate::ids::LabelId;
 
 /// N sentences of M tokens in all, as sparse matrices and labels.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Hash)]
 pub struct Dataset {
     pub(super) ends: Vec<u64>, // [N] end of each sentence, in tokens
     /// Node attributes, M rows.

@@ -1,5 +1,7 @@
 //! The sparse matrix.
 
+use std::hash::{Hash, Hasher};
+
 /// A sparse matrix in CSR form (compressed sparse rows): tokens × columns.
 ///
 /// Within a row, columns are distinct and ascending. Most attributes are indicators, so values are
@@ -136,6 +138,17 @@ impl SparseRows {
     pub fn memory(&self) -> usize {
         let values = self.values.as_ref().map_or(0, Vec::capacity);
         8 * self.ends.capacity() + 4 * self.columns.capacity() + 8 * values
+    }
+}
+
+/// Values hash by their bits.
+impl Hash for SparseRows {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.ends.hash(state);
+        self.columns.hash(state);
+        for value in self.values.iter().flatten() {
+            state.write_u64(value.to_bits());
+        }
     }
 }
 

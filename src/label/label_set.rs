@@ -1,5 +1,7 @@
 //! The labels of a model: the mapping between names and identifiers.
 
+use std::hash::{Hash, Hasher};
+
 use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
 
@@ -117,6 +119,13 @@ impl TryFrom<Vec<String>> for LabelSet {
 impl From<LabelSet> for Vec<String> {
     fn from(set: LabelSet) -> Self {
         set.names
+    }
+}
+
+/// Hashes the names in order.
+impl Hash for LabelSet {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.names.hash(state);
     }
 }
 

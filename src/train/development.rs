@@ -1,5 +1,7 @@
 //! Scoring of development data during training.
 
+use std::hash::{Hash, Hasher};
+
 use rayon::prelude::*;
 
 use super::events::DevScore;
@@ -29,6 +31,14 @@ pub(super) struct DevScorer<'a> {
     development: &'a DevelopmentSet,
     space: &'a ParameterSpace,
     products: [ForwardProduct<'a>; 2], // nodes, edges
+}
+
+/// Hashes the data and the gold labels.
+impl Hash for DevelopmentSet {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.data.hash(state);
+        self.gold.hash(state);
+    }
 }
 
 impl DevelopmentSet {

@@ -1,5 +1,9 @@
 //! The attributes of all corpora of a training run, before collapsing.
 
+use std::hash::{Hash, Hasher};
+
+use xxhash_rust::xxh3::Xxh3;
+
 use super::corpora::{TrainingCorpora, is_content};
 use super::development::DevelopmentSet;
 use super::labels::TrainingLabels;
@@ -151,6 +155,13 @@ impl ExtractedCorpora {
         self.data.labeled()
     }
 
+    /// Returns a fingerprint of all labels and attributes.
+    #[must_use]
+    pub fn fingerprint(&self) -> u64 {
+        let data = (&self.labels, &self.alphabets, &self.data);
+        fingerprint(&(data, &self.development, &self.gold))
+    }
+
     /// Returns the memory usage in bytes.
     #[must_use]
     pub fn memory(&self) -> usize {
@@ -257,4 +268,11 @@ impl CorpusInfo {
             label_column: schema.and_then(|s| s.label()).map(|c| c as u32),
         }
     }
+}
+
+/// Hashes training data to 64 bits: equal on any run of the same program with the same data.
+pub(super) fn fingerprint(data: &impl Hash) -> u64 {
+    let mut hasher = Xxh3::new();
+    data.hash(&mut hasher);
+    hasher.finish()
 }

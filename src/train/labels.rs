@@ -9,7 +9,7 @@ use crate::model::MAX_LABELS;
 use crate::sentence::Sentence;
 
 /// The labels of a training corpus and their schemes.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Hash)]
 pub(super) struct TrainingLabels {
     /// The labels of the model.
     pub set: LabelSet,

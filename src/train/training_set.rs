@@ -5,7 +5,7 @@ use super::corpora::TrainingCorpora;
 use super::development::{DevScorer, DevelopmentSet};
 use super::events::{DevScore, Pruned};
 use super::expand::ClassWeights;
-use super::extracted::{CorpusInfo, ExtractedCorpora};
+use super::extracted::{CorpusInfo, ExtractedCorpora, fingerprint};
 use super::labels::TrainingLabels;
 use super::settings::TrainSettings;
 use crate::chain::LabelWeights;
@@ -114,6 +114,13 @@ impl TrainingSet {
     #[must_use]
     pub fn space(&self) -> &ParameterSpace {
         &self.space
+    }
+
+    /// Returns a fingerprint of all labels and attributes.
+    #[must_use]
+    pub fn fingerprint(&self) -> u64 {
+        let data = (&self.labels, &self.alphabets, &self.data);
+        fingerprint(&(data, &self.development))
     }
 
     /// Returns the number of attributes before collapsing.
