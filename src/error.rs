@@ -92,6 +92,9 @@ pub enum Error {
         /// What is wrong with it.
         message: String,
     },
+    /// The objective or its gradient is infinite or not a number where training starts.
+    #[error("{0}")]
+    NotFinite(String),
     /// A parameter, or a combination of parameters, is invalid.
     #[error("{0}")]
     Parameter(String),

@@ -228,7 +228,7 @@ fn interrupt_training(options: &str) -> TestDir {
     assert!(kill.success());
     let output = finish(child, &line);
     assert!(output.stderr.contains("interrupted"), "{}", output.stderr);
-    output.success();
+    assert_eq!(output.status.code(), Some(130), "{}", output.stderr);
     dir
 }
 

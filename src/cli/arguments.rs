@@ -36,6 +36,14 @@ impl InputArguments {
     }
 }
 
+/// How to treat existing output files.
+#[derive(Clone, Debug, Args)]
+pub struct OutputArguments {
+    /// Replace output files whatever they are, also those of another kind or user
+    #[arg(long)]
+    pub force: bool,
+}
+
 /// Input formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum FormatName {

@@ -4,12 +4,13 @@ use std::path::PathBuf;
 
 use clap::Args;
 use dropchain::corpus::{Format, ReadOptions, Reader};
-use dropchain::internals::atomic_file;
 use dropchain::internals::cluster::{Clusters, InternedText};
 use dropchain::internals::sentence::Sentence;
 use dropchain::{Error, Result};
 
-use super::arguments::{FormatName, ThreadArguments, guess_unlabeled_format};
+use super::arguments::{FormatName, OutputArguments, ThreadArguments, guess_unlabeled_format};
+use super::interrupt;
+use super::outputs::{CommandFiles, Kind, ResultFile};
 use super::progress::Progress;
 use super::{CommandResult, check_stdin_once};
 
@@ -39,6 +40,8 @@ pub struct ClusterCommand {
     /// Write the clusters to this file
     #[arg(long, value_name = "PATHS")]
     output: PathBuf,
+    #[command(flatten)]
+    replace: OutputArguments,
     /// Do not print progress
     #[arg(long)]
     quiet: bool,
@@ -79,7 +82,12 @@ impl ClusterInputArguments {
 impl ClusterCommand {
     pub fn run(&self) -> CommandResult {
         check_stdin_once(&self.texts)?;
-        atomic_file::check_writable(&self.output)?;
+        CommandFiles::new(self.replace.force)
+            .read(&self.texts)
+            .write("--output", Kind::Clusters, Some(&self.output))
+            .check()?;
+        interrupt::watch();
+        let file = ResultFile::reserve(&self.output)?;
         self.threads.start_pool()?;
         let progress = Progress::new(self.quiet);
         let text = self.read(&progress)?;
@@ -88,7 +96,7 @@ impl ClusterCommand {
         clusters
             .write(&mut bytes)
             .map_err(|e| Error::io(&self.output, e))?;
-        atomic_file::write(&self.output, &bytes)?;
+        file.save(&bytes)?;
         progress.clear();
         if clusters.count() < usize::from(self.clusters) {
             progress.println(&format!(

@@ -1,25 +1,155 @@
-//! Ctrl-C handling.
+//! Signals: ending a command early without losing its result.
+//!
+//! While there is no result, a signal ends the program at once and leaves all files as they are.
+//! Once there is one, the first signal sets [`flag`], upon which training ends and the result is
+//! saved. Another one that follows within a second counts as the same: `timeout` sends its signal
+//! to the process and to its group. A later one ends the program without saving.
+//!
+//! Signals that are ignored at the start stay ignored: SIGHUP under `nohup`, and SIGINT in the
+//! background jobs of scripts.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::fmt;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::time::{Duration, Instant};
+
+use dropchain::internals::atomic_file;
 
 use super::progress::notice;
 
-/// Exit code of a program killed by SIGINT, by shell convention.
-const INTERRUPTED_EXIT_CODE: i32 = 130;
+/// Signals that arrive within this time count as one.
+const SAME_SIGNAL: Duration = Duration::from_secs(1);
 
-/// Installs a Ctrl-C handler and returns the flag that it sets. A second Ctrl-C exits at once.
-pub fn interrupt_flag() -> &'static AtomicBool {
-    static INTERRUPTED: AtomicBool = AtomicBool::new(false);
-    let result = ctrlc::set_handler(|| {
-        if INTERRUPTED.swap(true, Ordering::Relaxed) {
-            std::process::exit(INTERRUPTED_EXIT_CODE);
+/// Added to the number of a signal for the exit code, by shell convention.
+const EXIT_CODE_BASE: u8 = 128;
+
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+static SIGNAL: AtomicU8 = AtomicU8::new(0);
+static HAS_RESULT: AtomicBool = AtomicBool::new(false);
+
+/// A signal, by its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Signal(u8);
+
+impl Signal {
+    const HANG_UP: Self = Self(1);
+    const INTERRUPT: Self = Self(2);
+    const TERMINATE: Self = Self(15);
+
+    /// Returns the exit code of a program that the signal ended.
+    pub fn exit_code(self) -> u8 {
+        EXIT_CODE_BASE + self.0
+    }
+}
+
+impl fmt::Display for Signal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::HANG_UP => f.write_str("SIGHUP"),
+            Self::INTERRUPT => f.write_str("SIGINT"),
+            Self::TERMINATE => f.write_str("SIGTERM"),
+            Self(number) => write!(f, "signal {number}"),
         }
-        notice("interrupted: saving the best model so far (Ctrl-C again to quit without saving)");
-    });
-    if let Err(error) = result {
+    }
+}
+
+/// Returns the flag that a signal sets.
+pub fn flag() -> &'static AtomicBool {
+    &INTERRUPTED
+}
+
+/// Returns the signal that has set the flag.
+pub fn received() -> Option<Signal> {
+    let is_set = INTERRUPTED.load(Ordering::SeqCst);
+    is_set.then(|| Signal(SIGNAL.load(Ordering::SeqCst)))
+}
+
+/// Declares that there is a result: from now on a signal ends training instead of the program.
+pub fn set_has_result() {
+    HAS_RESULT.store(true, Ordering::SeqCst);
+}
+
+/// Handles a signal.
+fn handle(signal: Signal) {
+    static FIRST: OnceLock<Instant> = OnceLock::new();
+    if !HAS_RESULT.load(Ordering::SeqCst) {
+        quit(signal, "before there was a result; no file was changed");
+    }
+    if let Some(first) = FIRST.get() {
+        if first.elapsed() > SAME_SIGNAL {
+            quit(signal, "again; nothing was saved");
+        }
+        return;
+    }
+    let _ = FIRST.set(Instant::now());
+    notice(&format!(
+        "interrupted by {signal}: saving the best model so far (again to quit without saving)"
+    ));
+    SIGNAL.store(signal.0, Ordering::SeqCst);
+    INTERRUPTED.store(true, Ordering::SeqCst);
+}
+
+/// Ends the program, leaving no temporary files.
+fn quit(signal: Signal, when: &str) -> ! {
+    let _abandoned = atomic_file::abandon();
+    notice(&format!("dropchain: interrupted by {signal} {when}"));
+    std::process::exit(signal.exit_code().into());
+}
+
+/// Starts to handle signals. Call it before creating files.
+pub fn watch() {
+    if let Err(error) = platform::watch() {
         notice(&format!(
-            "warning: Ctrl-C will exit without saving: {error}"
+            "warning: signals will end the program without saving: {error}"
         ));
     }
-    &INTERRUPTED
+}
+
+#[cfg(unix)]
+mod platform {
+    use std::io;
+    use std::sync::Arc;
+    use std::sync::atomic::AtomicBool;
+    use std::thread;
+
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+    use signal_hook::iterator::Signals;
+
+    use super::{Signal, handle};
+
+    pub fn watch() -> io::Result<()> {
+        // A file size limit is then an error of writing, not the end of the program.
+        signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)))?;
+        let ignored = ignored_signals();
+        let is_handled = |signal: &i32| (ignored >> (signal - 1)) & 1 == 0;
+        let handled = [SIGHUP, SIGINT, SIGTERM].into_iter().filter(is_handled);
+        let mut signals = Signals::new(handled)?;
+        let wait = move || {
+            for number in signals.forever() {
+                handle(Signal(u8::try_from(number).unwrap_or_default()));
+            }
+        };
+        thread::Builder::new()
+            .name("signals".to_owned())
+            .spawn(wait)
+            .map(drop)
+    }
+
+    /// Returns the set of ignored signals as a bit mask, signal 1 in the lowest bit. Where Linux
+    /// does not tell, SIGHUP counts as ignored: `nohup` must work.
+    fn ignored_signals() -> u64 {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let line = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+        line.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+            .unwrap_or(1 << (SIGHUP - 1))
+    }
+}
+
+#[cfg(not(unix))]
+mod platform {
+    use super::{Signal, handle};
+
+    pub fn watch() -> Result<(), ctrlc::Error> {
+        ctrlc::set_handler(|| handle(Signal::INTERRUPT))
+    }
 }

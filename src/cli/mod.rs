@@ -6,9 +6,11 @@ mod cluster;
 mod compare;
 mod demo;
 mod eval;
+mod exit;
 mod inspect;
 mod interrupt;
 mod named_tagging;
+mod outputs;
 mod predictions;
 mod progress;
 mod table;
@@ -25,6 +27,8 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use dropchain::Error;
 use serde::Serialize;
+
+use exit::{CommandError, CommandResult};
 
 /// A linear-chain CRF tagger for named entities, parts of speech, chunks and other token labels.
 #[derive(Debug, Parser)]
@@ -59,30 +63,6 @@ enum Command {
     Demo(demo::DemoCommand),
     Bench(bench::BenchCommand),
 }
-
-/// Why a command ended early.
-#[derive(Debug)]
-enum CommandError {
-    /// The command failed: exit code 1.
-    Failed(Error),
-    /// The arguments conflict: exit code 2, as for arguments that clap rejects.
-    Usage(&'static str),
-    /// Broken pipe: standard output was closed, for example by `head`. Exit code 0.
-    OutputClosed,
-}
-
-impl From<Error> for CommandError {
-    fn from(error: Error) -> Self {
-        match error {
-            Error::Io { source, .. } if source.kind() == io::ErrorKind::BrokenPipe => {
-                Self::OutputClosed
-            }
-            error => Self::Failed(error),
-        }
-    }
-}
-
-type CommandResult = Result<(), CommandError>;
 
 /// Rejects more than one `-` among the input files.
 fn check_stdin_once<'a>(files: impl IntoIterator<Item = &'a String>) -> CommandResult {
@@ -125,15 +105,11 @@ pub fn run() -> ExitCode {
         Command::Demo(command) => command.run(),
         Command::Bench(command) => command.run(),
     };
-    match result {
-        Ok(()) | Err(CommandError::OutputClosed) => ExitCode::SUCCESS,
-        Err(CommandError::Failed(error)) => {
-            progress::notice(&format!("dropchain: {error}"));
-            ExitCode::FAILURE
-        }
-        Err(CommandError::Usage(message)) => {
-            progress::notice(&format!("dropchain: {message}"));
-            ExitCode::from(2)
-        }
+    let Err(error) = result else {
+        return ExitCode::SUCCESS;
+    };
+    if let Some(message) = error.message() {
+        progress::notice(&format!("dropchain: {message}"));
     }
+    error.exit_code()
 }

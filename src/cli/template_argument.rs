@@ -1,6 +1,6 @@
 //! The value of `--template`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use dropchain::corpus::Format;
 use dropchain::template::Template;
@@ -28,6 +28,16 @@ pub fn load_template(
              (ner, pos, chunk, minimal)",
         )),
     }
+}
+
+/// Returns the files that were read to load a template: its own, and those it refers to.
+pub fn template_files(name: Option<&str>, template: Option<&Template>) -> Vec<PathBuf> {
+    let (Some(path), Some(template)) = (name.map(Path::new), template) else {
+        return Vec::new();
+    };
+    let directory = path.parent().unwrap_or(Path::new(""));
+    let files = template.file_names().map(|name| directory.join(name));
+    [path.to_owned()].into_iter().chain(files).collect()
 }
 
 /// Reads a template from a file, or else finds the built-in one of that name.

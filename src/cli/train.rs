@@ -4,17 +4,18 @@ use std::path::PathBuf;
 
 use clap::Args;
 use dropchain::Result;
-use dropchain::internals::atomic_file;
-use dropchain::internals::model::Model;
 use dropchain::internals::report::Log;
-use dropchain::train::{Defaults, TrainOptions, Trainer};
+use dropchain::template::Template;
+use dropchain::train::{Defaults, TrainOptions, Trained, Trainer};
 
 use super::CommandResult;
-use super::arguments::{InputArguments, ThreadArguments};
-use super::interrupt::interrupt_flag;
+use super::arguments::{InputArguments, OutputArguments, ThreadArguments};
+use super::exit::{is_worth_saving, training_result};
+use super::interrupt;
+use super::outputs::{CommandFiles, Kind, ResultFile};
 use super::progress::Progress;
-use super::template_argument::load_template;
-use super::training_arguments::{NoiseLevelArguments, TrainingArguments, check_log};
+use super::template_argument::{load_template, template_files};
+use super::training_arguments::{NoiseLevelArguments, TrainingArguments};
 use super::training_reporter::TrainingReporter;
 
 /// Train a model on labeled sentences
@@ -53,6 +54,8 @@ pub struct TrainCommand {
     /// Write a log in JSON lines to this file
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
+    #[command(flatten)]
+    output: OutputArguments,
     /// Do not print progress
     #[arg(long)]
     quiet: bool,
@@ -106,30 +109,46 @@ impl TrainCommand {
         let has_noise = trainer.settings().options().has_noise();
         self.training.check_noise_options(has_noise)?;
         let template = load_template(self.template.as_deref(), &self.train, &self.input)?;
-        Model::check_target(&self.model)?;
-        if let Some(log) = &self.log {
-            check_log(log, &self.model)?;
-            // A log may also go to a pipe or a terminal.
-            if log.is_file() || !log.exists() {
-                atomic_file::check_writable(log)?;
-            }
-        }
+        self.check_files(template.as_ref())?;
+        interrupt::watch();
+        let model_file = ResultFile::reserve(&self.model)?;
+        let log = self.log.as_ref().map(Log::create).transpose()?;
         self.threads.start_pool()?;
         let progress = Progress::new(self.quiet);
         progress.update(format!("reading {}", self.train.join(", ")));
         let corpora = self
             .training
             .read_corpora(&self.train, &self.dev, &self.input)?;
-        let log = self.log.as_ref().map(Log::new);
         let mut reporter = TrainingReporter::new(&progress, &self.train, log);
         let trained =
             trainer
-                .interrupt(interrupt_flag())
+                .interrupt(interrupt::flag())
                 .train(corpora, template, &mut reporter)?;
-        trained.model.save(&self.model)?;
+        self.save(&trained, model_file, &progress)?;
+        reporter.finish()?;
+        training_result(&trained.end, &self.model.display().to_string())
+    }
+
+    /// Checks what is read and written.
+    fn check_files(&self, template: Option<&Template>) -> Result<()> {
+        CommandFiles::new(self.output.force)
+            .read(&self.train)
+            .read(&self.dev)
+            .read(self.training.unlabeled_files())
+            .read(template_files(self.template.as_deref(), template))
+            .write("--model", Kind::Model, Some(&self.model))
+            .write("--log", Kind::Log, self.log.as_deref())
+            .check()
+    }
+
+    /// Saves the model, if anything was learned.
+    fn save(&self, trained: &Trained, file: ResultFile, progress: &Progress) -> Result<()> {
         progress.clear();
-        progress.println(&format!("wrote {}", self.model.display()));
-        reporter.finish().map_err(Into::into)
+        if is_worth_saving(&trained.end) {
+            file.save(trained.model.as_bytes())?;
+            progress.println(&format!("wrote {}", self.model.display()));
+        }
+        Ok(())
     }
 
     fn options(&self) -> Result<TrainOptions> {

@@ -1,11 +1,9 @@
 //! The training arguments that `train`, `tune` and `bench gradients` share.
 
-use std::path::Path;
 use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
 use dropchain::corpus::{Corpus, Format, ReadOptions};
-use dropchain::internals::atomic_file;
 use dropchain::internals::chain::Order;
 use dropchain::internals::model::Precision;
 use dropchain::internals::noise::Engine;
@@ -86,6 +84,11 @@ impl TrainingArguments {
         Err(Error::parameter(format!(
             "{option}: requires sampling; expected --noise monte-carlo"
         )))
+    }
+
+    /// Returns the files of unlabeled text.
+    pub fn unlabeled_files(&self) -> &[String] {
+        &self.unlabeled.unlabeled
     }
 
     /// Returns whether there are files of unlabeled text.
@@ -360,15 +363,4 @@ impl UnlabeledArguments {
         }
         Ok(corpus)
     }
-}
-
-/// Rejects a log that would overwrite the model.
-pub fn check_log(log: &Path, model: &Path) -> Result<()> {
-    if atomic_file::is_same_file(log, model) {
-        return Err(Error::parameter(format!(
-            "--log {}: this is the model file; expected a different file",
-            log.display()
-        )));
-    }
-    Ok(())
 }

@@ -4,6 +4,7 @@ use dropchain::internals::report::{self, Log, Record};
 use dropchain::train::{self, DevScore, Observer};
 use dropchain::{Error, Result};
 
+use super::interrupt;
 use super::progress::Progress;
 
 /// Writes training events to the terminal and the log.
@@ -65,6 +66,9 @@ impl Observer for TrainingReporter<'_> {
     }
 
     fn iteration(&mut self, iteration: &train::Iteration) {
+        if iteration.number > 0 {
+            interrupt::set_has_result();
+        }
         let mut line = format!(
             "iteration {:4}  objective {:.4}  |gradient| {:.3e}  {:.1} s",
             iteration.number,

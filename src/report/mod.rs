@@ -4,13 +4,12 @@
 //! iteration of the optimizer (number 0 is the starting point), one `end`. The other fields are
 //! those of the training events ([`train::Start`], [`train::Iteration`], [`train::End`]).
 
-use std::fs::File;
-use std::io::{BufWriter, Write};
-use std::path::PathBuf;
+mod log;
 
 use serde::Serialize;
 
-use crate::error::{Error, Result};
+pub use log::Log;
+
 use crate::train::{self, TrainOptions};
 
 /// A line of a run record.
@@ -53,44 +52,6 @@ impl<'a> Start<'a> {
             threads: rayon::current_num_threads(),
             event,
         }
-    }
-}
-
-/// Writes a run record to a file, flushing every line.
-#[derive(Debug)]
-pub struct Log {
-    path: PathBuf,
-    /// Created with the first line, so that a run that fails before it does not truncate an older
-    /// record.
-    file: Option<BufWriter<File>>,
-}
-
-impl Log {
-    /// Creates a log that writes to a new file, or replaces the contents of an existing one.
-    #[must_use]
-    pub fn new(path: impl Into<PathBuf>) -> Self {
-        Self {
-            path: path.into(),
-            file: None,
-        }
-    }
-
-    /// Writes a line.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Io`] if the file cannot be created or written.
-    pub fn write(&mut self, record: &Record<'_>) -> Result<()> {
-        let failed = |e| Error::io(&self.path, e);
-        let mut line = serde_json::to_string(record).map_err(|e| failed(e.into()))?;
-        line.push('\n');
-        let file = match &mut self.file {
-            Some(file) => file,
-            none => none.insert(BufWriter::new(File::create(&self.path).map_err(failed)?)),
-        };
-        file.write_all(line.as_bytes())
-            .and_then(|()| file.flush())
-            .map_err(failed)
     }
 }
 

@@ -157,6 +157,11 @@ impl Template {
         &self.source
     }
 
+    /// Returns the names of the files that the template refers to, relative to its directory.
+    pub fn file_names(&self) -> impl Iterator<Item = &str> {
+        self.files.iter().map(|(name, _)| name.as_str())
+    }
+
     /// Returns whether label pairs have weights of their own. They do, except in a CRF++ or Wapiti
     /// file without a bare `B`.
     #[must_use]

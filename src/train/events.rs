@@ -102,12 +102,15 @@ pub struct End {
     /// Why training stopped.
     #[serde(rename = "stop_reason", serialize_with = "name")]
     pub reason: EndReason,
-    /// Number of iterations.
+    /// Number of iterations. If it is 0, nothing was learned: all weights are 0.
     pub iterations: usize,
+    /// How many of them were of the warm-up, without noise.
+    #[serde(skip)]
+    pub warm_up: usize,
     /// Total time, measured as [`Iteration::time`].
     #[serde(rename = "seconds", serialize_with = "seconds")]
     pub time: Duration,
-    /// The iteration whose weights the model has.
+    /// The iteration whose weights the model has; with 0, all weights are 0.
     pub best_iteration: usize,
     /// The recall bias of the model ([`TrainOptions::recall_bias`]).
     pub recall_bias: f64,

@@ -202,6 +202,11 @@ impl<'a> Monitor<'a> {
     pub fn finish(self, outcome: Outcome<Terms>) -> Result<(Vec<f64>, End)> {
         let time = self.time();
         let iterations = self.iterations;
+        let warm_up = if self.run.is_warm_up {
+            iterations
+        } else {
+            self.run.patience_start
+        };
         let state = self.into_state(outcome)?;
         let dev = state.best.as_ref().map(|best| best.score);
         let best = state.best.unwrap_or(BestWeights {
@@ -213,6 +218,7 @@ impl<'a> Monitor<'a> {
         let end = End {
             reason: state.reason,
             iterations,
+            warm_up,
             best_iteration: best.iteration,
             time,
             dev,

@@ -90,9 +90,10 @@ impl Optimizer<'_> {
             &mut |iteration| monitor.iteration(iteration, observer),
         )?;
         if outcome.stop_reason == StopReason::NonFinite && monitor.is_at_start() {
-            return Err(Error::parameter(
+            return Err(Error::NotFinite(
                 "the objective is not finite at the start of training; expected smaller attribute \
-                 values, or less noise",
+                 values, or less noise"
+                    .to_owned(),
             ));
         }
         Ok(outcome)

@@ -5,7 +5,6 @@ use std::process::{Command, Stdio};
 
 use clap::Args;
 use dropchain::corpus::Corpus;
-use dropchain::internals::atomic_file;
 use dropchain::internals::bench::{
     self, EvaluationPoint, Measurement, TrainingRun, Variant, parse_variants,
 };
@@ -15,9 +14,11 @@ use dropchain::{Error, Result};
 use serde_json::{Value, json};
 
 use super::tables::{display_name, gradient_table, training_table};
-use crate::cli::arguments::{InputArguments, Switch, ThreadArguments};
+use crate::cli::arguments::{InputArguments, OutputArguments, Switch, ThreadArguments};
+use crate::cli::interrupt;
+use crate::cli::outputs::{CommandFiles, Kind, ResultFile};
 use crate::cli::progress::Progress;
-use crate::cli::template_argument::load_template;
+use crate::cli::template_argument::{load_template, template_files};
 use crate::cli::training_arguments::{ModelArguments, NoiseLevelArguments, OptimizerArguments};
 use crate::cli::{CommandResult, print};
 
@@ -52,6 +53,8 @@ pub struct GradientsCommand {
     /// Write the results to this file as JSON; `-` prints them instead of the tables
     #[arg(long, value_name = "OUT")]
     json: Option<PathBuf>,
+    #[command(flatten)]
+    output: OutputArguments,
     /// Do not print progress
     #[arg(long)]
     quiet: bool,
@@ -133,6 +136,8 @@ struct BenchmarkSettings {
 impl GradientsCommand {
     pub fn run(&self) -> CommandResult {
         let settings = self.validate()?;
+        interrupt::watch();
+        let file = self.json_file().map(ResultFile::reserve).transpose()?;
         self.threads.start_pool()?;
         let progress = Progress::new(self.quiet || self.measurement.peak_of.is_some());
         progress.update(format!("reading {}", self.files.join(", ")));
@@ -166,10 +171,10 @@ impl GradientsCommand {
             report["training"] = json!(runs);
         }
         let text = format!("{report:#}\n");
-        match &self.json {
-            Some(path) if path == Path::new("-") => return print(&text),
-            Some(path) => atomic_file::write(path, text.as_bytes())?,
-            None => {}
+        if let Some(file) = file {
+            file.save(text.as_bytes())?;
+        } else if self.json.is_some() {
+            return print(&text);
         }
         print(&(gradient_table(&rows) + &training_table(&runs)))
     }
@@ -200,16 +205,25 @@ impl GradientsCommand {
                 "--train: requires development data; expected --dev FILE",
             ));
         }
-        if let Some(path) = self.json.as_ref().filter(|path| *path != Path::new("-")) {
-            atomic_file::check_writable(path)?;
-        }
         let template = load_template(self.template.as_deref(), &self.files, &self.input)?;
+        CommandFiles::new(self.output.force)
+            .read(&self.files)
+            .read(&self.dev)
+            .read(template_files(self.template.as_deref(), template.as_ref()))
+            .write("--json", Kind::Report, self.json_file())
+            .check()?;
         Ok(BenchmarkSettings {
             variants,
             point,
             training,
             template,
         })
+    }
+
+    /// Returns the file for the results. The runs that measure memory have none.
+    fn json_file(&self) -> Option<&Path> {
+        let file = self.json.as_deref().filter(|path| *path != Path::new("-"));
+        file.filter(|_| self.measurement.peak_of.is_none())
     }
 
     fn options(&self) -> TrainOptions {

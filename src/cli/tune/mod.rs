@@ -8,18 +8,19 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::Args;
-use dropchain::internals::atomic_file;
-use dropchain::internals::model::Model;
+use dropchain::internals::atomic_file::Reservation;
 use dropchain::template::Template;
 use dropchain::train::{TrainOptions, TrainSettings};
 use dropchain::tune::{Configuration, Folds, Schedule, Search, TuneResult, TuningData, Validation};
 use dropchain::{Error, Result};
 
-use super::arguments::{InputArguments, ThreadArguments};
-use super::interrupt::interrupt_flag;
+use super::arguments::{InputArguments, OutputArguments, ThreadArguments};
+use super::exit::CommandError;
+use super::interrupt;
+use super::outputs::{CommandFiles, Kind, ResultFile};
 use super::progress::Progress;
-use super::template_argument::load_template;
-use super::training_arguments::{TrainingArguments, check_log};
+use super::template_argument::{load_template, template_files};
+use super::training_arguments::TrainingArguments;
 use super::training_reporter::format_pruned;
 use super::{CommandResult, print};
 use arguments::{SpaceArguments, StrategyArguments};
@@ -84,6 +85,8 @@ pub struct TuneCommand {
     /// Print JSON instead of a table, with scores as fractions
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    output: OutputArguments,
     /// Do not print progress
     #[arg(long)]
     quiet: bool,
@@ -110,6 +113,9 @@ struct SearchSettings {
 impl TuneCommand {
     pub fn run(&self) -> CommandResult {
         let settings = self.validate()?;
+        interrupt::watch();
+        let model_file = ResultFile::reserve(&self.model)?;
+        let log = self.log.as_ref().map(Reservation::new).transpose()?;
         self.threads.start_pool()?;
         let started = Instant::now();
         let progress = Progress::new(self.quiet);
@@ -121,12 +127,12 @@ impl TuneCommand {
             warm_start: self.strategy.warm_start.is_on(),
             threads: self.threads.count(),
             memory: self.strategy.memory.map(|size| size.0),
-            interrupt: Some(interrupt_flag()),
+            interrupt: Some(interrupt::flag()),
         };
         let names = self.template_names();
         let reporter = SearchReporter::new(&progress, &names);
         let result = search.run(data, &reporter)?;
-        result.model.save(&self.model)?;
+        model_file.save(result.model.as_bytes())?;
         progress.clear();
         self.report(&result, &progress);
         let results = Results {
@@ -141,15 +147,28 @@ impl TuneCommand {
             seed: self.strategy.seed,
             seconds: started.elapsed().as_secs_f64(),
         };
-        if let Some(log) = &self.log {
-            atomic_file::write(log, results.log(reporter.plan()).as_bytes())?;
+        if let Some(log) = log {
+            log.commit(results.log(reporter.plan()).as_bytes())?;
         }
         let text = if self.json {
             format!("{:#}\n", results.json())
         } else {
             results.table()
         };
-        print(&text)
+        print(&text)?;
+        self.result(&result)
+    }
+
+    /// Returns an error if a signal has ended the search early.
+    fn result(&self, result: &TuneResult) -> CommandResult {
+        let Some(signal) = interrupt::received().filter(|_| result.interrupted) else {
+            return Ok(());
+        };
+        let message = format!(
+            "interrupted by {signal}; {} has the best model so far",
+            self.model.display()
+        );
+        Err(CommandError::Interrupted(signal, message))
     }
 
     /// Validates the arguments before any corpus is read.
@@ -174,17 +193,28 @@ impl TuneCommand {
                 "--folds {folds}; expected 2 or more"
             )));
         }
-        Model::check_target(&self.model)?;
-        if let Some(log) = &self.log {
-            check_log(log, &self.model)?;
-            atomic_file::check_writable(log)?;
-        }
+        self.check_files(&templates)?;
         Ok(SearchSettings {
             training,
             configurations,
             schedule,
             templates,
         })
+    }
+
+    /// Checks what is read and written.
+    fn check_files(&self, templates: &[Option<Template>]) -> Result<()> {
+        let loaded = self.template.iter().zip(templates);
+        let template_files =
+            loaded.flat_map(|(name, template)| template_files(Some(name), template.as_ref()));
+        CommandFiles::new(self.output.force)
+            .read(&self.train)
+            .read(&self.dev)
+            .read(self.training.unlabeled_files())
+            .read(template_files)
+            .write("--model", Kind::Model, Some(&self.model))
+            .write("--log", Kind::Log, self.log.as_deref())
+            .check()
     }
 
     /// Loads the templates, which must be distinct.

@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 use dropchain::tune::{Phase, ResourcePlan, Rung, RungResult, TrialResult, TuneObserver};
 
 use super::results::train_flags;
+use crate::cli::interrupt;
 use crate::cli::progress::Progress;
 use crate::cli::training_reporter::{format_megabytes, format_score};
 
@@ -54,6 +55,9 @@ impl TuneObserver for SearchReporter<'_> {
     }
 
     fn progress(&self, phase: Phase, done: usize, total: usize) {
+        if !matches!(phase, Phase::WarmStart) {
+            interrupt::set_has_result();
+        }
         let phase = match phase {
             Phase::WarmStart => "warm-up".to_owned(),
             Phase::Rung(number) => format!("rung {} of {}", number + 1, self.rungs()),

@@ -1,0 +1,97 @@
+//! The exclusive right to replace a file.
+
+use std::fs::File;
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
+use super::target::Target;
+use super::temporary::{TemporaryFile, is_locked};
+use crate::error::Result;
+
+/// How often, and at what interval, to retry when another process looks at the file just now.
+const RETRIES: usize = 50;
+const RETRY_INTERVAL: Duration = Duration::from_millis(20);
+
+/// The exclusive right to replace a file, held from before its contents are computed until they
+/// are written. The old file stays untouched until then.
+#[derive(Debug)]
+pub struct Reservation {
+    target: Target,
+    temporary: TemporaryFile,
+}
+
+impl Reservation {
+    /// Reserves a file.
+    ///
+    /// # Errors
+    ///
+    /// Same as [`write()`](super::write()).
+    pub fn new(path: impl AsRef<Path>) -> Result<Self> {
+        let target = Target::resolve(path.as_ref())?;
+        let temporary = TemporaryFile::create(&target)?;
+        // The process that has replaced the file last may still be writing to it.
+        if is_locked(&target.file) {
+            return Err(target.is_busy());
+        }
+        Ok(Self { target, temporary })
+    }
+
+    /// Returns the path as given.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.target.path
+    }
+
+    /// Replaces the file.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`](crate::Error::Io) if the file cannot be written.
+    pub fn commit(mut self, contents: &[u8]) -> Result<()> {
+        self.write(contents).map(drop)
+    }
+
+    /// Replaces the file, and returns it to be continued. It stays locked until it is closed.
+    ///
+    /// # Errors
+    ///
+    /// Same as [`Reservation::commit`].
+    pub fn commit_and_continue(mut self, contents: &[u8]) -> Result<File> {
+        let file = self.write(contents)?;
+        if cfg!(windows) {
+            let _ = file.unlock(); // other programs could not read it
+        }
+        Ok(file)
+    }
+
+    /// Replaces the file, and keeps it reserved to be replaced again.
+    ///
+    /// # Errors
+    ///
+    /// Same as [`Reservation::commit`].
+    pub fn replace(&mut self, contents: &[u8]) -> Result<()> {
+        let _locked = self.write(contents)?;
+        let mut result = TemporaryFile::create(&self.target);
+        // A process that has just created its own temporary file finds this one locked and leaves.
+        for _ in 0..RETRIES {
+            if result.is_ok() {
+                break;
+            }
+            thread::sleep(RETRY_INTERVAL);
+            result = TemporaryFile::create(&self.target);
+        }
+        self.temporary = result?;
+        Ok(())
+    }
+
+    fn write(&mut self, contents: &[u8]) -> Result<File> {
+        if !self.temporary.is_in_place() {
+            self.temporary = TemporaryFile::create(&self.target)?;
+        }
+        let written = self.temporary.fill(contents);
+        written
+            .and_then(|()| self.temporary.rename(&self.target))
+            .map_err(|e| self.target.error(e))
+    }
+}

@@ -1,0 +1,112 @@
+//! How commands end, and their exit codes.
+
+use std::io;
+use std::process::ExitCode;
+
+use dropchain::Error;
+use dropchain::optim::StopReason;
+use dropchain::train::{End, EndReason};
+
+use super::interrupt::{self, Signal};
+
+/// Why a command did not end with the result that was asked for.
+#[derive(Debug)]
+pub enum CommandError {
+    /// The command failed: exit code 1.
+    Failed(Error),
+    /// The arguments conflict: exit code 2, as for arguments that clap rejects.
+    Usage(&'static str),
+    /// Training ended before it converged; its model was written: exit code 3.
+    NotConverged(String),
+    /// The objective became infinite or not a number: exit code 4.
+    NotFinite(String),
+    /// A signal ended the command: exit code 128 plus its number.
+    Interrupted(Signal, String),
+    /// Broken pipe: standard output was closed, for example by `head`. Exit code 0.
+    OutputClosed,
+}
+
+/// The result of a command.
+pub type CommandResult<T = ()> = Result<T, CommandError>;
+
+impl From<Error> for CommandError {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Io { source, .. } if source.kind() == io::ErrorKind::BrokenPipe => {
+                Self::OutputClosed
+            }
+            error @ Error::NotFinite(_) => Self::NotFinite(error.to_string()),
+            error => Self::Failed(error),
+        }
+    }
+}
+
+impl CommandError {
+    /// Returns the exit code.
+    pub fn exit_code(&self) -> ExitCode {
+        match self {
+            Self::OutputClosed => ExitCode::SUCCESS,
+            Self::Failed(_) => ExitCode::FAILURE,
+            Self::Usage(_) => ExitCode::from(2),
+            Self::NotConverged(_) => ExitCode::from(3),
+            Self::NotFinite(_) => ExitCode::from(4),
+            Self::Interrupted(signal, _) => ExitCode::from(signal.exit_code()),
+        }
+    }
+
+    /// Returns the message for the user.
+    pub fn message(&self) -> Option<String> {
+        match self {
+            Self::OutputClosed => None,
+            Self::Failed(error) => Some(error.to_string()),
+            Self::Usage(message) => Some((*message).to_owned()),
+            Self::NotConverged(message)
+            | Self::NotFinite(message)
+            | Self::Interrupted(_, message) => Some(message.clone()),
+        }
+    }
+}
+
+/// Whether the model of a training run is one that should replace an older model.
+pub fn is_worth_saving(end: &End) -> bool {
+    match end.reason {
+        EndReason::Optimizer(StopReason::Interrupted) => end.best_iteration > 0,
+        EndReason::Optimizer(StopReason::NonFinite) => end.iterations > end.warm_up,
+        _ => true,
+    }
+}
+
+/// Returns the result of a training run whose model was written to `model`, unless it was not
+/// [worth saving](is_worth_saving).
+pub fn training_result(end: &End, model: &str) -> CommandResult {
+    let fate = if is_worth_saving(end) {
+        format!(
+            "{model} has the weights of iteration {}",
+            end.best_iteration
+        )
+    } else {
+        format!("{model} was not written")
+    };
+    if let Some(signal) = interrupt::received() {
+        let message = format!(
+            "interrupted by {signal} after {} iterations",
+            end.iterations
+        );
+        return Err(CommandError::Interrupted(
+            signal,
+            format!("{message}; {fate}"),
+        ));
+    }
+    match end.reason {
+        EndReason::Optimizer(StopReason::LineSearch) => Err(CommandError::NotConverged(format!(
+            "training did not converge: the line search found no lower value after {} iterations; \
+             {fate}",
+            end.iterations
+        ))),
+        EndReason::Optimizer(StopReason::NonFinite) => Err(CommandError::NotFinite(format!(
+            "the objective or its gradient is not finite after {} iterations; {fate}",
+            end.iterations
+        ))),
+        _ => Ok(()),
+    }
+}

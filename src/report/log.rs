@@ -1,0 +1,96 @@
+//! The file of a run record.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use super::Record;
+use crate::atomic_file::Reservation;
+use crate::error::{Error, Result};
+
+/// Writes a run record to a file, every line at once.
+///
+/// An older file is replaced with the first iteration after the starting point, or with the end:
+/// a run that learns nothing keeps it. The lines before are written then.
+#[derive(Debug)]
+pub struct Log {
+    path: PathBuf,
+    state: State,
+}
+
+#[derive(Debug)]
+enum State {
+    /// Lines that wait for the first iteration.
+    Waiting(Reservation, Vec<u8>),
+    Open(File),
+    /// Writing has failed.
+    Failed,
+}
+
+impl Log {
+    /// Creates a log. Pipes and terminals are opened for writing; other files are reserved.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] if the file cannot be written; [`Error::Parameter`] if it is a directory or a
+    /// device that is always full, or if another process writes to it.
+    pub fn create(path: impl Into<PathBuf>) -> Result<Self> {
+        let path = path.into();
+        let state = if is_stream(&path) {
+            check_device(&path)?;
+            // Appends, in case it is a redirected standard output with other lines.
+            let file = OpenOptions::new().append(true).open(&path);
+            State::Open(file.map_err(|e| Error::io(&path, e))?)
+        } else {
+            State::Waiting(Reservation::new(&path)?, Vec::new())
+        };
+        Ok(Self { path, state })
+    }
+
+    /// Writes a line.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] if the file cannot be written.
+    pub fn write(&mut self, record: &Record<'_>) -> Result<()> {
+        let mut line = serde_json::to_vec(record).map_err(|e| Error::io(&self.path, e.into()))?;
+        line.push(b'\n');
+        let waits = match record {
+            Record::Start(_) => true,
+            Record::Iteration(iteration) => iteration.number == 0,
+            Record::End(_) => false,
+        };
+        self.state = match std::mem::replace(&mut self.state, State::Failed) {
+            State::Waiting(reservation, mut lines) => {
+                lines.extend(line);
+                if waits {
+                    State::Waiting(reservation, lines)
+                } else {
+                    State::Open(reservation.commit_and_continue(&lines)?)
+                }
+            }
+            State::Open(mut file) => {
+                (file.write_all(&line)).map_err(|e| Error::io(&self.path, e))?;
+                State::Open(file)
+            }
+            State::Failed => State::Failed,
+        };
+        Ok(())
+    }
+}
+
+/// Returns whether a path is a pipe, a terminal, another device, or an open file by its number.
+fn is_stream(path: &Path) -> bool {
+    let is_special = |m: fs::Metadata| !m.is_file() && !m.is_dir();
+    let is_open_file = ["/dev", "/proc"].iter().any(|root| path.starts_with(root));
+    fs::metadata(path).is_ok_and(|m| is_open_file || is_special(m))
+}
+
+/// Rejects `/dev/full`: that it cannot be written shows only with the first line, after minutes.
+fn check_device(path: &Path) -> Result<()> {
+    if fs::canonicalize(path).is_ok_and(|path| path == Path::new("/dev/full")) {
+        let error = std::io::Error::from(std::io::ErrorKind::StorageFull);
+        return Err(Error::io(path, error));
+    }
+    Ok(())
+}
