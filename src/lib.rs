@@ -52,6 +52,7 @@ mod fingerprint;
 mod ids;
 pub mod label;
 mod math;
+mod memory;
 mod model;
 #[cfg(feature = "train")]
 mod noise;
@@ -78,6 +79,8 @@ pub mod tune;
 pub use corpus::Corpus;
 #[doc(inline)]
 pub use error::{Error, Place, Result};
+#[doc(inline)]
+pub use memory::MemoryLimit;
 #[doc(inline)]
 pub use model::Model;
 #[doc(inline)]
@@ -116,6 +119,9 @@ pub mod internals {
     }
     pub mod math {
         pub use crate::math::*;
+    }
+    pub mod memory {
+        pub use crate::memory::*;
     }
     pub mod model {
         pub use crate::model::*;

@@ -1,9 +1,11 @@
 //! Argument groups and value types shared by several commands.
 
+use std::str::FromStr;
+
 use clap::{Args, ValueEnum};
 use dropchain::corpus::{Format, ReadOptions};
 use dropchain::label::Scheme;
-use dropchain::{Error, Result};
+use dropchain::{Error, MemoryLimit, Result};
 
 /// How to read corpora.
 #[derive(Clone, Debug, Default, Args)]
@@ -21,6 +23,8 @@ pub struct InputArguments {
     /// Treat lines of CoNLL files that start with `#` as comments, not tokens
     #[arg(long)]
     pub comments: bool,
+    #[command(flatten)]
+    pub limits: LimitArguments,
 }
 
 impl InputArguments {
@@ -32,6 +36,8 @@ impl InputArguments {
             label: self.label.clone(),
             unlabeled: false,
             comments: self.comments,
+            max_sentence: self.limits.max_sentence(),
+            memory: self.limits.memory(),
         }
     }
 }
@@ -143,5 +149,76 @@ impl ThreadArguments {
             .num_threads(self.threads.map_or(0, usize::from))
             .build_global()
             .map_err(|e| Error::parameter(format!("cannot start threads: {e}")))
+    }
+}
+
+/// Limits on what is read and on the memory for it.
+#[derive(Clone, Debug, Default, Args)]
+pub struct LimitArguments {
+    /// Maximum number of tokens of a sentence; raw text is split there [default: 100000]
+    ///
+    /// In other formats a longer sentence is an error: most likely the blank lines between
+    /// sentences are missing.
+    #[arg(long, value_name = "N", help_heading = "Input",
+          value_parser = clap::value_parser!(u32).range(1..))]
+    max_sentence: Option<u32>,
+    /// Memory limit, for example 4G or 500M [default: most of the free memory]
+    #[arg(long, value_name = "SIZE", help_heading = None::<&str>)]
+    memory: Option<ByteSize>,
+}
+
+impl LimitArguments {
+    /// Returns the maximum number of tokens of a sentence.
+    pub fn max_sentence(&self) -> usize {
+        self.max_sentence
+            .map_or(ReadOptions::MAX_SENTENCE, |max| max as usize)
+    }
+
+    /// Returns the memory limit.
+    pub fn memory(&self) -> MemoryLimit {
+        self.memory
+            .map_or_else(MemoryLimit::default, |size| MemoryLimit::Bytes(size.0))
+    }
+}
+
+/// A number of bytes, written with an optional decimal unit: k, M, G or T.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ByteSize(u64);
+
+impl FromStr for ByteSize {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let unit = match text.chars().last() {
+            Some('k' | 'K') => 1e3,
+            Some('m' | 'M') => 1e6,
+            Some('g' | 'G') => 1e9,
+            Some('t' | 'T') => 1e12,
+            _ => 1.0,
+        };
+        let number = if unit > 1.0 {
+            &text[..text.len() - 1]
+        } else {
+            text
+        };
+        let size = number.parse().ok().map(|number: f64| number * unit);
+        size.filter(|size| size.is_finite() && *size >= 1.0)
+            .map(|size| Self(size as u64))
+            .ok_or_else(|| "expected a size such as 4G, 500M or 4000000000".to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_have_decimal_units() {
+        assert_eq!("1.5G".parse(), Ok(ByteSize(1_500_000_000)));
+        assert_eq!("300k".parse(), Ok(ByteSize(300_000)));
+        assert_eq!("12".parse(), Ok(ByteSize(12)));
+        for text in ["", "G", "-1G", "0", "infG", "4GB", "4é"] {
+            assert!(text.parse::<ByteSize>().is_err(), "{text}");
+        }
     }
 }

@@ -8,7 +8,7 @@ use dropchain::internals::cluster::{Clusters, InternedText};
 use dropchain::internals::sentence::Sentence;
 use dropchain::{Error, Result};
 
-use super::arguments::{FormatName, OutputArguments, ThreadArguments, guess_unlabeled_format};
+use super::arguments::{FormatName, LimitArguments, OutputArguments, ThreadArguments, guess_unlabeled_format};
 use super::interrupt;
 use super::outputs::{CommandFiles, Kind, ResultFile};
 use super::progress::Progress;
@@ -64,6 +64,8 @@ struct ClusterInputArguments {
     /// Treat lines of CoNLL files that start with `#` as comments, not tokens
     #[arg(long)]
     comments: bool,
+    #[command(flatten)]
+    limits: LimitArguments,
 }
 
 impl ClusterInputArguments {
@@ -74,6 +76,8 @@ impl ClusterInputArguments {
             columns: self.columns.clone(),
             unlabeled: true,
             comments: self.comments,
+            max_sentence: self.limits.max_sentence(),
+            memory: self.limits.memory(),
             ..ReadOptions::default()
         }
     }

@@ -129,7 +129,7 @@ impl DemoCommand {
             ..WriteOptions::new(OutputFormat::Inline)
         };
         let mut writer = Writer::new(io::stdout(), "standard output", options)?;
-        let tokenizer = Tokenizer::new();
+        let tokenizer = Tokenizer::new(ReadOptions::MAX_SENTENCE);
         let file = Arc::from("-");
         for (number, line) in io::stdin().lock().lines().enumerate() {
             let line = line.map_err(|e| Error::io("-", e))?;

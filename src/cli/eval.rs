@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use clap::Args;
 use dropchain::Result;
-use dropchain::corpus::{Corpus, Format};
+use dropchain::corpus::{Corpus, Format, ReadOptions};
 use dropchain::eval::Evaluation;
 use dropchain::internals::sentence::Sentence;
 use dropchain::label::convert;
@@ -155,8 +155,13 @@ impl EvalCommand {
             .format
             .map_or_else(|| Format::guess(gold), Into::into);
         let columns = self.input.columns.as_deref();
-        let mut options = read_options(tagger, format, columns, self.input.comments);
-        options.unlabeled = false;
+        let mut options = ReadOptions {
+            unlabeled: false,
+            comments: self.input.comments,
+            max_sentence: self.input.limits.max_sentence(),
+            memory: self.input.limits.memory(),
+            ..read_options(tagger, format, columns)
+        };
         if self.input.label.is_some() {
             options.label = self.input.label.clone();
         }

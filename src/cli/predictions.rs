@@ -32,6 +32,7 @@ impl GoldCorpus {
                 _ => input.label.clone(),
             },
             columns: None,
+            memory: input.limits.memory().beyond(self.sentences.memory()),
             ..input.read_options()
         };
         let predicted = Corpus::read([file], &options)?;

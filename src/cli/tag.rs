@@ -12,7 +12,7 @@ use dropchain::tag::{Batch, TagOptions, Tagger, Workspace, stream};
 use dropchain::{Error, Result};
 
 use super::CommandResult;
-use super::arguments::{FormatName, SchemeName, Switch, ThreadArguments};
+use super::arguments::{FormatName, LimitArguments, SchemeName, Switch, ThreadArguments};
 use super::named_tagging::NamedTagging;
 
 /// The name of the output in error messages.
@@ -67,6 +67,8 @@ pub struct TagCommand {
     scheme: Option<SchemeName>,
     #[command(flatten)]
     threads: ThreadArguments,
+    #[command(flatten)]
+    limits: LimitArguments,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -89,7 +91,12 @@ impl TagCommand {
         let format = self.input_format(&inputs)?;
         let header = tagger.model().header();
         let label = header.label_name().unwrap_or("label");
-        let read_options = read_options(&tagger, format, self.columns.as_deref(), self.comments);
+        let read_options = ReadOptions {
+            comments: self.comments,
+            max_sentence: self.limits.max_sentence(),
+            memory: self.limits.memory(),
+            ..read_options(&tagger, format, self.columns.as_deref())
+        };
         let reader = Reader::open(&inputs, &read_options)?;
         let write_options = WriteOptions {
             spans: header.labels.encodes_spans(),
@@ -178,12 +185,7 @@ fn guess_format(file: &str) -> Format {
 
 /// Returns the options for reading input of `tagger`: by default with the columns of its training
 /// corpus, if they fit the format.
-pub fn read_options(
-    tagger: &Tagger,
-    format: Format,
-    columns: Option<&[String]>,
-    comments: bool,
-) -> ReadOptions {
+pub fn read_options(tagger: &Tagger, format: Format, columns: Option<&[String]>) -> ReadOptions {
     let header = tagger.model().header();
     let is_trained_on_columns = header.template.is_some()
         && !header.columns.is_empty()
@@ -193,7 +195,7 @@ pub fn read_options(
         columns: columns.map(<[String]>::to_vec),
         label: None,
         unlabeled: true,
-        comments,
+        ..ReadOptions::default()
     };
     let label = header.label_name().map(str::to_owned);
     if format == Format::Conll && is_trained_on_columns {

@@ -103,13 +103,18 @@ impl TrainingArguments {
         dev: &[String],
         input: &InputArguments,
     ) -> Result<TrainingCorpora> {
-        let options = input.read_options();
+        let mut options = input.read_options();
+        let labeled = Corpus::read(train, &options)?;
+        options.memory = options.memory.beyond(labeled.memory());
+        let dev = match dev {
+            [] => None,
+            files => Some(Corpus::read(files, &options)?),
+        };
+        let held = dev.as_ref().map_or(0, Corpus::memory);
+        options.memory = options.memory.beyond(held);
         Ok(TrainingCorpora {
-            labeled: Corpus::read(train, &options)?,
-            dev: match dev {
-                [] => None,
-                files => Some(Corpus::read(files, &options)?),
-            },
+            labeled,
+            dev,
             unlabeled: self.unlabeled.read(&options)?,
         })
     }
@@ -357,6 +362,7 @@ impl UnlabeledArguments {
             let options = ReadOptions {
                 format: Some(format.unwrap_or_else(|| guess_unlabeled_format(file))),
                 unlabeled: true,
+                memory: input.memory.beyond(corpus.memory()),
                 ..input.clone()
             };
             corpus.extend(Corpus::read([file], &options)?);

@@ -2,6 +2,7 @@
 
 use super::lines::InputLine;
 use crate::error::Error;
+use crate::sentence::list_names;
 
 /// The ten columns of CoNLL-U, in file order.
 pub const CONLLU_COLUMNS: [&str; 10] = [
@@ -30,10 +31,9 @@ pub(super) fn find_column<S: AsRef<str>>(names: &[S], name: &str) -> Option<usiz
 
 /// The error at `line` for a label column `name` that is not among `names`.
 pub(super) fn no_label_column(line: &InputLine, name: &str, names: &[impl AsRef<str>]) -> Error {
-    let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
     line.error(format!(
         "no column '{name}' to take labels from; the columns are {}",
-        names.join(" ")
+        list_names(names)
     ))
 }
 

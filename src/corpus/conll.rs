@@ -13,7 +13,7 @@ use super::columns::{OUTSIDE, find_column, no_label_column};
 use super::lines::{InputLine, LineReader, is_blank};
 use super::parse::{ReadOptions, SentenceParser};
 use crate::error::Result;
-use crate::sentence::{Schema, Sentence};
+use crate::sentence::{Schema, Sentence, list_names};
 
 /// The first cell of a line that starts a new document.
 const DOCUMENT_START: &str = "-DOCSTART-";
@@ -86,12 +86,20 @@ impl ConllParser {
         if current.label(t).is_some_and(str::is_empty) {
             return Err(line.error("the label is empty; expected a label, such as O"));
         }
-        Ok(())
+        self.options.check_length(current)
+    }
+
+    /// Ends the current sentence, if there is one.
+    fn end_sentence(&mut self) {
+        if let Some(mut sentence) = self.current.take() {
+            sentence.shrink_to_fit();
+            self.ready.push_back(sentence);
+        }
     }
 
     /// Ends the current sentence at a `-DOCSTART-` line.
     fn document_start(&mut self, line: &InputLine) -> Result<()> {
-        self.ready.extend(self.current.take());
+        self.end_sentence();
         match &self.dialect {
             None => self
                 .early_boundaries
@@ -110,10 +118,11 @@ impl SentenceParser for ConllParser {
     fn next_sentence(&mut self, lines: &mut LineReader) -> Result<Option<Sentence>> {
         while self.ready.is_empty() {
             let Some(line) = lines.next_line()? else {
-                return Ok(self.current.take());
+                self.end_sentence();
+                return Ok(self.ready.pop_front());
             };
             if is_blank(line.text) {
-                self.ready.extend(self.current.take());
+                self.end_sentence();
             } else if self.options.comments && line.text.starts_with('#') {
                 self.comment(&line);
             } else if split_blanks(line.text).next() == Some(DOCUMENT_START) {
@@ -197,7 +206,7 @@ fn named_columns(
     Err(line.error(format!(
         "expected {} columns ({}){or_fewer}, found {width}",
         names.len(),
-        names.join(" "),
+        list_names(names),
     )))
 }
 

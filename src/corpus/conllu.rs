@@ -76,7 +76,10 @@ impl ConlluParser {
         let cells = cells(line)?;
         let last = sentence.len();
         match parse_id(line, cells[0])? {
-            TokenId::Word(word) if word == last + 1 => sentence.push(cells, line.number)?,
+            TokenId::Word(word) if word == last + 1 => {
+                sentence.push(cells, line.number)?;
+                self.options.check_length(sentence)?;
+            }
             TokenId::Word(word) => {
                 return Err(line.error(format!(
                     "expected the word {}, found {word} (is a blank line missing or too many?)",
@@ -133,8 +136,9 @@ impl SentenceParser for ConlluParser {
                 self.row(&line, sentence, &mut multiword_end)?;
             }
         }
-        if let Some(sentence) = &current {
+        if let Some(sentence) = &mut current {
             check_complete(sentence, multiword_end, lines.number())?;
+            sentence.shrink_to_fit();
         }
         Ok(current)
     }

@@ -45,11 +45,11 @@ impl Corpus {
     /// # Errors
     ///
     /// Those of [`Reader::open`] and of reading; [`Error::Input`](crate::Error::Input) if a file
-    /// has no sentence.
+    /// has no sentence or the sentences exceed [`ReadOptions::memory`].
     pub fn read<S: AsRef<str>>(paths: impl AsRef<[S]>, options: &ReadOptions) -> Result<Self> {
         let mut reader = Reader::open(paths.as_ref(), options)?;
         reader.require_sentences();
-        reader.collect()
+        Ok(Self::from(reader.collect_within_memory()?))
     }
 
     /// Parses text in memory; `name` identifies it in error messages. Without a format in the
@@ -59,12 +59,13 @@ impl Corpus {
     ///
     /// # Errors
     ///
-    /// Those of reading; [`Error::Input`](crate::Error::Input) if the text has no sentence.
+    /// Those of reading; [`Error::Input`](crate::Error::Input) if the text has no sentence or the
+    /// sentences exceed [`ReadOptions::memory`].
     pub fn parse(text: impl Into<String>, name: &str, options: &ReadOptions) -> Result<Self> {
         let input = std::io::Cursor::new(text.into());
         let mut reader = Reader::from_read(Box::new(input), name, options);
         reader.require_sentences();
-        reader.collect()
+        Ok(Self::from(reader.collect_within_memory()?))
     }
 
     /// Appends a sentence.
@@ -82,6 +83,12 @@ impl Corpus {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.sentences.is_empty()
+    }
+
+    /// The memory usage in bytes.
+    #[must_use]
+    pub fn memory(&self) -> u64 {
+        self.iter().map(|sentence| sentence.memory() as u64).sum()
     }
 
     /// Iterates over the sentences.

@@ -10,19 +10,21 @@
 use std::sync::Arc;
 
 use super::lines::{InputLine, LineReader, is_blank};
-use super::parse::SentenceParser;
+use super::parse::{ReadOptions, SentenceParser};
 use crate::error::{Error, Place, Result};
 use crate::sentence::{Attributes, Schema, Sentence};
 
 /// Parses CRFsuite's format. The only column is `label`.
 pub(super) struct CrfsuiteParser {
+    options: ReadOptions,
     schema: Arc<Schema>,
     name: String, // of the current field, unescaped
 }
 
 impl CrfsuiteParser {
-    pub fn new() -> Result<Self> {
+    pub fn new(options: ReadOptions) -> Result<Self> {
         Ok(Self {
+            options,
             schema: Arc::new(Schema::new(vec!["label".to_owned()], Some(0))?),
             name: String::new(),
         })
@@ -55,6 +57,7 @@ impl CrfsuiteParser {
             ));
         }
         sentence.push([&self.name], line.number)?;
+        self.options.check_length(sentence)?;
         // Fast path: nearly all lines have no escapes and no values.
         let special = |any, byte| any | matches!(byte, b'\\' | b':');
         let plain = !line.text.bytes().fold(false, special);
@@ -94,7 +97,8 @@ impl SentenceParser for CrfsuiteParser {
             return Ok(None);
         }
         attributes.shrink();
-        sentence.attributes = Some(attributes);
+        sentence.shrink_to_fit();
+        sentence.attributes = Some(Box::new(attributes));
         Ok(Some(sentence))
     }
 }

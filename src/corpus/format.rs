@@ -42,6 +42,17 @@ impl Format {
         }
     }
 
+    /// The memory that a byte of input takes at most once parsed, in bytes: many short cells, tokens
+    /// or attributes need more than their text, and growing vectors twice of that.
+    pub(super) const fn memory_per_byte(self) -> u64 {
+        match self {
+            Self::Text => 100,
+            Self::Conll | Self::Conllu => 6,
+            Self::Crfsuite => 14,
+            Self::Jsonl => 30,
+        }
+    }
+
     /// Guesses the format from a file name: its extension `.conllu`, `.crfsuite` or `.jsonl`, and
     /// CoNLL for any other name. A final `.gz` is ignored.
     ///

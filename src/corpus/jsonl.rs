@@ -16,6 +16,9 @@ use crate::tokenize::Tokenizer;
 /// The default key of the labels.
 const LABELS: &str = "labels";
 
+/// Maximum number of keys that messages list.
+const LISTED_KEYS: usize = 20;
+
 /// Keys that are never columns: the other keys of JSON output, so that it can be read back, and
 /// the column names of tokens and labels.
 const RESERVED_KEYS: [&str; 10] = [
@@ -48,9 +51,9 @@ pub(super) struct JsonlParser {
 impl JsonlParser {
     pub fn new(options: ReadOptions) -> Self {
         Self {
+            tokenizer: Tokenizer::new(options.max_sentence),
             options,
             columns: None,
-            tokenizer: Tokenizer::default(),
             ready: VecDeque::new(),
         }
     }
@@ -75,7 +78,11 @@ impl JsonlParser {
             }
             return self.text(line, value);
         }
-        let found: Vec<String> = object.0.iter().map(|(key, _)| format!("{key:?}")).collect();
+        let keys = object.members.iter().take(LISTED_KEYS);
+        let mut found: Vec<String> = keys.map(|(key, _)| format!("{key:?}")).collect();
+        if object.members.len() > LISTED_KEYS {
+            found.push("…".to_owned());
+        }
         let found = match found.is_empty() {
             true => "no key".to_owned(),
             false => found.join(", "),
@@ -104,6 +111,7 @@ impl JsonlParser {
         let mut sentence = Sentence::new(columns.schema.clone(), line.file.clone());
         for t in 0..count {
             sentence.push(cells.iter().map(|column| &column[t]), line.number)?;
+            self.options.check_length(&sentence)?;
             if sentence.label(t).is_some_and(str::is_empty) {
                 return Err(line.error(format!(
                     "the label of token {} is empty; expected a label, such as O",
@@ -111,6 +119,7 @@ impl JsonlParser {
                 )));
             }
         }
+        sentence.shrink_to_fit();
         sentence.layout.record = Some(Arc::from(line.text));
         self.columns = Some(columns);
         Ok(sentence)
@@ -160,7 +169,7 @@ fn detect_columns(
     let (key, label) = present.map_or((LABELS, "label"), |key| (key, key));
     let mut keys = vec!["tokens".to_owned()];
     let mut names = vec!["word".to_owned()];
-    for (name, value) in &object.0 {
+    for (name, value) in &object.members {
         let selected = options.columns.as_ref().is_none_or(|c| c.contains(name));
         if selected
             && name != key

@@ -3,9 +3,9 @@
 use std::io::{self, BufRead, BufReader, Read};
 use std::sync::Arc;
 
-use flate2::bufread::MultiGzDecoder;
-
+use super::gzip::GzipReader;
 use crate::error::{Error, Place, Result};
+use crate::memory::megabytes;
 
 /// Maximum length of a line in bytes, including its ending. Text has no longer lines, but a binary
 /// file may.
@@ -13,6 +13,9 @@ const MAX_LINE: usize = 64 << 20;
 
 /// Size of the buffer for decompressed data, in bytes.
 const BUFFER: usize = 64 << 10;
+
+/// Memory of a line of a sentence beyond its bytes, such as the ends of its cells.
+const LINE: u64 = 32;
 
 /// A byte stream to read lines from.
 pub(super) type InputStream = Box<dyn BufRead + Send>;
@@ -24,6 +27,29 @@ pub(super) struct LineReader {
     number: u64,
     buffer: Vec<u8>,
     limit: usize,
+    memory: SentenceMemory,
+}
+
+/// An upper bound of the memory of a sentence while it is being read.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SentenceMemory {
+    /// Maximum memory of a sentence in bytes.
+    pub limit: u64,
+    /// Maximum memory of what a byte of input is parsed to.
+    pub per_byte: u64,
+    /// Memory of the lines that have been read of the sentence.
+    pub held: u64,
+}
+
+impl SentenceMemory {
+    /// Counts a line and returns whether the sentence is still within the limit. Blank lines are
+    /// not kept.
+    fn add(&mut self, line: &[u8]) -> bool {
+        if !line.iter().all(|&byte| is_blank_byte(byte)) {
+            self.held += self.per_byte * line.len() as u64 + LINE;
+        }
+        self.held <= self.limit
+    }
 }
 
 /// A line with its number, from 1.
@@ -42,8 +68,17 @@ impl InputLine<'_> {
 }
 
 impl LineReader {
-    pub fn new(input: InputStream, file: Arc<str>) -> Self {
-        Self::with_limit(input, file, MAX_LINE)
+    /// Reads `input`; a sentence must stay within `memory`.
+    pub fn new(input: InputStream, file: Arc<str>, memory: SentenceMemory) -> Self {
+        Self {
+            memory,
+            ..Self::with_limit(input, file, MAX_LINE)
+        }
+    }
+
+    /// Begins another sentence: what has been read is kept elsewhere.
+    pub fn begin_sentence(&mut self) {
+        self.memory.held = 0;
     }
 
     fn with_limit(input: InputStream, file: Arc<str>, limit: usize) -> Self {
@@ -53,6 +88,11 @@ impl LineReader {
             number: 0,
             buffer: Vec::new(),
             limit,
+            memory: SentenceMemory {
+                limit: u64::MAX,
+                per_byte: 0,
+                held: 0,
+            },
         }
     }
 
@@ -82,6 +122,16 @@ impl LineReader {
                 format!("the line is longer than {} MiB", self.limit >> 20),
             ));
         }
+        if !self.memory.add(&self.buffer) {
+            return Err(Error::input(
+                Place::line(&*self.file, self.number),
+                format!(
+                    "the sentence up to here needs more memory than the limit, {}; expected \
+                     shorter sentences or lines (--memory changes the limit)",
+                    megabytes(self.memory.limit)
+                ),
+            ));
+        }
         self.decode().map(Some)
     }
 
@@ -98,10 +148,9 @@ impl LineReader {
 
     /// Decompresses the input if it starts with gzip's magic bytes, whatever its name.
     fn decompress(&mut self) -> io::Result<()> {
-        // A pipe may deliver a single byte first; no text starts with this one.
-        if matches!(self.input.fill_buf()?, [0x1f] | [0x1f, 0x8b, ..]) {
+        if GzipReader::<InputStream>::recognizes(self.input.fill_buf()?) {
             let compressed = std::mem::replace(&mut self.input, Box::new(io::empty()));
-            let decompressed = BufReader::with_capacity(BUFFER, MultiGzDecoder::new(compressed));
+            let decompressed = BufReader::with_capacity(BUFFER, GzipReader::new(compressed));
             self.input = Box::new(decompressed);
         }
         Ok(())
@@ -145,7 +194,11 @@ impl LineReader {
 
 /// Whether a line separates sentences. White space beyond ASCII can be a token.
 pub(super) fn is_blank(line: &str) -> bool {
-    line.bytes().all(|b| b.is_ascii_whitespace() || b == 0x0b)
+    line.bytes().all(is_blank_byte)
+}
+
+fn is_blank_byte(byte: u8) -> bool {
+    byte.is_ascii_whitespace() || byte == 0x0b
 }
 
 #[cfg(test)]
@@ -154,7 +207,11 @@ mod tests {
     use std::io::{Cursor, Write};
 
     fn lines(bytes: &[u8]) -> LineReader {
-        LineReader::new(Box::new(Cursor::new(bytes.to_vec())), Arc::from("x"))
+        LineReader::with_limit(
+            Box::new(Cursor::new(bytes.to_vec())),
+            Arc::from("x"),
+            MAX_LINE,
+        )
     }
 
     fn read(bytes: &[u8]) -> Vec<String> {

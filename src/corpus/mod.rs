@@ -12,6 +12,7 @@ mod conllu;
 mod corpus;
 mod crfsuite;
 mod format;
+mod gzip;
 mod json_object;
 mod jsonl;
 mod lines;

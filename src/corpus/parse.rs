@@ -2,11 +2,12 @@
 
 use super::format::Format;
 use super::lines::LineReader;
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::memory::MemoryLimit;
 use crate::sentence::Sentence;
 
 /// How to read inputs.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct ReadOptions {
     /// Format of all inputs; `None`: by the name of each file ([`Format::guess`]).
     pub format: Option<Format>,
@@ -23,6 +24,47 @@ pub struct ReadOptions {
     pub unlabeled: bool,
     /// CoNLL: lines that begin with `#` are comments. (In CoNLL-U they always are.)
     pub comments: bool,
+    /// Maximum number of tokens of a sentence ([`ReadOptions::MAX_SENTENCE`] by default). Raw text
+    /// is split there; in other formats a longer sentence is an error, since most likely the blank
+    /// lines between sentences are missing.
+    pub max_sentence: usize,
+    /// Limits the memory of what is read: of the sentence that is being read and, when all
+    /// sentences are collected ([`Corpus::read`](super::Corpus::read)), of these.
+    pub memory: MemoryLimit,
+}
+
+impl ReadOptions {
+    /// The default of [`ReadOptions::max_sentence`].
+    pub const MAX_SENTENCE: usize = 100_000;
+
+    /// Checks that `sentence`, which is still being read, is not too long.
+    pub(super) fn check_length(&self, sentence: &Sentence) -> Result<()> {
+        if sentence.len() <= self.max_sentence {
+            return Ok(());
+        }
+        Err(Error::input(
+            sentence.place(0),
+            format!(
+                "the sentence that begins here has more than {} tokens; expected fewer (are the \
+                 blank lines between sentences missing? --max-sentence changes the limit)",
+                self.max_sentence
+            ),
+        ))
+    }
+}
+
+impl Default for ReadOptions {
+    fn default() -> Self {
+        Self {
+            format: None,
+            columns: None,
+            label: None,
+            unlabeled: false,
+            comments: false,
+            max_sentence: Self::MAX_SENTENCE,
+            memory: MemoryLimit::default(),
+        }
+    }
 }
 
 /// A parser of one format.

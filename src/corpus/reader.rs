@@ -10,10 +10,11 @@ use super::conllu::ConlluParser;
 use super::crfsuite::CrfsuiteParser;
 use super::format::Format;
 use super::jsonl::JsonlParser;
-use super::lines::{InputStream, LineReader};
+use super::lines::{InputStream, LineReader, SentenceMemory};
 use super::parse::{ReadOptions, SentenceParser};
 use super::text::TextParser;
 use crate::error::{Error, Place, Result};
+use crate::memory::megabytes;
 use crate::sentence::{Schema, Sentence};
 
 /// Size of the read buffer, in bytes.
@@ -92,6 +93,30 @@ impl Reader {
         }
     }
 
+    /// Collects all sentences, within the memory limit of the options.
+    pub(super) fn collect_within_memory(self) -> Result<Vec<Sentence>> {
+        let limit = self.options.memory.bytes(0);
+        let (mut sentences, mut held) = (Vec::new(), 0);
+        for sentence in self {
+            let sentence = sentence?;
+            held += sentence.memory() as u64;
+            // The vector doubles when it grows.
+            let spare = sentences.capacity() - sentences.len();
+            if held + (spare * size_of::<Sentence>()) as u64 > limit {
+                return Err(Error::input(
+                    sentence.place(0),
+                    format!(
+                        "the sentences up to here need more memory than the limit, {}; expected \
+                         less text (--memory changes the limit)",
+                        megabytes(limit)
+                    ),
+                ));
+            }
+            sentences.push(sentence);
+        }
+        Ok(sentences)
+    }
+
     /// Makes an input without a sentence an error.
     pub(super) fn require_sentences(&mut self) {
         self.sentences_required = true;
@@ -117,6 +142,7 @@ impl Reader {
                 return Ok(None);
             };
             if let Some(sentence) = current.parser.next_sentence(&mut current.lines)? {
+                current.lines.begin_sentence();
                 current.sentences += u64::from(!sentence.layout.document_start);
                 self.separator = current.parser.separator().unwrap_or('\t');
                 self.check_columns(&sentence)?;
@@ -180,15 +206,20 @@ fn open(input: PendingInput, options: &ReadOptions) -> Result<OpenInput> {
         }
     };
     let format = options.format.unwrap_or_else(|| Format::guess(&name));
+    let memory = SentenceMemory {
+        limit: options.memory.bytes(0),
+        per_byte: format.memory_per_byte(),
+        held: 0,
+    };
     let parser: Box<dyn SentenceParser> = match format {
-        Format::Text => Box::new(TextParser::default()),
+        Format::Text => Box::new(TextParser::new(options)),
         Format::Conll => Box::new(ConllParser::new(options.clone())),
         Format::Conllu => Box::new(ConlluParser::new(options.clone())),
-        Format::Crfsuite => Box::new(CrfsuiteParser::new()?),
+        Format::Crfsuite => Box::new(CrfsuiteParser::new(options.clone())?),
         Format::Jsonl => Box::new(JsonlParser::new(options.clone())),
     };
     Ok(OpenInput {
-        lines: LineReader::new(input, Arc::from(name)),
+        lines: LineReader::new(input, Arc::from(name), memory),
         parser,
         sentences: 0,
     })
@@ -198,8 +229,8 @@ fn open(input: PendingInput, options: &ReadOptions) -> Result<OpenInput> {
 fn describe(schema: &Schema) -> String {
     let names = schema.names();
     match schema.label().and_then(|label| names.get(label)) {
-        Some(label) => format!("{} (label: {label})", names.join(" ")),
-        None => format!("{} (no label)", names.join(" ")),
+        Some(label) => format!("{} (label: {label})", schema.list()),
+        None => format!("{} (no label)", schema.list()),
     }
 }
 

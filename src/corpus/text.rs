@@ -3,16 +3,24 @@
 use std::collections::VecDeque;
 
 use super::lines::LineReader;
-use super::parse::SentenceParser;
+use super::parse::{ReadOptions, SentenceParser};
 use crate::error::Result;
 use crate::sentence::Sentence;
 use crate::tokenize::Tokenizer;
 
 /// Parses raw text: every line has zero or more sentences.
-#[derive(Default)]
 pub(super) struct TextParser {
     tokenizer: Tokenizer,
     ready: VecDeque<Sentence>,
+}
+
+impl TextParser {
+    pub fn new(options: &ReadOptions) -> Self {
+        Self {
+            tokenizer: Tokenizer::new(options.max_sentence),
+            ready: VecDeque::new(),
+        }
+    }
 }
 
 impl SentenceParser for TextParser {

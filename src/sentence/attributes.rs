@@ -54,6 +54,14 @@ impl Attributes {
         u32::try_from(self.names.len()).is_err()
     }
 
+    /// Memory on the heap in bytes.
+    pub(super) fn memory(&self) -> usize {
+        self.names.capacity()
+            + 4 * self.ends.capacity()
+            + 8 * self.values.as_ref().map_or(0, Vec::capacity)
+            + 8 * self.tokens.capacity()
+    }
+
     /// Frees excess capacity.
     pub(crate) fn shrink(&mut self) {
         self.names.shrink_to_fit();

@@ -121,7 +121,7 @@ impl Sentence {
             sentence.push([""; 0], 1)?;
         }
         attributes.shrink();
-        sentence.attributes = Some(attributes);
+        sentence.attributes = Some(Box::new(attributes));
         Ok(sentence)
     }
 

@@ -7,6 +7,7 @@
 mod attributes;
 mod from_memory;
 mod layout;
+mod lines;
 mod schema;
 #[allow(clippy::module_inception)]
 mod sentence;
@@ -14,4 +15,5 @@ mod sentence;
 pub use attributes::Attributes;
 pub use layout::{Layout, Offsets};
 pub use schema::Schema;
+pub(crate) use schema::list_names;
 pub use sentence::Sentence;

@@ -1,6 +1,11 @@
 //! The columns of a corpus.
 
+use std::collections::HashSet;
+
 use crate::error::{Error, Result};
+
+/// Maximum number of columns that messages list.
+const LISTED: usize = 20;
 
 /// The columns of a corpus: their names, in file order, and the label column.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,11 +21,12 @@ impl Schema {
     ///
     /// [`Error::Parameter`] if a name is empty or occurs twice, or `label` is out of range.
     pub fn new(names: Vec<String>, label: Option<usize>) -> Result<Self> {
+        let mut known = HashSet::with_capacity(names.len());
         for (i, name) in names.iter().enumerate() {
             if name.is_empty() {
                 return Err(Error::parameter(format!("column {i} has an empty name")));
             }
-            if names[..i].contains(name) {
+            if !known.insert(name) {
                 return Err(Error::parameter(format!(
                     "two columns have the name '{name}'"
                 )));
@@ -60,6 +66,12 @@ impl Schema {
         &self.names
     }
 
+    /// Lists the column names for messages, without most of them if there are very many.
+    #[must_use]
+    pub fn list(&self) -> String {
+        list_names(&self.names)
+    }
+
     /// Number of columns C.
     #[must_use]
     pub fn width(&self) -> usize {
@@ -83,6 +95,16 @@ impl Schema {
             "form" => find("word"),
             _ => None,
         })
+    }
+}
+
+/// Lists names for messages, without most of them if there are very many.
+pub(crate) fn list_names<S: AsRef<str>>(names: &[S]) -> String {
+    let listed: Vec<&str> = names.iter().take(LISTED).map(AsRef::as_ref).collect();
+    let rest = names.len() - listed.len();
+    match rest {
+        0 => listed.join(" "),
+        _ => format!("{} … and {rest} more", listed.join(" ")),
     }
 }
 

@@ -4,21 +4,25 @@ use std::sync::Arc;
 
 use super::attributes::Attributes;
 use super::layout::{Layout, Offsets};
+use super::lines::LineNumbers;
 use super::schema::Schema;
 use crate::error::{Error, Place, Result};
 
+/// Overhead of an allocation in bytes: the bookkeeping of the allocator, and rounding up.
+const ALLOCATION: usize = 16;
+
 /// A sentence: T tokens in C columns.
 ///
-/// All cells share one string, so a sentence takes three allocations, however many tokens it has.
+/// All cells share one string, so a sentence takes two allocations, however many tokens it has.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sentence {
     schema: Arc<Schema>,
     file: Arc<str>,
     text: String,
-    ends: Vec<u32>,  // [T][C] the end of each cell in `text`
-    lines: Vec<u64>, // [T] line numbers
+    ends: Vec<u32>,     // [T][C] the end of each cell in `text`
+    lines: LineNumbers, // [T]
     /// Pre-extracted attributes, which are used instead of templates.
-    pub attributes: Option<Attributes>,
+    pub attributes: Option<Box<Attributes>>,
     /// The position of each token in [`Layout::source`]; empty if the input was pre-tokenized.
     pub offsets: Vec<Offsets>,
     /// Everything around the tokens in the input: comments, other lines, the original text.
@@ -34,7 +38,7 @@ impl Sentence {
             file,
             text: String::new(),
             ends: Vec::new(),
-            lines: Vec::new(),
+            lines: LineNumbers::default(),
             attributes: None,
             offsets: Vec::new(),
             layout: Layout::default(),
@@ -62,7 +66,7 @@ impl Sentence {
             Some(format!(
                 "expected {} columns ({}), found {found}",
                 self.schema.width(),
-                self.schema.names().join(" ")
+                self.schema.list()
             ))
         } else if u32::try_from(self.text.len()).is_err() {
             Some("the sentence has more than 4 GiB of text".to_owned())
@@ -93,7 +97,7 @@ impl Sentence {
     /// Whether the sentence has no tokens.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.lines.is_empty()
+        self.lines.len() == 0
     }
 
     /// The cell of token `t` in column `column`.
@@ -132,8 +136,36 @@ impl Sentence {
     /// file alone.
     #[must_use]
     pub fn place(&self, t: usize) -> Place {
-        let line = self.lines.get(t).or(self.lines.first());
-        Place::line(&*self.file, line.copied().unwrap_or(0))
+        let line = self.lines.get(t).or(self.lines.get(0));
+        Place::line(&*self.file, line.unwrap_or(0))
+    }
+
+    /// The memory usage in bytes, with the overhead of its allocations. What several sentences
+    /// share is divided among them.
+    #[must_use]
+    pub fn memory(&self) -> usize {
+        let attributes = self.attributes.as_deref();
+        let held = [
+            self.text.capacity(),
+            4 * self.ends.capacity(),
+            self.lines.memory(),
+            size_of::<Offsets>() * self.offsets.capacity(),
+            attributes.map_or(0, |attributes| {
+                size_of::<Attributes>() + attributes.memory()
+            }),
+            self.layout.memory(),
+        ];
+        size_of::<Self>()
+            + held
+                .into_iter()
+                .map(|bytes| bytes + ALLOCATION * usize::from(bytes > 0))
+                .sum::<usize>()
+    }
+
+    /// Frees excess capacity, which repeated pushes leave.
+    pub(crate) fn shrink_to_fit(&mut self) {
+        self.text.shrink_to_fit();
+        self.ends.shrink_to_fit();
     }
 }
 

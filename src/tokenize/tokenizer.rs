@@ -38,19 +38,16 @@ pub fn sentences(text: &str) -> Vec<Vec<Offsets>> {
 #[derive(Clone, Debug)]
 pub struct Tokenizer {
     schema: Arc<Schema>,
-}
-
-impl Default for Tokenizer {
-    fn default() -> Self {
-        Self::new()
-    }
+    max_sentence: usize,
 }
 
 impl Tokenizer {
-    /// Creates a tokenizer. Its sentences share one schema, [`Schema::words`].
+    /// Creates a tokenizer that splits sentences after `max_sentence` tokens. Its sentences share
+    /// one schema, [`Schema::words`].
     #[must_use]
-    pub fn new() -> Self {
+    pub fn new(max_sentence: usize) -> Self {
         Self {
+            max_sentence: max_sentence.max(1),
             schema: Arc::new(Schema::words()),
         }
     }
@@ -71,18 +68,20 @@ impl Tokenizer {
     /// [`Error::Input`](crate::Error::Input) if a sentence has more than 4 GiB of text.
     pub fn read_line(&self, line: &str, file: &Arc<str>, number: u64) -> Result<Vec<Sentence>> {
         let source: Arc<str> = Arc::from(line);
-        sentences(line)
-            .into_iter()
-            .map(|offsets| {
+        let mut read = Vec::new();
+        for offsets in sentences(line) {
+            for offsets in offsets.chunks(self.max_sentence) {
                 let mut sentence = Sentence::new(Arc::clone(&self.schema), Arc::clone(file));
-                for token in &offsets {
+                for token in offsets {
                     sentence.push([&line[token.bytes.clone()]], number)?;
                 }
-                sentence.offsets = offsets;
+                sentence.shrink_to_fit();
+                sentence.offsets = offsets.to_vec();
                 sentence.layout.source = Some(Arc::clone(&source));
-                Ok(sentence)
-            })
-            .collect()
+                read.push(sentence);
+            }
+        }
+        Ok(read)
     }
 }
 

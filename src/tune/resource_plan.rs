@@ -1,18 +1,13 @@
 //! The number of concurrent trainings, limited by threads and memory.
 
-use std::fs;
-
 use serde::Serialize;
 
 use super::data::TuningData;
 use super::pool::Pool;
 use super::space::Configuration;
 use crate::error::{Error, Result};
+use crate::memory::{MemoryLimit, megabytes};
 use crate::train::TrainSettings;
-
-/// The fraction of the available memory that is used by default: estimates are not exact, and other
-/// programs need memory too.
-const SHARE: f64 = 0.75;
 
 /// Threads, concurrent trainings and their estimated memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -49,18 +44,18 @@ impl ResourcePlan {
         configurations: &[Configuration],
         base: &TrainSettings,
         threads: usize,
-        limit: Option<u64>,
+        limit: MemoryLimit,
     ) -> Result<Self> {
         let estimate = MemoryEstimate::new(data, configurations, base)?;
         let limit = match limit {
-            Some(limit) => usize::try_from(limit).unwrap_or(usize::MAX),
-            None => {
-                let available = available_memory();
-                let share = available.map_or(usize::MAX, |bytes| (bytes as f64 * SHARE) as usize);
+            MemoryLimit::Bytes(limit) => limit,
+            // At least one training, even if memory is short: the estimate is not exact.
+            MemoryLimit::Available => {
                 let least = estimate.data + estimate.training;
-                share.saturating_add(estimate.data).max(least)
+                limit.bytes(estimate.data as u64).max(least as u64)
             }
         };
+        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
         estimate.plan(limit, threads.max(1))
     }
 
@@ -116,10 +111,10 @@ impl MemoryEstimate {
             return Err(Error::parameter(format!(
                 "{} of memory is too little; expected at least {} ({} for the data, {} for a \
                  training)",
-                megabytes(limit),
-                megabytes(data + training),
-                megabytes(data),
-                megabytes(training)
+                megabytes(limit as u64),
+                megabytes((data + training) as u64),
+                megabytes(data as u64),
+                megabytes(training as u64)
             )));
         }
         Ok(ResourcePlan {
@@ -129,23 +124,6 @@ impl MemoryEstimate {
             training_memory: training,
         })
     }
-}
-
-/// Formats a size in megabytes, rounded up so that the amount that an error message asks for is
-/// enough.
-fn megabytes(bytes: usize) -> String {
-    format!("{} MB", bytes.div_ceil(1_000_000))
-}
-
-/// Returns the available memory in bytes; `None` if the system does not report it (only Linux
-/// does).
-fn available_memory() -> Option<usize> {
-    let text = fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text
-        .lines()
-        .find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    let kilobytes: usize = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    kilobytes.checked_mul(1024)
 }
 
 #[cfg(test)]

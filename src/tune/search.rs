@@ -6,6 +6,7 @@ use super::data::TuningData;
 use super::schedule::{Rung, Schedule};
 use super::space::Configuration;
 use crate::error::{Error, Result};
+use crate::memory::MemoryLimit;
 use crate::train::TrainSettings;
 
 /// A search among configurations.
@@ -21,8 +22,8 @@ pub struct Search<'a> {
     pub warm_start: bool,
     /// Number of threads, at least 1.
     pub threads: usize,
-    /// Memory limit in bytes; `None`: most of the available memory. Results do not depend on it.
-    pub memory: Option<u64>,
+    /// Limits the memory of concurrent trainings. Results do not depend on it.
+    pub memory: MemoryLimit,
     /// Ends the search when set; the best configuration so far is kept.
     pub interrupt: Option<&'a AtomicBool>,
 }

@@ -239,10 +239,11 @@ impl GradientsCommand {
     }
 
     fn read(&self) -> Result<TrainingCorpora> {
-        let options = self.input.read_options();
+        let mut options = self.input.read_options();
         let labeled = Corpus::read(&self.files, &options)?;
         let limit = self.measurement.limit.unwrap_or(usize::MAX);
         let labeled: Corpus = labeled.into_iter().take(limit).collect();
+        options.memory = options.memory.beyond(labeled.memory());
         Ok(TrainingCorpora {
             labeled,
             dev: match self.measurement.train {

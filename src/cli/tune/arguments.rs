@@ -75,9 +75,6 @@ pub struct StrategyArguments {
     /// Initialize each configuration with the weights of its neighbor with stronger L1 and L2
     #[arg(long, value_enum, default_value = "on")]
     pub warm_start: Switch,
-    /// Memory limit, for example 4G or 500M [default: most of the free memory]
-    #[arg(long, value_name = "SIZE")]
-    pub memory: Option<ByteSize>,
 }
 
 /// Factor by which each rung reduces the number of configurations; `None` to train all to the end.
@@ -95,48 +92,6 @@ impl FromStr for HalvingFactor {
                 Ok(eta) => Ok(Self(Some(eta))),
                 Err(_) => Err("expected on, off, or an integer of at least 2".to_owned()),
             },
-        }
-    }
-}
-
-/// A number of bytes, written with an optional decimal unit: k, M, G or T.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ByteSize(pub u64);
-
-impl FromStr for ByteSize {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let unit = match text.chars().last() {
-            Some('k' | 'K') => 1e3,
-            Some('m' | 'M') => 1e6,
-            Some('g' | 'G') => 1e9,
-            Some('t' | 'T') => 1e12,
-            _ => 1.0,
-        };
-        let number = if unit > 1.0 {
-            &text[..text.len() - 1]
-        } else {
-            text
-        };
-        let size = number.parse().ok().map(|number: f64| number * unit);
-        size.filter(|size| size.is_finite() && *size >= 1.0)
-            .map(|size| Self(size as u64))
-            .ok_or_else(|| "expected a size such as 4G, 500M or 4000000000".to_owned())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sizes_have_decimal_units() {
-        assert_eq!("1.5G".parse(), Ok(ByteSize(1_500_000_000)));
-        assert_eq!("300k".parse(), Ok(ByteSize(300_000)));
-        assert_eq!("12".parse(), Ok(ByteSize(12)));
-        for text in ["", "G", "-1G", "0", "infG", "4GB", "4é"] {
-            assert!(text.parse::<ByteSize>().is_err(), "{text}");
         }
     }
 }

@@ -126,7 +126,7 @@ impl TuneCommand {
             schedule: settings.schedule,
             warm_start: self.strategy.warm_start.is_on(),
             threads: self.threads.count(),
-            memory: self.strategy.memory.map(|size| size.0),
+            memory: self.input.limits.memory(),
             interrupt: Some(interrupt::flag()),
         };
         let names = self.template_names();

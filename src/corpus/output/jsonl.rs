@@ -49,7 +49,7 @@ impl Serialize for SentenceRecord<'_> {
         let mut map = serializer.serialize_map(None)?;
         if let Some(record) = &sentence.layout.record {
             let object: JsonObject = serde_json::from_str(record).map_err(S::Error::custom)?;
-            for (key, value) in &object.0 {
+            for (key, value) in &object.members {
                 let replaced = text.is_some() && TEXT_KEYS.contains(&key.as_str());
                 if !replaced && !PREDICTION_KEYS.contains(&key.as_str()) {
                     map.serialize_entry(key, value)?;

@@ -20,7 +20,7 @@ fn with_attributes(tokens: &[&[(&str, f64)]]) -> Sentence {
         }
         attributes.end_token();
     }
-    sentence.attributes = Some(attributes);
+    sentence.attributes = Some(Box::new(attributes));
     sentence
 }
 

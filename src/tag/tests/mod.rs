@@ -241,7 +241,7 @@ fn overflow_error(values: [f64; 2]) -> String {
         attributes.end_token();
     }
     let mut sentence = in_columns(&["word"], &["a", "b"]);
-    sentence.attributes = Some(attributes);
+    sentence.attributes = Some(Box::new(attributes));
     let result = tagger.tag_with(&sentence, EVERYTHING, &mut Workspace::default());
     result.unwrap_err().to_string()
 }

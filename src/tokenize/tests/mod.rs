@@ -72,7 +72,7 @@ fn tokenizing_is_idempotent_on_the_documented_examples() {
 #[test]
 fn a_line_becomes_sentences_with_offsets() {
     let file: Arc<str> = Arc::from("a.txt");
-    let tokenizer = Tokenizer::new();
+    let tokenizer = Tokenizer::new(1000);
     let read = tokenizer.read_line("¡Olé! It's é.\n", &file, 7).unwrap();
     let words: Vec<Vec<&str>> = read
         .iter()
@@ -94,7 +94,7 @@ fn a_blank_line_has_no_sentence() {
     let file: Arc<str> = Arc::from("-");
     for line in ["", " \t\u{3000}\r\n"] {
         assert!(
-            Tokenizer::new()
+            Tokenizer::new(1000)
                 .read_line(line, &file, 1)
                 .unwrap()
                 .is_empty()

@@ -46,7 +46,7 @@ fn given(text: &str) -> Vec<Sentence> {
             }
             attributes.end_token();
         }
-        sentence.attributes = Some(attributes);
+        sentence.attributes = Some(Box::new(attributes));
         sentence
     };
     text.lines().map(sentence).collect()

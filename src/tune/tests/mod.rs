@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use super::*;
 use crate::corpus::{Corpus, Format, ReadOptions};
+use crate::memory::MemoryLimit;
 use crate::template::Template;
 use crate::train::{DevScore, Iteration, TrainOptions, TrainSettings, Trainer, TrainingCorpora};
 
@@ -60,7 +61,7 @@ fn search(space: &SearchSpace) -> Search<'static> {
         schedule: Schedule::new(Some(2), 5).unwrap(),
         warm_start: true,
         threads: 1,
-        memory: None,
+        memory: MemoryLimit::default(),
         interrupt: None,
     }
 }
@@ -138,7 +139,7 @@ fn threads_and_memory_do_not_change_a_bit_of_the_result() {
             let memory = plan.data_memory + room * plan.training_memory + 1000;
             let limited = Search {
                 threads,
-                memory: Some(memory as u64),
+                memory: MemoryLimit::Bytes(memory as u64),
                 ..search.clone()
             };
             let recorder = PlanRecorder::default();
