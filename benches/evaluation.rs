@@ -16,7 +16,9 @@ use dropchain::internals::chain::Order;
 use dropchain::internals::extract::{AttributeSource, Classes, Dataset, DatasetBuilder};
 use dropchain::internals::ids::LabelId;
 use dropchain::internals::noise::Engine;
-use dropchain::internals::objective::{Noise, NoiseDistribution, PenalizedLikelihood};
+use dropchain::internals::objective::{
+    Noise, NoiseDistribution, NoiseMemory, PenalizedLikelihood, required_memory,
+};
 use dropchain::internals::score::{Boundary, ParameterSpace, SpaceOptions, States};
 use dropchain::label::LabelSet;
 use dropchain::optim::{LbfgsOptions, LbfgsSettings, Objective, minimize};
@@ -190,8 +192,8 @@ fn measure(case: &Case, folder: &str, rounds: usize) {
         data.nodes.nonzeros() as f64 / data.tokens() as f64,
         space.dimension(),
         noisy_ms / plain_ms,
-        plain.memory() as f64 / 1e6,
-        noisy.memory() as f64 / 1e6,
+        required_memory(&data, &space, NoiseMemory::None) as f64 / 1e6,
+        required_memory(&data, &space, NoiseMemory::Quadratic(&noise)) as f64 / 1e6,
     );
 }
 

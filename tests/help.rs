@@ -8,7 +8,14 @@ const COMMANDS: [&str; 9] = [
     "train", "tune", "tag", "eval", "compare", "inspect", "cluster", "demo", "bench",
 ];
 
-const INPUT: &[&str] = &["--format", "--columns", "--label", "--comments"];
+const INPUT: &[&str] = &[
+    "--format",
+    "--columns",
+    "--label",
+    "--comments",
+    "--max-sentence",
+    "--memory",
+];
 
 const MODEL: &[&str] = &[
     "--scheme",
@@ -56,7 +63,6 @@ const SEARCH: &[&str] = &[
     "--halving",
     "--first-rung",
     "--warm-start",
-    "--memory",
     "--json",
 ];
 
@@ -70,6 +76,8 @@ const TAG: &[&str] = &[
     "--constrain",
     "--scheme",
     "--threads",
+    "--max-sentence",
+    "--memory",
 ];
 
 const EVAL: &[&str] = &[
@@ -92,6 +100,8 @@ const CLUSTER: &[&str] = &[
     "--comments",
     "--threads",
     "--quiet",
+    "--max-sentence",
+    "--memory",
 ];
 
 const GRADIENTS: &[&str] = &[

@@ -11,8 +11,10 @@ mod contract;
 mod damaged_models;
 mod determinism;
 mod help;
+mod memory;
 mod model_fixture;
 mod noise;
+mod odd_inputs;
 mod peer;
 #[cfg(unix)]
 mod processes;

@@ -126,13 +126,16 @@ impl Switch {
     }
 }
 
+/// Maximum number of threads; more is a typo.
+const MAX_THREADS: i64 = 1024;
+
 /// How many threads to use.
 #[derive(Clone, Debug, Args)]
 pub struct ThreadArguments {
     /// Number of threads [default: one per processor]
     ///
     /// The results are the same for any number of threads.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MAX_THREADS))]
     pub threads: Option<u16>,
 }
 
@@ -148,7 +151,11 @@ impl ThreadArguments {
         rayon::ThreadPoolBuilder::new()
             .num_threads(self.threads.map_or(0, usize::from))
             .build_global()
-            .map_err(|e| Error::parameter(format!("cannot start threads: {e}")))
+            .map_err(|e| {
+                Error::parameter(format!(
+                    "cannot start threads: {e}; expected fewer of them (--threads)"
+                ))
+            })
     }
 }
 

@@ -5,10 +5,13 @@ use std::path::PathBuf;
 use clap::Args;
 use dropchain::corpus::{Format, ReadOptions, Reader};
 use dropchain::internals::cluster::{Clusters, InternedText};
+use dropchain::internals::memory::megabytes;
 use dropchain::internals::sentence::Sentence;
 use dropchain::{Error, Result};
 
-use super::arguments::{FormatName, LimitArguments, OutputArguments, ThreadArguments, guess_unlabeled_format};
+use super::arguments::{
+    FormatName, LimitArguments, OutputArguments, ThreadArguments, guess_unlabeled_format,
+};
 use super::interrupt;
 use super::outputs::{CommandFiles, Kind, ResultFile};
 use super::progress::Progress;
@@ -130,16 +133,36 @@ impl ClusterCommand {
             }
         };
         let clusters = usize::from(self.clusters);
+        let (held, needed) = (text.memory(), text.memory_to_cluster(clusters));
+        let check = self.input.limits.memory().check(needed as u64, held as u64);
+        check.map_err(|over| {
+            Error::parameter(format!(
+                "clustering: {over}; expected fewer clusters (--clusters), less text or a larger \
+                 limit (--memory)"
+            ))
+        })?;
         Clusters::learn(text, clusters, self.min_count, &mut observer)
     }
 
     /// Streams the sentences of all files.
     fn read(&self, progress: &Progress) -> Result<InternedText> {
         let mut text = InternedText::new();
+        let limit = self.input.limits.memory().bytes(0);
         for file in &self.texts {
             progress.update(format!("reading {file}"));
             for sentence in Reader::open(&[file], &self.input.read_options(file))? {
-                add_words(&sentence?, &mut text)?;
+                let sentence = sentence?;
+                add_words(&sentence, &mut text)?;
+                if text.memory() as u64 > limit {
+                    return Err(Error::input(
+                        sentence.place(0),
+                        format!(
+                            "the text up to here needs more memory than the limit, {}; expected \
+                             less text (--memory changes the limit)",
+                            megabytes(limit)
+                        ),
+                    ));
+                }
             }
         }
         Ok(text)

@@ -120,10 +120,10 @@ impl TrainCommand {
             .training
             .read_corpora(&self.train, &self.dev, &self.input)?;
         let mut reporter = TrainingReporter::new(&progress, &self.train, log);
-        let trained =
-            trainer
-                .interrupt(interrupt::flag())
-                .train(corpora, template, &mut reporter)?;
+        let trained = trainer
+            .interrupt(interrupt::flag())
+            .memory(self.input.limits.memory())
+            .train(corpora, template, &mut reporter)?;
         self.save(&trained, model_file, &progress)?;
         reporter.finish()?;
         training_result(&trained.end, &self.model.display().to_string())

@@ -14,6 +14,7 @@ pub struct InternedText {
     words: Vec<(String, u64)>, // with their counts, in order of first occurrence
     numbers: HashTable<u32>,   // positions in `words`, by word
     stream: Vec<u32>,          // positions in `words`, and BREAK
+    letters: usize,            // bytes of the words, each with the overhead of its allocation
 }
 
 impl InternedText {
@@ -56,12 +57,32 @@ impl InternedText {
             return number;
         }
         let number = self.words.len() as u32;
+        self.letters += word.len().next_multiple_of(16) + 16;
         self.words.push((word.to_owned(), 0));
         let words = &self.words;
         self.numbers.insert_unique(hash, number, |&number| {
             xxh3_64(words[number as usize].0.as_bytes())
         });
         number
+    }
+
+    /// The memory usage in bytes.
+    #[must_use]
+    pub fn memory(&self) -> usize {
+        size_of::<(String, u64)>() * self.words.capacity()
+            + self.letters
+            + 5 * self.numbers.capacity()
+            + 4 * self.stream.capacity()
+    }
+
+    /// Estimates the memory in bytes of learning `clusters` clusters of this text, including it.
+    #[must_use]
+    pub fn memory_to_cluster(&self, clusters: usize) -> usize {
+        // Bigrams as sort keys, in a vector that doubles; copies of the words; counts in both
+        // directions and losses of all pairs of clusters.
+        let slots = clusters.min(self.words.len()) + 1;
+        let words = size_of::<(String, u64)>() * self.words.len() + self.letters;
+        self.memory() + 16 * self.stream.len() + words + 64 * self.words.len() + 16 * slots * slots
     }
 
     /// Number of tokens.

@@ -96,6 +96,12 @@ impl DatasetBuilder {
         Ok(())
     }
 
+    /// Returns the memory usage in bytes of the data set and the alphabets so far.
+    #[must_use]
+    pub fn memory(&self) -> usize {
+        self.data.memory() + self.alphabets.nodes.memory() + self.alphabets.edges.memory()
+    }
+
     /// Returns the data set and its alphabets, without the attributes that occur at fewer than
     /// `min_count` tokens. Only labeled tokens count, if there are any.
     #[must_use]

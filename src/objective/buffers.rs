@@ -35,10 +35,6 @@ impl BlockArrays {
         }
     }
 
-    pub fn len(&self) -> usize {
-        self.nodes.len() + self.edges.len()
-    }
-
     pub fn clear(&mut self) {
         self.nodes.fill(0.0);
         self.edges.fill(0.0);

@@ -31,6 +31,7 @@ mod chunk;
 mod curvature;
 mod features;
 mod labels;
+mod memory;
 mod monte_carlo;
 mod noise;
 mod sentence;
@@ -49,6 +50,7 @@ use buffers::{BlockArrays, BlockDerivatives};
 use chunk::{ChunkDerivatives, ChunkWorker, Context};
 pub use features::active_counts;
 use labels::{LabelSums, LabelVariances};
+pub use memory::{NoiseMemory, forward_memory, required_memory};
 pub use monte_carlo::MonteCarlo;
 use monte_carlo::Sampling;
 pub use noise::{Noise, NoiseDistribution};
@@ -160,20 +162,6 @@ impl<'a> PenalizedLikelihood<'a> {
             sampling.resume_at(iterations);
         }
         self
-    }
-
-    /// Returns the memory usage in bytes, excluding the parameters and their gradient.
-    #[must_use]
-    pub fn memory(&self) -> usize {
-        let transposes: usize = self.transposes.iter().map(TransposeProduct::memory).sum();
-        // Arrays [K][stride]: 5 per worker, 3 of the transitions; weights, variances, sums,
-        // observed.
-        let pairs = (5 * self.workers.len() + 8) * self.observed_pairs.len();
-        let buffers = self.buffers.iter();
-        let derivatives: usize = buffers.map(|b| b.scores.len() + b.variances.len()).sum();
-        let products: usize = self.products.iter().map(ForwardProduct::memory).sum();
-        let sampling = self.sampling.as_ref().map_or(0, Sampling::memory);
-        products + sampling + transposes + 8 * (derivatives + pairs)
     }
 }
 

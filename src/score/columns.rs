@@ -99,12 +99,6 @@ impl ColumnBlock {
         self.ends.shrink_to_fit();
         self.tokens.shrink_to_fit();
     }
-
-    /// Returns the memory usage in bytes.
-    pub fn memory(&self) -> usize {
-        4 * (self.columns.capacity() + self.ends.capacity() + self.tokens.capacity())
-            + 8 * self.values.as_ref().map_or(0, Vec::capacity)
-    }
 }
 
 /// Splits a gradient into one slice per owner, given the weights of each owner as ascending,

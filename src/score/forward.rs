@@ -118,12 +118,6 @@ impl<'a> ForwardProduct<'a> {
             variances,
         });
     }
-
-    /// Returns the memory usage in bytes, excluding the matrix and the weights.
-    #[must_use]
-    pub fn memory(&self) -> usize {
-        self.split.as_ref().map_or(0, Split::memory)
-    }
 }
 
 impl Split {
@@ -209,15 +203,6 @@ impl Split {
                 values[position as usize] += *rate * (x * x * variance);
             }
         }
-    }
-
-    fn memory(&self) -> usize {
-        let eights = self.coefficients.len()
-            + self.table.len()
-            + self.ends.len()
-            + self.values.as_ref().map_or(0, Vec::len)
-            + 2 * self.scaled.len();
-        self.dense.memory() + 8 * eights + 4 * (self.weights.len() + self.positions.len())
     }
 }
 

@@ -253,12 +253,14 @@ impl Targets {
     }
 
     /// Returns whether columns have weights for some scores only.
-    pub(super) fn is_observed(&self) -> bool {
+    #[must_use]
+    pub fn is_observed(&self) -> bool {
         self.observed.is_some()
     }
 
     /// Returns whether a column has so many weights that whole rows are faster.
-    pub(super) fn is_dense(&self, column: usize) -> bool {
+    #[must_use]
+    pub fn is_dense(&self, column: usize) -> bool {
         self.observed.as_ref().is_none_or(|observed| {
             let weights = observed.range(column).len();
             weights * DENSE >= self.width() || observed.positions.len() > MOST_SPARSE

@@ -122,13 +122,6 @@ impl<'a> TransposeProduct<'a> {
             });
         });
     }
-
-    /// Returns the memory usage in bytes.
-    #[must_use]
-    pub fn memory(&self) -> usize {
-        let slices: usize = self.slices.iter().map(Slice::memory).sum();
-        slices + 8 * self.coefficients.capacity()
-    }
 }
 
 impl Slice {
@@ -187,11 +180,6 @@ impl Slice {
                 }
             });
         }
-    }
-
-    fn memory(&self) -> usize {
-        let values = self.sparse_values.as_ref().map_or(0, Vec::capacity);
-        self.dense.memory() + 8 * (self.sparse.capacity() + values)
     }
 }
 

@@ -4,6 +4,12 @@
 //! format them, and write the output once that of all earlier batches has been written. If only one
 //! sentence is available, it is a batch of its own, so that interactive input gets an immediate
 //! answer.
+//!
+//! Memory is bounded, however long the input and whatever its sentences: the queue by sentences and
+//! bytes, a batch by sentences and tokens, and the output that waits for that of a slower batch by
+//! batches and bytes. Beyond that, workers wait before they take another batch. There is no
+//! deadlock: batches are taken in order, so the batch that is waited for has been taken, and its
+//! worker waits for nobody.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, Write};
@@ -18,8 +24,20 @@ use crate::sentence::Sentence;
 /// Maximum number of sentences in a batch.
 const BATCH: usize = 64;
 
+/// Number of tokens that ends a batch.
+const BATCH_TOKENS: usize = 1 << 14;
+
 /// Maximum number of sentences in the queue.
 const READ_AHEAD: usize = 16 * BATCH;
+
+/// Memory of the sentences that ends reading ahead, in bytes.
+const READ_AHEAD_BYTES: usize = 64 << 20;
+
+/// Maximum number of batches from the one to be written next to the last one that is taken.
+const MAX_AHEAD: u64 = 256;
+
+/// Memory of waiting output, in bytes, at which no more batches are taken.
+const MAX_WAITING_BYTES: usize = 64 << 20;
 
 /// Sentences that are tagged and written together.
 #[derive(Debug)]
@@ -57,14 +75,16 @@ where
     let queue = Arc::new(Queue::default());
     // Not a scoped thread: after an error it may be blocked on input that never comes, and is then
     // not joined.
-    let reading = thread::spawn({
+    let reading = thread::Builder::new().spawn({
         let queue = Arc::clone(&queue);
         move || queue.fill(reader)
     });
+    let reading = reading.map_err(spawn_error)?;
     let writer = Mutex::new(OrderedWriter {
         out,
         next: 0,
         pending: BTreeMap::new(),
+        waiting_bytes: 0,
         result: Ok(()),
     });
     let work = || {
@@ -72,9 +92,11 @@ where
         while let Some(batch) = queue.pop_batch() {
             let mut text = Vec::new();
             let result = tag(&batch, &mut workspace, &mut text);
-            if !lock(&writer).write(batch.index, text, result, &write_error) {
+            let mut writer = lock(&writer);
+            if !writer.write(batch.index, text, result, &write_error) {
                 queue.close();
             }
+            queue.set_written(writer.next, writer.waiting_bytes);
         }
     };
     thread::scope(|scope| {
@@ -86,7 +108,7 @@ where
             };
             if let Err(error) = thread::Builder::new().spawn_scoped(scope, work) {
                 queue.close();
-                return Err(Error::parameter(format!("cannot start threads: {error}")));
+                return Err(spawn_error(error));
             }
         }
         work();
@@ -98,6 +120,12 @@ where
         Ok(result) => result,
         Err(panic) => std::panic::resume_unwind(panic),
     }
+}
+
+fn spawn_error(error: io::Error) -> Error {
+    Error::parameter(format!(
+        "cannot start threads: {error}; expected fewer of them (--threads)"
+    ))
 }
 
 /// Locks a mutex, ignoring poisoning: a panic is propagated when its thread is joined, and the
@@ -123,18 +151,46 @@ struct Queue {
     state: Mutex<QueueState>,
     not_empty: Condvar,
     not_full: Condvar,
+    written: Condvar,
 }
 
 #[derive(Default)]
 struct QueueState {
     sentences: VecDeque<Sentence>,
+    bytes: usize, // memory of the sentences
     separator: Option<char>,
     idle_workers: usize,
     reader_waits: bool,
-    ended: bool,  // the input has ended
-    closed: bool, // workers get no more batches
-    batches: u64,
+    ended: bool,          // the input has ended
+    closed: bool,         // workers get no more batches
+    batches: u64,         // taken
+    written: u64,         // batches whose output has been written
+    waiting_bytes: usize, // output of later batches
     new_document: bool,
+}
+
+impl QueueState {
+    /// Whether the next sentence has to wait. One sentence always fits.
+    fn is_full(&self) -> bool {
+        self.sentences.len() >= READ_AHEAD || self.bytes >= READ_AHEAD_BYTES
+    }
+
+    /// Whether so much output waits for an earlier batch that no more batches are to be taken.
+    fn is_far_ahead(&self) -> bool {
+        self.batches - self.written >= MAX_AHEAD || self.waiting_bytes >= MAX_WAITING_BYTES
+    }
+
+    /// Removes the sentences of the next batch.
+    fn take_batch(&mut self) -> Vec<Sentence> {
+        let (mut size, mut tokens) = (0, 0);
+        while size < self.sentences.len().min(BATCH) && tokens < BATCH_TOKENS {
+            tokens += self.sentences[size].len();
+            size += 1;
+        }
+        let sentences: Vec<Sentence> = self.sentences.drain(..size).collect();
+        self.bytes -= sentences.iter().map(Sentence::memory).sum::<usize>();
+        sentences
+    }
 }
 
 /// Marks the end of the input when the reader returns, fails or panics.
@@ -154,7 +210,7 @@ impl Queue {
         while let Some(sentence) = reader.next() {
             let sentence = sentence?;
             let mut state = lock(&self.state);
-            while state.sentences.len() >= READ_AHEAD && !state.closed {
+            while state.is_full() && !state.closed {
                 state.reader_waits = true;
                 state = wait(&self.not_full, state);
             }
@@ -162,6 +218,7 @@ impl Queue {
                 break;
             }
             state.separator.get_or_insert(reader.separator());
+            state.bytes += sentence.memory();
             state.sentences.push_back(sentence);
             // Wake another worker only if there is a batch for it.
             if state.idle_workers > 0 && state.sentences.len() % BATCH == 1 {
@@ -174,22 +231,27 @@ impl Queue {
     /// Pops the next batch, waiting while the queue is empty; `None` at the end.
     fn pop_batch(&self) -> Option<Batch> {
         let mut state = lock(&self.state);
-        while state.sentences.is_empty() && !state.ended && !state.closed {
-            state.idle_workers += 1;
-            state = wait(&self.not_empty, state);
-            state.idle_workers -= 1;
-        }
-        if state.closed {
-            return None;
+        loop {
+            if state.closed {
+                return None;
+            } else if state.is_far_ahead() {
+                state = wait(&self.written, state);
+            } else if state.sentences.is_empty() && !state.ended {
+                state.idle_workers += 1;
+                state = wait(&self.not_empty, state);
+                state.idle_workers -= 1;
+            } else {
+                break;
+            }
         }
         let separator = state.separator.filter(|_| !state.sentences.is_empty())?;
         let index = state.batches;
         state.batches += 1;
-        let size = state.sentences.len().min(BATCH);
-        let sentences: Vec<Sentence> = state.sentences.drain(..size).collect();
+        let sentences = state.take_batch();
         let ends_document = sentences.last().is_some_and(|s| s.layout.document_start);
         let new_document = std::mem::replace(&mut state.new_document, ends_document);
-        if state.reader_waits && state.sentences.len() <= READ_AHEAD / 2 {
+        let is_half_empty = state.sentences.len() <= READ_AHEAD / 2;
+        if state.reader_waits && is_half_empty && state.bytes <= READ_AHEAD_BYTES / 2 {
             state.reader_waits = false;
             self.not_full.notify_one();
         }
@@ -206,6 +268,18 @@ impl Queue {
         lock(&self.state).closed = true;
         self.not_empty.notify_all();
         self.not_full.notify_all();
+        self.written.notify_all();
+    }
+
+    /// Records that the output of the first `batches` batches has been written, while that of later
+    /// ones, `waiting_bytes` bytes, waits.
+    fn set_written(&self, batches: u64, waiting_bytes: usize) {
+        let mut state = lock(&self.state);
+        let was_far_ahead = state.is_far_ahead();
+        (state.written, state.waiting_bytes) = (batches, waiting_bytes);
+        if was_far_ahead && !state.is_far_ahead() {
+            self.written.notify_all();
+        }
     }
 }
 
@@ -220,6 +294,7 @@ struct OrderedWriter<W> {
     out: W,
     next: u64, // index of the batch to be written next
     pending: BTreeMap<u64, (Vec<u8>, Result<()>)>,
+    waiting_bytes: usize, // of `pending`
     result: Result<()>,
 }
 
@@ -233,11 +308,13 @@ impl<W: Write> OrderedWriter<W> {
         result: Result<()>,
         write_error: &impl Fn(io::Error) -> Error,
     ) -> bool {
+        self.waiting_bytes += text.capacity();
         self.pending.insert(index, (text, result));
         while self.result.is_ok()
             && let Some((text, result)) = self.pending.remove(&self.next)
         {
             self.next += 1;
+            self.waiting_bytes -= text.capacity();
             let written = self.out.write_all(&text).and_then(|()| self.out.flush());
             self.result = written.map_err(write_error).and(result);
         }
@@ -357,5 +434,52 @@ mod tests {
         };
         let result = stream(reader(&numbers(5000)), 2, FullDisk, tag, write_error);
         assert!(matches!(result, Err(Error::Io { .. })));
+    }
+
+    /// Tags with a first batch that ends only once the other workers have done what they can, and
+    /// returns the largest number of batches taken before the first was written.
+    fn most_ahead(output: usize) -> u64 {
+        const THREADS: usize = 4;
+        let [taken, done] = [(); 2].map(|()| Mutex::new(0u64));
+        let most = Mutex::new(0);
+        let tag = |batch: &Batch, _: &mut Workspace, text: &mut Vec<u8>| {
+            *lock(&taken) += 1;
+            if batch.index == 0 {
+                // The others have stopped if none has finished for a while.
+                let mut before = u64::MAX;
+                while before != *lock(&done) {
+                    before = *lock(&done);
+                    thread::sleep(std::time::Duration::from_millis(200));
+                }
+                *lock(&most) = *lock(&taken);
+            } else {
+                text.resize(output, b'x');
+                *lock(&done) += 1;
+            }
+            Ok(())
+        };
+        let text = numbers(BATCH * (MAX_AHEAD as usize + 100));
+        stream(reader(&text), THREADS, io::sink(), tag, write_error).unwrap();
+        assert!(*lock(&taken) >= MAX_AHEAD + 100);
+        most.into_inner().unwrap()
+    }
+
+    #[test]
+    fn output_behind_a_slow_batch_is_bounded() {
+        let most = most_ahead(1);
+        assert!((100..=MAX_AHEAD).contains(&most), "{most} batches");
+        // Workers that have taken a batch finish it.
+        let most = most_ahead(MAX_WAITING_BYTES / 10);
+        assert!((5..=10 + 1 + 4).contains(&most), "{most} batches");
+    }
+
+    #[test]
+    fn long_sentences_make_small_batches() {
+        let queue = Queue::default();
+        let long = "a\n".repeat(BATCH_TOKENS / 2 + 1) + "\n";
+        queue.fill(reader(&long.repeat(5))).unwrap();
+        let sizes = std::iter::from_fn(|| queue.pop_batch()).map(|batch| batch.sentences.len());
+        assert_eq!(sizes.collect::<Vec<_>>(), [2, 2, 1]);
+        assert_eq!(lock(&queue.state).bytes, 0);
     }
 }

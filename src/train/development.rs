@@ -13,9 +13,13 @@ use crate::extract::{Alphabets, AttributeSource, Classes, Dataset, DatasetBuilde
 use crate::ids::LabelId;
 use crate::label::convert;
 use crate::model::decoding_constraint;
+use crate::objective::forward_memory;
 use crate::score::{ForwardProduct, ParameterSpace};
 use crate::sentence::Sentence;
 use crate::template::Template;
+
+/// The number of threads that the estimate of memory assumes, so that logs do not depend on it.
+const THREADS: usize = 8;
 
 /// Development data over the attribute classes of the training data.
 pub(super) struct DevelopmentSet {
@@ -98,9 +102,27 @@ impl DevelopmentSet {
         self.data.edges = edge_classes.project(&self.data.edges);
     }
 
-    /// Returns the memory usage of the matrices in bytes.
+    /// Returns the memory usage in bytes.
     pub fn memory(&self) -> usize {
-        self.data.memory()
+        // A gold label is a string of its own.
+        self.data.memory() + 56 * self.data.tokens() + 40 * self.data.len()
+    }
+
+    /// Estimates the memory in bytes of scoring parameters in `space`.
+    pub fn memory_to_score(&self, space: &ParameterSpace) -> usize {
+        let (stride, edge_width) = (space.stride(), space.edges.used_width());
+        let pairs = space.labels() * stride;
+        let tokens = (0..self.data.len()).map(|i| self.data.sentence(i).len());
+        let longest = tokens.max().unwrap_or(0);
+        // Per thread scores, path scores and constrained transitions; three candidates for the
+        // recall bias, each with weights and transitions.
+        let row = stride.saturating_mul(2).saturating_add(edge_width);
+        let thread = longest.saturating_mul(row).saturating_add(pairs);
+        let numbers = thread.saturating_mul(THREADS).saturating_add(13 * pairs);
+        forward_memory(&self.data.nodes, &space.nodes)
+            + forward_memory(&self.data.edges, &space.edges)
+            + 3 * (2 * self.data.tokens() + 24 * self.data.len())
+            + numbers.saturating_mul(8)
     }
 
     /// Returns the number of sentences.

@@ -11,6 +11,7 @@ use super::settings::TrainSettings;
 use crate::chain::Order;
 use crate::error::{Error, Result};
 use crate::extract::{Alphabets, AttributeSource, Dataset, DatasetBuilder, SparseRows};
+use crate::memory::{MemoryLimit, megabytes};
 use crate::sentence::Sentence;
 use crate::template::Template;
 
@@ -46,6 +47,16 @@ impl ExtractedCorpora {
         template: Option<Template>,
         settings: &TrainSettings,
     ) -> Result<Self> {
+        Self::within_memory(corpora, template, settings, MemoryLimit::default())
+    }
+
+    /// Like [`new`](Self::new), with a limit on the memory of text and attributes together.
+    pub(super) fn within_memory(
+        corpora: impl Into<TrainingCorpora>,
+        template: Option<Template>,
+        settings: &TrainSettings,
+        limit: MemoryLimit,
+    ) -> Result<Self> {
         let TrainingCorpora {
             labeled,
             dev,
@@ -57,12 +68,11 @@ impl ExtractedCorpora {
             Some(sentences)
         });
         let unlabeled = unlabeled.into_sentences();
-        let mut extracted = Self::extract(
-            sentences.unwrap_or_default(),
-            &unlabeled,
-            template,
-            settings,
-        )?;
+        let sentences = sentences.unwrap_or_default();
+        let text = [Some(&sentences), dev.as_ref(), Some(&unlabeled)];
+        let text = text.into_iter().flatten().flatten();
+        let mut memory = ExtractionMemory::new(text.map(Sentence::memory).sum(), limit);
+        let mut extracted = Self::extract(sentences, &unlabeled, template, settings, &mut memory)?;
         if let Some(dev) = dev {
             extracted.add_development(&dev, settings.options().order)?;
         }
@@ -100,6 +110,7 @@ impl ExtractedCorpora {
         unlabeled: &[Sentence],
         mut template: Option<Template>,
         settings: &TrainSettings,
+        memory: &mut ExtractionMemory,
     ) -> Result<Self> {
         let options = settings.options();
         if let Some(template) = &mut template {
@@ -114,12 +125,15 @@ impl ExtractedCorpora {
         let mut builder = DatasetBuilder::new(source, options.order == Order::One);
         for sentence in sentences {
             builder.add(&sentence, &labels.ids(&sentence)?)?;
+            memory.check(&builder, &sentence)?;
+            memory.text -= sentence.memory();
         }
         for sentences in unlabeled.chunk_by(|x, y| x.schema() == y.schema()) {
             let source = AttributeSource::bind(template.as_ref(), sentences[0].schema())?;
             builder.switch_source(source, options.discover);
             for sentence in sentences.iter().filter(|s| is_content(s)) {
                 builder.add(sentence, &[])?;
+                memory.check(&builder, sentence)?;
             }
         }
         let (data, alphabets) = builder.finish(options.min_count);
@@ -242,6 +256,43 @@ impl ExtractedCorpora {
             frequent(&self.data.nodes, self.node_attributes),
             frequent(&self.data.edges, self.edge_attributes),
         ]
+    }
+}
+
+/// The memory of text and attributes during extraction.
+struct ExtractionMemory {
+    text: usize, // sentences that have not been freed, in bytes
+    limit: u64,
+    sentences: usize, // extracted so far
+}
+
+impl ExtractionMemory {
+    /// Sentences from one check to the next.
+    const INTERVAL: usize = 64;
+
+    fn new(text: usize, limit: MemoryLimit) -> Self {
+        Self {
+            text,
+            limit: limit.bytes(text as u64),
+            sentences: 0,
+        }
+    }
+
+    /// Checks the memory after `sentence`, the last one added to `builder`.
+    fn check(&mut self, builder: &DatasetBuilder, sentence: &Sentence) -> Result<()> {
+        self.sentences += 1;
+        let is_due = self.sentences.is_multiple_of(Self::INTERVAL);
+        if !is_due || (self.text + builder.memory()) as u64 <= self.limit {
+            return Ok(());
+        }
+        Err(Error::input(
+            sentence.place(0),
+            format!(
+                "the attributes up to here need more memory than the limit, {}; expected less \
+                 text, a smaller template or a larger limit (--memory)",
+                megabytes(self.limit)
+            ),
+        ))
     }
 }
 

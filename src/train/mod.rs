@@ -23,6 +23,7 @@ mod events;
 mod expand;
 mod extracted;
 mod labels;
+mod memory;
 mod monitor;
 mod optimize;
 mod options;

@@ -127,14 +127,6 @@ impl TrainingSet {
             recall_bias: state.recall_bias,
         })
     }
-
-    /// Returns the memory in bytes of training in segments, excluding the training set itself.
-    #[must_use]
-    pub fn memory_of_training(&self, settings: &TrainSettings) -> usize {
-        let objective = with_noise(self.likelihood(settings.l2()), settings);
-        let best = 8 * self.space().dimension();
-        best + self.memory_to_train(settings, &objective)
-    }
 }
 
 /// Records the scores of all iterations.

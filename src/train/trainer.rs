@@ -14,8 +14,8 @@ use super::settings::TrainSettings;
 use super::training_set::TrainingSet;
 use crate::corpus::Corpus;
 use crate::error::Result;
+use crate::memory::MemoryLimit;
 use crate::model::Model;
-use crate::objective::PenalizedLikelihood;
 use crate::template::Template;
 
 /// Trains models.
@@ -23,6 +23,7 @@ use crate::template::Template;
 pub struct Trainer<'a> {
     settings: TrainSettings,
     interrupt: Option<&'a AtomicBool>,
+    memory: MemoryLimit,
 }
 
 /// A model and the result of training it.
@@ -44,6 +45,7 @@ impl<'a> Trainer<'a> {
         Ok(Self {
             settings: TrainSettings::new(options)?,
             interrupt: None,
+            memory: MemoryLimit::default(),
         })
     }
 
@@ -52,6 +54,14 @@ impl<'a> Trainer<'a> {
     #[must_use]
     pub fn interrupt(mut self, flag: &'a AtomicBool) -> Self {
         self.interrupt = Some(flag);
+        self
+    }
+
+    /// Limits the memory of training; by default to most of the available memory. Results do not
+    /// depend on it.
+    #[must_use]
+    pub fn memory(mut self, limit: MemoryLimit) -> Self {
+        self.memory = limit;
         self
     }
 
@@ -73,7 +83,7 @@ impl<'a> Trainer<'a> {
     /// # Errors
     ///
     /// There are no sentences or no labels; the template reads a column that does not exist; a cell
-    /// that must be a number is not.
+    /// that must be a number is not; the memory limit is too low.
     pub fn train(
         &self,
         corpora: impl Into<TrainingCorpora>,
@@ -84,7 +94,8 @@ impl<'a> Trainer<'a> {
         if !self.settings.options().has_noise() {
             corpora.unlabeled = Corpus::new();
         }
-        let extracted = ExtractedCorpora::new(corpora, template.into(), &self.settings)?;
+        let extracted =
+            ExtractedCorpora::within_memory(corpora, template.into(), &self.settings, self.memory)?;
         let clock = Instant::now();
         let set = extracted.into_training_set(&self.settings);
         let (mut theta, end) = self.optimize(&set, clock, observer)?;
@@ -102,8 +113,9 @@ impl<'a> Trainer<'a> {
         observer: &mut dyn Observer,
     ) -> Result<(Vec<f64>, End)> {
         let mut monitor = Monitor::new(set, &self.settings, clock)?;
+        observer.start(&self.start_event(set));
+        set.check_memory(&self.settings, self.memory)?;
         let objective = set.likelihood(self.settings.l2());
-        observer.start(&self.start_event(set, &objective));
         let optimizer = Optimizer {
             settings: &self.settings,
             space: set.space(),
@@ -115,7 +127,7 @@ impl<'a> Trainer<'a> {
         Ok((theta, end))
     }
 
-    fn start_event(&self, set: &TrainingSet, objective: &PenalizedLikelihood<'_>) -> Start<'_> {
+    fn start_event(&self, set: &TrainingSet) -> Start<'_> {
         let data = set.data();
         Start {
             options: self.settings.options(),
@@ -129,7 +141,7 @@ impl<'a> Trainer<'a> {
             parameters: set.space().dimension(),
             active_per_token: set.active_per_token,
             collapsed_active_per_token: set.collapsed_active_per_token(),
-            estimated_memory: set.memory() + set.memory_to_train(&self.settings, objective),
+            estimated_memory: set.memory() + set.memory_to_train(&self.settings),
         }
     }
 }

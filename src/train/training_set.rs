@@ -13,7 +13,6 @@ use crate::error::{Error, Result};
 use crate::extract::{Alphabets, Classes, Dataset, SparseRows};
 use crate::model::{Header, Model, Provenance};
 use crate::objective::PenalizedLikelihood;
-use crate::optim::LbfgsOptions;
 use crate::score::{ParameterSpace, SpaceOptions};
 use crate::template::Template;
 
@@ -140,24 +139,9 @@ impl TrainingSet {
         PenalizedLikelihood::new(&self.data, &self.space, l2)
     }
 
-    /// Returns the memory usage in bytes.
-    #[must_use]
-    pub fn memory(&self) -> usize {
-        self.data.memory()
-            + self.alphabets.nodes.memory()
-            + self.alphabets.edges.memory()
-            + self.space.memory()
-    }
-
-    /// Returns the memory in bytes of a training run, excluding the training set itself.
-    pub(super) fn memory_to_train(
-        &self,
-        settings: &TrainSettings,
-        objective: &PenalizedLikelihood<'_>,
-    ) -> usize {
-        let steps = 2 * 4 * LbfgsOptions::default().memory;
-        let vectors = 8 * (5 + 2 * usize::from(settings.options().l1 > 0.0));
-        objective.memory() + (steps + vectors) * self.space.dimension()
+    /// Returns the memory of the attribute names in bytes.
+    pub(super) fn alphabet_memory(&self) -> usize {
+        self.alphabets.nodes.memory() + self.alphabets.edges.memory()
     }
 
     /// Sets attribute weights below the threshold of the settings to 0. Returns `None` if there is

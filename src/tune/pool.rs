@@ -5,6 +5,7 @@
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
 use crate::error::{Error, Result};
 
@@ -33,12 +34,15 @@ impl Pool {
         let workers = self.workers.min(count).max(1);
         let [next, done] = [AtomicUsize::new(0), AtomicUsize::new(0)];
         let results: Mutex<Vec<Option<Result<T>>>> = Mutex::new((0..count).map(|_| None).collect());
-        let work = |number: usize| -> Result<()> {
+        let work = &|number: usize| -> Result<()> {
             let threads = self.threads / workers + usize::from(number < self.threads % workers);
             let pool = rayon::ThreadPoolBuilder::new()
                 .num_threads(threads.max(1))
                 .build();
-            let pool = pool.map_err(|e| Error::parameter(format!("cannot start threads: {e}")))?;
+            let pool = pool.map_err(|e| {
+                next.store(count, Ordering::Relaxed);
+                spawn_error(&e)
+            })?;
             loop {
                 let i = next.fetch_add(1, Ordering::Relaxed);
                 if i >= count {
@@ -52,12 +56,19 @@ impl Pool {
                 finished(done.fetch_add(1, Ordering::Relaxed) + 1);
             }
         };
-        std::thread::scope(|scope| {
-            let handles: Vec<_> = (0..workers).map(|n| scope.spawn(move || work(n))).collect();
-            let ended = handles.into_iter().map(|handle| match handle.join() {
-                Ok(ended) => ended,
-                Err(panic) => std::panic::resume_unwind(panic),
-            });
+        thread::scope(|scope| {
+            let spawn = |n| thread::Builder::new().spawn_scoped(scope, move || work(n));
+            let handles: Vec<_> = (0..workers).map(spawn).collect();
+            if handles.iter().any(Result::is_err) {
+                next.store(count, Ordering::Relaxed);
+            }
+            let ended = handles
+                .into_iter()
+                .map(|handle| match handle.map(|h| h.join()) {
+                    Ok(Ok(ended)) => ended,
+                    Ok(Err(panic)) => std::panic::resume_unwind(panic),
+                    Err(error) => Err(spawn_error(&error)),
+                });
             ended
                 .collect::<Vec<_>>()
                 .into_iter()
@@ -68,6 +79,12 @@ impl Pool {
             .unwrap_or_else(std::sync::PoisonError::into_inner);
         results.into_iter().flatten().collect()
     }
+}
+
+fn spawn_error(error: &dyn std::error::Error) -> Error {
+    Error::parameter(format!(
+        "cannot start threads: {error}; expected fewer of them (--threads)"
+    ))
 }
 
 /// Locks a mutex, poisoned or not: a panic ends the search anyway.
@@ -93,7 +110,7 @@ mod tests {
             50,
             |i| {
                 assert!(running.fetch_add(1, Ordering::SeqCst) < 3);
-                std::thread::yield_now();
+                thread::yield_now();
                 assert!(rayon::current_num_threads() <= 2);
                 running.fetch_sub(1, Ordering::SeqCst);
                 Ok(i * i)

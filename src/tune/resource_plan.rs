@@ -47,14 +47,7 @@ impl ResourcePlan {
         limit: MemoryLimit,
     ) -> Result<Self> {
         let estimate = MemoryEstimate::new(data, configurations, base)?;
-        let limit = match limit {
-            MemoryLimit::Bytes(limit) => limit,
-            // At least one training, even if memory is short: the estimate is not exact.
-            MemoryLimit::Available => {
-                let least = estimate.data + estimate.training;
-                limit.bytes(estimate.data as u64).max(least as u64)
-            }
-        };
+        let limit = limit.bytes(estimate.data as u64);
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
         estimate.plan(limit, threads.max(1))
     }
@@ -94,7 +87,7 @@ impl MemoryEstimate {
                 } else {
                     0
                 };
-                Ok(fold + set.memory_of_training(&settings))
+                Ok(fold + set.memory_to_train(&settings))
             })?;
             training = training.max(memory);
         }
@@ -112,7 +105,7 @@ impl MemoryEstimate {
                 "{} of memory is too little; expected at least {} ({} for the data, {} for a \
                  training)",
                 megabytes(limit as u64),
-                megabytes((data + training) as u64),
+                megabytes(data.saturating_add(training) as u64),
                 megabytes(data as u64),
                 megabytes(training as u64)
             )));

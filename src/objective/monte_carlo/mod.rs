@@ -130,12 +130,6 @@ impl Sampling {
         is_new
     }
 
-    /// Returns the memory usage in bytes, excluding the buffers of sentences.
-    pub fn memory(&self) -> usize {
-        let matrices = self.matrices.as_flattened().iter();
-        8 * self.noised_derivatives.len() + matrices.map(MaskedTranspose::memory).sum::<usize>()
-    }
-
     /// Returns the noise term of a block and adds its derivatives: with respect to scores to
     /// `score_derivatives` and `sums`, with respect to masked features to the gradient.
     pub fn add_block(

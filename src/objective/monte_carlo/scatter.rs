@@ -79,9 +79,4 @@ impl MaskedTranspose {
             }
         });
     }
-
-    /// Returns the memory usage in bytes.
-    pub fn memory(&self) -> usize {
-        self.columns.memory()
-    }
 }

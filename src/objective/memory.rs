@@ -1,0 +1,241 @@
+//! The memory of an objective, estimated before any of it is allocated.
+//!
+//! What grows with the number of labels K counts several times: each chunk of a block has matrices
+//! of its own, 5 without noise and 20 under the default noise, and with edge attributes every
+//! token of a block has matrices, too. The terms are those of the fields of the workers
+//! (`chunk.rs`), of the buffers, and of the copies of the design matrices; the tests compare the
+//! sum with what is allocated. (docs/decisions, 30)
+
+use super::noise::{Noise, NoiseDistribution};
+use crate::chain::Order;
+use crate::extract::{Dataset, SparseRows};
+use crate::noise::Engine;
+use crate::score::{BlockPartition, FeatureBlock, ParameterSpace};
+
+/// The noise term, which determines the buffers.
+#[derive(Clone, Copy, Debug)]
+pub enum NoiseMemory<'a> {
+    /// No noise.
+    None,
+    /// The quadratic regularizer.
+    Quadratic(&'a Noise),
+    /// Sampling.
+    MonteCarlo,
+}
+
+/// Estimates the memory in bytes of the objective on `data`, excluding the parameters and their
+/// gradient. Time O(nonzeros).
+#[must_use]
+pub fn required_memory(data: &Dataset, space: &ParameterSpace, noise: NoiseMemory<'_>) -> usize {
+    let shape = Shape::new(data, space);
+    let matrices = [(&data.nodes, &space.nodes), (&data.edges, &space.edges)];
+    let mut bytes = 0usize;
+    for (matrix, block) in matrices {
+        bytes = bytes
+            .saturating_add(shape.transpose(matrix, block))
+            .saturating_add(forward_memory(matrix, block));
+        if let NoiseMemory::MonteCarlo = noise {
+            bytes = bytes.saturating_add(shape.columns(matrix, block, |_| true));
+        }
+    }
+    bytes.saturating_add(8usize.saturating_mul(shape.numbers(noise)))
+}
+
+/// Estimates the memory in bytes of the product of `matrix` with the weights of `block`, which
+/// copies both if the block has weights for some labels only.
+#[must_use]
+pub fn forward_memory(matrix: &SparseRows, block: &FeatureBlock) -> usize {
+    let targets = &block.targets;
+    if !targets.is_observed() {
+        return 0;
+    }
+    let mut dense_columns = 0;
+    let mut weights = vec![0; targets.columns()]; // of the sparse columns
+    for (column, weights) in weights.iter_mut().enumerate() {
+        if targets.is_dense(column) {
+            dense_columns += 1;
+        } else {
+            *weights = targets.range(column).len();
+        }
+    }
+    let per_value = if matrix.is_binary() { 0 } else { 8 };
+    let mut bytes = 16 * matrix.len() + 16 * targets.weights();
+    bytes += 8 * dense_columns * (1 + targets.width());
+    for row in 0..matrix.len() {
+        for &column in matrix.row(row).0 {
+            bytes += match weights[column as usize] {
+                0 => 4 + per_value,
+                weights => weights * (8 + per_value),
+            };
+        }
+    }
+    bytes
+}
+
+/// The sizes that determine the memory.
+struct Shape<'a> {
+    space: &'a ParameterSpace,
+    partition: BlockPartition,
+    longest: Vec<usize>, // [workers] tokens of the longest sentence of each
+    entries: Vec<usize>, // [workers] entries of the largest chunk of each
+}
+
+impl<'a> Shape<'a> {
+    fn new(data: &Dataset, space: &'a ParameterSpace) -> Self {
+        let width = space.edges.used_width().max(space.stride());
+        let partition = BlockPartition::new(data, width);
+        let mut longest = vec![0; partition.max_block_chunks()];
+        let mut entries = longest.clone();
+        for block in &partition.blocks {
+            for (i, chunk) in block.chunks.iter().enumerate() {
+                let mut count = 0;
+                for sentence in chunk.clone() {
+                    let tokens = data.sentence(sentence);
+                    longest[i] = longest[i].max(tokens.len());
+                    count += tokens.map(|t| data.nodes.row(t).0.len()).sum::<usize>();
+                }
+                entries[i] = entries[i].max(count);
+            }
+        }
+        Self {
+            space,
+            partition,
+            longest,
+            entries,
+        }
+    }
+
+    /// The transposed matrix, in which a column has an entry per block it occurs in.
+    fn transpose(&self, matrix: &SparseRows, block: &FeatureBlock) -> usize {
+        let targets = &block.targets;
+        let dense = self.columns(matrix, block, |column| targets.is_dense(column));
+        let mut sparse = 0;
+        if targets.is_observed() {
+            let per_weight = if matrix.is_binary() { 8 } else { 16 };
+            for row in 0..matrix.len() {
+                for &column in matrix.row(row).0 {
+                    if !targets.is_dense(column as usize) {
+                        sparse += per_weight * targets.range(column as usize).len();
+                    }
+                }
+            }
+        }
+        dense + sparse + 8 * block.columns()
+    }
+
+    /// The entries of some columns of a matrix, column by column and block by block.
+    fn columns(
+        &self,
+        matrix: &SparseRows,
+        block: &FeatureBlock,
+        is_included: impl Fn(usize) -> bool,
+    ) -> usize {
+        let mut last_block = vec![0u32; block.columns()];
+        let per_entry = if matrix.is_binary() { 4 } else { 12 };
+        let mut bytes = 0;
+        for (number, tokens) in self.partition.blocks.iter().map(|b| &b.tokens).enumerate() {
+            for row in tokens.clone().take_while(|&row| row < matrix.len()) {
+                for &column in matrix.row(row).0 {
+                    let column = column as usize;
+                    if !is_included(column) {
+                        continue;
+                    }
+                    bytes += per_entry;
+                    if last_block[column] != number as u32 + 1 {
+                        last_block[column] = number as u32 + 1;
+                        bytes += 8;
+                    }
+                }
+            }
+        }
+        bytes
+    }
+
+    /// The numbers (f64) in buffers and workspaces.
+    fn numbers(&self, noise: NoiseMemory<'_>) -> usize {
+        let space = self.space;
+        let stride = space.stride();
+        let pairs = space.labels().saturating_mul(stride);
+        let edge_width = space.edges.used_width();
+        let is_proportional = match noise {
+            NoiseMemory::Quadratic(noise) => noise.distribution != NoiseDistribution::Additive,
+            _ => false,
+        };
+        // Derivatives of the current and of the next block.
+        let buffers = self.partition.blocks.len().min(2) * (1 + usize::from(is_proportional))
+            + usize::from(matches!(noise, NoiseMemory::MonteCarlo));
+        let tokens = self.partition.max_block_tokens();
+        let derivatives = tokens
+            .saturating_mul(stride + edge_width)
+            .saturating_mul(buffers);
+        // Of the transitions 3; weights, observed; sums 2; variances.
+        let mut numbers = pairs.saturating_mul(8).saturating_add(derivatives);
+        for (&tokens, &entries) in self.longest.iter().zip(&self.entries) {
+            let worker = self.worker(noise, tokens, entries);
+            numbers = numbers.saturating_add(worker);
+        }
+        numbers
+    }
+
+    /// The numbers of one worker whose longest sentence has `tokens` tokens and whose largest chunk
+    /// has `entries` attributes.
+    fn worker(&self, noise: NoiseMemory<'_>, tokens: usize, entries: usize) -> usize {
+        let space = self.space;
+        let stride = space.stride();
+        let edge_width = space.edges.used_width();
+        let pair_count = space.labels().saturating_mul(stride);
+        let is_chain = space.order() == Order::One;
+        // [K][S]: sums 2, expectations 2 (and a third with edge scores).
+        let mut pairs = 4 + usize::from(edge_width > 0);
+        let mut rows = 5; // [T][S] of the lattice
+        let mut matrices = 1; // [T][K][S] with edge attributes
+        let mut extra = 0usize;
+        match noise {
+            NoiseMemory::None => {}
+            NoiseMemory::Quadratic(noise) => {
+                pairs += 5;
+                rows += 1; // variances
+                matrices += usize::from(noise.distribution != NoiseDistribution::Additive);
+                rows += usize::from(noise.distribution == NoiseDistribution::Additive);
+                match noise.engine {
+                    // The fast kernel, or messages if there are edge scores.
+                    Engine::Adjoint if is_chain => {
+                        pairs += 10;
+                        rows += if edge_width == 0 { 12 } else { 1 };
+                    }
+                    Engine::Adjoint => {}
+                    Engine::Window(_) | Engine::Local => rows += 2,
+                    Engine::Message { .. } => {
+                        pairs += 1;
+                        extra = self.message_numbers(tokens, entries);
+                    }
+                }
+            }
+            NoiseMemory::MonteCarlo => {
+                // A second lattice, its edges, the product with the Hessian, and sums.
+                pairs += 5 + 2 + 2;
+                rows += 5 + 4;
+                let noised = if is_chain { 2 * tokens } else { 0 };
+                extra = pair_count.saturating_mul(noised);
+                matrices += 1;
+            }
+        }
+        pair_count
+            .saturating_mul(pairs)
+            .saturating_add(rows * tokens * stride)
+            .saturating_add((matrices * tokens).saturating_mul(edge_width))
+            .saturating_add(extra)
+    }
+
+    /// The messages of the engine that works on attributes, and their gradient.
+    fn message_numbers(&self, tokens: usize, entries: usize) -> usize {
+        let (labels, stride) = (self.space.labels(), self.space.stride());
+        // The distinct attributes of the longest sentence, at about the mean number per token.
+        let mean = entries.div_ceil(256.max(tokens));
+        let edges = labels * usize::from(!self.space.edges.is_empty());
+        let features = (mean * tokens + labels).saturating_mul(stride * (1 + edges));
+        (2 * labels + 3)
+            .saturating_mul(features)
+            .saturating_add(entries * stride * (1 + edges))
+    }
+}

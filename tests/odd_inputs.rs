@@ -1,0 +1,236 @@
+//! Odd and hostile corpora, and threads that cannot be started.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+
+use crate::support::{NER_CORPUS, TestDir, finish, gzip};
+
+/// Trains on `name` and returns the model without the name of the file.
+fn label_count(dir: &TestDir, name: &str) -> usize {
+    dir.run(&format!("train {name} --model m --max-iterations 2"))
+        .success();
+    dir.inspect("")["labels"].as_array().unwrap().len()
+}
+
+#[test]
+fn compressed_corpora_are_read_as_gzip_reads_them() {
+    let dir = TestDir::new(&[]);
+    let (first, second) = NER_CORPUS.split_at(NER_CORPUS.find("The").unwrap());
+    let members = [gzip(first), gzip(""), gzip(second)].concat();
+    for (name, bytes) in [
+        ("plain.conll", NER_CORPUS.as_bytes().to_vec()),
+        ("members.conll.gz", members.clone()),
+        (
+            "padded.conll.gz",
+            [members.clone(), vec![0; 10_000]].concat(),
+        ),
+        ("compressed.conll", members),
+        ("not-compressed.conll.gz", NER_CORPUS.as_bytes().to_vec()),
+    ] {
+        dir.write(name, bytes);
+        assert_eq!(label_count(&dir, name), 5, "{name}");
+    }
+}
+
+#[test]
+fn damaged_compressed_corpora_are_errors_that_name_the_file() {
+    let dir = TestDir::new(&[]);
+    let whole = gzip(NER_CORPUS);
+    let mut damaged = whole.clone();
+    let sum = whole.len() - 8;
+    damaged[sum] ^= 1;
+    for (name, bytes, expected) in [
+        (
+            "truncated.gz",
+            whole[..whole.len() - 20].to_vec(),
+            "the gzip data end too early: the file is truncated",
+        ),
+        ("damaged.gz", damaged, "the gzip data are damaged"),
+        (
+            "followed.gz",
+            [&whole[..], b"junk"].concat(),
+            "other data follow the gzip data; expected nothing, zeros or more gzip data",
+        ),
+        ("empty.gz", Vec::new(), "no sentence found"),
+    ] {
+        dir.write(name, bytes);
+        let message = dir.run(&format!("train {name} --model m")).failure();
+        assert!(
+            message.starts_with(&format!("{name}: {expected}")),
+            "{message}"
+        );
+    }
+    assert!(!dir.path("m").exists());
+}
+
+#[test]
+fn a_corpus_of_40000_columns_is_read_like_any_other() {
+    let columns = 40_000;
+    let row = |word: &str, label: &str| {
+        let mut row = word.to_owned();
+        for column in 2..columns {
+            let _ = write!(row, " c{column}");
+        }
+        row + " " + label + "\n"
+    };
+    let text = [row("a", "X"), row("b", "O"), row("c", "X")].concat();
+    let dir = TestDir::new(&[("train.conll", &text)]);
+    dir.write("wide.tpl", "word\nword[-1]\n");
+    dir.run("train train.conll --template wide.tpl --model m --max-iterations 3")
+        .success();
+    dir.run("eval m train.conll").success();
+    dir.run("tag m train.conll").success();
+    dir.write("ragged.conll", text + "a O\n");
+    let message = dir.run("train ragged.conll --model new").failure();
+    assert_eq!(
+        message,
+        "ragged.conll:4: expected 40000 columns (word 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 \
+         18 19 … and 39980 more), found 2"
+    );
+}
+
+#[test]
+fn json_objects_with_very_many_keys_are_read_like_any_other() {
+    let mut text = r#"{"tokens":["a","b"],"labels":["X","O"]"#.to_owned();
+    for key in 0..40_000 {
+        let _ = write!(text, r#","k{key}":["c","d"]"#);
+    }
+    text.push_str("}\n");
+    let dir = TestDir::new(&[("train.jsonl", &text.repeat(2))]);
+    dir.write("wide.tpl", "word\n");
+    dir.run("train train.jsonl --template wide.tpl --model m --max-iterations 3")
+        .success();
+    let repeated = text.replacen("\"k39999\"", "\"k0\"", 1);
+    dir.write("repeated.jsonl", repeated);
+    let message = dir.run("train repeated.jsonl --model m").failure();
+    assert_eq!(message, "repeated.jsonl:1: the key \"k0\" occurs twice");
+}
+
+#[test]
+fn deeply_nested_json_is_an_error_or_ignored() {
+    let dir = TestDir::new(&[]);
+    for depth in [100, 100_000] {
+        let nested = "[".repeat(depth) + &"]".repeat(depth);
+        dir.write(
+            "tokens.jsonl",
+            format!("{{\"tokens\":{nested},\"labels\":[]}}\n"),
+        );
+        let message = dir.run("train tokens.jsonl --model m").failure();
+        assert!(message.starts_with("tokens.jsonl:1:"), "{message}");
+        dir.write(
+            "other.jsonl",
+            format!("{{\"tokens\":[\"a\"],\"labels\":[\"X\"],\"other\":{nested}}}\n"),
+        );
+        let output = dir.run("train other.jsonl --model m --template minimal");
+        assert!(matches!(output.status.code(), Some(0 | 1)), "{output:#?}");
+        assert!(!output.stderr.contains("panicked"), "{output:#?}");
+    }
+}
+
+#[test]
+fn a_token_with_a_million_attributes_is_read() {
+    let mut line = "X".to_owned();
+    for i in 0..1_000_000 {
+        let _ = write!(line, "\ta{i}");
+    }
+    let dir = TestDir::new(&[("train.crfsuite", &format!("{line}\nO\tb\n"))]);
+    dir.run("train train.crfsuite --model m --max-iterations 2")
+        .success();
+}
+
+#[test]
+fn too_many_threads_are_a_usage_error() {
+    let dir = TestDir::with_model(NER_CORPUS, "--columns word,pos,label");
+    for command in [
+        "train train.conll --model new",
+        "tune train.conll --folds 2 --model new",
+        "tag m train.conll",
+        "eval m train.conll",
+        "compare train.conll train.conll train.conll",
+        "cluster train.conll --output paths",
+        "bench gradients train.conll",
+    ] {
+        for threads in ["0", "1025", "65535", "65536"] {
+            let output = dir.run(&format!("{command} --threads {threads}"));
+            assert_eq!(output.status.code(), Some(2), "{output:#?}");
+            let expected = format!("invalid value '{threads}' for '--threads <N>'");
+            assert!(output.stderr.contains(&expected), "{output:#?}");
+            assert!(output.stderr.contains("1..=1024"), "{output:#?}");
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn threads_that_cannot_be_started_are_an_error() {
+    let dir = TestDir::with_model(NER_CORPUS, "--columns word,pos,label");
+    for command in [
+        "train train.conll --model new",
+        "tune train.conll --folds 2 --model new",
+        "tag m train.conll",
+        "eval m train.conll",
+        "compare train.conll train.conll train.conll",
+        "cluster train.conll --output paths",
+    ] {
+        // 600 MB of address space are not enough for the stacks of 1024 threads.
+        let program = env!("CARGO_BIN_EXE_dropchain");
+        let child = Command::new("sh")
+            .arg("-c")
+            .arg(format!(
+                "ulimit -v 600000 && exec '{program}' {command} --threads 1024"
+            ))
+            .current_dir(dir.path(""))
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let output = finish(child, command);
+        assert_eq!(output.status.code(), Some(1), "{output:#?}");
+        assert!(
+            output
+                .stderr
+                .starts_with("dropchain: cannot start threads: ")
+                && output.stderr.contains("expected fewer of them (--threads)"),
+            "{output:#?}"
+        );
+    }
+    assert_eq!(dir.names(), ["m", "train.conll"]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn output_is_complete_and_in_order_behind_a_slow_reader() {
+    let dir = TestDir::with_model(NER_CORPUS, "--columns word,pos,label");
+    let text: String = (0..30_000).map(|i| format!("w{i} X\n\n")).collect();
+    dir.write("in.conll", &text);
+    let mut child = dir
+        .command("tag m in.conll --threads 3 --columns word,pos")
+        .spawn()
+        .unwrap();
+    let mut out = child.stdout.take().unwrap();
+    let reader = std::thread::spawn(move || {
+        let (mut all, mut piece) = (Vec::new(), vec![0; 1 << 10]);
+        loop {
+            let n = std::io::Read::read(&mut out, &mut piece).unwrap();
+            if n == 0 {
+                return String::from_utf8(all).unwrap();
+            }
+            let _ = all.write_all(&piece[..n]);
+        }
+    });
+    finish(child, "tag").success();
+    let tagged = reader.join().unwrap();
+    let words = tagged.lines().filter_map(|line| line.split(' ').next());
+    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+    assert_eq!(words.len(), 30_000);
+    assert!(
+        words
+            .iter()
+            .enumerate()
+            .all(|(i, word)| *word == format!("w{i}"))
+    );
+    assert!(fs::metadata(dir.path("in.conll")).is_ok());
+}
