@@ -9,6 +9,9 @@ use dropchain::{Corpus, Sentence, Template, TrainOptions, Trainer};
 
 use crate::support::{NER_CORPUS, TestDir, finish, gzip, wait_until};
 
+/// How the models that tag are trained.
+const MODEL: &str = "--columns word,pos,label --template minimal";
+
 /// A field of `/proc/PID/status` in bytes; `None` once the process has ended, or not on Linux.
 fn process_status(process: u32, field: &str) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
@@ -57,18 +60,18 @@ fn many_labels(labels: usize) -> String {
 
 #[test]
 fn a_corpus_over_the_limit_is_an_error_with_its_line() {
-    let dir = TestDir::with_model(NER_CORPUS, "--columns word,pos,label");
+    let dir = TestDir::with_model(NER_CORPUS, MODEL);
     // Compressed a hundred times: its size says nothing.
     dir.write("bomb.conll", gzip(&short_sentences(100_000)));
     dir.write("small.conll", short_sentences(100));
     for command in [
-        "train bomb.conll --model new",
-        "train small.conll --model new --dev bomb.conll",
-        "train small.conll --model new --unlabeled bomb.conll --unlabeled-format conll",
-        "tune bomb.conll --model new --folds 2",
+        "train bomb.conll --template minimal --model new",
+        "train small.conll --template minimal --model new --dev bomb.conll",
+        "train small.conll --template minimal --model new --unlabeled-format conll --unlabeled bomb.conll",
+        "tune bomb.conll --template minimal --model new --folds 2",
         "eval --predictions bomb.conll bomb.conll",
         "compare bomb.conll bomb.conll bomb.conll",
-        "bench gradients bomb.conll",
+        "bench gradients bomb.conll --template minimal",
     ] {
         let message = dir.run(&format!("{command} --memory 5M")).failure();
         let place = message.strip_prefix("bomb.conll:");
@@ -135,7 +138,9 @@ fn a_sentence_over_the_memory_limit_is_an_error_with_its_line() {
     ];
     for (name, text) in cases {
         dir.write(name, text);
-        let line = format!("train {name} --model m --memory 20M --max-sentence 10000000");
+        let line = format!(
+            "train {name} --template minimal --model m --memory 20M --max-sentence 10000000"
+        );
         let message = dir.run(&line).failure();
         assert!(message.starts_with(&format!("{name}:")), "{message}");
         assert!(
@@ -151,9 +156,9 @@ fn an_endless_line_is_an_error() {
         eprintln!("skipped: there is no /dev/zero");
         return;
     }
-    let dir = TestDir::with_model(NER_CORPUS, "--columns word,pos,label");
+    let dir = TestDir::with_model(NER_CORPUS, MODEL);
     for command in [
-        "train /dev/zero --model new",
+        "train /dev/zero --template minimal --model new",
         "tag m /dev/zero",
         "cluster /dev/zero --output paths",
     ] {
@@ -177,13 +182,17 @@ fn a_sentence_that_is_too_long_is_refused_with_its_first_line() {
         .map(|i| format!("{i}\ta\t_\tX\t_\t_\t_\t_\t_\t_\n"))
         .collect();
     dir.write("a.conllu", rows);
-    for (file, line) in [
-        ("a.conll", 3),
-        ("a.conllu", 1),
-        ("a.crfsuite", 3),
-        ("a.jsonl", 1),
+    for (file, line, template) in [
+        ("a.crfsuite", 3, ""),
+        ("a.conllu", 1, "--template minimal"),
+        ("a.jsonl", 1, "--template minimal"),
+        ("a.conll", 3, "--template minimal"),
     ] {
-        let run = |max| dir.run(&format!("train {file} --model m --max-sentence {max}"));
+        let run = |max| {
+            dir.run(&format!(
+                "train {file} {template} --model m --max-sentence {max}"
+            ))
+        };
         assert_eq!(
             run(2).failure(),
             format!(
@@ -195,11 +204,11 @@ fn a_sentence_that_is_too_long_is_refused_with_its_first_line() {
         run(3).success();
     }
     for command in [
-        "tune a.conll --folds 2 --model new",
+        "tune a.conll --folds 2 --template minimal --model new",
         "eval --predictions a.conll a.conll",
         "compare a.conll a.conll a.conll",
         "cluster a.conll --output paths",
-        "tag m a.conll",
+        "tag m a.conll --columns word,label",
         "eval m a.conll",
     ] {
         let message = dir.run(&format!("{command} --max-sentence 2")).failure();
@@ -210,7 +219,9 @@ fn a_sentence_that_is_too_long_is_refused_with_its_first_line() {
     }
     // The default.
     dir.write("long.conll", "a O\n".repeat(100_001));
-    let message = dir.run("train long.conll --model m").failure();
+    let message = dir
+        .run("train long.conll --template minimal --model m")
+        .failure();
     assert!(
         message.starts_with("long.conll:1: the sentence that begins here has more than 100000 "),
         "{message}"
@@ -219,7 +230,7 @@ fn a_sentence_that_is_too_long_is_refused_with_its_first_line() {
 
 #[test]
 fn raw_text_is_split_into_sentences_of_the_maximum_length() {
-    let dir = TestDir::with_model(NER_CORPUS, "--columns word,pos,label --template minimal");
+    let dir = TestDir::with_model(NER_CORPUS, MODEL);
     let text = "one two three four five six seven";
     let tagged = dir.run_with_stdin("tag m --max-sentence 3", text).success();
     let sentences: Vec<usize> = tagged.split("\n\n").map(|s| s.lines().count()).collect();

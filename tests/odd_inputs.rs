@@ -7,10 +7,15 @@ use std::process::{Command, Stdio};
 
 use crate::support::{NER_CORPUS, TestDir, finish, gzip};
 
+/// How the models that tag are trained.
+const MODEL: &str = "--columns word,pos,label --template minimal";
+
 /// Trains on `name` and returns the model without the name of the file.
 fn label_count(dir: &TestDir, name: &str) -> usize {
-    dir.run(&format!("train {name} --model m --max-iterations 2"))
-        .success();
+    dir.run(&format!(
+        "train {name} --template minimal --model m --max-iterations 2"
+    ))
+    .success();
     dir.inspect("")["labels"].as_array().unwrap().len()
 }
 
@@ -56,7 +61,9 @@ fn damaged_compressed_corpora_are_errors_that_name_the_file() {
         ("empty.gz", Vec::new(), "no sentence found"),
     ] {
         dir.write(name, bytes);
-        let message = dir.run(&format!("train {name} --model m")).failure();
+        let message = dir
+            .run(&format!("train {name} --template minimal --model m"))
+            .failure();
         assert!(
             message.starts_with(&format!("{name}: {expected}")),
             "{message}"
@@ -83,7 +90,9 @@ fn a_corpus_of_40000_columns_is_read_like_any_other() {
     dir.run("eval m train.conll").success();
     dir.run("tag m train.conll").success();
     dir.write("ragged.conll", text + "a O\n");
-    let message = dir.run("train ragged.conll --model new").failure();
+    let message = dir
+        .run("train ragged.conll --template wide.tpl --model new")
+        .failure();
     assert_eq!(
         message,
         "ragged.conll:4: expected 40000 columns (word 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 \
@@ -104,7 +113,9 @@ fn json_objects_with_very_many_keys_are_read_like_any_other() {
         .success();
     let repeated = text.replacen("\"k39999\"", "\"k0\"", 1);
     dir.write("repeated.jsonl", repeated);
-    let message = dir.run("train repeated.jsonl --model m").failure();
+    let message = dir
+        .run("train repeated.jsonl --template wide.tpl --model m")
+        .failure();
     assert_eq!(message, "repeated.jsonl:1: the key \"k0\" occurs twice");
 }
 
@@ -117,7 +128,9 @@ fn deeply_nested_json_is_an_error_or_ignored() {
             "tokens.jsonl",
             format!("{{\"tokens\":{nested},\"labels\":[]}}\n"),
         );
-        let message = dir.run("train tokens.jsonl --model m").failure();
+        let message = dir
+            .run("train tokens.jsonl --template minimal --model m")
+            .failure();
         assert!(message.starts_with("tokens.jsonl:1:"), "{message}");
         dir.write(
             "other.jsonl",
@@ -142,15 +155,15 @@ fn a_token_with_a_million_attributes_is_read() {
 
 #[test]
 fn too_many_threads_are_a_usage_error() {
-    let dir = TestDir::with_model(NER_CORPUS, "--columns word,pos,label");
+    let dir = TestDir::with_model(NER_CORPUS, MODEL);
     for command in [
-        "train train.conll --model new",
-        "tune train.conll --folds 2 --model new",
+        "train train.conll --template minimal --model new",
+        "tune train.conll --template minimal --folds 2 --model new",
         "tag m train.conll",
         "eval m train.conll",
         "compare train.conll train.conll train.conll",
         "cluster train.conll --output paths",
-        "bench gradients train.conll",
+        "bench gradients train.conll --template minimal",
     ] {
         for threads in ["0", "1025", "65535", "65536"] {
             let output = dir.run(&format!("{command} --threads {threads}"));
@@ -165,10 +178,10 @@ fn too_many_threads_are_a_usage_error() {
 #[cfg(target_os = "linux")]
 #[test]
 fn threads_that_cannot_be_started_are_an_error() {
-    let dir = TestDir::with_model(NER_CORPUS, "--columns word,pos,label");
+    let dir = TestDir::with_model(NER_CORPUS, MODEL);
     for command in [
-        "train train.conll --model new",
-        "tune train.conll --folds 2 --model new",
+        "train train.conll --template minimal --model new",
+        "tune train.conll --template minimal --folds 2 --model new",
         "tag m train.conll",
         "eval m train.conll",
         "compare train.conll train.conll train.conll",
@@ -203,7 +216,7 @@ fn threads_that_cannot_be_started_are_an_error() {
 #[cfg(target_os = "linux")]
 #[test]
 fn output_is_complete_and_in_order_behind_a_slow_reader() {
-    let dir = TestDir::with_model(NER_CORPUS, "--columns word,pos,label");
+    let dir = TestDir::with_model(NER_CORPUS, MODEL);
     let text: String = (0..30_000).map(|i| format!("w{i} X\n\n")).collect();
     dir.write("in.conll", &text);
     let mut child = dir

@@ -42,8 +42,8 @@ impl Format {
         }
     }
 
-    /// The memory that a byte of input takes at most once parsed, in bytes: many short cells, tokens
-    /// or attributes need more than their text, and growing vectors twice of that.
+    /// The memory that a byte of input takes at most once parsed, in bytes: many short cells,
+    /// tokens or attributes need more than their text, and growing vectors twice of that.
     pub(super) const fn memory_per_byte(self) -> u64 {
         match self {
             Self::Text => 100,
