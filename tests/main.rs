@@ -15,9 +15,12 @@ mod memory;
 mod model_fixture;
 mod noise;
 mod odd_inputs;
+mod outputs;
 mod peer;
 #[cfg(unix)]
 mod processes;
+#[cfg(unix)]
+mod signals;
 mod support;
 mod tagging;
 mod training;

@@ -1,14 +1,13 @@
-//! Interaction with other processes: open pipes, closed outputs, Ctrl-C.
+//! Interaction with other processes: open pipes, closed outputs.
 
-use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Write};
 use std::marker::PhantomData;
-use std::process::{Child, ChildStdin, Command};
+use std::process::{Child, ChildStdin};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::Duration;
 
-use crate::support::{NER_CORPUS, TestDir, finish, wait, wait_until};
+use crate::support::{NER_CORPUS, TestDir, finish, wait};
 
 /// A running `tag` process that is fed input interactively.
 struct Session<'a> {
@@ -185,79 +184,4 @@ fn a_closed_output_ends_every_command_quietly() {
         assert_eq!(output.stderr, "", "{line}");
         output.success();
     }
-}
-
-// Ctrl-C
-
-/// Generates a corpus that takes long to train on: random words with random labels.
-fn random_corpus(sentences: usize) -> String {
-    let mut state = 1_u64;
-    let mut random = move |below: u64| {
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
-        (state >> 33) % below
-    };
-    let mut corpus = String::new();
-    for _ in 0..sentences {
-        for _ in 0..20 {
-            let _ = writeln!(corpus, "w{} L{}", random(5000), random(12));
-        }
-        corpus.push('\n');
-    }
-    corpus
-}
-
-/// Starts training, and sends SIGINT once the log has a few iterations.
-fn interrupt_training(options: &str) -> TestDir {
-    let dir = TestDir::new(&[
-        ("train.conll", &random_corpus(1500)),
-        ("dev.conll", &random_corpus(20)),
-    ]);
-    let line = format!(
-        "train train.conll --template minimal --l2 0.0001 --model m --log log.jsonl {options}"
-    );
-    let child = dir.command(&line).spawn().unwrap();
-    let id = child.id().to_string();
-    let log = dir.path("log.jsonl");
-    wait_until("the third iteration", || {
-        let log = std::fs::read_to_string(&log).unwrap_or_default();
-        log.contains("\"iteration\":3,")
-    });
-    let kill = Command::new("kill").args(["-INT", &id]).status().unwrap();
-    assert!(kill.success());
-    let output = finish(child, &line);
-    assert!(output.stderr.contains("interrupted"), "{}", output.stderr);
-    assert_eq!(output.status.code(), Some(130), "{}", output.stderr);
-    dir
-}
-
-#[test]
-fn ctrl_c_ends_training_with_a_usable_model() {
-    let dir = interrupt_training("");
-    let log = dir.json_lines("log.jsonl");
-    let end = log.last().unwrap();
-    assert_eq!(end["event"], "end");
-    assert_eq!(end["stop_reason"], "interrupted");
-    assert_eq!(end["iterations"], log[log.len() - 2]["iteration"]);
-    dir.run("inspect m").success();
-    let tagged = dir.run("tag m dev.conll").success();
-    assert_eq!(tagged.lines().count(), 20 * 21);
-}
-
-#[test]
-fn ctrl_c_keeps_the_best_model_on_development_data() {
-    let dir = interrupt_training("--dev dev.conll --patience 1000000");
-    let log = dir.json_lines("log.jsonl");
-    let (end, rest) = log.split_last().unwrap();
-    assert_eq!(end["stop_reason"], "interrupted");
-    let scores = rest[1..]
-        .iter()
-        .map(|line| line["dev_accuracy"].as_f64().unwrap());
-    let scores: Vec<f64> = scores.collect();
-    let best = scores.iter().copied().fold(0.0, f64::max);
-    let first = scores.iter().position(|&score| score == best).unwrap();
-    assert_eq!(end["best_iteration"], first);
-    let evaluated = dir.run("eval m dev.conll --json").json();
-    assert!((evaluated["accuracy"].as_f64().unwrap() - best).abs() < 1e-9);
 }

@@ -12,6 +12,7 @@ use dropchain::{Error, Result};
 use super::arguments::{
     FormatName, LimitArguments, OutputArguments, ThreadArguments, guess_unlabeled_format,
 };
+use super::file_name::FileName;
 use super::interrupt;
 use super::outputs::{CommandFiles, Kind, ResultFile};
 use super::progress::Progress;
@@ -31,7 +32,7 @@ shorter prefixes of a path are coarser clusters.")]
 pub struct ClusterCommand {
     /// Text files; labels in them are ignored; `-` is standard input
     #[arg(required = true, value_name = "TEXT")]
-    texts: Vec<String>,
+    texts: Vec<FileName>,
     /// Number of clusters
     #[arg(long, default_value_t = 256, value_name = "N",
           value_parser = clap::value_parser!(u16).range(2..=10_000))]

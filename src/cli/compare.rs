@@ -4,6 +4,8 @@ use clap::Args;
 use dropchain::eval::PairedBootstrap;
 
 use super::arguments::{InputArguments, ThreadArguments};
+use super::file_name::FileName;
+use super::outputs::CommandFiles;
 use super::predictions::{GoldCorpus, labels};
 use super::{CommandResult, check_stdin_once, json_line, print};
 
@@ -24,16 +26,16 @@ one-sided). Both generalize to new sentences of the same kind of text, not to ot
 a, b, difference, interval and p_value.")]
 pub struct CompareCommand {
     /// Gold labels
-    gold: String,
+    gold: FileName,
     /// Predictions of tagger A
     ///
     /// The labels are the last column of CoNLL files (as written by `tag`), the label column of
     /// CoNLL-U files, or the labels of JSON lines.
     #[arg(value_name = "PRED_A")]
-    a: String,
+    a: FileName,
     /// Predictions of tagger B
     #[arg(value_name = "PRED_B")]
-    b: String,
+    b: FileName,
     /// Number of bootstrap samples
     #[arg(long, default_value_t = 2000, value_name = "N",
           value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
@@ -53,6 +55,9 @@ pub struct CompareCommand {
 impl CompareCommand {
     pub fn run(&self) -> CommandResult {
         check_stdin_once([&self.gold, &self.a, &self.b])?;
+        CommandFiles::new(false)
+            .read([&self.gold, &self.a, &self.b])
+            .check()?;
         self.threads.start_pool()?;
         let gold = GoldCorpus::read(&self.input, &self.gold)?;
         let a = gold.read_predictions(&self.input, &self.a)?;

@@ -1,6 +1,5 @@
 //! `dropchain eval`
 
-use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use clap::Args;
@@ -13,6 +12,8 @@ use dropchain::tag::{TagOptions, Tagger, Tagging, Workspace};
 use rayon::prelude::*;
 
 use super::arguments::{InputArguments, Switch, ThreadArguments};
+use super::file_name::FileName;
+use super::outputs::CommandFiles;
 use super::predictions::{GoldCorpus, labels};
 use super::progress::notice;
 use super::tag::read_options;
@@ -37,13 +38,13 @@ accuracy.")]
 pub struct EvalCommand {
     /// Model and gold file; with --predictions, just the gold file
     #[arg(required = true, num_args = 1..=2, value_names = ["MODEL", "GOLD"])]
-    files: Vec<String>,
+    files: Vec<FileName>,
     /// Score the predictions in this file instead of tagging with a model
     ///
     /// The labels are the last column of CoNLL files (as written by `tag`), the label column of
     /// CoNLL-U files, or the labels of JSON lines.
     #[arg(long, value_name = "PRED")]
-    predictions: Option<String>,
+    predictions: Option<FileName>,
     /// Predict only label sequences that are valid in the label scheme
     #[arg(long, value_enum, default_value = "on")]
     constrain: Switch,
@@ -64,6 +65,10 @@ pub struct EvalCommand {
 
 impl EvalCommand {
     pub fn run(&self) -> CommandResult {
+        CommandFiles::new(false)
+            .read(&self.files)
+            .read(&self.predictions)
+            .check()?;
         self.threads.start_pool()?;
         let evaluation = match (&self.predictions, self.files.as_slice()) {
             (Some(predictions), [gold]) => self.evaluate_predictions(predictions, gold)?,
@@ -113,8 +118,8 @@ impl EvalCommand {
     }
 
     /// Tags the gold file and scores the result.
-    fn evaluate_model(&self, model: &str, gold: &str) -> Result<Evaluation> {
-        let tagger = Tagger::open(PathBuf::from(model))?;
+    fn evaluate_model(&self, model: &FileName, gold: &FileName) -> Result<Evaluation> {
+        let tagger = Tagger::open(model)?;
         let corpus = self.read_gold(&tagger, gold)?;
         let options = TagOptions {
             constrain: self.constrain.is_on(),
@@ -149,7 +154,7 @@ impl EvalCommand {
         Ok(evaluation)
     }
 
-    fn read_gold(&self, tagger: &Tagger, gold: &str) -> Result<Corpus> {
+    fn read_gold(&self, tagger: &Tagger, gold: &FileName) -> Result<Corpus> {
         let format = self
             .input
             .format
@@ -169,7 +174,7 @@ impl EvalCommand {
     }
 
     /// Scores a file of predictions.
-    fn evaluate_predictions(&self, predictions: &str, gold: &str) -> Result<Evaluation> {
+    fn evaluate_predictions(&self, predictions: &FileName, gold: &FileName) -> Result<Evaluation> {
         let gold = GoldCorpus::read(&self.input, gold)?;
         let predicted = gold.read_predictions(&self.input, predictions)?;
         let mut evaluation = self.evaluation();

@@ -11,6 +11,8 @@
 use std::fmt;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::mpsc::channel;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use dropchain::internals::atomic_file;
@@ -19,6 +21,9 @@ use super::progress::notice;
 
 /// Signals that arrive within this time count as one.
 const SAME_SIGNAL: Duration = Duration::from_secs(1);
+
+/// How long printing may take before the program goes on.
+const PRINTING_TIME: Duration = Duration::from_millis(500);
 
 /// Added to the number of a signal for the exit code, by shell convention.
 const EXIT_CODE_BASE: u8 = 128;
@@ -82,17 +87,27 @@ fn handle(signal: Signal) {
         return;
     }
     let _ = FIRST.set(Instant::now());
-    notice(&format!(
-        "interrupted by {signal}: saving the best model so far (again to quit without saving)"
-    ));
     SIGNAL.store(signal.0, Ordering::SeqCst);
     INTERRUPTED.store(true, Ordering::SeqCst);
+    notice_briefly(format!(
+        "interrupted by {signal}: saving the best result so far (again to quit without saving)"
+    ));
+}
+
+/// Prints a line, but does not wait long for whoever reads standard error.
+fn notice_briefly(text: String) {
+    let (done, printed) = channel();
+    thread::spawn(move || {
+        notice(&text);
+        let _ = done.send(());
+    });
+    let _ = printed.recv_timeout(PRINTING_TIME);
 }
 
 /// Ends the program, leaving no temporary files.
 fn quit(signal: Signal, when: &str) -> ! {
     let _abandoned = atomic_file::abandon();
-    notice(&format!("dropchain: interrupted by {signal} {when}"));
+    notice_briefly(format!("dropchain: interrupted by {signal} {when}"));
     std::process::exit(signal.exit_code().into());
 }
 

@@ -2,11 +2,13 @@
 
 mod arguments;
 mod bench;
+mod closed_output;
 mod cluster;
 mod compare;
 mod demo;
 mod eval;
 mod exit;
+mod file_name;
 mod inspect;
 mod interrupt;
 mod named_tagging;
@@ -28,7 +30,9 @@ use clap::{Parser, Subcommand};
 use dropchain::Error;
 use serde::Serialize;
 
-use exit::{CommandError, CommandResult};
+use closed_output::check_stdout_open;
+use exit::{CommandError, CommandResult, check_uninterrupted};
+use file_name::FileName;
 
 /// A linear-chain CRF tagger for named entities, parts of speech, chunks and other token labels.
 #[derive(Debug, Parser)]
@@ -65,8 +69,8 @@ enum Command {
 }
 
 /// Rejects more than one `-` among the input files.
-fn check_stdin_once<'a>(files: impl IntoIterator<Item = &'a String>) -> CommandResult {
-    match files.into_iter().filter(|file| *file == "-").count() {
+fn check_stdin_once<'a>(files: impl IntoIterator<Item = &'a FileName>) -> CommandResult {
+    match files.into_iter().filter(|file| &***file == "-").count() {
         0 | 1 => Ok(()),
         _ => Err(CommandError::Usage("standard input can be read only once")),
     }
@@ -92,20 +96,34 @@ fn json_line(report: &impl Serialize) -> Result<String, Error> {
         .map_err(|e| Error::parameter(format!("cannot write the report as JSON: {e}")))
 }
 
+impl Command {
+    fn run(&self) -> CommandResult {
+        if self.prints() {
+            check_stdout_open()?;
+        }
+        match self {
+            Self::Train(command) => command.run(),
+            Self::Tune(command) => command.run(),
+            Self::Tag(command) => command.run(),
+            Self::Eval(command) => command.run(),
+            Self::Compare(command) => command.run(),
+            Self::Inspect(command) => command.run(),
+            Self::Cluster(command) => command.run(),
+            Self::Demo(command) => command.run(),
+            Self::Bench(command) => command.run(),
+        }
+    }
+
+    /// Returns whether the results go to standard output.
+    fn prints(&self) -> bool {
+        !matches!(self, Self::Train(_) | Self::Cluster(_))
+    }
+}
+
 /// Parses the arguments, runs the command and returns the exit code.
 pub fn run() -> ExitCode {
-    let result = match Cli::parse().command {
-        Command::Train(command) => command.run(),
-        Command::Tune(command) => command.run(),
-        Command::Tag(command) => command.run(),
-        Command::Eval(command) => command.run(),
-        Command::Compare(command) => command.run(),
-        Command::Inspect(command) => command.run(),
-        Command::Cluster(command) => command.run(),
-        Command::Demo(command) => command.run(),
-        Command::Bench(command) => command.run(),
-    };
-    let Err(error) = result else {
+    let result = Cli::parse().command.run();
+    let Err(error) = result.and_then(|()| check_uninterrupted()) else {
         return ExitCode::SUCCESS;
     };
     if let Some(message) = error.message() {

@@ -5,25 +5,26 @@ use dropchain::internals::sentence::Sentence;
 use dropchain::{Error, Place, Result};
 
 use super::arguments::InputArguments;
+use super::file_name::FileName;
 
 /// A file with gold labels.
 #[derive(Debug)]
 pub struct GoldCorpus {
-    file: String,
+    file: FileName,
     pub sentences: Corpus,
 }
 
 impl GoldCorpus {
-    pub fn read(input: &InputArguments, file: &str) -> Result<Self> {
+    pub fn read(input: &InputArguments, file: &FileName) -> Result<Self> {
         Ok(Self {
-            file: file.to_owned(),
+            file: file.clone(),
             sentences: Corpus::read([file], &input.read_options())?,
         })
     }
 
     /// Reads a file of predictions for the same sentences. The predicted labels are the last column
     /// of CoNLL files (as written by `tag`); in other formats, the same column as the gold labels.
-    pub fn read_predictions(&self, input: &InputArguments, file: &str) -> Result<Corpus> {
+    pub fn read_predictions(&self, input: &InputArguments, file: &FileName) -> Result<Corpus> {
         let format = input.format.map_or_else(|| Format::guess(file), Into::into);
         let options = ReadOptions {
             format: Some(format),
@@ -41,7 +42,7 @@ impl GoldCorpus {
         }
         if self.sentences.len() != predicted.len() {
             return Err(Error::input(
-                Place::file(file),
+                Place::file(&**file),
                 format!(
                     "found {} sentences; expected {}, as in {}",
                     predicted.len(),

@@ -13,7 +13,9 @@ use dropchain::{Error, Result};
 
 use super::CommandResult;
 use super::arguments::{FormatName, LimitArguments, SchemeName, Switch, ThreadArguments};
+use super::file_name::FileName;
 use super::named_tagging::NamedTagging;
+use super::outputs::CommandFiles;
 
 /// The name of the output in error messages.
 const OUTPUT: &str = "standard output";
@@ -38,7 +40,7 @@ pub struct TagCommand {
     model: PathBuf,
     /// Input files [default: standard input, also `-`]
     #[arg(value_name = "INPUT")]
-    input: Vec<String>,
+    input: Vec<FileName>,
     /// Input format [default: by file name: .conllu, .jsonl, .crfsuite, .conll, .bio, .tsv,
     /// otherwise text]
     #[arg(long, value_enum)]
@@ -85,9 +87,13 @@ enum OutputName {
 
 impl TagCommand {
     pub fn run(&self) -> CommandResult {
+        let inputs = self.inputs();
+        CommandFiles::new(false)
+            .read([&self.model])
+            .read(&inputs)
+            .check()?;
         let tagger = Tagger::open(&self.model)?;
         self.check_scheme(&tagger)?;
-        let inputs = self.inputs();
         let format = self.input_format(&inputs)?;
         let header = tagger.model().header();
         let label = header.label_name().unwrap_or("label");
@@ -121,16 +127,16 @@ impl TagCommand {
         pipeline.run(reader, &write_options, self.threads.count())
     }
 
-    fn inputs(&self) -> Vec<String> {
+    fn inputs(&self) -> Vec<FileName> {
         if self.input.is_empty() {
-            vec!["-".to_owned()]
+            vec![FileName::stdin()]
         } else {
             self.input.clone()
         }
     }
 
     /// Returns the format of the inputs, which must be the same for all.
-    fn input_format(&self, inputs: &[String]) -> Result<Format> {
+    fn input_format(&self, inputs: &[FileName]) -> Result<Format> {
         if let Some(format) = self.format {
             return Ok(format.into());
         }

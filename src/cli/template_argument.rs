@@ -7,16 +7,17 @@ use dropchain::template::Template;
 use dropchain::{Error, Result};
 
 use super::arguments::InputArguments;
+use super::file_name::FileName;
 
 /// Loads the template for training on `files`; `None` if they hold pre-extracted attributes.
 pub fn load_template(
-    name: Option<&str>,
-    files: &[String],
+    name: Option<&FileName>,
+    files: &[FileName],
     input: &InputArguments,
 ) -> Result<Option<Template>> {
     let format = input.format.map(Format::from);
     let is_extracted =
-        |file: &String| format.unwrap_or_else(|| Format::guess(file)) == Format::Crfsuite;
+        |file: &FileName| format.unwrap_or_else(|| Format::guess(file)) == Format::Crfsuite;
     match (name, files.iter().all(is_extracted)) {
         (Some(name), false) => find_template(name).map(Some),
         (None, true) => Ok(None),
@@ -31,18 +32,19 @@ pub fn load_template(
 }
 
 /// Returns the files that were read to load a template: its own, and those it refers to.
-pub fn template_files(name: Option<&str>, template: Option<&Template>) -> Vec<PathBuf> {
-    let (Some(path), Some(template)) = (name.map(Path::new), template) else {
+pub fn template_files(name: Option<&FileName>, template: Option<&Template>) -> Vec<PathBuf> {
+    let (Some(name), Some(template)) = (name, template) else {
         return Vec::new();
     };
+    let path: &Path = name.as_ref();
     let directory = path.parent().unwrap_or(Path::new(""));
     let files = template.file_names().map(|name| directory.join(name));
     [path.to_owned()].into_iter().chain(files).collect()
 }
 
 /// Reads a template from a file, or else finds the built-in one of that name.
-fn find_template(name: &str) -> Result<Template> {
-    let path = Path::new(name);
+fn find_template(name: &FileName) -> Result<Template> {
+    let path: &Path = name.as_ref();
     match Template::shipped(name) {
         // A directory may have the name of a built-in template.
         Some(template) if !path.exists() || path.is_dir() => template,

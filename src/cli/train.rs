@@ -11,6 +11,7 @@ use dropchain::train::{Defaults, TrainOptions, Trained, Trainer};
 use super::CommandResult;
 use super::arguments::{InputArguments, OutputArguments, ThreadArguments};
 use super::exit::{is_worth_saving, training_result};
+use super::file_name::FileName;
 use super::interrupt;
 use super::outputs::{CommandFiles, Kind, ResultFile};
 use super::progress::Progress;
@@ -35,14 +36,18 @@ Examples:
   dropchain train train.crfsuite --states observed --boundary off --dropout 0 --l2 1 --model m.model
 
 Built-in templates: minimal, chunk, pos, ner, ner-finkel, ner-finkel-edges, pos-sancl.
-Ctrl-C stops training and saves the best model so far.")]
+Ctrl-C stops training and saves the best model so far; before the first iteration it leaves an old
+model as it is.
+
+Exit codes: 0 done; 1 failed; 2 invalid arguments; 3 written, but training did not converge; 4 the
+objective is not finite; 130, 143, 129 ended by SIGINT, SIGTERM, SIGHUP.")]
 pub struct TrainCommand {
     /// Training files; `-` is standard input, .gz files are decompressed
     #[arg(required = true, value_name = "TRAIN")]
-    train: Vec<String>,
+    train: Vec<FileName>,
     /// Feature template: a file or the name of a built-in template
     #[arg(long, value_name = "TEMPLATE")]
-    template: Option<String>,
+    template: Option<FileName>,
     /// Write the model to this file
     #[arg(long, value_name = "FILE")]
     model: PathBuf,
@@ -50,7 +55,7 @@ pub struct TrainCommand {
     ///
     /// Training stops when the score on it no longer improves, and the best model is kept.
     #[arg(long, value_name = "FILE")]
-    dev: Vec<String>,
+    dev: Vec<FileName>,
     /// Write a log in JSON lines to this file
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
@@ -106,9 +111,11 @@ impl TrainCommand {
         let trainer = Trainer::new(self.options()?)?;
         self.training
             .check_sampling_options(self.regularization.seed)?;
-        let has_noise = trainer.settings().options().has_noise();
+        let options = trainer.settings().options();
+        let has_noise = options.has_noise();
+        let has_exact_gradient = !has_noise || options.gradient.is_exact();
         self.training.check_noise_options(has_noise)?;
-        let template = load_template(self.template.as_deref(), &self.train, &self.input)?;
+        let template = load_template(self.template.as_ref(), &self.train, &self.input)?;
         self.check_files(template.as_ref())?;
         interrupt::watch();
         let model_file = ResultFile::reserve(&self.model)?;
@@ -119,14 +126,19 @@ impl TrainCommand {
         let corpora = self
             .training
             .read_corpora(&self.train, &self.dev, &self.input)?;
-        let mut reporter = TrainingReporter::new(&progress, &self.train, log);
+        let mut reporter = TrainingReporter::new(&progress, &self.train, log)
+            .with_free_space(ResultFile::free_space(&self.model));
         let trained = trainer
             .interrupt(interrupt::flag())
             .memory(self.input.limits.memory())
             .train(corpora, template, &mut reporter)?;
         self.save(&trained, model_file, &progress)?;
         reporter.finish()?;
-        training_result(&trained.end, &self.model.display().to_string())
+        training_result(
+            &trained.end,
+            has_exact_gradient,
+            &self.model.display().to_string(),
+        )
     }
 
     /// Checks what is read and written.
@@ -135,7 +147,7 @@ impl TrainCommand {
             .read(&self.train)
             .read(&self.dev)
             .read(self.training.unlabeled_files())
-            .read(template_files(self.template.as_deref(), template))
+            .read(template_files(self.template.as_ref(), template))
             .write("--model", Kind::Model, Some(&self.model))
             .write("--log", Kind::Log, self.log.as_deref())
             .check()

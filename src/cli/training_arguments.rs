@@ -12,6 +12,7 @@ use dropchain::train::{Defaults, NoiseKind, TrainOptions, TrainingCorpora};
 use dropchain::{Error, Result};
 
 use super::arguments::{FormatName, InputArguments, SchemeName, Switch, guess_unlabeled_format};
+use super::file_name::FileName;
 
 /// The arguments that `train` and `tune` share, which are all but strengths and rates.
 #[derive(Clone, Debug, Args)]
@@ -87,7 +88,7 @@ impl TrainingArguments {
     }
 
     /// Returns the files of unlabeled text.
-    pub fn unlabeled_files(&self) -> &[String] {
+    pub fn unlabeled_files(&self) -> &[FileName] {
         &self.unlabeled.unlabeled
     }
 
@@ -99,8 +100,8 @@ impl TrainingArguments {
     /// Reads the training files, the development files (`None` without any) and the unlabeled text.
     pub fn read_corpora(
         &self,
-        train: &[String],
-        dev: &[String],
+        train: &[FileName],
+        dev: &[FileName],
         input: &InputArguments,
     ) -> Result<TrainingCorpora> {
         let mut options = input.read_options();
@@ -345,7 +346,7 @@ struct UnlabeledArguments {
     /// so its score does not estimate performance on new text and is comparable only with other
     /// transductive scores.
     #[arg(long, num_args = 1.., value_name = "FILE")]
-    unlabeled: Vec<String>,
+    unlabeled: Vec<FileName>,
     /// Format of the unlabeled text [default: by file name; .txt and - are raw text]
     #[arg(long, value_enum, value_name = "FORMAT", requires = "unlabeled")]
     unlabeled_format: Option<FormatName>,

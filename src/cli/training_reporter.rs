@@ -1,29 +1,39 @@
 //! Reports training events to the terminal and the log.
 
+use dropchain::internals::model::Precision;
 use dropchain::internals::report::{self, Log, Record};
 use dropchain::train::{self, DevScore, Observer};
 use dropchain::{Error, Result};
 
+use super::file_name::FileName;
 use super::interrupt;
-use super::progress::Progress;
+use super::progress::{Progress, notice};
 
 /// Writes training events to the terminal and the log.
 pub struct TrainingReporter<'a> {
     progress: &'a Progress,
-    files: &'a [String],
+    files: Vec<String>,
     log: Option<Log>,
     log_error: Option<Error>,
+    free_space: Option<u64>,
 }
 
 impl<'a> TrainingReporter<'a> {
     /// Creates a reporter for training on `files`.
-    pub fn new(progress: &'a Progress, files: &'a [String], log: Option<Log>) -> Self {
+    pub fn new(progress: &'a Progress, files: &[FileName], log: Option<Log>) -> Self {
         Self {
             progress,
-            files,
+            files: files.iter().map(ToString::to_string).collect(),
             log,
             log_error: None,
+            free_space: None,
         }
+    }
+
+    /// Sets the number of bytes that the model may have; a larger one gets a warning at the start.
+    pub fn with_free_space(mut self, bytes: Option<u64>) -> Self {
+        self.free_space = bytes;
+        self
     }
 
     /// Returns the error that ended the log early, if any.
@@ -61,8 +71,15 @@ impl Observer for TrainingReporter<'_> {
             start.parameters,
             format_megabytes(start.estimated_memory)
         ));
-        let files = self.files;
-        self.log(&Record::Start(report::Start::new(files, start)));
+        let size = estimate_model_size(start);
+        if self.free_space.is_some_and(|free| free < size) {
+            notice(&format!(
+                "warning: the model may need about {}, but the file system has less space",
+                format_megabytes(usize::try_from(size).unwrap_or(usize::MAX))
+            ));
+        }
+        let files = std::mem::take(&mut self.files);
+        self.log(&Record::Start(report::Start::new(&files, start)));
     }
 
     fn iteration(&mut self, iteration: &train::Iteration) {
@@ -84,6 +101,7 @@ impl Observer for TrainingReporter<'_> {
     }
 
     fn end(&mut self, end: &train::End) {
+        interrupt::set_has_result();
         let mut line = format!(
             "stopped after {} iterations, {:.1} s: {}",
             end.iterations,
@@ -107,6 +125,21 @@ impl Observer for TrainingReporter<'_> {
     fn pruned(&mut self, pruned: &train::Pruned) {
         self.progress.println(&format_pruned(pruned));
     }
+}
+
+/// Bytes of a model for each attribute in addition to its weights: name, slot, location.
+const BYTES_PER_ATTRIBUTE: f64 = 48.0;
+
+/// Estimates the size of the model in bytes, if no weight becomes 0.
+fn estimate_model_size(start: &train::Start<'_>) -> u64 {
+    let bytes_per_weight = match start.options.precision {
+        Precision::F32 => 4.0,
+        Precision::F64 => 8.0,
+    };
+    let attributes = start.attributes as f64;
+    let expansion = attributes / start.collapsed_attributes.max(1) as f64;
+    let weights = start.parameters as f64 * expansion.max(1.0);
+    (weights * bytes_per_weight + attributes * BYTES_PER_ATTRIBUTE) as u64
 }
 
 /// Formats the effect of pruning as a line of text.

@@ -1,5 +1,7 @@
 //! A corpus in memory.
 
+use std::ffi::OsStr;
+
 use super::parse::ReadOptions;
 use super::reader::Reader;
 use crate::error::Result;
@@ -46,7 +48,7 @@ impl Corpus {
     ///
     /// Those of [`Reader::open`] and of reading; [`Error::Input`](crate::Error::Input) if a file
     /// has no sentence or the sentences exceed [`ReadOptions::memory`].
-    pub fn read<S: AsRef<str>>(paths: impl AsRef<[S]>, options: &ReadOptions) -> Result<Self> {
+    pub fn read<S: AsRef<OsStr>>(paths: impl AsRef<[S]>, options: &ReadOptions) -> Result<Self> {
         let mut reader = Reader::open(paths.as_ref(), options)?;
         reader.require_sentences();
         Ok(Self::from(reader.collect_within_memory()?))

@@ -1,6 +1,7 @@
 //! Streaming the sentences of files in any format.
 
 use std::collections::VecDeque;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::{self, BufReader};
 use std::sync::Arc;
@@ -23,7 +24,7 @@ const BUFFER: usize = 64 << 10;
 /// An input that has not been opened.
 enum PendingInput {
     /// A path, or `-` for standard input.
-    Path(String),
+    Path(OsString),
     /// A stream with its name.
     Stream(InputStream, String),
 }
@@ -52,7 +53,7 @@ impl Reader {
     ///
     /// [`Error::Io`] if a file does not exist; [`Error::Parameter`] if `sources` is empty or
     /// contains standard input twice.
-    pub fn open<S: AsRef<str>>(sources: &[S], options: &ReadOptions) -> Result<Self> {
+    pub fn open<S: AsRef<OsStr>>(sources: &[S], options: &ReadOptions) -> Result<Self> {
         let mut pending = VecDeque::with_capacity(sources.len());
         let mut stdin = false;
         for source in sources {
@@ -198,11 +199,12 @@ fn open(input: PendingInput, options: &ReadOptions) -> Result<OpenInput> {
         PendingInput::Stream(input, name) => (input, name),
         PendingInput::Path(name) if name == "-" => (
             Box::new(BufReader::with_capacity(BUFFER, io::stdin())),
-            name,
+            "-".to_owned(),
         ),
         PendingInput::Path(name) => {
             let file = File::open(&name).map_err(|error| Error::io(&name, error))?;
-            (Box::new(BufReader::with_capacity(BUFFER, file)), name)
+            let input = Box::new(BufReader::with_capacity(BUFFER, file));
+            (input, name.to_string_lossy().into_owned())
         }
     };
     let format = options.format.unwrap_or_else(|| Format::guess(&name));

@@ -184,6 +184,12 @@ impl Output {
         self.stdout
     }
 
+    /// Asserts that the run ended with an exit code, and returns its standard error.
+    pub fn exits(self, code: i32) -> String {
+        assert_eq!(self.status.code(), Some(code), "{self:#?}");
+        self.stderr
+    }
+
     /// Asserts that the run failed with exit code 1 and one error message rather than a panic, and
     /// returns the message without the name of the program.
     pub fn failure(self) -> String {

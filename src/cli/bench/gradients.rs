@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 
 use super::tables::{display_name, gradient_table, training_table};
 use crate::cli::arguments::{InputArguments, OutputArguments, Switch, ThreadArguments};
+use crate::cli::file_name::FileName;
 use crate::cli::interrupt;
 use crate::cli::outputs::{CommandFiles, Kind, ResultFile};
 use crate::cli::progress::Progress;
@@ -43,13 +44,13 @@ after collapsing. Memory is the peak of one evaluation in a separate process, ex
 pub struct GradientsCommand {
     /// Training files; .gz files are decompressed
     #[arg(required = true, value_name = "TRAIN")]
-    files: Vec<String>,
+    files: Vec<FileName>,
     /// Feature template: a file or the name of a built-in template
     #[arg(long, value_name = "TEMPLATE")]
-    template: Option<String>,
+    template: Option<FileName>,
     /// Development file for --train; may be repeated
     #[arg(long, value_name = "FILE")]
-    dev: Vec<String>,
+    dev: Vec<FileName>,
     /// Write the results to this file as JSON; `-` prints them instead of the tables
     #[arg(long, value_name = "OUT")]
     json: Option<PathBuf>,
@@ -205,11 +206,11 @@ impl GradientsCommand {
                 "--train: requires development data; expected --dev FILE",
             ));
         }
-        let template = load_template(self.template.as_deref(), &self.files, &self.input)?;
+        let template = load_template(self.template.as_ref(), &self.files, &self.input)?;
         CommandFiles::new(self.output.force)
             .read(&self.files)
             .read(&self.dev)
-            .read(template_files(self.template.as_deref(), template.as_ref()))
+            .read(template_files(self.template.as_ref(), template.as_ref()))
             .write("--json", Kind::Report, self.json_file())
             .check()?;
         Ok(BenchmarkSettings {
@@ -286,7 +287,7 @@ impl GradientsCommand {
             );
         }
         let mut inputs = self.files.iter().chain(&self.template);
-        if inputs.any(|file| file == "-") {
+        if inputs.any(|file| &**file == "-") {
             progress.println("memory is not measured: standard input cannot be read twice");
             return Ok(rows);
         }

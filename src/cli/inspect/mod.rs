@@ -10,6 +10,7 @@ use dropchain::internals::model::{AttributeKind, Model, Precision};
 use dropchain::{Error, Result};
 use serde_json::{Map, Value, json};
 
+use super::outputs::CommandFiles;
 use super::{CommandResult, print};
 use top_attributes::TopAttributes;
 
@@ -35,6 +36,7 @@ pub struct InspectCommand {
 
 impl InspectCommand {
     pub fn run(&self) -> CommandResult {
+        CommandFiles::new(false).read([&self.model]).check()?;
         let model = Model::open(&self.model)?;
         model.verify()?;
         let top = TopAttributes::find(&model, self.top)?;

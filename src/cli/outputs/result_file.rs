@@ -5,7 +5,11 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use dropchain::internals::atomic_file::Reservation;
+#[cfg(unix)]
+use dropchain::internals::atomic_file::resolve_target;
 use dropchain::{Error, Result};
+
+use crate::cli::interrupt;
 
 /// Maximum number of names to try in a directory.
 const NAMES: usize = 1000;
@@ -19,6 +23,26 @@ impl ResultFile {
         Reservation::new(path).map(Self)
     }
 
+    /// Returns the number of free bytes of the file system, if it is known.
+    pub fn free_space(path: &Path) -> Option<u64> {
+        #[cfg(unix)]
+        {
+            let target = resolve_target(path);
+            let directory = match target.parent() {
+                Some(parent) if !parent.as_os_str().is_empty() => parent,
+                _ => Path::new("."),
+            };
+            let status = rustix::fs::statvfs(directory).ok()?;
+            // Some file systems do not count blocks.
+            (status.f_blocks > 0).then(|| status.f_bavail.saturating_mul(status.f_frsize))
+        }
+        #[cfg(not(unix))]
+        {
+            let _ = path;
+            None
+        }
+    }
+
     /// Replaces the file. If that fails, writes the contents to a new file in the current
     /// directory or in that for temporary files.
     ///
@@ -26,6 +50,7 @@ impl ResultFile {
     ///
     /// The file cannot be written. The message names the second place and how to move the file.
     pub fn save(self, contents: &[u8]) -> Result<()> {
+        interrupt::set_has_result();
         let path = self.0.path().to_owned();
         let Err(error) = self.0.commit(contents) else {
             return Ok(());

@@ -16,6 +16,7 @@ use dropchain::{Error, Result};
 
 use super::arguments::{InputArguments, OutputArguments, ThreadArguments};
 use super::exit::CommandError;
+use super::file_name::FileName;
 use super::interrupt;
 use super::outputs::{CommandFiles, Kind, ResultFile};
 use super::progress::Progress;
@@ -57,14 +58,14 @@ for three times as many, and so on; the last three or fewer train until their sc
 improve.
 
 Results do not depend on the number of threads or on --memory. Ctrl-C stops the search and saves the
-best model so far. See docs/tuning.md for advice on what to search.")]
+best model so far (exit code 130). See docs/tuning.md for advice on what to search.")]
 pub struct TuneCommand {
     /// Training files; `-` is standard input, .gz files are decompressed
     #[arg(required = true, value_name = "TRAIN")]
-    train: Vec<String>,
+    train: Vec<FileName>,
     /// Feature template: a file or the name of a built-in template; repeat to compare several
     #[arg(long, value_name = "TEMPLATE")]
-    template: Vec<String>,
+    template: Vec<FileName>,
     /// Write the best model to this file
     #[arg(long, value_name = "FILE")]
     model: PathBuf,
@@ -75,7 +76,7 @@ pub struct TuneCommand {
         required_unless_present = "folds",
         conflicts_with = "folds"
     )]
-    dev: Vec<String>,
+    dev: Vec<FileName>,
     /// Score configurations by K-fold cross-validation on the training files
     #[arg(long, value_name = "K", allow_negative_numbers = true)]
     folds: Option<usize>,
@@ -131,15 +132,19 @@ impl TuneCommand {
         };
         let names = self.template_names();
         let reporter = SearchReporter::new(&progress, &names);
-        let result = search.run(data, &reporter)?;
-        model_file.save(result.model.as_bytes())?;
+        let result = search.run(data, &reporter).map_err(interruption)?;
+        if result.refit_iterations != Some(0) {
+            model_file.save(result.model.as_bytes())?;
+        }
         progress.clear();
         self.report(&result, &progress);
+        let template_arguments: Vec<String> =
+            self.template.iter().map(ToString::to_string).collect();
         let results = Results {
             result: &result,
             search: &search,
             templates: &names,
-            template_arguments: &self.template,
+            template_arguments: &template_arguments,
             has_unlabeled: self.training.has_unlabeled(),
             files: &self.train,
             dev: &self.dev,
@@ -164,10 +169,11 @@ impl TuneCommand {
         let Some(signal) = interrupt::received().filter(|_| result.interrupted) else {
             return Ok(());
         };
-        let message = format!(
-            "interrupted by {signal}; {} has the best model so far",
-            self.model.display()
-        );
+        let fate = match result.refit_iterations {
+            Some(0) => "was not written",
+            _ => "has the best model so far",
+        };
+        let message = format!("interrupted by {signal}; {} {fate}", self.model.display());
         Err(CommandError::Interrupted(signal, message))
     }
 
@@ -219,7 +225,7 @@ impl TuneCommand {
 
     /// Loads the templates, which must be distinct.
     fn templates(&self) -> Result<Vec<Option<Template>>> {
-        let load = |name: Option<&str>| load_template(name, &self.train, &self.input);
+        let load = |name: Option<&FileName>| load_template(name, &self.train, &self.input);
         if self.template.is_empty() {
             return Ok(vec![load(None)?]);
         }
@@ -240,16 +246,19 @@ impl TuneCommand {
         if self.template.is_empty() {
             return vec!["–".to_owned()];
         }
-        let name = |name: &String| {
+        let name = |name: &FileName| {
             let stem = Path::new(name).file_stem();
-            stem.map_or_else(|| name.clone(), |stem| stem.to_string_lossy().into_owned())
+            stem.map_or_else(
+                || name.to_string(),
+                |stem| stem.to_string_lossy().into_owned(),
+            )
         };
         let short: Vec<String> = self.template.iter().map(name).collect();
         let is_unique = |name: &String| short.iter().filter(|other| *other == name).count() == 1;
         if short.iter().all(is_unique) {
             short
         } else {
-            self.template.clone()
+            self.template.iter().map(ToString::to_string).collect()
         }
     }
 
@@ -299,6 +308,16 @@ impl TuneCommand {
                 "retrained on all data for {iterations} iterations"
             ));
         }
-        progress.println(&format!("wrote {}", self.model.display()));
+        if result.refit_iterations != Some(0) {
+            progress.println(&format!("wrote {}", self.model.display()));
+        }
+    }
+}
+
+/// Converts the error of a search, which is its interruption if a signal has come.
+fn interruption(error: Error) -> CommandError {
+    match interrupt::received() {
+        Some(signal) => CommandError::Interrupted(signal, error.to_string()),
+        None => error.into(),
     }
 }

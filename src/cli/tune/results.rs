@@ -4,6 +4,7 @@ use dropchain::train::{DevScore, EndReason};
 use dropchain::tune::{Configuration, ResourcePlan, Search, TrialResult, TuneResult};
 use serde_json::{Map, Value, json};
 
+use crate::cli::file_name::FileName;
 use crate::cli::table::format_table;
 
 /// The results of a search, and its inputs.
@@ -15,8 +16,8 @@ pub struct Results<'a> {
     /// The templates as passed on the command line.
     pub template_arguments: &'a [String],
     pub has_unlabeled: bool,
-    pub files: &'a [String],
-    pub dev: &'a [String],
+    pub files: &'a [FileName],
+    pub dev: &'a [FileName],
     pub folds: Option<usize>,
     pub seed: u64,
     pub seconds: f64,

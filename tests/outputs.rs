@@ -1,0 +1,613 @@
+//! Output files: never an input, never lost, written by one run at a time.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io::Write;
+#[cfg(unix)]
+use std::os::unix::fs::symlink;
+use std::process::{Child, Command, Stdio};
+
+use crate::support::{NER_CORPUS, TestDir, finish, gzip, wait_until};
+
+const TRAIN: &str = "train train.conll --template minimal --max-iterations 3";
+
+/// A directory with a corpus, a template with a lexicon and clusters, and a model with its log.
+fn files() -> TestDir {
+    let dir = TestDir::new(&[
+        ("train.conll", NER_CORPUS),
+        ("dev.conll", NER_CORPUS),
+        ("text.txt", "Ann left Rome.\nBob left York.\n"),
+        (
+            "my.tpl",
+            "word\nlexicon(\"names.txt\")\ncluster(\"paths.txt\", 2)\n",
+        ),
+        ("names.txt", "Ann\n"),
+        ("paths.txt", "0\tRome\t2\n1\tin\t3\n"),
+    ]);
+    dir.run(&format!("{TRAIN} --model m --log log.jsonl"))
+        .success();
+    dir
+}
+
+/// The names and contents of all files.
+fn contents(dir: &TestDir) -> Vec<(String, Vec<u8>)> {
+    let names = dir.names().into_iter();
+    let names = names.filter(|name| dir.path(name).is_file());
+    names.map(|name| (name.clone(), dir.bytes(&name))).collect()
+}
+
+/// Asserts that a command fails with a message and changes no file; returns the message.
+fn assert_refused(dir: &TestDir, line: &str, expected: &str) {
+    let before = contents(dir);
+    let message = dir.run(line).failure();
+    assert!(message.contains(expected), "{line}: {message}");
+    assert!(before == contents(dir), "{line} changed a file");
+}
+
+/// Runs a line of shell; `$D` is the program.
+#[cfg(unix)]
+fn shell(dir: &TestDir, line: &str) -> crate::support::Output {
+    let child = Command::new("sh")
+        .args(["-c", line])
+        .env("D", env!("CARGO_BIN_EXE_dropchain"))
+        .current_dir(dir.path(""))
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    finish(child, line)
+}
+
+/// Starts a run that waits for its corpus on standard input.
+fn start_waiting(dir: &TestDir, line: &str) -> Child {
+    let child = dir.command(line).spawn().unwrap();
+    wait_until("the temporary file", || {
+        dir.names()
+            .iter()
+            .any(|name| name.ends_with(".dropchain-tmp"))
+    });
+    child
+}
+
+/// Ends a run that waits for its corpus.
+fn feed(mut child: Child, line: &str) -> crate::support::Output {
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(NER_CORPUS.as_bytes()).unwrap();
+    drop(stdin);
+    finish(child, line)
+}
+
+// Outputs that are inputs
+
+#[test]
+fn no_command_overwrites_a_file_that_it_reads() {
+    let dir = files();
+    let train = "train train.conll --dev dev.conll --template my.tpl --max-iterations 3";
+    let tune = "tune train.conll --dev dev.conll --template my.tpl --max-iterations 3";
+    let bench = "bench gradients train.conll --template my.tpl --repeat 1";
+    for (line, input) in [
+        (format!("{train} --model train.conll"), "train.conll"),
+        (format!("{train} --model ./dev.conll"), "dev.conll"),
+        (format!("{train} --model my.tpl"), "my.tpl"),
+        (format!("{train} --model names.txt"), "names.txt"),
+        (format!("{train} --model x --log paths.txt"), "paths.txt"),
+        (
+            format!("{train} --model x --log train.conll"),
+            "train.conll",
+        ),
+        (
+            format!("{train} --model x --log text.txt --unlabeled text.txt"),
+            "text.txt",
+        ),
+        (format!("{tune} --model train.conll"), "train.conll"),
+        (format!("{tune} --model x --log names.txt"), "names.txt"),
+        (
+            "cluster text.txt train.conll --output text.txt".to_owned(),
+            "text.txt",
+        ),
+        (format!("{bench} --json train.conll"), "train.conll"),
+        (format!("{bench} --json my.tpl"), "my.tpl"),
+    ] {
+        let expected = format!("this is the input file {input}; expected a different file");
+        assert_refused(&dir, &line, &expected);
+        assert_refused(&dir, &format!("{line} --force"), &expected);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn an_input_is_recognized_under_any_name() {
+    let dir = files();
+    fs::hard_link(dir.path("train.conll"), dir.path("hard")).unwrap();
+    symlink("train.conll", dir.path("soft")).unwrap();
+    fs::create_dir(dir.path("sub")).unwrap();
+    symlink("../soft", dir.path("sub/softer")).unwrap();
+    for name in ["hard", "soft", "sub/softer", "sub/../train.conll"] {
+        let expected = "this is the input file train.conll";
+        assert_refused(&dir, &format!("{TRAIN} --model {name}"), expected);
+        assert_refused(&dir, &format!("{TRAIN} --model x --log {name}"), expected);
+    }
+    let before = contents(&dir);
+    let line = "$D train - --template minimal --model hard < train.conll";
+    let message = shell(&dir, line).failure();
+    assert!(message.contains("this is the input file -"), "{message}");
+    assert!(before == contents(&dir));
+}
+
+#[cfg(unix)]
+#[test]
+fn two_outputs_are_different_files() {
+    let dir = files();
+    symlink("m", dir.path("soft")).unwrap();
+    symlink("new", dir.path("dangling")).unwrap();
+    for (model, log) in [
+        ("m", "./m"),
+        ("m", "soft"),
+        ("new", "./new"),
+        ("new", "dangling"),
+    ] {
+        assert_refused(
+            &dir,
+            &format!("{TRAIN} --model {model} --log {log}"),
+            "this is the model file; expected a different file",
+        );
+    }
+    let message = shell(
+        &dir,
+        "$D train train.conll --template minimal --model m > m",
+    )
+    .failure();
+    assert!(
+        message.contains("standard output is redirected to this file"),
+        "{message}"
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn results_are_not_printed_into_an_input() {
+    let dir = files();
+    dir.run("tag m train.conll").success();
+    for line in [
+        "$D tag m train.conll >> train.conll",
+        "$D tag m - < train.conll >> train.conll",
+        "$D tag m train.conll 1<> train.conll",
+        "$D tag m train.conll >> m",
+        "$D tag m train.conll 2>> train.conll",
+        "$D eval m train.conll >> train.conll",
+        "$D eval --predictions dev.conll train.conll >> dev.conll",
+        "$D compare train.conll dev.conll dev.conll >> dev.conll",
+        "$D inspect m >> m",
+    ] {
+        let before = contents(&dir);
+        let output = shell(&dir, line);
+        assert_eq!(output.status.code(), Some(1), "{line}");
+        if !line.contains("2>>") {
+            let message = output.failure();
+            assert!(
+                message.contains("the input file is the output file"),
+                "{line}: {message}"
+            );
+            assert!(before == contents(&dir), "{line}");
+        }
+    }
+}
+
+// Files of another kind
+
+#[test]
+fn a_file_of_another_kind_is_replaced_only_by_force() {
+    let dir = files();
+    dir.write("corpus.gz", gzip(NER_CORPUS));
+    dir.write("line.jsonl", "{\"tokens\":[\"Ann\"]}\n");
+    for (line, found) in [
+        (format!("{TRAIN} --model dev.conll"), "\"Ann NNP B-PER\""),
+        (format!("{TRAIN} --model log.jsonl"), "a log"),
+        (format!("{TRAIN} --model paths.txt"), "a cluster file"),
+        (format!("{TRAIN} --model corpus.gz"), "gzip"),
+        (format!("{TRAIN} --model x --log m"), "a model"),
+        (format!("{TRAIN} --model x --log line.jsonl"), "tokens"),
+        (
+            "cluster text.txt --clusters 2 --output m".to_owned(),
+            "a model",
+        ),
+        (
+            "bench gradients train.conll --template minimal --repeat 1 --json line.jsonl"
+                .to_owned(),
+            "tokens",
+        ),
+    ] {
+        assert_refused(&dir, &line, found);
+        assert_refused(&dir, &line, "--force");
+        dir.run(&format!("{line} --force")).success();
+    }
+    dir.run("inspect dev.conll").success();
+}
+
+#[test]
+fn a_value_that_was_forgotten_costs_no_file() {
+    let dir = files();
+    assert_refused(
+        &dir,
+        "train train.conll --template minimal --model dev.conll text.txt",
+        "the argument after --model is the file to write, and this one exists and is not a model",
+    );
+}
+
+#[test]
+fn outputs_of_the_same_kind_and_empty_files_are_replaced() {
+    let dir = files();
+    dir.write("empty", "");
+    dir.run(&format!("{TRAIN} --model m --log log.jsonl"))
+        .success();
+    dir.run(&format!("{TRAIN} --model empty")).success();
+    for _ in 0..2 {
+        dir.run("cluster text.txt --clusters 2 --output paths")
+            .success();
+        dir.run("bench gradients train.conll --template minimal --repeat 1 --json report")
+            .success();
+        dir.run(
+            "tune train.conll --dev dev.conll --template minimal --dropout 0 --l2 1 --model m \
+             --log log.jsonl --max-iterations 3",
+        )
+        .success();
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_of_another_user_keeps_its_owner_or_is_refused() {
+    use std::os::unix::fs::MetadataExt;
+
+    let dir = files();
+    let owner = || fs::metadata(dir.path("m")).unwrap().uid();
+    if owner() != 0 {
+        eprintln!("skipped: only the superuser can give files away");
+        return;
+    }
+    std::os::unix::fs::chown(dir.path("m"), Some(12345), Some(12345)).unwrap();
+    dir.run(&format!("{TRAIN} --model m")).success();
+    assert_eq!(owner(), 12345);
+    // As another user, who may write in the directory.
+    fs::set_permissions(
+        dir.path(""),
+        std::os::unix::fs::PermissionsExt::from_mode(0o777),
+    )
+    .unwrap();
+    let as_nobody = |line: &str| {
+        use std::os::unix::process::CommandExt;
+        let mut command = dir.command(line);
+        command.uid(65534).gid(65534);
+        command.spawn().map(|child| finish(child, line))
+    };
+    let Ok(output) = as_nobody(&format!("{TRAIN} --model m")) else {
+        eprintln!("skipped: another user cannot run the program here");
+        return;
+    };
+    let message = output.failure();
+    assert!(
+        message.contains("belongs to another user (number 12345)"),
+        "{message}"
+    );
+    as_nobody(&format!("{TRAIN} --model m --force"))
+        .unwrap()
+        .success();
+    assert_eq!(owner(), 65534);
+}
+
+// Logs
+
+#[test]
+fn a_run_that_cannot_start_keeps_the_old_model_and_the_old_log() {
+    let dir = files();
+    let before = contents(&dir);
+    for options in ["--l2 1.7e308 --dropout 0", "--l2 1.7e308"] {
+        let output = dir.run(&format!("{TRAIN} {options} --model m --log log.jsonl"));
+        assert_eq!(output.status.code(), Some(4), "{output:?}");
+        assert!(output.stderr.contains("not finite"), "{output:?}");
+        assert!(before == contents(&dir), "{options}");
+    }
+    dir.write("train.conll", "Ann B-PER\nleft\n");
+    let before = contents(&dir);
+    dir.run(&format!("{TRAIN} --model m --log log.jsonl"))
+        .exits(1);
+    assert!(before == contents(&dir));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_log_on_a_full_device_is_an_error_before_anything_is_read() {
+    let dir = files();
+    symlink("/dev/full", dir.path("full")).unwrap();
+    for log in ["/dev/full", "full"] {
+        let line = format!("train none.conll --template minimal --model x --log {log}");
+        let message = dir.run(&line).failure();
+        assert!(message.starts_with(log), "{message}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_log_may_go_to_a_pipe() {
+    let dir = files();
+    let output = shell(
+        &dir,
+        &format!(
+            "$D {TRAIN} --model m --quiet --log /dev/stdout | head -n 1; \
+                  mkfifo pipe; (cat pipe > copy) & \
+                  $D {TRAIN} --model m --quiet --log pipe; wait"
+        ),
+    );
+    assert!(output.success().starts_with("{\"event\":\"start\""));
+    assert_eq!(dir.json_lines("copy").len(), 6);
+    let line = format!("$D {TRAIN} --model m --quiet --log /dev/stdout > all.jsonl");
+    shell(&dir, &line).success();
+    assert_eq!(dir.json_lines("all.jsonl").len(), 6);
+}
+
+// Standard output
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_closed_standard_output_is_an_error() {
+    let dir = files();
+    for line in ["tag m train.conll", "eval m train.conll", "inspect m"] {
+        let message = shell(&dir, &format!("$D {line} >&-")).failure();
+        assert!(
+            message.starts_with("standard output: it is closed"),
+            "{message}"
+        );
+        shell(&dir, &format!("$D {line} > /dev/null")).success();
+        shell(&dir, &format!("$D {line} 1<> /dev/null")).success();
+        shell(&dir, &format!("$D {line} <&- 2>&-")).exits(0);
+    }
+    shell(&dir, &format!("$D {TRAIN} --model m >&-")).success();
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_an_error_of_tagging() {
+    let dir = files();
+    let message = shell(&dir, "$D tag m train.conll > /dev/full").failure();
+    assert!(message.starts_with("standard output: "), "{message}");
+}
+
+// Runs at the same time, and killed runs
+
+#[test]
+fn a_second_run_on_the_same_output_is_refused() {
+    let dir = files();
+    for (first, second) in [
+        ("--model m", "--model ./m"),
+        ("--model new", "--model new"),
+        ("--model a --log log.jsonl", "--model b --log log.jsonl"),
+    ] {
+        let first = format!("train - --template minimal --max-iterations 3 {first}");
+        let child = start_waiting(&dir, &first);
+        let message = dir.run(&format!("{TRAIN} {second}")).failure();
+        assert!(
+            message.contains("another run is writing this file"),
+            "{message}"
+        );
+        feed(child, &first).success();
+        dir.run(&format!("{TRAIN} {second}")).success();
+    }
+    assert!(
+        !dir.names().iter().any(|name| name.ends_with("-tmp")),
+        "{:?}",
+        dir.names()
+    );
+}
+
+#[test]
+fn a_log_that_a_run_writes_to_is_not_replaced_by_another() {
+    if cfg!(windows) {
+        return; // locks are mandatory there: other programs could not read the log
+    }
+    let dir = files();
+    let corpus: String = NER_CORPUS.repeat(200);
+    dir.write("large.conll", corpus);
+    let line = "train large.conll --template ner --l2 1e-9 --model n --log log.jsonl";
+    let mut child = dir.command(line).spawn().unwrap();
+    let old = dir.bytes("log.jsonl");
+    wait_until("the first iteration", || dir.bytes("log.jsonl") != old);
+    let ended = child.try_wait().unwrap().is_some();
+    let message = dir
+        .run(&format!("{TRAIN} --model x --log log.jsonl"))
+        .stderr;
+    let still_runs = child.try_wait().unwrap().is_none();
+    assert!(
+        ended || !still_runs || message.contains("another run is writing"),
+        "{message}"
+    );
+    child.kill().unwrap();
+    child.wait().unwrap();
+    dir.run(&format!("{TRAIN} --model x --log log.jsonl"))
+        .success();
+}
+
+#[test]
+fn a_killed_run_leaves_the_old_files_and_blocks_no_other() {
+    let dir = files();
+    let before = contents(&dir);
+    let line = "train - --template minimal --model m --log log.jsonl";
+    let mut child = start_waiting(&dir, line);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(
+        dir.names().len() > before.len(),
+        "the temporary files stay after kill -9"
+    );
+    for (name, bytes) in &before {
+        assert!(dir.bytes(name) == *bytes, "{name}");
+    }
+    dir.run(&format!("{TRAIN} --model m --log log.jsonl"))
+        .success();
+    assert_eq!(dir.names().len(), before.len());
+}
+
+// Models that cannot be saved
+
+#[cfg(unix)]
+#[test]
+fn a_model_that_cannot_be_saved_goes_to_a_second_place() {
+    let dir = files();
+    fs::create_dir(dir.path("out")).unwrap();
+    let line = "train - --template minimal --max-iterations 3 --model out/new";
+    for place in ["./new.saved", "./new.saved-2"] {
+        fs::create_dir_all(dir.path("out")).unwrap();
+        let child = dir.command(line).spawn().unwrap();
+        wait_until("the temporary file", || {
+            dir.path("out/.new.dropchain-tmp").exists()
+        });
+        fs::remove_dir_all(dir.path("out")).unwrap();
+        let output = feed(child, line);
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        assert!(
+            output
+                .stderr
+                .contains(&format!("was saved to {place} instead")),
+            "{output:?}"
+        );
+        assert!(
+            output.stderr.contains(&format!("mv '{place}' 'out/new'")),
+            "{output:?}"
+        );
+        assert!(!output.stderr.contains("dropchain-tmp"), "{output:?}");
+        dir.run(&format!("inspect {place}")).success();
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_file_size_limit_is_an_error_that_keeps_the_old_model() {
+    let dir = TestDir::new(&[("train.conll", NER_CORPUS)]);
+    dir.run("train train.conll --template ner --max-iterations 3 --model m")
+        .success();
+    let old = dir.bytes("m");
+    let line = "ulimit -f 16; $D train train.conll --template ner --max-iterations 4 --model m";
+    let output = shell(&dir, line);
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert!(
+        output.stderr.contains("nor could the result be saved"),
+        "{output:?}"
+    );
+    assert!(dir.bytes("m") == old);
+    assert_eq!(dir.names(), ["m", "train.conll"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn an_unwritable_directory_is_an_error_before_anything_is_read() {
+    let dir = files();
+    fs::create_dir(dir.path("out")).unwrap();
+    fs::copy(dir.path("m"), dir.path("out/m")).unwrap();
+    let mode = |mode| {
+        let permissions = std::os::unix::fs::PermissionsExt::from_mode(mode);
+        fs::set_permissions(dir.path("out"), permissions).unwrap();
+    };
+    mode(0o555);
+    let output = dir.run("train none.conll --template minimal --model out/m");
+    mode(0o755);
+    if output.stderr.contains("none.conll") {
+        eprintln!("skipped: the superuser may write anywhere");
+        return;
+    }
+    let message = output.failure();
+    assert!(message.contains("make the directory writable"), "{message}");
+}
+
+// Names
+
+#[cfg(target_os = "linux")]
+#[test]
+fn file_names_need_not_be_utf8() {
+    use std::os::unix::ffi::OsStrExt;
+
+    let dir = TestDir::new(&[]);
+    let name = |bytes: &'static [u8]| OsStr::from_bytes(bytes);
+    let path = |bytes: &'static [u8]| dir.path("").join(name(bytes));
+    if fs::write(path(b"train\xff.conll"), NER_CORPUS).is_err() {
+        eprintln!("skipped: file names must be UTF-8 here");
+        return;
+    }
+    fs::write(path(b"t\xff.tpl"), "word\n").unwrap();
+    let run = |arguments: &[&OsStr]| {
+        let mut command = dir.command("");
+        command.args(arguments);
+        finish(command.spawn().unwrap(), "…")
+    };
+    let [train, template, model] = [b"train\xff.conll", b"t\xff.tpl" as &[u8], b"m\xff"].map(name);
+    let o = |text: &'static str| OsStr::new(text);
+    let log = name(b"log\xff");
+    run(&[
+        o("train"),
+        train,
+        o("--dev"),
+        train,
+        o("--template"),
+        template,
+        o("--model"),
+        model,
+        o("--log"),
+        log,
+        o("--max-iterations"),
+        o("3"),
+        o("--unlabeled"),
+        train,
+    ])
+    .success();
+    assert!(
+        fs::read_to_string(path(b"log\xff"))
+            .unwrap()
+            .contains("train\u{fffd}.conll")
+    );
+    run(&[
+        o("tune"),
+        train,
+        o("--dev"),
+        train,
+        o("--template"),
+        template,
+        o("--model"),
+        model,
+        o("--log"),
+        log,
+        o("--max-iterations"),
+        o("3"),
+        o("--l2"),
+        o("1"),
+        o("--dropout"),
+        o("0"),
+    ])
+    .success();
+    let tagged = run(&[o("tag"), model, train]).success();
+    fs::write(path(b"tagged\xff.conll"), tagged).unwrap();
+    let tagged = name(b"tagged\xff.conll");
+    run(&[o("eval"), model, train]).success();
+    run(&[o("eval"), o("--predictions"), tagged, train]).success();
+    run(&[o("compare"), train, tagged, tagged]).success();
+    run(&[o("inspect"), model]).success();
+    run(&[
+        o("cluster"),
+        train,
+        o("--clusters"),
+        o("2"),
+        o("--output"),
+        name(b"p\xff"),
+    ])
+    .success();
+    run(&[
+        o("bench"),
+        o("gradients"),
+        train,
+        o("--template"),
+        template,
+        o("--repeat"),
+        o("1"),
+        o("--json"),
+        name(b"r\xff"),
+    ])
+    .success();
+}

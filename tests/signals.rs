@@ -1,0 +1,374 @@
+//! Signals, and the exit codes of runs that end early.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::io::Write;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use crate::support::{NER_CORPUS, Output, TestDir, finish, wait_until};
+
+/// Signals and the exit codes of runs that they end.
+const SIGNALS: [(&str, i32); 3] = [("INT", 130), ("TERM", 143), ("HUP", 129)];
+
+fn send(signal: &str, child: &Child) {
+    let id = child.id().to_string();
+    let kill = Command::new("kill").args(["-s", signal, &id]).status();
+    assert!(kill.unwrap().success());
+}
+
+/// Generates a corpus that takes long to train on: random words with random labels.
+fn random_corpus(sentences: usize) -> String {
+    let mut state = 1_u64;
+    let mut random = move |below: u64| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        (state >> 33) % below
+    };
+    let mut corpus = String::new();
+    for _ in 0..sentences {
+        for _ in 0..20 {
+            let _ = writeln!(corpus, "w{} L{}", random(5000), random(12));
+        }
+        corpus.push('\n');
+    }
+    corpus
+}
+
+fn long_corpora() -> TestDir {
+    TestDir::new(&[
+        ("train.conll", &random_corpus(1500)),
+        ("dev.conll", &random_corpus(20)),
+    ])
+}
+
+/// Starts training in `dir` that takes long, and waits until its log has a few iterations.
+fn start_training(dir: &TestDir, options: &str) -> (Child, String) {
+    let line = format!(
+        "train train.conll --template minimal --l2 0.0001 --model m --log log.jsonl {options}"
+    );
+    let _ = fs::remove_file(dir.path("log.jsonl"));
+    let child = dir.command(&line).spawn().unwrap();
+    let log = dir.path("log.jsonl");
+    wait_until("the third iteration", || {
+        let log = fs::read_to_string(&log).unwrap_or_default();
+        log.contains("\"iteration\":3,")
+    });
+    (child, line)
+}
+
+fn assert_no_temporary_files(dir: &TestDir) {
+    let names = dir.names();
+    assert!(
+        !names.iter().any(|name| name.ends_with("-tmp")),
+        "{names:?}"
+    );
+}
+
+// While there is a result
+
+#[test]
+fn interrupted_training_saves_a_usable_model_and_exits_with_the_code_of_the_signal() {
+    let dir = long_corpora();
+    for (signal, code) in SIGNALS {
+        let _ = fs::remove_file(dir.path("m"));
+        let (child, line) = start_training(&dir, "");
+        send(signal, &child);
+        let message = finish(child, &line).exits(code);
+        assert!(
+            message.contains(&format!("interrupted by SIG{signal} after")),
+            "{message}"
+        );
+        assert!(
+            message.contains("; m has the weights of iteration"),
+            "{message}"
+        );
+        let log = dir.json_lines("log.jsonl");
+        let end = log.last().unwrap();
+        assert_eq!(end["event"], "end");
+        assert_eq!(end["stop_reason"], "interrupted");
+        assert_eq!(end["iterations"], log[log.len() - 2]["iteration"]);
+        let tagged = dir.run("tag m dev.conll").success();
+        assert_eq!(tagged.lines().count(), 20 * 21);
+        assert_no_temporary_files(&dir);
+    }
+}
+
+#[test]
+fn interrupted_training_keeps_the_best_model_on_development_data() {
+    let dir = long_corpora();
+    let (child, line) = start_training(&dir, "--dev dev.conll --patience 1000000");
+    send("INT", &child);
+    finish(child, &line).exits(130);
+    let log = dir.json_lines("log.jsonl");
+    let (end, rest) = log.split_last().unwrap();
+    assert_eq!(end["stop_reason"], "interrupted");
+    let scores = rest[1..]
+        .iter()
+        .map(|line| line["dev_accuracy"].as_f64().unwrap());
+    let scores: Vec<f64> = scores.collect();
+    let best = scores.iter().copied().fold(0.0, f64::max);
+    let first = scores.iter().position(|&score| score == best).unwrap();
+    assert_eq!(end["best_iteration"], first);
+    let evaluated = dir.run("eval m dev.conll --json").json();
+    assert!((evaluated["accuracy"].as_f64().unwrap() - best).abs() < 1e-9);
+}
+
+#[test]
+fn signals_that_follow_at_once_count_as_one() {
+    let dir = long_corpora();
+    let (child, line) = start_training(&dir, "");
+    // As `timeout` does: to the process and to its group.
+    for signal in ["TERM", "TERM", "INT"] {
+        send(signal, &child);
+    }
+    let message = finish(child, &line).exits(143);
+    assert!(
+        message.contains("interrupted by SIGTERM after"),
+        "{message}"
+    );
+    assert!(!message.contains("SIGINT"), "{message}");
+    dir.run("inspect m").success();
+}
+
+/// Starts training whose log is a pipe that is full, so that the run cannot end; returns the
+/// process that holds the pipe open.
+fn start_stuck_training(dir: &TestDir) -> (Child, Child) {
+    Command::new("mkfifo")
+        .arg(dir.path("pipe"))
+        .status()
+        .unwrap();
+    let reader = Command::new("sh")
+        .args(["-c", "exec < pipe; echo open > opened; exec sleep 60"])
+        .current_dir(dir.path(""))
+        .stdin(Stdio::null())
+        .spawn()
+        .unwrap();
+    dir.write("small.conll", NER_CORPUS);
+    let line = "train train.conll --template minimal --model m --log pipe --l2 1e-6";
+    let child = dir.command(line).stderr(Stdio::null()).spawn().unwrap();
+    wait_until("the opened pipe", || dir.path("opened").exists());
+    (child, reader)
+}
+
+#[test]
+fn a_second_signal_after_a_second_quits_without_saving() {
+    let dir = TestDir::new(&[("train.conll", NER_CORPUS)]);
+    dir.run("train train.conll --template minimal --max-iterations 3 --model m")
+        .success();
+    let old = dir.bytes("m");
+    dir.write("train.conll", random_corpus(20));
+    // Make the log longer than a pipe by the name of a file.
+    let (child, mut reader) = start_stuck_training(&dir);
+    // Wait until it makes no progress: the pipe is full.
+    let ticks = || {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap_or_default();
+        stat.rsplit(')').next().map(str::to_owned)
+    };
+    let mut last = None;
+    wait_until("a full pipe", || {
+        thread::sleep(Duration::from_millis(300));
+        let now = ticks();
+        std::mem::replace(&mut last, now.clone()) == now
+    });
+    send("INT", &child);
+    thread::sleep(Duration::from_millis(1200));
+    send("TERM", &child);
+    let ended = finish(child, "train").exits(143);
+    assert_eq!(ended, "");
+    reader.kill().unwrap();
+    reader.wait().unwrap();
+    assert!(dir.bytes("m") == old);
+    assert_no_temporary_files(&dir);
+}
+
+// While there is none
+
+/// Starts a command that waits for standard input, sends a signal, and returns what it printed.
+fn interrupt_reading(dir: &TestDir, line: &str, signal: &str) -> Output {
+    let mut child = dir.command(line).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(NER_CORPUS.as_bytes()).unwrap();
+    let waiting = line.contains("bench") || dir.path(".m.dropchain-tmp").exists();
+    if !waiting {
+        wait_until("the temporary file", || {
+            dir.path(".m.dropchain-tmp").exists()
+        });
+    }
+    send(signal, &child);
+    finish(child, line)
+}
+
+#[test]
+fn a_signal_before_the_first_iteration_keeps_the_old_model_and_the_old_log() {
+    let dir = TestDir::new(&[("train.conll", NER_CORPUS)]);
+    dir.run("train train.conll --template minimal --max-iterations 3 --model m --log log.jsonl")
+        .success();
+    let (model, log) = (dir.bytes("m"), dir.bytes("log.jsonl"));
+    for (signal, code) in SIGNALS {
+        for line in [
+            "train - --template minimal --model m --log log.jsonl",
+            "tune - --folds 2 --template minimal --model m --log log.jsonl",
+        ] {
+            let message = interrupt_reading(&dir, line, signal).exits(code);
+            assert!(message.contains("before there was a result"), "{message}");
+            assert!(message.contains("no file was changed"), "{message}");
+            assert!(dir.bytes("m") == model && dir.bytes("log.jsonl") == log);
+            assert_eq!(dir.names(), ["log.jsonl", "m", "train.conll"]);
+        }
+    }
+}
+
+#[test]
+fn an_interrupted_cluster_run_writes_nothing() {
+    for (signal, code) in SIGNALS {
+        let dir = TestDir::new(&[]);
+        let line = "cluster - --format conll --output m";
+        interrupt_reading(&dir, line, signal).exits(code);
+        assert!(dir.names().is_empty(), "{:?}", dir.names());
+    }
+}
+
+#[test]
+fn tagging_and_evaluation_are_ended_by_signals_as_usual() {
+    let dir = TestDir::with_model(NER_CORPUS, "--template minimal");
+    for (number, signal) in [(2, "INT"), (15, "TERM"), (1, "HUP")] {
+        for line in ["tag m -", "eval m -"] {
+            let child = dir.command(line).spawn().unwrap();
+            send(signal, &child);
+            let output = finish(child, line);
+            assert_eq!(output.status.signal(), Some(number), "{line}");
+        }
+    }
+}
+
+#[test]
+fn a_hang_up_that_is_ignored_at_the_start_stays_ignored() {
+    if !cfg!(target_os = "linux") {
+        eprintln!("skipped: only Linux tells which signals are ignored");
+        return;
+    }
+    let dir = TestDir::new(&[("train.conll", NER_CORPUS)]);
+    let line = "trap '' HUP; exec \"$D\" train - --template minimal --model m --max-iterations 3";
+    let mut child = Command::new("sh")
+        .args(["-c", line])
+        .env("D", env!("CARGO_BIN_EXE_dropchain"))
+        .current_dir(dir.path(""))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    wait_until("the temporary file", || {
+        dir.path(".m.dropchain-tmp").exists()
+    });
+    send("HUP", &child);
+    thread::sleep(Duration::from_millis(100));
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(NER_CORPUS.as_bytes()).unwrap();
+    drop(stdin);
+    finish(child, line).success();
+    dir.run("inspect m").success();
+}
+
+#[test]
+fn signals_at_any_moment_leave_the_old_model_or_a_complete_new_one() {
+    let dir = TestDir::new(&[("train.conll", &random_corpus(100))]);
+    let line = "train train.conll --template minimal --max-iterations 30 --model m --log log.jsonl";
+    dir.run(line).success();
+    let mut results = [0; 3]; // kept, interrupted, done
+    for step in 0..30 {
+        let (signal, code) = SIGNALS[step % 3];
+        let old = dir.bytes("m");
+        let child = dir.command(line).spawn().unwrap();
+        thread::sleep(Duration::from_millis(10 * step as u64));
+        let is_watching = dir.path(".m.dropchain-tmp").exists();
+        if !is_watching && step == 0 {
+            wait_until("the temporary file", || {
+                dir.path(".m.dropchain-tmp").exists()
+            });
+        }
+        let id = child.id().to_string();
+        let _ = Command::new("kill").args(["-s", signal, &id]).status();
+        let output = finish(child, line);
+        match output.status.code() {
+            Some(0) => results[2] += 1,
+            Some(found) => {
+                assert_eq!(found, code, "{output:?}");
+                if output.stderr.contains("no file was changed") {
+                    assert!(dir.bytes("m") == old);
+                    results[0] += 1;
+                } else {
+                    results[1] += 1;
+                }
+            }
+            // Before signals were watched.
+            None => assert!(!is_watching && dir.bytes("m") == old, "{output:?}"),
+        }
+        assert_no_temporary_files(&dir);
+        dir.run("inspect m").success();
+    }
+    assert!(results[0] > 0, "{results:?}");
+}
+
+// Searches
+
+#[test]
+fn an_interrupted_search_writes_the_best_model_so_far() {
+    let dir = TestDir::new(&[
+        ("train.conll", &random_corpus(300)),
+        ("dev.conll", &random_corpus(20)),
+    ]);
+    let line = "tune train.conll --dev dev.conll --template minimal --dropout 0.1,0.2,0.3,0.4,0.5 \
+                --l2 0.001,0.002,0.003 --halving off --patience 1000000 --threads 1 --model m \
+                --log log.jsonl";
+    let child = dir.command(line).spawn().unwrap();
+    // Its warm starts are done before any configuration is.
+    thread::sleep(Duration::from_millis(1500));
+    send("TERM", &child);
+    let message = finish(child, line).exits(143);
+    let is_written = message.contains("; m has the best model so far");
+    assert_eq!(is_written, dir.path("m").exists(), "{message}");
+    if is_written {
+        dir.run("inspect m").success();
+    }
+    assert_no_temporary_files(&dir);
+}
+
+// Training that fails
+
+#[test]
+fn an_objective_that_is_not_finite_has_its_own_exit_code_and_no_model() {
+    let dir = TestDir::new(&[("train.conll", NER_CORPUS)]);
+    for options in [
+        "--l2 1.7e308 --dropout 0",
+        "--noise additive --dropout 1e307",
+    ] {
+        let message = dir
+            .run(&format!(
+                "train train.conll --template minimal --model m {options}"
+            ))
+            .exits(4);
+        assert!(message.contains("not finite"), "{options}: {message}");
+        assert!(!dir.path("m").exists(), "{options}: {message}");
+    }
+}
+
+#[test]
+fn a_failed_line_search_is_an_exit_code_unless_the_gradient_is_approximate() {
+    let dir = TestDir::new(&[("train.conll", "a X\nb Y\n")]);
+    let train = "train train.conll --template minimal --model m --log log.jsonl";
+    let reason = || dir.json_lines("log.jsonl").last().unwrap()["stop_reason"].clone();
+    // The squares of the penalty overflow.
+    let message = dir.run(&format!("{train} --dropout 0 --l2 1e300")).exits(3);
+    assert_eq!(reason(), "line_search");
+    assert!(message.contains("did not converge"), "{message}");
+    dir.run("inspect m").success();
+    dir.run(&format!("{train} --gradient local")).success();
+    assert_eq!(reason(), "line_search");
+    dir.run(train).success();
+    assert_eq!(reason(), "gradient");
+}
