@@ -206,16 +206,16 @@ fn a_file_of_another_kind_is_replaced_only_by_force() {
         (format!("{TRAIN} --model log.jsonl"), "a log"),
         (format!("{TRAIN} --model paths.txt"), "a cluster file"),
         (format!("{TRAIN} --model corpus.gz"), "gzip"),
-        (format!("{TRAIN} --model x --log m"), "a model"),
         (format!("{TRAIN} --model x --log line.jsonl"), "tokens"),
         (
             "cluster text.txt --clusters 2 --output m".to_owned(),
             "a model",
         ),
+        (format!("{TRAIN} --model x --log m"), "a cluster file"),
         (
             "bench gradients train.conll --template minimal --repeat 1 --json line.jsonl"
                 .to_owned(),
-            "tokens",
+            "a log",
         ),
     ] {
         assert_refused(&dir, &line, found);

@@ -236,8 +236,9 @@ fn unparsable_arguments_are_bad_usage() {
 #[test]
 fn errors_found_in_the_data_leave_files_alone() {
     let dir = TestDir::with_sample_corpus();
-    dir.write("m", "old");
-    dir.write("l", "old");
+    let (model, log) = ("DROPCHN\nold", "{\"event\":\"old\"}\n");
+    dir.write("m", model);
+    dir.write("l", log);
     for (options, expected) in [
         (
             "--folds 1000",
@@ -261,6 +262,9 @@ fn errors_found_in_the_data_leave_files_alone() {
             .run(&format!("{SAMPLE} --log l --quiet {options}"))
             .failure();
         assert!(message.starts_with(expected), "{options}: {message}");
-        assert_eq!((dir.text("m"), dir.text("l")), ("old".into(), "old".into()));
+        assert_eq!(
+            (dir.text("m"), dir.text("l")),
+            (model.to_owned(), log.to_owned())
+        );
     }
 }

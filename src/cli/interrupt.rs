@@ -18,6 +18,7 @@ use std::time::{Duration, Instant};
 use dropchain::internals::atomic_file;
 
 use super::progress::notice;
+use super::signals;
 
 /// Signals that arrive within this time count as one.
 const SAME_SIGNAL: Duration = Duration::from_secs(1);
@@ -113,58 +114,9 @@ fn quit(signal: Signal, when: &str) -> ! {
 
 /// Starts to handle signals. Call it before creating files.
 pub fn watch() {
-    if let Err(error) = platform::watch() {
+    if let Err(error) = signals::watch(|number| handle(Signal(number))) {
         notice(&format!(
             "warning: signals will end the program without saving: {error}"
         ));
-    }
-}
-
-#[cfg(unix)]
-mod platform {
-    use std::io;
-    use std::sync::Arc;
-    use std::sync::atomic::AtomicBool;
-    use std::thread;
-
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
-    use signal_hook::iterator::Signals;
-
-    use super::{Signal, handle};
-
-    pub fn watch() -> io::Result<()> {
-        // A file size limit is then an error of writing, not the end of the program.
-        signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)))?;
-        let ignored = ignored_signals();
-        let is_handled = |signal: &i32| (ignored >> (signal - 1)) & 1 == 0;
-        let handled = [SIGHUP, SIGINT, SIGTERM].into_iter().filter(is_handled);
-        let mut signals = Signals::new(handled)?;
-        let wait = move || {
-            for number in signals.forever() {
-                handle(Signal(u8::try_from(number).unwrap_or_default()));
-            }
-        };
-        thread::Builder::new()
-            .name("signals".to_owned())
-            .spawn(wait)
-            .map(drop)
-    }
-
-    /// Returns the set of ignored signals as a bit mask, signal 1 in the lowest bit. Where Linux
-    /// does not tell, SIGHUP counts as ignored: `nohup` must work.
-    fn ignored_signals() -> u64 {
-        let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-        let line = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-        line.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
-            .unwrap_or(1 << (SIGHUP - 1))
-    }
-}
-
-#[cfg(not(unix))]
-mod platform {
-    use super::{Signal, handle};
-
-    pub fn watch() -> Result<(), ctrlc::Error> {
-        ctrlc::set_handler(|| handle(Signal::INTERRUPT))
     }
 }

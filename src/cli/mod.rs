@@ -15,6 +15,7 @@ mod named_tagging;
 mod outputs;
 mod predictions;
 mod progress;
+mod signals;
 mod table;
 mod tag;
 mod template_argument;

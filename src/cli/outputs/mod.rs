@@ -94,7 +94,8 @@ impl CommandFiles {
                     "this is the {kind} file; expected a different file"
                 )));
             }
-            if let Some((stream, _)) = streams.iter().find(|s| file.is_some() && s.1 == file) {
+            let stream = streams.iter().find(|s| file.is_some() && s.1 == file);
+            if let Some((stream, _)) = stream.filter(|_| !output.is_stream_name()) {
                 return Err(output.error(&format!(
                     "{stream} is redirected to this file; expected a different file"
                 )));
@@ -113,12 +114,19 @@ impl Output {
         Error::parameter(format!("{} {}: {message}", self.flag, self.path.display()))
     }
 
+    /// Returns whether the path means a stream that is open already, such as `/dev/stdout`.
+    fn is_stream_name(&self) -> bool {
+        ["/dev", "/proc"]
+            .iter()
+            .any(|root| self.path.starts_with(root))
+    }
+
     /// Checks that an existing file is of the same kind and user.
     fn check_replacement(&self) -> Result<()> {
         let Ok(metadata) = self.path.metadata() else {
             return Ok(());
         };
-        if !metadata.is_file() || metadata.len() == 0 {
+        if !metadata.is_file() || metadata.len() == 0 || self.is_stream_name() {
             return Ok(());
         }
         let found = Kind::describe(&self.path, self.kind).map_err(|e| Error::io(&self.path, e))?;
