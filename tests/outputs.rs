@@ -518,6 +518,29 @@ fn an_unwritable_directory_is_an_error_before_anything_is_read() {
     assert!(message.contains("make the directory writable"), "{message}");
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn an_immutable_file_is_an_error_before_anything_is_read() {
+    let dir = files();
+    let chattr = |flag: &str| {
+        let mut command = Command::new("chattr");
+        let status = command
+            .arg(flag)
+            .arg(dir.path("m"))
+            .stderr(Stdio::null())
+            .status();
+        status.is_ok_and(|status| status.success())
+    };
+    if !chattr("+i") {
+        eprintln!("skipped: files cannot be made immutable here");
+        return;
+    }
+    let output = dir.run("train none.conll --template minimal --model m");
+    assert!(chattr("-i"));
+    let message = output.failure();
+    assert!(message.starts_with("m: "), "{message}");
+}
+
 // Names
 
 #[cfg(target_os = "linux")]

@@ -29,6 +29,7 @@ impl Reservation {
     /// Same as [`write()`](super::write()).
     pub fn new(path: impl AsRef<Path>) -> Result<Self> {
         let target = Target::resolve(path.as_ref())?;
+        target.check_mutable()?;
         let temporary = TemporaryFile::create(&target)?;
         // The process that has replaced the file last may still be writing to it.
         if is_locked(&target.file) {
