@@ -95,6 +95,14 @@ pub enum Error {
     /// The objective or its gradient is infinite or not a number where training starts.
     #[error("{0}")]
     NotFinite(String),
+    /// A checkpoint is damaged, or belongs to another run.
+    #[error("{}: {message}", path.display())]
+    Checkpoint {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        message: String,
+    },
     /// A parameter, or a combination of parameters, is invalid.
     #[error("{0}")]
     Parameter(String),
@@ -120,6 +128,14 @@ impl Error {
     /// Creates an [`Error::Model`].
     pub fn model(path: impl AsRef<Path>, message: impl Into<String>) -> Self {
         Self::Model {
+            path: path.as_ref().to_owned(),
+            message: message.into(),
+        }
+    }
+
+    /// Creates an [`Error::Checkpoint`].
+    pub fn checkpoint(path: impl AsRef<Path>, message: impl Into<String>) -> Self {
+        Self::Checkpoint {
             path: path.as_ref().to_owned(),
             message: message.into(),
         }

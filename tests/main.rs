@@ -25,4 +25,5 @@ mod support;
 mod tagging;
 mod training;
 mod tune;
+mod tune_resume;
 mod vectors;

@@ -252,10 +252,6 @@ fn errors_found_in_the_data_leave_files_alone() {
             "--dev dev.conll --warm-up 5 --max-iterations 5",
             "no iterations are left",
         ),
-        (
-            "--dev dev.conll --dropout 0 --l1 100000",
-            "no configuration made an iteration: training begins at the minimum",
-        ),
         ("--dev nowhere.conll", "nowhere.conll: "),
     ] {
         let message = dir
@@ -267,4 +263,18 @@ fn errors_found_in_the_data_leave_files_alone() {
             (model.to_owned(), log.to_owned())
         );
     }
+}
+
+#[test]
+fn a_search_without_any_iteration_leaves_the_model_alone() {
+    let dir = TestDir::with_sample_corpus();
+    dir.write("m", "DROPCHN\nold");
+    let options = "--dev dev.conll --dropout 0 --l1 100000";
+    let message = dir
+        .run(&format!("{SAMPLE} --log l --quiet {options}"))
+        .failure();
+    let expected = "no configuration made an iteration: training begins at the minimum";
+    assert!(message.starts_with(expected), "{message}");
+    assert_eq!(dir.text("m"), "DROPCHN\nold");
+    assert_eq!(dir.json_lines("l")[0]["event"], "start");
 }

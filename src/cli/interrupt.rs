@@ -32,6 +32,7 @@ const EXIT_CODE_BASE: u8 = 128;
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 static SIGNAL: AtomicU8 = AtomicU8::new(0);
 static HAS_RESULT: AtomicBool = AtomicBool::new(false);
+static ADVICE: OnceLock<String> = OnceLock::new();
 
 /// A signal, by its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,15 +76,20 @@ pub fn set_has_result() {
     HAS_RESULT.store(true, Ordering::SeqCst);
 }
 
+/// Sets what to say about the state of the work if a signal ends the program at once.
+pub fn set_advice(advice: String) {
+    let _ = ADVICE.set(advice);
+}
+
 /// Handles a signal.
 fn handle(signal: Signal) {
     static FIRST: OnceLock<Instant> = OnceLock::new();
     if !HAS_RESULT.load(Ordering::SeqCst) {
-        quit(signal, "before there was a result; no file was changed");
+        quit(signal, "before there was a result", "no file was changed");
     }
     if let Some(first) = FIRST.get() {
         if first.elapsed() > SAME_SIGNAL {
-            quit(signal, "again; nothing was saved");
+            quit(signal, "again", "nothing was saved");
         }
         return;
     }
@@ -106,9 +112,12 @@ fn notice_briefly(text: String) {
 }
 
 /// Ends the program, leaving no temporary files.
-fn quit(signal: Signal, when: &str) -> ! {
+fn quit(signal: Signal, when: &str, state: &str) -> ! {
     let _abandoned = atomic_file::abandon();
-    notice_briefly(format!("dropchain: interrupted by {signal} {when}"));
+    let state = ADVICE.get().map_or(state, String::as_str);
+    notice_briefly(format!(
+        "dropchain: interrupted by {signal} {when}; {state}"
+    ));
     std::process::exit(signal.exit_code().into());
 }
 

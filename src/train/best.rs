@@ -1,5 +1,7 @@
 //! The best score and weights so far.
 
+use serde::{Deserialize, Serialize};
+
 use super::events::DevScore;
 
 /// A score on development data and its iteration.
@@ -12,7 +14,7 @@ pub struct BestScore {
 }
 
 /// The weights with the best score.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BestWeights {
     /// Their iteration.
     pub iteration: usize,

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 
 use super::options::TrainOptions;
 use crate::optim::StopReason;
@@ -76,7 +76,7 @@ pub struct Iteration {
 }
 
 /// A score on development data, as a fraction.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum DevScore {
     /// Span F1.
     #[serde(rename = "dev_f1")]
@@ -120,7 +120,7 @@ pub struct End {
 }
 
 /// Why training stopped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum EndReason {
     /// The optimizer stopped.
     Optimizer(StopReason),

@@ -5,6 +5,8 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
+use serde::{Deserialize, Serialize};
+
 use super::best::{BestScore, BestWeights};
 use super::events::{DevScore, EndReason, Iteration, Observer};
 use super::monitor::Monitor;
@@ -55,7 +57,7 @@ impl<'a> Segment<'a> {
 }
 
 /// The result of a segment.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SegmentEnd {
     /// The last weights.
     pub theta: Vec<f64>,

@@ -1,6 +1,11 @@
 //! The training sets of a search: per template, with development data or folds.
 
+use std::hash::{Hash, Hasher};
+
+use xxhash_rust::xxh3::Xxh3;
+
 use super::folds::Folds;
+use crate::corpus::Corpus;
 use crate::error::Result;
 use crate::template::Template;
 use crate::train::{ExtractedCorpora, TrainSettings, TrainingCorpora, TrainingSet};
@@ -15,7 +20,10 @@ pub enum Validation {
 }
 
 /// The extracted corpora of a search, for each template.
-pub struct TuningData(Sets);
+pub struct TuningData {
+    sets: Sets,
+    corpora: [(&'static str, u64); 3], // names and fingerprints
+}
 
 enum Sets {
     Dev(Vec<TrainingSet>),
@@ -39,7 +47,15 @@ impl TuningData {
         settings: &TrainSettings,
     ) -> Result<Self> {
         let templates = templates.into_iter();
-        Ok(Self(match validation {
+        let fingerprints = [
+            ("training data", fingerprint(&corpora.labeled)),
+            (
+                "development data",
+                corpora.dev.as_ref().map_or(0, fingerprint),
+            ),
+            ("unlabeled text", fingerprint(&corpora.unlabeled)),
+        ];
+        let sets = match validation {
             Validation::Dev => {
                 let set = |template| TrainingSet::new(corpora.clone(), template, settings);
                 Sets::Dev(templates.map(set).collect::<Result<_>>()?)
@@ -58,12 +74,35 @@ impl TuningData {
                     folds,
                 }
             }
-        }))
+        };
+        Ok(Self {
+            sets,
+            corpora: fingerprints,
+        })
+    }
+
+    /// Returns names and fingerprints of all that the matrices depend on.
+    pub(super) fn fingerprints(&self) -> Vec<(String, u64)> {
+        let templates: Vec<u64> = match &self.sets {
+            Sets::Dev(sets) => sets.iter().map(TrainingSet::fingerprint).collect(),
+            Sets::Folds {
+                corpora_by_template,
+                ..
+            } => {
+                let all = corpora_by_template.iter();
+                all.map(ExtractedCorpora::fingerprint).collect()
+            }
+        };
+        let corpora = self.corpora.map(|(name, sum)| (name.to_owned(), sum));
+        let templates = templates.into_iter().enumerate();
+        let templates =
+            templates.map(|(i, sum)| (format!("attributes of template {}", i + 1), sum));
+        corpora.into_iter().chain(templates).collect()
     }
 
     /// Returns the number of templates.
     pub(super) fn templates(&self) -> usize {
-        match &self.0 {
+        match &self.sets {
             Sets::Dev(sets) => sets.len(),
             Sets::Folds {
                 corpora_by_template,
@@ -74,7 +113,7 @@ impl TuningData {
 
     /// Returns the number of trainings per configuration: 1 with development data.
     pub(super) fn folds(&self) -> usize {
-        match &self.0 {
+        match &self.sets {
             Sets::Dev(_) => 1,
             Sets::Folds { folds, .. } => folds.held_out().len(),
         }
@@ -82,7 +121,7 @@ impl TuningData {
 
     /// Returns whether scores are means over folds.
     pub(super) fn has_folds(&self) -> bool {
-        matches!(self.0, Sets::Folds { .. })
+        matches!(self.sets, Sets::Folds { .. })
     }
 
     /// Calls `work` with the training set of a fold.
@@ -93,7 +132,7 @@ impl TuningData {
         settings: &TrainSettings,
         work: impl FnOnce(&TrainingSet) -> Result<T>,
     ) -> Result<T> {
-        match &self.0 {
+        match &self.sets {
             Sets::Dev(sets) => work(&sets[template]),
             Sets::Folds {
                 corpora_by_template,
@@ -108,7 +147,7 @@ impl TuningData {
         template: usize,
         settings: &TrainSettings,
     ) -> TrainingSet {
-        match self.0 {
+        match self.sets {
             Sets::Dev(mut sets) => sets.swap_remove(template),
             Sets::Folds {
                 mut corpora_by_template,
@@ -121,7 +160,7 @@ impl TuningData {
 
     /// Returns the memory usage in bytes, for the whole search.
     pub(super) fn memory(&self) -> usize {
-        match &self.0 {
+        match &self.sets {
             Sets::Dev(sets) => sets.iter().map(TrainingSet::memory).sum(),
             Sets::Folds {
                 corpora_by_template,
@@ -132,4 +171,22 @@ impl TuningData {
                 .sum(),
         }
     }
+}
+
+/// Returns a fingerprint of everything in a corpus that training depends on.
+fn fingerprint(corpus: &Corpus) -> u64 {
+    let mut hasher = Xxh3::new();
+    for sentence in corpus {
+        let schema = sentence.schema();
+        (schema.names(), schema.label()).hash(&mut hasher);
+        (sentence.layout.document_start, sentence.len()).hash(&mut hasher);
+        for t in 0..sentence.len() {
+            sentence.cells(t).for_each(|cell| cell.hash(&mut hasher));
+            let attributes = sentence.attributes.iter();
+            for (name, value) in attributes.flat_map(|attributes| attributes.token(t)) {
+                (name, value.to_bits()).hash(&mut hasher);
+            }
+        }
+    }
+    hasher.finish()
 }

@@ -2,11 +2,12 @@
 
 use std::sync::atomic::AtomicBool;
 
-use super::spill::SpilledWeights;
+use super::journal::StoredWeights;
+use super::segment_store::StoredSegment;
 use crate::train::{BestScore, DevScore, EndReason, Segment, SegmentEnd};
 
 /// The history of training a configuration on a fold, from which it can be resumed.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct FoldHistory {
     /// Number of iterations of the warm start, if the fields below do not count them.
     pub warm_up: usize,
@@ -26,8 +27,8 @@ pub(super) struct FoldHistory {
     pub objective: Option<f64>,
     /// Why training ended, if it has.
     pub reason: Option<EndReason>,
-    /// The last weights; `None`: those of the warm start.
-    pub weights: Option<SpilledWeights>,
+    /// The last weights; `None`: those of the warm start, or not needed any more.
+    pub weights: Option<StoredWeights>,
 }
 
 impl FoldHistory {
@@ -76,8 +77,15 @@ impl FoldHistory {
         })
     }
 
+    /// Returns the history followed by a segment.
+    #[must_use]
+    pub fn followed_by(mut self, segment: StoredSegment) -> Self {
+        self.extend(segment.end, segment.last);
+        self
+    }
+
     /// Appends a segment, whose last weights are stored elsewhere.
-    pub fn extend(&mut self, end: SegmentEnd, weights: Option<SpilledWeights>) {
+    pub fn extend(&mut self, end: SegmentEnd, weights: Option<StoredWeights>) {
         self.done = end.done;
         self.scores.extend(end.scores);
         self.recall_biases.extend(end.recall_biases);

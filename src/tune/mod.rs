@@ -31,11 +31,18 @@
 //!
 //! As many trainings run concurrently as threads and memory allow ([`ResourcePlan`]); the weights
 //! of suspended trainings are in a temporary file. Neither changes a bit of the result.
+//!
+//! **Crashes.** A search is a sequence of segments of trainings, each a pure function of those
+//! before. With a [`Checkpoint`], a file keeps all that are finished; a search that resumes takes
+//! them from there, and has the results of one that was never interrupted, bit for bit.
 
 mod axis;
+mod checkpoint;
 mod data;
 mod fold_history;
 mod folds;
+mod identity;
+mod journal;
 mod observer;
 mod pool;
 mod refit;
@@ -44,14 +51,15 @@ mod run;
 mod schedule;
 mod search;
 mod search_run;
+mod segment_store;
 mod space;
-mod spill;
 #[cfg(test)]
 mod tests;
 mod trial;
 mod warm_start;
 
 pub use axis::Axis;
+pub use checkpoint::Checkpoint;
 pub use data::{TuningData, Validation};
 pub use folds::Folds;
 pub use observer::{Phase, RungResult, TuneObserver};
@@ -59,5 +67,6 @@ pub use resource_plan::ResourcePlan;
 pub use run::TuneResult;
 pub use schedule::{Rung, Schedule};
 pub use search::Search;
+pub use segment_store::Resumed;
 pub use space::{Configuration, SearchSpace};
 pub use trial::TrialResult;

@@ -2,6 +2,7 @@
 
 use super::resource_plan::ResourcePlan;
 use super::schedule::Rung;
+use super::segment_store::Resumed;
 use super::trial::TrialResult;
 
 /// A phase of a search.
@@ -28,6 +29,12 @@ pub struct RungResult {
 pub trait TuneObserver: Sync {
     /// Called before the first training.
     fn start(&self, _plan: &ResourcePlan, _rungs: &[Rung]) {}
+    /// Called after [`start`](Self::start) if the search is to continue from a checkpoint. All
+    /// further events are sent again from the beginning.
+    fn resumed(&self, _resumed: &Resumed) {}
+    /// Called when a configuration, and all before it in the rung, have ended the rung with this
+    /// number, from 0: in the order of the configurations.
+    fn trial(&self, _rung: usize, _result: &TrialResult) {}
     /// Called when `done` of the `total` trainings of a phase have ended.
     fn progress(&self, _phase: Phase, _done: usize, _total: usize) {}
     /// Called at the end of a rung.

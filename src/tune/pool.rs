@@ -3,9 +3,13 @@
 //! In a single rayon pool, a thread that waits for a parallel evaluation could steal another
 //! training, and more of them would run at a time than fit into memory.
 
-use std::sync::Mutex;
+use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
+
+use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::error::{Error, Result};
 
@@ -18,80 +22,125 @@ pub(super) struct Pool {
     pub threads: usize,
 }
 
+/// The results of jobs, handed over in order.
+struct Results<'a, T> {
+    waiting: BTreeMap<usize, T>,
+    next: usize,
+    error: Option<(usize, Error)>, // of the first job that failed
+    receive: &'a mut (dyn FnMut(usize, T) + Send),
+}
+
 impl Pool {
-    /// Runs the jobs 0 to `count` and returns their results in order. After each job, `finished` is
-    /// called with the number of jobs done.
+    /// Runs the jobs 0 to `count`. Calls `receive` with the number of each job and its result, in
+    /// order: as soon as the job and all before it are done. After each job, `finished` is called
+    /// with the number of jobs done.
+    ///
+    /// If the system has not enough threads for all workers, there are fewer.
     ///
     /// # Errors
     ///
-    /// That of the first job that fails; no more jobs are started after it.
+    /// That of the first job that fails; no more jobs are started after it. No thread can be
+    /// started at all.
     pub fn run<T: Send>(
         self,
         count: usize,
         job: impl Fn(usize) -> Result<T> + Sync,
         finished: impl Fn(usize) + Sync,
-    ) -> Result<Vec<T>> {
-        let workers = self.workers.min(count).max(1);
+        mut receive: impl FnMut(usize, T) + Send,
+    ) -> Result<()> {
+        let pools = self.start_pools(count, |threads| {
+            ThreadPoolBuilder::new().num_threads(threads).build()
+        })?;
         let [next, done] = [AtomicUsize::new(0), AtomicUsize::new(0)];
-        let results: Mutex<Vec<Option<Result<T>>>> = Mutex::new((0..count).map(|_| None).collect());
-        let work = &|number: usize| -> Result<()> {
-            let threads = self.threads / workers + usize::from(number < self.threads % workers);
-            let pool = rayon::ThreadPoolBuilder::new()
-                .num_threads(threads.max(1))
-                .build();
-            let pool = pool.map_err(|e| {
-                next.store(count, Ordering::Relaxed);
-                spawn_error(&e)
-            })?;
+        let results = Mutex::new(Results::new(&mut receive));
+        let work = |pool: &ThreadPool| {
             loop {
                 let i = next.fetch_add(1, Ordering::Relaxed);
                 if i >= count {
-                    return Ok(());
+                    break;
                 }
                 let result = pool.install(|| job(i));
                 if result.is_err() {
                     next.store(count, Ordering::Relaxed);
                 }
-                lock(&results)[i] = Some(result);
+                lock(&results).add(i, result);
                 finished(done.fetch_add(1, Ordering::Relaxed) + 1);
             }
         };
         thread::scope(|scope| {
-            let spawn = |n| thread::Builder::new().spawn_scoped(scope, move || work(n));
-            let handles: Vec<_> = (0..workers).map(spawn).collect();
-            if handles.iter().any(Result::is_err) {
-                next.store(count, Ordering::Relaxed);
+            for pool in &pools[1..] {
+                if thread::Builder::new()
+                    .spawn_scoped(scope, || work(pool))
+                    .is_err()
+                {
+                    break; // the other workers do all jobs
+                }
             }
-            let ended = handles
-                .into_iter()
-                .map(|handle| match handle.map(|h| h.join()) {
-                    Ok(Ok(ended)) => ended,
-                    Ok(Err(panic)) => std::panic::resume_unwind(panic),
-                    Err(error) => Err(spawn_error(&error)),
-                });
-            ended
-                .collect::<Vec<_>>()
-                .into_iter()
-                .collect::<Result<()>>()
-        })?;
-        let results = results
-            .into_inner()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
-        results.into_iter().flatten().collect()
+            work(&pools[0]);
+        });
+        let results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+        results.error.map_or(Ok(()), |(_, error)| Err(error))
+    }
+
+    /// Starts the threads of each worker, at least one worker and at most `count`: if not all can
+    /// be started, as many as possible.
+    fn start_pools<P, E: Display>(
+        self,
+        count: usize,
+        start: impl Fn(usize) -> Result<P, E>,
+    ) -> Result<Vec<P>> {
+        let workers = self.workers.min(count).max(1);
+        let threads =
+            |number| self.threads / workers + usize::from(number < self.threads % workers);
+        let mut first = threads(0).max(1);
+        let pool = loop {
+            match start(first) {
+                Ok(pool) => break pool,
+                Err(_) if first > 1 => first /= 2,
+                Err(e) => {
+                    return Err(Error::parameter(format!(
+                        "cannot start threads: {e}; expected fewer of them (--threads)"
+                    )));
+                }
+            }
+        };
+        let others = (1..workers).map(|number| start(threads(number).max(1)));
+        Ok([pool]
+            .into_iter()
+            .chain(others.map_while(Result::ok))
+            .collect())
     }
 }
 
-fn spawn_error(error: &dyn std::error::Error) -> Error {
-    Error::parameter(format!(
-        "cannot start threads: {error}; expected fewer of them (--threads)"
-    ))
+impl<'a, T> Results<'a, T> {
+    fn new(receive: &'a mut (dyn FnMut(usize, T) + Send)) -> Self {
+        Self {
+            waiting: BTreeMap::new(),
+            next: 0,
+            error: None,
+            receive,
+        }
+    }
+
+    fn add(&mut self, job: usize, result: Result<T>) {
+        match result {
+            Ok(result) => drop(self.waiting.insert(job, result)),
+            Err(error) => {
+                if self.error.as_ref().is_none_or(|(first, _)| job < *first) {
+                    self.error = Some((job, error));
+                }
+            }
+        }
+        while let Some(result) = self.waiting.remove(&self.next) {
+            (self.receive)(self.next, result);
+            self.next += 1;
+        }
+    }
 }
 
 /// Locks a mutex, poisoned or not: a panic ends the search anyway.
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex
-        .lock()
-        .unwrap_or_else(std::sync::PoisonError::into_inner)
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
@@ -99,14 +148,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn results_are_in_the_order_of_the_jobs_and_concurrency_is_limited() {
+    fn results_are_received_in_the_order_of_the_jobs_and_concurrency_is_limited() {
         let running = AtomicUsize::new(0);
         let pool = Pool {
             workers: 3,
             threads: 4,
         };
         let finished = AtomicUsize::new(0);
-        let results = pool.run(
+        let mut received = Vec::new();
+        let result = pool.run(
             50,
             |i| {
                 assert!(running.fetch_add(1, Ordering::SeqCst) < 3);
@@ -118,8 +168,10 @@ mod tests {
             |_| {
                 finished.fetch_add(1, Ordering::SeqCst);
             },
+            |job, square| received.push((job, square)),
         );
-        assert_eq!(results.unwrap(), (0..50).map(|i| i * i).collect::<Vec<_>>());
+        result.unwrap();
+        assert_eq!(received, (0..50).map(|i| (i, i * i)).collect::<Vec<_>>());
         assert_eq!(finished.into_inner(), 50);
     }
 
@@ -130,7 +182,8 @@ mod tests {
             threads: 1,
         };
         let started = AtomicUsize::new(0);
-        let result: Result<Vec<()>> = pool.run(
+        let mut received = 0;
+        let result = pool.run(
             10,
             |i| {
                 started.fetch_add(1, Ordering::SeqCst);
@@ -141,9 +194,10 @@ mod tests {
                 }
             },
             |_| {},
+            |_, ()| received += 1,
         );
         assert_eq!(result.unwrap_err().to_string(), "three");
-        assert_eq!(started.into_inner(), 4);
+        assert_eq!((started.into_inner(), received), (4, 3));
     }
 
     #[test]
@@ -152,6 +206,30 @@ mod tests {
             workers: 2,
             threads: 2,
         };
-        assert!(pool.run(0, |_| Ok(()), |_| {}).unwrap().is_empty());
+        pool.run(0, |_| Ok(()), |_| {}, |_, ()| unreachable!())
+            .unwrap();
+    }
+
+    #[test]
+    fn without_enough_threads_there_are_fewer_workers() {
+        // A system that starts at most `limit` threads.
+        let start = |workers, threads, limit: usize| {
+            let left = AtomicUsize::new(limit);
+            let pool = Pool { workers, threads };
+            pool.start_pools(9, |n| {
+                let taken = left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| {
+                    left.checked_sub(n)
+                });
+                taken.map(|_| n).map_err(|left| format!("{left} left"))
+            })
+        };
+        assert_eq!(start(3, 7, 100).unwrap(), [3, 2, 2]);
+        assert_eq!(start(3, 7, 6).unwrap(), [3, 2]);
+        assert_eq!(start(1, 7, 6).unwrap(), [3]);
+        assert_eq!(start(4, 4, 1).unwrap(), [1]);
+        assert_eq!(
+            start(2, 2, 0).unwrap_err().to_string(),
+            "cannot start threads: 0 left; expected fewer of them (--threads)"
+        );
     }
 }

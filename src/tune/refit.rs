@@ -2,9 +2,10 @@
 
 use super::fold_history::FoldHistory;
 use super::search::Search;
+use super::segment_store::{Job, Keep, SegmentStore};
 use super::warm_start::WarmStarts;
 use crate::error::Result;
-use crate::train::{Segment, TrainingSet};
+use crate::train::{Segment, SegmentEnd, TrainSettings, TrainingSet};
 
 /// Trains a configuration on all data as on the folds: along the same path, in the same segments.
 pub(super) struct Refit<'a> {
@@ -13,6 +14,8 @@ pub(super) struct Refit<'a> {
     pub set: &'a TrainingSet,
     /// Index of the configuration.
     pub configuration: usize,
+    /// The checkpoint, if there is one.
+    pub store: Option<&'a SegmentStore>,
 }
 
 impl Refit<'_> {
@@ -26,19 +29,18 @@ impl Refit<'_> {
         let configuration = &self.search.configurations[self.configuration];
         let mut history = FoldHistory::from_warm_start(&start, configuration.has_noise());
         let settings = configuration.settings(&self.search.settings)?;
-        for rung in (self.search.schedule).rungs(self.search.configurations.len()) {
+        let rungs = (self.search.schedule).rungs(self.search.configurations.len());
+        for (number, rung) in rungs.iter().enumerate() {
             let all = iterations.saturating_sub(history.uncounted);
-            let target = self.search.target(&rung).unwrap_or(all).min(all);
+            let target = self.search.target(rung).unwrap_or(all).min(all);
             let Some(segment) = history.next_segment(Some(target), self.search.interrupt) else {
                 continue;
             };
-            let mut end = self.set.run(
-                &settings,
-                Segment {
-                    start: theta,
-                    ..segment
-                },
-            )?;
+            let segment = Segment {
+                start: theta,
+                ..segment
+            };
+            let mut end = self.train(Job::Refit { rung: number }, &settings, segment)?;
             theta = std::mem::take(&mut end.theta);
             history.extend(end, None);
             if self.search.is_interrupted() {
@@ -63,7 +65,7 @@ impl Refit<'_> {
             }
             let settings = self.warm_starts.all[start].settings(&self.search.settings)?;
             let segment = Segment::warm_up(theta, limit, 0.0, self.search.interrupt);
-            let mut end = self.set.run(&settings, segment)?;
+            let mut end = self.train(Job::RefitWarmStart { start }, &settings, segment)?;
             theta = std::mem::take(&mut end.theta);
             history = FoldHistory::default();
             history.extend(end, None);
@@ -72,5 +74,31 @@ impl Refit<'_> {
             }
         }
         Ok((theta, history))
+    }
+
+    /// Trains a segment, or takes it from an earlier run.
+    fn train(
+        &self,
+        job: Job,
+        settings: &TrainSettings,
+        segment: Segment<'_>,
+    ) -> Result<SegmentEnd> {
+        let Some(store) = self.store else {
+            return self.set.run(settings, segment);
+        };
+        if let Some(stored) = store.take(job) {
+            let theta = store.read_start(stored.last, self.set.space().dimension())?;
+            return Ok(SegmentEnd {
+                theta,
+                ..stored.end
+            });
+        }
+        let end = self.set.run(settings, segment)?;
+        let keep = Keep {
+            last: true,
+            best: false,
+        };
+        store.add(job, &end, keep)?;
+        Ok(end)
     }
 }

@@ -1,11 +1,13 @@
 //! Running a search: warm starts, rungs, and the model of the best configuration.
 
 use super::data::TuningData;
+use super::identity::SearchIdentity;
 use super::observer::{Phase, RungResult, TuneObserver};
 use super::refit::Refit;
 use super::resource_plan::ResourcePlan;
 use super::search::Search;
 use super::search_run::SearchRun;
+use super::segment_store::SegmentStore;
 use super::trial::TrialResult;
 use super::warm_start::WarmStarts;
 use crate::error::{Error, Result};
@@ -45,18 +47,23 @@ impl Search<'_> {
     ///
     /// Parameters out of range; no configurations, or one with a template that `data` does not
     /// have; too little memory; an objective that is not finite at the start; no configuration was
-    /// scored, because training was interrupted or starts at its minimum.
+    /// scored, because training was interrupted or starts at its minimum. The checkpoint cannot be
+    /// written, is damaged, or belongs to another search.
     pub fn run(&self, data: TuningData, observer: &dyn TuneObserver) -> Result<TuneResult> {
         self.check(&data)?;
         let warm_starts = WarmStarts::new(&self.configurations, &self.settings, self.warm_start);
         let (settings, threads) = (&self.settings, self.threads);
         let plan = ResourcePlan::new(&data, &self.configurations, settings, threads, self.memory)?;
         let rungs = self.schedule.rungs(self.configurations.len());
+        let store = SegmentStore::open(self.checkpoint, &SearchIdentity::new(self, &data))?;
         observer.start(&plan, &rungs);
-        let mut run = SearchRun::new(self, &data, warm_starts, plan, observer)?;
+        if let Some(resumed) = store.resumed() {
+            observer.resumed(&resumed);
+        }
+        let mut run = SearchRun::new(self, &data, &warm_starts, plan, &store, observer)?;
         run.train_warm_starts()?;
         let (trials, rungs) = run.run_rungs(&rungs)?;
-        let (warm_starts, best_weights) = run.finish();
+        let best_weights = run.finish();
         let mut interrupted = self.is_interrupted();
         let Some(best) = trials.first().filter(|best| best.score.is_some()) else {
             return Err(Error::parameter(if interrupted {
@@ -77,11 +84,16 @@ impl Search<'_> {
             },
             None => {
                 observer.progress(Phase::Refit(best.best_iteration), 0, 1);
-                let weights = self.refit(best, &warm_starts, &set)?;
+                let weights = self.refit(best, &warm_starts, &set, &store)?;
                 interrupted = self.is_interrupted();
                 weights
             }
         };
+        if weights.theta.len() != set.space().dimension() {
+            return Err(Error::parameter(
+                "the checkpoint is of a search with other attributes",
+            ));
+        }
         let pruned = set.prune(&settings, &mut weights.theta, weights.recall_bias)?;
         Ok(TuneResult {
             model: set.into_model(&settings, &weights.theta, weights.recall_bias)?,
@@ -101,6 +113,7 @@ impl Search<'_> {
         best: &TrialResult,
         warm_starts: &WarmStarts,
         set: &TrainingSet,
+        store: &SegmentStore,
     ) -> Result<FinalWeights> {
         let interrupted = self.is_interrupted();
         let search = Search {
@@ -112,6 +125,8 @@ impl Search<'_> {
             warm_starts,
             set,
             configuration: best.number - 1,
+            // The best configuration so far need not be the best one.
+            store: (store.is_durable() && !interrupted).then_some(store),
         };
         let (theta, iterations) = refit.run(best.counted_best)?;
         Ok(FinalWeights {

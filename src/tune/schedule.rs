@@ -53,6 +53,16 @@ impl Schedule {
         Ok(Self { eta, first })
     }
 
+    /// Returns η; `None` if all configurations train to the end.
+    pub(super) fn eta(&self) -> Option<usize> {
+        self.eta
+    }
+
+    /// Returns the number of iterations of the first rung.
+    pub(super) fn first(&self) -> usize {
+        self.first
+    }
+
     /// Returns the rungs for a number of configurations.
     #[must_use]
     pub fn rungs(&self, configurations: usize) -> Vec<Rung> {

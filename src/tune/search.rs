@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use super::checkpoint::Checkpoint;
 use super::data::TuningData;
 use super::schedule::{Rung, Schedule};
 use super::space::Configuration;
@@ -24,6 +25,8 @@ pub struct Search<'a> {
     pub threads: usize,
     /// Limits the memory of concurrent trainings. Results do not depend on it.
     pub memory: MemoryLimit,
+    /// The file that holds the state of the search; `None`: a crash loses it.
+    pub checkpoint: Option<&'a Checkpoint>,
     /// Ends the search when set; the best configuration so far is kept.
     pub interrupt: Option<&'a AtomicBool>,
 }

@@ -9,11 +9,11 @@ use super::pool::lock;
 use super::resource_plan::ResourcePlan;
 use super::schedule::Rung;
 use super::search::Search;
-use super::spill::{SpillFile, SpilledWeights};
+use super::segment_store::{Job, Keep, SegmentStore, StoredSegment};
 use super::trial::TrialResult;
 use super::warm_start::WarmStarts;
 use crate::error::Result;
-use crate::train::{BestWeights, Segment, SegmentEnd, TrainSettings};
+use crate::train::{BestWeights, Segment, TrainSettings, TrainingSet};
 
 /// A search in progress.
 pub(super) struct SearchRun<'a> {
@@ -21,11 +21,11 @@ pub(super) struct SearchRun<'a> {
     data: &'a TuningData,
     plan: ResourcePlan,
     observer: &'a dyn TuneObserver,
-    warm_starts: WarmStarts,
+    warm_starts: &'a WarmStarts,
+    store: &'a SegmentStore,
     settings: Vec<TrainSettings>,          // [configurations]
     warm_histories: Vec<Vec<FoldHistory>>, // [warm starts][folds]
     histories: Vec<Vec<FoldHistory>>,      // [configurations][folds]
-    spill: SpillFile,
     best: Mutex<Option<BestTrial>>,
 }
 
@@ -36,10 +36,22 @@ struct BestTrial {
     weights: BestWeights,
 }
 
-/// A segment and the location of its last weights.
-struct SuspendedSegment {
-    end: SegmentEnd, // without weights
-    weights: SpilledWeights,
+/// A segment to be trained.
+struct NextSegment<'a> {
+    job: Job,
+    settings: &'a TrainSettings,
+    segment: Segment<'a>,
+    configuration: Option<usize>, // that its scores count for
+    has_next: bool,               // unless training ends
+}
+
+/// A rung to be run.
+#[derive(Clone, Copy)]
+struct NextRung<'a> {
+    number: usize,
+    configurations: &'a [usize],
+    target: Option<usize>,
+    is_last: bool,
 }
 
 impl<'a> SearchRun<'a> {
@@ -47,12 +59,13 @@ impl<'a> SearchRun<'a> {
     ///
     /// # Errors
     ///
-    /// A configuration is out of range; the temporary file cannot be created.
+    /// A configuration is out of range.
     pub fn new(
         search: &'a Search<'a>,
         data: &'a TuningData,
-        warm_starts: WarmStarts,
+        warm_starts: &'a WarmStarts,
         plan: ResourcePlan,
+        store: &'a SegmentStore,
         observer: &'a dyn TuneObserver,
     ) -> Result<Self> {
         let configurations = search.configurations.iter();
@@ -63,36 +76,36 @@ impl<'a> SearchRun<'a> {
             plan,
             observer,
             warm_starts,
+            store,
             settings: settings.collect::<Result<_>>()?,
             warm_histories: Vec::new(),
             histories: Vec::new(),
-            spill: SpillFile::new()?,
             best: Mutex::new(None),
         })
     }
 
-    /// Returns the warm starts and the best weights.
-    pub fn finish(self) -> (WarmStarts, Option<BestWeights>) {
+    /// Returns the best weights.
+    pub fn finish(self) -> Option<BestWeights> {
         let best = (self.best.into_inner()).unwrap_or_else(PoisonError::into_inner);
-        (self.warm_starts, best.map(|best| best.weights))
+        best.map(|best| best.weights)
     }
 
     /// Trains the weights that configurations start from.
     pub fn train_warm_starts(&mut self) -> Result<()> {
         let (paths, folds) = (&self.warm_starts.paths, self.data.folds());
         let total = paths.len() * folds;
-        let results = self.plan.pool().run(
+        let starts = self.warm_starts.all.iter();
+        let mut warm_histories: Vec<Vec<FoldHistory>> = starts.map(|_| Vec::new()).collect();
+        self.plan.pool().run(
             total,
             |job| self.train_path(&paths[job / folds], job % folds),
             |done| self.observer.progress(Phase::WarmStart, done, total),
+            |job, histories| {
+                for (&start, history) in paths[job / folds].iter().zip(histories) {
+                    warm_histories[start].push(history);
+                }
+            },
         )?;
-        let starts = self.warm_starts.all.iter();
-        let mut warm_histories: Vec<Vec<FoldHistory>> = starts.map(|_| Vec::new()).collect();
-        for (job, histories) in results.into_iter().enumerate() {
-            for (&start, history) in paths[job / folds].iter().zip(histories) {
-                warm_histories[start].push(history);
-            }
-        }
         let configurations = self.search.configurations.iter();
         self.histories = configurations
             .zip(&self.warm_starts.by_configuration)
@@ -107,27 +120,46 @@ impl<'a> SearchRun<'a> {
         Ok(())
     }
 
-    /// Trains the warm starts of a path on a fold.
+    /// Trains the warm starts of a path on a fold, except those at its beginning that an earlier
+    /// run has trained.
     fn train_path(&self, path: &[usize], fold: usize) -> Result<Vec<FoldHistory>> {
-        let template = path
-            .first()
-            .map_or(0, |&start| self.warm_starts.all[start].template);
+        let mut histories: Vec<FoldHistory> = Vec::new();
+        for &start in path {
+            let Some(stored) = self.store.take(Job::WarmStart { start, fold }) else {
+                break;
+            };
+            if let Some(configuration) = self.configuration_without_noise(start) {
+                self.restore_best(configuration, &stored)?;
+            }
+            histories.push(FoldHistory::default().followed_by(stored));
+        }
+        let first = histories.len();
+        let Some(&start) = path.get(first) else {
+            return Ok(histories);
+        };
         let base = &self.search.settings;
+        let template = self.warm_starts.all[start].template;
         self.data.with_training_set(template, fold, base, |set| {
-            let mut histories = Vec::new();
-            let mut theta = vec![0.0; set.space().dimension()];
-            let mut recall_bias = 0.0;
-            for (position, &start) in path.iter().enumerate() {
+            let dimension = set.space().dimension();
+            let last = histories.last();
+            let mut recall_bias = last.map_or(0.0, |last| last.recall_bias);
+            let weights = last.and_then(|last| last.weights);
+            let mut theta = self.store.read_start(weights, dimension)?;
+            for (position, &start) in path.iter().enumerate().skip(first) {
                 let settings = self.warm_starts.all[start].settings(base)?;
                 let limit = self.warm_starts.iterations_at(position);
-                let segment = Segment::warm_up(theta, limit, recall_bias, self.search.interrupt);
-                let mut end = set.run(&settings, segment)?;
-                theta = end.theta.clone();
-                if let Some(configuration) = self.configuration_without_noise(start) {
-                    self.update_best(configuration, &mut end);
-                }
-                let mut history = FoldHistory::default();
-                self.suspend(end, None)?.append_to(&mut history);
+                let (stored, last) = self.train(
+                    set,
+                    NextSegment {
+                        job: Job::WarmStart { start, fold },
+                        settings: &settings,
+                        segment: Segment::warm_up(theta, limit, recall_bias, self.search.interrupt),
+                        configuration: self.configuration_without_noise(start),
+                        has_next: true,
+                    },
+                )?;
+                theta = last;
+                let history = FoldHistory::default().followed_by(stored);
                 recall_bias = history.recall_bias;
                 histories.push(history);
             }
@@ -143,44 +175,63 @@ impl<'a> SearchRun<'a> {
             .position(|(c, &own)| own == start && !c.has_noise())
     }
 
-    /// Moves the best weights of a segment of a configuration into `self.best` if they are the best
-    /// so far.
-    fn update_best(&self, configuration: usize, end: &mut SegmentEnd) {
-        let Some(new) = end.best.as_mut().filter(|_| !self.data.has_folds()) else {
-            return;
-        };
-        let configurations = &self.search.configurations;
+    /// Trains a segment and stores it. Returns it with its last weights.
+    fn train(&self, set: &TrainingSet, next: NextSegment<'_>) -> Result<(StoredSegment, Vec<f64>)> {
+        let was_interrupted = self.search.is_interrupted();
+        let mut end = set.run(next.settings, next.segment)?;
+        // The best weights of a checkpoint must be those of its records, in their order.
         let mut best = lock(&self.best);
-        let is_better = best.as_ref().is_none_or(|best| {
+        let new = end.best.as_ref().filter(|_| !self.data.has_folds());
+        let better = next
+            .configuration
+            .filter(|&c| new.is_some_and(|new| self.is_better(best.as_ref(), c, new)));
+        let stored = if was_interrupted {
+            StoredSegment::without_weights(&end)
+        } else {
+            let is_resumable = end.reason.is_none() || matches!(next.job, Job::WarmStart { .. });
+            let keep = Keep {
+                last: next.has_next && is_resumable,
+                best: better.is_some() && self.store.is_durable(),
+            };
+            self.store.add(next.job, &end, keep)?
+        };
+        if let (Some(configuration), Some(weights)) = (better, end.best.take()) {
+            *best = Some(BestTrial {
+                configuration,
+                weights,
+            });
+        }
+        Ok((stored, end.theta))
+    }
+
+    /// Reads the best weights of a segment of an earlier run if they are the best so far.
+    fn restore_best(&self, configuration: usize, stored: &StoredSegment) -> Result<()> {
+        let (Some(new), Some(weights)) = (&stored.end.best, stored.best) else {
+            return Ok(());
+        };
+        let mut best = lock(&self.best);
+        if self.is_better(best.as_ref(), configuration, new) {
+            *best = Some(BestTrial {
+                configuration,
+                weights: BestWeights {
+                    theta: self.store.read(weights)?,
+                    ..*new
+                },
+            });
+        }
+        Ok(())
+    }
+
+    /// Returns whether the best weights of a segment of a configuration are better than the best so
+    /// far.
+    fn is_better(&self, best: Option<&BestTrial>, configuration: usize, new: &BestWeights) -> bool {
+        let configurations = &self.search.configurations;
+        best.is_none_or(|best| {
             let order = (new.score.value()).total_cmp(&best.weights.score.value());
             let tie =
                 configurations[configuration].compare_strength(&configurations[best.configuration]);
             best.configuration == configuration || order.reverse().then(tie).is_lt()
-        });
-        if is_better {
-            let theta = std::mem::take(&mut new.theta);
-            *best = Some(BestTrial {
-                configuration,
-                weights: BestWeights {
-                    theta,
-                    ..new.clone()
-                },
-            });
-        }
-    }
-
-    /// Moves the last weights of a segment to the temporary file.
-    fn suspend(
-        &self,
-        mut end: SegmentEnd,
-        earlier: Option<SpilledWeights>,
-    ) -> Result<SuspendedSegment> {
-        let weights = self.spill.write(&end.theta, earlier)?;
-        end.theta = Vec::new();
-        if let Some(best) = &mut end.best {
-            best.theta = Vec::new();
-        }
-        Ok(SuspendedSegment { end, weights })
+        })
     }
 
     /// Runs all rungs. Returns the results of all configurations, the best first, and those of each
@@ -196,12 +247,17 @@ impl<'a> SearchRun<'a> {
             if self.search.is_interrupted() {
                 break;
             }
-            self.run_rung(number, rung, &survivors)?;
+            let trials = self.run_rung(NextRung {
+                number,
+                configurations: &survivors,
+                target: self.search.target(rung),
+                is_last: number + 1 == rungs.len(),
+            })?;
             self.warm_histories.clear();
             survivors.iter().for_each(|&c| rung_counts[c] += 1);
             let result = RungResult {
                 rung: *rung,
-                trials: survivors.iter().map(|&c| self.trial(c)).collect(),
+                trials,
             };
             self.observer.rung(&result);
             results.push(result);
@@ -209,7 +265,7 @@ impl<'a> SearchRun<'a> {
         let mut trials: Vec<TrialResult> = (0..self.histories.len())
             .map(|c| TrialResult {
                 rungs: rung_counts[c],
-                ..self.trial(c)
+                ..self.trial(c, &self.histories[c])
             })
             .collect();
         trials.sort_by(TrialResult::compare);
@@ -218,7 +274,9 @@ impl<'a> SearchRun<'a> {
 
     /// Returns the `count` best of `configurations`, in ascending order.
     fn best_of(&self, configurations: &[usize], count: usize) -> Vec<usize> {
-        let mut trials: Vec<TrialResult> = configurations.iter().map(|&c| self.trial(c)).collect();
+        let trials = configurations.iter();
+        let mut trials: Vec<TrialResult> =
+            trials.map(|&c| self.trial(c, &self.histories[c])).collect();
         trials.sort_by(TrialResult::compare);
         trials.truncate(count);
         let mut best: Vec<usize> = trials.iter().map(|trial| trial.number - 1).collect();
@@ -226,67 +284,87 @@ impl<'a> SearchRun<'a> {
         best
     }
 
-    fn run_rung(&mut self, number: usize, rung: &Rung, configurations: &[usize]) -> Result<()> {
+    /// Runs a rung. Returns the results of its configurations, in their order.
+    fn run_rung(&mut self, rung: NextRung<'_>) -> Result<Vec<TrialResult>> {
         let folds = self.data.folds();
-        let target = self.search.target(rung);
-        let total = configurations.len() * folds;
+        let total = rung.configurations.len() * folds;
+        let (mut histories, mut trials) = (Vec::new(), Vec::new());
+        let mut of_configuration = Vec::new();
         let this = &*self;
-        let segments = this.plan.pool().run(
+        this.plan.pool().run(
             total,
-            |job| this.run_segment(configurations[job / folds], job % folds, target),
-            |done| this.observer.progress(Phase::Rung(number), done, total),
+            |job| this.run_segment(rung, rung.configurations[job / folds], job % folds),
+            |done| {
+                this.observer
+                    .progress(Phase::Rung(rung.number), done, total)
+            },
+            |job, history| {
+                of_configuration.push(history);
+                if of_configuration.len() == folds {
+                    let trial = this.trial(rung.configurations[job / folds], &of_configuration);
+                    this.observer.trial(rung.number, &trial);
+                    trials.push(trial);
+                    histories.push(std::mem::take(&mut of_configuration));
+                }
+            },
         )?;
-        for (job, segment) in segments.into_iter().enumerate() {
-            if let Some(segment) = segment {
-                segment.append_to(&mut self.histories[configurations[job / folds]][job % folds]);
-            }
+        for (&configuration, histories) in rung.configurations.iter().zip(histories) {
+            self.histories[configuration] = histories;
         }
-        Ok(())
+        Ok(trials)
     }
 
-    /// Runs the next segment of a configuration on a fold, if there is one.
+    /// Runs the next segment of a configuration on a fold, if there is one, or takes it from an
+    /// earlier run. Returns the history with it.
     fn run_segment(
         &self,
+        rung: NextRung<'_>,
         configuration: usize,
         fold: usize,
-        target: Option<usize>,
-    ) -> Result<Option<SuspendedSegment>> {
-        let history = &self.histories[configuration][fold];
-        let Some(segment) = history.next_segment(target, self.search.interrupt) else {
-            return Ok(None);
+    ) -> Result<FoldHistory> {
+        let history = self.histories[configuration][fold].clone();
+        let Some(segment) = history.next_segment(rung.target, self.search.interrupt) else {
+            return Ok(history);
         };
-        if self.search.is_interrupted() {
-            return Ok(None);
+        let job = Job::Rung {
+            rung: rung.number,
+            configuration,
+            fold,
+        };
+        if let Some(stored) = self.store.take(job) {
+            self.restore_best(configuration, &stored)?;
+            return Ok(history.followed_by(stored));
         }
-        let start = history.weights.or_else(|| {
+        if self.search.is_interrupted() {
+            return Ok(history);
+        }
+        let weights = history.weights.or_else(|| {
             let start = self.warm_starts.by_configuration[configuration];
             self.warm_histories[start][fold].weights
         });
-        let start = start.map(|weights| self.spill.read(weights)).transpose()?;
-        let segment = Segment {
-            start: start.unwrap_or_default(),
-            ..segment
-        };
         let settings = &self.settings[configuration];
         let template = self.search.configurations[configuration].template;
-        let mut end = (self.data)
-            .with_training_set(template, fold, settings, |set| set.run(settings, segment))?;
-        self.update_best(configuration, &mut end);
-        self.suspend(end, history.weights).map(Some)
+        let stored = (self.data).with_training_set(template, fold, settings, |set| {
+            let dimension = set.space().dimension();
+            let start = self.store.read_start(weights, dimension)?;
+            let next = NextSegment {
+                job,
+                settings,
+                segment: Segment { start, ..segment },
+                configuration: Some(configuration),
+                has_next: !rung.is_last,
+            };
+            Ok(self.train(set, next)?.0)
+        })?;
+        Ok(history.followed_by(stored))
     }
 
-    fn trial(&self, configuration: usize) -> TrialResult {
+    fn trial(&self, configuration: usize, histories: &[FoldHistory]) -> TrialResult {
         TrialResult::new(
             configuration + 1,
             self.search.configurations[configuration],
-            &self.histories[configuration],
+            histories,
             self.data.has_folds(),
         )
-    }
-}
-
-impl SuspendedSegment {
-    fn append_to(self, history: &mut FoldHistory) {
-        history.extend(self.end, Some(self.weights));
     }
 }

@@ -1,9 +1,11 @@
 //! The arguments of `dropchain tune` that define the search.
 
+use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::Args;
-use dropchain::tune::{Axis, Schedule, SearchSpace};
+use dropchain::tune::{Axis, Checkpoint, Schedule, SearchSpace};
+use dropchain::{Error, Result};
 
 use crate::cli::arguments::Switch;
 
@@ -75,6 +77,43 @@ pub struct StrategyArguments {
     /// Initialize each configuration with the weights of its neighbor with stronger L1 and L2
     #[arg(long, value_enum, default_value = "on")]
     pub warm_start: Switch,
+}
+
+/// How to survive a crash.
+#[derive(Clone, Debug, Args)]
+pub struct CheckpointArguments {
+    /// Write the state of the search to this file, to continue with --resume after a crash
+    ///
+    /// What has been trained is kept; the file is removed when the results are saved.
+    #[arg(long, value_name = "FILE")]
+    pub checkpoint: Option<PathBuf>,
+    /// Continue from the --checkpoint file; if there is none yet, start from the beginning
+    #[arg(long, requires = "checkpoint")]
+    pub resume: bool,
+}
+
+impl CheckpointArguments {
+    /// Opens the checkpoint, if there is to be one. Without `--resume` its contents are erased when
+    /// the search starts, which `force` allows.
+    ///
+    /// # Errors
+    ///
+    /// The file has contents, and there is neither `--resume` nor `force`; it cannot be written;
+    /// another search writes it.
+    pub fn open(&self, force: bool) -> Result<Option<Checkpoint>> {
+        let Some(path) = &self.checkpoint else {
+            return Ok(None);
+        };
+        let has_contents = path.metadata().is_ok_and(|m| m.is_file() && m.len() > 0);
+        if has_contents && !self.resume && !force {
+            return Err(Error::parameter(format!(
+                "--checkpoint {}: this file exists; expected --resume to continue from it, \
+                 --force to start over, or a new file",
+                path.display()
+            )));
+        }
+        Checkpoint::open(path, self.resume).map(Some)
+    }
 }
 
 /// Factor by which each rung reduces the number of configurations; `None` to train all to the end.

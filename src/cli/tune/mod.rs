@@ -1,17 +1,20 @@
 //! `dropchain tune`
 
 mod arguments;
+mod description;
 mod results;
+mod search_log;
 mod search_reporter;
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::Args;
-use dropchain::internals::atomic_file::Reservation;
 use dropchain::template::Template;
 use dropchain::train::{TrainOptions, TrainSettings};
-use dropchain::tune::{Configuration, Folds, Schedule, Search, TuneResult, TuningData, Validation};
+use dropchain::tune::{
+    Checkpoint, Configuration, Folds, Schedule, Search, TuneResult, TuningData, Validation,
+};
 use dropchain::{Error, Result};
 
 use super::arguments::{InputArguments, OutputArguments, ThreadArguments};
@@ -19,13 +22,15 @@ use super::exit::CommandError;
 use super::file_name::FileName;
 use super::interrupt;
 use super::outputs::{CommandFiles, Kind, ResultFile};
-use super::progress::Progress;
+use super::progress::{Progress, notice};
 use super::template_argument::{load_template, template_files};
 use super::training_arguments::TrainingArguments;
 use super::training_reporter::format_pruned;
 use super::{CommandResult, print};
-use arguments::{SpaceArguments, StrategyArguments};
+use arguments::{CheckpointArguments, SpaceArguments, StrategyArguments};
+use description::SearchDescription;
 use results::Results;
+use search_log::SearchLog;
 use search_reporter::SearchReporter;
 
 /// Search for the best training parameters and write the best model
@@ -58,7 +63,9 @@ for three times as many, and so on; the last three or fewer train until their sc
 improve.
 
 Results do not depend on the number of threads or on --memory. Ctrl-C stops the search and saves the
-best model so far (exit code 130). See docs/tuning.md for advice on what to search.")]
+best model so far (exit code 130). After a crash, the same command with --checkpoint and --resume
+continues a search to the results that it would have had. See docs/tuning.md for advice on what to
+search.")]
 pub struct TuneCommand {
     /// Training files; `-` is standard input, .gz files are decompressed
     #[arg(required = true, value_name = "TRAIN")]
@@ -80,7 +87,7 @@ pub struct TuneCommand {
     /// Score configurations by K-fold cross-validation on the training files
     #[arg(long, value_name = "K", allow_negative_numbers = true)]
     folds: Option<usize>,
-    /// Write a log of all results in JSON lines to this file
+    /// Write a log in JSON lines to this file: each result as soon as it is there
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
     /// Print JSON instead of a table, with scores as fractions
@@ -88,6 +95,8 @@ pub struct TuneCommand {
     json: bool,
     #[command(flatten)]
     output: OutputArguments,
+    #[command(flatten)]
+    checkpoint: CheckpointArguments,
     /// Do not print progress
     #[arg(long)]
     quiet: bool,
@@ -116,7 +125,8 @@ impl TuneCommand {
         let settings = self.validate()?;
         interrupt::watch();
         let model_file = ResultFile::reserve(&self.model)?;
-        let log = self.log.as_ref().map(Reservation::new).transpose()?;
+        let log = self.log.as_deref().map(SearchLog::reserve).transpose()?;
+        let checkpoint = self.checkpoint.open(self.output.force)?;
         self.threads.start_pool()?;
         let started = Instant::now();
         let progress = Progress::new(self.quiet);
@@ -128,53 +138,108 @@ impl TuneCommand {
             warm_start: self.strategy.warm_start.is_on(),
             threads: self.threads.count(),
             memory: self.input.limits.memory(),
+            checkpoint: checkpoint.as_ref(),
             interrupt: Some(interrupt::flag()),
         };
         let names = self.template_names();
-        let reporter = SearchReporter::new(&progress, &names);
-        let result = search.run(data, &reporter).map_err(interruption)?;
+        let template_arguments: Vec<String> =
+            self.template.iter().map(ToString::to_string).collect();
+        let description = self.description(&search, &names, &template_arguments);
+        let reporter = SearchReporter::new(&progress, &description, log, self.how_to_continue());
+        let result = match search.run(data, &reporter) {
+            Ok(result) => result,
+            Err(error) => return Err(self.failed(error, reporter.has_started())),
+        };
         if result.refit_iterations != Some(0) {
-            model_file.save(result.model.as_bytes())?;
+            let saved = model_file.save(result.model.as_bytes());
+            saved.map_err(|error| self.failed(error, true))?;
         }
         progress.clear();
         self.report(&result, &progress);
-        let template_arguments: Vec<String> =
-            self.template.iter().map(ToString::to_string).collect();
         let results = Results {
+            description: &description,
             result: &result,
-            search: &search,
-            templates: &names,
-            template_arguments: &template_arguments,
-            has_unlabeled: self.training.has_unlabeled(),
-            files: &self.train,
-            dev: &self.dev,
-            folds: self.folds,
-            seed: self.strategy.seed,
             seconds: started.elapsed().as_secs_f64(),
         };
-        if let Some(log) = log {
-            log.commit(results.log(reporter.plan()).as_bytes())?;
-        }
         let text = if self.json {
             format!("{:#}\n", results.json())
         } else {
             results.table()
         };
-        print(&text)?;
-        self.result(&result)
+        let logged = reporter.finish(&results.end_line());
+        let printed = print(&text);
+        logged.map_err(|error| self.failed(error, true))?;
+        self.end(&result, printed, checkpoint)
     }
 
-    /// Returns an error if a signal has ended the search early.
-    fn result(&self, result: &TuneResult) -> CommandResult {
-        let Some(signal) = interrupt::received().filter(|_| result.interrupted) else {
-            return Ok(());
-        };
-        let fate = match result.refit_iterations {
-            Some(0) => "was not written",
-            _ => "has the best model so far",
-        };
-        let message = format!("interrupted by {signal}; {} {fate}", self.model.display());
-        Err(CommandError::Interrupted(signal, message))
+    fn description<'a>(
+        &'a self,
+        search: &'a Search<'a>,
+        templates: &'a [String],
+        template_arguments: &'a [String],
+    ) -> SearchDescription<'a> {
+        SearchDescription {
+            search,
+            templates,
+            template_arguments,
+            has_unlabeled: self.training.has_unlabeled(),
+            files: &self.train,
+            dev: &self.dev,
+            folds: self.folds,
+            seed: self.strategy.seed,
+        }
+    }
+
+    /// Says how to continue a search that did not end, if it has a checkpoint.
+    fn how_to_continue(&self) -> Option<String> {
+        let file = self.checkpoint.checkpoint.as_ref()?;
+        Some(format!(
+            "to continue the search from {}, repeat the command with --resume",
+            file.display()
+        ))
+    }
+
+    /// Converts the error of a search.
+    fn failed(&self, error: Error, has_started: bool) -> CommandError {
+        let how = self.how_to_continue().filter(|_| has_started);
+        if let Some(signal) = interrupt::received() {
+            let how = how.map_or(String::new(), |how| format!("; {how}"));
+            return CommandError::Interrupted(signal, format!("{error}{how}"));
+        }
+        if let Some(how) = how {
+            notice(&how);
+        }
+        error.into()
+    }
+
+    /// Ends the command: with an error if a signal has ended the search early. Otherwise the
+    /// checkpoint is no longer needed.
+    fn end(
+        &self,
+        result: &TuneResult,
+        printed: CommandResult,
+        checkpoint: Option<Checkpoint>,
+    ) -> CommandResult {
+        if let Some(signal) = interrupt::received().filter(|_| result.interrupted) {
+            let fate = match result.refit_iterations {
+                Some(0) => "was not written",
+                _ => "has the best model so far",
+            };
+            let how = self.how_to_continue();
+            let message = format!(
+                "interrupted by {signal}; {} {fate}{}",
+                self.model.display(),
+                how.map_or(String::new(), |how| format!("; {how}"))
+            );
+            return Err(CommandError::Interrupted(signal, message));
+        }
+        match printed {
+            Ok(()) | Err(CommandError::OutputClosed) => {
+                checkpoint.map_or(Ok(()), Checkpoint::remove)?;
+            }
+            Err(_) => {}
+        }
+        printed
     }
 
     /// Validates the arguments before any corpus is read.
@@ -220,6 +285,11 @@ impl TuneCommand {
             .read(template_files)
             .write("--model", Kind::Model, Some(&self.model))
             .write("--log", Kind::Log, self.log.as_deref())
+            .write(
+                "--checkpoint",
+                Kind::Checkpoint,
+                self.checkpoint.checkpoint.as_deref(),
+            )
             .check()
     }
 
@@ -311,13 +381,5 @@ impl TuneCommand {
         if result.refit_iterations != Some(0) {
             progress.println(&format!("wrote {}", self.model.display()));
         }
-    }
-}
-
-/// Converts the error of a search, which is its interruption if a signal has come.
-fn interruption(error: Error) -> CommandError {
-    match interrupt::received() {
-        Some(signal) => CommandError::Interrupted(signal, error.to_string()),
-        None => error.into(),
     }
 }

@@ -1,25 +1,16 @@
-//! The results of `dropchain tune`, as a table, as JSON and as a log.
+//! The results of `dropchain tune`, as a table and as JSON.
 
 use dropchain::train::{DevScore, EndReason};
-use dropchain::tune::{Configuration, ResourcePlan, Search, TrialResult, TuneResult};
-use serde_json::{Map, Value, json};
+use dropchain::tune::{Configuration, TrialResult, TuneResult};
+use serde_json::{Value, json};
 
-use crate::cli::file_name::FileName;
+use super::description::SearchDescription;
 use crate::cli::table::format_table;
 
 /// The results of a search, and its inputs.
 pub struct Results<'a> {
+    pub description: &'a SearchDescription<'a>,
     pub result: &'a TuneResult,
-    pub search: &'a Search<'a>,
-    /// Short names of the templates.
-    pub templates: &'a [String],
-    /// The templates as passed on the command line.
-    pub template_arguments: &'a [String],
-    pub has_unlabeled: bool,
-    pub files: &'a [FileName],
-    pub dev: &'a [FileName],
-    pub folds: Option<usize>,
-    pub seed: u64,
     pub seconds: f64,
 }
 
@@ -42,8 +33,8 @@ impl Results<'_> {
         if let Some(best) = self.result.trials.first() {
             let best = train_flags(
                 &best.configuration,
-                self.template_arguments,
-                self.has_unlabeled,
+                self.description.template_arguments,
+                self.description.has_unlabeled,
             );
             text += &format!("\nbest: {best}\n");
         }
@@ -66,7 +57,7 @@ impl Results<'_> {
         let mut columns: Vec<Column<'_>> = vec![
             (
                 "template",
-                Box::new(|s| self.templates[s.configuration.template].clone()),
+                Box::new(|s| self.description.templates[s.configuration.template].clone()),
             ),
             number("dropout", |c| c.dropout),
             number("edge dropout", |c| c.edge_dropout),
@@ -78,7 +69,8 @@ impl Results<'_> {
         if is_searched(|c| c.unlabeled_weight) {
             columns.push(number("unlabeled", |c| c.unlabeled_weight));
         }
-        let heading = match (self.folds, all.iter().find_map(|s| s.score)) {
+        let folds = self.description.folds;
+        let heading = match (folds, all.iter().find_map(|s| s.score)) {
             (None, Some(DevScore::Accuracy(_))) => "dev accuracy",
             (None, _) => "dev F1",
             (Some(_), Some(DevScore::Accuracy(_))) => "mean accuracy",
@@ -90,7 +82,7 @@ impl Results<'_> {
             heading,
             Box::new(move |s| percent(s.score.map(DevScore::value))),
         ));
-        if self.folds.is_some() {
+        if folds.is_some() {
             columns.push(("±", Box::new(move |s| percent(s.standard_error))));
         }
         columns.push(("best at", Box::new(|s| s.best_iteration.to_string())));
@@ -111,17 +103,21 @@ impl Results<'_> {
 
     /// Returns all results as one JSON object.
     pub fn json(&self) -> Value {
-        let trials = self.result.trials.iter();
-        let trials: Vec<Value> = trials
-            .map(|s| Value::Object(self.trial_fields(s)))
-            .collect();
+        let description = self.description;
+        let trials = self.result.trials.iter().map(|trial| {
+            let mut fields = description.trial_fields(trial);
+            fields.insert("rungs".to_owned(), json!(trial.rungs));
+            fields.insert("ended_by".to_owned(), json!(self.stop_reason(trial)));
+            Value::Object(fields)
+        });
+        let trials: Vec<Value> = trials.collect();
         json!({
             "version": env!("CARGO_PKG_VERSION"),
-            "files": self.files,
-            "templates": self.template_arguments,
-            "dev": self.dev,
-            "folds": self.folds,
-            "seed": self.seed,
+            "files": description.files,
+            "templates": description.template_arguments,
+            "dev": description.dev,
+            "folds": description.folds,
+            "seed": description.seed,
             "options": self.result.settings,
             "iterations_on_all_data": self.result.refit_iterations,
             "interrupted": self.result.interrupted,
@@ -130,81 +126,17 @@ impl Results<'_> {
         })
     }
 
-    /// Returns all results as JSON lines: one `start`, one `configuration` for each configuration
-    /// at the end of each rung, one `end`.
-    pub fn log(&self, plan: Option<ResourcePlan>) -> String {
+    /// Returns the last line of the log.
+    pub fn end_line(&self) -> Value {
         let result = self.result;
-        let rungs: Vec<_> = result.rungs.iter().map(|end| end.rung).collect();
-        let mut lines = vec![json!({
-            "event": "start",
-            "version": env!("CARGO_PKG_VERSION"),
-            "parameters": self.search.settings,
-            "files": self.files,
-            "templates": self.template_arguments,
-            "dev": self.dev,
-            "folds": self.folds,
-            "seed": self.seed,
-            "warm_start": self.search.warm_start,
-            "configurations": self.search.configurations.len(),
-            "rungs": rungs,
-            "plan": plan,
-        })];
-        for (number, end) in result.rungs.iter().enumerate() {
-            for trial in &end.trials {
-                let mut line = Map::new();
-                line.insert("event".to_owned(), json!("configuration"));
-                line.insert("rung".to_owned(), json!(number + 1));
-                line.extend(self.trial_fields(trial));
-                line.remove("rungs");
-                line.remove("ended_by");
-                let stop_reason = trial.reason.map(EndReason::name);
-                line.insert("stop_reason".to_owned(), json!(stop_reason));
-                lines.push(Value::Object(line));
-            }
-        }
-        lines.push(json!({
+        json!({
             "event": "end",
             "best": result.trials.first().map(|best| best.number),
             "options": result.settings,
             "iterations_on_all_data": result.refit_iterations,
             "interrupted": result.interrupted,
             "seconds": self.seconds,
-        }));
-        lines.iter().map(|line| format!("{line}\n")).collect()
-    }
-
-    fn trial_fields(&self, trial: &TrialResult) -> Map<String, Value> {
-        let configuration = &trial.configuration;
-        let mut fields = Map::new();
-        let mut set = |name: &str, value: Value| drop(fields.insert(name.to_owned(), value));
-        set("number", json!(trial.number));
-        set("template", json!(self.templates[configuration.template]));
-        set("dropout", json!(configuration.dropout));
-        set("edge_dropout", json!(configuration.edge_dropout));
-        set("l2", json!(configuration.l2));
-        set("l1", json!(configuration.l1));
-        if self.has_unlabeled {
-            set("unlabeled_weight", json!(configuration.unlabeled_weight));
-        }
-        let source = if self.folds.is_some() { "mean" } else { "dev" };
-        match trial.score {
-            Some(DevScore::F1(f1)) => set(&format!("{source}_f1"), json!(f1)),
-            Some(DevScore::Accuracy(accuracy)) => {
-                set(&format!("{source}_accuracy"), json!(accuracy));
-            }
-            None => {}
-        }
-        if self.folds.is_some() {
-            set("standard_error", json!(trial.standard_error));
-            set("fold_scores", json!(trial.fold_scores));
-        }
-        set("best_iteration", json!(trial.best_iteration));
-        set("iterations", json!(trial.iterations));
-        set("recall_bias", json!(trial.recall_bias));
-        set("objective", json!(trial.objective));
-        set("rungs", json!(trial.rungs));
-        set("ended_by", json!(self.stop_reason(trial)));
-        fields
+        })
     }
 }
 

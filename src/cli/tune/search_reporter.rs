@@ -1,10 +1,14 @@
-//! Reports the progress of a search to the terminal.
+//! Reports the progress of a search to the terminal and the log.
 
 use std::sync::OnceLock;
 
-use dropchain::tune::{Phase, ResourcePlan, Rung, RungResult, TrialResult, TuneObserver};
+use dropchain::Result;
+use dropchain::tune::{Phase, ResourcePlan, Resumed, Rung, RungResult, TrialResult, TuneObserver};
+use serde_json::Value;
 
+use super::description::SearchDescription;
 use super::results::train_flags;
+use super::search_log::SearchLog;
 use crate::cli::interrupt;
 use crate::cli::progress::Progress;
 use crate::cli::training_reporter::{format_megabytes, format_score};
@@ -12,29 +16,50 @@ use crate::cli::training_reporter::{format_megabytes, format_score};
 /// Maximum number of progress reports per rung.
 const REPORTS_PER_RUNG: usize = 12;
 
-/// Writes the events of a search to the terminal.
+/// Writes the events of a search to the terminal and the log.
 pub struct SearchReporter<'a> {
     progress: &'a Progress,
-    templates: &'a [String],
-    started: OnceLock<(ResourcePlan, Vec<Rung>)>,
+    description: &'a SearchDescription<'a>,
+    log: Option<SearchLog>,
+    advice: Option<String>,
+    rungs: OnceLock<usize>,
 }
 
 impl<'a> SearchReporter<'a> {
-    pub fn new(progress: &'a Progress, templates: &'a [String]) -> Self {
+    /// Creates a reporter. `advice` is how to continue a search that has started.
+    pub fn new(
+        progress: &'a Progress,
+        description: &'a SearchDescription<'a>,
+        log: Option<SearchLog>,
+        advice: Option<String>,
+    ) -> Self {
         Self {
             progress,
-            templates,
-            started: OnceLock::new(),
+            description,
+            log,
+            advice,
+            rungs: OnceLock::new(),
         }
     }
 
-    /// Returns how the work was distributed; `None` before the search has started.
-    pub fn plan(&self) -> Option<ResourcePlan> {
-        self.started.get().map(|started| started.0)
+    /// Returns whether the search has started.
+    pub fn has_started(&self) -> bool {
+        self.rungs.get().is_some()
     }
 
-    fn rungs(&self) -> usize {
-        self.started.get().map_or(0, |started| started.1.len())
+    /// Writes the last line of the log.
+    ///
+    /// # Errors
+    ///
+    /// A line of the log could not be written.
+    pub fn finish(self, line: &Value) -> Result<()> {
+        self.log.map_or(Ok(()), |log| log.finish(line))
+    }
+
+    fn log(&self, line: impl FnOnce() -> Value) {
+        if let Some(log) = &self.log {
+            log.write(&line());
+        }
     }
 }
 
@@ -51,7 +76,26 @@ impl TuneObserver for SearchReporter<'_> {
             plan.concurrency,
             format_megabytes(plan.memory())
         ));
-        let _ = self.started.set((*plan, rungs.to_vec()));
+        let _ = self.rungs.set(rungs.len());
+        if let Some(advice) = &self.advice {
+            interrupt::set_advice(advice.clone());
+        }
+        self.log(|| self.description.start_line(plan, rungs));
+    }
+
+    fn resumed(&self, resumed: &Resumed) {
+        self.progress.println(&match (resumed.segments, resumed.was_torn) {
+            (0, _) => "there is nothing to resume: starting from the beginning".to_owned(),
+            (n, false) => format!("resuming: {n} training segments are done"),
+            (n, true) => format!(
+                "resuming: {n} training segments are done; another one was not written completely \
+                 and is trained again"
+            ),
+        });
+    }
+
+    fn trial(&self, rung: usize, result: &TrialResult) {
+        self.log(|| self.description.configuration_line(rung, result));
     }
 
     fn progress(&self, phase: Phase, done: usize, total: usize) {
@@ -60,7 +104,9 @@ impl TuneObserver for SearchReporter<'_> {
         }
         let phase = match phase {
             Phase::WarmStart => "warm-up".to_owned(),
-            Phase::Rung(number) => format!("rung {} of {}", number + 1, self.rungs()),
+            Phase::Rung(number) => {
+                format!("rung {} of {}", number + 1, self.rungs.get().unwrap_or(&0))
+            }
             Phase::Refit(iterations) => {
                 return self.progress.update(format!(
                     "training the best configuration on all data for {iterations} iterations"
@@ -81,7 +127,7 @@ impl TuneObserver for SearchReporter<'_> {
                 "best of {} so far: {} with {}",
                 result.trials.len(),
                 format_score(score),
-                train_flags(&configuration, self.templates, false)
+                train_flags(&configuration, self.description.templates, false)
             ));
         }
     }

@@ -1,5 +1,7 @@
 //! Searches from end to end.
 
+mod resume;
+
 use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 
@@ -62,6 +64,7 @@ fn search(space: &SearchSpace) -> Search<'static> {
         warm_start: true,
         threads: 1,
         memory: MemoryLimit::default(),
+        checkpoint: None,
         interrupt: None,
     }
 }

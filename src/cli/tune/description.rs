@@ -1,0 +1,85 @@
+//! The inputs of a search, and its results as JSON.
+
+use dropchain::train::{DevScore, EndReason};
+use dropchain::tune::{ResourcePlan, Rung, Search, TrialResult};
+use serde_json::{Map, Value, json};
+
+use crate::cli::file_name::FileName;
+
+/// A search and its inputs, for the log and for JSON.
+pub struct SearchDescription<'a> {
+    pub search: &'a Search<'a>,
+    /// Short names of the templates.
+    pub templates: &'a [String],
+    /// The templates as passed on the command line.
+    pub template_arguments: &'a [String],
+    pub has_unlabeled: bool,
+    pub files: &'a [FileName],
+    pub dev: &'a [FileName],
+    pub folds: Option<usize>,
+    pub seed: u64,
+}
+
+impl SearchDescription<'_> {
+    /// Returns the first line of the log.
+    pub fn start_line(&self, plan: &ResourcePlan, rungs: &[Rung]) -> Value {
+        json!({
+            "event": "start",
+            "version": env!("CARGO_PKG_VERSION"),
+            "parameters": self.search.settings,
+            "files": self.files,
+            "templates": self.template_arguments,
+            "dev": self.dev,
+            "folds": self.folds,
+            "seed": self.seed,
+            "warm_start": self.search.warm_start,
+            "configurations": self.search.configurations.len(),
+            "rungs": rungs,
+            "plan": plan,
+        })
+    }
+
+    /// Returns the line of the log for a configuration at the end of a rung, counted from 0.
+    pub fn configuration_line(&self, rung: usize, trial: &TrialResult) -> Value {
+        let mut line = Map::new();
+        line.insert("event".to_owned(), json!("configuration"));
+        line.insert("rung".to_owned(), json!(rung + 1));
+        line.extend(self.trial_fields(trial));
+        let stop_reason = trial.reason.map(EndReason::name);
+        line.insert("stop_reason".to_owned(), json!(stop_reason));
+        Value::Object(line)
+    }
+
+    /// Returns the result of a configuration.
+    pub fn trial_fields(&self, trial: &TrialResult) -> Map<String, Value> {
+        let configuration = &trial.configuration;
+        let mut fields = Map::new();
+        let mut set = |name: &str, value: Value| drop(fields.insert(name.to_owned(), value));
+        set("number", json!(trial.number));
+        set("template", json!(self.templates[configuration.template]));
+        set("dropout", json!(configuration.dropout));
+        set("edge_dropout", json!(configuration.edge_dropout));
+        set("l2", json!(configuration.l2));
+        set("l1", json!(configuration.l1));
+        if self.has_unlabeled {
+            set("unlabeled_weight", json!(configuration.unlabeled_weight));
+        }
+        let source = if self.folds.is_some() { "mean" } else { "dev" };
+        match trial.score {
+            Some(DevScore::F1(f1)) => set(&format!("{source}_f1"), json!(f1)),
+            Some(DevScore::Accuracy(accuracy)) => {
+                set(&format!("{source}_accuracy"), json!(accuracy));
+            }
+            None => {}
+        }
+        if self.folds.is_some() {
+            set("standard_error", json!(trial.standard_error));
+            set("fold_scores", json!(trial.fold_scores));
+        }
+        set("best_iteration", json!(trial.best_iteration));
+        set("iterations", json!(trial.iterations));
+        set("recall_bias", json!(trial.recall_bias));
+        set("objective", json!(trial.objective));
+        fields
+    }
+}

@@ -1,0 +1,435 @@
+//! `dropchain tune --checkpoint F --resume` after kills, interrupts and damage.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::support::{Output, TestDir, finish, sample_corpus, wait_until};
+
+/// The checkpoint is `ck`, the log `l`, the model `m`.
+const BASE: &str = "tune train.conll --columns word,upos,ner --template minimal --model m --log l \
+                    --warm-up 4 --max-iterations 24 --first-rung 3 --halving 2 --patience 6 --json";
+
+/// Searches with a different course each.
+const SEARCHES: [&str; 5] = [
+    "--dev dev.conll --dropout 0,0.3 --l2 0.03,0.1,0.3",
+    "--folds 3 --random 5 --dropout 0,0.1:0.5 --l2 0.01:1",
+    "--dev dev.conll --dropout 0,0.3 --l2 0.1 --l1 0,0.2 --halving off --warm-start off",
+    "--dev dev.conll --noise monte-carlo --samples 2 --dropout 0.2,0.4 --l2 0.1,1",
+    "--folds 2 --noise monte-carlo --samples 2 --dropout 0,0.2,0.4 --l2 0.3 --l1 0.1",
+];
+
+/// Kills of each search.
+const KILLS: usize = 10;
+
+/// Everything that must not depend on interruptions.
+#[derive(Debug, PartialEq)]
+struct Outcome {
+    json: Value,
+    log: Vec<Value>,
+    model: Vec<u8>,
+}
+
+/// Numbers that look random.
+struct Generator(u64);
+
+impl Generator {
+    /// Returns a number below `end`.
+    fn below(&mut self, end: usize) -> usize {
+        self.0 = (self.0)
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        (self.0 >> 33) as usize % end
+    }
+}
+
+/// Creates a directory with the first sentences of the sample corpus.
+fn directory(sentences: usize) -> TestDir {
+    let first = |part| {
+        let text = sample_corpus(part);
+        let sentences: Vec<&str> = text.split("\n\n").take(sentences).collect();
+        sentences.join("\n\n") + "\n\n"
+    };
+    TestDir::new(&[
+        ("train.conll", &first("train")),
+        ("dev.conll", &first("dev")),
+    ])
+}
+
+fn line(search: &str, options: &str) -> String {
+    let base = match search.contains("--halving") {
+        true => BASE.replace("--halving 2 ", ""),
+        false => BASE.to_owned(),
+    };
+    format!("{base} {search} --checkpoint ck --resume {options}")
+}
+
+/// Removes the only field that differs between runs.
+fn without_seconds(mut object: Value) -> Value {
+    object.as_object_mut().unwrap().remove("seconds");
+    object
+}
+
+fn outcome(dir: &TestDir, output: Output) -> Outcome {
+    let json = without_seconds(output.json());
+    assert!(!dir.path("ck").exists(), "the checkpoint is left");
+    Outcome {
+        json,
+        log: dir
+            .json_lines("l")
+            .into_iter()
+            .map(without_seconds)
+            .collect(),
+        model: dir.bytes("m"),
+    }
+}
+
+/// Runs a search to the end; returns its outcome and its time.
+fn uninterrupted(dir: &TestDir, search: &str) -> (Outcome, Duration) {
+    let started = Instant::now();
+    let output = dir.run(&line(search, "--quiet --threads 2"));
+    let time = started.elapsed();
+    let outcome = outcome(dir, output);
+    remove_outputs(dir);
+    (outcome, time)
+}
+
+fn remove_outputs(dir: &TestDir) {
+    for name in ["m", "l", "ck"] {
+        let _ = fs::remove_file(dir.path(name));
+    }
+}
+
+fn spawn(dir: &TestDir, line: &str) -> Child {
+    let mut command = dir.command(line);
+    command.stdin(Stdio::null());
+    command.spawn().unwrap()
+}
+
+/// Returns the length of the checkpoint; 0 if there is none.
+fn checkpoint_len(dir: &TestDir) -> u64 {
+    fs::metadata(dir.path("ck")).map_or(0, |metadata| metadata.len())
+}
+
+/// Waits until the process has ended or the checkpoint is longer than `len`.
+fn wait_for_progress(dir: &TestDir, child: &mut Child, len: u64) {
+    wait_until("progress", || {
+        checkpoint_len(dir) > len || child.try_wait().unwrap().is_some()
+    });
+}
+
+/// Kills a search as soon as its checkpoint has about `records` records.
+fn interrupted_checkpoint(dir: &TestDir, search: &str, records: usize) -> Vec<u8> {
+    let mut child = spawn(dir, &line(search, "--quiet --threads 1"));
+    for _ in 0..records {
+        let len = checkpoint_len(dir);
+        wait_for_progress(dir, &mut child, len);
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    dir.bytes("ck")
+}
+
+#[test]
+fn a_search_killed_at_any_moment_resumes_to_the_same_bits() {
+    let mut random = Generator(11);
+    let mut resumed = 0;
+    for search in SEARCHES {
+        let dir = directory(30);
+        let (expected, time) = uninterrupted(&dir, search);
+        for kill in 0..KILLS {
+            let mut child = spawn(&dir, &line(search, "--quiet --threads 2"));
+            // One in each part of the time.
+            let part = (kill as f64 + random.below(1000) as f64 / 1000.0) / KILLS as f64;
+            thread::sleep(time.mul_f64(part));
+            child.kill().unwrap();
+            child.wait().unwrap();
+            let output = dir.run(&line(search, &format!("--threads {}", 1 + kill % 3)));
+            resumed += usize::from(output.stderr.contains("resuming: "));
+            let found = outcome(&dir, output);
+            assert!(same_but_threads(found, &expected), "{search}: kill {kill}");
+            remove_outputs(&dir);
+        }
+    }
+    assert!(
+        resumed > 0,
+        "no search was killed while it had a checkpoint"
+    );
+}
+
+/// Compares outcomes with any number of threads, which the log states.
+fn same_but_threads(mut found: Outcome, expected: &Outcome) -> bool {
+    found.log[0]["plan"] = expected.log[0]["plan"].clone();
+    found == *expected
+}
+
+#[test]
+fn a_search_killed_again_and_again_ends_with_the_same_bits() {
+    for search in SEARCHES {
+        let dir = directory(30);
+        let (expected, _) = uninterrupted(&dir, search);
+        let mut kills = 0;
+        loop {
+            let len = checkpoint_len(&dir);
+            let mut child = spawn(&dir, &line(search, "--quiet --threads 1"));
+            wait_for_progress(&dir, &mut child, len);
+            if let Some(status) = child.try_wait().unwrap() {
+                assert!(status.success());
+                break;
+            }
+            child.kill().unwrap();
+            child.wait().unwrap();
+            kills += 1;
+        }
+        assert!(kills > 3, "{search}: {kills} kills");
+        // The last run has ended; another one gives its output.
+        assert_eq!(dir.bytes("m"), expected.model, "{search}");
+        let log: Vec<Value> = dir
+            .json_lines("l")
+            .into_iter()
+            .map(without_seconds)
+            .collect();
+        assert_eq!(log[1..], expected.log[1..], "{search}");
+    }
+}
+
+/// Sends a signal once `condition` holds, and returns how the search ended.
+#[cfg(unix)]
+fn signalled(
+    dir: &TestDir,
+    line: &str,
+    signal: &str,
+    mut condition: impl FnMut() -> bool,
+) -> Output {
+    let mut child = spawn(dir, line);
+    wait_until("the moment of the signal", || {
+        condition() || child.try_wait().unwrap().is_some()
+    });
+    let id = child.id().to_string();
+    let _ = Command::new("kill").args([signal, &id]).status().unwrap();
+    finish(child, line)
+}
+
+#[cfg(unix)]
+#[test]
+fn a_signal_keeps_the_checkpoint_and_the_message_says_how_to_continue() {
+    for search in &SEARCHES[..2] {
+        let dir = directory(120);
+        let (expected, _) = uninterrupted(&dir, search);
+        let line = line(search, "--threads 2");
+        for (signal, code, wants_model) in [("-INT", 130, false), ("-TERM", 143, true)] {
+            let log = dir.path("l");
+            let condition = || match wants_model {
+                false => checkpoint_len(&dir) > 3000,
+                true => fs::read_to_string(&log).is_ok_and(|log| log.contains("\"rung\":1")),
+            };
+            let output = signalled(&dir, &line, signal, condition);
+            assert_eq!(output.status.code(), Some(code), "{search}: {output:#?}");
+            let how = "to continue the search from ck, repeat the command with --resume";
+            assert!(output.stderr.contains(how), "{output:#?}");
+            assert!(!wants_model || dir.path("m").exists(), "{output:#?}");
+            let found = outcome(&dir, dir.run(&line));
+            assert!(found == expected, "{search} {signal}");
+            remove_outputs(&dir);
+        }
+    }
+}
+
+#[test]
+fn the_log_has_each_result_as_soon_as_it_is_there() {
+    let dir = directory(120);
+    let mut child = spawn(&dir, &line(SEARCHES[0], "--quiet --threads 1"));
+    let log = dir.path("l");
+    let lines = || fs::read_to_string(&log).map_or(0, |log| log.lines().count());
+    wait_until("three lines", || {
+        lines() >= 3 || child.try_wait().unwrap().is_some()
+    });
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let text = dir.text("l");
+    let complete = text
+        .lines()
+        .filter_map(|line| serde_json::from_str(line).ok());
+    let events: Vec<Value> = complete.map(|line: Value| line["event"].clone()).collect();
+    assert_eq!(events[..3], ["start", "configuration", "configuration"]);
+    assert!(!events.contains(&Value::from("end")), "{text}");
+    // The resumed search writes the same lines again.
+    let expected = uninterrupted(&directory(120), SEARCHES[0]).0;
+    dir.run(&line(SEARCHES[0], "--quiet --threads 3")).success();
+    let again: Vec<Value> = dir
+        .json_lines("l")
+        .into_iter()
+        .map(without_seconds)
+        .collect();
+    assert_eq!(again[1..], expected.log[1..]);
+}
+
+#[test]
+fn another_search_or_other_data_cannot_resume() {
+    let dir = directory(30);
+    let checkpoint = interrupted_checkpoint(&dir, SEARCHES[0], 3);
+    remove_outputs(&dir);
+    dir.write("ck", &checkpoint);
+    dir.write("m", "DROPCHN\nold");
+    dir.write("l", "{\"event\":\"old\"}\n");
+    let expect = |search: &str, expected: &str| {
+        let message = dir.run(&line(search, "--quiet")).failure();
+        let expected =
+            format!("ck: was written {expected}; expected the search that was interrupted");
+        assert_eq!(message, expected, "{search}");
+        assert_eq!(dir.bytes("ck"), checkpoint, "{search}");
+        assert_eq!(dir.text("m"), "DROPCHN\nold", "{search}");
+        assert_eq!(dir.text("l"), "{\"event\":\"old\"}\n", "{search}");
+    };
+    for (search, expected) in [
+        (
+            "--dev dev.conll --dropout 0,0.3 --l2 0.03,0.1",
+            "with --l2 0.03,0.1,0.3, this search is with --l2 0.03,0.1",
+        ),
+        (
+            "--dev dev.conll --dropout 0,0.3 --l2 0.03,0.1,0.3 --min-count 2",
+            "with --min-count 1, this search is with --min-count 2",
+        ),
+        (
+            "--dev dev.conll --dropout 0,0.3 --l2 0.03,0.1,0.3 --halving 3",
+            "with --halving 2, this search is with --halving 3",
+        ),
+        (
+            "--folds 2 --dropout 0,0.3 --l2 0.03,0.1,0.3",
+            "without --folds, this search is with --folds 2",
+        ),
+        (
+            "--dev train.conll --dropout 0,0.3 --l2 0.03,0.1,0.3",
+            "with other development data",
+        ),
+    ] {
+        expect(search, expected);
+    }
+    let train = dir.text("train.conll");
+    dir.write("train.conll", train.replacen("the", "The", 1));
+    expect(SEARCHES[0], "with other training data");
+}
+
+#[test]
+fn a_damaged_checkpoint_is_an_error_or_gives_the_same_bits() {
+    let mut random = Generator(5);
+    let dir = directory(30);
+    let (expected, _) = uninterrupted(&dir, SEARCHES[1]);
+    let checkpoint = interrupted_checkpoint(&dir, SEARCHES[1], 12);
+    let mut endings = BTreeSet::new();
+    for trial in 0..40 {
+        let mut damaged = checkpoint.clone();
+        let at = random.below(damaged.len());
+        match trial % 4 {
+            0 => damaged.truncate(at),
+            1 => damaged[at] ^= 1 << random.below(8),
+            2 => damaged[at..].fill(0),
+            _ => drop(damaged.splice(at..at, (0..9).map(|i| i * 31))),
+        }
+        remove_outputs(&dir);
+        dir.write("ck", &damaged);
+        let output = dir.run(&line(SEARCHES[1], "--quiet --threads 2"));
+        if output.status.success() {
+            assert!(outcome(&dir, output) == expected, "{trial}: {at}");
+            endings.insert("success");
+        } else {
+            let message = output.failure();
+            let is_clear = message.starts_with("ck: is damaged: ")
+                || message.starts_with("ck: is not a checkpoint")
+                || message.starts_with("--checkpoint ck: ");
+            assert!(is_clear, "{trial}: {at}: {message}");
+            assert_eq!(dir.bytes("ck"), damaged);
+            endings.insert("error");
+        }
+    }
+    assert_eq!(endings.len(), 2, "{endings:?}");
+}
+
+#[test]
+fn a_search_starts_over_only_if_it_is_forced_to() {
+    let dir = directory(30);
+    let (expected, _) = uninterrupted(&dir, SEARCHES[0]);
+    let checkpoint = interrupted_checkpoint(&dir, SEARCHES[0], 4);
+    let start = line(SEARCHES[0], "--threads 2").replace(" --resume", "");
+    let message = dir.run(&start).failure();
+    assert!(
+        message.starts_with("--checkpoint ck: this file exists; expected --resume"),
+        "{message}"
+    );
+    assert!(message.contains("--force to start over"), "{message}");
+    assert_eq!(dir.bytes("ck"), checkpoint);
+    let forced = dir.run(&format!("{start} --force"));
+    assert!(!forced.stderr.contains("resuming"), "{forced:#?}");
+    assert!(outcome(&dir, forced) == expected);
+    // Without a checkpoint, --resume starts from the beginning and says so.
+    let output = dir.run(&line(SEARCHES[0], "--threads 2"));
+    assert!(output.stderr.contains("nothing to resume"), "{output:#?}");
+    assert!(outcome(&dir, output) == expected);
+    let output = dir.run(&start.replace(" --checkpoint ck", " --resume"));
+    assert_eq!(output.status.code(), Some(2), "{output:#?}");
+}
+
+#[test]
+fn a_checkpoint_is_no_other_file_of_the_search() {
+    let dir = directory(30);
+    dir.write("text", "Ann NNP\n");
+    dir.write("text.model", "DROPCHN\n");
+    for (file, expected) in [
+        ("train.conll", "this is the input file train.conll"),
+        ("./dev.conll", "this is the input file dev.conll"),
+        ("m", "this is the model file"),
+        ("./l", "this is the log file"),
+        ("text", "is not a checkpoint: it looks like text"),
+        ("text.model", "is not a checkpoint: it looks like a model"),
+        ("nowhere/ck", "No such file"),
+        (".", "is not a regular file"),
+    ] {
+        let before = dir.names();
+        let line =
+            line(SEARCHES[0], "").replace("--checkpoint ck", &format!("--checkpoint {file}"));
+        let message = dir.run(&line).failure();
+        assert!(message.contains(expected), "{file}: {message}");
+        assert_eq!(dir.names(), before);
+    }
+}
+
+#[test]
+fn of_two_searches_on_one_checkpoint_the_second_says_so() {
+    let dir = directory(120);
+    let mut first = spawn(&dir, &line(SEARCHES[0], "--quiet --threads 1"));
+    wait_for_progress(&dir, &mut first, 0);
+    let second = line(SEARCHES[0], "").replace("--model m --log l", "--model m2");
+    let message = dir.run(&second).failure();
+    assert_eq!(
+        message,
+        "ck: another search is writing this checkpoint; wait for it to end, or choose another file"
+    );
+    first.kill().unwrap();
+    first.wait().unwrap();
+}
+
+#[test]
+fn a_model_that_cannot_be_saved_leaves_the_checkpoint() {
+    let dir = directory(30);
+    let (expected, _) = uninterrupted(&dir, SEARCHES[0]);
+    fs::create_dir(dir.path("d")).unwrap();
+    let line = line(SEARCHES[0], "--threads 2").replace("--model m", "--model d/m");
+    let mut child = spawn(&dir, &line);
+    wait_for_progress(&dir, &mut child, 0);
+    fs::remove_dir_all(dir.path("d")).unwrap();
+    let output = finish(child, &line);
+    assert_eq!(output.status.code(), Some(1), "{output:#?}");
+    assert!(
+        output.stderr.contains("repeat the command with --resume"),
+        "{output:#?}"
+    );
+    fs::create_dir(dir.path("d")).unwrap();
+    let output = dir.run(&line);
+    assert!(output.stderr.contains("resuming: "), "{output:#?}");
+    fs::rename(dir.path("d/m"), dir.path("m")).unwrap();
+    assert!(outcome(&dir, output) == expected);
+}
