@@ -148,9 +148,14 @@ fn remove_abandoned(path: &Path) -> io::Result<bool> {
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(true),
         Err(e) => return Err(e),
     };
+    if metadata.is_dir() {
+        return Err(io::Error::other(format!(
+            "the directory {} has the name of its temporary file; remove it",
+            path.display()
+        )));
+    }
     if !metadata.is_file() {
-        // Of a symbolic link, this removes the link. Of a directory, it fails.
-        return removed(fs::remove_file(path));
+        return removed(fs::remove_file(path)); // of a symbolic link, this removes the link
     }
     let file = match OpenOptions::new().read(true).write(true).open(path) {
         Ok(file) => file,

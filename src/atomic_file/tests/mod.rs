@@ -70,6 +70,14 @@ fn the_temporary_file_of_a_killed_process_is_replaced() {
 }
 
 #[test]
+fn a_directory_in_place_of_the_temporary_file_is_named() {
+    let directory = tempfile::tempdir().unwrap();
+    fs::create_dir(directory.path().join(".x.dropchain-tmp")).unwrap();
+    let error = write(directory.path().join("x"), b"new").unwrap_err();
+    assert!(error.to_string().contains(".x.dropchain-tmp has the name"));
+}
+
+#[test]
 fn a_removed_temporary_file_is_created_again() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("x");
