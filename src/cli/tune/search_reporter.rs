@@ -99,9 +99,8 @@ impl TuneObserver for SearchReporter<'_> {
     }
 
     fn progress(&self, phase: Phase, done: usize, total: usize) {
-        if !matches!(phase, Phase::WarmStart) {
-            interrupt::set_has_result();
-        }
+        // A warm start is a result for configurations without noise.
+        interrupt::set_has_result();
         let phase = match phase {
             Phase::WarmStart => "warm-up".to_owned(),
             Phase::Rung(number) => {
