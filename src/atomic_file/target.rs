@@ -84,7 +84,7 @@ impl Target {
     /// Fails if an existing file is immutable, which renaming another over it would show only at
     /// the end.
     pub fn check_mutable(&self) -> Result<()> {
-        const NOT_PERMITTED: i32 = 1; // EPERM; a lack of write permission is EACCES, and no obstacle
+        const NOT_PERMITTED: i32 = 1; // EPERM; lack of write permission is EACCES, and no obstacle
         match OpenOptions::new().append(true).open(&self.file) {
             Err(error) if cfg!(unix) && error.raw_os_error() == Some(NOT_PERMITTED) => {
                 Err(self.error(error))
