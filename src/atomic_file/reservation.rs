@@ -1,12 +1,13 @@
 //! The exclusive right to replace a file.
 
 use std::fs::File;
+use std::io::Write;
 use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
 use super::target::Target;
-use super::temporary::{TemporaryFile, is_locked};
+use super::temporary::{TemporaryFile, WriteContents, is_locked};
 use crate::error::Result;
 
 /// How often, and at what interval, to retry when another process looks at the file just now.
@@ -50,7 +51,7 @@ impl Reservation {
     ///
     /// [`Error::Io`](crate::Error::Io) if the file cannot be written.
     pub fn commit(mut self, contents: &[u8]) -> Result<()> {
-        self.write(contents).map(drop)
+        self.write(&mut |file| file.write_all(contents)).map(drop)
     }
 
     /// Replaces the file, and returns it to be continued. It stays locked until it is closed.
@@ -59,20 +60,20 @@ impl Reservation {
     ///
     /// Same as [`Reservation::commit`].
     pub fn commit_and_continue(mut self, contents: &[u8]) -> Result<File> {
-        let file = self.write(contents)?;
+        let file = self.write(&mut |file| file.write_all(contents))?;
         if cfg!(windows) {
             let _ = file.unlock(); // other programs could not read it
         }
         Ok(file)
     }
 
-    /// Replaces the file, and keeps it reserved to be replaced again.
+    /// Replaces the file by what `write` writes, and keeps it reserved to be replaced again.
     ///
     /// # Errors
     ///
-    /// Same as [`Reservation::commit`].
-    pub fn replace(&mut self, contents: &[u8]) -> Result<()> {
-        let _locked = self.write(contents)?;
+    /// Same as [`Reservation::commit`]; those of `write`.
+    pub fn replace(&mut self, write: &mut WriteContents<'_>) -> Result<()> {
+        let _locked = self.write(write)?;
         let mut result = TemporaryFile::create(&self.target);
         // A process that has just created its own temporary file finds this one locked and leaves.
         for _ in 0..RETRIES {
@@ -86,11 +87,11 @@ impl Reservation {
         Ok(())
     }
 
-    fn write(&mut self, contents: &[u8]) -> Result<File> {
+    fn write(&mut self, write: &mut WriteContents<'_>) -> Result<File> {
         if !self.temporary.is_in_place() {
             self.temporary = TemporaryFile::create(&self.target)?;
         }
-        let written = self.temporary.fill(contents);
+        let written = self.temporary.fill(write);
         written
             .and_then(|()| self.temporary.rename(&self.target))
             .map_err(|e| self.target.error(e))

@@ -38,6 +38,9 @@ fn all() -> MutexGuard<'static, Vec<PathBuf>> {
     ALL.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Writes the contents of a file.
+pub type WriteContents<'a> = dyn FnMut(&mut File) -> io::Result<()> + 'a;
+
 /// The locked temporary file of a target; removed when dropped.
 #[derive(Debug)]
 pub(super) struct TemporaryFile {
@@ -83,11 +86,11 @@ impl TemporaryFile {
         is_at(&self.file, &self.path)
     }
 
-    /// Writes the contents and syncs them.
-    pub fn fill(&mut self, contents: &[u8]) -> io::Result<()> {
+    /// Has the contents written by `write`, and syncs them.
+    pub fn fill(&mut self, write: &mut WriteContents<'_>) -> io::Result<()> {
         self.file.set_len(0)?;
         self.file.seek(SeekFrom::Start(0))?;
-        self.file.write_all(contents)?;
+        write(&mut self.file)?;
         self.file.sync_all()
     }
 

@@ -16,7 +16,7 @@ use super::interrupt;
 use super::outputs::{CommandFiles, Kind, ResultFile};
 use super::progress::Progress;
 use super::template_argument::{load_template, template_files};
-use super::training_arguments::{NoiseLevelArguments, TrainingArguments};
+use super::training_arguments::{CheckpointArguments, NoiseLevelArguments, TrainingArguments};
 use super::training_reporter::TrainingReporter;
 
 /// Train a model on labeled sentences
@@ -61,6 +61,8 @@ pub struct TrainCommand {
     log: Option<PathBuf>,
     #[command(flatten)]
     output: OutputArguments,
+    #[command(flatten)]
+    checkpoint: CheckpointArguments,
     /// Do not print progress
     #[arg(long)]
     quiet: bool,
@@ -128,10 +130,13 @@ impl TrainCommand {
             .read_corpora(&self.train, &self.dev, &self.input)?;
         let mut reporter = TrainingReporter::new(&progress, &self.train, log)
             .with_free_space(ResultFile::free_space(&self.model));
-        let trained = trainer
+        let mut trainer = trainer
             .interrupt(interrupt::flag())
-            .memory(self.input.limits.memory())
-            .train(corpora, template, &mut reporter)?;
+            .memory(self.input.limits.memory());
+        if let Some(checkpoints) = self.checkpoint.checkpoints() {
+            trainer = trainer.checkpoints(checkpoints);
+        }
+        let trained = trainer.train(corpora, template, &mut reporter)?;
         self.save(&trained, model_file, &progress)?;
         reporter.finish()?;
         training_result(
@@ -150,7 +155,13 @@ impl TrainCommand {
             .read(template_files(self.template.as_ref(), template))
             .write("--model", Kind::Model, Some(&self.model))
             .write("--log", Kind::Log, self.log.as_deref())
-            .check()
+            .write(
+                "--checkpoint",
+                Kind::Checkpoint,
+                self.checkpoint.checkpoint.as_deref(),
+            )
+            .check()?;
+        self.checkpoint.check(self.output.force)
     }
 
     /// Saves the model, if anything was learned.
@@ -159,6 +170,9 @@ impl TrainCommand {
         if is_worth_saving(&trained.end) {
             file.save(trained.model.as_bytes())?;
             progress.println(&format!("wrote {}", self.model.display()));
+            if interrupt::received().is_none() {
+                self.checkpoint.remove()?;
+            }
         }
         Ok(())
     }

@@ -45,10 +45,14 @@ impl<'a> TrainingReporter<'a> {
         if let Some(log) = &mut self.log
             && let Err(error) = log.write(record)
         {
-            // The model matters more than the log: keep training, and fail at the end.
-            self.log = None;
-            self.log_error = Some(error);
+            self.log_failed(error);
         }
+    }
+
+    /// Ends the log. The model matters more than the log: training continues, and fails at the end.
+    fn log_failed(&mut self, error: Error) {
+        self.log = None;
+        self.log_error = Some(error);
     }
 }
 
@@ -80,6 +84,30 @@ impl Observer for TrainingReporter<'_> {
         }
         let files = std::mem::take(&mut self.files);
         self.log(&Record::Start(report::Start::new(&files, start)));
+    }
+
+    fn resumed(&mut self, iterations: usize) {
+        interrupt::set_has_result();
+        self.progress
+            .println(&format!("resuming after iteration {iterations}"));
+        match self.log.as_mut().map(|log| log.resume(iterations)) {
+            None | Some(Ok(true)) => {}
+            Some(Ok(false)) => self.progress.println(&format!(
+                "the log has no iteration {iterations}; it begins with the next one"
+            )),
+            Some(Err(error)) => self.log_failed(error),
+        }
+    }
+
+    fn checkpoint(&mut self) {
+        if let Some(Err(error)) = self.log.as_mut().map(Log::sync) {
+            self.log_failed(error);
+        }
+    }
+
+    fn checkpoint_failed(&mut self, error: &Error) {
+        let line = format!("warning: no checkpoint was written, training continues: {error}");
+        self.progress.println(&line);
     }
 
     fn iteration(&mut self, iteration: &train::Iteration) {

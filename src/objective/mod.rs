@@ -39,6 +39,7 @@ mod sentence;
 mod tests;
 
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use crate::chain::{LabelWeights, Transitions};
 use crate::extract::Dataset;
@@ -60,7 +61,7 @@ use sentence::ChainParameters;
 const PARAMETER_CHUNK: usize = 1 << 14;
 
 /// The terms of the objective, without the L1 penalty.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Terms {
     /// Σ log p(y|x): at most 0.
     pub log_likelihood: f64,

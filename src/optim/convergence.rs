@@ -15,6 +15,8 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
 use super::line_search::LineSearchStart;
 use super::settings::LbfgsOptions;
 
@@ -30,6 +32,7 @@ const MAX_STALLED: usize = 20;
 const GRADIENT_PROGRESS: f64 = 0.9;
 
 /// The history of F and of its gradient norm.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct ConvergenceTest {
     recent: VecDeque<f64>, // values of the last `period` + 1 points, oldest first
     lowest: f64,

@@ -3,6 +3,7 @@
 //! Two points exist at any time: `current`, the last one accepted, and `trial`. Accepting a step
 //! swaps them. The module documentation describes an iteration.
 
+use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -13,6 +14,7 @@ use super::objective::Objective;
 use super::outcome::{Iteration, Outcome, StopReason};
 use super::owlqn::{self, L1Penalty};
 use super::settings::{LbfgsOptions, LbfgsSettings};
+use super::state::{OptimizerState, StateObserver};
 use super::vector::{PointRef, VectorOps};
 
 /// A point with the results of its evaluation.
@@ -71,8 +73,11 @@ pub(super) struct Descent<'a, O: Objective> {
     first_distance: f64, // length of the first trial step without curvature information
     iterations: usize,
     evaluations: usize,
+    search_evaluations: usize, // of them, those of the current line search
     skipped_updates: usize,
     restarts: usize,
+    is_resumed: bool,     // `current` was reported to the observer before
+    is_reevaluated: bool, // `current` was evaluated under the function of this iteration
 }
 
 impl<'a, O: Objective> Descent<'a, O> {
@@ -84,14 +89,10 @@ impl<'a, O: Objective> Descent<'a, O> {
         settings: &'a LbfgsSettings,
         interrupt: Option<&'a AtomicBool>,
     ) -> Self {
-        let options = settings.options();
-        let dimension = x.len();
-        let mut ops = VectorOps::new(dimension);
-        let mut gradient = vec![0.0; dimension];
+        let mut gradient = vec![0.0; x.len()];
         let (mut value, detail) = objective.evaluate(&x, &mut gradient);
-        let mut penalty = l1.map(L1Penalty::new);
-        if let Some(penalty) = &penalty {
-            value += penalty.value(&mut ops, &x);
+        if let Some(l1) = l1 {
+            value += L1Penalty::new(l1).value(&mut VectorOps::new(x.len()), &x);
         }
         let current = EvaluatedPoint {
             x,
@@ -99,6 +100,53 @@ impl<'a, O: Objective> Descent<'a, O> {
             value,
             detail,
         };
+        Self {
+            evaluations: 1,
+            ..Self::at(current, objective, l1, settings, interrupt)
+        }
+    }
+
+    /// Resumes in a state, whose vectors are `[n]`.
+    pub(super) fn resume(
+        objective: &'a mut O,
+        state: OptimizerState<'_, O::Detail>,
+        l1: Option<&'a [f64]>,
+        settings: &'a LbfgsSettings,
+        interrupt: Option<&'a AtomicBool>,
+    ) -> Self {
+        let current = EvaluatedPoint {
+            x: state.x.into_owned(),
+            gradient: state.gradient.into_owned(),
+            value: state.value,
+            detail: state.detail,
+        };
+        let mut descent = Self {
+            convergence: state.convergence,
+            first_distance: state.first_distance,
+            iterations: state.iterations,
+            evaluations: state.evaluations,
+            skipped_updates: state.skipped_updates,
+            restarts: state.restarts,
+            is_resumed: true,
+            is_reevaluated: state.is_reevaluated,
+            ..Self::at(current, objective, l1, settings, interrupt)
+        };
+        descent.memory.restore(state.pairs);
+        descent
+    }
+
+    /// Starts at an evaluated point, with an empty memory.
+    fn at(
+        current: EvaluatedPoint<O::Detail>,
+        objective: &'a mut O,
+        l1: Option<&'a [f64]>,
+        settings: &'a LbfgsSettings,
+        interrupt: Option<&'a AtomicBool>,
+    ) -> Self {
+        let options = settings.options();
+        let (dimension, value) = (current.x.len(), current.value);
+        let mut ops = VectorOps::new(dimension);
+        let mut penalty = l1.map(L1Penalty::new);
         let norms = measure(&mut ops, penalty.as_mut(), &current);
         let memory = LbfgsMemory::new(options.memory, dimension, objective.inverse_curvature());
         Self {
@@ -121,34 +169,36 @@ impl<'a, O: Objective> Descent<'a, O> {
             convergence: ConvergenceTest::new(value, norms.gradient),
             first_distance: 1.0,
             iterations: 0,
-            evaluations: 1,
+            evaluations: 0,
+            search_evaluations: 0,
             skipped_updates: 0,
             restarts: 0,
+            is_resumed: false,
+            is_reevaluated: false,
         }
     }
 
     /// Iterates until a stopping test holds.
-    pub(super) fn run(
-        mut self,
-        observer: &mut dyn FnMut(&Iteration<'_, O::Detail>) -> ControlFlow<()>,
-    ) -> Outcome<O::Detail> {
+    pub(super) fn run(mut self, observer: &mut dyn StateObserver<O::Detail>) -> Outcome<O::Detail> {
         let mut step = 0.0;
         let stop_reason = loop {
             if !(self.current.value.is_finite() && self.norms.are_finite()) {
                 break StopReason::NonFinite;
             }
-            if observer(&self.report(step)).is_break() {
-                break StopReason::Interrupted;
+            if !std::mem::take(&mut self.is_resumed) {
+                if observer.iteration(&self.report(step)).is_break() {
+                    break StopReason::Interrupted;
+                }
+                observer.state(&self.state(), false);
             }
-            if let ControlFlow::Break(reason) = self.begin_iteration() {
-                break reason;
-            }
-            if let Some(reason) = self.stopping_test() {
-                break reason;
-            }
-            match self.advance() {
+            match self.iterate() {
                 ControlFlow::Continue(accepted) => step = accepted,
-                ControlFlow::Break(reason) => break reason,
+                ControlFlow::Break(reason) => {
+                    if reason == StopReason::Interrupted {
+                        observer.state(&self.state(), true);
+                    }
+                    break reason;
+                }
             }
         };
         Outcome {
@@ -161,6 +211,40 @@ impl<'a, O: Objective> Descent<'a, O> {
             gradient_norm: self.norms.gradient,
             skipped_updates: self.skipped_updates,
             restarts: self.restarts,
+        }
+    }
+
+    /// Makes the stopping tests and a step.
+    fn iterate(&mut self) -> ControlFlow<StopReason, f64> {
+        self.begin_iteration()?;
+        if let Some(reason) = self.stopping_test() {
+            return ControlFlow::Break(reason);
+        }
+        self.advance()
+    }
+
+    /// Returns the state. After an interrupt it is that at the beginning of the iteration, or of
+    /// its last line search, which then begins again.
+    fn state(&self) -> OptimizerState<'_, O::Detail> {
+        let EvaluatedPoint {
+            x,
+            gradient,
+            value,
+            detail,
+        } = &self.current;
+        OptimizerState {
+            x: Cow::Borrowed(x),
+            gradient: Cow::Borrowed(gradient),
+            value: *value,
+            detail: detail.clone(),
+            pairs: self.memory.state(),
+            convergence: self.convergence.clone(),
+            first_distance: self.first_distance,
+            iterations: self.iterations,
+            evaluations: self.evaluations - self.search_evaluations,
+            skipped_updates: self.skipped_updates,
+            restarts: self.restarts,
+            is_reevaluated: self.is_reevaluated,
         }
     }
 
@@ -217,14 +301,18 @@ impl<'a, O: Objective> Descent<'a, O> {
                 LineSearchResult::Failed if self.memory.is_empty() => {
                     return ControlFlow::Break(StopReason::LineSearch);
                 }
-                LineSearchResult::Failed => self.restart(),
+                LineSearchResult::Failed => {
+                    self.search_evaluations = 0;
+                    self.restart();
+                }
             }
         }
     }
 
     /// Reevaluates `current` if the function has changed.
     fn begin_iteration(&mut self) -> ControlFlow<StopReason> {
-        if !self.objective.begin_iteration(self.iterations as u64) {
+        let has_changed = self.objective.begin_iteration(self.iterations as u64);
+        if !has_changed || self.is_reevaluated {
             return ControlFlow::Continue(());
         }
         if self.is_interrupted() {
@@ -233,6 +321,7 @@ impl<'a, O: Objective> Descent<'a, O> {
         let current = &mut self.current;
         let (smooth, detail) = self.objective.evaluate(&current.x, &mut current.gradient);
         self.evaluations += 1;
+        self.is_reevaluated = true;
         current.detail = detail;
         current.value = match &self.penalty {
             Some(penalty) => smooth + penalty.value(&mut self.ops, &current.x),
@@ -368,6 +457,7 @@ impl<'a, O: Objective> Descent<'a, O> {
             .objective
             .evaluate(&self.trial.x, &mut self.trial.gradient);
         self.evaluations += 1;
+        self.search_evaluations += 1;
         self.trial.value = smooth + absolute;
         self.trial.detail = detail;
         Some(change)
@@ -384,6 +474,8 @@ impl<'a, O: Objective> Descent<'a, O> {
             self.first_distance = update.step_norm;
         }
         std::mem::swap(&mut self.current, &mut self.trial);
+        self.is_reevaluated = false;
+        self.search_evaluations = 0;
         self.iterations += 1;
         self.norms = measure(&mut self.ops, self.penalty.as_mut(), &self.current);
         self.convergence

@@ -17,6 +17,9 @@
 //! vectors of n numbers (two more with P), 4mn multiplications. The last pass yields dᵀg, the slope
 //! for the line search.
 
+use std::borrow::Cow;
+
+use super::state::PairState;
 use super::vector::{PointRef, VectorOps};
 
 /// The minimum cosine of the angle between s and y of a pair in the memory.
@@ -73,6 +76,31 @@ impl LbfgsMemory {
             next: 0,
             len: 0,
             inverse_curvature,
+        }
+    }
+
+    /// Returns the pairs, oldest first.
+    pub(super) fn state(&self) -> Vec<PairState<'_>> {
+        let pairs = (0..self.len).rev().map(|age| self.pair(age));
+        pairs
+            .map(|pair| PairState {
+                s: Cow::Borrowed(&pair.s),
+                y: Cow::Borrowed(&pair.y),
+                sy: pair.sy,
+                ypy: pair.ypy,
+            })
+            .collect()
+    }
+
+    /// Restores the pairs of an empty memory. There are at most as many as it keeps, of the same
+    /// dimension.
+    pub(super) fn restore(&mut self, pairs: Vec<PairState<'_>>) {
+        self.len = pairs.len();
+        self.next = self.len % self.pairs.len();
+        for (pair, stored) in self.pairs.iter_mut().zip(pairs) {
+            pair.s.copy_from_slice(&stored.s);
+            pair.y.copy_from_slice(&stored.y);
+            (pair.sy, pair.ypy) = (stored.sy, stored.ypy);
         }
     }
 

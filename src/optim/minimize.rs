@@ -7,6 +7,7 @@ use super::descent::Descent;
 use super::objective::Objective;
 use super::outcome::{Iteration, Outcome};
 use super::settings::LbfgsSettings;
+use super::state::{IterationObserver, Start, StateObserver};
 use crate::error::{Error, Result};
 
 /// Minimizes `objective` starting at `x`, with an optional L1 penalty of strength `l1[i]` ≥ 0 on
@@ -29,8 +30,29 @@ pub fn minimize<O: Objective>(
     interrupt: Option<&AtomicBool>,
     observer: &mut dyn FnMut(&Iteration<'_, O::Detail>) -> ControlFlow<()>,
 ) -> Result<Outcome<O::Detail>> {
+    let start = Start::Point(x);
+    let observer = &mut IterationObserver(observer);
+    minimize_from(objective, start, l1, settings, interrupt, observer)
+}
+
+/// Minimizes `objective` like [`minimize`], from a point or resuming an earlier minimization.
+///
+/// # Errors
+///
+/// Same as [`minimize`]; the state to resume from has vectors of other lengths.
+pub(crate) fn minimize_from<O: Objective>(
+    objective: &mut O,
+    start: Start<O::Detail>,
+    l1: Option<&[f64]>,
+    settings: &LbfgsSettings,
+    interrupt: Option<&AtomicBool>,
+    observer: &mut dyn StateObserver<O::Detail>,
+) -> Result<Outcome<O::Detail>> {
     let dimension = objective.dimension();
-    check_length("the starting point", x.len(), dimension)?;
+    match &start {
+        Start::Point(x) => check_length("the starting point", x.len(), dimension)?,
+        Start::State(state) => state.check(dimension, settings.options().memory)?,
+    }
     if let Some(l1) = l1 {
         check_length("the L1 penalty", l1.len(), dimension)?;
         if let Some(strength) = l1.iter().find(|c| !c.is_finite() || **c < 0.0) {
@@ -40,7 +62,11 @@ pub fn minimize<O: Objective>(
         }
     }
     let l1 = l1.filter(|l1| l1.iter().any(|&c| c > 0.0));
-    Ok(Descent::new(objective, x, l1, settings, interrupt).run(observer))
+    let descent = match start {
+        Start::Point(x) => Descent::new(objective, x, l1, settings, interrupt),
+        Start::State(state) => Descent::resume(objective, *state, l1, settings, interrupt),
+    };
+    Ok(descent.run(observer))
 }
 
 fn check_length(what: &str, actual: usize, expected: usize) -> Result<()> {

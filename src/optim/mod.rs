@@ -108,12 +108,16 @@ mod objective;
 mod outcome;
 mod owlqn;
 mod settings;
+mod state;
 #[cfg(test)]
 mod tests;
 mod vector;
 
 pub use gradient_check::check_gradient;
 pub use minimize::minimize;
+#[cfg(feature = "train")]
+pub(crate) use minimize::minimize_from;
 pub use objective::Objective;
 pub use outcome::{Iteration, Outcome, StopReason};
 pub use settings::{LbfgsOptions, LbfgsSettings};
+pub(crate) use state::{OptimizerState, Start, StateObserver};

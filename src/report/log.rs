@@ -1,8 +1,10 @@
 //! The file of a run record.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
 
 use super::Record;
 use crate::atomic_file::Reservation;
@@ -79,6 +81,64 @@ impl Log {
     }
 }
 
+impl Log {
+    /// Resumes the record of a run that made `iterations` iterations: keeps the lines up to that
+    /// of the last one, and drops those after it. Call it between the start and the first
+    /// iteration. Returns false if the file has no such line; it is then replaced by a record that
+    /// begins with the next iteration.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] if the file cannot be read.
+    pub fn resume(&mut self, iterations: usize) -> Result<bool> {
+        let State::Waiting(_, lines) = &mut self.state else {
+            return Ok(true);
+        };
+        let old = match fs::read(&self.path) {
+            Ok(old) => old,
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(false),
+            Err(e) => return Err(Error::io(&self.path, e)),
+        };
+        let Some(end) = end_of_iteration(&old, iterations) else {
+            return Ok(false);
+        };
+        *lines = old[..end].to_vec();
+        Ok(true)
+    }
+
+    /// Makes the lines so far durable.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] if they cannot be written.
+    pub fn sync(&mut self) -> Result<()> {
+        match &self.state {
+            State::Open(file) if file.metadata().is_ok_and(|m| m.is_file()) => {
+                file.sync_data().map_err(|e| Error::io(&self.path, e))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Returns the end of the line of an iteration.
+fn end_of_iteration(log: &[u8], iteration: usize) -> Option<usize> {
+    #[derive(Deserialize)]
+    struct Line {
+        event: String,
+        iteration: Option<usize>,
+    }
+    let mut end = 0;
+    for line in log.split_inclusive(|&byte| byte == b'\n') {
+        end += line.len();
+        let line: Line = serde_json::from_slice(line.strip_suffix(b"\n")?).ok()?;
+        if line.event == "iteration" && line.iteration == Some(iteration) {
+            return Some(end);
+        }
+    }
+    None
+}
+
 /// Returns whether a path is a pipe, a terminal, another device, or an open file by its number.
 fn is_stream(path: &Path) -> bool {
     let is_special = |m: fs::Metadata| !m.is_file() && !m.is_dir();
@@ -89,7 +149,7 @@ fn is_stream(path: &Path) -> bool {
 /// Rejects `/dev/full`: that it cannot be written shows only with the first line, after minutes.
 fn check_device(path: &Path) -> Result<()> {
     if fs::canonicalize(path).is_ok_and(|path| path == Path::new("/dev/full")) {
-        let error = std::io::Error::from(std::io::ErrorKind::StorageFull);
+        let error = io::Error::from(io::ErrorKind::StorageFull);
         return Err(Error::io(path, error));
     }
     Ok(())

@@ -8,6 +8,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::options::TrainOptions;
+use crate::error::Error;
 use crate::optim::StopReason;
 
 /// The state before the first iteration.
@@ -169,6 +170,13 @@ pub struct Pruned {
 pub trait Observer {
     /// Called before the first iteration.
     fn start(&mut self, _start: &Start<'_>) {}
+    /// Called after [`Observer::start`] if training resumes from a checkpoint, with the number of
+    /// iterations that were made before.
+    fn resumed(&mut self, _iterations: usize) {}
+    /// Called before a checkpoint is written: events so far will not be sent again.
+    fn checkpoint(&mut self) {}
+    /// Called if a checkpoint could not be written; the earlier one is kept and training continues.
+    fn checkpoint_failed(&mut self, _error: &Error) {}
     /// Called after each iteration, and for the starting point (number 0).
     fn iteration(&mut self, _iteration: &Iteration) {}
     /// Called after the last iteration.

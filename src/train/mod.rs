@@ -17,6 +17,7 @@
 //! (Minkov, Wang, Tomasic and Cohen 2006).
 
 mod best;
+mod checkpoint;
 mod corpora;
 mod development;
 mod events;
@@ -41,6 +42,7 @@ pub use crate::noise::Engine;
 pub use crate::score::{Boundary, States};
 #[doc(hidden)]
 pub use best::{BestScore, BestWeights};
+pub use checkpoint::{CHECKPOINT_MAGIC, CheckpointInterval, Checkpoints};
 pub use corpora::TrainingCorpora;
 pub(crate) use corpora::is_content;
 pub use events::{DevScore, End, EndReason, Iteration, Observer, Pruned, Start};

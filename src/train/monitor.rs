@@ -1,8 +1,11 @@
 //! Monitoring of the optimizer after each iteration: time, scores on development data, early
 //! stopping.
 
+use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
 
 use super::best::BestWeights;
 use super::development::DevScorer;
@@ -18,6 +21,7 @@ use crate::optim::{self, Outcome, StopReason};
 /// from the weights of the previous one.
 pub(super) struct Monitor<'a> {
     clock: Instant,
+    earlier_time: Duration, // before training was resumed
     scoring_time: Duration,
     scorer: Option<DevScorer<'a>>,
     patience: usize,
@@ -31,13 +35,24 @@ pub(super) struct Monitor<'a> {
 }
 
 /// The current optimizer run.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct OptimizerRun {
     earlier_iterations: usize,  // of earlier runs
     earlier_evaluations: usize, // of earlier runs
     patience_start: usize,      // iteration from which patience counts
     skips_start: bool,          // the starting point is the last iterate of an earlier run
     is_warm_up: bool,           // of fixed length: no early stopping
+}
+
+/// The state of a monitor after an iteration.
+#[derive(Clone, Serialize, Deserialize)]
+pub(super) struct MonitorState<'a> {
+    /// Number of iterations so far.
+    pub iterations: usize,
+    time: Duration,
+    recall_bias: f64,
+    run: OptimizerRun,
+    best: Option<Cow<'a, BestWeights>>,
 }
 
 /// The state of training after an optimizer run.
@@ -62,6 +77,7 @@ impl<'a> Monitor<'a> {
         let options = settings.options();
         Ok(Self {
             clock,
+            earlier_time: Duration::ZERO,
             scoring_time: Duration::ZERO,
             scorer: set.dev_scorer(),
             patience: options.patience,
@@ -100,6 +116,36 @@ impl<'a> Monitor<'a> {
         self.search.resume(recall_bias);
     }
 
+    /// Returns the state, from which [`Monitor::restore`] continues.
+    pub fn state(&self) -> MonitorState<'_> {
+        MonitorState {
+            iterations: self.iterations,
+            time: self.time(),
+            recall_bias: self.search.bias(),
+            run: self.run,
+            best: self.best.as_ref().map(Cow::Borrowed),
+        }
+    }
+
+    /// Restores a state.
+    pub fn restore(&mut self, state: MonitorState<'_>) {
+        self.iterations = state.iterations;
+        self.earlier_time = state.time;
+        self.run = state.run;
+        self.best = state.best.map(Cow::into_owned);
+        self.search.resume(state.recall_bias);
+    }
+
+    /// Returns whether this is the warm-up.
+    pub fn is_warm_up(&self) -> bool {
+        self.run.is_warm_up
+    }
+
+    /// Returns the number of iterations of earlier optimizer runs.
+    pub fn earlier_iterations(&self) -> usize {
+        self.run.earlier_iterations
+    }
+
     /// Returns whether no iteration has been made yet.
     pub fn is_at_start(&self) -> bool {
         self.iterations == 0
@@ -107,7 +153,8 @@ impl<'a> Monitor<'a> {
 
     /// Returns the time since training began, excluding the time for scoring development data.
     pub fn time(&self) -> Duration {
-        self.clock.elapsed().saturating_sub(self.scoring_time)
+        let elapsed = self.clock.elapsed().saturating_sub(self.scoring_time);
+        self.earlier_time + elapsed
     }
 
     /// Handles an iteration: scores it, notifies `observer`, and decides whether to continue.

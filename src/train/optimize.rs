@@ -1,13 +1,18 @@
 //! Minimization of the objective, with a warm-up if there is noise.
 
+use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 
+use super::checkpoint::{Checkpointer, TrainingState};
 use super::events::Observer;
 use super::monitor::Monitor;
 use super::settings::{NoiseTerm, TrainSettings};
 use crate::error::{Error, Result};
 use crate::objective::{PenalizedLikelihood, Terms};
-use crate::optim::{LbfgsOptions, LbfgsSettings, Outcome, StopReason, minimize};
+use crate::optim::{
+    Iteration, LbfgsOptions, LbfgsSettings, OptimizerState, Outcome, Start, StateObserver,
+    StopReason, minimize_from,
+};
 use crate::score::ParameterSpace;
 
 /// Adds the noise term of the settings to an objective.
@@ -31,49 +36,61 @@ pub(super) struct Optimizer<'a> {
 }
 
 impl Optimizer<'_> {
-    /// Trains from θ = 0: with noise, first the warm-up without it. `objective` has no noise yet.
+    /// Trains from θ = 0, or resumes: with noise, first the warm-up without it. `objective` has no
+    /// noise yet.
     ///
     /// # Errors
     ///
-    /// The objective is not finite at the start.
+    /// The objective is not finite at the start; the state to resume from does not fit it.
     pub fn run(
         &self,
         mut objective: PenalizedLikelihood<'_>,
-        monitor: &mut Monitor<'_>,
-        observer: &mut dyn Observer,
+        resumed: Option<TrainingState<'static>>,
+        watch: &mut Watch<'_, '_>,
     ) -> Result<Outcome<Terms>> {
-        let mut theta = vec![0.0; self.space.dimension()];
         let options = self.settings.options();
-        let mut limit = options.max_iterations;
         let warm_up = self.settings.warm_up();
-        if options.has_noise() && warm_up > 0 {
-            let iterations = limit.map_or(warm_up, |limit| limit.min(warm_up));
-            monitor.begin_warm_up();
-            let outcome =
-                self.minimize(&mut objective, theta, Some(iterations), monitor, observer)?;
-            limit = limit.map(|limit| limit - outcome.iterations);
-            if outcome.stop_reason == StopReason::Interrupted || limit == Some(0) {
+        let mut start = match resumed {
+            None => {
+                if options.has_noise() && warm_up > 0 {
+                    watch.monitor.begin_warm_up();
+                }
+                Start::Point(vec![0.0; self.space.dimension()])
+            }
+            Some(state) => {
+                watch.monitor.restore(state.monitor);
+                Start::State(Box::new(state.optimizer))
+            }
+        };
+        if watch.monitor.is_warm_up() {
+            let limit = options.max_iterations.unwrap_or(warm_up).min(warm_up);
+            let outcome = self.minimize(&mut objective, start, Some(limit), watch)?;
+            let is_last = options.max_iterations == Some(outcome.iterations);
+            if outcome.stop_reason == StopReason::Interrupted || is_last {
                 return Ok(outcome);
             }
-            monitor.end_warm_up(&outcome);
-            theta = outcome.x;
+            watch.monitor.end_warm_up(&outcome);
+            start = Start::Point(outcome.x);
         }
+        let earlier = watch.monitor.earlier_iterations();
+        let limit = options
+            .max_iterations
+            .map(|max| max.saturating_sub(earlier));
         objective = with_noise(objective, self.settings);
-        self.minimize(&mut objective, theta, limit, monitor, observer)
+        self.minimize(&mut objective, start, limit, watch)
     }
 
     /// Minimizes one objective, in at most `limit` iterations.
     ///
     /// # Errors
     ///
-    /// The objective is not finite at the start of training.
+    /// The objective is not finite at the start of training; the start does not fit it.
     pub fn minimize(
         &self,
         objective: &mut PenalizedLikelihood<'_>,
-        theta: Vec<f64>,
+        start: Start<Terms>,
         limit: Option<usize>,
-        monitor: &mut Monitor<'_>,
-        observer: &mut dyn Observer,
+        watch: &mut Watch<'_, '_>,
     ) -> Result<Outcome<Terms>> {
         let lbfgs = LbfgsSettings::new(LbfgsOptions {
             max_iterations: limit,
@@ -81,15 +98,15 @@ impl Optimizer<'_> {
         })?;
         let l1 = self.settings.options().l1;
         let l1 = (l1 > 0.0).then(|| self.space.l1_strengths(l1));
-        let outcome = minimize(
+        let outcome = minimize_from(
             objective,
-            theta,
+            start,
             l1.as_deref(),
             &lbfgs,
             self.interrupt,
-            &mut |iteration| monitor.iteration(iteration, observer),
+            watch,
         )?;
-        if outcome.stop_reason == StopReason::NonFinite && monitor.is_at_start() {
+        if outcome.stop_reason == StopReason::NonFinite && watch.monitor.is_at_start() {
             return Err(Error::NotFinite(
                 "the objective is not finite at the start of training; expected smaller attribute \
                  values, or less noise"
@@ -97,5 +114,34 @@ impl Optimizer<'_> {
             ));
         }
         Ok(outcome)
+    }
+}
+
+/// Monitors the optimizer and writes checkpoints.
+pub(super) struct Watch<'a, 'set> {
+    pub monitor: &'a mut Monitor<'set>,
+    pub observer: &'a mut dyn Observer,
+    pub checkpointer: Option<Checkpointer>,
+}
+
+impl StateObserver<Terms> for Watch<'_, '_> {
+    fn iteration(&mut self, iteration: &Iteration<'_, Terms>) -> ControlFlow<()> {
+        self.monitor.iteration(iteration, self.observer)
+    }
+
+    fn state(&mut self, state: &OptimizerState<'_, Terms>, is_interrupted: bool) {
+        let Some(checkpointer) = &mut self.checkpointer else {
+            return;
+        };
+        let monitor = self.monitor.state();
+        let is_due = is_interrupted || checkpointer.is_due(monitor.iterations);
+        if monitor.iterations == 0 || !is_due {
+            return;
+        }
+        self.observer.checkpoint();
+        let optimizer = state.clone();
+        if let Err(error) = checkpointer.write(&TrainingState { monitor, optimizer }) {
+            self.observer.checkpoint_failed(&error);
+        }
     }
 }

@@ -10,11 +10,11 @@ use serde::{Deserialize, Serialize};
 use super::best::{BestScore, BestWeights};
 use super::events::{DevScore, EndReason, Iteration, Observer};
 use super::monitor::Monitor;
-use super::optimize::{Optimizer, with_noise};
+use super::optimize::{Optimizer, Watch, with_noise};
 use super::settings::TrainSettings;
 use super::training_set::TrainingSet;
 use crate::error::Result;
-use crate::optim::StopReason;
+use crate::optim::{Start, StopReason};
 
 /// A segment of a training run.
 #[derive(Debug)]
@@ -105,13 +105,13 @@ impl TrainingSet {
             interrupt: segment.interrupt,
         };
         let mut recorder = ScoreRecorder::default();
-        let outcome = optimizer.minimize(
-            &mut objective,
-            segment.start,
-            segment.limit,
-            &mut monitor,
-            &mut recorder,
-        )?;
+        let mut watch = Watch {
+            monitor: &mut monitor,
+            observer: &mut recorder,
+            checkpointer: None,
+        };
+        let start = Start::Point(segment.start);
+        let outcome = optimizer.minimize(&mut objective, start, segment.limit, &mut watch)?;
         let (iterations, objective) = (outcome.iterations, outcome.value);
         let state = monitor.into_state(outcome)?;
         let is_resumable = state.reason == EndReason::Optimizer(StopReason::MaxIterations);

@@ -3,12 +3,13 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
+use super::checkpoint::{Checkpoint, Checkpoints};
 use super::corpora::TrainingCorpora;
 use super::development::DevelopmentSet;
 use super::events::{End, Observer, Start};
 use super::extracted::ExtractedCorpora;
 use super::monitor::Monitor;
-use super::optimize::Optimizer;
+use super::optimize::{Optimizer, Watch};
 use super::options::TrainOptions;
 use super::settings::TrainSettings;
 use super::training_set::TrainingSet;
@@ -24,6 +25,7 @@ pub struct Trainer<'a> {
     settings: TrainSettings,
     interrupt: Option<&'a AtomicBool>,
     memory: MemoryLimit,
+    checkpoints: Option<Checkpoints>,
 }
 
 /// A model and the result of training it.
@@ -46,6 +48,7 @@ impl<'a> Trainer<'a> {
             settings: TrainSettings::new(options)?,
             interrupt: None,
             memory: MemoryLimit::default(),
+            checkpoints: None,
         })
     }
 
@@ -62,6 +65,14 @@ impl<'a> Trainer<'a> {
     #[must_use]
     pub fn memory(mut self, limit: MemoryLimit) -> Self {
         self.memory = limit;
+        self
+    }
+
+    /// Writes checkpoints, from which an interrupted run resumes to the same bits. The last one
+    /// remains after training; delete it once the model is saved.
+    #[must_use]
+    pub fn checkpoints(mut self, checkpoints: Checkpoints) -> Self {
+        self.checkpoints = Some(checkpoints);
         self
     }
 
@@ -83,7 +94,8 @@ impl<'a> Trainer<'a> {
     /// # Errors
     ///
     /// There are no sentences or no labels; the template reads a column that does not exist; a cell
-    /// that must be a number is not; the memory limit is too low.
+    /// that must be a number is not; the memory limit is too low; the checkpoint to resume from is
+    /// damaged or belongs to other options or data.
     pub fn train(
         &self,
         corpora: impl Into<TrainingCorpora>,
@@ -94,11 +106,13 @@ impl<'a> Trainer<'a> {
         if !self.settings.options().has_noise() {
             corpora.unlabeled = Corpus::new();
         }
+        let checkpoints = self.checkpoints.as_ref();
+        let checkpoint = checkpoints.map(|c| c.read(&self.settings)).transpose()?;
         let extracted =
             ExtractedCorpora::within_memory(corpora, template.into(), &self.settings, self.memory)?;
         let clock = Instant::now();
         let set = extracted.into_training_set(&self.settings);
-        let (mut theta, end) = self.optimize(&set, clock, observer)?;
+        let (mut theta, end) = self.optimize(&set, checkpoint.flatten(), clock, observer)?;
         if let Some(pruned) = set.prune(&self.settings, &mut theta, end.recall_bias)? {
             observer.pruned(&pruned);
         }
@@ -109,6 +123,7 @@ impl<'a> Trainer<'a> {
     fn optimize(
         &self,
         set: &TrainingSet,
+        checkpoint: Option<Checkpoint>,
         clock: Instant,
         observer: &mut dyn Observer,
     ) -> Result<(Vec<f64>, End)> {
@@ -116,12 +131,28 @@ impl<'a> Trainer<'a> {
         observer.start(&self.start_event(set));
         set.check_memory(&self.settings, self.memory)?;
         let objective = set.likelihood(self.settings.l2());
+        let (mut checkpointer, mut resumed) = (None, None);
+        if let Some(checkpoints) = &self.checkpoints {
+            let fingerprint = set.fingerprint();
+            let mut started = checkpoints.start(&self.settings, fingerprint)?;
+            resumed = checkpoint.map(|c| c.into_state(fingerprint)).transpose()?;
+            if let Some(state) = &resumed {
+                started.resume_at(state.monitor.iterations);
+                observer.resumed(state.monitor.iterations);
+            }
+            checkpointer = Some(started);
+        }
         let optimizer = Optimizer {
             settings: &self.settings,
             space: set.space(),
             interrupt: self.interrupt,
         };
-        let outcome = optimizer.run(objective, &mut monitor, observer)?;
+        let mut watch = Watch {
+            monitor: &mut monitor,
+            observer: &mut *observer,
+            checkpointer,
+        };
+        let outcome = optimizer.run(objective, resumed, &mut watch)?;
         let (theta, end) = monitor.finish(outcome)?;
         observer.end(&end);
         Ok((theta, end))

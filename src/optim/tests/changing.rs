@@ -3,7 +3,7 @@
 use super::*;
 
 /// 100 + ½ Σ (x_i − m_i)², where m is redrawn around `center` in every iteration.
-struct MovingQuadratic {
+pub(super) struct MovingQuadratic {
     center: f64,
     spread: f64,
     iteration: u64,
@@ -11,7 +11,7 @@ struct MovingQuadratic {
 }
 
 impl MovingQuadratic {
-    fn new(spread: f64) -> Self {
+    pub(super) fn new(spread: f64) -> Self {
         Self {
             center: 3.0,
             spread,

@@ -3,6 +3,7 @@
 mod changing;
 mod faults;
 mod l1;
+mod resuming;
 mod smooth;
 
 use std::ops::ControlFlow;

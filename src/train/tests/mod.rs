@@ -1,5 +1,6 @@
 //! Training from end to end: sentences in, a model out.
 
+mod checkpoints;
 mod collapsing;
 mod corpora;
 mod early_stopping;

@@ -1,0 +1,364 @@
+//! Checkpoints: the state of a training run in a file, from which it resumes to the same bits.
+//!
+//! A checkpoint holds the weights, the memory of the optimizer, the best weights so far and the
+//! state of early stopping. It is replaced atomically, and it belongs to the options and the data
+//! it was written with: resuming with others is an error.
+//!
+//! # File format
+//!
+//! | bytes | content |
+//! |---|---|
+//! | 0–7 | magic `DROPCKP\n` |
+//! | 8–15 | kind and version, `train 1\n` |
+//! | … | [`CheckpointHeader`] and [`TrainingState`] in bincode 2, standard configuration |
+//! | the last 8 | XXH3-64 of all bytes before, little-endian |
+//!
+//! It takes about 80 bytes per parameter.
+
+use std::fs::File;
+use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use bincode::config;
+use bincode::error::EncodeError;
+use bincode::serde::{decode_from_std_read, encode_into_std_write};
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::Xxh3;
+
+use super::monitor::MonitorState;
+use super::settings::TrainSettings;
+use crate::atomic_file::Reservation;
+use crate::error::{Error, Result};
+use crate::objective::Terms;
+use crate::optim::OptimizerState;
+
+/// The first bytes of a checkpoint of any kind.
+pub const CHECKPOINT_MAGIC: [u8; 8] = *b"DROPCKP\n";
+
+/// Kind and version of the format.
+const FORMAT: [u8; 8] = *b"train 1\n";
+
+/// Maximum length of an encoded header, so that a damaged length does not allocate more.
+const MAX_HEADER: usize = 1 << 20;
+
+/// Options that have no influence on iterations that were made already, so that a run may resume
+/// with other values.
+const FREE_OPTIONS: [&str; 4] = ["max_iterations", "patience", "prune", "precision"];
+
+/// Where and how often to write checkpoints of a training run, and whether to resume from one.
+#[derive(Clone, Debug)]
+pub struct Checkpoints {
+    path: PathBuf,
+    interval: CheckpointInterval,
+    resume: bool,
+}
+
+/// How often to write a checkpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CheckpointInterval {
+    /// After this many iterations.
+    Iterations(usize),
+    /// After the first iteration that ends this long after the last checkpoint.
+    Time(Duration),
+}
+
+impl Default for CheckpointInterval {
+    /// Ten minutes.
+    fn default() -> Self {
+        Self::Time(Duration::from_secs(600))
+    }
+}
+
+impl Checkpoints {
+    /// Writes checkpoints to a file, every ten minutes and when training is interrupted.
+    #[must_use]
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Self {
+            path: path.into(),
+            interval: CheckpointInterval::default(),
+            resume: false,
+        }
+    }
+
+    /// Sets how often.
+    #[must_use]
+    pub fn every(mut self, interval: CheckpointInterval) -> Self {
+        self.interval = interval;
+        self
+    }
+
+    /// Resumes from the checkpoint in the file, if there is one.
+    #[must_use]
+    pub fn resume(mut self) -> Self {
+        self.resume = true;
+        self
+    }
+
+    /// Reads the checkpoint to resume from, if there is one, and checks that it was written with
+    /// these settings.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Checkpoint`] if the file is not a checkpoint, is damaged, or was written by another
+    /// version or with other settings; [`Error::Io`] if it cannot be read.
+    pub(super) fn read(&self, settings: &TrainSettings) -> Result<Option<Checkpoint>> {
+        if !self.resume || !is_present(&self.path)? {
+            return Ok(None);
+        }
+        let checkpoint = Checkpoint::read(&self.path)?;
+        checkpoint.header.check_settings(&self.path, settings)?;
+        Ok(Some(checkpoint))
+    }
+
+    /// Reserves the file and starts the clock.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be written, or another process writes it.
+    pub(super) fn start(&self, settings: &TrainSettings, fingerprint: u64) -> Result<Checkpointer> {
+        Ok(Checkpointer {
+            reservation: Reservation::new(&self.path)?,
+            header: CheckpointHeader::new(settings, fingerprint),
+            interval: self.interval,
+            last: (0, Instant::now()),
+        })
+    }
+}
+
+/// Returns whether there is a file with contents.
+fn is_present(path: &Path) -> Result<bool> {
+    match path.metadata() {
+        Ok(metadata) => Ok(!metadata.is_file() || metadata.len() > 0),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(e) => Err(Error::io(path, e)),
+    }
+}
+
+/// What a checkpoint belongs to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct CheckpointHeader {
+    version: String,
+    options: String, // JSON
+    warm_up: usize,  // resolved
+    fingerprint: u64,
+}
+
+impl CheckpointHeader {
+    fn new(settings: &TrainSettings, fingerprint: u64) -> Self {
+        Self {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            options: serde_json::json!(settings).to_string(),
+            warm_up: settings.warm_up(),
+            fingerprint,
+        }
+    }
+
+    /// Checks the version and the options.
+    fn check_settings(&self, path: &Path, settings: &TrainSettings) -> Result<()> {
+        let now = Self::new(settings, self.fingerprint);
+        if self.version != now.version {
+            return Err(Error::checkpoint(
+                path,
+                format!(
+                    "was written by dropchain {}; expected {}, this version",
+                    self.version, now.version
+                ),
+            ));
+        }
+        if let Some((name, [then, now])) = self.first_difference(&now) {
+            return Err(Error::checkpoint(
+                path,
+                format!(
+                    "was written with {name} {then}, this run has {now}; expected the options of \
+                     the interrupted run"
+                ),
+            ));
+        }
+        Ok(())
+    }
+
+    /// Returns an option that differs, with both values.
+    fn first_difference(&self, other: &Self) -> Option<(String, [String; 2])> {
+        let [mine, others] = [self, other].map(|header| {
+            let options: serde_json::Map<String, serde_json::Value> =
+                serde_json::from_str(&header.options).unwrap_or_default();
+            options
+        });
+        let names = others.keys().filter(|name| mine.contains_key(*name));
+        let differs = |name: &&String| {
+            !FREE_OPTIONS.contains(&name.as_str()) && mine.get(*name) != others.get(*name)
+        };
+        if let Some(name) = names.into_iter().find(differs) {
+            let values = [&mine, &others].map(|options| options[name].to_string());
+            return Some((name.replace('_', "-"), values));
+        }
+        let warm_ups = [self.warm_up, other.warm_up];
+        let differ = warm_ups[0] != warm_ups[1];
+        differ.then(|| ("warm-up".to_owned(), warm_ups.map(|n| n.to_string())))
+    }
+}
+
+/// The state of a training run.
+#[derive(Serialize, Deserialize)]
+pub(super) struct TrainingState<'a> {
+    pub(super) monitor: MonitorState<'a>,
+    pub(super) optimizer: OptimizerState<'a, Terms>,
+}
+
+/// A checkpoint that was read.
+pub(super) struct Checkpoint {
+    path: PathBuf,
+    header: CheckpointHeader,
+    state: TrainingState<'static>,
+}
+
+impl Checkpoint {
+    /// Reads a checkpoint. Its checksum is verified before anything is decoded.
+    fn read(path: &Path) -> Result<Self> {
+        let damaged = |what: &str| {
+            Error::checkpoint(
+                path,
+                format!("is damaged: {what}; remove it to start from the beginning"),
+            )
+        };
+        let io = |e| Error::io(path, e);
+        let file = File::open(path).map_err(io)?;
+        let metadata = file.metadata().map_err(io)?;
+        let preamble = (CHECKPOINT_MAGIC.len() + FORMAT.len()) as u64;
+        let not_a_checkpoint = || {
+            Error::checkpoint(
+                path,
+                "is not a checkpoint of `train`; expected one to resume",
+            )
+        };
+        if !metadata.is_file() {
+            return Err(not_a_checkpoint());
+        }
+        let mut reader = BufReader::new(file);
+        let mut found = Vec::new();
+        let beginning = (&mut reader).take(preamble).read_to_end(&mut found);
+        beginning.map_err(io)?;
+        if found != [CHECKPOINT_MAGIC, FORMAT].concat() {
+            return Err(not_a_checkpoint());
+        }
+        let Some(body) = metadata.len().checked_sub(preamble + 8) else {
+            return Err(damaged("it is cut off"));
+        };
+        let mut hashed = HashingWriter::new(io::sink());
+        hashed.hasher.update(&found);
+        io::copy(&mut (&mut reader).take(body), &mut hashed).map_err(io)?;
+        let mut sum = [0; 8];
+        if reader.read_exact(&mut sum).is_err() || hashed.hasher.digest().to_le_bytes() != sum {
+            return Err(damaged("it does not match its checksum"));
+        }
+        reader.seek(SeekFrom::Start(preamble)).map_err(io)?;
+        let mut body = reader.take(body);
+        let limited = config::standard().with_limit::<MAX_HEADER>();
+        Ok(Self {
+            header: decode_from_std_read(&mut body, limited)
+                .map_err(|e| damaged(&e.to_string()))?,
+            state: decode_from_std_read(&mut body, config::standard())
+                .map_err(|e| damaged(&e.to_string()))?,
+            path: path.to_owned(),
+        })
+    }
+
+    /// Returns the state, if the checkpoint was written with the same training data.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Checkpoint`] if it was not.
+    pub fn into_state(self, fingerprint: u64) -> Result<TrainingState<'static>> {
+        if self.header.fingerprint != fingerprint {
+            return Err(Error::checkpoint(
+                self.path,
+                "was written with other training data, development data or another template; \
+                 expected those of the interrupted run",
+            ));
+        }
+        Ok(self.state)
+    }
+}
+
+/// Writes the checkpoints of a training run.
+pub(super) struct Checkpointer {
+    reservation: Reservation,
+    header: CheckpointHeader,
+    interval: CheckpointInterval,
+    last: (usize, Instant), // iteration and time of the last checkpoint
+}
+
+impl Checkpointer {
+    /// Resumes counting at an iteration.
+    pub fn resume_at(&mut self, iteration: usize) {
+        self.last.0 = iteration;
+    }
+
+    /// Returns whether it is time for a checkpoint.
+    pub fn is_due(&self, iteration: usize) -> bool {
+        let (last, time) = self.last;
+        match self.interval {
+            CheckpointInterval::Iterations(n) => iteration >= last.saturating_add(n.max(1)),
+            CheckpointInterval::Time(interval) => iteration > last && time.elapsed() >= interval,
+        }
+    }
+
+    /// Replaces the checkpoint.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] if the file cannot be written; the earlier checkpoint is kept.
+    pub fn write(&mut self, state: &TrainingState<'_>) -> Result<()> {
+        self.last = (state.monitor.iterations, Instant::now());
+        let header = &self.header;
+        self.reservation
+            .replace(&mut |file| encode(header, state, file))
+    }
+}
+
+fn encode(header: &CheckpointHeader, state: &TrainingState<'_>, file: &File) -> io::Result<()> {
+    let config = config::standard();
+    let mut writer = HashingWriter::new(BufWriter::new(file));
+    writer.write_all(&CHECKPOINT_MAGIC)?;
+    writer.write_all(&FORMAT)?;
+    encode_into_std_write(header, &mut writer, config).map_err(encode_error)?;
+    encode_into_std_write(state, &mut writer, config).map_err(encode_error)?;
+    let sum = writer.hasher.digest();
+    writer.writer.write_all(&sum.to_le_bytes())?;
+    writer.writer.flush()
+}
+
+fn encode_error(error: EncodeError) -> io::Error {
+    match error {
+        EncodeError::Io { inner, .. } => inner,
+        other => io::Error::other(other.to_string()),
+    }
+}
+
+/// Hashes what it writes.
+struct HashingWriter<W> {
+    writer: W,
+    hasher: Xxh3,
+}
+
+impl<W> HashingWriter<W> {
+    fn new(writer: W) -> Self {
+        Self {
+            writer,
+            hasher: Xxh3::new(),
+        }
+    }
+}
+
+impl<W: Write> Write for HashingWriter<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.writer.write(bytes)?;
+        self.hasher.update(&bytes[..written]);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.writer.flush()
+    }
+}

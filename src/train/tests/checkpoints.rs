@@ -1,0 +1,308 @@
+//! Checkpoints: a run that resumes from one is the same as one that was never interrupted.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use tempfile::TempDir;
+
+use super::*;
+
+const DEV: &str = "\
+Ada/B-PER left/O New/B-LOC York/I-LOC
+Charles/B-PER Somerville/I-PER wrote/O to/O Mary/B-PER
+they/O died/O in/O May/O";
+
+/// Records iterations without their times, stops at one, and copies the checkpoint before another.
+#[derive(Default)]
+struct Watcher<'a> {
+    iterations: Vec<Iteration>,
+    resumed: Option<usize>,
+    stop: Option<(usize, &'a AtomicBool)>,
+    copy: Option<(usize, PathBuf, PathBuf)>,
+    checkpoints: usize,
+}
+
+impl Observer for Watcher<'_> {
+    fn resumed(&mut self, iterations: usize) {
+        self.resumed = Some(iterations);
+    }
+
+    fn checkpoint(&mut self) {
+        self.checkpoints += 1;
+    }
+
+    fn iteration(&mut self, iteration: &Iteration) {
+        self.iterations.push(Iteration {
+            time: Duration::ZERO,
+            ..iteration.clone()
+        });
+        if let Some((_, flag)) = self.stop.filter(|(at, _)| *at == iteration.number) {
+            flag.store(true, Ordering::Relaxed);
+        }
+        if let Some((at, from, to)) = &self.copy
+            && *at == iteration.number
+        {
+            fs::copy(from, to).unwrap();
+        }
+    }
+}
+
+fn run(
+    options: &TrainOptions,
+    checkpoints: Option<Checkpoints>,
+    watcher: &mut Watcher<'_>,
+) -> Trained {
+    try_run(options, NAMES, checkpoints, watcher).unwrap()
+}
+
+fn try_run(
+    options: &TrainOptions,
+    text: &str,
+    checkpoints: Option<Checkpoints>,
+    watcher: &mut Watcher<'_>,
+) -> Result<Trained> {
+    let mut trainer = Trainer::new(options.clone()).unwrap();
+    if let Some((_, flag)) = watcher.stop {
+        trainer = trainer.interrupt(flag);
+    }
+    if let Some(checkpoints) = checkpoints {
+        trainer = trainer.checkpoints(checkpoints);
+    }
+    let corpora = TrainingCorpora::new(corpus(text)).dev(corpus(DEV));
+    trainer.train(corpora, template("word\nword[-1]\nshape\n"), watcher)
+}
+
+fn every_iteration(path: &Path) -> Checkpoints {
+    Checkpoints::new(path).every(CheckpointInterval::Iterations(1))
+}
+
+fn all_kinds_of_training() -> Vec<TrainOptions> {
+    let base = TrainOptions {
+        max_iterations: Some(14),
+        warm_up: Some(5),
+        ..options()
+    };
+    let dropout = TrainOptions {
+        dropout: 0.3,
+        ..base.clone()
+    };
+    vec![
+        TrainOptions {
+            l1: 0.05,
+            ..base.clone()
+        },
+        TrainOptions {
+            l1: 0.05,
+            ..dropout.clone()
+        },
+        TrainOptions {
+            noise: NoiseKind::MonteCarlo,
+            ..dropout.clone()
+        },
+        TrainOptions {
+            gradient: Engine::Window(1),
+            warm_up: Some(0),
+            ..dropout.clone()
+        },
+        dropout,
+        base,
+    ]
+}
+
+#[test]
+fn an_interrupted_run_resumes_to_the_same_bits() {
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("checkpoint");
+    for options in all_kinds_of_training() {
+        let mut whole = Watcher::default();
+        let expected = run(&options, None, &mut whole);
+        assert!(expected.end.iterations > 9, "{options:?}");
+        for at in 0..expected.end.iterations {
+            let flag = AtomicBool::new(false);
+            let mut watcher = Watcher {
+                stop: Some((at, &flag)),
+                ..Watcher::default()
+            };
+            // By time, only the interrupt writes a checkpoint.
+            run(&options, Some(Checkpoints::new(&path)), &mut watcher);
+            assert_eq!(watcher.iterations.len(), at + 1);
+            if at == 0 {
+                assert!(!path.exists()); // there is nothing to resume
+                continue;
+            }
+            assert_eq!(watcher.checkpoints, 1);
+            let mut rest = Watcher::default();
+            let resumed = run(&options, Some(Checkpoints::new(&path).resume()), &mut rest);
+            assert_eq!(rest.resumed, Some(at));
+            watcher.iterations.extend(rest.iterations);
+            assert_eq!(watcher.iterations, whole.iterations);
+            assert!(resumed.model.as_bytes() == expected.model.as_bytes());
+            let time = expected.end.time;
+            assert_eq!(
+                End {
+                    time,
+                    ..resumed.end
+                },
+                expected.end
+            );
+        }
+    }
+}
+
+#[test]
+fn a_killed_run_resumes_from_the_last_checkpoint_to_the_same_bits() {
+    let dir = TempDir::new().unwrap();
+    let [path, copy] = ["checkpoint", "copy"].map(|name| dir.path().join(name));
+    for options in all_kinds_of_training() {
+        let mut whole = Watcher::default();
+        let expected = run(&options, None, &mut whole);
+        for at in 2..expected.end.iterations {
+            let mut watcher = Watcher {
+                copy: Some((at, path.clone(), copy.clone())),
+                ..Watcher::default()
+            };
+            run(&options, Some(every_iteration(&path)), &mut watcher);
+            let mut rest = Watcher::default();
+            let resumed = run(&options, Some(Checkpoints::new(&copy).resume()), &mut rest);
+            assert_eq!(rest.resumed, Some(at - 1));
+            assert_eq!(rest.iterations, whole.iterations[at..]);
+            assert!(resumed.model.as_bytes() == expected.model.as_bytes());
+        }
+    }
+}
+
+#[test]
+fn checkpoints_are_written_as_often_as_requested() {
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("checkpoint");
+    let options = &all_kinds_of_training()[0];
+    let count = |interval| {
+        let mut watcher = Watcher::default();
+        let checkpoints = Checkpoints::new(&path).every(interval);
+        let trained = run(options, Some(checkpoints), &mut watcher);
+        (watcher.checkpoints, trained.end.iterations)
+    };
+    let (checkpoints, iterations) = count(CheckpointInterval::Iterations(3));
+    assert_eq!(checkpoints, iterations / 3);
+    let (checkpoints, iterations) = count(CheckpointInterval::Time(Duration::ZERO));
+    assert_eq!(checkpoints, iterations);
+    assert_eq!(count(CheckpointInterval::default()).0, 0);
+}
+
+#[test]
+fn without_a_checkpoint_training_starts_at_the_beginning() {
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("checkpoint");
+    let options = &all_kinds_of_training()[0];
+    let expected = run(options, None, &mut Watcher::default());
+    let mut watcher = Watcher::default();
+    let trained = run(options, Some(every_iteration(&path).resume()), &mut watcher);
+    assert_eq!(watcher.resumed, None);
+    assert!(trained.model.as_bytes() == expected.model.as_bytes());
+}
+
+/// Interrupts a run at its third iteration.
+fn interrupted(options: &TrainOptions, path: &Path) {
+    let flag = AtomicBool::new(false);
+    let mut watcher = Watcher {
+        stop: Some((3, &flag)),
+        ..Watcher::default()
+    };
+    run(options, Some(Checkpoints::new(path)), &mut watcher);
+}
+
+#[test]
+fn a_checkpoint_of_other_options_or_data_is_an_error() {
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("checkpoint");
+    let options = all_kinds_of_training().remove(0);
+    interrupted(&options, &path);
+    let error = |change: fn(&mut TrainOptions), text: &str| {
+        let mut options = options.clone();
+        change(&mut options);
+        let checkpoints = Some(Checkpoints::new(&path).resume());
+        let error = try_run(&options, text, checkpoints, &mut Watcher::default()).unwrap_err();
+        let message = error.to_string();
+        message
+            .strip_prefix(&format!("{}: ", path.display()))
+            .unwrap()
+            .to_owned()
+    };
+    assert_eq!(
+        error(|o| o.l2 = Some(0.5), NAMES),
+        "was written with l2 0.1, this run has 0.5; expected the options of the interrupted run"
+    );
+    assert_eq!(
+        error(|o| o.min_count = 2, NAMES),
+        "was written with min-count 1, this run has 2; expected the options of the interrupted run"
+    );
+    assert_eq!(
+        error(|o| o.warm_up = Some(6), NAMES),
+        "was written with warm-up 5, this run has 6; expected the options of the interrupted run"
+    );
+    assert_eq!(
+        error(|_| {}, &NAMES.replace("far", "near")),
+        "was written with other training data, development data or another template; expected \
+         those of the interrupted run"
+    );
+}
+
+#[test]
+fn a_run_may_resume_with_another_number_of_iterations() {
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("checkpoint");
+    let options = all_kinds_of_training().remove(1);
+    interrupted(&options, &path);
+    let fewer = TrainOptions {
+        max_iterations: Some(8),
+        patience: 3,
+        ..options.clone()
+    };
+    let resume = |options| {
+        let checkpoints = Some(Checkpoints::new(&path).resume());
+        run(options, checkpoints, &mut Watcher::default())
+    };
+    let expected = run(&fewer, None, &mut Watcher::default());
+    assert!(resume(&fewer).model.as_bytes() == expected.model.as_bytes());
+    // Fewer than were made: training ends at once.
+    let none = TrainOptions {
+        max_iterations: Some(1),
+        warm_up: Some(5),
+        ..options
+    };
+    assert_eq!(resume(&none).end.iterations, 3);
+}
+
+#[test]
+fn a_damaged_checkpoint_is_an_error() {
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("checkpoint");
+    let options = all_kinds_of_training().remove(1);
+    interrupted(&options, &path);
+    let bytes = fs::read(&path).unwrap();
+    let error = |bytes: &[u8]| {
+        fs::write(&path, bytes).unwrap();
+        let checkpoints = Some(Checkpoints::new(&path).resume());
+        try_run(&options, NAMES, checkpoints, &mut Watcher::default())
+            .unwrap_err()
+            .to_string()
+    };
+    let step = bytes.len() / 200;
+    for i in (0..bytes.len()).step_by(step.max(1)) {
+        let mut flipped = bytes.clone();
+        flipped[i] ^= 0x10;
+        let message = error(&flipped);
+        let expected = if i < 16 {
+            "is not a checkpoint"
+        } else {
+            "does not match its checksum"
+        };
+        assert!(message.contains(expected), "{i}: {message}");
+    }
+    for length in [1, 15, 16, 20, bytes.len() / 2, bytes.len() - 1] {
+        let message = error(&bytes[..length]);
+        assert!(message.contains("checkpoint"), "{length}: {message}");
+    }
+}
