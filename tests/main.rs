@@ -5,6 +5,7 @@ mod architecture;
 mod bad_input;
 mod bad_options;
 mod bench;
+mod checkpoints;
 mod cluster;
 mod compare;
 mod contract;

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod bench;
+mod checkpoint_arguments;
 mod closed_output;
 mod cluster;
 mod compare;

@@ -10,13 +10,14 @@ use dropchain::train::{Defaults, TrainOptions, Trained, Trainer};
 
 use super::CommandResult;
 use super::arguments::{InputArguments, OutputArguments, ThreadArguments};
+use super::checkpoint_arguments::CheckpointArguments;
 use super::exit::{is_worth_saving, training_result};
 use super::file_name::FileName;
 use super::interrupt;
 use super::outputs::{CommandFiles, Kind, ResultFile};
 use super::progress::Progress;
 use super::template_argument::{load_template, template_files};
-use super::training_arguments::{CheckpointArguments, NoiseLevelArguments, TrainingArguments};
+use super::training_arguments::{NoiseLevelArguments, TrainingArguments};
 use super::training_reporter::TrainingReporter;
 
 /// Train a model on labeled sentences
@@ -170,9 +171,11 @@ impl TrainCommand {
         if is_worth_saving(&trained.end) {
             file.save(trained.model.as_bytes())?;
             progress.println(&format!("wrote {}", self.model.display()));
-            if interrupt::received().is_none() {
-                self.checkpoint.remove()?;
-            }
+        }
+        if interrupt::received().is_none() {
+            self.checkpoint.remove()?;
+        } else if self.checkpoint.checkpoint.is_some() {
+            progress.println("to continue training, repeat the command with --resume");
         }
         Ok(())
     }

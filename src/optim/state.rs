@@ -1,13 +1,13 @@
 //! The state of a minimization between two iterations, from which it resumes to the same bits.
 
 use std::borrow::Cow;
+use std::ops::ControlFlow;
 
 use serde::{Deserialize, Serialize};
 
 use super::convergence::ConvergenceTest;
 use super::outcome::Iteration;
 use crate::error::{Error, Result};
-use std::ops::ControlFlow;
 
 /// Where a minimization starts.
 pub(crate) enum Start<D> {
@@ -21,8 +21,8 @@ pub(crate) enum Start<D> {
 /// The state of a minimization after an accepted step.
 ///
 /// Everything that later iterations depend on, except what follows from the objective and the
-/// settings. Serialized, it takes 8n bytes for each of x and ∇f and 4n for each of the 2m vectors of
-/// the L-BFGS memory.
+/// settings. Serialized, it takes 8n bytes for each of x and ∇f, and 4n for each of the 2m vectors
+/// of the L-BFGS memory.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct OptimizerState<'a, D> {
     pub(super) x: Cow<'a, [f64]>,        // [n]

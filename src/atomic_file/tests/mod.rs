@@ -50,8 +50,8 @@ fn a_file_can_be_replaced_many_times_under_one_reservation() {
     let path = directory.path().join("x");
     let mut reservation = Reservation::new(&path).unwrap();
     for contents in ["longer", "long", "the longest"] {
-        let write = &mut |file: &mut fs::File| file.write_all(contents.as_bytes());
-        reservation.replace(write).unwrap();
+        let replaced = reservation.replace(&mut |file| file.write_all(contents.as_bytes()));
+        replaced.unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), contents);
         assert!(Reservation::new(&path).is_err());
     }

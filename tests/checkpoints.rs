@@ -1,0 +1,139 @@
+//! Training that is killed or interrupted, and resumed: the model and the log are those of a run
+//! without interruption.
+
+use std::process::Command;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::support::{TestDir, finish, wait};
+
+/// Options of different kinds of training, each a second or less on the sample corpus.
+const KINDS: [&str; 5] = [
+    "--dropout 0 --dev dev.conll",
+    "--dropout 0 --l1 0.2",
+    "--dev dev.conll --warm-up 4",
+    "--noise monte-carlo --samples 1 --warm-up 3 --l1 0.1",
+    "--gradient window=1 --warm-up 5 --order 0",
+];
+
+/// Number of kills, over all kinds.
+const KILLS: usize = 50;
+
+fn train(options: &str) -> String {
+    format!(
+        "train train.conll --template ner --max-iterations 25 --quiet --model m --log log \
+         --checkpoint state --checkpoint-every 1 {options}"
+    )
+}
+
+/// Returns the lines of the log without times and thread counts.
+fn log(dir: &TestDir) -> Vec<Value> {
+    let mut lines = dir.json_lines("log");
+    for line in &mut lines {
+        let line = line.as_object_mut().unwrap();
+        line.remove("seconds");
+        line.remove("threads");
+    }
+    lines
+}
+
+/// A generator of pseudorandom numbers in [0, 1).
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> f64 {
+        self.0 = self
+            .0
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        (self.0 >> 11) as f64 / (1u64 << 53) as f64
+    }
+}
+
+#[test]
+fn training_killed_at_any_moment_resumes_to_the_same_model_and_log() {
+    let dir = TestDir::with_sample_corpus();
+    let mut random = Random(1);
+    let mut checkpoints = 0;
+    for (number, kind) in KINDS.iter().enumerate() {
+        let line = train(kind);
+        let begin = Instant::now();
+        dir.run(&line).success();
+        let duration = begin.elapsed();
+        assert!(!dir.path("state").exists());
+        let (model, records) = (dir.bytes("m"), log(&dir));
+        let mut kills = 0;
+        while kills < KILLS / KINDS.len() {
+            dir.write("m", "");
+            dir.write("log", "");
+            // Each run is killed up to three times before it may end.
+            for _ in 0..3 {
+                let mut child = dir.command(&format!("{line} --resume")).spawn().unwrap();
+                thread::sleep(duration.mul_f64(1.1 * random.next()));
+                let has_ended = child.try_wait().unwrap().is_some();
+                child.kill().unwrap();
+                wait(&mut child, "train");
+                if has_ended {
+                    break;
+                }
+                kills += 1;
+                checkpoints += usize::from(dir.path("state").exists());
+            }
+            let threads = 1 + kills % 3;
+            dir.run(&format!("{line} --resume --threads {threads}"))
+                .success();
+            assert!(dir.bytes("m") == model, "{kind}: another model");
+            assert_eq!(log(&dir), records, "{kind}");
+            let expected = ["dev.conll", "log", "m", "train.conll"];
+            assert_eq!(dir.names(), expected, "{number}");
+        }
+    }
+    assert!(
+        checkpoints > KILLS / 5,
+        "{checkpoints} of {KILLS} runs had made a checkpoint"
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn interrupted_training_resumes_to_the_same_model_and_log() {
+    let dir = TestDir::with_sample_corpus();
+    let line = format!("{} --max-iterations 60", train(KINDS[2]));
+    let line = line
+        .replace("--max-iterations 25", "")
+        .replace("--quiet", "");
+    dir.run(&line).success();
+    let (model, records) = (dir.bytes("m"), log(&dir));
+    // By time, the only checkpoint is that of the interrupt.
+    let line = line.replace("--checkpoint-every 1", "--checkpoint-every 1h");
+    dir.write("m", "");
+    dir.write("log", "");
+    let child = dir.command(&line).spawn().unwrap();
+    while !dir.text("log").contains("\"iteration\":2,") {
+        thread::sleep(Duration::from_millis(2));
+    }
+    let kill = Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status();
+    assert!(kill.unwrap().success());
+    let output = finish(child, &line);
+    assert_eq!(output.status.code(), Some(130), "{output:#?}");
+    assert!(
+        output.stderr.contains("repeat the command with --resume"),
+        "{output:#?}"
+    );
+    assert!(dir.bytes("m") != model);
+    let message = dir.run(&line).failure();
+    assert!(message.contains("continue it with --resume"), "{message}");
+    let output = dir.run(&format!("{line} --resume"));
+    assert!(
+        output.stderr.contains("resuming after iteration"),
+        "{output:#?}"
+    );
+    output.success();
+    assert!(dir.bytes("m") == model);
+    assert_eq!(log(&dir), records);
+    assert!(!dir.path("state").exists());
+}
