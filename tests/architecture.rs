@@ -415,3 +415,27 @@ fn only_versioned_files_use_the_serialization_format() {
         }
     }
 }
+
+/// The tests that a line of docs/reliability.md names, as `file: function`.
+fn named_tests(line: &str) -> Vec<(&str, &str)> {
+    let code = line.split('`').skip(1).step_by(2);
+    code.filter_map(|code| code.split_once(".rs: ")).collect()
+}
+
+#[test]
+fn every_promise_is_held_by_a_test_that_exists() {
+    let page = read(&root().join("docs/reliability.md"));
+    let rows = page.lines().filter(|line| line.starts_with("| "));
+    let mut promises = 0;
+    for row in rows.filter(|row| !row.starts_with("| promise |")) {
+        let tests = named_tests(row);
+        assert!(!tests.is_empty(), "no test holds this promise: {row}");
+        for (file, function) in tests {
+            let path = root().join(format!("{file}.rs"));
+            let exists = path.is_file() && read(&path).contains(&format!("fn {function}("));
+            assert!(exists, "there is no test {file}.rs: {function}");
+        }
+        promises += 1;
+    }
+    assert!(promises > 5, "found only {promises} promises");
+}
