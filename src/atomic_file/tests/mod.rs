@@ -1,6 +1,7 @@
 //! Reserving and replacing files.
 
 use std::fs::{self, File};
+use std::io::Write;
 use std::path::Path;
 
 use super::*;

@@ -114,8 +114,8 @@ fn all_kinds_of_training() -> Vec<TrainOptions> {
 #[test]
 fn an_interrupted_run_resumes_to_the_same_bits() {
     let dir = TempDir::new().unwrap();
-    let path = dir.path().join("checkpoint");
-    for options in all_kinds_of_training() {
+    for (number, options) in all_kinds_of_training().into_iter().enumerate() {
+        let path = dir.path().join(number.to_string());
         let mut whole = Watcher::default();
         let expected = run(&options, None, &mut whole);
         assert!(expected.end.iterations > 9, "{options:?}");
