@@ -31,6 +31,13 @@ impl Reservation {
     pub fn new(path: impl AsRef<Path>) -> Result<Self> {
         let target = Target::resolve(path.as_ref())?;
         target.check_mutable()?;
+        // A process that was just killed holds its locks until its memory is released.
+        for _ in 0..RETRIES {
+            if !is_locked(&target.temporary()) && !is_locked(&target.file) {
+                break;
+            }
+            thread::sleep(RETRY_INTERVAL);
+        }
         let temporary = TemporaryFile::create(&target)?;
         // The process that has replaced the file last may still be writing to it.
         if is_locked(&target.file) {

@@ -140,7 +140,6 @@ fn is_present(path: &Path) -> Result<bool> {
 struct CheckpointHeader {
     version: String,
     options: String, // JSON
-    warm_up: usize,  // resolved
     fingerprint: u64,
 }
 
@@ -149,7 +148,6 @@ impl CheckpointHeader {
         Self {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             options: serde_json::json!(settings).to_string(),
-            warm_up: settings.warm_up(),
             fingerprint,
         }
     }
@@ -189,19 +187,17 @@ impl CheckpointHeader {
         let differs = |name: &&String| {
             !FREE_OPTIONS.contains(&name.as_str()) && mine.get(*name) != others.get(*name)
         };
-        if let Some(name) = names.into_iter().find(differs) {
-            let values = [&mine, &others].map(|options| options[name].to_string());
-            return Some((name.replace('_', "-"), values));
-        }
-        let warm_ups = [self.warm_up, other.warm_up];
-        let differ = warm_ups[0] != warm_ups[1];
-        differ.then(|| ("warm-up".to_owned(), warm_ups.map(|n| n.to_string())))
+        let name = names.into_iter().find(differs)?;
+        let values = [&mine, &others].map(|options| options[name].to_string());
+        Some((name.replace('_', "-"), values))
     }
 }
 
 /// The state of a training run.
 #[derive(Serialize, Deserialize)]
 pub(super) struct TrainingState<'a> {
+    /// Number of warm-up iterations, which by default depends on the maximum number of iterations.
+    pub(super) warm_up: usize,
     pub(super) monitor: MonitorState<'a>,
     pub(super) optimizer: OptimizerState<'a, Terms>,
 }

@@ -49,7 +49,7 @@ impl Optimizer<'_> {
         watch: &mut Watch<'_, '_>,
     ) -> Result<Outcome<Terms>> {
         let options = self.settings.options();
-        let warm_up = self.settings.warm_up();
+        let warm_up = watch.warm_up;
         let mut start = match resumed {
             None => {
                 if options.has_noise() && warm_up > 0 {
@@ -121,6 +121,8 @@ impl Optimizer<'_> {
 pub(super) struct Watch<'a, 'set> {
     pub monitor: &'a mut Monitor<'set>,
     pub observer: &'a mut dyn Observer,
+    /// Number of warm-up iterations, if there is noise.
+    pub warm_up: usize,
     pub checkpointer: Option<Checkpointer>,
 }
 
@@ -139,8 +141,12 @@ impl StateObserver<Terms> for Watch<'_, '_> {
             return;
         }
         self.observer.checkpoint();
-        let optimizer = state.clone();
-        if let Err(error) = checkpointer.write(&TrainingState { monitor, optimizer }) {
+        let written = checkpointer.write(&TrainingState {
+            warm_up: self.warm_up,
+            monitor,
+            optimizer: state.clone(),
+        });
+        if let Err(error) = written {
             self.observer.checkpoint_failed(&error);
         }
     }

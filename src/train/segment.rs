@@ -108,6 +108,7 @@ impl TrainingSet {
         let mut watch = Watch {
             monitor: &mut monitor,
             observer: &mut recorder,
+            warm_up: settings.warm_up(),
             checkpointer: None,
         };
         let start = Start::Point(segment.start);

@@ -150,6 +150,7 @@ impl<'a> Trainer<'a> {
         let mut watch = Watch {
             monitor: &mut monitor,
             observer: &mut *observer,
+            warm_up: (resumed.as_ref()).map_or(self.settings.warm_up(), |state| state.warm_up),
             checkpointer,
         };
         let outcome = optimizer.run(objective, resumed, &mut watch)?;

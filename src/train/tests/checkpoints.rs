@@ -260,6 +260,18 @@ fn a_run_may_resume_with_another_number_of_iterations() {
         patience: 3,
         ..options.clone()
     };
+    // The default of the warm-up depends on the maximum: that of the interrupted run counts.
+    let defaults = |max_iterations| TrainOptions {
+        max_iterations,
+        warm_up: None,
+        ..options.clone()
+    };
+    interrupted(&defaults(None), &path);
+    let checkpoints = Some(Checkpoints::new(&path).resume());
+    let resumed = run(&defaults(Some(24)), checkpoints, &mut Watcher::default());
+    let [iterations, warm_up] = [resumed.end.iterations, resumed.end.warm_up];
+    assert_eq!((iterations, warm_up), (24, Defaults::WARM_UP));
+    interrupted(&options, &path);
     let resume = |options| {
         let checkpoints = Some(Checkpoints::new(&path).resume());
         run(options, checkpoints, &mut Watcher::default())
