@@ -5,7 +5,7 @@ use std::io::{self, BufRead, Read};
 use flate2::bufread::GzDecoder;
 
 /// The first two bytes of a gzip member.
-const MAGIC: [u8; 2] = [0x1f, 0x8b];
+pub(super) const MAGIC: [u8; 2] = [0x1f, 0x8b];
 
 /// Decompresses the members of a gzip file, one after the other.
 ///
@@ -16,12 +16,6 @@ pub(super) struct GzipReader<R> {
 }
 
 impl<R: BufRead> GzipReader<R> {
-    /// Returns whether an input that begins with `start` is gzip. A pipe may deliver a single byte
-    /// first; no text starts with this one.
-    pub fn recognizes(start: &[u8]) -> bool {
-        matches!(start, [0x1f] | [0x1f, 0x8b, ..])
-    }
-
     pub fn new(input: R) -> Self {
         Self {
             member: Some(GzDecoder::new(input)),

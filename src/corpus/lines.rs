@@ -3,7 +3,7 @@
 use std::io::{self, BufRead, BufReader, Read};
 use std::sync::Arc;
 
-use super::gzip::GzipReader;
+use super::gzip::{GzipReader, MAGIC};
 use crate::error::{Error, Place, Result};
 use crate::memory::megabytes;
 
@@ -148,11 +148,22 @@ impl LineReader {
 
     /// Decompresses the input if it starts with gzip's magic bytes, whatever its name.
     fn decompress(&mut self) -> io::Result<()> {
-        if GzipReader::<InputStream>::recognizes(self.input.fill_buf()?) {
-            let compressed = std::mem::replace(&mut self.input, Box::new(io::empty()));
-            let decompressed = BufReader::with_capacity(BUFFER, GzipReader::new(compressed));
-            self.input = Box::new(decompressed);
+        if self.input.fill_buf()?.first() != Some(&MAGIC[0]) {
+            return Ok(());
         }
+        // A pipe may deliver a single byte first.
+        let mut start = Vec::with_capacity(MAGIC.len());
+        (&mut self.input)
+            .take(MAGIC.len() as u64)
+            .read_to_end(&mut start)?;
+        let is_compressed = start == MAGIC;
+        let rest = std::mem::replace(&mut self.input, Box::new(io::empty()));
+        let whole = io::Cursor::new(start).chain(rest);
+        self.input = if is_compressed {
+            Box::new(BufReader::with_capacity(BUFFER, GzipReader::new(whole)))
+        } else {
+            Box::new(whole)
+        };
         Ok(())
     }
 
@@ -246,6 +257,15 @@ mod tests {
     fn gzip_is_recognized_by_its_magic_bytes_and_may_have_several_members() {
         let compressed = [gzip(b"a\nb"), gzip(b"c\n")].concat();
         assert_eq!(read(&compressed), ["a", "bc"]);
+    }
+
+    #[test]
+    fn text_that_begins_with_a_single_magic_byte_is_not_gzip() {
+        assert_eq!(read(b"\x1f"), ["\x1f"]);
+        assert_eq!(read(b"\x1fa\nb"), ["\x1fa", "b"]);
+        let input = BufReader::with_capacity(1, Cursor::new(b"\x1fa\n".to_vec()));
+        let mut lines = LineReader::with_limit(Box::new(input), Arc::from("x"), MAX_LINE);
+        assert_eq!(lines.next_line().unwrap().unwrap().text, "\x1fa");
     }
 
     #[test]
