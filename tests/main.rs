@@ -11,6 +11,7 @@ mod compare;
 mod contract;
 mod damaged_models;
 mod determinism;
+mod fingerprint;
 mod help;
 mod memory;
 mod model_fixture;

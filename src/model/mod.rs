@@ -95,6 +95,12 @@
 //! - Sparse positions do not mark the last entry, ends always have 8 bytes, and transition weights
 //!   are always stored.
 //!
+//! # Reproducibility
+//!
+//! Training is deterministic, but the file also records how the user called the inputs:
+//! `train.conll`, `./train.conll`, `train.conll.gz` and standard input yield files that differ in
+//! their provenance and thus in a checksum. [`Model::fingerprint`] covers everything else.
+//!
 //! # Integrity
 //!
 //! [`Model::save`] writes atomically: after a crash, there is the old file or the new one.
@@ -106,6 +112,7 @@
 mod bytes;
 mod constraint;
 mod file;
+mod fingerprint;
 mod format;
 mod header;
 mod preamble;

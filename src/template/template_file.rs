@@ -162,6 +162,15 @@ impl Template {
         self.files.iter().map(|(name, _)| name.as_str())
     }
 
+    /// Returns the template without the name of its file, which only error messages use.
+    #[must_use]
+    pub(crate) fn without_name(self) -> Self {
+        Self {
+            file: Arc::from(""),
+            ..self
+        }
+    }
+
     /// Returns whether label pairs have weights of their own. They do, except in a CRF++ or Wapiti
     /// file without a bare `B`.
     #[must_use]

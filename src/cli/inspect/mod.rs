@@ -46,13 +46,14 @@ impl InspectCommand {
                 .map_err(|e| Error::parameter(format!("cannot write the model as JSON: {e}")))?
                 + "\n"
         } else {
-            self.text(&model, &top)
+            self.text(&model, &top)?
         };
         print(&text)
     }
 
-    fn text(&self, model: &Model, top: &TopAttributes) -> String {
+    fn text(&self, model: &Model, top: &TopAttributes) -> Result<String> {
         let header = model.header();
+        let fingerprint = model.fingerprint()?;
         let source = &header.provenance;
         let mut text = String::new();
         // Writing to a string cannot fail.
@@ -79,6 +80,7 @@ impl InspectCommand {
                 Precision::F64 => 8,
             }
         );
+        let _ = writeln!(text, "fingerprint {fingerprint:032x}");
         let _ = writeln!(
             text,
             "trained by dropchain {} on {} ({} sentences, {} tokens)\noptions: {}",
@@ -108,11 +110,12 @@ impl InspectCommand {
             let [from, to] = [edge.from, edge.to].map(|label| header.labels.name(label));
             let _ = writeln!(text, "{:10.4}  {from} → {to}  {}", edge.weight, edge.name);
         }
-        text
+        Ok(text)
     }
 
     fn json(&self, model: &Model, top: &TopAttributes) -> Result<Value> {
         let header = model.header();
+        let fingerprint = model.fingerprint()?;
         let labels = header.labels.names().iter().enumerate();
         let labels: Map<String, Value> = labels
             .map(|(i, name)| (name.clone(), label_json(model, i, &top.nodes[i])))
@@ -141,6 +144,7 @@ impl InspectCommand {
             "format_version": model.version(),
             "precision": header.precision,
             "prune": prune_threshold(model),
+            "fingerprint": format!("{fingerprint:032x}"),
             "version": header.provenance.version,
             "files": header.provenance.files,
             "sentences": header.provenance.sentences,

@@ -1,0 +1,61 @@
+//! The fingerprint of a model: the same for the same training data, whatever they are called.
+
+use crate::support::{NER_CORPUS, TestDir, gzip};
+
+/// Trains with some options and returns the fingerprint that `inspect --json` prints.
+fn fingerprint(dir: &TestDir, options: &str, stdin: &str) -> String {
+    dir.run_with_stdin(&format!("train {options} --model m --quiet --force"), stdin)
+        .success();
+    let fingerprint = dir.inspect("")["fingerprint"].as_str().unwrap().to_owned();
+    assert_eq!(fingerprint.len(), 32);
+    let text = dir.run("inspect m").success();
+    assert!(
+        text.contains(&format!("\nfingerprint {fingerprint}\n")),
+        "{text}"
+    );
+    fingerprint
+}
+
+fn inputs() -> TestDir {
+    let dir = TestDir::new(&[
+        ("train.conll", NER_CORPUS),
+        ("my.tpl", "word\nlexicon(\"names\")\nedge: word\n"),
+        ("names", "Ann Lee\nRome\n"),
+    ]);
+    dir.write("train.conll.gz", gzip(NER_CORPUS));
+    dir
+}
+
+#[test]
+fn a_file_and_the_same_data_compressed_or_piped_yield_one_fingerprint() {
+    let dir = inputs();
+    let expected = fingerprint(&dir, "train.conll --template my.tpl", "");
+    let bytes = dir.bytes("m");
+    for (options, stdin) in [
+        ("./train.conll --template ./my.tpl", ""),
+        ("train.conll.gz --template my.tpl", ""),
+        ("- --template my.tpl", NER_CORPUS),
+    ] {
+        assert_eq!(fingerprint(&dir, options, stdin), expected, "{options}");
+        assert!(
+            dir.bytes("m") != bytes,
+            "{options}: the names are in the file"
+        );
+    }
+}
+
+#[test]
+fn other_weights_labels_or_templates_yield_another_fingerprint() {
+    let dir = inputs();
+    let other = NER_CORPUS.replace("B-LOC", "B-GPE");
+    let of = |options: &str, stdin: &str| fingerprint(&dir, options, stdin);
+    let fingerprints = [
+        of("train.conll --template my.tpl", ""),
+        of("train.conll --template my.tpl --l2 0.2", ""),
+        of("- --template my.tpl", &other),
+        of("train.conll --template ner", ""),
+    ];
+    for (i, fingerprint) in fingerprints.iter().enumerate() {
+        assert!(!fingerprints[..i].contains(fingerprint), "run {i}");
+    }
+}
