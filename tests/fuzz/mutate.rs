@@ -1,0 +1,162 @@
+//! Random changes to inputs.
+
+/// SplitMix64.
+#[derive(Clone)]
+pub struct Random(u64);
+
+impl Random {
+    pub fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// A number below `limit`, or 0 if `limit` is 0.
+    pub fn below(&mut self, limit: usize) -> usize {
+        (self.next() % limit.max(1) as u64) as usize
+    }
+
+    pub fn choose<'a, T>(&mut self, items: &'a [T]) -> Option<&'a T> {
+        items.get(self.below(items.len()))
+    }
+
+    /// A range of at most `limit` bytes of a text of `len` bytes; short ones are more likely.
+    fn range(&mut self, len: usize, limit: usize) -> std::ops::Range<usize> {
+        let longest = 1 << self.below(1 + limit.max(1).ilog2() as usize);
+        let start = self.below(len + 1);
+        start..(start + self.below(longest + 1)).min(len)
+    }
+}
+
+/// Pieces of every format that mutations insert: separators, numbers at limits, odd characters,
+/// and bytes that are not UTF-8.
+const COMMON: &[&[u8]] = &[
+    b"\n",
+    b"\n\n",
+    b"\r\n",
+    b"\r",
+    b"\t",
+    b" ",
+    b"\"",
+    b"\\",
+    b"0",
+    b"-1",
+    b"1e308",
+    b"1e999",
+    b"nan",
+    b"65535",
+    b"4294967296",
+    b"18446744073709551616",
+    b"\0",
+    b"\x0b",
+    b"\xff",
+    b"\xc3",
+    b"\xef\xbb\xbf",
+    "é".as_bytes(),
+    "\u{a0}".as_bytes(),
+    "\u{2028}".as_bytes(),
+    "e\u{301}".as_bytes(),
+    "👩‍👧".as_bytes(),
+    "ß".as_bytes(),
+    "İ".as_bytes(),
+];
+
+/// Changes inputs at random.
+pub struct Mutator {
+    pub random: Random,
+    /// Words of the input language, inserted whole.
+    dictionary: Vec<&'static [u8]>,
+    /// Maximum length of an input, in bytes.
+    limit: usize,
+}
+
+impl Mutator {
+    pub fn new(random: Random, dictionary: &[&'static str], limit: usize) -> Self {
+        let words = dictionary.iter().map(|word| word.as_bytes());
+        Self {
+            random,
+            dictionary: COMMON.iter().copied().chain(words).collect(),
+            limit,
+        }
+    }
+
+    /// Changes `input` in one to eight places; `other` is an input to take parts from.
+    pub fn mutate(&mut self, input: &mut Vec<u8>, other: &[u8]) {
+        for _ in 0..1 << self.random.below(4) {
+            self.mutate_once(input, other);
+        }
+        input.truncate(self.limit);
+    }
+
+    fn mutate_once(&mut self, input: &mut Vec<u8>, other: &[u8]) {
+        let len = input.len();
+        match self.random.below(10) {
+            0 => {
+                let range = self.random.range(len, 4);
+                for byte in &mut input[range] {
+                    *byte ^= 1 << self.random.below(8);
+                }
+            }
+            1 => {
+                let range = self.random.range(len, 1);
+                for byte in &mut input[range] {
+                    *byte = self.random.next() as u8;
+                }
+            }
+            2 | 3 => drop(input.drain(self.random.range(len, 256))),
+            4 | 5 => {
+                let word = self.random.choose(&self.dictionary).copied();
+                let word = word.unwrap_or_default();
+                let at = self.random.below(len + 1);
+                let replaced = if self.random.below(2) == 0 {
+                    0
+                } else {
+                    word.len()
+                };
+                input.splice(at..(at + replaced).min(len), word.iter().copied());
+            }
+            6 => {
+                let range = self.random.range(len, 256);
+                let copy = input[range].to_vec();
+                let at = self.random.below(len + 1);
+                let times = 1 << self.random.below(4);
+                input.splice(at..at, copy.repeat(times));
+            }
+            7 => {
+                let part = &other[self.random.range(other.len(), 256)];
+                let at = self.random.range(len, 256);
+                input.splice(at, part.iter().copied());
+            }
+            8 => self.change_line(input, other),
+            _ => {
+                let (a, b) = (self.random.range(len, 64), self.random.range(len, 64));
+                if a.end <= b.start {
+                    let moved = input[b.clone()].to_vec();
+                    input.drain(b);
+                    input.splice(a.start..a.start, moved);
+                }
+            }
+        }
+    }
+
+    /// Removes, repeats or replaces a whole line.
+    fn change_line(&mut self, input: &mut Vec<u8>, other: &[u8]) {
+        let mut lines: Vec<&[u8]> = input.split_inclusive(|&b| b == b'\n').collect();
+        let others: Vec<&[u8]> = other.split_inclusive(|&b| b == b'\n').collect();
+        let at = self.random.below(lines.len());
+        let line = self.random.choose(&others).copied().unwrap_or(b"\n");
+        match self.random.below(4) {
+            0 if !lines.is_empty() => drop(lines.remove(at)),
+            1 if !lines.is_empty() => lines.insert(at, lines[at]),
+            2 if !lines.is_empty() => lines[at] = line,
+            _ => lines.insert(at, line),
+        }
+        *input = lines.concat();
+    }
+}

@@ -1,0 +1,105 @@
+//! Models with hostile contents and valid checksums.
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::mutate::Mutator;
+
+/// Offsets in the fixed-size part of a model file, and its length; see `src/model/mod.rs`.
+const LENGTH_AT: usize = 16;
+const SECTIONS_AT: usize = 24;
+const SUM_AT: usize = 184;
+const PREAMBLE: usize = 192;
+
+/// Number of sections: header, sums, and four of each table.
+const SECTIONS: usize = 10;
+
+/// Number of bytes covered by each checksum of the tables.
+const BLOCK: usize = 16 << 10;
+
+/// Numbers of the header's encoding: of 16, 32 and 64 bits, and floats that are not finite.
+pub const NUMBERS: &[&str] = &["\u{0}", "\u{1}", "\u{2}", "\u{7f}", "\u{10}\u{27}"];
+
+fn number(bytes: &[u8], at: usize) -> Option<usize> {
+    let eight = bytes.get(at..at + 8)?.try_into().ok()?;
+    usize::try_from(u64::from_le_bytes(eight)).ok()
+}
+
+/// The sections of a model; `None` if they are not within the file.
+fn sections(bytes: &[u8]) -> Option<Vec<Vec<u8>>> {
+    (0..SECTIONS)
+        .map(|i| {
+            let start = number(bytes, SECTIONS_AT + 16 * i)?;
+            let length = number(bytes, SECTIONS_AT + 16 * i + 8)?;
+            Some(bytes.get(start..start.checked_add(length)?)?.to_vec())
+        })
+        .collect()
+}
+
+/// Assembles a model from its sections, with valid offsets and checksums.
+fn assemble(version: &[u8], sections: &mut [Vec<u8>]) -> Vec<u8> {
+    let data = sections[2..].concat();
+    sections[1] = data
+        .chunks(BLOCK)
+        .flat_map(|block| xxh3_64(block).to_le_bytes())
+        .collect();
+    let total = PREAMBLE + sections.iter().map(Vec::len).sum::<usize>();
+    let mut bytes = version.to_vec();
+    bytes.extend_from_slice(&(total as u64).to_le_bytes());
+    let mut start = PREAMBLE;
+    for section in sections.iter() {
+        bytes.extend_from_slice(&(start as u64).to_le_bytes());
+        bytes.extend_from_slice(&(section.len() as u64).to_le_bytes());
+        start += section.len();
+    }
+    let covered = [&bytes[..SUM_AT], &sections[0], &sections[1]].concat();
+    bytes.extend_from_slice(&xxh3_64(&covered).to_le_bytes());
+    for section in sections.iter() {
+        bytes.extend_from_slice(section);
+    }
+    bytes
+}
+
+/// Recomputes offsets and checksums, as an attacker would.
+pub fn reseal(bytes: &[u8]) -> Option<Vec<u8>> {
+    Some(assemble(&bytes[..LENGTH_AT], &mut sections(bytes)?))
+}
+
+/// Changes one or two sections of a model and seals it again.
+pub fn mutate(mutator: &mut Mutator, input: &mut Vec<u8>, other: &[u8]) {
+    let (Some(mut parts), Some(others)) = (sections(input), sections(other)) else {
+        return;
+    };
+    for _ in 0..1 + mutator.random.below(2) {
+        // Half of the time the header, whose decoder does most; never the sums.
+        let i = match mutator.random.below(2) {
+            0 => 0,
+            _ => 2 + mutator.random.below(SECTIONS - 2),
+        };
+        match mutator.random.below(6) {
+            0 => parts[i].clone_from(&others[i]),
+            1 => change_number(mutator, &mut parts[i]),
+            _ => mutator.mutate(&mut parts[i], &others[i]),
+        }
+    }
+    *input = assemble(&input[..LENGTH_AT], &mut parts);
+}
+
+/// Replaces bytes by a number at a limit, in the encoding of the header or of the tables.
+fn change_number(mutator: &mut Mutator, section: &mut [u8]) {
+    let floats = [f64::NAN, f64::INFINITY, f64::MAX, -0.0, 1e-310];
+    let number = match mutator.random.below(4) {
+        0 => vec![251, 0xff, 0xff],
+        1 => vec![252, 0xff, 0xff, 0xff, 0x7f],
+        2 => vec![0xff; 8],
+        _ => mutator
+            .random
+            .choose(&floats)
+            .unwrap()
+            .to_le_bytes()
+            .to_vec(),
+    };
+    let at = mutator.random.below(section.len());
+    for (byte, new) in section[at..].iter_mut().zip(number) {
+        *byte = new;
+    }
+}

@@ -1,0 +1,271 @@
+//! The readers of all formats, and the writers, which write what can be read again.
+
+use std::io::{BufRead, BufReader, Cursor, Read, Write};
+
+use dropchain::corpus::{Format, OutputFormat, ReadOptions, Reader, Tagged, WriteOptions, Writer};
+use dropchain::{Result, Sentence};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+use crate::harness::Target;
+
+const CONLL: &[&str] = &[
+    "-DOCSTART-",
+    "-DOCSTART- -X- O O",
+    "B-X",
+    "I-X",
+    "O",
+    "# c",
+    "#",
+];
+const CONLLU: &[&str] = &[
+    "1-2",
+    "2.1",
+    "3",
+    "_",
+    "\t_",
+    "# newdoc",
+    "# text = ",
+    "SpaceAfter=No",
+    "|",
+    "=",
+    "#",
+];
+const CRFSUITE: &[&str] = &["w=a", ":0.5", "\\:", "\\\\", ":", "@weight", "_\t", "B-X\t"];
+const JSONL: &[&str] = &[
+    "{",
+    "}",
+    "[",
+    "]",
+    ",",
+    ":",
+    "\"tokens\"",
+    "\"labels\"",
+    "\"text\"",
+    "\"a\"",
+    "\\u0000",
+    "\\ud83d",
+    "\\n",
+    "null",
+    "[]",
+    "{}",
+    "\"pos\":[\"X\"]",
+    "\"offsets\"",
+];
+const TEXT: &[&str] = &[
+    "Mr.",
+    "U.S.",
+    "...",
+    "“",
+    "”",
+    ":-)",
+    "http://a.b/",
+    "don't",
+    "1.",
+];
+
+/// Passes on at most `size` bytes at a time, as a pipe may.
+struct Pieces(Cursor<Vec<u8>>, usize);
+
+impl Read for Pieces {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let size = buffer.len().min(self.1);
+        self.0.read(&mut buffer[..size])
+    }
+}
+
+fn read(input: Box<dyn BufRead + Send>, options: &ReadOptions) -> Vec<Result<Sentence>> {
+    Reader::from_read(input, "x", options).collect()
+}
+
+/// The sentences, then the message of the error if there is one.
+fn comparable(read: &[Result<Sentence>]) -> Vec<Result<&Sentence, String>> {
+    read.iter()
+        .map(|sentence| sentence.as_ref().map_err(ToString::to_string))
+        .collect()
+}
+
+/// The ways to read a format that are checked.
+fn variants(format: Format) -> Vec<ReadOptions> {
+    let plain = ReadOptions {
+        format: Some(format),
+        ..ReadOptions::default()
+    };
+    let unlabeled = ReadOptions {
+        unlabeled: true,
+        comments: true,
+        ..plain.clone()
+    };
+    let label = ReadOptions {
+        label: Some("1".to_owned()),
+        ..plain.clone()
+    };
+    vec![plain, unlabeled, label]
+}
+
+/// Checks that an input has the same sentences in pieces of any size, and compressed.
+fn check_reader(format: Format, input: &[u8]) {
+    for options in variants(format) {
+        let whole = read(Box::new(Cursor::new(input.to_vec())), &options);
+        for size in [1, 3, 4096] {
+            let pieces = Pieces(Cursor::new(input.to_vec()), size);
+            let pieces = read(Box::new(BufReader::with_capacity(size, pieces)), &options);
+            assert_eq!(
+                comparable(&pieces),
+                comparable(&whole),
+                "in pieces of {size}"
+            );
+        }
+        if !input.starts_with(&[0x1f, 0x8b]) {
+            let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+            encoder.write_all(input).unwrap();
+            let compressed = read(Box::new(Cursor::new(encoder.finish().unwrap())), &options);
+            assert_eq!(comparable(&compressed), comparable(&whole), "compressed");
+        }
+        let sentences: Vec<&Sentence> = whole.iter().flatten().collect();
+        sentences
+            .iter()
+            .for_each(|sentence| check_sentence(sentence));
+        check_writers(&sentences);
+    }
+}
+
+/// Checks what every sentence holds.
+fn check_sentence(sentence: &Sentence) {
+    assert!(!sentence.is_empty() || sentence.layout.document_start);
+    let Some(source) = sentence.layout.source.as_deref() else {
+        return;
+    };
+    for (t, offsets) in sentence.offsets.iter().enumerate() {
+        assert_eq!(&source[offsets.bytes.clone()], sentence.cell(t, 0));
+    }
+}
+
+/// A label for a token, by its number.
+fn label(t: usize) -> &'static str {
+    ["O", "B-X", "I-X", "S-Y"][t % 4]
+}
+
+/// Writes sentences in a format; `None` if it cannot represent them.
+fn write(sentences: &[&Sentence], options: WriteOptions) -> Option<Vec<u8>> {
+    let mut writer = Writer::new(Vec::new(), "out", options).unwrap();
+    for sentence in sentences {
+        let labels = (0..sentence.len()).map(label).collect();
+        writer.write(&Tagged::new(sentence, labels)).ok()?;
+    }
+    Some(writer.into_inner())
+}
+
+/// Whether any comments will be copied to CoNLL output.
+fn has_comments(sentence: &Sentence) -> bool {
+    let layout = &sentence.layout;
+    let mut lines = layout.extra_lines.iter().map(|(_, line)| line);
+    !layout.comments.is_empty() || lines.any(|line| line.starts_with('#'))
+}
+
+/// Checks that what is written has the same words, and the labels.
+fn check_writers(sentences: &[&Sentence]) {
+    let comments = sentences.iter().any(|sentence| has_comments(sentence));
+    // A token may look like a comment, or begin the output with what a reader drops.
+    let is_ambiguous = sentences.iter().enumerate().any(|(i, sentence)| {
+        let mut tokens = (0..sentence.len()).map(|t| sentence.cell(t, 0));
+        tokens.any(|first| {
+            comments && first.starts_with('#') || i == 0 && first.starts_with('\u{feff}')
+        })
+    });
+    let formats = [
+        (OutputFormat::Conll, Format::Conll, "-1"),
+        (OutputFormat::Conllu, Format::Conllu, "upos"),
+        (OutputFormat::Jsonl, Format::Jsonl, "labels"),
+    ];
+    for (output, format, label_column) in formats {
+        let Some(written) = write(sentences, WriteOptions::new(output)) else {
+            continue;
+        };
+        if is_ambiguous && output == OutputFormat::Conll {
+            continue;
+        }
+        let options = ReadOptions {
+            format: Some(format),
+            label: Some(label_column.to_owned()),
+            comments,
+            ..ReadOptions::default()
+        };
+        let again: Vec<Sentence> = read(Box::new(Cursor::new(written)), &options)
+            .into_iter()
+            .map(|sentence| sentence.unwrap_or_else(|e| panic!("{output}: {e}")))
+            .collect();
+        let mut again = again.iter().filter(|s| !s.layout.document_start);
+        for sentence in sentences.iter().filter(|s| !s.layout.document_start) {
+            let found = again
+                .next()
+                .unwrap_or_else(|| panic!("{output}: a sentence is missing"));
+            let labels: Vec<&str> = (0..sentence.len()).map(label).collect();
+            if output == OutputFormat::Conll {
+                for (t, label) in labels.iter().enumerate() {
+                    let cells = sentence.cells(t).chain([*label]);
+                    assert!(found.cells(t).eq(cells), "token {t} of {found:?}");
+                }
+            } else if let Some(expected) = words(sentence, output) {
+                assert_eq!(words(found, output), Some(expected), "{output}");
+            }
+            assert_eq!(found.labels().unwrap(), labels, "{output}");
+        }
+        assert_eq!(again.count(), 0, "{output}: there are more sentences");
+    }
+    write(sentences, WriteOptions::new(OutputFormat::Inline)).unwrap();
+}
+
+/// The words of a sentence as a format writes them, if it has words.
+fn words(sentence: &Sentence, output: OutputFormat) -> Option<Vec<&str>> {
+    let schema = sentence.schema();
+    let first = (schema.width() > 0 && schema.label() != Some(0)).then_some(0);
+    let column = schema.position("word").or(first)?;
+    let word = |t| match sentence.cell(t, column) {
+        "" if output == OutputFormat::Conllu => "_",
+        word => word,
+    };
+    Some((0..sentence.len()).map(word).collect())
+}
+
+#[test]
+fn conll_is_read_alike_in_any_pieces_and_written_as_it_can_be_read() {
+    Target::new("conll", CONLL).run(|input| check_reader(Format::Conll, input));
+}
+
+#[test]
+fn conllu_is_read_alike_in_any_pieces_and_written_as_it_can_be_read() {
+    Target::new("conllu", CONLLU).run(|input| check_reader(Format::Conllu, input));
+}
+
+#[test]
+fn crfsuite_is_read_alike_in_any_pieces() {
+    Target::new("crfsuite", CRFSUITE).run(|input| check_reader(Format::Crfsuite, input));
+}
+
+#[test]
+fn json_lines_are_read_alike_in_any_pieces_and_written_as_they_can_be_read() {
+    Target::new("jsonl", JSONL).run(|input| check_reader(Format::Jsonl, input));
+}
+
+#[test]
+fn text_is_read_alike_in_any_pieces_and_written_as_it_can_be_read() {
+    Target::new("text", TEXT).run(|input| check_reader(Format::Text, input));
+}
+
+#[test]
+fn damaged_gzip_is_an_error_in_any_pieces() {
+    Target::new("gzip", &[]).run(|input| {
+        let options = &variants(Format::Conll)[0];
+        let whole = read(Box::new(Cursor::new(input.to_vec())), options);
+        let pieces = BufReader::with_capacity(5, Pieces(Cursor::new(input.to_vec()), 5));
+        let pieces = read(Box::new(pieces), options);
+        let (pieces, whole) = (comparable(&pieces), comparable(&whole));
+        let fails = |read: &[Result<_, String>]| read.last().is_some_and(Result::is_err);
+        assert_eq!(fails(&pieces), fails(&whole));
+        // How far the decoder comes before it finds the damage depends on what it has read.
+        for (a, b) in pieces.iter().zip(&whole) {
+            assert!(a == b || a.is_err() || b.is_err(), "{a:?} or {b:?}");
+        }
+    });
+}

@@ -1,0 +1,135 @@
+//! Label schemes and the counts of the evaluation.
+
+use std::collections::BTreeSet;
+
+use dropchain::eval::Evaluation;
+use dropchain::label::{LabelSet, Scheme, SchemeConstraint, Span, convert, detect, encode, spans};
+
+use crate::harness::Target;
+
+const LABELS: &[&str] = &[
+    "B-X", "I-X", "E-X", "S-X", "O", "B-Y", "I-Y", "B", "I", "B--X", "I-", "[-X", "]-X", ".-X",
+    "O-X", "NN", "B-0",
+];
+
+/// Schemes that encode all spans; IO merges adjacent ones of one type.
+const EXACT: [Scheme; 3] = [Scheme::Iob1, Scheme::Iob2, Scheme::Bioes];
+
+fn lines(input: &[u8]) -> Vec<String> {
+    let text = String::from_utf8_lossy(input);
+    text.split_whitespace().map(str::to_owned).collect()
+}
+
+/// Whether a label belongs to a scheme that encodes spans.
+fn is_chunk(label: &str) -> bool {
+    let tag = label.split('-').next().unwrap_or_default();
+    label == "O" || ["B", "I", "E", "S"].contains(&tag)
+}
+
+/// Whether the constraint of a scheme allows a sequence.
+fn allows(labels: &[String], scheme: Scheme) -> bool {
+    let mut set = LabelSet::new();
+    let ids: Vec<_> = labels
+        .iter()
+        .map(|label| set.insert(label).unwrap())
+        .collect();
+    let constraint = SchemeConstraint::new(&set, scheme);
+    ids.first().is_none_or(|&b| constraint.start(b))
+        && ids.last().is_none_or(|&a| constraint.end(a))
+        && ids.windows(2).all(|ab| constraint.allowed(ab[0], ab[1]))
+}
+
+#[test]
+fn conversion_preserves_spans_and_yields_legal_labels() {
+    Target::new("labels", LABELS).run(|input| {
+        let labels = lines(input);
+        let found = spans(&labels);
+        check_spans(&found, labels.len());
+        assert_eq!(convert(&labels, Scheme::Raw), labels);
+        for scheme in Scheme::ALL {
+            let converted = convert(&labels, scheme);
+            assert_eq!(converted.len(), labels.len());
+            assert_eq!(
+                convert(&converted, scheme),
+                converted,
+                "{scheme} is idempotent"
+            );
+            assert!(allows(&converted, scheme), "{scheme}: {converted:?}");
+        }
+        for scheme in EXACT {
+            let converted = encode(&found, labels.len(), scheme);
+            assert_eq!(spans(&converted), found, "{scheme}");
+            let detected = detect([&converted]);
+            assert_eq!(
+                convert(&converted, detected),
+                converted,
+                "{scheme} or {detected}"
+            );
+            for other in EXACT {
+                let direct = convert(&labels, other);
+                assert_eq!(convert(&converted, other), direct, "{scheme} to {other}");
+            }
+        }
+    });
+}
+
+fn check_spans(spans: &[Span<'_>], len: usize) {
+    let mut end = 0;
+    for span in spans {
+        assert!(
+            span.start >= end && span.end > span.start && span.end <= len,
+            "{span:?}"
+        );
+        end = span.end;
+    }
+}
+
+#[test]
+fn evaluation_counts_are_those_of_the_span_sets() {
+    Target::new("evaluation", LABELS).run(|input| {
+        let labels = lines(input);
+        let mut forward = Evaluation::with_confusions();
+        let mut backward = Evaluation::new();
+        let (mut gold_spans, mut predicted_spans, mut correct) = (0, 0, 0);
+        for sentence in labels.chunks(8) {
+            let (gold, predicted) = sentence.split_at(sentence.len() / 2);
+            let predicted = &predicted[..gold.len()];
+            forward.add(gold, predicted).unwrap();
+            backward.add(predicted, gold).unwrap();
+            let sets = [gold, predicted].map(|l| BTreeSet::from_iter(spans(l)));
+            gold_spans += sets[0].len() as u64;
+            predicted_spans += sets[1].len() as u64;
+            correct += sets[0].intersection(&sets[1]).count() as u64;
+        }
+        let counts = forward.spans();
+        assert_eq!(
+            (counts.gold, counts.predicted),
+            (gold_spans, predicted_spans)
+        );
+        if labels.iter().all(|label| is_chunk(label)) {
+            assert_eq!(counts.correct, correct);
+        }
+        let swapped = backward.spans();
+        assert_eq!(
+            (swapped.gold, swapped.predicted),
+            (counts.predicted, counts.gold)
+        );
+        assert_eq!(swapped.correct, counts.correct);
+        assert_eq!(forward.correct_tokens(), backward.correct_tokens());
+        let tokens: u64 = forward.labels().iter().map(|(_, c)| c.gold).sum();
+        assert_eq!(tokens, forward.tokens());
+        let types = forward.types().fold([0; 3], |sum, (_, c)| {
+            [sum[0] + c.gold, sum[1] + c.predicted, sum[2] + c.correct]
+        });
+        assert_eq!(types, [counts.gold, counts.predicted, counts.correct]);
+        serde_json::to_string(&forward.detailed_report(5)).unwrap();
+        for score in [
+            forward.accuracy(),
+            forward.f1(),
+            forward.precision(),
+            forward.recall(),
+        ] {
+            assert!((0.0..=1.0).contains(&score), "{score}");
+        }
+    });
+}
