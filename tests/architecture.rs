@@ -443,3 +443,71 @@ fn every_promise_is_held_by_a_test_that_exists() {
     }
     assert!(promises > 5, "found only {promises} promises");
 }
+
+#[test]
+fn only_the_listed_files_have_unsafe_code_and_each_use_has_its_proof() {
+    let mut found = BTreeSet::new();
+    for file in files(root(), &["rs"]) {
+        let text = read(&file);
+        let code: Vec<&str> = text.lines().map(without_comment).collect();
+        let is_unsafe = |line: &&&str| {
+            let uses = [
+                "unsafe {",
+                "unsafe fn",
+                "unsafe impl",
+                "unsafe(",
+                "unsafe extern",
+            ];
+            uses.iter().any(|unsafe_use| line.contains(unsafe_use))
+        };
+        let uses = code.iter().filter(is_unsafe).count();
+        let proofs = text.matches("// SAFETY: ").count();
+        let allowed = code
+            .iter()
+            .any(|line| line.contains(concat!("allow(unsafe", "_code)")));
+        let name = file
+            .strip_prefix(root())
+            .unwrap()
+            .to_string_lossy()
+            .into_owned();
+        if name != "tests/architecture.rs" && (allowed || uses > 0) {
+            assert!(
+                uses <= proofs,
+                "{name}: {uses} unsafe blocks, {proofs} proofs"
+            );
+            found.insert(name);
+        }
+    }
+    assert_eq!(found, first_cells("Unsafe code"));
+}
+
+/// The names in the first column of the table in a section of docs/dependencies.md.
+fn first_cells(section: &str) -> BTreeSet<String> {
+    let page = read(&root().join("docs/dependencies.md"));
+    let mut sections = page.split("\n## ");
+    let text = sections.find(|text| text.starts_with(section)).unwrap();
+    text.lines()
+        .filter_map(|line| line.strip_prefix("| `")?.split('`').next())
+        .map(str::to_owned)
+        .collect()
+}
+
+/// The names of all dependencies in Cargo.toml, of every kind.
+fn dependencies() -> BTreeSet<String> {
+    let mut is_dependency = false;
+    let mut names = BTreeSet::new();
+    for line in read(&root().join("Cargo.toml")).lines() {
+        if line.starts_with('[') {
+            is_dependency = line.ends_with("dependencies]");
+        } else if let Some((name, _)) = line.split_once('=').filter(|_| is_dependency) {
+            names.insert(name.trim().to_owned());
+        }
+    }
+    assert!(names.len() > 15, "found only {} dependencies", names.len());
+    names
+}
+
+#[test]
+fn the_page_on_dependencies_lists_those_of_the_manifest() {
+    assert_eq!(first_cells("Direct"), dependencies());
+}

@@ -24,7 +24,7 @@ pub fn check_stdout_open() -> Result<()> {
 mod before_main {
     use super::{Ordering, WAS_CLOSED};
 
-    // Sound: the section lists functions of this type, which the loader calls once, in the only
+    // SAFETY: the section lists functions of this type, which the loader calls once, in the only
     // thread. The function sets an atomic and makes a system call through the C library, which is
     // initialized; it relies on nothing of Rust's runtime.
     #[allow(unsafe_code)]
