@@ -82,3 +82,45 @@ impl SpanEvidence {
         self.typed_tag || !self.other
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn evidence(labels: &str) -> SpanEvidence {
+        let mut evidence = SpanEvidence::default();
+        labels.split(' ').for_each(|label| evidence.observe(label));
+        evidence
+    }
+
+    #[test]
+    fn one_typed_chunk_tag_is_evidence_whatever_else_occurs() {
+        assert!(evidence("O B-X").encodes_spans());
+        assert!(evidence("B-X NN O").encodes_spans());
+        assert!(evidence("NN B-X").encodes_spans());
+    }
+
+    #[test]
+    fn bare_chunk_tags_are_evidence_only_without_other_labels() {
+        assert!(evidence("O").encodes_spans());
+        assert!(evidence("B I O").encodes_spans());
+        assert!(!evidence("B I . O").encodes_spans());
+        assert!(!evidence("NN-X O").encodes_spans());
+    }
+
+    #[test]
+    fn merged_evidence_is_that_of_all_labels() {
+        for (a, b) in [
+            ("B-X", "NN"),
+            ("NN", "B-X"),
+            ("B", "NN"),
+            ("NN", "O"),
+            ("B", "O"),
+        ] {
+            let mut merged = evidence(a);
+            merged.merge(evidence(b));
+            let all = evidence(&format!("{a} {b}"));
+            assert_eq!(merged.encodes_spans(), all.encodes_spans(), "{a} {b}");
+        }
+    }
+}

@@ -136,6 +136,7 @@ mod tests {
     #[test]
     fn labels_are_numbered_in_order_of_first_appearance() {
         let mut set = LabelSet::new();
+        assert!(set.is_empty());
         let ids: Vec<_> = ["O", "B-X", "O", "I-X"]
             .iter()
             .map(|name| set.insert(name).unwrap().index())

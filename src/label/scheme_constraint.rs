@@ -222,6 +222,23 @@ mod tests {
     }
 
     #[test]
+    fn the_flags_of_all_labels_are_those_of_each() {
+        let labels = set(&["O", "B-X", "I-X", "E-X", "S-X"]);
+        let constraint = SchemeConstraint::new(&labels, Scheme::Bioes);
+        let ids = || (0..5).map(LabelId);
+        let starts: Vec<bool> = ids().map(|b| constraint.start(b)).collect();
+        let ends: Vec<bool> = ids().map(|a| constraint.end(a)).collect();
+        assert_eq!(starts, [true, true, false, false, true]);
+        assert_eq!(
+            (constraint.starts(), constraint.ends()),
+            (&starts[..], &ends[..])
+        );
+        let pairs = ids().flat_map(|a| ids().map(move |b| (a, b)));
+        let allowed = pairs.map(|(a, b)| constraint.allowed(a, b));
+        assert!(allowed.eq(constraint.transitions().iter().copied()));
+    }
+
+    #[test]
     fn raw_labels_are_unconstrained() {
         let labels = set(&["B-X", "I-X", "NN"]);
         assert!(!SchemeConstraint::new(&labels, Scheme::Raw).is_binding());

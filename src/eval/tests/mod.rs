@@ -96,6 +96,40 @@ fn bioes_spans_count_like_those_of_iob2() {
 }
 
 #[test]
+fn the_line_of_the_empty_type_is_printed_twice_only_if_both_have_such_spans() {
+    let lines = |text: &str| {
+        let report = evaluate(text).conlleval();
+        report.lines().skip(2).count()
+    };
+    assert_eq!(lines("a B B\n"), 2);
+    assert_eq!(lines("a B O\n"), 1);
+    assert_eq!(lines("a O B\n"), 1);
+}
+
+#[test]
+fn a_type_without_a_start_is_not_listed_even_if_it_ends_a_span() {
+    let labels = split("A-X .-X .-Y A-Y O");
+    let mut evaluation = Evaluation::new();
+    evaluation.add(&labels, &labels).unwrap();
+    let types: Vec<&str> = evaluation.types().map(|(kind, _)| kind).collect();
+    assert_eq!(types, ["X"]);
+}
+
+#[test]
+fn a_span_that_is_open_at_the_end_is_correct_with_the_empty_type() {
+    let mut evaluation = Evaluation::new();
+    for labels in ["B O", "A-X .-X"] {
+        evaluation.add(&split(labels), &split(labels)).unwrap();
+    }
+    let types: Vec<(&str, u64)> = evaluation
+        .types()
+        .map(|(kind, c)| (kind, c.correct))
+        .collect();
+    assert_eq!(types, [("", 2), ("X", 0)]);
+    assert_eq!(evaluation.spans().correct, 2);
+}
+
+#[test]
 fn scores_are_fractions() {
     let mut evaluation = Evaluation::new();
     evaluation
