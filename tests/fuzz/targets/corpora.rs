@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Cursor, Read, Write};
 
 use dropchain::corpus::{Format, OutputFormat, ReadOptions, Reader, Tagged, WriteOptions, Writer};
-use dropchain::{Result, Sentence};
+use dropchain::{MemoryLimit, Result, Sentence};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
@@ -89,6 +89,7 @@ fn comparable(read: &[Result<Sentence>]) -> Vec<Result<&Sentence, String>> {
 fn variants(format: Format) -> Vec<ReadOptions> {
     let plain = ReadOptions {
         format: Some(format),
+        memory: MemoryLimit::Bytes(1 << 30), // asking the system takes longer than an input
         ..ReadOptions::default()
     };
     let unlabeled = ReadOptions {
@@ -189,6 +190,7 @@ fn check_writers(sentences: &[&Sentence]) {
             format: Some(format),
             label: Some(label_column.to_owned()),
             comments,
+            memory: MemoryLimit::Bytes(1 << 30),
             ..ReadOptions::default()
         };
         let again: Vec<Sentence> = read(Box::new(Cursor::new(written)), &options)

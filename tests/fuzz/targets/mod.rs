@@ -1,5 +1,6 @@
 //! What is fuzzed, by module.
 
+mod checkpoints;
 mod corpora;
 mod labels;
 mod models;

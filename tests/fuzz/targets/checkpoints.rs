@@ -1,0 +1,105 @@
+//! Checkpoints of training: damaged, and with a valid checksum but hostile contents.
+
+use std::fs;
+
+use dropchain::train::{CheckpointInterval, Checkpoints, Trained};
+use dropchain::{Corpus, MemoryLimit, Result, Sentence, Template, TrainOptions, Trainer};
+use tempfile::TempDir;
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::harness::Target;
+use crate::mutate::Mutator;
+
+/// Length of the magic bytes and the version, which precede the contents.
+const PREAMBLE: usize = 16;
+
+/// Trains until an iteration, with L-BFGS and dropout or with OWL-QN.
+fn train(l1: f64, iterations: usize, checkpoints: Option<Checkpoints>) -> Result<Trained> {
+    let rows = [
+        ("Ann Lee left Rome", "B-PER I-PER O B-LOC"),
+        ("York met Bob .", "B-LOC O B-PER O"),
+    ];
+    let corpus: Result<Corpus> = rows
+        .map(|(words, labels)| {
+            Sentence::from_words(words.split(' ')).with_labels(labels.split(' '))
+        })
+        .into_iter()
+        .collect();
+    let options = TrainOptions {
+        l1,
+        warm_up: Some(1),
+        max_iterations: Some(iterations),
+        ..TrainOptions::default()
+    };
+    let mut trainer = Trainer::new(options)?.memory(MemoryLimit::Bytes(1 << 30));
+    if let Some(checkpoints) = checkpoints {
+        trainer = trainer.checkpoints(checkpoints);
+    }
+    let template: Template = "word\nshape\n".parse()?;
+    trainer.train(corpus?, template, &mut ())
+}
+
+/// The checkpoint after some iterations.
+fn checkpoint(dir: &TempDir, l1: f64) -> Vec<u8> {
+    let path = dir.path().join("checkpoint");
+    let every = Checkpoints::new(&path).every(CheckpointInterval::Iterations(1));
+    train(l1, 4, Some(every)).unwrap();
+    fs::read(path).unwrap()
+}
+
+/// Resumes training from a checkpoint with these contents.
+fn resume(dir: &TempDir, l1: f64, bytes: &[u8]) -> Result<Trained> {
+    let path = dir.path().join("resumed");
+    fs::write(&path, bytes).unwrap();
+    train(l1, 8, Some(Checkpoints::new(path).resume()))
+}
+
+/// Changes the contents and recomputes the checksum.
+fn reseal(mutator: &mut Mutator, input: &mut Vec<u8>, other: &[u8]) {
+    let end = input.len().saturating_sub(8);
+    let Some(contents) = input.get(PREAMBLE..end) else {
+        return;
+    };
+    let mut contents = contents.to_vec();
+    mutator.mutate(&mut contents, other);
+    input.truncate(PREAMBLE);
+    input.append(&mut contents);
+    let sum = xxh3_64(input).to_le_bytes();
+    input.extend_from_slice(&sum);
+}
+
+#[test]
+fn a_damaged_checkpoint_is_an_error_and_an_intact_one_resumes_to_the_same_model() {
+    let dir = TempDir::new().unwrap();
+    for l1 in [0.0, 0.05] {
+        let seed = checkpoint(&dir, l1);
+        let whole = train(l1, 8, None).unwrap().model;
+        let mut target = Target::new("damaged-checkpoints", &[]);
+        target.seeds.push(seed.clone());
+        target.run(|input| match resume(&dir, l1, input) {
+            Ok(resumed) => {
+                assert!(
+                    input == seed || input.is_empty(),
+                    "the damage went unnoticed"
+                );
+                assert!(resumed.model.as_bytes() == whole.as_bytes());
+            }
+            Err(_) => assert!(input != seed),
+        });
+    }
+}
+
+#[test]
+fn a_hostile_checkpoint_with_a_valid_checksum_is_an_error_or_yields_a_model() {
+    let dir = TempDir::new().unwrap();
+    for l1 in [0.0, 0.05] {
+        let mut target = Target::new("sealed-checkpoints", &[]);
+        target.seeds.push(checkpoint(&dir, l1));
+        target.mutate = Some(&reseal);
+        target.run(|input| {
+            if let Ok(resumed) = resume(&dir, l1, input) {
+                assert!(resumed.model.verify().is_ok());
+            }
+        });
+    }
+}
