@@ -60,7 +60,15 @@ impl<'a> Target<'a> {
         }
         assert!(!inputs.is_empty(), "no seeds for {}", self.name);
         let mut run = Run::new(self.name, &check);
-        inputs.iter().for_each(|input| run.input(input));
+        for input in &inputs {
+            run.reaches_more(input);
+        }
+        if let Some((reached, all)) = run.coverage.reached() {
+            println!(
+                "{}: the stored inputs reach {reached} of {all} counters",
+                self.name
+            );
+        }
         self.fuzz(&mut run, inputs);
     }
 
@@ -85,9 +93,7 @@ impl<'a> Target<'a> {
                 Some(mutate) => mutate(&mut mutator, &mut input, &other),
                 None => mutator.mutate(&mut input, &other),
             }
-            run.coverage.clear();
-            run.input(&input);
-            if run.coverage.has_grown() {
+            if run.reaches_more(&input) {
                 save(&target_folder().join("found").join(self.name), &input);
                 inputs.push(input);
             }
@@ -123,6 +129,13 @@ impl<'a> Run<'a> {
             coverage: Coverage::default(),
             slowest: Duration::ZERO,
         }
+    }
+
+    /// Checks an input, and returns whether it reaches code that no other has reached.
+    fn reaches_more(&mut self, input: &[u8]) -> bool {
+        self.coverage.clear();
+        self.input(input);
+        self.coverage.has_grown()
     }
 
     fn input(&mut self, input: &[u8]) {
