@@ -256,6 +256,7 @@ fn outputs_of_the_same_kind_and_empty_files_are_replaced() {
 }
 
 #[cfg(unix)]
+#[expect(clippy::print_stdout, reason = "reports a skipped test")]
 #[test]
 fn a_file_of_another_user_keeps_its_owner_or_is_refused() {
     use std::os::unix::fs::MetadataExt;
@@ -263,7 +264,7 @@ fn a_file_of_another_user_keeps_its_owner_or_is_refused() {
     let dir = files();
     let owner = || fs::metadata(dir.path("m")).unwrap().uid();
     if owner() != 0 {
-        eprintln!("skipped: only the superuser can give files away");
+        println!("skipped: only the superuser can give files away");
         return;
     }
     std::os::unix::fs::chown(dir.path("m"), Some(12345), Some(12345)).unwrap();
@@ -282,7 +283,7 @@ fn a_file_of_another_user_keeps_its_owner_or_is_refused() {
         command.spawn().map(|child| finish(child, line))
     };
     let Ok(output) = as_nobody(&format!("{TRAIN} --model m")) else {
-        eprintln!("skipped: another user cannot run the program here");
+        println!("skipped: another user cannot run the program here");
         return;
     };
     let message = output.failure();
@@ -498,6 +499,7 @@ fn a_file_size_limit_is_an_error_that_keeps_the_old_model() {
 }
 
 #[cfg(unix)]
+#[expect(clippy::print_stdout, reason = "reports a skipped test")]
 #[test]
 fn an_unwritable_directory_is_an_error_before_anything_is_read() {
     let dir = files();
@@ -511,7 +513,7 @@ fn an_unwritable_directory_is_an_error_before_anything_is_read() {
     let output = dir.run("train none.conll --template minimal --model out/m");
     mode(0o755);
     if output.stderr.contains("none.conll") {
-        eprintln!("skipped: the superuser may write anywhere");
+        println!("skipped: the superuser may write anywhere");
         return;
     }
     let message = output.failure();
@@ -519,6 +521,7 @@ fn an_unwritable_directory_is_an_error_before_anything_is_read() {
 }
 
 #[cfg(target_os = "linux")]
+#[expect(clippy::print_stdout, reason = "reports a skipped test")]
 #[test]
 fn an_immutable_file_is_an_error_before_anything_is_read() {
     let dir = files();
@@ -532,7 +535,7 @@ fn an_immutable_file_is_an_error_before_anything_is_read() {
         status.is_ok_and(|status| status.success())
     };
     if !chattr("+i") {
-        eprintln!("skipped: files cannot be made immutable here");
+        println!("skipped: files cannot be made immutable here");
         return;
     }
     let output = dir.run("train none.conll --template minimal --model m");
@@ -544,6 +547,7 @@ fn an_immutable_file_is_an_error_before_anything_is_read() {
 // Names
 
 #[cfg(target_os = "linux")]
+#[expect(clippy::print_stdout, reason = "reports a skipped test")]
 #[test]
 fn file_names_need_not_be_utf8() {
     use std::os::unix::ffi::OsStrExt;
@@ -552,7 +556,7 @@ fn file_names_need_not_be_utf8() {
     let name = |bytes: &'static [u8]| OsStr::from_bytes(bytes);
     let path = |bytes: &'static [u8]| dir.path("").join(name(bytes));
     if fs::write(path(b"train\xff.conll"), NER_CORPUS).is_err() {
-        eprintln!("skipped: file names must be UTF-8 here");
+        println!("skipped: file names must be UTF-8 here");
         return;
     }
     fs::write(path(b"t\xff.tpl"), "word\n").unwrap();

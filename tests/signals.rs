@@ -231,10 +231,11 @@ fn tagging_and_evaluation_are_ended_by_signals_as_usual() {
     }
 }
 
+#[expect(clippy::print_stdout, reason = "reports a skipped test")]
 #[test]
 fn a_hang_up_that_is_ignored_at_the_start_stays_ignored() {
     if !cfg!(target_os = "linux") {
-        eprintln!("skipped: only Linux tells which signals are ignored");
+        println!("skipped: only Linux tells which signals are ignored");
         return;
     }
     let dir = TestDir::new(&[("train.conll", NER_CORPUS)]);
