@@ -57,6 +57,8 @@ impl TemporaryFile {
     pub fn create(target: &Target) -> Result<Self> {
         let path = target.temporary();
         for _ in 0..ATTEMPTS {
+            // Held until the file is recorded: a process that exits in between would leave it.
+            let mut all = all();
             let mut options = OpenOptions::new();
             // `create_new` follows no symbolic link that somebody may have planted.
             match options.read(true).write(true).create_new(true).open(&path) {
@@ -64,7 +66,8 @@ impl TemporaryFile {
                     // Another process may take the new file for an abandoned one and remove it
                     // before it is locked.
                     if lock(&file) && is_at(&file, &path) {
-                        all().push(path.clone());
+                        all.push(path.clone());
+                        drop(all);
                         let mut temporary = Self { path, file };
                         temporary.probe().map_err(|e| target.error(e))?;
                         return Ok(temporary);
