@@ -4,21 +4,30 @@ use std::sync::Arc;
 
 use super::attributes::Attributes;
 use super::schema::Schema;
-use super::sentence::Sentence;
+use super::sentence::{MAX_TEXT, Sentence};
 use crate::error::{Error, Result};
 
 impl Sentence {
     /// A sentence of words: the single column `word`, without labels.
     ///
-    /// # Panics
-    ///
-    /// If the words have more than 4 GiB of text.
+    /// Tagging or training on a sentence of more than 4 GiB of text is an error.
     #[must_use]
     pub fn from_words<S: AsRef<str>>(words: impl IntoIterator<Item = S>) -> Self {
+        Self::from_words_within(MAX_TEXT, words)
+    }
+
+    /// Like [`Sentence::from_words`], for at most `max_text` bytes of text.
+    fn from_words_within<S: AsRef<str>>(
+        max_text: usize,
+        words: impl IntoIterator<Item = S>,
+    ) -> Self {
         let mut sentence = Self::in_memory(Schema::words());
         for word in words {
-            let pushed = sentence.push([word], 1);
-            assert!(pushed.is_ok(), "the words have more than 4 GiB of text");
+            let word = word.as_ref();
+            if sentence.text_length() + word.len() > max_text || sentence.push([word], 1).is_err() {
+                sentence.set_overlong();
+                break;
+            }
         }
         sentence
     }
@@ -134,6 +143,7 @@ impl Sentence {
     /// or another column is called `label`; [`Error::Input`] if there would be more than 4 GiB of
     /// text.
     pub fn with_labels<S: AsRef<str>>(self, labels: impl IntoIterator<Item = S>) -> Result<Self> {
+        self.check_text()?;
         let labels: Vec<S> = labels.into_iter().collect();
         if labels.len() != self.len() {
             return Err(Error::parameter(format!(
@@ -179,6 +189,17 @@ impl Sentence {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn too_many_words_are_an_error_when_the_sentence_is_used() {
+        let fits = Sentence::from_words_within(5, ["Ada", "in"]);
+        assert_eq!((fits.len(), fits.check_text().is_ok()), (2, true));
+        let overlong = Sentence::from_words_within(4, ["Ada", "in"]);
+        let error = "-:1: the sentence has more than 4 GiB of text";
+        assert_eq!(overlong.check_text().unwrap_err().to_string(), error);
+        let labeled = overlong.with_labels(["O"]).unwrap_err();
+        assert_eq!(labeled.to_string(), error);
+    }
 
     #[test]
     fn labels_become_a_new_last_column_or_replace_existing_ones() {

@@ -8,6 +8,11 @@ use super::lines::LineNumbers;
 use super::schema::Schema;
 use crate::error::{Error, Place, Result};
 
+/// Maximum number of bytes of all cells.
+pub(super) const MAX_TEXT: usize = u32::MAX as usize;
+
+const OVERLONG: &str = "the sentence has more than 4 GiB of text";
+
 /// Overhead of an allocation in bytes: the bookkeeping of the allocator, and rounding up.
 const ALLOCATION: usize = 16;
 
@@ -21,6 +26,7 @@ pub struct Sentence {
     text: String,
     ends: Vec<u32>,     // [T][C] the end of each cell in `text`
     lines: LineNumbers, // [T]
+    overlong: bool,     // there were words that did not fit
     /// Pre-extracted attributes, which are used instead of templates.
     pub attributes: Option<Box<Attributes>>,
     /// The position of each token in [`Layout::source`]; empty if the input was pre-tokenized.
@@ -39,6 +45,7 @@ impl Sentence {
             text: String::new(),
             ends: Vec::new(),
             lines: LineNumbers::default(),
+            overlong: false,
             attributes: None,
             offsets: Vec::new(),
             layout: Layout::default(),
@@ -68,8 +75,8 @@ impl Sentence {
                 self.schema.width(),
                 self.schema.list()
             ))
-        } else if u32::try_from(self.text.len()).is_err() {
-            Some("the sentence has more than 4 GiB of text".to_owned())
+        } else if self.text.len() > MAX_TEXT {
+            Some(OVERLONG.to_owned())
         } else {
             None
         };
@@ -79,6 +86,28 @@ impl Sentence {
             return Err(Error::input(Place::line(&*self.file, line), message));
         }
         self.lines.push(line);
+        Ok(())
+    }
+
+    /// Number of bytes of all cells.
+    pub(super) fn text_length(&self) -> usize {
+        self.text.len()
+    }
+
+    /// Records that the sentence has more text than it can hold.
+    pub(super) fn set_overlong(&mut self) {
+        self.overlong = true;
+    }
+
+    /// Checks that the sentence holds all of its text.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Input`] if it was built from more than 4 GiB.
+    pub(crate) fn check_text(&self) -> Result<()> {
+        if self.overlong {
+            return Err(Error::input(self.place(0), OVERLONG));
+        }
         Ok(())
     }
 

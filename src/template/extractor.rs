@@ -113,6 +113,7 @@ impl Extractor {
     }
 
     fn fill(&self, sentence: &Sentence, ws: &mut Workspace) -> Result<()> {
+        sentence.check_text()?;
         self.check_columns(sentence)?;
         let outside_memoized = ws.set_owner(&self.identity, self.fingerprinter);
         ws.start_sentence(sentence.len(), self.plan.padding);
