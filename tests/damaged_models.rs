@@ -56,7 +56,7 @@ fn read_u64(bytes: &[u8], at: usize) -> usize {
 }
 
 /// Recomputes all checksums, as an attacker would.
-fn seal(bytes: &mut [u8]) {
+pub fn seal(bytes: &mut [u8]) {
     let sums = read_u64(bytes, SECTIONS_AT + 16);
     let data = sums + read_u64(bytes, SECTIONS_AT + 24);
     let blocks: Vec<u8> = bytes[data..]
@@ -246,4 +246,25 @@ fn assert_survives_flips(bytes: &[u8], step: usize) {
             assert!(result.is_ok(), "byte {at} xor {mask:#x}");
         }
     }
+}
+
+#[test]
+fn tables_without_an_empty_slot_are_reported() {
+    let dir = small_model();
+    let mut bytes = dir.bytes("m");
+    // The slots of the node table.
+    let start = read_u64(&bytes, SECTIONS_AT + 32);
+    let end = start + read_u64(&bytes, SECTIONS_AT + 40);
+    for slot in bytes[start..end].chunks_exact_mut(8) {
+        slot.fill(1);
+    }
+    seal(&mut bytes);
+    dir.write("bad", bytes);
+    let message = dir
+        .run_with_stdin("tag bad", "Ann Lee left Rome.\n")
+        .failure();
+    assert!(
+        message.starts_with("bad: the model is damaged: a hash table has too few empty slots"),
+        "{message}"
+    );
 }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::encoding::WeightEncoding;
-use super::slots::Slots;
+use super::slots::{MAX_PROBES, Slots};
 use crate::error::{Error, Result};
 use crate::fingerprint::{Fingerprinter, key};
 use crate::model::format::{Precision, TableInfo, Version};
@@ -92,7 +92,7 @@ impl TableBuilder {
     }
 
     /// Encodes the table with the first seed, from `seed` on, under which no two attributes
-    /// collide.
+    /// collide and no run of occupied slots is too long.
     pub(in crate::model) fn finish(&self, seed: u64) -> Result<(TableInfo, TableSections)> {
         let n = self.name_ends.len();
         let encoding = self.encoding();
@@ -180,7 +180,7 @@ impl TableBuilder {
         (bytes, locations)
     }
 
-    /// Encodes the slots; `None` if two attributes collide.
+    /// Encodes the slots; `None` if two attributes collide or a run of occupied slots is too long.
     fn encode_slots(&self, info: &TableInfo, locations: &[u64]) -> Option<Vec<u8>> {
         let fingerprinter = Fingerprinter::from_seed(info.seed);
         let slots = Slots::new(Version::CURRENT, info.slots, info.locations());
@@ -197,12 +197,44 @@ impl TableBuilder {
             }
             table[at] = slots.encode(key, location);
         }
+        if longest_run(&table) >= MAX_PROBES {
+            return None;
+        }
         Some(table.iter().flat_map(|slot| slot.to_le_bytes()).collect())
     }
+}
+
+/// Returns the length of the longest run of occupied slots, of which the last slot precedes the
+/// first.
+fn longest_run(table: &[u64]) -> usize {
+    let runs = table.split(|&slot| slot == 0).map(<[u64]>::len);
+    let wrapped = match table.iter().position(|&slot| slot == 0) {
+        Some(first) => first + table.iter().rev().take_while(|&&slot| slot != 0).count(),
+        None => table.len(),
+    };
+    runs.max().unwrap_or(0).max(wrapped)
 }
 
 /// Returns the range of item `i`, given the ends of all items.
 fn range(ends: &[u64], i: usize) -> Range<usize> {
     let start = if i == 0 { 0 } else { ends[i - 1] };
     start as usize..ends[i] as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_of_occupied_slots_continue_at_the_first_slot() {
+        for (table, expected) in [
+            (&[][..], 0),
+            (&[0, 0], 0),
+            (&[1, 1], 2),
+            (&[1, 0, 1, 1], 3),
+            (&[0, 1, 1, 1, 0, 1], 3),
+        ] {
+            assert_eq!(longest_run(table), expected, "{table:?}");
+        }
+    }
 }

@@ -6,7 +6,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::encoding::WeightEncoding;
 use super::rows::WeightRows;
-use super::slots::{Slots, WeightLocation};
+use super::slots::{MAX_PROBES, Slots, WeightLocation};
 use super::weights::AttributeWeights;
 use crate::error::{Error, Result};
 use crate::fingerprint::{Fingerprinter, key};
@@ -156,10 +156,14 @@ impl Table {
     }
 
     /// Looks up a key by linear probing; `None` if no attribute has it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Model`] if no empty slot ends the search.
     #[inline]
     pub fn find(&self, bytes: &Bytes, key: u64) -> Result<Option<WeightLocation>> {
         let mut at = self.slots.home(key);
-        for _ in 0..self.info.slots {
+        for _ in 0..(self.info.slots as usize).min(MAX_PROBES) {
             let slot = self.slot(bytes, at)?;
             if self.slots.is_empty(slot) {
                 return Ok(None);
@@ -169,7 +173,10 @@ impl Table {
             }
             at = self.slots.next(at);
         }
-        Ok(None)
+        match self.info.slots {
+            0 => Ok(None),
+            _ => Err(bytes.damaged("a hash table has too few empty slots")),
+        }
     }
 
     /// Returns the weights for fast summation, if this is a node table of version 2 with `f32`

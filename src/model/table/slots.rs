@@ -2,6 +2,12 @@
 
 use crate::model::format::Version;
 
+/// Maximum number of slots that a look-up probes. Tables have no longer run of occupied slots.
+///
+/// With a load factor of 3/5 the longest run among a billion slots has about 200. A table forged to
+/// be full would otherwise be searched as a whole for every unknown attribute.
+pub(super) const MAX_PROBES: usize = 4096;
+
 /// The location of the weights of an attribute: the index of a dense row, or of the first entry of
 /// a sparse one. In version 1, the index of the first entry, with the number of entries in the high
 /// half.

@@ -329,15 +329,19 @@ fn unterminated_weights_are_damage() {
 }
 
 #[test]
-fn probing_a_full_table_ends_after_one_round() {
+fn a_table_without_an_empty_slot_is_damage() {
     let model = small_model();
     let mut bytes = model.as_bytes().to_vec();
     for at in section(&model, SLOTS).step_by(8) {
         bytes[at..at + 8].fill(1);
     }
     let model = Model::from_bytes(reseal(bytes).unwrap()).unwrap();
-    let known = model.add_scores(AttributeKind::Node, b"word[0]=a", 1.0, 3, &mut [0.0; 3]);
-    assert!(!known.unwrap());
+    let error = model.add_scores(AttributeKind::Node, b"word[0]=a", 1.0, 3, &mut [0.0; 3]);
+    let error = error.unwrap_err().to_string();
+    assert!(
+        error.contains("a hash table has too few empty slots"),
+        "{error}"
+    );
 }
 
 #[test]
