@@ -120,6 +120,7 @@ impl EvalCommand {
     /// Tags the gold file and scores the result.
     fn evaluate_model(&self, model: &FileName, gold: &FileName) -> Result<Evaluation> {
         let tagger = Tagger::open(model)?;
+        let tagger = tagger.with_memory_limit(self.input.limits.memory());
         let corpus = self.read_gold(&tagger, gold)?;
         let options = TagOptions {
             constrain: self.constrain.is_on(),

@@ -22,10 +22,11 @@
 //! ```
 //!
 //! Tagging builds no attribute names: the fingerprint of an attribute is computed from those of its
-//! parts and looked up in the memory-mapped model. Whole inputs are read, tagged and written
+//! parts and looked up in the model. Whole inputs are read, tagged and written
 //! concurrently by [`stream()`].
 
 mod scorer;
+mod sentence_memory;
 mod stream;
 mod tagger;
 mod tagging;

@@ -1,17 +1,19 @@
 //! The tagger: scoring, decoding, marginals.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use ndarray::Array2;
 
 use super::scorer::Scorer;
+use super::sentence_memory::{SMALL, SentenceMemory};
 use super::tagging::{LabelPath, TagOptions, Tagging};
 use super::workspace::{BoundTemplate, Workspace, WorkspacePool};
 use crate::chain::{Constraint, Lattice, Order, ScoredPath, Scores, Transitions};
 use crate::error::{Error, Result};
 use crate::extract::AttributeSource;
 use crate::ids::LabelId;
+use crate::memory::MemoryLimit;
 use crate::model::{AttributeKind, Model, decoding_constraint};
 use crate::sentence::{Schema, Sentence};
 
@@ -26,6 +28,9 @@ pub struct Tagger {
     /// Distinguishes this tagger from others that use the same workspace.
     identity: Arc<()>,
     pool: WorkspacePool,
+    memory: MemoryLimit,
+    /// Held while a sentence that is not small is tagged, so that there is one at a time.
+    large: Mutex<()>,
 }
 
 impl Tagger {
@@ -42,7 +47,19 @@ impl Tagger {
             model,
             identity: Arc::new(()),
             pool: WorkspacePool::default(),
+            memory: MemoryLimit::default(),
+            large: Mutex::new(()),
         }
+    }
+
+    /// Sets the limit on the memory that tagging a sentence may take, by default most of the
+    /// available memory.
+    ///
+    /// With edge attributes a token takes K² numbers, twice that for marginals or the n best
+    /// sequences.
+    #[must_use]
+    pub fn with_memory_limit(self, memory: MemoryLimit) -> Self {
+        Self { memory, ..self }
     }
 
     /// Opens a model file and creates a tagger for it.
@@ -110,8 +127,61 @@ impl Tagger {
     ///   trained without a template;
     /// - a cell that should be a number is not;
     /// - scores overflow;
+    /// - the sentence takes more memory than [`Tagger::with_memory_limit`] allows;
     /// - the model file is damaged.
     pub fn tag_with(
+        &self,
+        sentence: &Sentence,
+        options: TagOptions,
+        workspace: &mut Workspace,
+    ) -> Result<Tagging> {
+        let needed = self.check_memory(sentence, options)?;
+        if needed <= SMALL {
+            return self.tag_within_limit(sentence, options, workspace);
+        }
+        let _one_at_a_time = self.large.lock().unwrap_or_else(PoisonError::into_inner);
+        let tagging = self.tag_within_limit(sentence, options, workspace);
+        workspace.free_arrays();
+        tagging
+    }
+
+    /// Returns the memory that tagging a sentence takes, in bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Input`] at the sentence if it is more than the limit.
+    fn check_memory(&self, sentence: &Sentence, options: TagOptions) -> Result<u64> {
+        let size = SentenceMemory {
+            tokens: sentence.len(),
+            labels: self.transitions.labels(),
+            has_edges: self.has_edges(),
+        };
+        let needed = size.bytes(options);
+        if needed <= SMALL && self.memory == MemoryLimit::Available {
+            return Ok(needed);
+        }
+        self.memory.check(needed, 0).map_err(|over| {
+            let edges = if size.has_edges {
+                " and edge attributes"
+            } else {
+                ""
+            };
+            let message = format!(
+                "tagging a sentence of {} tokens with {} labels{edges}: {over}; expected a shorter \
+                 sentence, or a smaller number of best sequences",
+                size.tokens, size.labels
+            );
+            Error::input(sentence.place(0), message)
+        })?;
+        Ok(needed)
+    }
+
+    /// Returns whether label pairs have scores of their own at each token.
+    fn has_edges(&self) -> bool {
+        self.transitions.order() == Order::One && self.model.attributes(AttributeKind::Edge) > 0
+    }
+
+    fn tag_within_limit(
         &self,
         sentence: &Sentence,
         options: TagOptions,
@@ -169,8 +239,7 @@ impl Tagger {
     /// Computes the scores of a sentence in the workspace. Returns whether there are edge scores.
     fn score(&self, sentence: &Sentence, workspace: &mut Workspace) -> Result<bool> {
         let (k, stride) = (self.transitions.labels(), self.transitions.stride());
-        let has_edges = self.transitions.order() == Order::One
-            && self.model.attributes(AttributeKind::Edge) > 0;
+        let has_edges = self.has_edges();
         let width = if has_edges { k * stride } else { 0 };
         workspace.nodes.clear();
         workspace.nodes.resize(sentence.len() * stride, 0.0);

@@ -24,6 +24,16 @@ pub struct Workspace {
     pub(super) lattice: Lattice,
 }
 
+impl Workspace {
+    /// Frees the arrays whose sizes grow with the sentence.
+    pub(super) fn free_arrays(&mut self) {
+        self.nodes = Vec::new();
+        self.edges = Vec::new();
+        self.viterbi = Viterbi::default();
+        self.lattice = Lattice::default();
+    }
+}
+
 /// A tagger's template, bound to the columns of the last sentence.
 #[derive(Debug)]
 pub(super) struct BoundTemplate {
