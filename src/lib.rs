@@ -50,6 +50,7 @@ pub mod eval;
 mod extract;
 mod fingerprint;
 mod ids;
+mod input_file;
 pub mod label;
 mod math;
 mod memory;

@@ -1,6 +1,5 @@
 //! The bytes of a model file, each block verified on first access.
 
-use std::fs::File;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -38,21 +37,23 @@ pub(super) fn prefetch_range(data: &[u8], start: usize, size: usize) -> u8 {
     byte
 }
 
-/// The storage of the bytes.
+/// The contents of a file, in memory that nothing else can write to.
 #[derive(Debug)]
-enum Backing {
-    Mapped(Mmap),
-    Owned(Vec<u8>),
+pub(super) enum Contents {
+    /// An anonymous mapping, of huge pages where the system has them: it is filled in a third of
+    /// the time of ordinary pages.
+    Anonymous(Mmap),
+    Vector(Vec<u8>),
 }
 
-impl std::ops::Deref for Backing {
+impl std::ops::Deref for Contents {
     type Target = [u8];
 
     #[inline(always)]
     fn deref(&self) -> &[u8] {
         match self {
-            Self::Mapped(map) => map,
-            Self::Owned(bytes) => bytes,
+            Self::Anonymous(memory) => memory,
+            Self::Vector(bytes) => bytes,
         }
     }
 }
@@ -60,7 +61,7 @@ impl std::ops::Deref for Backing {
 /// The bytes of a model file.
 #[derive(Debug)]
 pub(super) struct Bytes {
-    backing: Backing,
+    contents: Contents,
     path: PathBuf,
     sums: Range<usize>,        // the block checksums
     data: usize,               // offset of the first block
@@ -68,38 +69,15 @@ pub(super) struct Bytes {
 }
 
 impl Bytes {
-    /// Maps a file into memory.
-    pub fn map(path: &Path) -> Result<Self> {
-        let file = File::open(path).map_err(|e| Error::io(path, e))?;
-        let metadata = file.metadata().map_err(|e| Error::io(path, e))?;
-        if !metadata.is_file() {
-            return Err(Error::model(
-                path,
-                "is not a file; expected a dropchain model",
-            ));
-        }
-        if metadata.len() == 0 {
-            return Err(Error::model(
-                path,
-                "the file is empty; expected a dropchain model",
-            ));
-        }
-        // SAFETY: the map is read-only and every access is checked against its length. Model files
-        // are replaced by renaming and never modified in place, so the mapped pages do not change.
-        // Another program that truncates the file would violate that.
-        #[allow(unsafe_code)]
-        let map = unsafe { Mmap::map(&file) }.map_err(|e| Error::io(path, e))?;
-        Ok(Self::new(Backing::Mapped(map), path))
+    /// Wraps the contents of a file; `path` is used in error messages.
+    pub fn new(contents: Vec<u8>, path: &Path) -> Self {
+        Self::from_contents(Contents::Vector(contents), path)
     }
 
-    /// Wraps bytes in memory; `name` is used in error messages in place of a path.
-    pub fn owned(bytes: Vec<u8>, name: &Path) -> Self {
-        Self::new(Backing::Owned(bytes), name)
-    }
-
-    fn new(backing: Backing, path: &Path) -> Self {
+    /// Like [`Bytes::new`].
+    pub fn from_contents(contents: Contents, path: &Path) -> Self {
         Self {
-            backing,
+            contents,
             path: path.to_owned(),
             sums: 0..0,
             data: 0,
@@ -113,7 +91,7 @@ impl Bytes {
     ///
     /// [`Error::Model`] unless there is one checksum for each block.
     pub fn set_blocks(&mut self, sums: Range<usize>, data: usize) -> Result<()> {
-        let blocks = (self.backing.len() - data).div_ceil(BLOCK);
+        let blocks = (self.contents.len() - data).div_ceil(BLOCK);
         if sums.len() != 8 * blocks {
             return Err(self.damaged("the number of checksums does not match the file"));
         }
@@ -128,24 +106,24 @@ impl Bytes {
     }
 
     pub fn len(&self) -> usize {
-        self.backing.len()
+        self.contents.len()
     }
 
     /// Returns a range of bytes that lies before the blocks, or whose blocks need not be verified.
     pub fn raw(&self, range: Range<usize>) -> Option<&[u8]> {
-        self.backing.get(range)
+        self.contents.get(range)
     }
 
     /// Returns all bytes, without verification.
     #[inline(always)]
     pub fn all(&self) -> &[u8] {
-        &self.backing
+        &self.contents
     }
 
     /// Prefetches the cache line of a byte; see [`prefetch_range`].
     #[inline(always)]
     pub fn prefetch(&self, at: usize) -> u8 {
-        self.backing.get(at).copied().unwrap_or(0)
+        self.contents.get(at).copied().unwrap_or(0)
     }
 
     /// Returns a range of bytes in verified blocks.
@@ -156,7 +134,7 @@ impl Bytes {
     /// match its checksum.
     #[inline(always)]
     pub fn get(&self, range: Range<usize>) -> Result<&[u8]> {
-        let bytes = match self.backing.get(range.clone()) {
+        let bytes = match self.contents.get(range.clone()) {
             Some(bytes) if range.start >= self.data => bytes,
             _ => return Err(self.outside()),
         };
@@ -177,10 +155,10 @@ impl Bytes {
     #[cold]
     fn verify(&self, block: usize) -> Result<()> {
         let start = self.data + block * BLOCK;
-        let end = (start + BLOCK).min(self.backing.len());
+        let end = (start + BLOCK).min(self.contents.len());
         let sum = self.sums.start + 8 * block;
-        let expected = &self.backing[sum..sum + 8];
-        if xxh3_64(&self.backing[start..end]).to_le_bytes() != *expected {
+        let expected = &self.contents[sum..sum + 8];
+        if xxh3_64(&self.contents[start..end]).to_le_bytes() != *expected {
             return Err(self.damaged(&format!("bytes {start}–{end} do not match their checksum")));
         }
         self.verified[block].store(true, Ordering::Relaxed);
@@ -207,9 +185,24 @@ impl Bytes {
     /// Returns the error for a damaged file.
     #[cold]
     pub fn damaged(&self, what: &str) -> Error {
-        Error::model(
-            &self.path,
-            format!("the model is damaged: {what}; retrain it or restore a copy"),
-        )
+        damaged(&self.path, what)
     }
+}
+
+/// Returns the error for a damaged file.
+#[cold]
+pub(super) fn damaged(path: &Path, what: &str) -> Error {
+    Error::model(
+        path,
+        format!("the model is damaged: {what}; retrain it or restore a copy"),
+    )
+}
+
+/// Returns the error for a file of another length than its preamble says.
+#[cold]
+pub(super) fn wrong_length(path: &Path, found: u64, declared: u64) -> Error {
+    damaged(
+        path,
+        &format!("it has {found} bytes; according to its preamble, {declared}"),
+    )
 }

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::bytes::Bytes;
+use super::file_contents;
 use super::format::{AttributeKind, SUM_AT, Version};
 use super::header::Header;
 use super::preamble::{Preamble, assemble, preamble_sum};
@@ -42,14 +43,19 @@ impl Model {
         Self::from_bytes(assemble(&header.encode()?, [nodes.1, edges.1]))
     }
 
-    /// Opens a model file by mapping it into memory.
+    /// Reads a model file into memory. What happens to the file afterwards has no effect on the
+    /// model.
+    ///
+    /// Checksums are verified when a block is first used, or all at once by [`Model::verify`].
+    /// Replace a model file by renaming a new one (`mv`), as [`Model::save`] does: one that is
+    /// overwritten in place (`cp`) cannot be opened until it is complete.
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] if the file cannot be opened; [`Error::Model`] if it is not a model, has a
-    /// newer format version or is damaged.
+    /// [`Error::Io`] if the file cannot be read; [`Error::Model`] if it is not a model, has a newer
+    /// format version, is damaged or changes while it is read.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
-        Self::from_storage(Bytes::map(path.as_ref())?)
+        Self::from_storage(file_contents::read(path.as_ref())?)
     }
 
     /// Reads a model from the contents of a model file, as returned by [`Model::as_bytes`].
@@ -58,7 +64,7 @@ impl Model {
     ///
     /// Same as [`Model::open`].
     pub fn from_bytes(bytes: Vec<u8>) -> Result<Self> {
-        Self::from_storage(Bytes::owned(bytes, Path::new("model in memory")))
+        Self::from_storage(Bytes::new(bytes, Path::new("model in memory")))
     }
 
     fn from_storage(mut bytes: Bytes) -> Result<Self> {

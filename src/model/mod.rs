@@ -1,8 +1,8 @@
 //! Models: everything that tagging needs, in one file.
 //!
-//! A model file is written once and then only read. It is memory-mapped: opening reads the
-//! preamble, the header and the block checksums, so the time does not grow with the number of
-//! weights. The rest is verified block by block when it is first accessed.
+//! A model file is written once and then only read. Opening copies it into memory, where nothing
+//! that happens to the file has an effect (decision 29), and decodes the header. The rest is
+//! verified block by block when it is first accessed.
 //!
 //! [`Model`] reads and writes files; [`Header`] is their content except for the weights of
 //! attributes.
@@ -106,12 +106,14 @@
 //! [`Model::save`] writes atomically: after a crash, there is the old file or the new one.
 //! Checksums detect damage, and bounds checks detect files that are crafted to pass them: either
 //! causes an [`Error::Model`](crate::Error::Model), never a panic or an allocation out of
-//! proportion to the file. `tests/data/models` holds a file of each version, which must stay
-//! readable.
+//! proportion to the file. A file that another program writes to while it is opened is an error, or
+//! becomes one when a block of the new contents is first accessed. `tests/data/models` holds a file
+//! of each version, which must stay readable.
 
 mod bytes;
 mod constraint;
 mod file;
+mod file_contents;
 mod fingerprint;
 mod format;
 mod header;

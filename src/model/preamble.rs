@@ -1,10 +1,11 @@
 //! The preamble of a model file, and the assembly of a file from its sections.
 
 use std::ops::Range;
+use std::path::Path;
 
 use xxhash_rust::xxh3::Xxh3;
 
-use super::bytes::{Bytes, block_sums};
+use super::bytes::{Bytes, block_sums, damaged, wrong_length};
 use super::format::{
     LENGTH_AT, MAGIC, PREAMBLE, SECTIONS, SECTIONS_AT, SUM_AT, VERSION_AT, Version,
 };
@@ -27,38 +28,12 @@ impl Preamble {
     ///
     /// [`Error::Model`] if the file is not a model, has an unknown version or is damaged.
     pub fn read(bytes: &Bytes) -> Result<Self> {
-        let magic = bytes.raw(0..MAGIC.len());
-        if magic != Some(MAGIC) {
-            return Err(Error::model(
-                bytes.path(),
-                "this is not a dropchain model (it does not begin with DROPCHN)",
-            ));
+        let version = format_version(bytes.path(), bytes.all())?;
+        let declared = declared_length(bytes.path(), bytes.all())?;
+        if declared != bytes.len() as u64 {
+            return Err(wrong_length(bytes.path(), bytes.len() as u64, declared));
         }
-        let Some(preamble) = bytes.raw(0..PREAMBLE) else {
-            return Err(bytes.damaged("it ends within its first 192 bytes"));
-        };
-        let number = |at: usize| {
-            let mut eight = [0; 8];
-            eight.copy_from_slice(&preamble[at..at + 8]);
-            u64::from_le_bytes(eight)
-        };
-        let version = number(VERSION_AT);
-        let Some(version) = Version::from_number(version) else {
-            return Err(Error::model(
-                bytes.path(),
-                format!(
-                    "the model has format version {version}; this dropchain reads versions 1 and \
-                     2, so a newer dropchain is needed, or the model is damaged"
-                ),
-            ));
-        };
-        if number(LENGTH_AT) != bytes.len() as u64 {
-            return Err(bytes.damaged(&format!(
-                "it has {} bytes; according to its preamble, {}",
-                bytes.len(),
-                number(LENGTH_AT)
-            )));
-        }
+        let number = |at: usize| number(bytes.all(), at);
         let mut sections: [Range<usize>; SECTIONS] = std::array::from_fn(|_| 0..0);
         let mut end = PREAMBLE;
         for (i, section) in sections.iter_mut().enumerate() {
@@ -82,6 +57,54 @@ impl Preamble {
             sum: number(SUM_AT),
         })
     }
+}
+
+/// Returns the format version, given at least the preamble of a file.
+///
+/// # Errors
+///
+/// [`Error::Model`] if the file is not a model, ends within its preamble or has an unknown version.
+fn format_version(path: &Path, bytes: &[u8]) -> Result<Version> {
+    if !bytes.starts_with(MAGIC) {
+        return Err(Error::model(
+            path,
+            "this is not a dropchain model (it does not begin with DROPCHN)",
+        ));
+    }
+    if bytes.len() < PREAMBLE {
+        return Err(damaged(path, "it ends within its first 192 bytes"));
+    }
+    let version = number(bytes, VERSION_AT);
+    Version::from_number(version).ok_or_else(|| {
+        Error::model(
+            path,
+            format!(
+                "the model has format version {version}; this dropchain reads versions 1 and \
+                 2, so a newer dropchain is needed, or the model is damaged"
+            ),
+        )
+    })
+}
+
+/// Returns the length that a file should have, given at least its preamble.
+///
+/// # Errors
+///
+/// [`Error::Model`] if the file is not a model, has an unknown version or is damaged.
+pub(super) fn declared_length(path: &Path, bytes: &[u8]) -> Result<u64> {
+    format_version(path, bytes)?;
+    let length = number(bytes, LENGTH_AT);
+    if length < PREAMBLE as u64 {
+        return Err(wrong_length(path, bytes.len() as u64, length));
+    }
+    Ok(length)
+}
+
+/// Decodes the integer at an offset in the preamble.
+fn number(bytes: &[u8], at: usize) -> u64 {
+    let mut eight = [0; 8];
+    eight.copy_from_slice(&bytes[at..at + 8]);
+    u64::from_le_bytes(eight)
 }
 
 /// Computes the checksum of the preamble: of its bytes before the checksum, the header and the

@@ -1,5 +1,7 @@
 //! Runs the program in a temporary directory.
 
+mod session;
+
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
@@ -13,6 +15,8 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde_json::Value;
 use tempfile::TempDir;
+
+pub use session::Session;
 
 /// A run that takes longer counts as hung.
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -140,6 +144,13 @@ impl TestDir {
             .collect();
         names.sort();
         names
+    }
+
+    /// Creates a named pipe.
+    #[cfg(unix)]
+    pub fn make_pipe(&self, name: &str) {
+        let made = Command::new("mkfifo").arg(self.path(name)).status();
+        assert!(made.unwrap().success());
     }
 
     /// Returns the program with the arguments in `line`, separated by white space.

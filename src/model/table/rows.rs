@@ -199,7 +199,7 @@ mod tests {
             let weights: Vec<f32> = (0..3 * labels).map(|i| (i as f32).sin()).collect();
             let mut data = vec![0xff; 7];
             data.extend(weights.iter().flat_map(|weight| weight.to_le_bytes()));
-            let bytes = Bytes::owned(data, Path::new("x"));
+            let bytes = Bytes::new(data, Path::new("x"));
             let table = WeightRows {
                 bytes: &bytes,
                 data: bytes.all(),
@@ -249,7 +249,7 @@ mod tests {
             let mut scores = vec![0.0; 8];
             table.add(positions, &mut scores).map(|()| scores)
         };
-        let bytes = Bytes::owned(data.clone(), Path::new("x"));
+        let bytes = Bytes::new(data.clone(), Path::new("x"));
         let scores = rows(
             &bytes,
             &[(7 + SPARSE_ENTRY, 1.0), (7, 2.0), (7 + SPARSE_ENTRY, 0.5)],
@@ -258,10 +258,10 @@ mod tests {
         assert_eq!(scores, [-3.0, 0.0, 0.0, 0.75, 3.0, 0.0, 0.0, 0.0]);
 
         // An unterminated row, and a weight without a label.
-        let bytes = Bytes::owned(data[..7 + 2 * SPARSE_ENTRY].to_vec(), Path::new("x"));
+        let bytes = Bytes::new(data[..7 + 2 * SPARSE_ENTRY].to_vec(), Path::new("x"));
         assert!(rows(&bytes, &[(7 + SPARSE_ENTRY, 1.0)]).is_err());
         encoding.push(5, true, 1.0, &mut data);
-        let bytes = Bytes::owned(data, Path::new("x"));
+        let bytes = Bytes::new(data, Path::new("x"));
         assert!(rows(&bytes, &[(7 + 3 * SPARSE_ENTRY, 1.0)]).is_err());
 
         // More entries than labels, though the last is marked.
@@ -269,7 +269,7 @@ mod tests {
         for last in [false, false, false, false, false, true] {
             encoding.push(0, last, 1.0, &mut data);
         }
-        let bytes = Bytes::owned(data, Path::new("x"));
+        let bytes = Bytes::new(data, Path::new("x"));
         assert!(rows(&bytes, &[(7, 1.0)]).is_err());
         assert!(rows(&bytes, &[(7 + SPARSE_ENTRY, 1.0)]).is_ok());
     }

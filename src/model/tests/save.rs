@@ -55,6 +55,21 @@ fn an_open_model_outlives_its_replacement() {
 }
 
 #[test]
+fn an_open_model_is_independent_of_its_file() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("x.model");
+    let version_1 = include_bytes!("../../../tests/data/models/v1.model");
+    for bytes in [small_model().as_bytes(), version_1] {
+        fs::write(&path, bytes).unwrap();
+        let opened = Model::open(&path).unwrap();
+        fs::write(&path, vec![0; bytes.len()]).unwrap();
+        fs::write(&path, "").unwrap();
+        opened.verify().unwrap();
+        assert_eq!(opened.as_bytes(), bytes);
+    }
+}
+
+#[test]
 fn errors_for_files_that_are_not_models_give_the_path() {
     let directory = tempfile::tempdir().unwrap();
     let open = |name: &str| {
@@ -75,7 +90,7 @@ fn errors_for_files_that_are_not_models_give_the_path() {
     fs::create_dir(directory.path().join("directory")).unwrap();
     assert_eq!(
         open("directory"),
-        "x: is not a file; expected a dropchain model"
+        "x: is a directory; expected a dropchain model"
     );
     assert!(matches!(
         Model::open(directory.path().join("none")),

@@ -1,0 +1,304 @@
+//! Model files that change, disappear, or are not files.
+
+use std::fs::{self, OpenOptions};
+use std::path::Path;
+
+use crate::support::{NER_CORPUS, Session, TestDir, sample_corpus};
+
+/// A directory with two models, `m` and `other`, with different labels and weights, and their
+/// training data.
+fn two_models() -> TestDir {
+    let train = sample_corpus("train");
+    let renamed = train.replace("PER", "XYZ").replace("LOC", "PER");
+    let dir = TestDir::new(&[("train.conll", &train), ("other.conll", &renamed)]);
+    for (corpus, model, l2) in [("train", "m", 0.1), ("other", "other", 3.0)] {
+        let line = format!(
+            "train {corpus}.conll --template ner --max-iterations 8 --l2 {l2} --quiet \
+             --model {model}"
+        );
+        dir.run(&line).success();
+    }
+    dir
+}
+
+/// The sentences of the sample corpus, one per line.
+fn lines(part: &str) -> Vec<String> {
+    let corpus = sample_corpus(part);
+    let sentences = corpus.trim_end().split("\n\n");
+    let words = |sentence: &str| {
+        let words = sentence
+            .lines()
+            .filter_map(|line| line.split_whitespace().next());
+        words.collect::<Vec<_>>().join(" ") + "\n"
+    };
+    sentences.map(words).collect()
+}
+
+/// Tags sentences while `change` is applied to the model file, and asserts that the labels stay
+/// those of the old model.
+fn assert_labels_stay(change: impl FnOnce(&TestDir)) {
+    let dir = two_models();
+    let lines = lines("dev");
+    let tag = |line: &String| dir.run_with_stdin("tag m --output inline", line).success();
+    let expected: Vec<String> = lines.iter().take(12).map(tag).collect();
+    assert!(expected.iter().any(|line| line.contains("[PER")));
+    let mut session = Session::start(&dir, "tag m --output inline");
+    session.exchange(&lines[0], &expected[0]);
+    change(&dir);
+    for (line, expected) in lines.iter().zip(&expected).skip(1) {
+        session.exchange(line, expected);
+    }
+    session.finish();
+}
+
+#[test]
+fn labels_stay_when_another_model_is_copied_over_the_file() {
+    // As `cp` does it: into the same file.
+    assert_labels_stay(|dir| fs::write(dir.path("m"), dir.bytes("other")).unwrap());
+}
+
+#[test]
+fn labels_stay_when_the_file_is_truncated() {
+    assert_labels_stay(|dir| {
+        let file = OpenOptions::new().write(true).open(dir.path("m"));
+        file.unwrap().set_len(0).unwrap();
+    });
+}
+
+#[test]
+fn labels_stay_when_the_file_is_extended() {
+    assert_labels_stay(|dir| {
+        let file = OpenOptions::new().write(true).open(dir.path("m")).unwrap();
+        file.set_len(10 * file.metadata().unwrap().len()).unwrap();
+    });
+}
+
+#[test]
+fn labels_stay_when_the_file_is_zeroed_deleted_or_replaced() {
+    assert_labels_stay(|dir| fs::write(dir.path("m"), vec![0; dir.bytes("m").len()]).unwrap());
+    assert_labels_stay(|dir| fs::remove_file(dir.path("m")).unwrap());
+    assert_labels_stay(|dir| fs::rename(dir.path("other"), dir.path("m")).unwrap());
+}
+
+/// While one model is copied over another again and again, every run gets the labels of one of
+/// them or an error.
+#[test]
+fn a_model_that_is_being_overwritten_gives_the_labels_of_one_version_or_an_error() {
+    let dir = two_models();
+    let text = lines("dev")[..6].concat();
+    let [first, second] = ["m", "other"].map(|model| {
+        let tagged = dir.run_with_stdin(&format!("tag {model} --output inline"), &text);
+        (dir.bytes(model), tagged.success())
+    });
+    assert_ne!(first.1, second.1);
+    let path = dir.path("m");
+    let done = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !done.load(std::sync::atomic::Ordering::Relaxed) {
+                for bytes in [&second.0, &first.0] {
+                    overwrite(&path, bytes);
+                }
+            }
+        });
+        for _ in 0..60 {
+            let output = dir.run_with_stdin("tag m --output inline", &text);
+            if output.status.success() {
+                let tagged = output.success();
+                assert!(tagged == first.1 || tagged == second.1, "{tagged}");
+            } else {
+                // The first sentences may have been tagged before a damaged block is touched.
+                assert!(
+                    first.1.starts_with(&output.stdout) || second.1.starts_with(&output.stdout),
+                    "{output:?}"
+                );
+                assert!(output.failure().starts_with("m: "));
+            }
+        }
+        done.store(true, std::sync::atomic::Ordering::Relaxed);
+    });
+}
+
+/// Overwrites a file in place, in small pieces.
+fn overwrite(path: &Path, bytes: &[u8]) {
+    use std::io::Write;
+    let mut file = OpenOptions::new()
+        .write(true)
+        .truncate(true)
+        .open(path)
+        .unwrap();
+    for piece in bytes.chunks(10_000) {
+        file.write_all(piece).unwrap();
+    }
+}
+
+#[test]
+fn blocks_of_another_model_are_never_mistaken_for_those_of_this_one() {
+    // The beginning of a file from one model, the rest from another of the same size: what a
+    // reader may see while the file is overwritten.
+    let dir = two_models();
+    let (first, second) = (dir.bytes("m"), dir.bytes("other"));
+    let text = lines("dev")[..6].concat();
+    let tag = |model: &str| dir.run_with_stdin(&format!("tag {model} --output inline"), &text);
+    let expected = tag("m").success();
+    let mut detected = 0;
+    for part in 1..20 {
+        let at = first.len() * part / 20;
+        let torn: Vec<u8> = (0..first.len())
+            .map(|i| {
+                if i < at {
+                    first[i]
+                } else {
+                    second.get(i).copied().unwrap_or(0)
+                }
+            })
+            .collect();
+        dir.write("torn", torn);
+        let output = tag("torn");
+        if output.status.success() {
+            assert_eq!(output.success(), expected, "{part}");
+        } else {
+            assert!(output.failure().contains("the model is damaged"), "{part}");
+            detected += 1;
+        }
+    }
+    assert!(detected > 5, "{detected}");
+}
+
+// Not a regular file
+
+#[test]
+fn directories_devices_and_empty_files_are_no_models() {
+    let dir = TestDir::new(&[("empty", ""), ("text", "Ann left.\n")]);
+    fs::create_dir(dir.path("folder")).unwrap();
+    let mut cases = vec![
+        (
+            "empty",
+            "empty: the file is empty; expected a dropchain model",
+        ),
+        (
+            "folder",
+            "folder: is a directory; expected a dropchain model",
+        ),
+    ];
+    if cfg!(target_os = "linux") {
+        cases.extend([
+            (
+                "/dev/zero",
+                "/dev/zero: this is not a dropchain model (it does not begin with DROPCHN)",
+            ),
+            (
+                "/dev/null",
+                "/dev/null: the file is empty, or a pipe that no program writes to; expected a \
+                 dropchain model",
+            ),
+        ]);
+    }
+    for (model, expected) in cases {
+        for line in [format!("tag {model} text"), format!("inspect {model}")] {
+            assert_eq!(dir.run(&line).failure(), expected, "{line}");
+        }
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_that_no_program_writes_to_is_an_error_and_does_not_hang() {
+    let dir = TestDir::new(&[("train.conll", NER_CORPUS)]);
+    dir.make_pipe("pipe");
+    for line in [
+        "tag pipe train.conll",
+        "inspect pipe",
+        "eval pipe train.conll",
+    ] {
+        assert_eq!(
+            dir.run(line).failure(),
+            "pipe: the file is empty, or a pipe that no program writes to; expected a dropchain \
+             model",
+            "{line}"
+        );
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_model_can_be_read_from_a_pipe() {
+    let dir = TestDir::with_model(NER_CORPUS, "--template ner");
+    dir.write("text", "Ann Lee left Rome.\n");
+    let model = dir.bytes("m");
+    let expected = dir.run("tag m text").success();
+    let tag = |bytes: &[u8]| dir.run_with_stdin("tag /dev/stdin text", bytes);
+    assert_eq!(tag(&model).success(), expected);
+    let (length, short) = (model.len(), model.len() - 1);
+    assert_eq!(
+        tag(&model[..short]).failure(),
+        format!(
+            "/dev/stdin: the model is damaged: it has {short} bytes; according to its preamble, \
+             {length}; retrain it or restore a copy"
+        )
+    );
+    let longer = tag(&[&model[..], b"\n"].concat()).failure();
+    assert!(
+        longer.contains("there are bytes after its last section"),
+        "{longer}"
+    );
+    // A preamble that promises 2⁶² bytes.
+    let mut endless = model[..192].to_vec();
+    endless[16..24].copy_from_slice(&(1_u64 << 62).to_le_bytes());
+    let message = tag(&endless).failure();
+    assert!(
+        message.contains("it has 192 bytes; according to its preamble, 46116"),
+        "{message}"
+    );
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_huge_sparse_file_with_the_preamble_of_a_model_is_an_error() {
+    let dir = TestDir::with_model(NER_CORPUS, "--template minimal");
+    let mut bytes = dir.bytes("m");
+    let length = 1_u64 << 45;
+    bytes[16..24].copy_from_slice(&length.to_le_bytes());
+    dir.write("huge", &bytes);
+    let file = OpenOptions::new()
+        .write(true)
+        .open(dir.path("huge"))
+        .unwrap();
+    if let Err(error) = file.set_len(length) {
+        eprintln!("skipped: no file of {length} bytes: {error}");
+        return;
+    }
+    let message = dir.run("inspect huge").failure();
+    assert!(message.starts_with("huge: "), "{message}");
+}
+
+// Memory
+
+#[test]
+fn a_sentence_that_takes_too_much_memory_is_an_error_at_its_line() {
+    let train = sample_corpus("train");
+    let dir = TestDir::new(&[("train.conll", &train), ("my.tpl", "word\nedge: word\n")]);
+    let line = "train train.conll --template my.tpl --max-iterations 3 --model m --quiet";
+    dir.run(line).success();
+    let options = "--format conll --output conll";
+    dir.write(
+        "long.conll",
+        "Ann\tX\tO\n\n".to_owned() + &"a\tX\tO\n".repeat(40_000) + "\n",
+    );
+    let tagged = dir.run(&format!("tag m long.conll {options}")).success();
+    let output = dir.run(&format!("tag m long.conll {options} --memory 25M"));
+    assert!(tagged.starts_with(&output.stdout) && output.stdout.starts_with("Ann"));
+    let message = output.failure();
+    let expected = "long.conll:3: tagging a sentence of 40000 tokens with 9 labels and edge \
+                    attributes: about ";
+    assert!(message.starts_with(expected), "{message}");
+    assert!(
+        message.contains("; the limit is 25 MB; expected a shorter sentence"),
+        "{message}"
+    );
+    // A hundred thousand paths of this sentence: 110 GB.
+    let message = dir
+        .run("tag m long.conll --nbest 100000 --memory 20G")
+        .failure();
+    assert!(message.starts_with("long.conll:3: "), "{message}");
+}
