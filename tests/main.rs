@@ -14,6 +14,7 @@ mod determinism;
 mod fingerprint;
 mod help;
 mod memory;
+mod model_files;
 mod model_fixture;
 mod noise;
 mod odd_inputs;
@@ -21,10 +22,12 @@ mod outputs;
 mod peer;
 #[cfg(unix)]
 mod processes;
+mod sharing;
 #[cfg(unix)]
 mod signals;
 mod support;
 mod tagging;
+mod template_files;
 mod training;
 mod tune;
 mod tune_resume;

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use clap::Args;
 use dropchain::corpus::Format;
 use dropchain::template::Template;
 use dropchain::{Error, Result};
@@ -9,9 +10,21 @@ use dropchain::{Error, Result};
 use super::arguments::InputArguments;
 use super::file_name::FileName;
 
+/// What a template may do.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub struct TemplateLimits {
+    /// Reject templates that read files with `lexicon`, `cluster` or `vector`
+    ///
+    /// The contents of these files become part of the model. Use this option for templates from
+    /// others, which may name any file that you can read.
+    #[arg(long)]
+    no_files: bool,
+}
+
 /// Loads the template for training on `files`; `None` if they hold pre-extracted attributes.
 pub fn load_template(
     name: Option<&FileName>,
+    limits: TemplateLimits,
     files: &[FileName],
     input: &InputArguments,
 ) -> Result<Option<Template>> {
@@ -19,7 +32,7 @@ pub fn load_template(
     let is_extracted =
         |file: &FileName| format.unwrap_or_else(|| Format::guess(file)) == Format::Crfsuite;
     match (name, files.iter().all(is_extracted)) {
-        (Some(name), false) => find_template(name).map(Some),
+        (Some(name), false) => find_template(name, limits).map(Some),
         (None, true) => Ok(None),
         (Some(_), true) => Err(Error::parameter(
             "--template: the attributes of CRFsuite files are already extracted; omit this option",
@@ -43,7 +56,7 @@ pub fn template_files(name: Option<&FileName>, template: Option<&Template>) -> V
 }
 
 /// Reads a template from a file, or else finds the built-in one of that name.
-fn find_template(name: &FileName) -> Result<Template> {
+fn find_template(name: &FileName, limits: TemplateLimits) -> Result<Template> {
     let path: &Path = name.as_ref();
     match Template::shipped(name) {
         // A directory may have the name of a built-in template.
@@ -56,6 +69,7 @@ fn find_template(name: &FileName) -> Result<Template> {
                 names.join(", ")
             )))
         }
+        _ if limits.no_files => Template::read_without_files(path),
         _ => Template::read(path),
     }
 }

@@ -16,7 +16,7 @@ use super::file_name::FileName;
 use super::interrupt;
 use super::outputs::{CommandFiles, Kind, ResultFile};
 use super::progress::Progress;
-use super::template_argument::{load_template, template_files};
+use super::template_argument::{TemplateLimits, load_template, template_files};
 use super::training_arguments::{NoiseLevelArguments, TrainingArguments};
 use super::training_reporter::TrainingReporter;
 
@@ -49,6 +49,8 @@ pub struct TrainCommand {
     /// Feature template: a file or the name of a built-in template
     #[arg(long, value_name = "TEMPLATE")]
     template: Option<FileName>,
+    #[command(flatten)]
+    template_limits: TemplateLimits,
     /// Write the model to this file
     #[arg(long, value_name = "FILE")]
     model: PathBuf,
@@ -118,7 +120,12 @@ impl TrainCommand {
         let has_noise = options.has_noise();
         let has_exact_gradient = !has_noise || options.gradient.is_exact();
         self.training.check_noise_options(has_noise)?;
-        let template = load_template(self.template.as_ref(), &self.train, &self.input)?;
+        let template = load_template(
+            self.template.as_ref(),
+            self.template_limits,
+            &self.train,
+            &self.input,
+        )?;
         self.check_files(template.as_ref())?;
         interrupt::watch();
         let model_file = ResultFile::reserve(&self.model)?;

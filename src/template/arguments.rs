@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use super::input::{ColumnRef, TextInput};
 use super::lexer::LineLocation;
 use super::shape::{SHAPES, Shape};
-use super::source_regex::SourceRegex;
+use super::source_regex::{Expressions, SourceRegex};
 use super::syntax::{FUNCTIONS, is_bare_column_name, unescape};
 use super::template_function::{SubstringKind, TemplateFunction};
 use crate::error::Result;
@@ -344,9 +344,10 @@ impl<'a> Arguments<'a> {
     }
 
     /// Consumes a regular expression.
-    pub(super) fn expression(&mut self) -> Result<SourceRegex> {
+    pub(super) fn expression(&mut self, expressions: &mut Expressions) -> Result<SourceRegex> {
         let (source, column) = self.quoted("a regular expression in quotes")?;
-        SourceRegex::new(source).map_err(|message| self.location.error(column, message))
+        let compiled = expressions.compile(source);
+        compiled.map_err(|message| self.location.error(column, message))
     }
 }
 

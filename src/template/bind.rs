@@ -32,6 +32,8 @@ pub(super) fn bind(
     let mut binder = Binder {
         schema,
         known,
+        word: ColumnRef::Word.index(schema),
+        columns: schema.names().iter().map(String::as_str).zip(0..).collect(),
         functions: Vec::new(),
         indices: HashMap::new(),
     };
@@ -49,6 +51,8 @@ pub(super) fn bind(
 struct Binder<'a> {
     schema: &'a Schema,
     known: &'a Arc<KnownWords>,
+    word: Option<usize>,              // the column of the words
+    columns: HashMap<&'a str, usize>, // by name
     functions: Vec<BoundFunction>,
     indices: HashMap<String, usize>, // canonical text → index in `functions`
 }
@@ -100,7 +104,15 @@ impl Binder<'_> {
     /// Returns the index of a column, which a term at column `at` of the line reads.
     fn column(&self, column: &ColumnRef, at: u64, location: LineLocation<'_>) -> Result<usize> {
         let names = self.schema.names();
-        let Some(index) = column.index(self.schema) else {
+        let index = match column {
+            ColumnRef::Word => self.word,
+            ColumnRef::Name(name) => {
+                let found = self.columns.get(name.as_str()).copied();
+                found.or_else(|| column.index(self.schema))
+            }
+            ColumnRef::Number(_) => column.index(self.schema),
+        };
+        let Some(index) = index else {
             let listed = names.join(" ");
             let message = match column {
                 ColumnRef::Name(name) => {

@@ -69,7 +69,10 @@ fn function(
         "suffix" => arguments.substrings(SubstringKind::Suffix)?,
         "affixes" => arguments.substrings(SubstringKind::Affixes)?,
         "ngrams" => arguments.substrings(SubstringKind::Ngrams)?,
-        "regex" => TemplateFunction::Regex(arguments.expression()?, arguments.input()?),
+        "regex" => {
+            let expression = arguments.expression(&mut resources.expressions)?;
+            TemplateFunction::Regex(expression, arguments.input()?)
+        }
         "bag" => TemplateFunction::Bag(arguments.window()?, arguments.input()?),
         "title" => TemplateFunction::Title(arguments.input()?),
         "occurrence" => TemplateFunction::Occurrence(arguments.input()?),

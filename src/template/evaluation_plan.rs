@@ -1,5 +1,7 @@
 //! Decides which bound functions are memoized per word and which are evaluated per sentence.
 
+use hashbrown::HashMap;
+
 use super::bound_function::BoundFunction;
 use super::pattern::PatternMacro;
 
@@ -35,13 +37,16 @@ impl EvaluationPlan {
     /// Plans the evaluation of `functions`.
     pub(super) fn new(functions: &[BoundFunction]) -> Self {
         let mut columns: Vec<MemoizedColumn> = Vec::new();
+        let mut indices = HashMap::new(); // column → index in `columns`
         let mut placements: Vec<Placement> = Vec::with_capacity(functions.len());
         for (number, function) in functions.iter().enumerate() {
             let column = match function {
                 BoundFunction::Column(column)
-                | BoundFunction::Macro(PatternMacro { column, .. }) => {
-                    Some(index_of(*column, &mut columns))
-                }
+                | BoundFunction::Macro(PatternMacro { column, .. }) => Some(
+                    *indices
+                        .entry(*column)
+                        .or_insert_with(|| add(*column, &mut columns)),
+                ),
                 function => function
                     .source()
                     .and_then(|source| match placements[source] {
@@ -76,14 +81,9 @@ impl EvaluationPlan {
     }
 }
 
-/// Returns the index of `column` in `columns`, adding it if necessary.
-fn index_of(column: usize, columns: &mut Vec<MemoizedColumn>) -> usize {
-    let known = columns
-        .iter()
-        .position(|memoized| memoized.column == column);
-    known.unwrap_or_else(|| {
-        let functions = Vec::new();
-        columns.push(MemoizedColumn { column, functions });
-        columns.len() - 1
-    })
+/// Adds a column and returns its index.
+fn add(column: usize, columns: &mut Vec<MemoizedColumn>) -> usize {
+    let functions = Vec::new();
+    columns.push(MemoizedColumn { column, functions });
+    columns.len() - 1
 }

@@ -6,7 +6,7 @@ use super::syntax::{is_bare_column_name, quote};
 use crate::sentence::Schema;
 
 /// A reference to an input column.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum ColumnRef {
     /// The words: the column named `word` or `form`, else the first one.
     Word,

@@ -14,8 +14,24 @@ pub(super) struct LineLocation<'a> {
 impl LineLocation<'_> {
     /// Returns an error at `column` (in characters, from 1) of the line.
     pub(super) fn error(self, column: u64, message: impl Into<String>) -> Error {
+        let message = shorten(message.into());
         Error::input(Place::column(self.file, self.line, column), message)
     }
+}
+
+/// Maximum number of characters of an error message, which may quote a line.
+const MAX_MESSAGE: usize = 400;
+
+/// Omits the middle of a very long message.
+fn shorten(message: String) -> String {
+    let length = message.chars().count();
+    if length <= MAX_MESSAGE {
+        return message;
+    }
+    let half = MAX_MESSAGE / 2;
+    let start: String = message.chars().take(half).collect();
+    let end: String = message.chars().skip(length - half).collect();
+    format!("{start}…{end}")
 }
 
 /// The kind of a lexeme.
@@ -176,6 +192,19 @@ mod tests {
             kinds(r##""^\d\"#\\"=="""##),
             [Quoted(r##"^\d\"#\\"##), Symbol("=="), Quoted(""), End]
         );
+    }
+
+    #[test]
+    fn messages_quote_long_lines_in_part() {
+        let line = format!("word[{}é]", "9".repeat(1000));
+        let error = lexemes(&line, LOCATION);
+        let message = error.unwrap_err().to_string();
+        assert!(
+            message.starts_with("t.tpl:3:6: the number 999"),
+            "{message}"
+        );
+        assert!(message.contains('…') && message.ends_with("9 is too large"));
+        assert!(message.len() < 500);
     }
 
     #[test]

@@ -5,6 +5,7 @@ use hashbrown::{HashMap, HashSet};
 use super::ast::TemplateLine;
 use super::lexer::LineLocation;
 use super::resources::Resources;
+use super::source_regex::Expressions;
 use super::text::nonblank_lines;
 use super::{parser, pattern_parser};
 use crate::error::{Error, Place, Result};
@@ -31,7 +32,7 @@ pub(super) fn parse_lines(
         .collect();
     let patterns = is_pattern_file(&numbered, file)?;
     let parsed = if patterns {
-        parse_patterns(&numbered, file)?
+        parse_patterns(&numbered, file, &mut resources.expressions)?
     } else {
         TemplateLines {
             lines: parse_templates(&numbered, file, resources)?,
@@ -98,14 +99,18 @@ fn parse_templates(
 
 /// Parses lines in CRF++ or Wapiti syntax. Duplicate lines are ignored: a second copy would only
 /// double a weight.
-fn parse_patterns(numbered: &[(u64, &str)], file: &str) -> Result<TemplateLines> {
+fn parse_patterns(
+    numbered: &[(u64, &str)],
+    file: &str,
+    expressions: &mut Expressions,
+) -> Result<TemplateLines> {
     let dialect = pattern_parser::detect_dialect(numbered.iter().map(|(_, line)| *line));
     let (mut lines, mut transitions) = (Vec::new(), false);
     let mut seen = HashSet::new();
     for &(number, text) in numbered {
         let text = pattern_parser::strip_comment(text, dialect);
         let location = LineLocation { file, line: number };
-        let parsed = pattern_parser::parse_line(text, dialect, location)?;
+        let parsed = pattern_parser::parse_line(text, dialect, location, expressions)?;
         transitions |= parsed.transition;
         if seen.insert(text) {
             lines.extend(parsed.line);

@@ -5,7 +5,6 @@ use super::ast::{ComparisonOperator, Condition, ConditionTest, NamePart, Templat
 use super::calls::term_from_call;
 use super::lexer::{Lexeme, LexemeKind, LineLocation, lexemes};
 use super::resources::Resources;
-use super::source_regex::SourceRegex;
 use super::syntax::unescape;
 use super::template_function::{TemplateFunction, TextFunction};
 use crate::error::{Error, Result};
@@ -278,7 +277,7 @@ impl<'a> Parser<'a, '_, '_> {
             LexemeKind::Name("matches") => {
                 self.next();
                 let (raw, lexeme) = self.string("a regular expression in quotes")?;
-                let compiled = SourceRegex::new(raw);
+                let compiled = self.resources.expressions.compile(raw);
                 Ok(ConditionTest::Matches(
                     compiled.map_err(|message| self.error(lexeme, message))?,
                 ))

@@ -3,7 +3,7 @@
 use super::ast::{NamePart, Position, TemplateLine, Term};
 use super::lexer::{LineLocation, closing_quote};
 use super::pattern::{Dialect, MacroOperation, PatternMacro};
-use super::source_regex::SourceRegex;
+use super::source_regex::{Expressions, SourceRegex};
 use super::template_function::TemplateFunction;
 use crate::error::Result;
 
@@ -66,6 +66,7 @@ pub(super) fn parse_line(
     text: &str,
     dialect: Dialect,
     location: LineLocation<'_>,
+    expressions: &mut Expressions,
 ) -> Result<PatternLine> {
     let expected = match dialect {
         Dialect::CrfPlusPlus => "expected a line that starts with U or B",
@@ -76,6 +77,7 @@ pub(super) fn parse_line(
         rest: text,
         dialect,
         location,
+        expressions,
     };
     let line_type = text.chars().next().map(|c| c.to_ascii_lowercase());
     let (node, edge) = match line_type {
@@ -101,14 +103,15 @@ pub(super) fn parse_line(
     })
 }
 
-struct Parser<'a> {
+struct Parser<'a, 'e> {
     text: &'a str,
     rest: &'a str,
     dialect: Dialect,
     location: LineLocation<'a>,
+    expressions: &'e mut Expressions,
 }
 
-impl<'a> Parser<'a> {
+impl<'a> Parser<'a, '_> {
     fn column(&self) -> u64 {
         let consumed = &self.text[..self.text.len() - self.rest.len()];
         consumed.chars().count() as u64 + 1
@@ -248,7 +251,7 @@ impl<'a> Parser<'a> {
         let Some(end) = closing_quote(self.rest) else {
             return Err(self.error("unterminated regular expression; expected '\"'"));
         };
-        let expression = SourceRegex::from_wapiti(&self.rest[..end]);
+        let expression = self.expressions.compile_wapiti(&self.rest[..end]);
         let expression = expression.map_err(|message| self.error(message))?;
         self.rest = &self.rest[end + 1..];
         Ok(expression)

@@ -6,12 +6,20 @@ use std::sync::Arc;
 use super::clusters::Clusters;
 use super::lexer::LineLocation;
 use super::lexicon::Lexicon;
+use super::source_regex::Expressions;
 use super::vectors::{VectorSelection, Vectors};
 use crate::error::{Error, Result};
 
 /// Maximum size of all files of a template, in bytes. They are stored in the header of a model,
 /// which is limited to 256 MiB.
 const MAX_BYTES: usize = 192 << 20;
+
+/// Maximum size of what is parsed, in bytes. A file that is used with several options, such as in
+/// lower case and verbatim, is parsed for each.
+const MAX_PARSED: usize = 4 * MAX_BYTES;
+
+/// Maximum number of files of a template.
+const MAX_FILES: usize = 1000;
 
 /// A file name in a template, with its location.
 #[derive(Clone, Copy)]
@@ -33,7 +41,10 @@ pub(super) struct Resources<'a> {
     /// The base of relative file names, for messages.
     directory: &'a Path,
     load: &'a mut dyn FnMut(&str) -> Result<String>,
+    /// The regular expressions compiled so far.
+    pub(super) expressions: Expressions,
     files: Vec<ResourceFile>,
+    parsed: usize, // bytes
     lexica: Vec<(String, bool, Arc<Lexicon>)>,
     clusters: Vec<(String, bool, Arc<Clusters>)>,
     vectors: Vec<(String, VectorSelection, Arc<Vectors>)>,
@@ -47,6 +58,10 @@ struct ResourceFile {
 }
 
 impl<'a> Resources<'a> {
+    /// Number of bytes of a file to read: of a file that is longer, at least one more than can be
+    /// used.
+    pub(super) const READ_LIMIT: usize = MAX_BYTES + (1 << 20);
+
     /// Creates an empty set; `load` returns the text of a file.
     pub(super) fn new(
         directory: &'a Path,
@@ -55,7 +70,9 @@ impl<'a> Resources<'a> {
         Self {
             directory,
             load,
+            expressions: Expressions::default(),
             files: Vec::new(),
+            parsed: 0,
             lexica: Vec::new(),
             clusters: Vec::new(),
             vectors: Vec::new(),
@@ -86,7 +103,7 @@ impl<'a> Resources<'a> {
             return Ok(lexicon);
         }
         let parse = |text: &str, path: &str| Lexicon::parse(text, path, lower);
-        let lexicon = self.load_parsed(reference, parse, |_, text| text.len())?;
+        let lexicon = self.load_parsed(reference, true, parse, |_, text| text.len())?;
         insert(&mut self.lexica, reference.name, lower, &lexicon);
         Ok(lexicon)
     }
@@ -101,7 +118,7 @@ impl<'a> Resources<'a> {
             return Ok(clusters);
         }
         let parse = |text: &str, path: &str| Clusters::parse(text, path, lower);
-        let clusters = self.load_parsed(reference, parse, |_, text| text.len())?;
+        let clusters = self.load_parsed(reference, true, parse, |_, text| text.len())?;
         insert(&mut self.clusters, reference.name, lower, &clusters);
         Ok(clusters)
     }
@@ -116,21 +133,33 @@ impl<'a> Resources<'a> {
             return Ok(vectors);
         }
         let parse = |text: &str, path: &str| Vectors::parse(text, path, selection);
-        let vectors = self.load_parsed(reference, parse, |vectors, _| vectors.bytes_read)?;
+        let all = selection.first.is_none();
+        let vectors = self.load_parsed(reference, all, parse, |vectors, _| vectors.bytes_read)?;
         insert(&mut self.vectors, reference.name, selection, &vectors);
         Ok(vectors)
     }
 
-    /// Loads and parses a file; `bytes_used` returns the length of the prefix that is used.
+    /// Loads and parses a file, `all` of it or a prefix; `bytes_used` returns the length that is
+    /// used.
     fn load_parsed<T>(
         &mut self,
         reference: &FileReference<'_>,
+        all: bool,
         parse: impl FnOnce(&str, &str) -> Result<T>,
         bytes_used: impl FnOnce(&T, &str) -> usize,
     ) -> Result<Arc<T>> {
         let text = self.load_text(reference)?;
+        if all {
+            check_size(text.len()).map_err(|message| reference.error(message))?;
+        }
         let parsed = parse(&text, &self.path(reference.name))?;
-        self.mark_used(reference, bytes_used(&parsed, &text))?;
+        let used = bytes_used(&parsed, &text);
+        self.mark_used(reference, used)?;
+        self.parsed += used;
+        if self.parsed > MAX_PARSED {
+            let message = "too many functions read large files with different arguments";
+            return Err(reference.error(message.to_owned()));
+        }
         Ok(Arc::new(parsed))
     }
 
@@ -138,6 +167,10 @@ impl<'a> Resources<'a> {
         let name = reference.name;
         if let Some(file) = self.files.iter().find(|file| file.name == name) {
             return Ok(file.text.clone());
+        }
+        if self.files.len() == MAX_FILES {
+            let message = format!("more than {MAX_FILES} files in a template");
+            return Err(reference.error(message));
         }
         let text: Arc<str> = match (self.load)(name) {
             Ok(text) => text.into(),
@@ -179,8 +212,8 @@ fn check_size(bytes: usize) -> Result<(), String> {
         return Ok(());
     }
     Err(format!(
-        "with this file, the template adds {bytes} bytes to the model; at most {MAX_BYTES} are \
-         allowed (vector(\"…\", first(N)) reads only the first N words)"
+        "with this file, the template adds {bytes} bytes or more to the model; at most \
+         {MAX_BYTES} are allowed (vector(\"…\", first(N)) reads only the first N words)"
     ))
 }
 
@@ -207,8 +240,8 @@ mod tests {
         assert_eq!(check_size(MAX_BYTES), Ok(()));
         assert_eq!(
             check_size(MAX_BYTES + 1).unwrap_err(),
-            "with this file, the template adds 201326593 bytes to the model; at most 201326592 \
-             are allowed (vector(\"…\", first(N)) reads only the first N words)"
+            "with this file, the template adds 201326593 bytes or more to the model; at most \
+             201326592 are allowed (vector(\"…\", first(N)) reads only the first N words)"
         );
     }
 }

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
 
+use hashbrown::{HashMap, HashSet};
 use serde::{Deserialize, Serialize};
 
 use super::ast::TemplateLine;
@@ -15,6 +16,7 @@ use super::resources::Resources;
 use super::shape::{KnownWords, is_known_word_candidate};
 use super::template_function::{TemplateFunction, TextFunction};
 use crate::error::{Error, Place, Result};
+use crate::input_file::{read_text, read_text_prefix};
 use crate::sentence::{Schema, Sentence};
 
 /// Maximum size of a template file, in bytes; typical ones have a few kilobytes.
@@ -62,12 +64,16 @@ impl TryFrom<StoredTemplate> for Template {
     type Error = Error;
 
     fn try_from(stored: StoredTemplate) -> Result<Self> {
+        // Files in the file system are not opened, whatever the names.
+        let files: HashMap<&str, &Arc<str>> = stored
+            .files
+            .iter()
+            .map(|(name, text)| (&**name, text))
+            .collect();
         let mut load = |name: &str| {
-            let found = stored.files.iter().find(|(file, _)| file == name);
             let missing = || Error::parameter("the file is not stored with the template");
-            found
-                .map(|(_, text)| (**text).to_owned())
-                .ok_or_else(missing)
+            let text = files.get(name).ok_or_else(missing)?;
+            Ok(text.as_ref().to_owned())
         };
         let mut template = Self::parse(&stored.source, &stored.file, &mut load)?;
         template.known_words = Arc::new(stored.known_words.into_iter().collect());
@@ -117,16 +123,37 @@ impl Template {
 
     /// Reads a template file. File names in it are relative to its directory.
     ///
+    /// It may refer to any file that the process can read, and the model will hold their contents.
+    /// Read a template from an untrusted source with [`Template::read_without_files`].
+    ///
     /// # Errors
     ///
     /// [`Error::Io`] if it cannot be read, and those of [`Template::parse`].
     pub fn read(path: &Path) -> Result<Self> {
-        let read =
-            |path: &Path| std::fs::read_to_string(path).map_err(|error| Error::io(path, error));
         let directory = path.parent().unwrap_or(Path::new(""));
-        let source = read(path)?;
-        let mut load = |name: &str| read(&directory.join(name));
-        Self::parse_in(directory, &source, &path.display().to_string(), &mut load)
+        let mut load = |name: &str| {
+            read_text_prefix(&directory.join(name), Resources::READ_LIMIT, "a text file")
+        };
+        Self::read_in(directory, path, &mut load)
+    }
+
+    /// Reads a template file that may not refer to other files.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Template::read`], and [`Error::Input`] at the first reference to a file.
+    pub fn read_without_files(path: &Path) -> Result<Self> {
+        let mut load = |_: &str| Err(Error::parameter("files are not allowed in this template"));
+        Self::read_in(Path::new(""), path, &mut load)
+    }
+
+    fn read_in(
+        directory: &Path,
+        path: &Path,
+        load: &mut dyn FnMut(&str) -> Result<String>,
+    ) -> Result<Self> {
+        let source = read_text(path, MAX_SOURCE, "a template")?;
+        Self::parse_in(directory, &source, &path.display().to_string(), load)
     }
 
     fn parse_in(
@@ -237,11 +264,8 @@ fn uses_known_words(function: &TemplateFunction) -> bool {
 
 /// Collects `columns` without duplicates.
 fn distinct(columns: impl Iterator<Item = ColumnRef>) -> Vec<ColumnRef> {
-    let mut distinct = Vec::new();
-    for column in columns {
-        if !distinct.contains(&column) {
-            distinct.push(column);
-        }
-    }
-    distinct
+    let mut seen = HashSet::new();
+    columns
+        .filter(|column| seen.insert(column.clone()))
+        .collect()
 }

@@ -19,7 +19,7 @@ use crate::cli::file_name::FileName;
 use crate::cli::interrupt;
 use crate::cli::outputs::{CommandFiles, Kind, ResultFile};
 use crate::cli::progress::Progress;
-use crate::cli::template_argument::{load_template, template_files};
+use crate::cli::template_argument::{TemplateLimits, load_template, template_files};
 use crate::cli::training_arguments::{ModelArguments, NoiseLevelArguments, OptimizerArguments};
 use crate::cli::{CommandResult, print};
 
@@ -48,6 +48,8 @@ pub struct GradientsCommand {
     /// Feature template: a file or the name of a built-in template
     #[arg(long, value_name = "TEMPLATE")]
     template: Option<FileName>,
+    #[command(flatten)]
+    template_limits: TemplateLimits,
     /// Development file for --train; may be repeated
     #[arg(long, value_name = "FILE")]
     dev: Vec<FileName>,
@@ -206,7 +208,12 @@ impl GradientsCommand {
                 "--train: requires development data; expected --dev FILE",
             ));
         }
-        let template = load_template(self.template.as_ref(), &self.files, &self.input)?;
+        let template = load_template(
+            self.template.as_ref(),
+            self.template_limits,
+            &self.files,
+            &self.input,
+        )?;
         CommandFiles::new(self.output.force)
             .read(&self.files)
             .read(&self.dev)

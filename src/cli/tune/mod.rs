@@ -23,7 +23,7 @@ use super::file_name::FileName;
 use super::interrupt;
 use super::outputs::{CommandFiles, Kind, ResultFile};
 use super::progress::{Progress, notice};
-use super::template_argument::{load_template, template_files};
+use super::template_argument::{TemplateLimits, load_template, template_files};
 use super::training_arguments::TrainingArguments;
 use super::training_reporter::format_pruned;
 use super::{CommandResult, print};
@@ -73,6 +73,8 @@ pub struct TuneCommand {
     /// Feature template: a file or the name of a built-in template; repeat to compare several
     #[arg(long, value_name = "TEMPLATE")]
     template: Vec<FileName>,
+    #[command(flatten)]
+    template_limits: TemplateLimits,
     /// Write the best model to this file
     #[arg(long, value_name = "FILE")]
     model: PathBuf,
@@ -295,7 +297,9 @@ impl TuneCommand {
 
     /// Loads the templates, which must be distinct.
     fn templates(&self) -> Result<Vec<Option<Template>>> {
-        let load = |name: Option<&FileName>| load_template(name, &self.train, &self.input);
+        let load = |name: Option<&FileName>| {
+            load_template(name, self.template_limits, &self.train, &self.input)
+        };
         if self.template.is_empty() {
             return Ok(vec![load(None)?]);
         }

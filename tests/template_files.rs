@@ -1,0 +1,223 @@
+//! Template files and the files they name, hostile or odd.
+
+use std::fs;
+
+use dropchain::Template;
+use serde_json::json;
+
+use crate::support::{NER_CORPUS, TestDir};
+
+fn dir_with(template: &str) -> TestDir {
+    TestDir::new(&[("train.conll", NER_CORPUS), ("my.tpl", template)])
+}
+
+const TRAIN: &str = "train train.conll --template my.tpl --model m --quiet --max-iterations 3";
+
+#[test]
+fn directories_devices_and_huge_files_are_no_templates() {
+    let dir = dir_with("word\n");
+    fs::create_dir(dir.path("folder")).unwrap();
+    dir.write("big.tpl", "word\n".repeat(300_000));
+    let mut cases = vec![
+        ("folder", "folder: is a directory; expected a template"),
+        (
+            "big.tpl",
+            "big.tpl: has more than 1048576 bytes; expected a template",
+        ),
+    ];
+    if cfg!(target_os = "linux") {
+        cases.push((
+            "/dev/zero",
+            "/dev/zero: has more than 1048576 bytes; expected a template",
+        ));
+    }
+    for (template, expected) in cases {
+        let line = format!("train train.conll --template {template} --model m");
+        assert_eq!(dir.run(&line).failure(), expected);
+    }
+    assert_eq!(dir.names(), ["big.tpl", "folder", "my.tpl", "train.conll"]);
+}
+
+#[test]
+fn directories_and_devices_are_no_lexica_clusters_or_vectors() {
+    let dir = dir_with("");
+    fs::create_dir(dir.path("folder")).unwrap();
+    for function in ["lexicon", "cluster", "vector"] {
+        let column = function.len() + 2;
+        dir.write("my.tpl", format!("word\n{function}(\"folder\")\n"));
+        assert_eq!(
+            dir.run(TRAIN).failure(),
+            format!(
+                "my.tpl:2:{column}: cannot read 'folder': is a directory; expected a text file"
+            )
+        );
+        if cfg!(target_os = "linux") {
+            dir.write("my.tpl", format!("{function}(\"/dev/zero\")\n"));
+            let message = dir.run(TRAIN).failure();
+            assert_eq!(
+                message,
+                format!(
+                    "my.tpl:1:{column}: with this file, the template adds 202375168 bytes or more \
+                     to the model; at most 201326592 are allowed (vector(\"…\", first(N)) reads \
+                     only the first N words)"
+                )
+            );
+        }
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn pipes_that_no_program_writes_to_are_errors_and_do_not_hang() {
+    let dir = dir_with("lexicon(\"pipe\")\n");
+    dir.make_pipe("pipe");
+    assert_eq!(
+        dir.run(TRAIN).failure(),
+        "my.tpl:1:9: cannot read 'pipe': is empty, or a pipe that no program writes to; expected \
+         a text file"
+    );
+    assert_eq!(
+        dir.run("train train.conll --template pipe --model m")
+            .failure(),
+        "pipe: is empty, or a pipe that no program writes to; expected a template"
+    );
+}
+
+#[test]
+fn no_files_rejects_templates_that_read_files() {
+    let dir = dir_with("word\nlexicon(\"names.txt\")\n");
+    dir.write("names.txt", "Ann Lee\n");
+    let expected = "my.tpl:2:9: cannot read 'names.txt': files are not allowed in this template";
+    for line in [
+        TRAIN,
+        "tune train.conll --template my.tpl --model m --folds 2",
+        "bench gradients train.conll --template my.tpl",
+    ] {
+        assert_eq!(dir.run(&format!("{line} --no-files")).failure(), expected);
+    }
+    dir.run(TRAIN).success();
+    dir.write("my.tpl", "word\n");
+    dir.run(&format!("{TRAIN} --no-files")).success();
+}
+
+#[test]
+fn a_model_holds_the_files_of_its_template() {
+    let dir = dir_with("word\nlexicon(\"names.txt\")\n");
+    dir.write("names.txt", "Ann Lee\nRome\n");
+    dir.run(TRAIN).success();
+    let before = dir
+        .run_with_stdin("tag m", "Ann Lee left Rome.\n")
+        .success();
+    fs::remove_file(dir.path("names.txt")).unwrap();
+    #[cfg(unix)]
+    dir.make_pipe("names.txt"); // opening it would hang or fail
+    let after = dir
+        .run_with_stdin("tag m", "Ann Lee left Rome.\n")
+        .success();
+    assert_eq!(before, after);
+}
+
+#[test]
+fn files_named_by_a_forged_model_are_not_opened() {
+    let dir = dir_with("word\nlexicon(\"names.txt\")\n");
+    dir.write("names.txt", "Ann Lee\nRome\n");
+    dir.write("nimes.txt", "Ann Lee\nRome\n");
+    dir.run(TRAIN).success();
+    let mut bytes = dir.bytes("m");
+    // The first occurrence is in the text of the template, the second names the stored file.
+    let at = bytes
+        .windows(9)
+        .position(|window| window == b"names.txt")
+        .unwrap();
+    bytes[at + 1] = b'i';
+    crate::damaged_models::seal(&mut bytes);
+    dir.write("forged", bytes);
+    for line in ["tag forged", "inspect forged"] {
+        let message = dir.run_with_stdin(line, "Ann Lee left Rome.\n").failure();
+        assert!(
+            message.contains("cannot read 'nimes.txt': the file is not stored with the template"),
+            "{line}: {message}"
+        );
+    }
+}
+
+/// Parses a template as stored in a model.
+fn stored(source: String, files: &[(&str, &str)]) -> Result<Template, String> {
+    let stored = json!({"source": source, "file": "t.tpl", "files": files, "known": []});
+    serde_json::from_value(stored).map_err(|error| error.to_string())
+}
+
+#[test]
+fn the_regular_expressions_of_a_stored_template_are_bounded_in_sum() {
+    let template = |expression: fn(usize) -> String, n: usize| {
+        let lines = (0..n).map(|i| format!("regex(\"{}\")\n", expression(i)));
+        stored(lines.collect(), &[])
+    };
+    template(|i| format!("^a{i}"), 512).unwrap();
+    let error = template(|i| format!("^a{i}"), 20_000).unwrap_err();
+    assert!(
+        error.contains("t.tpl:513:7: more than 512 different"),
+        "{error}"
+    );
+    let error = template(|i| format!("\\pL{{20}}{i}"), 512).unwrap_err();
+    assert!(error.contains("take more than 67108864 bytes"), "{error}");
+}
+
+#[test]
+fn a_stored_template_cannot_multiply_its_files() {
+    let vectors: String = (0..20_000)
+        .map(|i| format!("word{i} 0.1 0.2 0.3 0.4\n"))
+        .collect();
+    let lines = (1..).map(|n| format!("vector(\"v\", first({}))\n", 20_000 - n));
+    let source: String = lines.take(4000).collect();
+    let error = stored(source, &[("v", &vectors)]).unwrap_err();
+    assert!(
+        error.contains("too many functions read large files"),
+        "{error}"
+    );
+}
+
+#[test]
+fn absurd_templates_are_rejected_with_short_messages() {
+    let dir = dir_with("");
+    for (template, expected) in [
+        (
+            format!("{}x{}\n", "value(".repeat(50_000), ")".repeat(50_000)),
+            "nested too deeply",
+        ),
+        (format!("word[{}]\n", "9".repeat(500_000)), "is too large"),
+        (
+            format!("prefix({})\n", ["3"; 100_000].join(",")),
+            "does not take the argument 3",
+        ),
+        (["word"; 50_000].join(" & "), "50000 terms"),
+        (
+            format!("U:{}\n", "%x[0,0]".repeat(50_000)),
+            "more than 64 macros",
+        ),
+        (
+            format!("word if word == \"{}\n", "a".repeat(500_000)),
+            "expected a closing quote",
+        ),
+        (
+            format!("w{}\n", "o".repeat(500_000)),
+            "the input has no column",
+        ),
+    ] {
+        dir.write("my.tpl", template);
+        let message = dir.run(TRAIN).failure();
+        assert!(message.contains(expected), "{message}");
+        assert!(message.len() < 1500, "{} bytes: {message}", message.len());
+    }
+}
+
+#[test]
+fn templates_may_read_thousands_of_columns() {
+    const COLUMNS: usize = 20_000;
+    let row = vec!["a"; COLUMNS].join(" ");
+    let corpus = format!("{row} X\n{row} Y\n\n");
+    let template: String = (0..COLUMNS).map(|i| format!("column({i})\n")).collect();
+    let dir = TestDir::new(&[("train.conll", &corpus), ("my.tpl", &template)]);
+    dir.run(TRAIN).success();
+    assert_eq!(dir.inspect("")["node_attributes"], COLUMNS);
+}
