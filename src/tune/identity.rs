@@ -1,4 +1,4 @@
-//! What determines the results of a search, to compare a checkpoint with the search that resumes it.
+//! What determines the results of a search: a checkpoint is compared with the search to resume.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -9,6 +9,9 @@ use super::space::Configuration;
 
 /// Options that only the final model depends on: a search may be resumed with other values.
 const FREE_OPTIONS: [&str; 2] = ["prune", "precision"];
+
+/// A searched parameter: its name and how to get its value.
+type Parameter = (&'static str, fn(&Configuration) -> f64);
 
 /// Everything that determines the results of a search, as names and values for messages.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -57,7 +60,7 @@ impl SearchIdentity {
 
     /// Adds the values of each parameter, and the configurations.
     fn add_configurations(&mut self, configurations: &[Configuration]) {
-        let parameters: [(&str, fn(&Configuration) -> f64); 6] = [
+        let parameters: [Parameter; 6] = [
             ("--template, by number:", |c| (c.template + 1) as f64),
             ("--dropout", |c| c.dropout),
             ("--edge-dropout", |c| c.edge_dropout),

@@ -39,8 +39,8 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64_with_seed};
 
 use super::pool::lock;
 use crate::error::{Error, Result};
+use crate::train::CHECKPOINT_MAGIC;
 
-const MAGIC: [u8; 8] = *b"DROPCKP\n";
 const FORMAT: [u8; 8] = *b"tune  1\n";
 const PREAMBLE: u64 = 16;
 const HEAD: u64 = 24;
@@ -126,7 +126,7 @@ impl Journal {
         let mut begin = || {
             file.set_len(0)?;
             file.seek(SeekFrom::Start(0))?;
-            file.write_all(&[MAGIC, FORMAT].concat())
+            file.write_all(&[CHECKPOINT_MAGIC, FORMAT].concat())
         };
         begin().map_err(|e| Error::io(&path, e))?;
         let len = PREAMBLE;
@@ -290,12 +290,12 @@ fn check_preamble(reader: &mut impl Read, path: &Path) -> Result<()> {
     let mut found = Vec::new();
     let read = reader.take(PREAMBLE).read_to_end(&mut found);
     read.map_err(|e| Error::io(path, e))?;
-    if [MAGIC, FORMAT].concat().starts_with(&found) {
+    if [CHECKPOINT_MAGIC, FORMAT].concat().starts_with(&found) {
         return Ok(());
     }
     Err(Error::checkpoint(
         path,
-        if found.starts_with(&MAGIC) {
+        if found.starts_with(&CHECKPOINT_MAGIC) {
             "is a checkpoint of another command or version; expected one of `tune`"
         } else {
             "is not a checkpoint of `tune`; expected one to resume"

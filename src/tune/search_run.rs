@@ -296,7 +296,7 @@ impl<'a> SearchRun<'a> {
             |job| this.run_segment(rung, rung.configurations[job / folds], job % folds),
             |done| {
                 this.observer
-                    .progress(Phase::Rung(rung.number), done, total)
+                    .progress(Phase::Rung(rung.number), done, total);
             },
             |job, history| {
                 of_configuration.push(history);

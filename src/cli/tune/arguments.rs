@@ -81,7 +81,7 @@ pub struct StrategyArguments {
 
 /// How to survive a crash.
 #[derive(Clone, Debug, Args)]
-pub struct CheckpointArguments {
+pub struct ResumeArguments {
     /// Write the state of the search to this file, to continue with --resume after a crash
     ///
     /// What has been trained is kept; the file is removed when the results are saved.
@@ -92,7 +92,7 @@ pub struct CheckpointArguments {
     pub resume: bool,
 }
 
-impl CheckpointArguments {
+impl ResumeArguments {
     /// Opens the checkpoint, if there is to be one. Without `--resume` its contents are erased when
     /// the search starts, which `force` allows.
     ///

@@ -27,7 +27,7 @@ use super::template_argument::{TemplateLimits, load_template, template_files};
 use super::training_arguments::TrainingArguments;
 use super::training_reporter::format_pruned;
 use super::{CommandResult, print};
-use arguments::{CheckpointArguments, SpaceArguments, StrategyArguments};
+use arguments::{ResumeArguments, SpaceArguments, StrategyArguments};
 use description::SearchDescription;
 use results::Results;
 use search_log::SearchLog;
@@ -98,7 +98,7 @@ pub struct TuneCommand {
     #[command(flatten)]
     output: OutputArguments,
     #[command(flatten)]
-    checkpoint: CheckpointArguments,
+    checkpoint: ResumeArguments,
     /// Do not print progress
     #[arg(long)]
     quiet: bool,
