@@ -65,13 +65,14 @@ fn a_corpus_over_the_limit_is_an_error_with_its_line() {
     dir.write("bomb.conll", gzip(&short_sentences(100_000)));
     dir.write("small.conll", short_sentences(100));
     for command in [
-        "train bomb.conll --template minimal --model new",
-        "train small.conll --template minimal --model new --dev bomb.conll",
-        "train small.conll --template minimal --model new --unlabeled-format conll --unlabeled bomb.conll",
-        "tune bomb.conll --template minimal --model new --folds 2",
+        "train --quiet bomb.conll --template minimal --model new",
+        "train --quiet small.conll --template minimal --model new --dev bomb.conll",
+        "train --quiet small.conll --template minimal --model new --unlabeled-format conll \
+         --unlabeled bomb.conll",
+        "tune --quiet bomb.conll --template minimal --model new --folds 2",
         "eval --predictions bomb.conll bomb.conll",
         "compare bomb.conll bomb.conll bomb.conll",
-        "bench gradients bomb.conll --template minimal",
+        "bench gradients --quiet bomb.conll --template minimal",
     ] {
         let message = dir.run(&format!("{command} --memory 5M")).failure();
         let place = message.strip_prefix("bomb.conll:");
@@ -93,7 +94,7 @@ fn a_corpus_over_the_limit_is_an_error_with_its_line() {
     let words: String = (0..100_000).map(|i| format!("word-{i}\n")).collect();
     dir.write("words.txt", words);
     let message = dir
-        .run("cluster words.txt --output paths --memory 5M")
+        .run("cluster --quiet words.txt --output paths --memory 5M")
         .failure();
     assert!(
         message.contains(": the text up to here needs more memory than the limit, 5 MB"),
@@ -110,11 +111,11 @@ fn the_attributes_of_a_corpus_count_against_the_limit() {
     let words: String = (0..20_000).map(|i| format!("w{i}x{i}y{i} O\n\n")).collect();
     dir.write("train.conll", words);
     let message = dir
-        .run("train train.conll --template ner --model m --memory 12M")
+        .run("train --quiet train.conll --template ner --model m --memory 6M")
         .failure();
     assert!(message.starts_with("train.conll:"), "{message}");
     assert!(
-        message.contains(": the attributes up to here need more memory than the limit, 12 MB;"),
+        message.contains(": the attributes up to here need more memory than the limit, 6 MB;"),
         "{message}"
     );
 }
@@ -139,7 +140,7 @@ fn a_sentence_over_the_memory_limit_is_an_error_with_its_line() {
     for (name, text) in cases {
         dir.write(name, text);
         let line = format!(
-            "train {name} --template minimal --model m --memory 20M --max-sentence 10000000"
+            "train --quiet {name} --template minimal --model m --memory 20M --max-sentence 10000000"
         );
         let message = dir.run(&line).failure();
         assert!(message.starts_with(&format!("{name}:")), "{message}");
@@ -158,9 +159,9 @@ fn an_endless_line_is_an_error() {
     }
     let dir = TestDir::with_model(NER_CORPUS, MODEL);
     for command in [
-        "train /dev/zero --template minimal --model new",
+        "train --quiet /dev/zero --template minimal --model new",
         "tag m /dev/zero",
-        "cluster /dev/zero --output paths",
+        "cluster --quiet /dev/zero --output paths",
     ] {
         let message = dir.run(command).failure();
         assert_eq!(message, "/dev/zero:1: the line is longer than 64 MiB");
@@ -190,7 +191,7 @@ fn a_sentence_that_is_too_long_is_refused_with_its_first_line() {
     ] {
         let run = |max| {
             dir.run(&format!(
-                "train {file} {template} --model m --max-sentence {max}"
+                "train --quiet {file} {template} --model m --max-sentence {max}"
             ))
         };
         assert_eq!(
@@ -204,10 +205,10 @@ fn a_sentence_that_is_too_long_is_refused_with_its_first_line() {
         run(3).success();
     }
     for command in [
-        "tune a.conll --folds 2 --template minimal --model new",
+        "tune --quiet a.conll --folds 2 --template minimal --model new",
         "eval --predictions a.conll a.conll",
         "compare a.conll a.conll a.conll",
-        "cluster a.conll --output paths",
+        "cluster --quiet a.conll --output paths",
         "tag m a.conll --columns word,label",
         "eval m a.conll",
     ] {
@@ -220,7 +221,7 @@ fn a_sentence_that_is_too_long_is_refused_with_its_first_line() {
     // The default.
     dir.write("long.conll", "a O\n".repeat(100_001));
     let message = dir
-        .run("train long.conll --template minimal --model m")
+        .run("train --quiet long.conll --template minimal --model m")
         .failure();
     assert!(
         message.starts_with("long.conll:1: the sentence that begins here has more than 100000 "),
@@ -254,7 +255,7 @@ fn raw_text_is_split_into_sentences_of_the_maximum_length() {
 fn training_over_the_limit_is_an_error_before_it_is_allocated() {
     let dir = TestDir::new(&[("edges.tpl", "word\nedge: word\n")]);
     dir.write("train.conll", many_labels(4_096));
-    let line = "train train.conll --template edges.tpl --model m --memory 8G";
+    let line = "train train.conll --quiet --template edges.tpl --model m --memory 8G";
     let (peak, output) = peak(&dir, line);
     let message = output.failure();
     let (before, after) = message.split_once(": about ").unwrap();
@@ -301,7 +302,7 @@ fn the_estimated_memory_is_close_to_the_peak() {
         return;
     }
     let dir = TestDir::with_sample_corpus();
-    dir.write("labels.conll", many_labels(2_000));
+    dir.write("labels.conll", many_labels(400));
     dir.write("edges.tpl", "word\nword[-1]\nedge: word\n");
     let sample = "train train.conll --columns word,pos,label --template ner --dev dev.conll";
     for (name, line) in [
@@ -335,7 +336,7 @@ fn tagging_memory(dir: &TestDir, parts: usize, words_per_part: usize) -> Vec<u64
     let mut child = dir.command(line).stdout(Stdio::null()).spawn().unwrap();
     let mut input = child.stdin.take().unwrap();
     let mut memory = Vec::new();
-    let mut number = 0;
+    let mut number = 0u64;
     for _ in 0..parts {
         let mut text = String::new();
         for i in 0..words_per_part {

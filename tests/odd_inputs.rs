@@ -10,13 +10,13 @@ use crate::support::{NER_CORPUS, TestDir, finish, gzip};
 /// How the models that tag are trained.
 const MODEL: &str = "--columns word,pos,label --template minimal";
 
-/// Trains on `name` and returns the model without the name of the file.
+/// Trains on `name` and returns the number of labels of the model.
 fn label_count(dir: &TestDir, name: &str) -> usize {
     dir.run(&format!(
         "train {name} --template minimal --model m --max-iterations 2"
     ))
     .success();
-    dir.inspect("")["labels"].as_array().unwrap().len()
+    dir.inspect("")["labels"].as_object().unwrap().len()
 }
 
 #[test]
@@ -62,7 +62,9 @@ fn damaged_compressed_corpora_are_errors_that_name_the_file() {
     ] {
         dir.write(name, bytes);
         let message = dir
-            .run(&format!("train {name} --template minimal --model m"))
+            .run(&format!(
+                "train --quiet {name} --template minimal --model m"
+            ))
             .failure();
         assert!(
             message.starts_with(&format!("{name}: {expected}")),
@@ -85,13 +87,13 @@ fn a_corpus_of_40000_columns_is_read_like_any_other() {
     let text = [row("a", "X"), row("b", "O"), row("c", "X")].concat();
     let dir = TestDir::new(&[("train.conll", &text)]);
     dir.write("wide.tpl", "word\nword[-1]\n");
-    dir.run("train train.conll --template wide.tpl --model m --max-iterations 3")
+    dir.run("train --quiet train.conll --template wide.tpl --model m --max-iterations 3")
         .success();
     dir.run("eval m train.conll").success();
     dir.run("tag m train.conll").success();
     dir.write("ragged.conll", text + "a O\n");
     let message = dir
-        .run("train ragged.conll --template wide.tpl --model new")
+        .run("train --quiet ragged.conll --template wide.tpl --model new")
         .failure();
     assert_eq!(
         message,
@@ -114,7 +116,7 @@ fn json_objects_with_very_many_keys_are_read_like_any_other() {
     let repeated = text.replacen("\"k39999\"", "\"k0\"", 1);
     dir.write("repeated.jsonl", repeated);
     let message = dir
-        .run("train repeated.jsonl --template wide.tpl --model m")
+        .run("train --quiet repeated.jsonl --template wide.tpl --model m")
         .failure();
     assert_eq!(message, "repeated.jsonl:1: the key \"k0\" occurs twice");
 }
@@ -129,7 +131,7 @@ fn deeply_nested_json_is_an_error_or_ignored() {
             format!("{{\"tokens\":{nested},\"labels\":[]}}\n"),
         );
         let message = dir
-            .run("train tokens.jsonl --template minimal --model m")
+            .run("train --quiet tokens.jsonl --template minimal --model m")
             .failure();
         assert!(message.starts_with("tokens.jsonl:1:"), "{message}");
         dir.write(
@@ -157,12 +159,12 @@ fn a_token_with_a_million_attributes_is_read() {
 fn too_many_threads_are_a_usage_error() {
     let dir = TestDir::with_model(NER_CORPUS, MODEL);
     for command in [
-        "train train.conll --template minimal --model new",
-        "tune train.conll --template minimal --folds 2 --model new",
+        "train --quiet train.conll --template minimal --model new",
+        "tune --quiet train.conll --template minimal --folds 2 --model new",
         "tag m train.conll",
         "eval m train.conll",
         "compare train.conll train.conll train.conll",
-        "cluster train.conll --output paths",
+        "cluster --quiet train.conll --output paths",
         "bench gradients train.conll --template minimal",
     ] {
         for threads in ["0", "1025", "65535", "65536"] {
@@ -180,12 +182,12 @@ fn too_many_threads_are_a_usage_error() {
 fn threads_that_cannot_be_started_are_an_error() {
     let dir = TestDir::with_model(NER_CORPUS, MODEL);
     for command in [
-        "train train.conll --template minimal --model new",
-        "tune train.conll --template minimal --folds 2 --model new",
+        "train --quiet train.conll --template minimal --model new",
+        "tune --quiet train.conll --template minimal --folds 2 --model new",
         "tag m train.conll",
         "eval m train.conll",
         "compare train.conll train.conll train.conll",
-        "cluster train.conll --output paths",
+        "cluster --quiet train.conll --output paths",
     ] {
         // 600 MB of address space are not enough for the stacks of 1024 threads.
         let program = env!("CARGO_BIN_EXE_dropchain");

@@ -46,7 +46,7 @@ impl Format {
     /// tokens or attributes need more than their text, and growing vectors twice of that.
     pub(super) const fn memory_per_byte(self) -> u64 {
         match self {
-            Self::Text => 100,
+            Self::Text => 60,
             Self::Conll | Self::Conllu => 6,
             Self::Crfsuite => 14,
             Self::Jsonl => 30,

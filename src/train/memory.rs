@@ -10,6 +10,13 @@ use crate::optim::LbfgsOptions;
 /// Memory of the program itself: its code, threads and small tables.
 const PROGRAM: usize = 8_000_000;
 
+/// The reciprocal of the overhead of the allocator: 3 %.
+const OVERHEAD: usize = 32;
+
+/// Size from which an allocation is returned to the system when it is freed. Smaller ones leave
+/// gaps that are only partly used again (glibc's `M_MMAP_THRESHOLD_MAX`).
+const RETURNED: usize = 32 << 20;
+
 impl TrainingSet {
     /// Returns the memory usage in bytes.
     #[must_use]
@@ -34,21 +41,26 @@ impl TrainingSet {
             Some(NoiseTerm::MonteCarlo(_)) => NoiseMemory::MonteCarlo,
         };
         let has_l1 = settings.options().l1 > 0.0;
+        let dimension = self.space().dimension();
         // Two points with their gradients and the direction; with L1 the pseudo-gradient and the
         // strengths; the best weights.
         let doubles = 5 + 2 * usize::from(has_l1) + usize::from(self.development.is_some());
+        let doubles = dimension.saturating_mul(8 * doubles);
         // The pairs of L-BFGS and the preconditioner.
-        let singles = 2 * LbfgsOptions::default().memory + 1;
-        let vectors = self
-            .space()
-            .dimension()
-            .saturating_mul(8 * doubles + 4 * singles);
+        let singles = dimension.saturating_mul(4 * (2 * LbfgsOptions::default().memory + 1));
         let development = self.development.as_ref();
         let scorer = development.map_or(0, |dev| dev.memory_to_score(self.space()));
         let optimization = required_memory(self.data(), self.space(), noise)
-            .saturating_add(vectors)
+            .saturating_add(doubles)
+            .saturating_add(singles)
             .saturating_add(scorer);
-        optimization.max(self.memory_to_build_model()) + PROGRAM
+        // What the allocator returns to the system before the model is built.
+        let is_returned = |bytes: usize| dimension.saturating_mul(bytes) >= RETURNED;
+        let returned =
+            doubles * usize::from(is_returned(8)) + singles * usize::from(is_returned(4));
+        let building = (optimization - returned).saturating_add(self.memory_to_build_model());
+        let most = optimization.max(building);
+        most.saturating_add(PROGRAM).saturating_add(most / OVERHEAD)
     }
 
     /// Checks that training fits into memory before it is allocated.
@@ -70,22 +82,21 @@ impl TrainingSet {
         })
     }
 
-    /// Estimates the memory in bytes of building the model, when the matrices have been freed: the
-    /// weights of all attributes with their positions, in vectors that double when they grow, and
-    /// the file.
+    /// Estimates the memory in bytes of building the model: the weights of all attributes with
+    /// their positions, their encoding and the file. The names are about as large as the matrices,
+    /// which have been freed.
     fn memory_to_build_model(&self) -> usize {
         let blocks = self.space().blocks().into_iter();
-        let classes = [&self.node_classes, &self.edge_classes];
-        let weights: usize = blocks
-            .zip(classes)
-            .map(|(block, classes)| {
-                let count = |class| block.targets.range(class as usize).len();
-                let sizes = (0..classes.len() as u32).map(|class| (classes.size(class), class));
-                let weights = sizes.map(|(size, class)| size as usize * count(class));
-                weights.fold(0usize, usize::saturating_add)
+        let weights = blocks
+            .zip([&self.node_classes, &self.edge_classes])
+            .flat_map(|(block, classes)| {
+                (0..classes.len() as u32).map(|class| {
+                    let weights = block.targets.range(class as usize).len();
+                    weights.saturating_mul(classes.size(class) as usize)
+                })
             })
             .fold(0, usize::saturating_add);
-        let theta = self.space().dimension().saturating_mul(8);
-        weights.saturating_mul(24 + 8).saturating_add(theta)
+        // About half of it fits into the gaps that the optimization has left.
+        weights.saturating_mul((16 + 4 + 8) / 2)
     }
 }
