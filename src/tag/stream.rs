@@ -79,7 +79,7 @@ where
         let queue = Arc::clone(&queue);
         move || queue.fill(reader)
     });
-    let reading = reading.map_err(spawn_error)?;
+    let reading = reading.map_err(|error| spawn_error(&error))?;
     let writer = Mutex::new(OrderedWriter {
         out,
         next: 0,
@@ -108,7 +108,7 @@ where
             };
             if let Err(error) = thread::Builder::new().spawn_scoped(scope, work) {
                 queue.close();
-                return Err(spawn_error(error));
+                return Err(spawn_error(&error));
             }
         }
         work();
@@ -122,7 +122,7 @@ where
     }
 }
 
-fn spawn_error(error: io::Error) -> Error {
+fn spawn_error(error: &io::Error) -> Error {
     Error::parameter(format!(
         "cannot start threads: {error}; expected fewer of them (--threads)"
     ))

@@ -1,5 +1,6 @@
 //! The memory of training, estimated and checked before it is allocated.
 
+use super::development::DevelopmentSet;
 use super::settings::{NoiseTerm, TrainSettings};
 use super::training_set::TrainingSet;
 use crate::error::{Error, Result};
@@ -27,7 +28,7 @@ impl TrainingSet {
             + self.alphabet_memory()
             + self.space().memory()
             + columns
-            + self.development.as_ref().map_or(0, |dev| dev.memory())
+            + self.development.as_ref().map_or(0, DevelopmentSet::memory)
     }
 
     /// Estimates the memory in bytes of a training run, excluding the training set itself: of the
