@@ -130,7 +130,7 @@ impl Switch {
 const MAX_THREADS: i64 = 1024;
 
 /// How many threads to use.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub struct ThreadArguments {
     /// Number of threads [default: one per processor]
     ///

@@ -15,6 +15,7 @@ use dropchain::template::Template;
 use dropchain::train::{Defaults, TrainOptions, Trainer};
 use dropchain::{Error, Result};
 
+use super::arguments::ThreadArguments;
 use super::outputs::CommandFiles;
 use super::progress::notice;
 use super::{CommandResult, stdout_error};
@@ -64,6 +65,7 @@ impl LabelName {
 impl DemoCommand {
     pub fn run(&self) -> CommandResult {
         CommandFiles::new(false).read(["-"]).check()?;
+        ThreadArguments::default().start_pool()?;
         let [train, dev, test] = [TRAIN, DEV, TEST].map(|text| self.read(text));
         let (train, dev, test) = (train?, dev?, test?);
         notice(&format!(
