@@ -302,3 +302,34 @@ fn a_sentence_that_takes_too_much_memory_is_an_error_at_its_line() {
         .failure();
     assert!(message.starts_with("long.conll:3: "), "{message}");
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_model_of_many_labels_needs_memory_for_their_transitions() {
+    use std::fmt::Write;
+    let mut corpus = String::new();
+    for i in 0..3000 {
+        let _ = writeln!(corpus, "w{i} L{i}\n");
+    }
+    let dir = TestDir::new(&[
+        ("train.conll", &corpus),
+        ("my.tpl", "bias\n"),
+        ("text", "a\n"),
+    ]);
+    let line = "train train.conll --template my.tpl --order 0 --max-iterations 1 --model m";
+    dir.run(line).success();
+    dir.run("tag m text").success();
+    // 300 MB of address space do not hold five arrays of 3000² numbers.
+    let program = env!("CARGO_BIN_EXE_dropchain");
+    let script = format!("ulimit -v 300000 && exec {program} tag m text --threads 1");
+    let mut command = std::process::Command::new("sh");
+    let output = command
+        .args(["-c", &script])
+        .current_dir(dir.path(""))
+        .output()
+        .unwrap();
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{message}");
+    let expected = "dropchain: m: a model of 3000 labels: about 360 MB of memory needed; ";
+    assert!(message.starts_with(expected), "{message}");
+}

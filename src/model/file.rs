@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::bytes::Bytes;
-use super::file_contents;
+use super::file_contents::{self, SMALL};
 use super::format::{AttributeKind, SUM_AT, Version};
 use super::header::Header;
 use super::preamble::{Preamble, assemble, preamble_sum};
@@ -13,6 +13,7 @@ use super::table::{
 use crate::atomic_file;
 use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprinter;
+use crate::memory::MemoryLimit;
 
 /// A trained model: immutable, shared by any number of threads.
 #[derive(Debug)]
@@ -80,6 +81,7 @@ impl Model {
             return Err(bytes.damaged("its beginning does not match its checksum"));
         }
         let header = Header::decode(header_bytes).map_err(|what| bytes.damaged(&what))?;
+        check_memory(header.labels.len(), bytes.path())?;
         let table = |kind: AttributeKind| {
             let i = kind as usize;
             let format = TableFormat {
@@ -272,4 +274,15 @@ impl Model {
     fn table(&self, kind: AttributeKind) -> &Table {
         &self.tables[kind as usize]
     }
+}
+
+/// Checks that there is memory for the transitions of `labels` labels, which a small file may
+/// declare: here, and in a tagger their scores, two kinds of potentials and a constraint.
+fn check_memory(labels: usize, path: &Path) -> Result<()> {
+    let bytes = 5 * (labels * labels * size_of::<f64>()) as u64;
+    if bytes <= SMALL {
+        return Ok(());
+    }
+    let limit = MemoryLimit::default().check(bytes, 0);
+    limit.map_err(|over| Error::model(path, format!("a model of {labels} labels: {over}")))
 }

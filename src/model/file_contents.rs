@@ -14,8 +14,8 @@ use crate::memory::MemoryLimit;
 /// What is expected of a model file.
 const EXPECTED: &str = "a dropchain model";
 
-/// Length in bytes up to which a file is read without looking at the available memory.
-const SMALL: u64 = 64 << 20;
+/// Size in bytes up to which memory is allocated without looking at what is available.
+pub(super) const SMALL: u64 = 64 << 20;
 
 /// Reads a whole file into memory, where later changes to it have no effect.
 ///
