@@ -190,6 +190,8 @@ fn check_writers(sentences: &[&Sentence]) {
             format: Some(format),
             label: Some(label_column.to_owned()),
             comments,
+            // Other keys of the input may look like columns.
+            columns: (format == Format::Jsonl).then(Vec::new),
             memory: MemoryLimit::Bytes(1 << 30),
             ..ReadOptions::default()
         };

@@ -61,7 +61,7 @@ fn sentence(columns: &[String], label: Option<usize>) -> Option<Sentence> {
 }
 
 /// Does everything that the library offers with a model.
-fn exercise(bytes: Vec<u8>) {
+fn exercise(bytes: Vec<u8>, is_genuine: bool) {
     let Ok(model) = Model::from_bytes(bytes) else {
         return;
     };
@@ -85,12 +85,14 @@ fn exercise(bytes: Vec<u8>) {
     let _ = tagger.tag_words(["Ann", "Lee", "left", "Rome", "."]);
     let label = header.label_column.map(|column| column as usize);
     if let Some(sentence) = sentence(&header.columns, label) {
-        tag(&tagger, &sentence, k);
+        tag(&tagger, &sentence, is_genuine);
     }
 }
 
-/// Tags a sentence in every way, and checks the result.
-fn tag(tagger: &Tagger, sentence: &Sentence, k: usize) {
+/// Tags a sentence in every way, and checks the result. A hostile model may have weights so large
+/// that their rounding errors exceed all other scores: then marginals are only finite.
+fn tag(tagger: &Tagger, sentence: &Sentence, is_genuine: bool) {
+    let k = tagger.model().header().labels.len();
     let mut workspace = Workspace::default();
     for constrain in [true, false] {
         let options = TagOptions {
@@ -110,14 +112,9 @@ fn tag(tagger: &Tagger, sentence: &Sentence, k: usize) {
         }
         let marginals = tagging.marginals.unwrap();
         assert!(marginals.iter().all(|p| p.is_finite()), "{marginals}");
-        // The rounding error of the scores is relative to their size.
-        let is_ordinary = tagging.nbest.iter().all(|path| path.score.abs() < 1e6);
-        for row in marginals.rows().into_iter().filter(|_| is_ordinary) {
-            assert!(
-                (row.sum() - 1.0).abs() < 1e-6,
-                "marginals sum to {}",
-                row.sum()
-            );
+        for row in marginals.rows().into_iter().filter(|_| is_genuine) {
+            let sum = row.sum();
+            assert!((sum - 1.0).abs() < 1e-6, "marginals sum to {sum}");
         }
         let again = tagger
             .tag_with(sentence, options, &mut Workspace::default())
@@ -159,8 +156,9 @@ fn a_damaged_model_is_an_error() {
     target.seeds.clone_from(&seeds);
     target.run(|input| {
         let opened = Model::from_bytes(input.to_vec()).and_then(|model| model.verify());
-        assert!(opened.is_err() || seeds.iter().any(|seed| seed == input));
-        exercise(input.to_vec());
+        let is_genuine = seeds.iter().any(|seed| seed == input);
+        assert_eq!(opened.is_ok(), is_genuine);
+        exercise(input.to_vec(), is_genuine);
     });
 }
 
@@ -172,7 +170,7 @@ fn a_hostile_model_with_valid_checksums_is_an_error_or_yields_valid_labels() {
     target.seeds = models();
     target.mutate = Some(&sealing::mutate);
     target.run(|input| {
-        exercise(input.to_vec());
+        exercise(input.to_vec(), false);
         if inputs
             .fetch_add(1, Ordering::Relaxed)
             .is_multiple_of(PROGRAM_EVERY)
