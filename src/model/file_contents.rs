@@ -38,10 +38,15 @@ pub(super) fn read(path: &Path) -> Result<Bytes> {
         return Err(Error::model(path, format!("{what}; expected {EXPECTED}")));
     }
     let declared = declared_length(path, &preamble)?;
-    let contents = match file.length() {
-        Some(length) if length != declared => {
-            return Err(wrong_length(path, length, declared));
-        }
+    let length = file.length();
+    if let Some(length) = length.filter(|&length| length != declared) {
+        return Err(wrong_length(path, length, declared));
+    }
+    if declared > SMALL {
+        let limit = MemoryLimit::default().check(declared, 0);
+        limit.map_err(|over| Error::model(path, format!("reading the model: {over}")))?;
+    }
+    let contents = match length {
         Some(_) => read_file(path, &mut file, &preamble, declared)?,
         None => read_pipe(path, &mut file, preamble, declared)?,
     };
@@ -50,10 +55,6 @@ pub(super) fn read(path: &Path) -> Result<Bytes> {
 
 /// Reads the rest of a regular file of `length` bytes after its preamble.
 fn read_file(path: &Path, file: &mut InputFile, preamble: &[u8], length: u64) -> Result<Contents> {
-    if length > SMALL {
-        let limit = MemoryLimit::default().check(length, 0);
-        limit.map_err(|over| Error::model(path, format!("reading the model: {over}")))?;
-    }
     let failed = |e| Error::io(path, e);
     let length = usize::try_from(length).unwrap_or(usize::MAX);
     let mut memory = MmapMut::map_anon(length).map_err(failed)?;
