@@ -142,7 +142,7 @@ fn files_named_by_a_forged_model_are_not_opened() {
 }
 
 /// Parses a template as stored in a model.
-fn stored(source: String, files: &[(&str, &str)]) -> Result<Template, String> {
+fn stored(source: &str, files: &[(&str, &str)]) -> Result<Template, String> {
     let stored = json!({"source": source, "file": "t.tpl", "files": files, "known": []});
     serde_json::from_value(stored).map_err(|error| error.to_string())
 }
@@ -151,7 +151,7 @@ fn stored(source: String, files: &[(&str, &str)]) -> Result<Template, String> {
 fn the_regular_expressions_of_a_stored_template_are_bounded_in_sum() {
     let template = |expression: fn(usize) -> String, n: usize| {
         let lines = (0..n).map(|i| format!("regex(\"{}\")\n", expression(i)));
-        stored(lines.collect(), &[])
+        stored(&lines.collect::<String>(), &[])
     };
     template(|i| format!("^a{i}"), 512).unwrap();
     let error = template(|i| format!("^a{i}"), 20_000).unwrap_err();
@@ -170,7 +170,7 @@ fn a_stored_template_cannot_multiply_its_files() {
         .collect();
     let lines = (1..).map(|n| format!("vector(\"v\", first({}))\n", 20_000 - n));
     let source: String = lines.take(4000).collect();
-    let error = stored(source, &[("v", &vectors)]).unwrap_err();
+    let error = stored(&source, &[("v", &vectors)]).unwrap_err();
     assert!(
         error.contains("too many functions read large files"),
         "{error}"
