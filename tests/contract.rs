@@ -240,6 +240,7 @@ fn inspect_prints_everything_as_json() {
             "prune",
             "version",
             "files",
+            "fingerprint",
             "sentences",
             "tokens",
             "options",

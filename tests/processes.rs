@@ -111,7 +111,11 @@ fn a_closed_output_ends_tagging_while_the_input_stays_open() {
     stdout.read_line(&mut answer).unwrap();
     assert_eq!(answer, "[PER Ann] left.\n");
     drop(stdout);
-    stdin.write_all(b"Bob left.\n").unwrap();
+    // More than once: a process that another test is just starting may still have the pipe open.
+    wait_until("tag ends", || {
+        let _ = stdin.write_all(b"Bob left.\n");
+        child.try_wait().unwrap().is_some()
+    });
     let output = finish(child, "tag m");
     assert_eq!(output.stderr, "");
     output.success();

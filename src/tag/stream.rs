@@ -156,7 +156,7 @@ struct Queue {
 
 #[derive(Default)]
 struct QueueState {
-    sentences: VecDeque<Sentence>,
+    sentences: VecDeque<Queued>,
     bytes: usize, // memory of the sentences
     separator: Option<char>,
     idle_workers: usize,
@@ -167,6 +167,13 @@ struct QueueState {
     written: u64,         // batches whose output has been written
     waiting_bytes: usize, // output of later batches
     new_document: bool,
+}
+
+/// A sentence and its memory when it was read: what it shares with sentences that were tagged in
+/// the meantime would count differently now.
+struct Queued {
+    sentence: Sentence,
+    bytes: usize,
 }
 
 impl QueueState {
@@ -184,12 +191,17 @@ impl QueueState {
     fn take_batch(&mut self) -> Vec<Sentence> {
         let (mut size, mut tokens) = (0, 0);
         while size < self.sentences.len().min(BATCH) && tokens < BATCH_TOKENS {
-            tokens += self.sentences[size].len();
+            tokens += self.sentences[size].sentence.len();
             size += 1;
         }
-        let sentences: Vec<Sentence> = self.sentences.drain(..size).collect();
-        self.bytes -= sentences.iter().map(Sentence::memory).sum::<usize>();
-        sentences
+        let batch = self.sentences.drain(..size);
+        let bytes = &mut self.bytes;
+        batch
+            .map(|queued| {
+                *bytes -= queued.bytes;
+                queued.sentence
+            })
+            .collect()
     }
 }
 
@@ -218,8 +230,9 @@ impl Queue {
                 break;
             }
             state.separator.get_or_insert(reader.separator());
-            state.bytes += sentence.memory();
-            state.sentences.push_back(sentence);
+            let bytes = sentence.memory();
+            state.bytes += bytes;
+            state.sentences.push_back(Queued { sentence, bytes });
             // Wake another worker only if there is a batch for it.
             if state.idle_workers > 0 && state.sentences.len() % BATCH == 1 {
                 self.not_empty.notify_one();
