@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Write};
 use std::thread;
 
-use crate::support::{NER_CORPUS, Session, TestDir, finish};
+use crate::support::{NER_CORPUS, Session, TestDir, finish, wait_until};
 
 fn ner_model() -> TestDir {
     TestDir::with_model(NER_CORPUS, "--template ner")

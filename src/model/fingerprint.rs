@@ -6,6 +6,7 @@ use super::file::Model;
 use super::format::SECTIONS_AT;
 use super::header::Provenance;
 use crate::error::Result;
+use crate::template::Template;
 
 impl Model {
     /// Returns a hash of everything that determines the predictions: labels, schemes, columns,
@@ -23,7 +24,7 @@ impl Model {
     pub fn fingerprint(&self) -> Result<u128> {
         let mut header = self.header().clone();
         header.provenance = Provenance::default();
-        header.template = header.template.map(|template| template.without_name());
+        header.template = header.template.map(Template::without_name);
         let mut hasher = Xxh3::new();
         hasher.update(&self.version().to_le_bytes());
         hasher.update(&header.encode()?);
