@@ -20,10 +20,11 @@ fn process_status(process: u32, field: &str) -> Option<u64> {
     Some(1024 * kilobytes)
 }
 
+#[expect(clippy::print_stdout, reason = "reports a skipped test")]
 fn has_proc() -> bool {
     let has_proc = process_status(std::process::id(), "VmHWM:").is_some();
     if !has_proc {
-        eprintln!("skipped: the system does not report the memory of processes");
+        println!("skipped: the system does not report the memory of processes");
     }
     has_proc
 }
@@ -161,10 +162,11 @@ fn a_sentence_over_the_memory_limit_is_an_error_with_its_line() {
     }
 }
 
+#[expect(clippy::print_stdout, reason = "reports a skipped test")]
 #[test]
 fn an_endless_line_is_an_error() {
     if !std::path::Path::new("/dev/zero").exists() {
-        eprintln!("skipped: there is no /dev/zero");
+        println!("skipped: there is no /dev/zero");
         return;
     }
     let dir = TestDir::with_model(NER_CORPUS, MODEL);
@@ -376,6 +378,7 @@ fn tagging_new_words_without_end_does_not_grow() {
 
 /// Trains again and again in this process, and checks that its memory does not grow. Runs in a
 /// process of its own, with `DROPCHAIN_TRAININGS` as the number of trainings.
+#[expect(clippy::print_stdout, reason = "reports the memory to whoever runs it")]
 #[test]
 #[ignore = "runs in a process of its own"]
 fn sequential_trainings() {
