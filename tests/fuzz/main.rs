@@ -5,6 +5,8 @@
 //! `.ci/fuzz` guides it by coverage. An input that fails is written below `target/tmp/fuzz/`; it
 //! belongs into `tests/fuzz/crashers/`, where every later run checks it.
 
+#![expect(clippy::print_stdout, reason = "reports what was tried")]
+
 mod coverage;
 mod harness;
 mod mutate;
