@@ -336,9 +336,11 @@ fn the_estimated_memory_is_close_to_the_peak() {
         output.success();
         let start = &dir.json_lines("log")[0];
         let estimate = start["estimated_memory"].as_u64().unwrap();
-        // The decision has a table of larger runs. Small ones depend more on the allocator.
-        let ratio = estimate as f64 / peak as f64;
-        assert!((0.8..1.6).contains(&ratio), "{name}: {estimate} for {peak}");
+        // The decision has a table of larger runs without debug information. Small ones depend
+        // more on the program and the allocator.
+        let (estimate, peak) = (estimate as f64, peak as f64);
+        let is_close = peak < 1.1 * estimate + 15e6 && estimate < 1.4 * peak + 15e6;
+        assert!(is_close, "{name}: {estimate} for {peak}");
     }
 }
 
