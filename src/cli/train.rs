@@ -64,13 +64,13 @@ pub struct TrainCommand {
     log: Option<PathBuf>,
     #[command(flatten)]
     output: OutputArguments,
-    #[command(flatten)]
-    checkpoint: CheckpointArguments,
     /// Do not print progress
     #[arg(long)]
     quiet: bool,
     #[command(flatten)]
     threads: ThreadArguments,
+    #[command(flatten)]
+    checkpoint: CheckpointArguments,
     #[command(flatten)]
     input: InputArguments,
     #[command(flatten)]
