@@ -432,3 +432,18 @@ fn a_hundred_trainings_in_one_process_do_not_grow() {
     let output = finish(child, "(100 trainings)").success();
     assert!(output.contains("1 passed"), "{output}");
 }
+
+#[test]
+fn text_that_copies_of_a_corpus_share_is_not_counted_below_zero() {
+    let object =
+        "{\"tokens\":[\"a\",\"b\"],\"labels\":[\"X\",\"O\"],\"note\":\"some other text\"}\n";
+    let dir = TestDir::new(&[("train.jsonl", &object.repeat(200))]);
+    dir.write("one.tpl", "word\n");
+    dir.write("two.tpl", "word\nword[-1]\n");
+    // Each template extracts from a copy; the last one frees the shared text.
+    dir.run(
+        "tune train.jsonl --dev train.jsonl --template one.tpl --template two.tpl --l2 1 \
+         --dropout 0 --max-iterations 3 --model m --quiet",
+    )
+    .success();
+}

@@ -126,7 +126,7 @@ impl ExtractedCorpora {
         for sentence in sentences {
             builder.add(&sentence, &labels.ids(&sentence)?)?;
             memory.check(&builder, &sentence)?;
-            memory.text -= sentence.memory();
+            memory.free(&sentence);
         }
         for sentences in unlabeled.chunk_by(|x, y| x.schema() == y.schema()) {
             let source = AttributeSource::bind(template.as_ref(), sentences[0].schema())?;
@@ -276,6 +276,12 @@ impl ExtractionMemory {
             limit: limit.bytes(text as u64),
             sentences: 0,
         }
+    }
+
+    /// Subtracts a sentence that will be freed. Its memory may seem more than when it was counted:
+    /// it may have shared text with a copy that is gone.
+    fn free(&mut self, sentence: &Sentence) {
+        self.text = self.text.saturating_sub(sentence.memory());
     }
 
     /// Checks the memory after `sentence`, the last one added to `builder`.
