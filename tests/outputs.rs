@@ -455,12 +455,13 @@ fn a_killed_run_leaves_the_old_files_and_blocks_no_other() {
 fn a_model_that_cannot_be_saved_goes_to_a_second_place() {
     let dir = files();
     fs::create_dir(dir.path("out")).unwrap();
-    let line = "train - --template minimal --max-iterations 3 --model out/new";
+    let line = "train - --template minimal --max-iterations 3 --model out/new --log log";
     for place in ["./new.saved", "./new.saved-2"] {
         fs::create_dir_all(dir.path("out")).unwrap();
         let child = dir.command(line).spawn().unwrap();
-        wait_until("the temporary file", || {
-            dir.path("out/.new.dropchain-tmp").exists()
+        // The log is reserved after the model.
+        wait_until("the temporary file of the log", || {
+            dir.path(".log.dropchain-tmp").exists()
         });
         fs::remove_dir_all(dir.path("out")).unwrap();
         let output = feed(child, line);
