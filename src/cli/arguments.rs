@@ -4,6 +4,7 @@ use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
 use dropchain::corpus::{Format, ReadOptions};
+use dropchain::internals::memory::available_address_space;
 use dropchain::label::Scheme;
 use dropchain::{Error, MemoryLimit, Result};
 
@@ -129,6 +130,9 @@ impl Switch {
 /// Maximum number of threads; more is a typo.
 const MAX_THREADS: i64 = 1024;
 
+/// Address space in bytes that a thread takes: its stack, and some of its first allocations.
+const THREAD_ADDRESS_SPACE: u64 = (2 << 20) + (64 << 10);
+
 /// How many threads to use.
 #[derive(Clone, Debug, Default, Args)]
 pub struct ThreadArguments {
@@ -146,8 +150,22 @@ impl ThreadArguments {
         self.threads.map_or_else(all, usize::from)
     }
 
+    /// Rejects threads whose stacks do not fit into the address space. Starting them would succeed,
+    /// until one that runs already finds no room for its first allocation and aborts.
+    pub fn check_stacks(&self) -> Result<()> {
+        let needed = self.count() as u64 * THREAD_ADDRESS_SPACE;
+        match available_address_space() {
+            Some(left) if left < needed => Err(Error::parameter(
+                "cannot start threads: their stacks exceed the limit on the address space; \
+                 expected fewer of them (--threads)",
+            )),
+            _ => Ok(()),
+        }
+    }
+
     /// Starts the global thread pool.
     pub fn start_pool(&self) -> Result<()> {
+        self.check_stacks()?;
         rayon::ThreadPoolBuilder::new()
             .num_threads(self.threads.map_or(0, usize::from))
             .build_global()

@@ -92,6 +92,7 @@ impl TagCommand {
             .read([&self.model])
             .read(&inputs)
             .check()?;
+        self.threads.check_stacks()?;
         let tagger = Tagger::open(&self.model)?.with_memory_limit(self.limits.memory());
         self.check_scheme(&tagger)?;
         let format = self.input_format(&inputs)?;

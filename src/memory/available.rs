@@ -16,6 +16,16 @@ pub fn available_memory() -> Option<u64> {
     .available()
 }
 
+/// Returns what is left of the limit on the address space (`ulimit -v`), in bytes; `None` without
+/// such a limit.
+#[must_use]
+pub fn available_address_space() -> Option<u64> {
+    System {
+        root: Path::new("/"),
+    }
+    .address_space()
+}
+
 /// The pseudo-files of Linux.
 struct System<'a> {
     root: &'a Path,

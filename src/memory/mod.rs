@@ -7,7 +7,7 @@ mod available;
 
 use std::fmt;
 
-pub use available::available_memory;
+pub use available::{available_address_space, available_memory};
 
 /// The fraction of the available memory that is used by default: estimates are not exact, and other
 /// programs need memory too.
