@@ -123,12 +123,12 @@ fn dataset(case: &Case, folder: &str) -> (Dataset, Classes, usize) {
     }
     let (mut data, alphabets) = builder.finish(1);
     let classes = Classes::equal_columns(&data.nodes, alphabets.nodes.len());
-    data.nodes = classes.collapsed(&data.nodes);
+    data.nodes = classes.collapsed(&data.nodes).into();
     (data, classes, labels.len())
 }
 
 /// Seconds of an evaluation: processor time with one thread, else wall-clock time.
-fn seconds(objective: &mut PenalizedLikelihood<'_>, theta: &[f64], gradient: &mut [f64]) -> f64 {
+fn seconds(objective: &mut PenalizedLikelihood, theta: &[f64], gradient: &mut [f64]) -> f64 {
     let alone = rayon::current_num_threads() == 1;
     let processor = || {
         let line = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;

@@ -49,7 +49,7 @@ pub fn benches(criterion: &mut Criterion) {
             } else {
                 Classes::singletons(attributes)
             };
-            data.nodes = classes.collapsed(&data.nodes);
+            data.nodes = classes.collapsed(&data.nodes).into();
             let space = ParameterSpace::new(
                 labels,
                 &data,

@@ -88,7 +88,7 @@ pub fn measure(
     if repeat == 0 {
         return Err(Error::parameter("0 repeats; expected 1 or more"));
     }
-    let mut objectives: Vec<PenalizedLikelihood<'_>> = variants
+    let mut objectives: Vec<PenalizedLikelihood> = variants
         .iter()
         .map(|variant| variant.objective(set, settings))
         .collect::<Result<_>>()?;

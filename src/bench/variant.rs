@@ -29,11 +29,11 @@ impl Variant {
     /// # Errors
     ///
     /// The settings have no noise, or noise without a quadratic regularizer.
-    pub fn objective<'a>(
+    pub fn objective(
         self,
-        set: &'a TrainingSet,
+        set: &TrainingSet,
         settings: &TrainSettings,
-    ) -> Result<PenalizedLikelihood<'a>> {
+    ) -> Result<PenalizedLikelihood> {
         let likelihood = set.likelihood(0.0);
         Ok(match self {
             Self::Likelihood => likelihood,

@@ -1,6 +1,7 @@
 //! Building a data set from sentences.
 
 use std::cell::Cell;
+use std::sync::Arc;
 
 use super::alphabet::{Alphabet, Alphabets};
 use super::dataset::Dataset;
@@ -115,11 +116,11 @@ impl DatasetBuilder {
             let (nodes, node_rows) = retain_frequent(nodes, &self.data.nodes, counted, min_count);
             let (edges, edge_rows) = retain_frequent(edges, &self.data.edges, counted, min_count);
             self.alphabets = Alphabets { nodes, edges };
-            self.data.nodes = node_rows;
-            self.data.edges = edge_rows;
+            self.data.nodes = Arc::new(node_rows);
+            self.data.edges = Arc::new(edge_rows);
         }
-        self.data.nodes.shrink_to_fit();
-        self.data.edges.shrink_to_fit();
+        Arc::make_mut(&mut self.data.nodes).shrink_to_fit();
+        Arc::make_mut(&mut self.data.edges).shrink_to_fit();
         self.data.ends.shrink_to_fit();
         self.data.labels.shrink_to_fit();
         (self.data, self.alphabets)
@@ -227,8 +228,9 @@ impl TokenSink for DatasetSink<'_> {
             return Err(Error::input(self.sentence.place(t), error.to_string()));
         }
         let [nodes, edges] = &mut *self.entries;
-        self.data.nodes.push_row(nodes);
-        self.data.edges.push_row(edges);
+        // Nobody shares the matrices yet, so nothing is copied.
+        Arc::make_mut(&mut self.data.nodes).push_row(nodes);
+        Arc::make_mut(&mut self.data.edges).push_row(edges);
         nodes.clear();
         edges.clear();
         self.first = false;

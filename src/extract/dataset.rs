@@ -1,17 +1,21 @@
 //! Sentences as numbers: the input of training and of dev scoring.
 
+use std::sync::Arc;
+
 use super::matrix::SparseRows;
 use crate::ids::LabelId;
 
 /// N sentences of M tokens in all, as sparse matrices and labels.
+///
+/// Clones share the matrices.
 #[derive(Clone, Debug, Default, Hash)]
 pub struct Dataset {
     pub(super) ends: Vec<u64>, // [N] end of each sentence, in tokens
     /// Node attributes, M rows.
-    pub nodes: SparseRows,
+    pub nodes: Arc<SparseRows>,
     /// Edge attributes, M rows. The row of a token belongs to the edge into it, so the row of the
     /// first token of a sentence is empty.
-    pub edges: SparseRows,
+    pub edges: Arc<SparseRows>,
     /// Labels of the first sentences, concatenated. The sentences after them are unlabeled.
     pub labels: Vec<LabelId>,
 }
@@ -60,17 +64,19 @@ impl Dataset {
     /// their numbers.
     pub(crate) fn select(&self, sentences: &[usize], retained: &[Vec<bool>; 2]) -> Self {
         let mut selected = Self::default();
+        let [mut nodes, mut edges] = [(); 2].map(|()| SparseRows::default());
         for &i in sentences {
             let tokens = self.sentence(i);
             let labels = self.labels.get(tokens.clone()).unwrap_or_default();
             selected.labels.extend_from_slice(labels);
             for row in tokens {
-                let Self { nodes, edges, .. } = &mut selected;
                 nodes.push_row_from(&self.nodes, row, &retained[0]);
                 edges.push_row_from(&self.edges, row, &retained[1]);
             }
-            selected.ends.push(selected.nodes.len() as u64);
+            selected.ends.push(nodes.len() as u64);
         }
+        selected.nodes = Arc::new(nodes);
+        selected.edges = Arc::new(edges);
         selected
     }
 

@@ -1,5 +1,7 @@
 //! Deterministic random data sets for tests.
 
+use std::sync::Arc;
+
 use super::{Dataset, SparseRows};
 use crate::ids::LabelId;
 use crate::random::Lcg;
@@ -22,8 +24,8 @@ impl RandomData {
         for _ in 0..self.sentences {
             for t in 0..=numbers.below(self.longest) {
                 let edges = if t == 0 { 0 } else { self.edges };
-                self.push_row(numbers, self.nodes, 4, &mut data.nodes);
-                self.push_row(numbers, edges, 2, &mut data.edges);
+                self.push_row(numbers, self.nodes, 4, Arc::make_mut(&mut data.nodes));
+                self.push_row(numbers, edges, 2, Arc::make_mut(&mut data.edges));
                 data.labels.push(LabelId(numbers.below(self.labels) as u16));
             }
             data.ends.push(data.labels.len() as u64);
@@ -56,7 +58,7 @@ pub(crate) fn copied(
     matrix: &SparseRows,
     columns: usize,
     copies: impl Fn(u32) -> u32,
-) -> (SparseRows, usize) {
+) -> (Arc<SparseRows>, usize) {
     let mut firsts = vec![0];
     for column in 0..columns as u32 {
         firsts.push(firsts[column as usize] + copies(column));
@@ -69,15 +71,15 @@ pub(crate) fn copied(
         });
         rows.push_row(&mut entries.collect());
     }
-    (rows, firsts[columns] as usize)
+    (Arc::new(rows), firsts[columns] as usize)
 }
 
 /// Builds a data set of one sentence whose tokens have these node attributes and labels 0, 1, …
 pub(crate) fn one_sentence(rows: &[&[(u32, f64)]]) -> Dataset {
     let mut data = Dataset::default();
     for (label, row) in rows.iter().enumerate() {
-        data.nodes.push_row(&mut row.to_vec());
-        data.edges.push_row(&mut Vec::new());
+        Arc::make_mut(&mut data.nodes).push_row(&mut row.to_vec());
+        Arc::make_mut(&mut data.edges).push_row(&mut Vec::new());
         data.labels.push(LabelId(label as u16));
     }
     data.ends.push(data.labels.len() as u64);

@@ -20,7 +20,7 @@ pub(super) struct Context<'a> {
     pub data: &'a Dataset,
     pub space: &'a ParameterSpace,
     /// The products of node and edge attributes, with the weights of θ set.
-    pub products: &'a [ForwardProduct<'a>; 2],
+    pub products: &'a [ForwardProduct; 2],
     pub theta: &'a [f64],
     pub chain: ChainParameters<'a>,
     pub noise: Option<&'a Noise>,

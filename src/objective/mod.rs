@@ -74,19 +74,19 @@ pub struct Terms {
 /// The penalized negative log-likelihood of a corpus.
 ///
 /// Labeled sentences come first in the data; those after the last label are unlabeled and enter
-/// only the noise term.
+/// only the noise term. The objective shares their matrices.
 #[derive(Debug)]
-pub struct PenalizedLikelihood<'a> {
-    data: &'a Dataset,
-    space: &'a ParameterSpace,
+pub struct PenalizedLikelihood {
+    data: Dataset,
+    space: ParameterSpace,
     l2: f64,
     noise: Option<Noise>,
     sampling: Option<Sampling>,
     partition: BlockPartition,
-    products: [ForwardProduct<'a>; 2],     // nodes, edges
-    transposes: [TransposeProduct<'a>; 2], // nodes, edges
-    workers: Vec<ChunkWorker>,             // one per chunk of a block
-    buffers: [BlockDerivatives; 2],        // of the current block and of the next one
+    products: [ForwardProduct; 2],     // nodes, edges
+    transposes: [TransposeProduct; 2], // nodes, edges
+    workers: Vec<ChunkWorker>,         // one per chunk of a block
+    buffers: [BlockDerivatives; 2],    // of the current block and of the next one
     weights: LabelWeights,
     transitions: Transitions,
     variances: LabelVariances,
@@ -94,17 +94,17 @@ pub struct PenalizedLikelihood<'a> {
     observed_pairs: Vec<f64>, // [K][stride]
 }
 
-impl<'a> PenalizedLikelihood<'a> {
+impl PenalizedLikelihood {
     /// Creates the objective on collapsed training data with c2 = `l2`, without noise.
     #[must_use]
-    pub fn new(data: &'a Dataset, space: &'a ParameterSpace, l2: f64) -> Self {
+    pub fn new(data: &Dataset, space: &ParameterSpace, l2: f64) -> Self {
         let width = space.edges.used_width().max(space.stride());
         let partition = BlockPartition::new(data, width);
         let transitions = Transitions::new(space.labels(), space.order());
         let matrices = [(&data.nodes, &space.nodes), (&data.edges, &space.edges)];
         Self {
-            data,
-            space,
+            data: data.clone(),
+            space: space.clone(),
             l2,
             noise: None,
             sampling: None,
@@ -133,7 +133,7 @@ impl<'a> PenalizedLikelihood<'a> {
         if noise.distribution != NoiseDistribution::Additive {
             for buffers in &mut self.buffers {
                 let tokens = self.partition.max_block_tokens();
-                buffers.variances = BlockArrays::new(tokens, self.space);
+                buffers.variances = BlockArrays::new(tokens, &self.space);
             }
         }
         for worker in &mut self.workers {
@@ -148,8 +148,8 @@ impl<'a> PenalizedLikelihood<'a> {
     pub fn with_monte_carlo(mut self, monte_carlo: MonteCarlo) -> Self {
         self.sampling = Some(Sampling::new(
             monte_carlo,
-            self.data,
-            self.space,
+            &self.data,
+            &self.space,
             &self.partition,
         ));
         self
@@ -166,7 +166,7 @@ impl<'a> PenalizedLikelihood<'a> {
     }
 }
 
-impl Objective for PenalizedLikelihood<'_> {
+impl Objective for PenalizedLikelihood {
     type Detail = Terms;
 
     fn dimension(&self) -> usize {
@@ -174,7 +174,7 @@ impl Objective for PenalizedLikelihood<'_> {
     }
 
     fn inverse_curvature(&self) -> Option<Vec<f32>> {
-        Some(curvature::inverse(self.data, self.space, self.l2))
+        Some(curvature::inverse(&self.data, &self.space, self.l2))
     }
 
     fn evaluate(&mut self, theta: &[f64], gradient: &mut [f64]) -> (f64, Terms) {
@@ -198,7 +198,7 @@ impl Objective for PenalizedLikelihood<'_> {
 }
 
 /// The steps of an evaluation.
-impl PenalizedLikelihood<'_> {
+impl PenalizedLikelihood {
     /// Returns the L2 term and overwrites `gradient` with the gradient of that term.
     fn l2_term(&self, theta: &[f64], gradient: &mut [f64]) -> f64 {
         let c2 = self.l2;
@@ -229,7 +229,7 @@ impl PenalizedLikelihood<'_> {
             &self.weights.end,
         );
         if let Some(noise) = &self.noise {
-            self.variances.set(noise, self.space, theta, &self.weights);
+            self.variances.set(noise, &self.space, theta, &self.weights);
         }
         self.sums.clear(self.space.labels(), self.space.stride());
     }
@@ -252,7 +252,7 @@ impl PenalizedLikelihood<'_> {
                 worker
                     .kernel
                     .attribute_gradient
-                    .add_to(self.space, gradient);
+                    .add_to(&self.space, gradient);
             }
             let this = &*self;
             rayon::join(
@@ -278,8 +278,8 @@ impl PenalizedLikelihood<'_> {
             return;
         };
         let tokens = self.chunk_tokens(block);
-        let score_derivatives = derivatives.scores.split(&tokens, self.space);
-        let variance_derivatives = derivatives.variances.split(&tokens, self.space);
+        let score_derivatives = derivatives.scores.split(&tokens, &self.space);
+        let variance_derivatives = derivatives.variances.split(&tokens, &self.space);
         let derivatives = score_derivatives.into_iter().zip(variance_derivatives);
         let derivatives = derivatives.map(|(scores, variances)| ChunkDerivatives {
             score_derivatives: scores,
@@ -381,8 +381,8 @@ impl PenalizedLikelihood<'_> {
         let noise = self.noise.as_ref();
         let (labeled, unlabeled) = (self.data.labeled(), self.data.unlabeled());
         Context {
-            data: self.data,
-            space: self.space,
+            data: &self.data,
+            space: &self.space,
             products: &self.products,
             theta,
             chain: ChainParameters {

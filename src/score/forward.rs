@@ -11,6 +11,7 @@
 //! the list of their weights and target scores, regardless of columns.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::block::FeatureBlock;
 use super::targets::{BLOCKS, Targets};
@@ -21,11 +22,11 @@ use crate::simd::{self, Kernel};
 /// The weights or scores of eight consecutive labels.
 type Lanes = [f64; LANES];
 
-/// The product of one design matrix with its weights.
+/// The product of one design matrix with its weights. It shares the matrix.
 #[derive(Clone, Debug)]
-pub struct ForwardProduct<'a> {
-    matrix: &'a SparseRows,
-    block: &'a FeatureBlock,
+pub struct ForwardProduct {
+    matrix: Arc<SparseRows>,
+    block: Arc<FeatureBlock>,
     split: Option<Split>,
 }
 
@@ -51,17 +52,17 @@ struct Split {
     scaled: Vec<[f64; 2]>, // √m·w and w² for each weight of a sparse column
 }
 
-impl<'a> ForwardProduct<'a> {
+impl ForwardProduct {
     /// Prepares the product of `matrix` with weights of `block`.
     #[must_use]
-    pub fn new(matrix: &'a SparseRows, block: &'a FeatureBlock) -> Self {
+    pub fn new(matrix: &Arc<SparseRows>, block: &Arc<FeatureBlock>) -> Self {
         let split = block
             .targets
             .is_observed()
             .then(|| Split::new(matrix, block));
         Self {
-            matrix,
-            block,
+            matrix: Arc::clone(matrix),
+            block: Arc::clone(block),
             split,
         }
     }
@@ -69,14 +70,14 @@ impl<'a> ForwardProduct<'a> {
     /// Prepares the weights in θ. Call it before [`write`](Self::write) with the same θ.
     pub fn set_weights(&mut self, theta: &[f64]) {
         if let Some(split) = &mut self.split {
-            split.set_weights(self.block, self.block.weights(theta));
+            split.set_weights(&self.block, self.block.weights(theta));
         }
     }
 
     /// Returns the weights that the matrix is multiplied by.
     #[must_use]
-    pub fn block(&self) -> &'a FeatureBlock {
-        self.block
+    pub fn block(&self) -> &FeatureBlock {
+        &self.block
     }
 
     /// Writes the scores of `tokens`, `[tokens][width]`, and optionally their variances, of the
@@ -95,7 +96,7 @@ impl<'a> ForwardProduct<'a> {
         let targets = &self.block.targets;
         let rows = match &self.split {
             None => DenseRows {
-                matrix: self.matrix,
+                matrix: &self.matrix,
                 coefficients: &self.block.scale,
                 table: self.block.weights(theta),
                 row_pitch: targets.labels() * targets.height(),

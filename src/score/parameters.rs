@@ -1,6 +1,7 @@
 //! The layout of θ.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -43,15 +44,17 @@ pub struct SpaceOptions {
 }
 
 /// The layout of θ: node weights, edge weights, transitions, start, end.
+///
+/// Clones share the layout of attribute weights.
 #[derive(Clone, Debug)]
 pub struct ParameterSpace {
     labels: usize, // K
     stride: usize, // K padded
     order: Order,
     /// Node attributes: one column per class.
-    pub nodes: FeatureBlock,
+    pub nodes: Arc<FeatureBlock>,
     /// Edge attributes: one column per class.
-    pub edges: FeatureBlock,
+    pub edges: Arc<FeatureBlock>,
     label_blocks: [LabelBlock; 3], // transitions, start, end
     dimension: usize,
 }
@@ -122,8 +125,8 @@ impl ParameterSpace {
             labels,
             stride,
             order: options.order,
-            nodes,
-            edges,
+            nodes: Arc::new(nodes),
+            edges: Arc::new(edges),
             label_blocks,
             dimension: end,
         }

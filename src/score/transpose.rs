@@ -5,6 +5,7 @@
 //! gathered. Work is parallel over columns. Time O(nonzeros of X · S/4) with SIMD of four lanes.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use rayon::prelude::*;
 
@@ -30,8 +31,8 @@ pub struct VarianceDerivatives<'a> {
 
 /// The transpose of one design matrix.
 #[derive(Clone, Debug)]
-pub struct TransposeProduct<'a> {
-    block: &'a FeatureBlock,
+pub struct TransposeProduct {
+    block: Arc<FeatureBlock>,
     slices: Vec<Slice>,     // one per block of tokens
     coefficients: Vec<f64>, // √m of each weight, if there are sparse columns
 }
@@ -63,14 +64,10 @@ struct Task {
     weights: Range<usize>, // the weights of these columns, owned by this task
 }
 
-impl<'a> TransposeProduct<'a> {
+impl TransposeProduct {
     /// Transposes `matrix` block by block.
     #[must_use]
-    pub fn new(
-        matrix: &SparseRows,
-        block: &'a FeatureBlock,
-        partition: &BlockPartition,
-    ) -> TransposeProduct<'a> {
+    pub fn new(matrix: &SparseRows, block: &Arc<FeatureBlock>, partition: &BlockPartition) -> Self {
         let blocks = partition.blocks.iter();
         let slices = blocks
             .map(|tokens| Slice::new(matrix, &block.targets, tokens.tokens.clone()))
@@ -83,7 +80,7 @@ impl<'a> TransposeProduct<'a> {
             }
         }
         Self {
-            block,
+            block: Arc::clone(block),
             slices,
             coefficients,
         }
@@ -109,7 +106,7 @@ impl<'a> TransposeProduct<'a> {
             simd::dispatch(Gather {
                 slice,
                 task,
-                block: self.block,
+                block: &self.block,
                 coefficients: &self.coefficients,
                 score_derivatives,
                 variance_derivatives: variance_derivatives.map(|variance_derivatives| {

@@ -1,6 +1,7 @@
 //! Scoring of development data during training.
 
 use std::hash::{Hash, Hasher};
+use std::sync::Arc;
 
 use rayon::prelude::*;
 
@@ -34,7 +35,7 @@ pub(super) struct DevelopmentSet {
 pub(super) struct DevScorer<'a> {
     development: &'a DevelopmentSet,
     space: &'a ParameterSpace,
-    products: [ForwardProduct<'a>; 2], // nodes, edges
+    products: [ForwardProduct; 2], // nodes, edges
 }
 
 /// Hashes the data and the gold labels.
@@ -98,8 +99,8 @@ impl DevelopmentSet {
 
     /// Maps the attributes to the classes of the training data.
     pub fn collapse(&mut self, node_classes: &Classes, edge_classes: &Classes) {
-        self.data.nodes = node_classes.project(&self.data.nodes);
-        self.data.edges = edge_classes.project(&self.data.edges);
+        self.data.nodes = Arc::new(node_classes.project(&self.data.nodes));
+        self.data.edges = Arc::new(edge_classes.project(&self.data.edges));
     }
 
     /// Returns the memory usage in bytes.
@@ -206,7 +207,7 @@ impl Scratch {
     fn decode(
         &mut self,
         development: &DevelopmentSet,
-        products: &[ForwardProduct<'_>; 2],
+        products: &[ForwardProduct; 2],
         theta: &[f64],
         transitions: &[Transitions],
         sentence: usize,

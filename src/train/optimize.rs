@@ -16,10 +16,10 @@ use crate::optim::{
 use crate::score::ParameterSpace;
 
 /// Adds the noise term of the settings to an objective.
-pub(super) fn with_noise<'a>(
-    objective: PenalizedLikelihood<'a>,
+pub(super) fn with_noise(
+    objective: PenalizedLikelihood,
     settings: &TrainSettings,
-) -> PenalizedLikelihood<'a> {
+) -> PenalizedLikelihood {
     match settings.noise() {
         None => objective,
         Some(NoiseTerm::Quadratic(noise)) => objective.with_noise(noise),
@@ -44,7 +44,7 @@ impl Optimizer<'_> {
     /// The objective is not finite at the start; the state to resume from does not fit it.
     pub fn run(
         &self,
-        mut objective: PenalizedLikelihood<'_>,
+        mut objective: PenalizedLikelihood,
         resumed: Option<TrainingState<'static>>,
         watch: &mut Watch<'_, '_>,
     ) -> Result<Outcome<Terms>> {
@@ -87,7 +87,7 @@ impl Optimizer<'_> {
     /// The objective is not finite at the start of training; the start does not fit it.
     pub fn minimize(
         &self,
-        objective: &mut PenalizedLikelihood<'_>,
+        objective: &mut PenalizedLikelihood,
         start: Start<Terms>,
         limit: Option<usize>,
         watch: &mut Watch<'_, '_>,

@@ -1,6 +1,8 @@
 //! The training set: matrices, the layout of the parameters, and the conversion of weights to a
 //! model.
 
+use std::sync::Arc;
+
 use super::corpora::TrainingCorpora;
 use super::development::{DevScorer, DevelopmentSet};
 use super::events::{DevScore, Pruned};
@@ -10,7 +12,7 @@ use super::labels::TrainingLabels;
 use super::settings::TrainSettings;
 use crate::chain::LabelWeights;
 use crate::error::{Error, Result};
-use crate::extract::{Alphabets, Classes, Dataset, SparseRows};
+use crate::extract::{Alphabets, Classes, Dataset};
 use crate::model::{Header, Model, Provenance};
 use crate::objective::PenalizedLikelihood;
 use crate::score::{ParameterSpace, SpaceOptions};
@@ -67,8 +69,8 @@ impl TrainingSet {
         let [node_classes, edge_classes] = if options.collapse {
             let nodes = Classes::equal_columns(&data.nodes, node_attributes);
             let edges = Classes::equal_columns(&data.edges, edge_attributes);
-            data.nodes = nodes.collapsed(&data.nodes);
-            data.edges = edges.collapsed(&data.edges);
+            data.nodes = Arc::new(nodes.collapsed(&data.nodes));
+            data.edges = Arc::new(edges.collapsed(&data.edges));
             [nodes, edges]
         } else {
             [node_attributes, edge_attributes].map(Classes::singletons)
@@ -135,7 +137,7 @@ impl TrainingSet {
 
     /// Creates the objective −Σ log p(y|x) + c2·‖θ‖², without noise.
     #[must_use]
-    pub fn likelihood(&self, l2: f64) -> PenalizedLikelihood<'_> {
+    pub fn likelihood(&self, l2: f64) -> PenalizedLikelihood {
         PenalizedLikelihood::new(&self.data, &self.space, l2)
     }
 
@@ -203,8 +205,8 @@ impl TrainingSet {
         recall_bias: f64,
     ) -> Result<Model> {
         // The model takes about as much memory as the matrices did.
-        self.data.nodes = SparseRows::default();
-        self.data.edges = SparseRows::default();
+        self.data.nodes = Arc::default();
+        self.data.edges = Arc::default();
         let options = settings.options();
         let [nodes, edges] = self.class_weights().tables(theta, options.precision)?;
         let mut label_weights = LabelWeights::default();

@@ -42,7 +42,7 @@ use super::buffers::BlockArrays;
 use super::chunk::Context;
 use super::noise::sentence_weights;
 use crate::chain::Transitions;
-use crate::extract::Dataset;
+use crate::extract::{Dataset, SparseRows};
 use crate::score::{Block, BlockPartition, ParameterSpace};
 use mask::{Key, SampleMasks};
 use sampler::{SampleContext, Sampler, SamplerOutput};
@@ -95,8 +95,9 @@ impl Sampling {
         partition: &BlockPartition,
     ) -> Self {
         let matrices = |block: &Block| {
-            let transpose = |matrix| MaskedTranspose::new(matrix, block.tokens.clone());
-            [&data.nodes, &data.edges].map(transpose)
+            let transpose =
+                |matrix: &SparseRows| MaskedTranspose::new(matrix, block.tokens.clone());
+            [&*data.nodes, &*data.edges].map(transpose)
         };
         // Scales are square roots of integers far below 2⁵⁰, so rounding recovers these.
         let size = |scale: &f64| (scale * scale).round() as u32;

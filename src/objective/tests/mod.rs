@@ -233,8 +233,8 @@ impl Twins {
             Classes::equal_columns(&separate.edges, sizes[1]),
         ];
         let mut collapsed = separate.clone();
-        collapsed.nodes = classes[0].collapsed(&separate.nodes);
-        collapsed.edges = classes[1].collapsed(&separate.edges);
+        collapsed.nodes = classes[0].collapsed(&separate.nodes).into();
+        collapsed.edges = classes[1].collapsed(&separate.edges).into();
         Self {
             separate,
             collapsed,

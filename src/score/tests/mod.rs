@@ -1,6 +1,7 @@
 //! The forward product, its transpose, and the layout of θ.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::*;
 use crate::chain::LabelWeights;
@@ -88,16 +89,21 @@ fn assert_close(found: f64, expected: f64) {
 }
 
 /// The same block with random scales, alone in θ.
-fn alone(block: &FeatureBlock, numbers: &mut Lcg) -> FeatureBlock {
-    FeatureBlock {
+fn alone(block: &FeatureBlock, numbers: &mut Lcg) -> Arc<FeatureBlock> {
+    Arc::new(FeatureBlock {
         targets: block.targets.clone(),
         scale: numbers.vector(block.columns()),
         range: 0..block.targets.weights(),
-    }
+    })
 }
 
 /// ⟨X·Θ, D⟩ = ⟨Θ, Xᵀ·D⟩
-fn assert_adjoint(matrix: &SparseRows, data: &Dataset, block: &FeatureBlock, numbers: &mut Lcg) {
+fn assert_adjoint(
+    matrix: &Arc<SparseRows>,
+    data: &Dataset,
+    block: &FeatureBlock,
+    numbers: &mut Lcg,
+) {
     let (block, width) = (alone(block, numbers), block.width());
     let theta = numbers.vector(block.targets.weights());
     let mut derivatives = numbers.vector(matrix.len() * width);
@@ -340,7 +346,7 @@ fn the_l1_strength_of_a_class_of_m_is_that_of_one_times_the_root_of_m() {
     let mut data = DATA.build(&mut Lcg(6));
     let (nodes, columns) = copied(&data.nodes, DATA.nodes, |column| 1 + column % 4);
     let classes = Classes::equal_columns(&nodes, columns);
-    data.nodes = classes.collapsed(&nodes);
+    data.nodes = Arc::new(classes.collapsed(&nodes));
     let edges = Classes::singletons(DATA.edges);
     let all = options(Order::One, Boundary::On, States::All);
     let space = ParameterSpace::new(3, &data, &classes, &edges, all);

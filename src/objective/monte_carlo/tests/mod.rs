@@ -52,8 +52,8 @@ fn collapsed(
             Classes::equal_columns(&edges, edge_columns),
         ]
     };
-    data.nodes = classes[0].collapsed(&nodes);
-    data.edges = classes[1].collapsed(&edges);
+    data.nodes = classes[0].collapsed(&nodes).into();
+    data.edges = classes[1].collapsed(&edges).into();
     let space = ParameterSpace::new(shape.labels, &data, &classes[0], &classes[1], options);
     (data, space)
 }
@@ -113,7 +113,7 @@ fn tiny(order: Order, boundary: Boundary, apart: bool) -> (Dataset, ParameterSpa
 }
 
 /// The noise term at θ under `noise`.
-fn term(objective: PenalizedLikelihood<'_>, theta: &[f64]) -> f64 {
+fn term(objective: PenalizedLikelihood, theta: &[f64]) -> f64 {
     let mut objective = objective;
     objective
         .evaluate(theta, &mut vec![0.0; theta.len()])
