@@ -137,3 +137,18 @@ fn interrupted_training_resumes_to_the_same_model_and_log() {
     assert_eq!(log(&dir), records);
     assert!(!dir.path("state").exists());
 }
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_in_place_of_the_checkpoint_is_rejected() {
+    let dir = TestDir::with_sample_corpus();
+    dir.make_pipe("state");
+    for resume in ["", "--resume"] {
+        let message = dir.run(&format!("{} {resume}", train(""))).failure();
+        assert_eq!(
+            message,
+            "state: is not a regular file; expected the name of a file to write"
+        );
+    }
+    assert_eq!(dir.names(), ["dev.conll", "state", "train.conll"]);
+}

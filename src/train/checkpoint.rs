@@ -95,41 +95,62 @@ impl Checkpoints {
         self
     }
 
-    /// Reads the checkpoint to resume from, if there is one, and checks that it was written with
-    /// these settings.
+    /// Reserves the file, and reads the checkpoint to resume from, if there is one.
     ///
     /// # Errors
     ///
-    /// [`Error::Checkpoint`] if the file is not a checkpoint, is damaged, or was written by another
-    /// version or with other settings; [`Error::Io`] if it cannot be read.
-    pub(super) fn read(&self, settings: &TrainSettings) -> Result<Option<Checkpoint>> {
-        if !self.resume || !is_present(&self.path)? {
-            return Ok(None);
+    /// The file cannot be written, or another process writes it. [`Error::Checkpoint`] if it is not
+    /// a checkpoint, is damaged, or was written by another version or with other settings.
+    pub(super) fn open(&self, settings: &TrainSettings) -> Result<OpenCheckpoints> {
+        let reservation = Reservation::new(&self.path)?;
+        let mut earlier = None;
+        if self.resume && has_contents(&self.path)? {
+            let checkpoint = Checkpoint::read(&self.path)?;
+            checkpoint.header.check_settings(&self.path, settings)?;
+            earlier = Some(checkpoint);
         }
-        let checkpoint = Checkpoint::read(&self.path)?;
-        checkpoint.header.check_settings(&self.path, settings)?;
-        Ok(Some(checkpoint))
-    }
-
-    /// Reserves the file and starts the clock.
-    ///
-    /// # Errors
-    ///
-    /// The file cannot be written, or another process writes it.
-    pub(super) fn start(&self, settings: &TrainSettings, fingerprint: u64) -> Result<Checkpointer> {
-        Ok(Checkpointer {
-            reservation: Reservation::new(&self.path)?,
-            header: CheckpointHeader::new(settings, fingerprint),
+        Ok(OpenCheckpoints {
+            reservation,
             interval: self.interval,
-            last: (0, Instant::now()),
+            earlier,
         })
     }
 }
 
-/// Returns whether there is a file with contents.
-fn is_present(path: &Path) -> Result<bool> {
+/// The checkpoints of a run that has not started.
+pub(super) struct OpenCheckpoints {
+    reservation: Reservation,
+    interval: CheckpointInterval,
+    earlier: Option<Checkpoint>,
+}
+
+impl OpenCheckpoints {
+    /// Starts the clock. Also returns the state to resume from, if there is one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Checkpoint`] if it belongs to other training data.
+    pub fn start(
+        self,
+        settings: &TrainSettings,
+        fingerprint: u64,
+    ) -> Result<(Checkpointer, Option<TrainingState<'static>>)> {
+        let state = self.earlier.map(|c| c.into_state(fingerprint));
+        let state = state.transpose()?;
+        let iteration = state.as_ref().map_or(0, |state| state.monitor.iterations);
+        let checkpointer = Checkpointer {
+            reservation: self.reservation,
+            header: CheckpointHeader::new(settings, fingerprint),
+            interval: self.interval,
+            last: (iteration, Instant::now()),
+        };
+        Ok((checkpointer, state))
+    }
+}
+
+fn has_contents(path: &Path) -> Result<bool> {
     match path.metadata() {
-        Ok(metadata) => Ok(!metadata.is_file() || metadata.len() > 0),
+        Ok(metadata) => Ok(metadata.len() > 0),
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(false),
         Err(e) => Err(Error::io(path, e)),
     }
@@ -203,7 +224,7 @@ pub(super) struct TrainingState<'a> {
 }
 
 /// A checkpoint that was read.
-pub(super) struct Checkpoint {
+struct Checkpoint {
     path: PathBuf,
     header: CheckpointHeader,
     state: TrainingState<'static>,
@@ -228,9 +249,6 @@ impl Checkpoint {
                 "is not a checkpoint of `train`; expected one to resume",
             )
         };
-        if !metadata.is_file() {
-            return Err(not_a_checkpoint());
-        }
         let mut reader = BufReader::new(file);
         let mut found = Vec::new();
         let beginning = (&mut reader).take(preamble).read_to_end(&mut found);
@@ -265,7 +283,7 @@ impl Checkpoint {
     /// # Errors
     ///
     /// [`Error::Checkpoint`] if it was not.
-    pub fn into_state(self, fingerprint: u64) -> Result<TrainingState<'static>> {
+    fn into_state(self, fingerprint: u64) -> Result<TrainingState<'static>> {
         if self.header.fingerprint != fingerprint {
             return Err(Error::checkpoint(
                 self.path,
@@ -286,11 +304,6 @@ pub(super) struct Checkpointer {
 }
 
 impl Checkpointer {
-    /// Resumes counting at an iteration.
-    pub fn resume_at(&mut self, iteration: usize) {
-        self.last.0 = iteration;
-    }
-
     /// Returns whether it is time for a checkpoint.
     pub fn is_due(&self, iteration: usize) -> bool {
         let (last, time) = self.last;

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use super::checkpoint::{Checkpoint, Checkpoints};
+use super::checkpoint::{Checkpoints, OpenCheckpoints};
 use super::corpora::TrainingCorpora;
 use super::development::DevelopmentSet;
 use super::events::{End, Observer, Start};
@@ -107,12 +107,12 @@ impl<'a> Trainer<'a> {
             corpora.unlabeled = Corpus::new();
         }
         let checkpoints = self.checkpoints.as_ref();
-        let checkpoint = checkpoints.map(|c| c.read(&self.settings)).transpose()?;
+        let checkpoints = checkpoints.map(|c| c.open(&self.settings)).transpose()?;
         let extracted =
             ExtractedCorpora::within_memory(corpora, template.into(), &self.settings, self.memory)?;
         let clock = Instant::now();
         let set = extracted.into_training_set(&self.settings);
-        let (mut theta, end) = self.optimize(&set, checkpoint.flatten(), clock, observer)?;
+        let (mut theta, end) = self.optimize(&set, checkpoints, clock, observer)?;
         if let Some(pruned) = set.prune(&self.settings, &mut theta, end.recall_bias)? {
             observer.pruned(&pruned);
         }
@@ -123,7 +123,7 @@ impl<'a> Trainer<'a> {
     fn optimize(
         &self,
         set: &TrainingSet,
-        checkpoint: Option<Checkpoint>,
+        checkpoints: Option<OpenCheckpoints>,
         clock: Instant,
         observer: &mut dyn Observer,
     ) -> Result<(Vec<f64>, End)> {
@@ -132,15 +132,12 @@ impl<'a> Trainer<'a> {
         set.check_memory(&self.settings, self.memory)?;
         let objective = set.likelihood(self.settings.l2());
         let (mut checkpointer, mut resumed) = (None, None);
-        if let Some(checkpoints) = &self.checkpoints {
-            let fingerprint = set.fingerprint();
-            let mut started = checkpoints.start(&self.settings, fingerprint)?;
-            resumed = checkpoint.map(|c| c.into_state(fingerprint)).transpose()?;
-            if let Some(state) = &resumed {
-                started.resume_at(state.monitor.iterations);
+        if let Some(checkpoints) = checkpoints {
+            let (started, state) = checkpoints.start(&self.settings, set.fingerprint())?;
+            if let Some(state) = &state {
                 observer.resumed(state.monitor.iterations);
             }
-            checkpointer = Some(started);
+            (checkpointer, resumed) = (Some(started), state);
         }
         let optimizer = Optimizer {
             settings: &self.settings,
