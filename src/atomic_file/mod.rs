@@ -16,20 +16,22 @@ mod temporary;
 #[cfg(test)]
 mod tests;
 
+use std::fs;
+use std::io;
 use std::path::Path;
 
 pub use reservation::Reservation;
 pub use target::resolve_target;
 pub use temporary::{Abandoned, abandon};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// Writes a file atomically.
 ///
 /// # Errors
 ///
-/// [`Error::Io`](crate::Error::Io) if the file cannot be written;
-/// [`Error::Parameter`](crate::Error::Parameter) if another process is replacing it, or if `path`
+/// [`Error::Io`] if the file cannot be written;
+/// [`Error::Parameter`] if another process is replacing it, or if `path`
 /// is a directory, or a device or other special file, which renaming would destroy.
 pub fn write(path: impl AsRef<Path>, contents: &[u8]) -> Result<()> {
     Reservation::new(path)?.commit(contents)
@@ -42,4 +44,17 @@ pub fn write(path: impl AsRef<Path>, contents: &[u8]) -> Result<()> {
 /// Same as [`write()`].
 pub fn check_writable(path: impl AsRef<Path>) -> Result<()> {
     Reservation::new(path).map(drop)
+}
+
+/// Removes a file, if there is one. Symbolic links are followed, as in [`write()`]: the link stays.
+///
+/// # Errors
+///
+/// [`Error::Io`] if the file cannot be removed.
+pub fn remove(path: impl AsRef<Path>) -> Result<()> {
+    let path = path.as_ref();
+    match fs::remove_file(resolve_target(path)) {
+        Err(e) if e.kind() != io::ErrorKind::NotFound => Err(Error::io(path, e)),
+        _ => Ok(()),
+    }
 }

@@ -1,12 +1,11 @@
 //! The arguments for checkpoints of training.
 
-use std::fs;
-use std::io;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
 use clap::Args;
+use dropchain::internals::atomic_file;
 use dropchain::train::{CheckpointInterval, Checkpoints};
 use dropchain::{Error, Result};
 
@@ -62,14 +61,7 @@ impl CheckpointArguments {
 
     /// Removes the checkpoint of a run that is complete.
     pub fn remove(&self) -> Result<()> {
-        match self
-            .checkpoint
-            .as_ref()
-            .map(|path| (path, fs::remove_file(path)))
-        {
-            Some((path, Err(e))) if e.kind() != io::ErrorKind::NotFound => Err(Error::io(path, e)),
-            _ => Ok(()),
-        }
+        self.checkpoint.as_ref().map_or(Ok(()), atomic_file::remove)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
 
-use crate::atomic_file::resolve_target;
+use crate::atomic_file;
 use crate::error::{Error, Result};
 
 /// A file that holds the state of a search: what has been trained is not trained again.
@@ -62,7 +62,7 @@ impl Checkpoint {
     ///
     /// [`Error::Io`] if it cannot be removed.
     pub fn remove(self) -> Result<()> {
-        fs::remove_file(resolve_target(&self.path)).map_err(|e| Error::io(&self.path, e))
+        atomic_file::remove(&self.path)
     }
 
     /// Makes the existence of the file durable, which not every system supports.
@@ -96,7 +96,7 @@ impl Drop for Checkpoint {
                 .metadata()
                 .is_ok_and(|metadata| metadata.len() == 0)
         {
-            let _ = fs::remove_file(&self.path);
+            let _ = atomic_file::remove(&self.path);
         }
     }
 }

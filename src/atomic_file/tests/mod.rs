@@ -141,3 +141,28 @@ fn many_threads_that_write_one_file_leave_one_complete_version() {
     assert!(contents.iter().all(|byte| *byte == contents[0]));
     assert_eq!(names(directory.path()), ["x"]);
 }
+
+#[cfg(unix)]
+#[test]
+fn a_file_is_removed_behind_a_symbolic_link_that_stays() {
+    let directory = tempfile::tempdir().unwrap();
+    let [file, link] = ["x", "link"].map(|name| directory.path().join(name));
+    std::os::unix::fs::symlink("x", &link).unwrap();
+    fs::write(&file, "old").unwrap();
+    remove(&link).unwrap();
+    assert_eq!(names(directory.path()), ["link"]);
+    remove(&link).unwrap(); // there is none
+    assert_eq!(names(directory.path()), ["link"]);
+    fs::write(&file, "old").unwrap();
+    remove(&file).unwrap();
+    assert_eq!(names(directory.path()), ["link"]);
+}
+
+#[test]
+fn what_cannot_be_removed_is_named() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("x");
+    fs::create_dir(&path).unwrap();
+    let error = remove(&path).unwrap_err().to_string();
+    assert!(error.starts_with(path.to_str().unwrap()), "{error}");
+}
