@@ -1,13 +1,14 @@
 //! Training that is killed or interrupted, and resumed: the model and the log are those of a run
 //! without interruption.
 
-use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::support::{TestDir, finish, wait};
+use crate::support::{TestDir, wait};
+#[cfg(unix)]
+use crate::support::{finish, send};
 
 /// Options of different kinds of training, each a second or less on the sample corpus.
 const KINDS: [&str; 5] = [
@@ -110,14 +111,11 @@ fn interrupted_training_resumes_to_the_same_model_and_log() {
     let line = line.replace("--checkpoint-every 1", "--checkpoint-every 1h");
     dir.write("m", "");
     dir.write("log", "");
-    let child = dir.command(&line).spawn().unwrap();
+    let mut child = dir.command(&line).spawn().unwrap();
     while !dir.text("log").contains("\"iteration\":2,") {
         thread::sleep(Duration::from_millis(2));
     }
-    let kill = Command::new("kill")
-        .args(["-INT", &child.id().to_string()])
-        .status();
-    assert!(kill.unwrap().success());
+    send("INT", &mut child);
     let output = finish(child, &line);
     assert_eq!(output.status.code(), Some(130), "{output:#?}");
     assert!(

@@ -321,16 +321,9 @@ fn a_model_of_many_labels_needs_memory_for_their_transitions() {
     dir.run(line).success();
     dir.run("tag m text").success();
     // 300 MB of address space do not hold five arrays of 3000² numbers.
-    let program = env!("CARGO_BIN_EXE_dropchain");
-    let script = format!("ulimit -v 300000 && exec {program} tag m text --threads 1");
-    let mut command = std::process::Command::new("sh");
-    let output = command
-        .args(["-c", &script])
-        .current_dir(dir.path(""))
-        .output()
-        .unwrap();
-    let message = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(1), "{message}");
-    let expected = "dropchain: m: a model of 3000 labels: about 360 MB of memory needed; ";
+    let message = dir
+        .shell("ulimit -v 300000 && exec \"$D\" tag m text --threads 1")
+        .failure();
+    let expected = "m: a model of 3000 labels: about 360 MB of memory needed; ";
     assert!(message.starts_with(expected), "{message}");
 }

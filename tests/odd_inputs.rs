@@ -3,7 +3,6 @@
 use std::fmt::Write as _;
 use std::fs;
 use std::io::Write as _;
-use std::process::{Command, Stdio};
 
 use crate::support::{NER_CORPUS, TestDir, finish, gzip};
 
@@ -191,18 +190,8 @@ fn threads_that_cannot_be_started_are_an_error() {
         "cluster --quiet train.conll --output paths",
     ] {
         // 600 MB of address space are not enough for the stacks of 1024 threads.
-        let program = env!("CARGO_BIN_EXE_dropchain");
-        let child = Command::new("sh")
-            .arg("-c")
-            .arg(format!(
-                "ulimit -v 600000 && exec '{program}' {command} --threads 1024"
-            ))
-            .current_dir(dir.path(""))
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let line = format!("ulimit -v 600000 && exec \"$D\" {command} --threads 1024");
+        let child = dir.shell_command(&line).spawn().unwrap();
         let output = finish(child, command);
         assert_eq!(output.status.code(), Some(1), "{output:#?}");
         assert!(

@@ -44,21 +44,6 @@ fn assert_refused(dir: &TestDir, line: &str, expected: &str) {
     assert!(before == contents(dir), "{line} changed a file");
 }
 
-/// Runs a line of shell; `$D` is the program.
-#[cfg(unix)]
-fn shell(dir: &TestDir, line: &str) -> crate::support::Output {
-    let child = Command::new("sh")
-        .args(["-c", line])
-        .env("D", env!("CARGO_BIN_EXE_dropchain"))
-        .current_dir(dir.path(""))
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    finish(child, line)
-}
-
 /// Starts a run that waits for its corpus on standard input.
 fn start_waiting(dir: &TestDir, line: &str) -> Child {
     let child = dir.command(line).spawn().unwrap();
@@ -130,7 +115,7 @@ fn an_input_is_recognized_under_any_name() {
     }
     let before = contents(&dir);
     let line = "$D train - --template minimal --model hard < train.conll";
-    let message = shell(&dir, line).failure();
+    let message = dir.shell(line).failure();
     assert!(message.contains("this is the input file -"), "{message}");
     assert!(before == contents(&dir));
 }
@@ -153,11 +138,9 @@ fn two_outputs_are_different_files() {
             "this is the model file; expected a different file",
         );
     }
-    let message = shell(
-        &dir,
-        "$D train train.conll --template minimal --model m > m",
-    )
-    .failure();
+    let message = dir
+        .shell("$D train train.conll --template minimal --model m > m")
+        .failure();
     assert!(
         message.contains("standard output is redirected to this file"),
         "{message}"
@@ -181,7 +164,7 @@ fn results_are_not_printed_into_an_input() {
         "$D inspect m >> m",
     ] {
         let before = contents(&dir);
-        let output = shell(&dir, line);
+        let output = dir.shell(line);
         assert_eq!(output.status.code(), Some(1), "{line}");
         if !line.contains("2>>") {
             let message = output.failure();
@@ -332,18 +315,15 @@ fn a_log_on_a_full_device_is_an_error_before_anything_is_read() {
 #[test]
 fn a_log_may_go_to_a_pipe() {
     let dir = files();
-    let output = shell(
-        &dir,
-        &format!(
-            "$D {TRAIN} --model m --quiet --log /dev/stdout | head -n 1; \
+    let output = dir.shell(&format!(
+        "$D {TRAIN} --model m --quiet --log /dev/stdout | head -n 1; \
                   mkfifo pipe; (cat pipe > copy) & \
                   $D {TRAIN} --model m --quiet --log pipe; wait"
-        ),
-    );
+    ));
     assert!(output.success().starts_with("{\"event\":\"start\""));
     assert_eq!(dir.json_lines("copy").len(), 6);
     let line = format!("$D {TRAIN} --model m --quiet --log /dev/stdout > all.jsonl");
-    shell(&dir, &line).success();
+    dir.shell(&line).success();
     assert_eq!(dir.json_lines("all.jsonl").len(), 6);
 }
 
@@ -354,23 +334,23 @@ fn a_log_may_go_to_a_pipe() {
 fn a_closed_standard_output_is_an_error() {
     let dir = files();
     for line in ["tag m train.conll", "eval m train.conll", "inspect m"] {
-        let message = shell(&dir, &format!("$D {line} >&-")).failure();
+        let message = dir.shell(&format!("$D {line} >&-")).failure();
         assert!(
             message.starts_with("standard output: it is closed"),
             "{message}"
         );
-        shell(&dir, &format!("$D {line} > /dev/null")).success();
-        shell(&dir, &format!("$D {line} 1<> /dev/null")).success();
-        shell(&dir, &format!("$D {line} <&- 2>&-")).exits(0);
+        dir.shell(&format!("$D {line} > /dev/null")).success();
+        dir.shell(&format!("$D {line} 1<> /dev/null")).success();
+        dir.shell(&format!("$D {line} <&- 2>&-")).exits(0);
     }
-    shell(&dir, &format!("$D {TRAIN} --model m >&-")).success();
+    dir.shell(&format!("$D {TRAIN} --model m >&-")).success();
 }
 
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_is_an_error_of_tagging() {
     let dir = files();
-    let message = shell(&dir, "$D tag m train.conll > /dev/full").failure();
+    let message = dir.shell("$D tag m train.conll > /dev/full").failure();
     assert!(message.starts_with("standard output: "), "{message}");
 }
 
@@ -489,7 +469,7 @@ fn a_file_size_limit_is_an_error_that_keeps_the_old_model() {
         .success();
     let old = dir.bytes("m");
     let line = "ulimit -f 16; $D train train.conll --template ner --max-iterations 4 --model m";
-    let output = shell(&dir, line);
+    let output = dir.shell(line);
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     assert!(
         output.stderr.contains("nor could the result be saved"),

@@ -4,20 +4,14 @@ use std::fmt::Write as _;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Child, Command, Stdio};
+use std::process::Child;
 use std::thread;
 use std::time::Duration;
 
-use crate::support::{NER_CORPUS, Output, TestDir, finish, wait_until};
+use crate::support::{NER_CORPUS, Output, TestDir, finish, send, wait_until};
 
 /// Signals and the exit codes of runs that they end.
 const SIGNALS: [(&str, i32); 3] = [("INT", 130), ("TERM", 143), ("HUP", 129)];
-
-fn send(signal: &str, child: &Child) {
-    let id = child.id().to_string();
-    let kill = Command::new("kill").args(["-s", signal, &id]).status();
-    assert!(kill.unwrap().success());
-}
 
 /// Generates a corpus that takes long to train on: random words with random labels.
 fn random_corpus(sentences: usize) -> String {
@@ -75,8 +69,8 @@ fn interrupted_training_saves_a_usable_model_and_exits_with_the_code_of_the_sign
     let dir = long_corpora();
     for (signal, code) in SIGNALS {
         let _ = fs::remove_file(dir.path("m"));
-        let (child, line) = start_training(&dir, "");
-        send(signal, &child);
+        let (mut child, line) = start_training(&dir, "");
+        send(signal, &mut child);
         let message = finish(child, &line).exits(code);
         assert!(
             message.contains(&format!("interrupted by SIG{signal} after")),
@@ -100,8 +94,8 @@ fn interrupted_training_saves_a_usable_model_and_exits_with_the_code_of_the_sign
 #[test]
 fn interrupted_training_keeps_the_best_model_on_development_data() {
     let dir = long_corpora();
-    let (child, line) = start_training(&dir, "--dev dev.conll --patience 1000000");
-    send("INT", &child);
+    let (mut child, line) = start_training(&dir, "--dev dev.conll --patience 1000000");
+    send("INT", &mut child);
     finish(child, &line).exits(130);
     let log = dir.json_lines("log.jsonl");
     let (end, rest) = log.split_last().unwrap();
@@ -120,10 +114,10 @@ fn interrupted_training_keeps_the_best_model_on_development_data() {
 #[test]
 fn signals_that_follow_at_once_count_as_one() {
     let dir = long_corpora();
-    let (child, line) = start_training(&dir, "");
+    let (mut child, line) = start_training(&dir, "");
     // As `timeout` does: to the process and to its group.
     for signal in ["TERM", "TERM", "INT"] {
-        send(signal, &child);
+        send(signal, &mut child);
     }
     let message = finish(child, &line).exits(143);
     assert!(
@@ -142,17 +136,9 @@ fn a_second_signal_after_a_second_quits_without_saving() {
         .success();
     let old = dir.bytes("m");
     // The log is a pipe with room for a few iterations, which nobody reads: training gets stuck.
-    let mkfifo = Command::new("mkfifo").arg(dir.path("pipe")).status();
-    assert!(mkfifo.unwrap().success());
-    let mut holder = Command::new("sh")
-        .args([
-            "-c",
-            "exec 3<>pipe; head -c 61440 /dev/zero >&3; echo > filled; exec sleep 60",
-        ])
-        .current_dir(dir.path(""))
-        .stdin(Stdio::null())
-        .spawn()
-        .unwrap();
+    dir.make_pipe("pipe");
+    let hold = "exec 3<>pipe; head -c 61440 /dev/zero >&3; echo > filled; exec sleep 60";
+    let mut holder = dir.shell_command(hold).spawn().unwrap();
     wait_until("the filled pipe", || dir.path("filled").exists());
     dir.write("train.conll", random_corpus(20));
     let line = "train train.conll --template minimal --model m --log pipe --l2 1e-6";
@@ -160,9 +146,9 @@ fn a_second_signal_after_a_second_quits_without_saving() {
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
     assert!(lines.any(|line| line.unwrap().starts_with("iteration    2 ")));
     thread::sleep(Duration::from_millis(500));
-    send("INT", &child);
+    send("INT", &mut child);
     thread::sleep(Duration::from_millis(1500));
-    send("TERM", &child);
+    send("TERM", &mut child);
     finish(child, line).exits(143);
     assert!(lines.any(|line| line.unwrap().contains("nothing was saved")));
     holder.kill().unwrap();
@@ -184,7 +170,7 @@ fn interrupt_reading(dir: &TestDir, line: &str, signal: &str) -> Output {
             dir.path(".m.dropchain-tmp").exists()
         });
     }
-    send(signal, &child);
+    send(signal, &mut child);
     finish(child, line)
 }
 
@@ -223,8 +209,8 @@ fn tagging_and_evaluation_are_ended_by_signals_as_usual() {
     let dir = TestDir::with_model(NER_CORPUS, "--template minimal");
     for (number, signal) in [(2, "INT"), (15, "TERM"), (1, "HUP")] {
         for line in ["tag m -", "eval m -"] {
-            let child = dir.command(line).spawn().unwrap();
-            send(signal, &child);
+            let mut child = dir.command(line).spawn().unwrap();
+            send(signal, &mut child);
             let output = finish(child, line);
             assert_eq!(output.status.signal(), Some(number), "{line}");
         }
@@ -240,19 +226,11 @@ fn a_hang_up_that_is_ignored_at_the_start_stays_ignored() {
     }
     let dir = TestDir::new(&[("train.conll", NER_CORPUS)]);
     let line = "trap '' HUP; exec \"$D\" train - --template minimal --model m --max-iterations 3";
-    let mut child = Command::new("sh")
-        .args(["-c", line])
-        .env("D", env!("CARGO_BIN_EXE_dropchain"))
-        .current_dir(dir.path(""))
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child = dir.shell_command(line).spawn().unwrap();
     wait_until("the temporary file", || {
         dir.path(".m.dropchain-tmp").exists()
     });
-    send("HUP", &child);
+    send("HUP", &mut child);
     thread::sleep(Duration::from_millis(100));
     let mut stdin = child.stdin.take().unwrap();
     stdin.write_all(NER_CORPUS.as_bytes()).unwrap();
@@ -270,7 +248,7 @@ fn signals_at_any_moment_leave_the_old_model_or_a_complete_new_one() {
     for step in 0..30 {
         let (signal, code) = SIGNALS[step % 3];
         let old = dir.bytes("m");
-        let child = dir.command(line).spawn().unwrap();
+        let mut child = dir.command(line).spawn().unwrap();
         thread::sleep(Duration::from_millis(10 * step as u64));
         let is_watching = dir.path(".m.dropchain-tmp").exists();
         if !is_watching && step == 0 {
@@ -278,8 +256,7 @@ fn signals_at_any_moment_leave_the_old_model_or_a_complete_new_one() {
                 dir.path(".m.dropchain-tmp").exists()
             });
         }
-        let id = child.id().to_string();
-        let _ = Command::new("kill").args(["-s", signal, &id]).status();
+        send(signal, &mut child);
         let output = finish(child, line);
         match output.status.code() {
             Some(0) => results[2] += 1,
@@ -312,10 +289,10 @@ fn an_interrupted_search_writes_the_best_model_so_far() {
     let line = "tune train.conll --dev dev.conll --template minimal --dropout 0.1,0.2,0.3,0.4,0.5 \
                 --l2 0.001,0.002,0.003 --halving off --patience 1000000 --threads 1 --model m \
                 --log log.jsonl";
-    let child = dir.command(line).spawn().unwrap();
+    let mut child = dir.command(line).spawn().unwrap();
     // Its warm starts are done before any configuration is.
     thread::sleep(Duration::from_millis(1500));
-    send("TERM", &child);
+    send("TERM", &mut child);
     let message = finish(child, line).exits(143);
     let is_written = message.contains("; m has the best model so far");
     assert_eq!(is_written, dir.path("m").exists(), "{message}");

@@ -2,12 +2,14 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+#[cfg(unix)]
+use crate::support::send;
 use crate::support::{Output, TestDir, finish, sample_corpus, wait_until};
 
 /// The checkpoint is `ck`, the log `l`, the model `m`.
@@ -209,8 +211,7 @@ fn signalled(
     wait_until("the moment of the signal", || {
         condition() || child.try_wait().unwrap().is_some()
     });
-    let id = child.id().to_string();
-    let _ = Command::new("kill").args([signal, &id]).status().unwrap();
+    send(signal, &mut child);
     finish(child, line)
 }
 
@@ -221,7 +222,7 @@ fn a_signal_keeps_the_checkpoint_and_the_message_says_how_to_continue() {
         let dir = directory(120);
         let (expected, _) = uninterrupted(&dir, search);
         let line = line(search, "--threads 2");
-        for (signal, code, wants_model) in [("-INT", 130, false), ("-TERM", 143, true)] {
+        for (signal, code, wants_model) in [("INT", 130, false), ("TERM", 143, true)] {
             let log = dir.path("l");
             let condition = || match wants_model {
                 false => checkpoint_len(&dir) > 3000,

@@ -18,6 +18,9 @@ use tempfile::TempDir;
 
 pub use session::Session;
 
+/// The program.
+const PROGRAM: &str = env!("CARGO_BIN_EXE_dropchain");
+
 /// A run that takes longer counts as hung.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -155,14 +158,34 @@ impl TestDir {
 
     /// Returns the program with the arguments in `line`, separated by white space.
     pub fn command(&self, line: &str) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_dropchain"));
+        let mut command = self.piped(PROGRAM);
+        command.args(line.split_whitespace());
         command
-            .args(line.split_whitespace())
+    }
+
+    /// Returns a line of shell, in which `$D` is the program.
+    #[cfg(unix)]
+    pub fn shell_command(&self, line: &str) -> Command {
+        let mut command = self.piped("sh");
+        command.args(["-c", line]).env("D", PROGRAM);
+        command
+    }
+
+    fn piped(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
+        command
             .current_dir(self.0.path())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
         command
+    }
+
+    /// Runs a line of shell with empty standard input; `$D` is the program.
+    #[cfg(unix)]
+    pub fn shell(&self, line: &str) -> Output {
+        let mut command = self.shell_command(line);
+        finish(command.stdin(Stdio::null()).spawn().unwrap(), line)
     }
 
     /// Runs the program with empty standard input.
@@ -270,6 +293,17 @@ pub fn wait(child: &mut Child, line: &str) -> ExitStatus {
             panic!("dropchain {line}: timed out");
         }
         thread::sleep(POLL_INTERVAL);
+    }
+}
+
+/// Sends a signal, unless the run has ended.
+#[cfg(unix)]
+pub fn send(signal: &str, child: &mut Child) {
+    if child.try_wait().unwrap().is_none() {
+        let id = child.id().to_string();
+        let kill = Command::new("kill").args(["-s", signal, &id]).status();
+        // Not every system signals a process that has just ended.
+        assert!(kill.unwrap().success() || child.try_wait().unwrap().is_some());
     }
 }
 
