@@ -1,11 +1,17 @@
-//! Follows training with an observer of your own: a learning curve as comma-separated values.
+//! Follows training with an observer of your own: a learning curve as comma-separated values, and
+//! an end to training once the score is good enough.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
+use std::io::{self, Write};
+use std::ops::ControlFlow;
+
 use dropchain::corpus::ReadOptions;
-use dropchain::train::{DevScore, End, Iteration, Observer, Start, TrainingCorpora};
+use dropchain::train::{DevScore, End, Iteration, Observer, ObserverError, Start, TrainingCorpora};
 use dropchain::{Corpus, Result, Template, TrainOptions, Trainer};
 
-struct LearningCurve;
+struct LearningCurve {
+    target: f64,
+}
 
 impl Observer for LearningCurve {
     fn start(&mut self, start: &Start<'_>) {
@@ -13,9 +19,19 @@ impl Observer for LearningCurve {
         println!("iteration,objective,dev");
     }
 
-    fn iteration(&mut self, iteration: &Iteration) {
+    fn iteration(&mut self, iteration: &Iteration) -> Result<ControlFlow<()>, ObserverError> {
         let dev = iteration.dev.map_or(f64::NAN, DevScore::value);
-        println!("{},{:.3},{dev:.4}", iteration.number, iteration.objective);
+        let mut out = io::stdout();
+        writeln!(
+            out,
+            "{},{:.3},{dev:.4}",
+            iteration.number, iteration.objective
+        )?;
+        Ok(if dev >= self.target {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        })
     }
 
     fn end(&mut self, end: &End) {
@@ -33,6 +49,7 @@ fn main() -> Result<()> {
         ..TrainOptions::default()
     };
     let corpora = TrainingCorpora::new(train).dev(dev);
-    Trainer::new(options)?.train(corpora, template, &mut LearningCurve)?;
+    let mut observer = LearningCurve { target: 0.95 };
+    Trainer::new(options)?.train(corpora, template, &mut observer)?;
     Ok(())
 }

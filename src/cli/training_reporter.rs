@@ -1,8 +1,10 @@
 //! Reports training events to the terminal and the log.
 
+use std::ops::ControlFlow;
+
 use dropchain::internals::model::Precision;
 use dropchain::internals::report::{self, Log, Record};
-use dropchain::train::{self, DevScore, Observer};
+use dropchain::train::{self, DevScore, Observer, ObserverError};
 use dropchain::{Error, Result};
 
 use super::file_name::FileName;
@@ -110,7 +112,10 @@ impl Observer for TrainingReporter<'_> {
         self.progress.println(&line);
     }
 
-    fn iteration(&mut self, iteration: &train::Iteration) {
+    fn iteration(
+        &mut self,
+        iteration: &train::Iteration,
+    ) -> Result<ControlFlow<()>, ObserverError> {
         if iteration.number > 0 {
             interrupt::set_has_result();
         }
@@ -126,6 +131,7 @@ impl Observer for TrainingReporter<'_> {
         }
         self.progress.update(line);
         self.log(&Record::Iteration(iteration));
+        Ok(ControlFlow::Continue(()))
     }
 
     fn end(&mut self, end: &train::End) {

@@ -3,6 +3,7 @@
 //! Each event serializes to the fields of its line in a run record ([`crate::report`]): their names
 //! and their order are a contract that scripts rely on.
 
+use std::ops::ControlFlow;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize, Serializer};
@@ -166,7 +167,10 @@ pub struct Pruned {
     pub dev: Option<[DevScore; 2]>,
 }
 
-/// Receives training events. `()` ignores them all.
+/// An error of an observer, which ends training with [`Error::Observer`].
+pub type ObserverError = Box<dyn std::error::Error + Send + Sync>;
+
+/// Receives training events, and may end training. `()` ignores all events.
 pub trait Observer {
     /// Called before the first iteration.
     fn start(&mut self, _start: &Start<'_>) {}
@@ -177,8 +181,16 @@ pub trait Observer {
     fn checkpoint(&mut self) {}
     /// Called if a checkpoint could not be written; the earlier one is kept and training continues.
     fn checkpoint_failed(&mut self, _error: &Error) {}
-    /// Called after each iteration, and for the starting point (number 0).
-    fn iteration(&mut self, _iteration: &Iteration) {}
+    /// Called after each iteration, and for the starting point (number 0). Returns whether to
+    /// continue; [`ControlFlow::Break`] ends training with the best model so far, like an
+    /// interrupt.
+    ///
+    /// # Errors
+    ///
+    /// Any error ends training without a model.
+    fn iteration(&mut self, _iteration: &Iteration) -> Result<ControlFlow<()>, ObserverError> {
+        Ok(ControlFlow::Continue(()))
+    }
     /// Called after the last iteration.
     fn end(&mut self, _end: &End) {}
     /// Called after pruning, if [`TrainOptions::prune`] is set.

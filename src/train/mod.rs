@@ -45,7 +45,7 @@ pub use best::{BestScore, BestWeights};
 pub use checkpoint::{CHECKPOINT_MAGIC, CheckpointInterval, Checkpoints};
 pub use corpora::TrainingCorpora;
 pub(crate) use corpora::is_content;
-pub use events::{DevScore, End, EndReason, Iteration, Observer, Pruned, Start};
+pub use events::{DevScore, End, EndReason, Iteration, Observer, ObserverError, Pruned, Start};
 #[doc(hidden)]
 pub use extracted::ExtractedCorpora;
 pub use options::{Defaults, NoiseKind, TrainOptions};

@@ -178,7 +178,7 @@ impl<'a> Monitor<'a> {
         };
         let terms = iteration.detail;
         let smooth = terms.l2 + terms.noise - terms.log_likelihood;
-        observer.iteration(&Iteration {
+        let observed = observer.iteration(&Iteration {
             number,
             objective: iteration.value,
             log_likelihood: terms.log_likelihood,
@@ -197,6 +197,14 @@ impl<'a> Monitor<'a> {
             dev: dev.map(|dev| dev.score),
             recall_bias: dev.and_then(|dev| self.search.is_enabled().then_some(dev.recall_bias)),
         });
+        match observed {
+            Ok(ControlFlow::Continue(())) => {}
+            Ok(ControlFlow::Break(())) => return ControlFlow::Break(()),
+            Err(error) => {
+                self.error = Some(Error::Observer(error));
+                return ControlFlow::Break(());
+            }
+        }
         // Early iterations may predict no span: patience does not count while the score is 0.
         self.patience_is_exhausted = !self.run.is_warm_up
             && self.best.as_ref().is_some_and(|best| {

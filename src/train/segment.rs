@@ -2,13 +2,14 @@
 //!
 //! L-BFGS starts each segment with an empty history; everything else is as in a single run.
 
+use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
 use super::best::{BestScore, BestWeights};
-use super::events::{DevScore, EndReason, Iteration, Observer};
+use super::events::{DevScore, EndReason, Iteration, Observer, ObserverError};
 use super::monitor::Monitor;
 use super::optimize::{Optimizer, Watch, with_noise};
 use super::settings::TrainSettings;
@@ -140,10 +141,11 @@ struct ScoreRecorder {
 }
 
 impl Observer for ScoreRecorder {
-    fn iteration(&mut self, iteration: &Iteration) {
+    fn iteration(&mut self, iteration: &Iteration) -> Result<ControlFlow<()>, ObserverError> {
         if let Some(score) = iteration.dev {
             self.scores.push(score);
             self.recall_biases.push(iteration.recall_bias);
         }
+        Ok(ControlFlow::Continue(()))
     }
 }

@@ -1,6 +1,7 @@
 //! Checkpoints: a run that resumes from one is the same as one that was never interrupted.
 
 use std::fs;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -33,7 +34,7 @@ impl Observer for Watcher<'_> {
         self.checkpoints += 1;
     }
 
-    fn iteration(&mut self, iteration: &Iteration) {
+    fn iteration(&mut self, iteration: &Iteration) -> Result<ControlFlow<()>, ObserverError> {
         self.iterations.push(Iteration {
             time: Duration::ZERO,
             ..iteration.clone()
@@ -46,6 +47,7 @@ impl Observer for Watcher<'_> {
         {
             fs::copy(from, to).unwrap();
         }
+        Ok(ControlFlow::Continue(()))
     }
 }
 

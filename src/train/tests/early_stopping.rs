@@ -1,8 +1,10 @@
 //! When training stops: early stopping on development data, limits, interruption.
 
+use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::*;
+use crate::error::Error;
 use crate::optim::StopReason;
 
 /// `common` is evidence for Y, `rare` for N; the weight that `rare` gets in the long run is wrong
@@ -126,10 +128,11 @@ struct Interrupter<'a> {
 }
 
 impl Observer for Interrupter<'_> {
-    fn iteration(&mut self, iteration: &Iteration) {
+    fn iteration(&mut self, iteration: &Iteration) -> Result<ControlFlow<()>, ObserverError> {
         if iteration.number == self.at {
             self.flag.store(true, Ordering::Relaxed);
         }
+        Ok(ControlFlow::Continue(()))
     }
 }
 
@@ -159,6 +162,50 @@ fn an_interrupt_keeps_the_weights_reached() {
             assert_eq!(found, expected);
         }
     }
+}
+
+/// Ends training at an iteration, with an error or without.
+struct Ender {
+    at: usize,
+    error: Option<&'static str>,
+}
+
+impl Observer for Ender {
+    fn iteration(&mut self, iteration: &Iteration) -> Result<ControlFlow<()>, ObserverError> {
+        assert!(iteration.number <= self.at);
+        match self.error {
+            _ if iteration.number < self.at => Ok(ControlFlow::Continue(())),
+            Some(message) => Err(message.into()),
+            None => Ok(ControlFlow::Break(())),
+        }
+    }
+}
+
+#[test]
+fn an_observer_that_breaks_keeps_the_weights_reached_with_and_without_warm_up() {
+    for (dropout, at) in [(0.0, 2), (0.3, 2), (0.3, 23)] {
+        let options = TrainOptions {
+            dropout,
+            ..options()
+        };
+        let mut ender = Ender { at, error: None };
+        let trainer = Trainer::new(options).unwrap();
+        let end = trainer.train(overfitting(), None, &mut ender).unwrap().end;
+        assert_eq!(end.reason, EndReason::Optimizer(StopReason::Interrupted));
+        assert_eq!((end.iterations, end.best_iteration), (at, at));
+    }
+}
+
+#[test]
+fn an_error_of_the_observer_is_the_error_of_training() {
+    let mut ender = Ender {
+        at: 1,
+        error: Some("the disk is full"),
+    };
+    let trainer = Trainer::new(options()).unwrap();
+    let error = trainer.train(overfitting(), None, &mut ender).unwrap_err();
+    assert!(matches!(error, Error::Observer(_)));
+    assert_eq!(error.to_string(), "the disk is full");
 }
 
 #[test]

@@ -7,6 +7,7 @@ mod early_stopping;
 mod pruning;
 mod segments;
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::*;
@@ -100,9 +101,10 @@ impl Observer for Recorder {
         self.attributes = [start.attributes, start.collapsed_attributes];
     }
 
-    fn iteration(&mut self, iteration: &Iteration) {
+    fn iteration(&mut self, iteration: &Iteration) -> Result<ControlFlow<()>, ObserverError> {
         assert_eq!(iteration.number, self.iterations.len());
         self.iterations.push(iteration.clone());
+        Ok(ControlFlow::Continue(()))
     }
 
     fn end(&mut self, end: &End) {

@@ -2,6 +2,7 @@
 
 mod resume;
 
+use std::ops::ControlFlow;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 
@@ -9,7 +10,9 @@ use super::*;
 use crate::corpus::{Corpus, Format, ReadOptions};
 use crate::memory::MemoryLimit;
 use crate::template::Template;
-use crate::train::{DevScore, Iteration, TrainOptions, TrainSettings, Trainer, TrainingCorpora};
+use crate::train::{
+    DevScore, Iteration, ObserverError, TrainOptions, TrainSettings, Trainer, TrainingCorpora,
+};
 
 fn sample(part: &str) -> Corpus {
     let root = env!("CARGO_MANIFEST_DIR");
@@ -102,9 +105,10 @@ fn bytes(result: &TuneResult) -> Vec<u8> {
 struct Scores(Vec<DevScore>, f64);
 
 impl crate::train::Observer for Scores {
-    fn iteration(&mut self, iteration: &Iteration) {
+    fn iteration(&mut self, iteration: &Iteration) -> Result<ControlFlow<()>, ObserverError> {
         self.0.extend(iteration.dev);
         self.1 = iteration.objective;
+        Ok(ControlFlow::Continue(()))
     }
 }
 
