@@ -155,6 +155,7 @@ fn measure(case: &Case, folder: &str, rounds: usize) {
             boundary: Boundary::On,
             states: case.states,
             transitions: true,
+            label_pairs: case.states,
         },
     );
     let noise = Noise {

@@ -60,6 +60,7 @@ pub fn benches(criterion: &mut Criterion) {
                     boundary: Boundary::On,
                     states: States::All,
                     transitions: true,
+                    label_pairs: States::All,
                 },
             );
             println!(

@@ -12,6 +12,7 @@ mod exit;
 mod file_name;
 mod inspect;
 mod interrupt;
+mod lbfgs_arguments;
 mod named_tagging;
 mod outputs;
 mod predictions;

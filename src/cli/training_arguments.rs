@@ -13,6 +13,7 @@ use dropchain::{Error, Result};
 
 use super::arguments::{FormatName, InputArguments, SchemeName, Switch, guess_unlabeled_format};
 use super::file_name::FileName;
+use super::lbfgs_arguments::LbfgsArguments;
 
 /// The arguments that `train` and `tune` share, which are all but strengths and rates.
 #[derive(Clone, Debug, Args)]
@@ -28,6 +29,8 @@ pub struct TrainingArguments {
     collapse: Switch,
     #[command(flatten)]
     optimizer: OptimizerArguments,
+    #[command(flatten)]
+    lbfgs: LbfgsArguments,
     #[command(flatten)]
     unlabeled: UnlabeledArguments,
 }
@@ -48,6 +51,7 @@ impl TrainingArguments {
             precision: self.storage.precision.into(),
             prune: self.storage.prune,
             recall_bias: self.storage.recall_bias.0,
+            lbfgs: self.lbfgs.options(),
             ..TrainOptions::default()
         };
         self.model.apply(&mut options);
@@ -137,6 +141,11 @@ pub struct ModelArguments {
     /// Attribute-label pairs that get a weight: all, or those observed in the training data
     #[arg(long, value_enum, default_value = "all")]
     states: StatesName,
+    /// Label pairs that get a weight: all, or those observed [default: as --states]
+    ///
+    /// The same applies to the first and the last label of a sentence.
+    #[arg(long, value_enum)]
+    transitions: Option<StatesName>,
     /// Ignore attributes that occur at fewer than N tokens
     #[arg(long, default_value_t = 1, value_name = "N")]
     min_count: u32,
@@ -154,10 +163,8 @@ impl ModelArguments {
             Switch::On => Boundary::On,
             Switch::Off => Boundary::Off,
         };
-        options.states = match self.states {
-            StatesName::All => States::All,
-            StatesName::Observed => States::Observed,
-        };
+        options.states = self.states.into();
+        options.transitions = self.transitions.map(States::from);
         options.min_count = self.min_count;
     }
 }
@@ -174,6 +181,15 @@ enum OrderName {
 enum StatesName {
     All,
     Observed,
+}
+
+impl From<StatesName> for States {
+    fn from(name: StatesName) -> Self {
+        match name {
+            StatesName::All => Self::All,
+            StatesName::Observed => Self::Observed,
+        }
+    }
 }
 
 /// How the trained model is stored.

@@ -69,6 +69,7 @@ mod tests {
             boundary: Boundary::On,
             states: States::All,
             transitions: true,
+            label_pairs: States::All,
         };
         let (nodes, edges) = (Classes::singletons(2), Classes::singletons(0));
         let space = ParameterSpace::new(2, &data, &nodes, &edges, options);

@@ -7,13 +7,14 @@ use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use super::backtracking::BacktrackingSearch;
 use super::convergence::ConvergenceTest;
 use super::lbfgs::LbfgsMemory;
 use super::line_search::{LineSearchStart, TrialDecision, TrialStep, WolfeSearch};
 use super::objective::Objective;
 use super::outcome::{Iteration, Outcome, StopReason};
 use super::owlqn::{self, L1Penalty};
-use super::settings::{LbfgsOptions, LbfgsSettings};
+use super::settings::{LbfgsOptions, LbfgsSettings, LineSearch};
 use super::state::{OptimizerState, StateObserver};
 use super::vector::{PointRef, VectorOps};
 
@@ -30,6 +31,38 @@ impl<D> EvaluatedPoint<D> {
         PointRef {
             x: &self.x,
             gradient: &self.gradient,
+        }
+    }
+}
+
+/// A line search of a smooth function.
+enum SmoothSearch {
+    Wolfe(WolfeSearch),
+    Backtracking(BacktrackingSearch),
+}
+
+impl SmoothSearch {
+    fn new(start: LineSearchStart, options: &LbfgsOptions) -> Self {
+        let trials = options.max_line_search;
+        let backtracking = |is_strong| BacktrackingSearch::new(start, is_strong, trials);
+        match options.line_search {
+            LineSearch::StrongWolfe => Self::Wolfe(WolfeSearch::new(start, trials)),
+            LineSearch::Backtracking => Self::Backtracking(backtracking(false)),
+            LineSearch::StrongBacktracking => Self::Backtracking(backtracking(true)),
+        }
+    }
+
+    fn decide(&mut self, trial: TrialStep) -> TrialDecision {
+        match self {
+            Self::Wolfe(search) => search.decide(trial),
+            Self::Backtracking(search) => search.decide(trial),
+        }
+    }
+
+    fn fallback(&self) -> Option<f64> {
+        match self {
+            Self::Wolfe(search) => search.fallback(),
+            Self::Backtracking(search) => search.fallback(),
         }
     }
 }
@@ -288,7 +321,7 @@ impl<'a, O: Objective> Descent<'a, O> {
             let result = if self.penalty.is_some() {
                 self.search_orthant(start, first)
             } else {
-                self.search_wolfe(start, first)
+                self.search_smooth(start, first)
             };
             match result {
                 LineSearchResult::Step(step) => {
@@ -369,9 +402,9 @@ impl<'a, O: Objective> Descent<'a, O> {
         }
     }
 
-    /// Searches for a step that satisfies the strong Wolfe conditions.
-    fn search_wolfe(&mut self, start: LineSearchStart, first: f64) -> LineSearchResult {
-        let mut search = WolfeSearch::new(start, self.options.max_line_search);
+    /// Searches for a step that satisfies the conditions of the line search of the options.
+    fn search_smooth(&mut self, start: LineSearchStart, first: f64) -> LineSearchResult {
+        let mut search = SmoothSearch::new(start, self.options);
         let mut step = first;
         loop {
             if self.try_step(step).is_none() {

@@ -26,7 +26,7 @@ pub(super) const SUFFICIENT_DECREASE: f64 = 1e-4;
 
 /// c₂, as in Nocedal & Wright for quasi-Newton directions: a stricter search costs more evaluations
 /// than it saves.
-const CURVATURE: f64 = 0.9;
+pub(super) const CURVATURE: f64 = 0.9;
 
 /// The factor by which a step shrinks if its value is not finite.
 pub(super) const NON_FINITE_SHRINK: f64 = 0.25;
@@ -56,6 +56,12 @@ impl LineSearchStart {
     /// Returns whether a value is at most the lowest one, up to the noise.
     pub(super) fn is_level(&self, value: f64) -> bool {
         value <= self.lowest + self.noise
+    }
+
+    /// Returns whether a trial satisfies the first condition, up to the noise.
+    pub(super) fn is_low_enough(&self, trial: TrialStep) -> bool {
+        let line = self.value + SUFFICIENT_DECREASE * trial.step * self.slope;
+        trial.value <= line || self.is_level(trial.value)
     }
 
     /// Returns whether a value is below φ(0) by more than the noise.
@@ -117,7 +123,7 @@ impl WolfeSearch {
             if self.best.is_none_or(|best| trial.value < best.value) {
                 self.best = Some(trial);
             }
-            let low_enough = self.is_low_enough(trial);
+            let low_enough = self.start.is_low_enough(trial);
             if low_enough && trial.slope.abs() <= -CURVATURE * self.start.slope {
                 return TrialDecision::Accept;
             }
@@ -135,11 +141,6 @@ impl WolfeSearch {
             return TrialDecision::GiveUp;
         }
         TrialDecision::Try(next)
-    }
-
-    fn is_low_enough(&self, trial: TrialStep) -> bool {
-        let line = self.start.value + SUFFICIENT_DECREASE * trial.step * self.start.slope;
-        trial.value <= line || self.start.is_level(trial.value)
     }
 
     /// Replaces one end of the bracket by a trial; returns the next step to try.

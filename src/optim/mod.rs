@@ -14,7 +14,8 @@
 //!
 //! 1. Direction d = −H·g by the two-loop recursion (`lbfgs.rs`). With L1, g is the pseudo-gradient
 //!    and d is aligned with −g (`owlqn.rs`).
-//! 2. Step α along d: strong Wolfe (`line_search.rs`), or with L1 backtracking within an orthant.
+//! 2. Step α along d: strong Wolfe (`line_search.rs`) or backtracking (`backtracking.rs`); with L1
+//!    backtracking within an orthant.
 //! 3. The curvature pair (s, y) = (change of x, change of ∇f) enters the memory if its curvature is
 //!    positive; otherwise it is skipped and counted.
 //! 4. The observer is called, then the stopping tests are made (`convergence.rs`).
@@ -98,6 +99,7 @@
 //! # Ok::<(), dropchain::Error>(())
 //! ```
 
+mod backtracking;
 mod convergence;
 mod descent;
 mod gradient_check;
@@ -119,5 +121,5 @@ pub use minimize::minimize;
 pub(crate) use minimize::minimize_from;
 pub use objective::Objective;
 pub use outcome::{Iteration, Outcome, StopReason};
-pub use settings::{LbfgsOptions, LbfgsSettings};
+pub use settings::{LbfgsOptions, LbfgsSettings, LineSearch};
 pub(crate) use state::{OptimizerState, Start, StateObserver};

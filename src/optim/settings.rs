@@ -18,6 +18,9 @@ pub struct LbfgsOptions {
     pub memory: usize,
     /// Maximum number of accepted steps. Default: unlimited.
     pub max_iterations: Option<usize>,
+    /// How steps along a direction are chosen. With an L1 penalty, OWL-QN has a line search of its
+    /// own.
+    pub line_search: LineSearch,
     /// Maximum number of evaluations in one line search, at least 1.
     ///
     /// Default 20, like CRFsuite: nearly every line search takes one, and twenty tenfold reductions
@@ -41,11 +44,26 @@ pub struct LbfgsOptions {
     pub gradient_tolerance: f64,
 }
 
+/// The line search of L-BFGS.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LineSearch {
+    /// Strong Wolfe conditions, by cubic interpolation, as Moré and Thuente do: the fewest
+    /// evaluations.
+    #[default]
+    StrongWolfe,
+    /// Wolfe conditions, by backtracking.
+    Backtracking,
+    /// Strong Wolfe conditions, by backtracking.
+    StrongBacktracking,
+}
+
 impl Default for LbfgsOptions {
     fn default() -> Self {
         Self {
             memory: 6,
             max_iterations: None,
+            line_search: LineSearch::default(),
             max_line_search: 20,
             improvement_tolerance: 1e-5,
             period: 10,

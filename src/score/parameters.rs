@@ -26,7 +26,7 @@ pub enum Boundary {
 pub enum States {
     /// All pairs.
     All,
-    /// Pairs that occur in the training data, as in CRFsuite. The same applies to label pairs.
+    /// Pairs that occur in the training data, as in CRFsuite.
     Observed,
 }
 
@@ -41,6 +41,8 @@ pub struct SpaceOptions {
     pub states: States,
     /// Whether label pairs have weights without an attribute (order 1 only).
     pub transitions: bool,
+    /// Which label pairs, first labels and last labels have such weights.
+    pub label_pairs: States,
 }
 
 /// The layout of θ: node weights, edge weights, transitions, start, end.
@@ -93,11 +95,12 @@ impl ParameterSpace {
                 }),
             ),
         };
-        let label_targets = |exists: bool, height: usize, positions: &[u32]| match options.states {
-            _ if !exists => Targets::all(0, labels, stride, height),
-            States::All => Targets::all(1, labels, stride, height),
-            States::Observed => Targets::single(labels, stride, height, positions.to_vec()),
-        };
+        let label_targets =
+            |exists: bool, height: usize, positions: &[u32]| match options.label_pairs {
+                _ if !exists => Targets::all(0, labels, stride, height),
+                States::All => Targets::all(1, labels, stride, height),
+                States::Observed => Targets::single(labels, stride, height, positions.to_vec()),
+            };
         let boundary = options.boundary == Boundary::On;
         let transitions = options.order == Order::One && options.transitions;
         let mut end = 0;

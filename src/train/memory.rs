@@ -6,7 +6,6 @@ use super::training_set::TrainingSet;
 use crate::error::{Error, Result};
 use crate::memory::MemoryLimit;
 use crate::objective::{NoiseMemory, required_memory};
-use crate::optim::LbfgsOptions;
 
 /// Memory of the program itself: its code, threads and small tables.
 const PROGRAM: usize = 8_000_000;
@@ -48,7 +47,8 @@ impl TrainingSet {
         let doubles = 5 + 2 * usize::from(has_l1) + usize::from(self.development.is_some());
         let doubles = dimension.saturating_mul(8 * doubles);
         // The pairs of L-BFGS and the preconditioner.
-        let singles = dimension.saturating_mul(4 * (2 * LbfgsOptions::default().memory + 1));
+        let pairs = settings.options().lbfgs.memory;
+        let singles = dimension.saturating_mul(4 * (2 * pairs + 1));
         let development = self.development.as_ref();
         let scorer = development.map_or(0, |dev| dev.memory_to_score(self.space()));
         let optimization = required_memory(self.data(), self.space(), noise)

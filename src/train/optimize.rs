@@ -94,7 +94,7 @@ impl Optimizer<'_> {
     ) -> Result<Outcome<Terms>> {
         let lbfgs = LbfgsSettings::new(LbfgsOptions {
             max_iterations: limit,
-            ..LbfgsOptions::default()
+            ..self.settings.options().lbfgs.clone()
         })?;
         let l1 = self.settings.options().l1;
         let l1 = (l1 > 0.0).then(|| self.space.l1_strengths(l1));

@@ -6,6 +6,7 @@ use crate::chain::Order;
 use crate::label::Scheme;
 use crate::model::Precision;
 use crate::noise::Engine;
+use crate::optim::LbfgsOptions;
 use crate::score::{Boundary, States};
 
 /// The parameters of training. [`TrainSettings`](super::TrainSettings) checks them and resolves the
@@ -66,6 +67,17 @@ pub struct TrainOptions {
     /// Attribute weights with a smaller absolute value are dropped from the model.
     #[serde(default)]
     pub prune: f64,
+    /// Which label pairs, first labels and last labels have weights. `None`: as
+    /// [`states`](field@TrainOptions::states).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub transitions: Option<States>,
+    /// Options of L-BFGS. Its `max_iterations` must be `None`: that of training counts.
+    #[serde(skip_serializing_if = "is_default")]
+    pub lbfgs: LbfgsOptions,
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 /// Kind of feature noise.
@@ -135,6 +147,8 @@ impl Default for TrainOptions {
             recall_bias: None,
             precision: Precision::F32,
             prune: 0.0,
+            transitions: None,
+            lbfgs: LbfgsOptions::default(),
         }
     }
 }
@@ -225,6 +239,11 @@ mod tests {
                     Precision::F64
                 },
                 prune: noise.2,
+                transitions: on[1].then_some(States::Observed),
+                lbfgs: LbfgsOptions {
+                    memory: patience,
+                    ..LbfgsOptions::default()
+                },
             },
         )
     }

@@ -6,6 +6,7 @@ use super::options::{Defaults, NoiseKind, TrainOptions};
 use crate::error::{Error, Result};
 use crate::noise::Engine;
 use crate::objective::{MonteCarlo, Noise, NoiseDistribution};
+use crate::optim::LbfgsSettings;
 
 /// Maximum number of samples per sentence. The error falls with the square root of the number while
 /// the time is proportional to it: more is a typo.
@@ -62,6 +63,13 @@ impl TrainSettings {
                 return Err(Error::parameter(format!("{name} 0; expected 1 or more")));
             }
         }
+        if let Some(limit) = options.lbfgs.max_iterations {
+            return Err(Error::parameter(format!(
+                "{limit} iterations among the options of L-BFGS; expected none, since the maximum \
+                 is an option of training"
+            )));
+        }
+        LbfgsSettings::new(options.lbfgs.clone())?;
         let l2 = options.l2.unwrap_or(if options.has_noise() {
             Defaults::L2_WITH_NOISE
         } else {
@@ -223,6 +231,15 @@ mod tests {
             "pruning threshold inf; expected a finite number that is not negative"
         );
         assert_eq!(error(|o| o.patience = 0), "patience 0; expected 1 or more");
+        assert_eq!(
+            error(|o| o.lbfgs.memory = 0),
+            "memory of 0 pairs; expected 1 to 1000"
+        );
+        assert_eq!(
+            error(|o| o.lbfgs.max_iterations = Some(9)),
+            "9 iterations among the options of L-BFGS; expected none, since the maximum is an \
+             option of training"
+        );
         assert_eq!(
             error(|o| o.min_count = 0),
             "minimum count 0; expected 1 or more"

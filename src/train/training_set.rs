@@ -88,6 +88,7 @@ impl TrainingSet {
                 boundary: options.boundary,
                 states: options.states,
                 transitions: template.as_ref().is_none_or(Template::transitions),
+                label_pairs: options.transitions.unwrap_or(options.states),
             },
         );
         Self {

@@ -49,6 +49,11 @@ fn cases() -> Vec<(Dataset, ParameterSpace)> {
                 States::Observed
             },
             transitions: seed % 5 != 0,
+            label_pairs: if seed % 3 > 0 {
+                States::All
+            } else {
+                States::Observed
+            },
         };
         let space = space(&data, &shape, options);
         cases.push((data, space));

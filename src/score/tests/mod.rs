@@ -26,6 +26,7 @@ fn options(order: Order, boundary: Boundary, states: States) -> SpaceOptions {
         boundary,
         states,
         transitions: true,
+        label_pairs: states,
     }
 }
 
@@ -35,6 +36,7 @@ pub(crate) const FIRST_ORDER: SpaceOptions = SpaceOptions {
     boundary: Boundary::On,
     states: States::All,
     transitions: true,
+    label_pairs: States::All,
 };
 
 /// The parameters without collapsing.

@@ -83,6 +83,11 @@ fn cases() -> Vec<(Dataset, ParameterSpace)> {
                 States::Observed
             },
             transitions: seed % 7 != 0,
+            label_pairs: if seed % 5 < 3 {
+                States::All
+            } else {
+                States::Observed
+            },
         };
         cases.push(collapsed(shape, seed as u64, options, bit(5)));
     }
