@@ -9,6 +9,7 @@
 //! attributes are certain of their labels (p(1−p) → 0) and rare ones are not; the root is the
 //! geometric mean of 1/h and no preconditioning. (docs/decisions, 16)
 
+use super::penalty::Penalty;
 use crate::extract::{Dataset, SparseRows};
 use crate::score::ParameterSpace;
 
@@ -17,12 +18,16 @@ const KAPPA: f64 = 0.1;
 
 /// Returns the estimates 1/√h of all parameters, `[space.dimension()]`. Time O(nonzeros of X +
 /// parameters).
-pub(super) fn inverse(data: &Dataset, space: &ParameterSpace, l2: f64) -> Vec<f32> {
+pub(super) fn inverse(data: &Dataset, space: &ParameterSpace, penalty: &Penalty) -> Vec<f32> {
     // Extreme attribute values leave the range of f32.
-    let estimate = |count: f64| (1.0 / (KAPPA * count + 2.0 * l2).sqrt()).clamp(1e-30, 1e30) as f32;
-    let pairs = data.tokens() as f64 / space.labels() as f64;
+    let estimate =
+        |count: f64, l2: f64| (1.0 / (KAPPA * count + 2.0 * l2).sqrt()).clamp(1e-30, 1e30) as f32;
+    let pairs = (data.tokens() as f64 / space.labels() as f64).max(1.0);
     // Transitions and boundary weights; attributes are overwritten below.
-    let mut estimates = vec![estimate(pairs.max(1.0)); space.dimension()];
+    let first = space.edges.range.end;
+    let mut estimates = vec![1.0; first];
+    let labels = first..space.dimension();
+    estimates.extend(labels.map(|i| estimate(pairs, penalty.strength(i))));
     let label_pair_share = 1.0 / space.labels() as f64; // a pair is that much rarer than a label
     for (matrix, block, share) in [
         (&data.nodes, &space.nodes, 1.0),
@@ -35,7 +40,16 @@ pub(super) fn inverse(data: &Dataset, space: &ParameterSpace, l2: f64) -> Vec<f3
         {
             // Attributes of unlabeled text alone may have no count here.
             let count = (share * square).max(share);
-            estimates[block.targets.range(column)].fill(estimate(count));
+            let range = block.targets.range(column);
+            // All weights of an attribute have the same strength.
+            if let Some(own) = estimates.get_mut(range.clone())
+                && !own.is_empty()
+            {
+                own.fill(estimate(
+                    count,
+                    penalty.strength(block.range.start + range.start),
+                ));
+            }
         }
     }
     estimates
@@ -79,7 +93,7 @@ mod tests {
     #[test]
     fn an_estimate_is_one_by_the_root_of_what_is_expected() {
         let (data, space) = problem([1.0, 3.0]);
-        let estimates = inverse(&data, &space, 0.25);
+        let estimates = inverse(&data, &space, &0.25.into());
         assert_eq!(estimates.len(), space.dimension());
         let h = |square: f64| (1.0 / (0.1 * square + 0.5).sqrt()) as f32;
         let nodes = space.nodes.weights(&estimates);
@@ -98,7 +112,7 @@ mod tests {
             ([1.0, 1.0], 1e300),
         ] {
             let (data, space) = problem(values);
-            let estimates = inverse(&data, &space, l2);
+            let estimates = inverse(&data, &space, &l2.into());
             assert!(estimates.iter().all(|&e| e > 0.0 && e.is_finite()));
         }
     }

@@ -12,7 +12,7 @@
 //!
 //! [`PenalizedLikelihood::evaluate`](Objective::evaluate) computes value and gradient in one pass:
 //!
-//! 1. c2·‖θ‖², whose gradient 2·c2·θ initializes the gradient;
+//! 1. the L2 penalty ([`Penalty`]), whose gradient, 2·c2·θ by default, initializes the gradient;
 //! 2. the label weights, prepared once for all sentences: transition potentials and, under noise,
 //!    their variances (`labels.rs`);
 //! 3. block by block of the corpus ([`BlockPartition`]), in parallel over chunks of sentences
@@ -34,6 +34,7 @@ mod labels;
 mod memory;
 mod monte_carlo;
 mod noise;
+mod penalty;
 mod sentence;
 #[cfg(test)]
 mod tests;
@@ -55,10 +56,8 @@ pub use memory::{NoiseMemory, forward_memory, required_memory};
 pub use monte_carlo::MonteCarlo;
 use monte_carlo::Sampling;
 pub use noise::{Noise, NoiseDistribution};
+pub use penalty::Penalty;
 use sentence::ChainParameters;
-
-/// Parameters per task of the L2 term.
-const PARAMETER_CHUNK: usize = 1 << 14;
 
 /// The terms of the objective, without the L1 penalty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -67,7 +66,7 @@ pub struct Terms {
     pub log_likelihood: f64,
     /// The noise term.
     pub noise: f64,
-    /// c2·‖θ‖².
+    /// The L2 penalty, by default c2·‖θ‖².
     pub l2: f64,
 }
 
@@ -79,7 +78,7 @@ pub struct Terms {
 pub struct PenalizedLikelihood {
     data: Dataset,
     space: ParameterSpace,
-    l2: f64,
+    penalty: Penalty,
     noise: Option<Noise>,
     sampling: Option<Sampling>,
     partition: BlockPartition,
@@ -95,9 +94,10 @@ pub struct PenalizedLikelihood {
 }
 
 impl PenalizedLikelihood {
-    /// Creates the objective on collapsed training data with c2 = `l2`, without noise.
+    /// Creates the objective on collapsed training data with an L2 penalty, such as the strength
+    /// c2, without noise.
     #[must_use]
-    pub fn new(data: &Dataset, space: &ParameterSpace, l2: f64) -> Self {
+    pub fn new(data: &Dataset, space: &ParameterSpace, penalty: impl Into<Penalty>) -> Self {
         let width = space.edges.used_width().max(space.stride());
         let partition = BlockPartition::new(data, width);
         let transitions = Transitions::new(space.labels(), space.order());
@@ -105,7 +105,7 @@ impl PenalizedLikelihood {
         Self {
             data: data.clone(),
             space: space.clone(),
-            l2,
+            penalty: penalty.into(),
             noise: None,
             sampling: None,
             products: matrices.map(|(matrix, block)| ForwardProduct::new(matrix, block)),
@@ -174,11 +174,11 @@ impl Objective for PenalizedLikelihood {
     }
 
     fn inverse_curvature(&self) -> Option<Vec<f32>> {
-        Some(curvature::inverse(&self.data, &self.space, self.l2))
+        Some(curvature::inverse(&self.data, &self.space, &self.penalty))
     }
 
     fn evaluate(&mut self, theta: &[f64], gradient: &mut [f64]) -> (f64, Terms) {
-        let l2 = self.l2_term(theta, gradient);
+        let l2 = self.penalty.evaluate(theta, gradient);
         self.set_weights(theta);
         let [loss, quadratic] = self.add_blocks(theta, gradient);
         let noise = quadratic + self.add_samples(theta, gradient);
@@ -199,24 +199,6 @@ impl Objective for PenalizedLikelihood {
 
 /// The steps of an evaluation.
 impl PenalizedLikelihood {
-    /// Returns the L2 term and overwrites `gradient` with the gradient of that term.
-    fn l2_term(&self, theta: &[f64], gradient: &mut [f64]) -> f64 {
-        let c2 = self.l2;
-        let partial: Vec<f64> = theta
-            .par_chunks(PARAMETER_CHUNK)
-            .zip(gradient.par_chunks_mut(PARAMETER_CHUNK))
-            .map(|(theta, gradient)| {
-                let mut sum = 0.0;
-                for (g, &w) in gradient.iter_mut().zip(theta) {
-                    *g = 2.0 * c2 * w;
-                    sum += w * w;
-                }
-                sum
-            })
-            .collect();
-        c2 * partial.iter().sum::<f64>()
-    }
-
     /// Prepares the weights, potentials and variances that all sentences share.
     fn set_weights(&mut self, theta: &[f64]) {
         for product in &mut self.products {

@@ -169,7 +169,7 @@ fn every_number_of_threads_gives_the_same_bits() {
     let data = LARGE.build(&mut Lcg(13));
     let space = space(&data, &LARGE, FIRST_ORDER);
     let theta = Lcg(14).vector(space.dimension());
-    assert!(theta.len() > PARAMETER_CHUNK);
+    assert!(theta.len() > penalty::PARAMETER_CHUNK);
     assert!(BlockPartition::new(&data, space.edges.width()).blocks.len() > 1);
     let bits = |threads: usize| -> Vec<u64> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();

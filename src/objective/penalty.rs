@@ -1,0 +1,181 @@
+//! The L2 penalty Σ c2_i·(θ_i − θ0_i)².
+//!
+//! By default all strengths c2_i are the same and all centers θ0_i are 0. Other strengths tie some
+//! weights more tightly than others; other centers are a prior from earlier data: a Gaussian whose
+//! mean is an earlier model (Chelba and Acero, *Adaptation of maximum entropy capitalizer*, EMNLP
+//! 2004).
+//!
+//! Parameters are those of attribute classes. A class of m attributes has φ = √m·θ, and
+//! m·c2·(θ − θ0)² = c2·(φ − φ0)² with φ0 = √m·θ0: strengths are those of single attributes, centers
+//! are scaled like the parameters.
+
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+/// Parameters per task.
+pub(super) const PARAMETER_CHUNK: usize = 1 << 14;
+
+/// The L2 penalty Σ c2_i·(θ_i − θ0_i)².
+///
+/// A number converts to the penalty with this strength for all parameters and centers 0.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Penalty {
+    strength: f64,
+    strengths: Option<Arc<[f64]>>, // [n]
+    centers: Option<Arc<[f64]>>,   // [n]
+}
+
+impl From<f64> for Penalty {
+    fn from(strength: f64) -> Self {
+        Self {
+            strength,
+            ..Self::default()
+        }
+    }
+}
+
+impl Penalty {
+    /// Sets a strength for each parameter, `[n]`.
+    #[must_use]
+    pub fn with_strengths(mut self, strengths: impl Into<Arc<[f64]>>) -> Self {
+        self.strengths = Some(strengths.into());
+        self
+    }
+
+    /// Sets a center for each parameter, `[n]`.
+    #[must_use]
+    pub fn with_centers(mut self, centers: impl Into<Arc<[f64]>>) -> Self {
+        self.centers = Some(centers.into());
+        self
+    }
+
+    /// Returns the strength c2_i of parameter `i`.
+    #[must_use]
+    #[inline]
+    pub fn strength(&self, i: usize) -> f64 {
+        let strengths = self.strengths.as_ref();
+        strengths.map_or(self.strength, |strengths| strengths[i])
+    }
+
+    /// Returns the center θ0_i of parameter `i`.
+    #[must_use]
+    #[inline]
+    pub fn center(&self, i: usize) -> f64 {
+        self.centers.as_ref().map_or(0.0, |centers| centers[i])
+    }
+
+    /// Returns the strength of all parameters; `None` if they differ.
+    #[must_use]
+    pub fn uniform_strength(&self) -> Option<f64> {
+        self.strengths.is_none().then_some(self.strength)
+    }
+
+    /// Returns the penalty at θ, and overwrites `gradient` with its gradient.
+    pub(super) fn evaluate(&self, theta: &[f64], gradient: &mut [f64]) -> f64 {
+        if self.strengths.is_none() && self.centers.is_none() {
+            let c2 = self.strength;
+            let squares = sum_chunks(theta, gradient, |_, theta, gradient| {
+                let mut sum = 0.0;
+                for (g, &w) in gradient.iter_mut().zip(theta) {
+                    *g = 2.0 * c2 * w;
+                    sum += w * w;
+                }
+                sum
+            });
+            return c2 * squares;
+        }
+        sum_chunks(theta, gradient, |first, theta, gradient| {
+            let mut sum = 0.0;
+            for (i, (g, &w)) in gradient.iter_mut().zip(theta).enumerate() {
+                let c2 = self.strength(first + i);
+                let distance = w - self.center(first + i);
+                *g = 2.0 * c2 * distance;
+                sum += c2 * distance * distance;
+            }
+            sum
+        })
+    }
+}
+
+/// Calls `work(index of the first parameter, θ, gradient)` for each chunk of parameters, in
+/// parallel, and adds the results in order.
+fn sum_chunks(
+    theta: &[f64],
+    gradient: &mut [f64],
+    work: impl Fn(usize, &[f64], &mut [f64]) -> f64 + Sync,
+) -> f64 {
+    let partial: Vec<f64> = theta
+        .par_chunks(PARAMETER_CHUNK)
+        .zip(gradient.par_chunks_mut(PARAMETER_CHUNK))
+        .enumerate()
+        .map(|(chunk, (theta, gradient))| work(chunk * PARAMETER_CHUNK, theta, gradient))
+        .collect();
+    partial.iter().sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::assert_close;
+    use crate::random::Lcg;
+
+    /// More than one chunk.
+    const N: usize = PARAMETER_CHUNK + 100;
+
+    fn evaluate(penalty: &Penalty, theta: &[f64]) -> (f64, Vec<f64>) {
+        let mut gradient = vec![f64::NAN; theta.len()];
+        let value = penalty.evaluate(theta, &mut gradient);
+        (value, gradient)
+    }
+
+    #[test]
+    fn every_parameter_has_its_strength_and_its_center() {
+        let mut numbers = Lcg(1);
+        let [theta, centers] = [(); 2].map(|()| numbers.vector(N));
+        let strengths: Vec<f64> = numbers.vector(N).iter().map(|x| x * x).collect();
+        let cases = [
+            Penalty::from(0.3),
+            Penalty::from(0.3).with_strengths(strengths.clone()),
+            Penalty::from(0.3).with_centers(centers.clone()),
+            Penalty::from(0.3)
+                .with_strengths(strengths.clone())
+                .with_centers(centers.clone()),
+        ];
+        for (case, penalty) in cases.iter().enumerate() {
+            let (value, gradient) = evaluate(penalty, &theta);
+            let mut expected = 0.0;
+            for i in 0..N {
+                let c2 = if case % 2 == 1 { strengths[i] } else { 0.3 };
+                let center = if case > 1 { centers[i] } else { 0.0 };
+                expected += c2 * (theta[i] - center).powi(2);
+                assert_close(gradient[i], 2.0 * c2 * (theta[i] - center), 1e-14);
+                assert_eq!((penalty.strength(i), penalty.center(i)), (c2, center));
+            }
+            assert_close(value, expected, 1e-12);
+            let uniform = (case % 2 == 0).then_some(0.3);
+            assert_eq!(penalty.uniform_strength(), uniform);
+        }
+    }
+
+    #[test]
+    fn at_its_center_a_parameter_has_exactly_no_gradient() {
+        let theta = Lcg(2).vector(N);
+        let penalty = Penalty::from(0.1).with_centers(theta.clone());
+        let (value, gradient) = evaluate(&penalty, &theta);
+        assert_eq!(value, 0.0);
+        assert!(gradient.iter().all(|&g| g == 0.0));
+    }
+
+    #[test]
+    fn equal_strengths_and_centers_of_0_are_the_uniform_penalty() {
+        let theta = Lcg(3).vector(N);
+        let (value, gradient) = evaluate(&Penalty::from(0.25), &theta);
+        let general = Penalty::from(9.0)
+            .with_strengths(vec![0.25; N])
+            .with_centers(vec![0.0; N]);
+        let (other, other_gradient) = evaluate(&general, &theta);
+        assert_close(other, value, 1e-14);
+        assert_eq!(other_gradient, gradient);
+    }
+}
