@@ -148,4 +148,11 @@ impl Error {
     pub fn parameter(message: impl Into<String>) -> Self {
         Self::Parameter(message.into())
     }
+
+    /// Creates the [`Error::Parameter`] for threads that the system does not start.
+    pub fn threads(reason: impl fmt::Display) -> Self {
+        Self::Parameter(format!(
+            "cannot start threads: {reason}; expected fewer of them (--threads)"
+        ))
+    }
 }

@@ -84,7 +84,7 @@ fn a_corpus_over_the_limit_is_an_error_with_its_line() {
         assert_eq!(
             rest,
             "the sentences up to here need more memory than the limit, 5 MB; expected less text \
-             (--memory changes the limit)",
+             or a larger limit (--memory)",
             "{command}"
         );
     }

@@ -155,9 +155,8 @@ impl ThreadArguments {
     pub fn check_stacks(&self) -> Result<()> {
         let needed = self.count() as u64 * THREAD_ADDRESS_SPACE;
         match available_address_space() {
-            Some(left) if left < needed => Err(Error::parameter(
-                "cannot start threads: their stacks exceed the limit on the address space; \
-                 expected fewer of them (--threads)",
+            Some(left) if left < needed => Err(Error::threads(
+                "their stacks exceed the limit on the address space",
             )),
             _ => Ok(()),
         }
@@ -169,11 +168,7 @@ impl ThreadArguments {
         rayon::ThreadPoolBuilder::new()
             .num_threads(self.threads.map_or(0, usize::from))
             .build_global()
-            .map_err(|e| {
-                Error::parameter(format!(
-                    "cannot start threads: {e}; expected fewer of them (--threads)"
-                ))
-            })
+            .map_err(Error::threads)
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use dropchain::corpus::{Format, ReadOptions, Reader};
 use dropchain::internals::cluster::{Clusters, InternedText};
-use dropchain::internals::memory::megabytes;
+use dropchain::internals::memory::input_over_limit;
 use dropchain::internals::sentence::Sentence;
 use dropchain::{Error, Result};
 
@@ -155,13 +155,12 @@ impl ClusterCommand {
                 let sentence = sentence?;
                 add_words(&sentence, &mut text)?;
                 if text.memory() as u64 > limit {
-                    return Err(Error::input(
+                    let what = "the text up to here needs";
+                    return Err(input_over_limit(
                         sentence.place(0),
-                        format!(
-                            "the text up to here needs more memory than the limit, {}; expected \
-                             less text (--memory changes the limit)",
-                            megabytes(limit)
-                        ),
+                        what,
+                        limit,
+                        "less text",
                     ));
                 }
             }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::gzip::{GzipReader, MAGIC};
 use crate::error::{Error, Place, Result};
-use crate::memory::megabytes;
+use crate::memory::input_over_limit;
 
 /// Maximum length of a line in bytes, including its ending. Text has no longer lines, but a binary
 /// file may.
@@ -123,13 +123,11 @@ impl LineReader {
             ));
         }
         if !self.memory.add(&self.buffer) {
-            return Err(Error::input(
+            return Err(input_over_limit(
                 Place::line(&*self.file, self.number),
-                format!(
-                    "the sentence up to here needs more memory than the limit, {}; expected \
-                     shorter sentences or lines (--memory changes the limit)",
-                    megabytes(self.memory.limit)
-                ),
+                "the sentence up to here needs",
+                self.memory.limit,
+                "shorter sentences, shorter lines",
             ));
         }
         self.decode().map(Some)

@@ -15,7 +15,7 @@ use super::lines::{InputStream, LineReader, SentenceMemory};
 use super::parse::{ReadOptions, SentenceParser};
 use super::text::TextParser;
 use crate::error::{Error, Place, Result};
-use crate::memory::megabytes;
+use crate::memory::input_over_limit;
 use crate::sentence::{Schema, Sentence};
 
 /// Size of the read buffer, in bytes.
@@ -104,13 +104,12 @@ impl Reader {
             // The vector doubles when it grows.
             let spare = sentences.capacity() - sentences.len();
             if held + (spare * size_of::<Sentence>()) as u64 > limit {
-                return Err(Error::input(
+                let what = "the sentences up to here need";
+                return Err(input_over_limit(
                     sentence.place(0),
-                    format!(
-                        "the sentences up to here need more memory than the limit, {}; expected \
-                         less text (--memory changes the limit)",
-                        megabytes(limit)
-                    ),
+                    what,
+                    limit,
+                    "less text",
                 ));
             }
             sentences.push(sentence);

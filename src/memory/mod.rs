@@ -9,6 +9,8 @@ use std::fmt;
 
 pub use available::{available_address_space, available_memory};
 
+use crate::error::{Error, Place};
+
 /// The fraction of the available memory that is used by default: estimates are not exact, and other
 /// programs need memory too.
 const SHARE: f64 = 0.75;
@@ -90,6 +92,20 @@ impl fmt::Display for OverLimit {
             }
         )
     }
+}
+
+/// Creates the error for an input that up to `place` takes more than `limit` bytes. The message
+/// begins with `what`, subject and verb, and `expected` is what else than a larger limit helps.
+#[must_use]
+pub fn input_over_limit(place: Place, what: &str, limit: u64, expected: &str) -> Error {
+    Error::input(
+        place,
+        format!(
+            "{what} more memory than the limit, {}; expected {expected} or a larger limit \
+             (--memory)",
+            megabytes(limit)
+        ),
+    )
 }
 
 /// Formats a size in megabytes, rounded up so that the amount that an error message asks for is

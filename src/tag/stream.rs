@@ -79,7 +79,7 @@ where
         let queue = Arc::clone(&queue);
         move || queue.fill(reader)
     });
-    let reading = reading.map_err(|error| spawn_error(&error))?;
+    let reading = reading.map_err(Error::threads)?;
     let writer = Mutex::new(OrderedWriter {
         out,
         next: 0,
@@ -108,7 +108,7 @@ where
             };
             if let Err(error) = thread::Builder::new().spawn_scoped(scope, work) {
                 queue.close();
-                return Err(spawn_error(&error));
+                return Err(Error::threads(error));
             }
         }
         work();
@@ -120,12 +120,6 @@ where
         Ok(result) => result,
         Err(panic) => std::panic::resume_unwind(panic),
     }
-}
-
-fn spawn_error(error: &io::Error) -> Error {
-    Error::parameter(format!(
-        "cannot start threads: {error}; expected fewer of them (--threads)"
-    ))
 }
 
 /// Locks a mutex, ignoring poisoning: a panic is propagated when its thread is joined, and the

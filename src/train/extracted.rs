@@ -11,7 +11,7 @@ use super::settings::TrainSettings;
 use crate::chain::Order;
 use crate::error::{Error, Result};
 use crate::extract::{Alphabets, AttributeSource, Dataset, DatasetBuilder, SparseRows};
-use crate::memory::{MemoryLimit, megabytes};
+use crate::memory::{MemoryLimit, input_over_limit};
 use crate::sentence::Sentence;
 use crate::template::Template;
 
@@ -291,13 +291,11 @@ impl ExtractionMemory {
         if !is_due || (self.text + builder.memory()) as u64 <= self.limit {
             return Ok(());
         }
-        Err(Error::input(
+        Err(input_over_limit(
             sentence.place(0),
-            format!(
-                "the attributes up to here need more memory than the limit, {}; expected less \
-                 text, a smaller template or a larger limit (--memory)",
-                megabytes(self.limit)
-            ),
+            "the attributes up to here need",
+            self.limit,
+            "less text, a smaller template",
         ))
     }
 }

@@ -97,11 +97,7 @@ impl Pool {
             match start(first) {
                 Ok(pool) => break pool,
                 Err(_) if first > 1 => first /= 2,
-                Err(e) => {
-                    return Err(Error::parameter(format!(
-                        "cannot start threads: {e}; expected fewer of them (--threads)"
-                    )));
-                }
+                Err(e) => return Err(Error::threads(e)),
             }
         };
         let others = (1..workers).map(|number| start(threads(number).max(1)));
