@@ -5,9 +5,9 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use clap::Args;
+use dropchain::Result;
 use dropchain::internals::atomic_file;
 use dropchain::train::{CheckpointInterval, Checkpoints};
-use dropchain::{Error, Result};
 
 /// Checkpoints.
 #[derive(Clone, Debug, Args)]
@@ -42,21 +42,6 @@ impl CheckpointArguments {
         } else {
             checkpoints
         })
-    }
-
-    /// Rejects a checkpoint of an earlier run, unless it is to be resumed or replaced.
-    pub fn check(&self, force: bool) -> Result<()> {
-        let Some(path) = self.checkpoint.as_ref().filter(|_| !self.resume && !force) else {
-            return Ok(());
-        };
-        if path.metadata().is_ok_and(|m| m.is_file() && m.len() > 0) {
-            return Err(Error::parameter(format!(
-                "--checkpoint {}: there is a checkpoint of an earlier run; continue it with \
-                 --resume, or start from the beginning with --force",
-                path.display()
-            )));
-        }
-        Ok(())
     }
 
     /// Removes the checkpoint of a run that is complete.

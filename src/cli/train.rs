@@ -14,7 +14,7 @@ use super::checkpoint_arguments::CheckpointArguments;
 use super::exit::{is_worth_saving, training_result};
 use super::file_name::FileName;
 use super::interrupt;
-use super::outputs::{CommandFiles, Kind, ResultFile};
+use super::outputs::{CommandFiles, ResultFile};
 use super::progress::Progress;
 use super::template_argument::{TemplateLimits, load_template, template_files};
 use super::training_arguments::{NoiseLevelArguments, TrainingArguments};
@@ -157,19 +157,14 @@ impl TrainCommand {
     /// Checks what is read and written.
     fn check_files(&self, template: Option<&Template>) -> Result<()> {
         CommandFiles::new(self.output.force)
-            .read(&self.train)
-            .read(&self.dev)
-            .read(self.training.unlabeled_files())
+            .read(self.training.corpus_files(&self.train, &self.dev))
             .read(template_files(self.template.as_ref(), template))
-            .write("--model", Kind::Model, Some(&self.model))
-            .write("--log", Kind::Log, self.log.as_deref())
-            .write(
-                "--checkpoint",
-                Kind::Checkpoint,
+            .write_model(&self.model, self.log.as_deref())
+            .write_checkpoint(
                 self.checkpoint.checkpoint.as_deref(),
+                self.checkpoint.resume,
             )
-            .check()?;
-        self.checkpoint.check(self.output.force)
+            .check()
     }
 
     /// Saves the model, if anything was learned.

@@ -91,9 +91,13 @@ impl TrainingArguments {
         )))
     }
 
-    /// Returns the files of unlabeled text.
-    pub fn unlabeled_files(&self) -> &[FileName] {
-        &self.unlabeled.unlabeled
+    /// Returns all files that [`read_corpora`](Self::read_corpora) reads.
+    pub fn corpus_files<'a>(
+        &'a self,
+        train: &'a [FileName],
+        dev: &'a [FileName],
+    ) -> impl Iterator<Item = &'a FileName> {
+        train.iter().chain(dev).chain(&self.unlabeled.unlabeled)
     }
 
     /// Returns whether there are files of unlabeled text.

@@ -26,6 +26,7 @@ struct Output {
 /// The files of a command.
 pub struct CommandFiles {
     force: bool,
+    resume: bool,
     inputs: Vec<PathBuf>,
     outputs: Vec<Output>,
 }
@@ -35,6 +36,7 @@ impl CommandFiles {
     pub fn new(force: bool) -> Self {
         Self {
             force,
+            resume: false,
             inputs: Vec::new(),
             outputs: Vec::new(),
         }
@@ -57,12 +59,25 @@ impl CommandFiles {
         self
     }
 
+    /// Declares the output files of a command that trains, except its checkpoint.
+    pub fn write_model(self, model: &Path, log: Option<&Path>) -> Self {
+        self.write("--model", Kind::Model, Some(model))
+            .write("--log", Kind::Log, log)
+    }
+
+    /// Declares the checkpoint of a command, if there is one; `resume` allows one that exists.
+    pub fn write_checkpoint(mut self, file: Option<&Path>, resume: bool) -> Self {
+        self.resume = resume;
+        self.write("--checkpoint", Kind::Checkpoint, file)
+    }
+
     /// Checks the files.
     ///
     /// # Errors
     ///
-    /// An output is an input or another output; an output exists and is of another kind; an input
-    /// or an output is the file that standard output goes to.
+    /// An output is an input or another output; an output exists and is of another kind, or a
+    /// checkpoint that is not resumed; an input or an output is the file that standard output goes
+    /// to.
     pub fn check(&self) -> Result<()> {
         let inputs: Vec<_> = self
             .inputs
@@ -102,7 +117,7 @@ impl CommandFiles {
             }
             outputs.push(file);
             if !self.force {
-                output.check_replacement()?;
+                output.check_replacement(self.resume)?;
             }
         }
         Ok(())
@@ -121,8 +136,8 @@ impl Output {
             .any(|root| self.path.starts_with(root))
     }
 
-    /// Checks that an existing file is of the same kind and user.
-    fn check_replacement(&self) -> Result<()> {
+    /// Checks that an existing file is of the same kind and user, and no checkpoint to be lost.
+    fn check_replacement(&self, resume: bool) -> Result<()> {
         let Ok(metadata) = self.path.metadata() else {
             return Ok(());
         };
@@ -141,6 +156,12 @@ impl Output {
         }
         #[cfg(unix)]
         self.check_owner(&metadata)?;
+        if self.kind == Kind::Checkpoint && !resume {
+            return Err(self.error(
+                "there is a checkpoint of an earlier run; continue it with --resume, or start \
+                 from the beginning with --force",
+            ));
+        }
         Ok(())
     }
 

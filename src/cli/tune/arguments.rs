@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::Args;
+use dropchain::Result;
 use dropchain::tune::{Axis, Checkpoint, Schedule, SearchSpace};
-use dropchain::{Error, Result};
 
 use crate::cli::arguments::Switch;
 
@@ -94,25 +94,15 @@ pub struct ResumeArguments {
 
 impl ResumeArguments {
     /// Opens the checkpoint, if there is to be one. Without `--resume` its contents are erased when
-    /// the search starts, which `force` allows.
+    /// the search starts.
     ///
     /// # Errors
     ///
-    /// The file has contents, and there is neither `--resume` nor `force`; it cannot be written;
-    /// another search writes it.
-    pub fn open(&self, force: bool) -> Result<Option<Checkpoint>> {
-        let Some(path) = &self.checkpoint else {
-            return Ok(None);
-        };
-        let has_contents = path.metadata().is_ok_and(|m| m.is_file() && m.len() > 0);
-        if has_contents && !self.resume && !force {
-            return Err(Error::parameter(format!(
-                "--checkpoint {}: this file exists; expected --resume to continue from it, \
-                 --force to start over, or a new file",
-                path.display()
-            )));
-        }
-        Checkpoint::open(path, self.resume).map(Some)
+    /// The file cannot be written; another search writes it.
+    pub fn open(&self) -> Result<Option<Checkpoint>> {
+        let path = self.checkpoint.as_ref();
+        path.map(|path| Checkpoint::open(path, self.resume))
+            .transpose()
     }
 }
 

@@ -21,7 +21,7 @@ use super::arguments::{InputArguments, OutputArguments, ThreadArguments};
 use super::exit::CommandError;
 use super::file_name::FileName;
 use super::interrupt;
-use super::outputs::{CommandFiles, Kind, ResultFile};
+use super::outputs::{CommandFiles, ResultFile};
 use super::progress::{Progress, notice};
 use super::template_argument::{TemplateLimits, load_template, template_files};
 use super::training_arguments::TrainingArguments;
@@ -128,7 +128,7 @@ impl TuneCommand {
         interrupt::watch();
         let model_file = ResultFile::reserve(&self.model)?;
         let log = self.log.as_deref().map(SearchLog::reserve).transpose()?;
-        let checkpoint = self.checkpoint.open(self.output.force)?;
+        let checkpoint = self.checkpoint.open()?;
         self.threads.start_pool()?;
         let started = Instant::now();
         let progress = Progress::new(self.quiet);
@@ -281,16 +281,12 @@ impl TuneCommand {
         let template_files =
             loaded.flat_map(|(name, template)| template_files(Some(name), template.as_ref()));
         CommandFiles::new(self.output.force)
-            .read(&self.train)
-            .read(&self.dev)
-            .read(self.training.unlabeled_files())
+            .read(self.training.corpus_files(&self.train, &self.dev))
             .read(template_files)
-            .write("--model", Kind::Model, Some(&self.model))
-            .write("--log", Kind::Log, self.log.as_deref())
-            .write(
-                "--checkpoint",
-                Kind::Checkpoint,
+            .write_model(&self.model, self.log.as_deref())
+            .write_checkpoint(
                 self.checkpoint.checkpoint.as_deref(),
+                self.checkpoint.resume,
             )
             .check()
     }
