@@ -260,6 +260,12 @@ impl Model {
         self.bytes.weight_without_label()
     }
 
+    /// Returns the error for a name that its table does not find.
+    #[cold]
+    pub(super) fn name_without_weights(&self) -> Error {
+        self.bytes.damaged("a name has no weights")
+    }
+
     /// Verifies the checksums of the whole file.
     ///
     /// # Errors

@@ -56,6 +56,35 @@ pub struct Header {
 }
 
 impl Header {
+    /// Creates the header of a model without a training corpus: first order, no template, weights
+    /// of 0 for label pairs, first and last labels, single precision, and the raw scheme, in which
+    /// every label sequence is legal. All of these are public fields.
+    #[must_use]
+    pub fn new(labels: LabelSet) -> Self {
+        let k = labels.len();
+        Self {
+            label_weights: LabelWeights {
+                transitions: vec![0.0; k * k],
+                start: vec![0.0; k],
+                end: vec![0.0; k],
+            },
+            labels,
+            scheme: Scheme::Raw,
+            corpus_scheme: Scheme::Raw,
+            columns: Vec::new(),
+            label_column: None,
+            template: None,
+            order: Order::One,
+            precision: Precision::default(),
+            provenance: Provenance {
+                version: env!("CARGO_PKG_VERSION").to_owned(),
+                options: "{}".to_owned(),
+                ..Provenance::default()
+            },
+            tables: Default::default(),
+        }
+    }
+
     /// Returns the name of the column that held the labels of the training corpus.
     #[must_use]
     pub fn label_name(&self) -> Option<&str> {
@@ -121,7 +150,7 @@ impl Header {
         bincode::serde::decode_from_slice(bytes, config)
     }
 
-    fn validate(&self) -> Result<(), String> {
+    pub(super) fn validate(&self) -> Result<(), String> {
         let k = self.labels.len();
         let weights = &self.label_weights;
         if k == 0 {

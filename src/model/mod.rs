@@ -121,6 +121,7 @@ mod preamble;
 mod table;
 #[cfg(test)]
 pub(crate) mod tests;
+mod weights;
 
 pub(crate) use constraint::decoding_constraint;
 pub use file::Model;
@@ -131,3 +132,4 @@ pub use header::{Header, Provenance};
 #[cfg(any(feature = "train", test))]
 pub(crate) use table::TableBuilder;
 pub(crate) use table::{WeightLocation, WeightRows};
+pub use weights::{EdgeWeights, NodeWeights};

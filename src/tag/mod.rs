@@ -34,7 +34,8 @@ mod tagging;
 mod tests;
 mod workspace;
 
-pub use crate::model::{AttributeKind, Header, Provenance};
+pub use crate::chain::{LabelWeights, Order};
+pub use crate::model::{AttributeKind, EdgeWeights, Header, NodeWeights, Precision, Provenance};
 pub use stream::{Batch, stream};
 pub use tagger::Tagger;
 pub use tagging::{LabelPath, TagOptions, Tagging};

@@ -204,12 +204,15 @@ impl CheckpointHeader {
                 serde_json::from_str(&header.options).unwrap_or_default();
             options
         });
-        let names = others.keys().filter(|name| mine.contains_key(*name));
         let differs = |name: &&String| {
             !FREE_OPTIONS.contains(&name.as_str()) && mine.get(*name) != others.get(*name)
         };
-        let name = names.into_iter().find(differs)?;
-        let values = [&mine, &others].map(|options| options[name].to_string());
+        let name = mine.keys().chain(others.keys()).find(differs)?;
+        // Some options are written only if they differ from their defaults.
+        let values = [&mine, &others].map(|options| match options.get(name) {
+            Some(value) => value.to_string(),
+            None => "the default".to_owned(),
+        });
         Some((name.replace('_', "-"), values))
     }
 }

@@ -91,6 +91,17 @@ impl TableBuilder {
         Ok(())
     }
 
+    /// Returns a name that occurs more than once, if there is one.
+    pub fn duplicate(&self) -> Option<&[u8]> {
+        let name = |i: &u32| &self.names[range(&self.name_ends, *i as usize)];
+        let mut order: Vec<u32> = (0..self.name_ends.len() as u32).collect();
+        order.sort_unstable_by_key(name);
+        let twice = order
+            .windows(2)
+            .find(|pair| name(&pair[0]) == name(&pair[1]))?;
+        Some(name(&twice[0]))
+    }
+
     /// Encodes the table with the first seed, from `seed` on, under which no two attributes
     /// collide and no run of occupied slots is too long.
     pub(in crate::model) fn finish(&self, seed: u64) -> Result<(TableInfo, TableSections)> {

@@ -11,6 +11,19 @@ pub(crate) struct AttributeWeights<'a> {
 }
 
 impl AttributeWeights<'_> {
+    /// Calls `visit(position, weight)` for each stored weight, with the position b or a·K + b.
+    pub fn for_each(&self, mut visit: impl FnMut(usize, f64)) {
+        let entries = self.entries.chunks_exact(self.encoding.entry_size());
+        for (i, entry) in entries.enumerate() {
+            let position = if self.encoding.dense {
+                i
+            } else {
+                self.encoding.read_position(entry)
+            };
+            visit(position, self.encoding.read_weight(entry));
+        }
+    }
+
     /// Adds the weights times `value` to a token's scores, `[1 or K][stride]`. Returns `false` if
     /// there is no score for a weight.
     #[inline(always)]

@@ -1,0 +1,244 @@
+//! The weights of a model by name: out of a model, and into a new one.
+
+use super::file::Model;
+use super::format::AttributeKind;
+use super::header::Header;
+use super::table::TableBuilder;
+use crate::error::{Error, Result};
+use crate::ids::LabelId;
+
+/// An attribute of tokens, with its weight for each label that has one.
+pub type NodeWeights<N> = (N, Vec<(LabelId, f64)>);
+
+/// An attribute of pairs of adjacent tokens, with its weight for each pair of labels (previous,
+/// current) that has one.
+pub type EdgeWeights<N> = (N, Vec<([LabelId; 2], f64)>);
+
+impl Model {
+    /// Iterates over the attributes of tokens in training order, each with its nonzero weights in
+    /// the order of the labels.
+    ///
+    /// [`Model::from_weights`] makes the same model of them:
+    ///
+    /// ```
+    /// use dropchain::label::LabelSet;
+    /// use dropchain::tag::Header;
+    /// use dropchain::{Model, Result};
+    ///
+    /// # fn main() -> Result<()> {
+    /// let labels = LabelSet::try_from(vec!["noun".to_owned(), "verb".to_owned()])?;
+    /// let [noun, verb] = ["noun", "verb"].map(|name| labels.id(name).unwrap());
+    /// let mut header = Header::new(labels);
+    /// header.label_weights.transitions[1] = 0.5; // from noun to verb
+    /// let nodes = [("word=dogs", vec![(noun, 1.5)]), ("word=bark", vec![(verb, 2.0)])];
+    /// let edges: [(&str, _); 0] = [];
+    /// let model = Model::from_weights(header, nodes, edges)?;
+    ///
+    /// let nodes = model.node_weights().collect::<Result<Vec<_>>>()?;
+    /// let edges = model.edge_weights().collect::<Result<Vec<_>>>()?;
+    /// assert_eq!(nodes[1], (&b"word=bark"[..], vec![(verb, 2.0)]));
+    /// let copy = Model::from_weights(model.header().clone(), nodes, edges)?;
+    /// assert_eq!(copy.as_bytes(), model.as_bytes());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// An item is [`Error::Model`] if the file is damaged there.
+    pub fn node_weights(&self) -> impl Iterator<Item = Result<NodeWeights<&[u8]>>> {
+        let label = |position: usize| LabelId(position as u16);
+        (0..self.attributes(AttributeKind::Node))
+            .map(move |i| self.attribute_weights(AttributeKind::Node, i, label))
+    }
+
+    /// Iterates over the attributes of pairs of adjacent tokens; otherwise like
+    /// [`node_weights`](Self::node_weights).
+    ///
+    /// # Errors
+    ///
+    /// An item is [`Error::Model`] if the file is damaged there.
+    pub fn edge_weights(&self) -> impl Iterator<Item = Result<EdgeWeights<&[u8]>>> {
+        let k = self.header().labels.len();
+        let pair = move |position: usize| [position / k, position % k].map(|i| LabelId(i as u16));
+        (0..self.attributes(AttributeKind::Edge))
+            .map(move |i| self.attribute_weights(AttributeKind::Edge, i, pair))
+    }
+
+    /// Returns the name and the nonzero weights of attribute `i`. `target` converts the position of
+    /// a weight.
+    fn attribute_weights<T>(
+        &self,
+        kind: AttributeKind,
+        i: usize,
+        target: impl Fn(usize) -> T,
+    ) -> Result<(&[u8], Vec<(T, f64)>)> {
+        let name = self.attribute_name(kind, i)?;
+        let location = self.find(kind, self.key(kind, name))?;
+        let location = location.ok_or_else(|| self.name_without_weights())?;
+        let k = self.header().labels.len();
+        let scores = match kind {
+            AttributeKind::Node => k,
+            AttributeKind::Edge => k * k,
+        };
+        let mut weights = Vec::new();
+        let mut exists = true;
+        self.weights_at(kind, location)?
+            .for_each(|position, weight| {
+                exists &= position < scores;
+                if weight != 0.0 {
+                    weights.push((target(position), weight));
+                }
+            });
+        if !exists {
+            return Err(self.weight_without_label());
+        }
+        Ok((name, weights))
+    }
+
+    /// Builds a model from weights. Everything else, including the label weights and the precision,
+    /// comes from `header`; see [`Header::new`] for one without a training corpus.
+    ///
+    /// Weights of 0 and attributes without other weights are omitted.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parameter`] if a name occurs twice, a label does not exist or has two weights, a
+    /// weight is not finite in the precision of the model, or the header contradicts itself.
+    pub fn from_weights<N: AsRef<[u8]>, E: AsRef<[u8]>>(
+        header: Header,
+        nodes: impl IntoIterator<Item = NodeWeights<N>>,
+        edges: impl IntoIterator<Item = EdgeWeights<E>>,
+    ) -> Result<Self> {
+        header.validate().map_err(Error::parameter)?;
+        let (k, precision) = (header.labels.len(), header.precision);
+        let mut node_table = TableBuilder::nodes(k, precision);
+        for (name, weights) in nodes {
+            let position = |label: LabelId| Some(label.index()).filter(|&label| label < k);
+            push(&mut node_table, name.as_ref(), weights, position)?;
+        }
+        let mut edge_table = TableBuilder::edges(k, precision);
+        for (name, weights) in edges {
+            let position = |[a, b]: [LabelId; 2]| {
+                let exist = a.index() < k && b.index() < k;
+                exist.then(|| a.index() * k + b.index())
+            };
+            push(&mut edge_table, name.as_ref(), weights, position)?;
+        }
+        for table in [&node_table, &edge_table] {
+            if let Some(name) = table.duplicate() {
+                return Err(Error::parameter(format!(
+                    "attribute '{}' occurs twice; expected each attribute once",
+                    String::from_utf8_lossy(name)
+                )));
+            }
+        }
+        Self::build(header, &node_table, &edge_table)
+    }
+}
+
+/// Adds an attribute to a table. `position` is `None` for labels that do not exist.
+fn push<T: Copy>(
+    table: &mut TableBuilder,
+    name: &[u8],
+    weights: Vec<(T, f64)>,
+    position: impl Fn(T) -> Option<usize>,
+) -> Result<()> {
+    let fault = |what: &str| {
+        let name = String::from_utf8_lossy(name);
+        Error::parameter(format!("attribute '{name}' {what}"))
+    };
+    let mut row = Vec::with_capacity(weights.len());
+    for (target, weight) in weights {
+        let Some(position) = position(target) else {
+            return Err(fault("has a weight for a label that does not exist"));
+        };
+        row.push((position as u32, weight));
+    }
+    row.sort_unstable_by_key(|&(position, _)| position);
+    if row.windows(2).any(|pair| pair[0].0 == pair[1].0) {
+        return Err(fault("has two weights for the same label"));
+    }
+    table.push(name, row)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chain::Order;
+    use crate::label::LabelSet;
+    use crate::model::Precision;
+
+    fn header(precision: Precision) -> Header {
+        let labels = LabelSet::try_from(["O", "B-X", "I-X"].map(str::to_owned).to_vec());
+        Header {
+            precision,
+            ..Header::new(labels.unwrap())
+        }
+    }
+
+    fn label(i: u16) -> LabelId {
+        LabelId(i)
+    }
+
+    #[test]
+    fn a_model_of_the_weights_of_a_model_has_the_same_bits() {
+        for precision in [Precision::F32, Precision::F64] {
+            // dense and sparse tables, labels in any order
+            for second in [vec![], vec![(label(2), 1.0 / 3.0), (label(1), -2.0)]] {
+                let nodes = [
+                    ("a", vec![(label(0), 0.1), (label(1), 0.2), (label(2), 0.3)]),
+                    ("ü", second),
+                    ("", vec![(label(1), 1e-3), (label(0), 0.0)]),
+                ];
+                let edges = [("e", vec![([label(2), label(1)], -0.7)])];
+                let mut header = header(precision);
+                header.label_weights.transitions[3] = 0.25;
+                let model = Model::from_weights(header, nodes, edges).unwrap();
+                let nodes = model.node_weights().collect::<Result<Vec<_>>>().unwrap();
+                let edges = model.edge_weights().collect::<Result<Vec<_>>>().unwrap();
+                assert_eq!(edges[0].0, b"e");
+                assert_eq!(edges[0].1[0].0, [label(2), label(1)]);
+                let copy = Model::from_weights(model.header().clone(), nodes, edges).unwrap();
+                assert!(copy.as_bytes() == model.as_bytes());
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        let fault = |name: &'static str, weights: &[(u16, f64)]| {
+            let weights = weights.iter().map(|&(l, w)| (label(l), w)).collect();
+            let nodes = [("a", vec![(label(0), 1.0)]), (name, weights)];
+            let edges: [EdgeWeights<&str>; 0] = [];
+            let model = Model::from_weights(header(Precision::F32), nodes, edges);
+            model.unwrap_err().to_string()
+        };
+        assert_eq!(
+            fault("a", &[(1, 1.0)]),
+            "attribute 'a' occurs twice; expected each attribute once"
+        );
+        assert_eq!(
+            fault("b", &[(3, 1.0)]),
+            "attribute 'b' has a weight for a label that does not exist"
+        );
+        assert_eq!(
+            fault("b", &[(1, 1.0), (0, 1.0), (1, 2.0)]),
+            "attribute 'b' has two weights for the same label"
+        );
+        assert!(fault("b", &[(1, f64::NAN)]).starts_with("attribute 'b' has the weight NaN"));
+        assert!(fault("b", &[(1, 1e300)]).starts_with("attribute 'b' has the weight 1e300"));
+    }
+
+    #[test]
+    fn the_header_is_checked() {
+        let none: [NodeWeights<&str>; 0] = [];
+        let edges: [EdgeWeights<&str>; 0] = [];
+        let mut header = header(Precision::F32);
+        header.label_weights.start.pop();
+        let error = Model::from_weights(header, none, edges).unwrap_err();
+        let expected = "the number of transition or boundary weights does not match the labels";
+        assert_eq!(error.to_string(), expected);
+        assert_eq!(Header::new(LabelSet::new()).order, Order::One);
+    }
+}
