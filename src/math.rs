@@ -72,6 +72,14 @@ pub(crate) fn add(sums: &mut [f64], terms: &[f64]) {
     }
 }
 
+/// Adds a multiple of `terms` to `sums`, elementwise.
+#[inline]
+pub(crate) fn add_scaled(sums: &mut [f64], factor: f64, terms: &[f64]) {
+    for (sum, term) in sums.iter_mut().zip(terms) {
+        *sum += factor * term;
+    }
+}
+
 /// Returns the inner product of `x` and `y`.
 #[inline]
 pub(crate) fn dot(x: &[f64], y: &[f64]) -> f64 {

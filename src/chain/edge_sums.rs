@@ -4,7 +4,7 @@
 use super::lattice::{Lattice, Mode};
 use super::products::add_outer_products;
 use super::transitions::Transitions;
-use crate::math::add;
+use crate::math::{add, add_scaled};
 use crate::simd::{self, Kernel};
 
 /// Sums of edge marginals over the tokens of any number of sentences.
@@ -47,6 +47,17 @@ impl EdgeSums {
         assert_eq!(self.products.len(), other.products.len(), "labels differ");
         add(&mut self.products, &other.products);
         add(&mut self.marginals, &other.marginals);
+    }
+
+    /// Adds a multiple of the sums of other sentences under the same transitions.
+    ///
+    /// # Panics
+    ///
+    /// If `other` is for another number of labels.
+    pub fn merge_scaled(&mut self, factor: f64, other: &Self) {
+        assert_eq!(self.products.len(), other.products.len(), "labels differ");
+        add_scaled(&mut self.products, factor, &other.products);
+        add_scaled(&mut self.marginals, factor, &other.marginals);
     }
 
     /// Writes the sums to `out` `[K][S]`. `transitions` must be those of all the sentences.

@@ -55,6 +55,7 @@
 //! (`log_space.rs`). As β[t][b] ≤ 1/α[t][b], that takes a label whose probability given the scores
 //! up to t is below 2⁻⁹⁰⁰: scores some 600 apart within a token and its transitions.
 
+use super::label_mask::LabelMask;
 use super::lattice::{Lattice, Mode};
 use super::layout::LANES;
 use super::log_space;
@@ -76,7 +77,30 @@ impl Lattice {
     ///
     /// If `scores` have the wrong shape.
     pub fn forward_backward(&mut self, transitions: &Transitions, scores: Scores) -> f64 {
-        if !self.prepare(transitions, scores) {
+        self.run(transitions, scores, None)
+    }
+
+    /// Runs forward-backward over the paths whose labels `mask` allows, and returns the logarithm
+    /// of the sum over them. Marginals are those given that the path is one of them.
+    ///
+    /// With a mask, edge scores may be −∞: such pairs are forbidden. The error bound above holds,
+    /// with potentials of 0. If there is no path, the results are NaN or meaningless.
+    ///
+    /// # Panics
+    ///
+    /// If `scores` or `mask` have the wrong shape.
+    pub fn forward_backward_within(
+        &mut self,
+        transitions: &Transitions,
+        scores: Scores,
+        mask: &LabelMask,
+    ) -> f64 {
+        assert_eq!(mask.rows().len(), scores.node.len(), "masks are [T][S]");
+        self.run(transitions, scores, Some(mask))
+    }
+
+    fn run(&mut self, transitions: &Transitions, scores: Scores, mask: Option<&LabelMask>) -> f64 {
+        if !self.prepare(transitions, scores, mask) {
             self.fill_nan();
             return f64::NAN;
         }
@@ -84,7 +108,7 @@ impl Lattice {
             Order::Zero => independent(self),
             Order::One => {
                 if !scaled(self, transitions) {
-                    self.prepare(transitions, scores);
+                    self.prepare(transitions, scores, mask);
                     log_space::forward_backward(self, transitions);
                 }
             }
@@ -99,7 +123,7 @@ impl Lattice {
         transitions: &Transitions,
         scores: Scores,
     ) -> f64 {
-        assert!(self.prepare(transitions, scores));
+        assert!(self.prepare(transitions, scores, None));
         log_space::forward_backward(self, transitions);
         self.log_partition()
     }

@@ -1,7 +1,9 @@
 //! The lattice: potentials, messages and marginals of one sentence.
 
+use super::label_mask::LabelMask;
 use super::scores::Scores;
 use super::transitions::Transitions;
+use crate::math::add;
 
 /// The number representation of the messages of a [`Lattice`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -55,8 +57,13 @@ pub struct Lattice {
 
 impl Lattice {
     /// Sizes the arrays and sets log ψ, log e and their maxima; returns whether all scores are
-    /// finite.
-    pub(super) fn prepare(&mut self, transitions: &Transitions, scores: Scores) -> bool {
+    /// finite. Labels outside `mask` get log ψ = −∞; with a mask, edge scores may be −∞ too.
+    pub(super) fn prepare(
+        &mut self,
+        transitions: &Transitions,
+        scores: Scores,
+        mask: Option<&LabelMask>,
+    ) -> bool {
         self.labels = transitions.labels();
         self.stride = transitions.stride();
         self.tokens = scores.tokens(transitions);
@@ -80,10 +87,14 @@ impl Lattice {
             scores.copy_node(transitions, t, row);
             padding.fill(f64::NEG_INFINITY);
             *shift = max_finite(row, &mut poison);
+            if let Some(mask) = mask {
+                add(row, &mask.rows()[t * self.stride..]);
+                *shift = max(row);
+            }
             row.iter_mut().for_each(|x| *x -= *shift);
         }
         if let Some(edge) = scores.edges(transitions) {
-            self.prepare_edges(transitions, edge, &mut poison);
+            self.prepare_edges(transitions, edge, mask.is_some(), &mut poison);
         } else {
             self.edge.clear();
             let later = self.shift.iter_mut().skip(1);
@@ -93,7 +104,13 @@ impl Lattice {
     }
 
     /// Sets log e and its maxima.
-    fn prepare_edges(&mut self, transitions: &Transitions, edge: &[f64], poison: &mut f64) {
+    fn prepare_edges(
+        &mut self,
+        transitions: &Transitions,
+        edge: &[f64],
+        is_masked: bool,
+        poison: &mut f64,
+    ) {
         let size = self.labels * self.stride;
         self.edge.resize(edge.len(), 0.0);
         let matrices = self
@@ -110,7 +127,11 @@ impl Lattice {
                     *x = trans + edge;
                 }
                 padding.fill(f64::NEG_INFINITY);
-                highest = highest.max(max_finite(row, poison));
+                highest = highest.max(if is_masked {
+                    max(row)
+                } else {
+                    max_finite(row, poison)
+                });
             }
             matrix.iter_mut().for_each(|x| *x -= highest);
             *shift += highest;
@@ -237,6 +258,11 @@ impl Lattice {
     pub fn scale(&self) -> &[f64] {
         &self.scale
     }
+}
+
+/// Returns the maximum of `row`, which may contain −∞.
+fn max(row: &[f64]) -> f64 {
+    row.iter().copied().fold(f64::NEG_INFINITY, f64::max)
 }
 
 /// Returns the maximum of `row`; makes `poison` NaN if an element is not finite.

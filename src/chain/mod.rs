@@ -17,6 +17,7 @@
 //! | A and the node marginals p(y_t = b) | [`Lattice`] | `forward_backward.rs` | O(TK²) |
 //! | edge marginals p(y_{t−1} = a, y_t = b) | [`Lattice`] | `lattice.rs` | O(K²) each |
 //! | their sums over t, ∂A/∂trans | [`EdgeSums`] | `edge_sums.rs` | TK² multiply-adds |
+//! | A and marginals over the paths of a [`LabelMask`] | [`Lattice`] | `forward_backward.rs` | O(TK²) |
 //! | best path, under a [`Constraint`] | [`Viterbi::decode`] | `viterbi.rs` | O(TK²) |
 //! | n best paths | [`Viterbi::nbest`] | `nbest.rs` | O(TK² + nTK log n) |
 //! | score of a given path | [`score`] | `scores.rs` | O(T) |
@@ -37,13 +38,15 @@
 //!
 //! Inference never panics on a value. If a score, or the sum of the scores of one node or edge, is
 //! infinite or NaN, the log-partition function and all marginals are NaN, and decoding returns an
-//! arbitrary path or none. (Impossible transitions are expressed by a [`Constraint`], not by −∞.)
+//! arbitrary path or none. (Impossible transitions are expressed by a [`Constraint`], impossible
+//! labels by a [`LabelMask`], not by −∞.) Only with a mask, edge scores may be −∞ as well.
 //!
 //! Arrays of the wrong shape are a bug in the caller and do panic.
 
 mod constraint;
 mod edge_sums;
 mod forward_backward;
+mod label_mask;
 mod label_weights;
 mod lattice;
 mod layout;
@@ -60,6 +63,7 @@ mod viterbi;
 
 pub use constraint::Constraint;
 pub use edge_sums::EdgeSums;
+pub use label_mask::LabelMask;
 pub use label_weights::LabelWeights;
 pub use lattice::{Lattice, Mode};
 pub use layout::{LANES, padded};

@@ -21,6 +21,7 @@ use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 use super::constraint::Constraint;
+use super::label_mask::LabelMask;
 use super::scores::Scores;
 use super::transitions::Transitions;
 use super::viterbi::{Viterbi, argmax};
@@ -143,8 +144,25 @@ impl Viterbi {
         n: usize,
         constraint: Option<&Constraint>,
     ) -> Vec<ScoredPath> {
+        self.nbest_within(transitions, scores, n, constraint, None)
+    }
+
+    /// Like [`Viterbi::nbest`], among the paths whose labels `mask` allows, if there is one. With a
+    /// mask, edge scores may be −∞.
+    ///
+    /// # Panics
+    ///
+    /// If `scores` have the wrong shape or `constraint` has another number of labels.
+    pub fn nbest_within(
+        &mut self,
+        transitions: &Transitions,
+        scores: Scores,
+        n: usize,
+        constraint: Option<&Constraint>,
+        mask: Option<&LabelMask>,
+    ) -> Vec<ScoredPath> {
         let mut paths = Vec::new();
-        self.fill(transitions, scores, constraint);
+        self.fill(transitions, scores, constraint, mask);
         if n == 0 {
             return paths;
         }

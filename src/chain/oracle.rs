@@ -140,6 +140,12 @@ impl Chain {
 }
 
 impl Oracle {
+    /// Restricts the paths to those for which `f` holds.
+    pub fn given(mut self, f: impl Fn(&[LabelId]) -> bool) -> Self {
+        self.paths.retain(|(path, _)| f(path));
+        self
+    }
+
     /// Returns the log-partition function A.
     pub fn log_partition(&self) -> f64 {
         log_sum_exp(&self.paths.iter().map(|path| path.1).collect::<Vec<_>>())

@@ -14,6 +14,7 @@
 //! Source: Viterbi, IEEE Trans. Information Theory 13 (1967); Forney, Proc. IEEE 61 (1973).
 
 use super::constraint::Constraint;
+use super::label_mask::LabelMask;
 use super::layout::LANES;
 use super::scores::Scores;
 use super::transitions::{Order, Transitions};
@@ -45,8 +46,25 @@ impl Viterbi {
         constraint: Option<&Constraint>,
         path: &mut Vec<LabelId>,
     ) -> f64 {
+        self.decode_within(transitions, scores, constraint, None, path)
+    }
+
+    /// Like [`Viterbi::decode`], among the paths whose labels `mask` allows, if there is one. With
+    /// a mask, edge scores may be −∞.
+    ///
+    /// # Panics
+    ///
+    /// If `scores` have the wrong shape or `constraint` has another number of labels.
+    pub fn decode_within(
+        &mut self,
+        transitions: &Transitions,
+        scores: Scores,
+        constraint: Option<&Constraint>,
+        mask: Option<&LabelMask>,
+        path: &mut Vec<LabelId>,
+    ) -> f64 {
         path.clear();
-        self.fill(transitions, scores, constraint);
+        self.fill(transitions, scores, constraint, mask);
         if self.tokens == 0 {
             return 0.0;
         }
@@ -70,6 +88,7 @@ impl Viterbi {
         transitions: &Transitions,
         scores: Scores,
         constraint: Option<&Constraint>,
+        mask: Option<&LabelMask>,
     ) {
         self.labels = transitions.labels();
         self.stride = transitions.stride();
@@ -84,6 +103,9 @@ impl Viterbi {
         let rows = self.delta.chunks_exact_mut(self.stride);
         for (t, row) in rows.enumerate() {
             scores.copy_node(transitions, t, &mut row[..self.labels]);
+        }
+        if let Some(mask) = mask {
+            add(&mut self.delta, mask.rows());
         }
         if let Some(constraint) = constraint
             && self.tokens > 0

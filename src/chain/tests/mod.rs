@@ -2,6 +2,7 @@
 
 mod decoding;
 mod marginals;
+mod masks;
 mod precision;
 
 use super::oracle::{Chain, Oracle};
