@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 use super::alphabet::{Alphabet, Alphabets};
-use super::dataset::Dataset;
+use super::dataset::{ColumnCount, Dataset};
 use super::matrix::SparseRows;
 use super::source::{AttributeSource, TokenSink};
 use crate::error::{Error, Result};
@@ -62,7 +62,7 @@ impl DatasetBuilder {
     }
 
     /// Adds a sentence with its labels, `[T]`, or with none if it is unlabeled. Labeled sentences
-    /// must come first.
+    /// must come first. The sentence counts with its [weight](Sentence::weight).
     ///
     /// # Errors
     ///
@@ -73,6 +73,29 @@ impl DatasetBuilder {
     ///
     /// If some tokens have labels and others do not.
     pub fn add(&mut self, sentence: &Sentence, labels: &[LabelId]) -> Result<()> {
+        self.data.labels.extend_from_slice(labels);
+        self.add_tokens(sentence, labels.len())
+    }
+
+    /// Adds a sentence with the labels that each token may have, `[T]`; with none, a token may have
+    /// any.
+    ///
+    /// # Errors
+    ///
+    /// Same as [`add`](Self::add).
+    ///
+    /// # Panics
+    ///
+    /// If there are not as many sets of labels as tokens.
+    pub fn add_partial(&mut self, sentence: &Sentence, allowed: &[Vec<LabelId>]) -> Result<()> {
+        for labels in allowed {
+            self.data.push_labels(labels);
+        }
+        self.add_tokens(sentence, allowed.len())
+    }
+
+    /// Adds the tokens of a sentence, of which `labeled` have labels: all or none.
+    fn add_tokens(&mut self, sentence: &Sentence, labeled: usize) -> Result<()> {
         let mut sink = DatasetSink {
             alphabets: &mut self.alphabets,
             grow: self.grow,
@@ -85,15 +108,13 @@ impl DatasetBuilder {
         };
         self.source
             .attributes(sentence, &mut self.workspace, &mut sink)?;
-        self.data.labels.extend_from_slice(labels);
         let tokens = self.data.nodes.len();
-        let is_unlabeled = labels.is_empty();
         let labels = self.data.labels.len();
         assert!(
-            labels == tokens || is_unlabeled,
+            labels == tokens || labeled == 0,
             "{labels} labels for {tokens} tokens"
         );
-        self.data.ends.push(tokens as u64);
+        self.data.end_sentence(tokens, sentence.weight());
         Ok(())
     }
 
@@ -104,17 +125,23 @@ impl DatasetBuilder {
     }
 
     /// Returns the data set and its alphabets, without the attributes that occur at fewer than
-    /// `min_count` tokens. Only labeled tokens count, if there are any.
+    /// `min_count` tokens. Only labeled tokens count, if there are any; each counts with the weight
+    /// of its sentence.
     #[must_use]
     pub fn finish(mut self, min_count: u32) -> (Dataset, Alphabets) {
         if min_count > 1 {
             let Alphabets { nodes, edges } = self.alphabets;
-            let counted = match self.data.labels.len() {
-                0 => self.data.tokens(),
+            let counted = match self.data.labeled() {
+                0 => self.data.len(),
                 labeled => labeled,
             };
-            let (nodes, node_rows) = retain_frequent(nodes, &self.data.nodes, counted, min_count);
-            let (edges, edge_rows) = retain_frequent(edges, &self.data.edges, counted, min_count);
+            let counts = |matrix, columns| self.data.column_counts(matrix, columns, 0..counted);
+            let node_counts = counts(&self.data.nodes, nodes.len());
+            let edge_counts = counts(&self.data.edges, edges.len());
+            let (nodes, node_rows) =
+                retain_frequent(nodes, &self.data.nodes, &node_counts, min_count);
+            let (edges, edge_rows) =
+                retain_frequent(edges, &self.data.edges, &edge_counts, min_count);
             self.alphabets = Alphabets { nodes, edges };
             self.data.nodes = Arc::new(node_rows);
             self.data.edges = Arc::new(edge_rows);
@@ -123,24 +150,19 @@ impl DatasetBuilder {
         Arc::make_mut(&mut self.data.edges).shrink_to_fit();
         self.data.ends.shrink_to_fit();
         self.data.labels.shrink_to_fit();
+        self.data.partial.shrink_to_fit();
         (self.data, self.alphabets)
     }
 }
 
-/// Retains the attributes that occur in at least `min_count` of the first `counted` rows.
+/// Retains the attributes that are frequent enough.
 fn retain_frequent(
     alphabet: Alphabet,
     rows: &SparseRows,
-    counted: usize,
+    counts: &[ColumnCount],
     min_count: u32,
 ) -> (Alphabet, SparseRows) {
-    let mut counts = vec![0u32; alphabet.len()];
-    for row in 0..counted {
-        for &column in rows.row(row).0 {
-            counts[column as usize] += 1;
-        }
-    }
-    let (alphabet, new_ids) = alphabet.retain(|id| counts[id.index()] >= min_count);
+    let (alphabet, new_ids) = alphabet.retain(|id| counts[id.index()].is_at_least(min_count));
     let rows = rows.map_columns(|column| new_ids[column as usize], |_, value| value);
     (alphabet, rows)
 }

@@ -1,14 +1,40 @@
 //! Sentences as numbers: the input of training and of dev scoring.
 
+use std::hash::{Hash, Hasher};
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::matrix::SparseRows;
+use super::targets::{PartialLabels, Target};
 use crate::ids::LabelId;
+
+/// The tokens at which an attribute occurs, each with the weight of its sentence.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct ColumnCount(f64);
+
+impl ColumnCount {
+    /// Rounding of sums of weights, relative to the count.
+    const ROUNDING: f64 = 1e-9;
+
+    fn add(&mut self, weight: f64) {
+        // Above 0 for every occurrence, also in a sentence of weight 0.
+        self.0 += weight.max(f64::MIN_POSITIVE);
+    }
+
+    /// Returns whether the count is at least `min_count`. A single occurrence of any weight counts
+    /// as 1, so that weights below 1 drop no attributes by default.
+    pub fn is_at_least(self, min_count: u32) -> bool {
+        match min_count {
+            0 | 1 => self.0 > 0.0,
+            _ => self.0 >= f64::from(min_count) * (1.0 - Self::ROUNDING),
+        }
+    }
+}
 
 /// N sentences of M tokens in all, as sparse matrices and labels.
 ///
 /// Clones share the matrices.
-#[derive(Clone, Debug, Default, Hash)]
+#[derive(Clone, Debug, Default)]
 pub struct Dataset {
     pub(super) ends: Vec<u64>, // [N] end of each sentence, in tokens
     /// Node attributes, M rows.
@@ -17,7 +43,10 @@ pub struct Dataset {
     /// first token of a sentence is empty.
     pub edges: Arc<SparseRows>,
     /// Labels of the first sentences, concatenated. The sentences after them are unlabeled.
-    pub labels: Vec<LabelId>,
+    /// [`target`](Self::target) says where a token has no single label.
+    pub(crate) labels: Vec<LabelId>,
+    pub(super) partial: PartialLabels,
+    pub(super) weights: Option<Vec<f64>>, // [N]; `None`: all 1
 }
 
 impl Dataset {
@@ -41,7 +70,7 @@ impl Dataset {
 
     /// Returns the tokens of sentence `i`.
     #[must_use]
-    pub fn sentence(&self, i: usize) -> std::ops::Range<usize> {
+    pub fn sentence(&self, i: usize) -> Range<usize> {
         let start = if i == 0 { 0 } else { self.ends[i - 1] as usize };
         start..self.ends[i] as usize
     }
@@ -59,6 +88,92 @@ impl Dataset {
         self.len() - self.labeled()
     }
 
+    /// Returns the number of tokens of labeled sentences, which come first.
+    #[must_use]
+    pub fn labeled_tokens(&self) -> usize {
+        self.labels.len()
+    }
+
+    /// Returns the number of tokens of labeled sentences that have no single label.
+    #[must_use]
+    pub fn partial_tokens(&self) -> usize {
+        self.partial.len()
+    }
+
+    /// Returns what is known about the labels of sentence `i`.
+    #[must_use]
+    pub fn target(&self, i: usize) -> Target<'_> {
+        let tokens = self.sentence(i);
+        match self.labels.get(tokens.clone()) {
+            Some(labels) if !tokens.is_empty() => match self.partial.is_empty() {
+                true => Target::Gold(labels),
+                false => self.partial.target(tokens, labels),
+            },
+            _ => Target::Unlabeled,
+        }
+    }
+
+    /// Returns the weight of sentence `i`.
+    #[must_use]
+    pub fn weight(&self, i: usize) -> f64 {
+        self.weights.as_ref().map_or(1.0, |weights| weights[i])
+    }
+
+    /// Returns whether some sentence has a weight other than 1.
+    #[must_use]
+    pub fn is_weighted(&self) -> bool {
+        self.weights.is_some()
+    }
+
+    /// Returns the sum of the weights of some sentences.
+    #[must_use]
+    pub fn total_weight(&self, sentences: Range<usize>) -> f64 {
+        match &self.weights {
+            None => sentences.len() as f64,
+            Some(weights) => weights[sentences].iter().sum(),
+        }
+    }
+
+    /// Returns the total weights of the labeled and of the unlabeled sentences.
+    #[must_use]
+    pub fn total_weights(&self) -> [f64; 2] {
+        let labeled = self.labeled();
+        [0..labeled, labeled..self.len()].map(|sentences| self.total_weight(sentences))
+    }
+
+    /// Ends a sentence of this weight.
+    pub(crate) fn end_sentence(&mut self, tokens: usize, weight: f64) {
+        if weight != 1.0 && self.weights.is_none() {
+            self.weights = Some(vec![1.0; self.ends.len()]);
+        }
+        if let Some(weights) = &mut self.weights {
+            weights.push(weight);
+        }
+        self.ends.push(tokens as u64);
+    }
+
+    /// Appends labels of the next tokens.
+    pub(super) fn push_target(&mut self, target: Target<'_>) {
+        match target {
+            Target::Gold(labels) => self.labels.extend_from_slice(labels),
+            Target::Allowed(allowed) => {
+                let mut labels = Vec::new();
+                for token in allowed.iter() {
+                    labels.clear();
+                    token.for_each(|label| labels.push(label));
+                    self.push_labels(&labels);
+                }
+            }
+            Target::Unlabeled => {}
+        }
+    }
+
+    /// Appends the labels that the next token may have, none for any.
+    pub(crate) fn push_labels(&mut self, labels: &[LabelId]) {
+        let label = self.partial.push(self.labels.len(), labels);
+        self.labels.push(label);
+    }
+
     /// Copies some of the sentences, labeled ones first, omitting the entries of columns that are
     /// not retained. `retained` has a flag for each column of nodes and of edges; columns keep
     /// their numbers.
@@ -66,18 +181,35 @@ impl Dataset {
         let mut selected = Self::default();
         let [mut nodes, mut edges] = [(); 2].map(|()| SparseRows::default());
         for &i in sentences {
-            let tokens = self.sentence(i);
-            let labels = self.labels.get(tokens.clone()).unwrap_or_default();
-            selected.labels.extend_from_slice(labels);
-            for row in tokens {
+            selected.push_target(self.target(i));
+            for row in self.sentence(i) {
                 nodes.push_row_from(&self.nodes, row, &retained[0]);
                 edges.push_row_from(&self.edges, row, &retained[1]);
             }
-            selected.ends.push(nodes.len() as u64);
+            selected.end_sentence(nodes.len(), self.weight(i));
         }
         selected.nodes = Arc::new(nodes);
         selected.edges = Arc::new(edges);
         selected
+    }
+
+    /// Counts the tokens of some sentences at which each column of one of the matrices occurs.
+    pub(crate) fn column_counts(
+        &self,
+        matrix: &SparseRows,
+        columns: usize,
+        sentences: impl IntoIterator<Item = usize>,
+    ) -> Vec<ColumnCount> {
+        let mut counts = vec![ColumnCount::default(); columns];
+        for i in sentences {
+            let weight = self.weight(i);
+            for row in self.sentence(i) {
+                for &column in matrix.row(row).0 {
+                    counts[column as usize].add(weight);
+                }
+            }
+        }
+        counts
     }
 
     /// Returns the memory usage in bytes.
@@ -85,7 +217,25 @@ impl Dataset {
     pub fn memory(&self) -> usize {
         8 * self.ends.capacity()
             + 2 * self.labels.capacity()
+            + self.partial.memory()
+            + self
+                .weights
+                .as_ref()
+                .map_or(0, |weights| 8 * weights.capacity())
             + self.nodes.memory()
             + self.edges.memory()
+    }
+}
+
+/// Weights hash by their bits, and only if there are any.
+impl Hash for Dataset {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (&self.ends, &self.nodes, &self.edges, &self.labels).hash(state);
+        if !self.partial.is_empty() {
+            self.partial.hash(state);
+        }
+        for weight in self.weights.iter().flatten() {
+            state.write_u64(weight.to_bits());
+        }
     }
 }

@@ -12,6 +12,7 @@ mod matrix;
 #[cfg(test)]
 pub(crate) mod random;
 mod source;
+mod targets;
 #[cfg(test)]
 mod tests;
 
@@ -21,3 +22,4 @@ pub use collapse::Classes;
 pub use dataset::Dataset;
 pub use matrix::SparseRows;
 pub use source::{AttributeSource, TokenSink};
+pub use targets::{Allowed, AllowedLabels, Target};

@@ -52,6 +52,35 @@ impl RandomData {
     }
 }
 
+/// Hides what is known of some labels: about a third of the tokens may have several labels, among
+/// them their own, and a third any.
+pub(crate) fn with_partial_labels(data: &Dataset, labels: usize, numbers: &mut Lcg) -> Dataset {
+    let mut partial = Dataset {
+        labels: Vec::new(),
+        ..data.clone()
+    };
+    for &gold in &data.labels {
+        let others = (0..labels as u16).map(LabelId);
+        let set: Vec<LabelId> = match numbers.below(3) {
+            0 => vec![gold],
+            1 => others
+                .filter(|&b| b == gold || numbers.below(3) == 0)
+                .collect(),
+            _ => Vec::new(),
+        };
+        partial.push_labels(&set);
+    }
+    partial
+}
+
+/// Gives the sentences these weights, in turn.
+pub(crate) fn with_weights(data: &Dataset, weights: &[f64]) -> Dataset {
+    Dataset {
+        weights: Some(weights.iter().copied().cycle().take(data.len()).collect()),
+        ..data.clone()
+    }
+}
+
 /// Replaces each of the `columns` columns by `copies(column)` copies. Returns the matrix and its
 /// number of columns.
 pub(crate) fn copied(

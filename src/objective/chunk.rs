@@ -9,7 +9,7 @@ use super::sentence::{
     ChainParameters, SentenceArrays, SentenceKernel, SentenceTask, SentenceTerms,
 };
 use crate::chain::Transitions;
-use crate::extract::Dataset;
+use crate::extract::{Dataset, Target};
 use crate::math::add;
 use crate::noise::Engine;
 use crate::score::{ForwardProduct, ParameterSpace, Variances};
@@ -24,8 +24,10 @@ pub(super) struct Context<'a> {
     pub theta: &'a [f64],
     pub chain: ChainParameters<'a>,
     pub noise: Option<&'a Noise>,
-    /// The factors of the noise term of a labeled and of an unlabeled sentence.
-    pub noise_weights: [f64; 2],
+    /// The total weights of labeled and of unlabeled sentences.
+    pub total_weights: [f64; 2],
+    /// The factors of the noise terms of a labeled and of an unlabeled sentence of weight 1.
+    pub noise_factors: [f64; 2],
 }
 
 /// Output buffers for the derivatives of the tokens of a chunk.
@@ -93,7 +95,7 @@ impl ChunkWorker {
                     .take(tokens.len(), context.space),
             };
             if !tokens.is_empty() {
-                self.run_sentence(context, tokens, derivatives);
+                self.run_sentence(context, i, derivatives);
             }
         }
         self.kernel.finish(context.chain);
@@ -102,10 +104,11 @@ impl ChunkWorker {
     fn run_sentence(
         &mut self,
         context: Context<'_>,
-        tokens: Range<usize>,
+        sentence: usize,
         derivatives: ChunkDerivatives<'_>,
     ) {
         let Context { data, space, .. } = context;
+        let tokens = data.sentence(sentence);
         let ChunkDerivatives {
             mut score_derivatives,
             mut variance_derivatives,
@@ -115,11 +118,13 @@ impl ChunkWorker {
             self.fill_additive_variances(context, tokens.len());
             variance_derivatives.nodes = &mut self.node_variance_derivatives;
         }
-        let labels = data.labels.get(tokens.clone()).unwrap_or_default();
+        let (target, weight) = (data.target(sentence), data.weight(sentence));
+        let is_unlabeled = matches!(target, Target::Unlabeled);
         let engine = context.noise.map(|noise| noise.engine);
         let task = SentenceTask {
-            labels,
-            noise_weight: context.noise_weights[usize::from(labels.is_empty())],
+            target,
+            weight,
+            noise_weight: weight * context.noise_factors[usize::from(is_unlabeled)],
             attributes: self.attributes.fill_for(engine, data, space, tokens),
         };
         let [nodes, edges] = &mut self.variances;

@@ -22,7 +22,7 @@ pub(super) fn inverse(data: &Dataset, space: &ParameterSpace, penalty: &Penalty)
     // Extreme attribute values leave the range of f32.
     let estimate =
         |count: f64, l2: f64| (1.0 / (KAPPA * count + 2.0 * l2).sqrt()).clamp(1e-30, 1e30) as f32;
-    let pairs = (data.tokens() as f64 / space.labels() as f64).max(1.0);
+    let pairs = (weighted_tokens(data) / space.labels() as f64).max(1.0);
     // Transitions and boundary weights; attributes are overwritten below.
     let first = space.edges.range.end;
     let mut estimates = vec![1.0; first];
@@ -34,7 +34,7 @@ pub(super) fn inverse(data: &Dataset, space: &ParameterSpace, penalty: &Penalty)
         (&data.edges, &space.edges, label_pair_share),
     ] {
         let estimates = block.weights_mut(&mut estimates);
-        for (column, square) in column_squares(matrix, block.columns())
+        for (column, square) in column_squares(data, matrix, block.columns())
             .into_iter()
             .enumerate()
         {
@@ -55,13 +55,26 @@ pub(super) fn inverse(data: &Dataset, space: &ParameterSpace, penalty: &Penalty)
     estimates
 }
 
-/// Returns Σ x² of every column. A class of m attributes counts once: each member alone would have
-/// this estimate, so the optimizer visits the same points with and without collapsing.
-fn column_squares(matrix: &SparseRows, columns: usize) -> Vec<f64> {
+/// Returns the number of tokens, each with the weight of its sentence.
+fn weighted_tokens(data: &Dataset) -> f64 {
+    if !data.is_weighted() {
+        return data.tokens() as f64;
+    }
+    let tokens = (0..data.len()).map(|i| data.weight(i) * data.sentence(i).len() as f64);
+    tokens.sum()
+}
+
+/// Returns Σ w·x² of every column, where w is the weight of the sentence. A class of m attributes
+/// counts once: each member alone would have this estimate, so the optimizer visits the same points
+/// with and without collapsing.
+fn column_squares(data: &Dataset, matrix: &SparseRows, columns: usize) -> Vec<f64> {
     let mut squares = vec![0.0; columns];
-    for row in 0..matrix.len() {
-        for (column, value) in matrix.entries(row) {
-            squares[column as usize] += value * value;
+    for i in 0..data.len() {
+        let weight = data.weight(i);
+        for row in data.sentence(i) {
+            for (column, value) in matrix.entries(row) {
+                squares[column as usize] += weight * (value * value);
+            }
         }
     }
     squares

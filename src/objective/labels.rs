@@ -3,7 +3,7 @@
 
 use super::noise::{Noise, NoiseDistribution};
 use crate::chain::LabelWeights;
-use crate::extract::Dataset;
+use crate::extract::{Dataset, Target};
 use crate::math::add;
 use crate::score::ParameterSpace;
 
@@ -133,13 +133,16 @@ fn add_scaled(derivatives: &mut [f64], factor: f64, weights: &[f64], variances: 
     }
 }
 
-/// Counts pairs of adjacent gold labels, `[K][stride]`.
+/// Counts pairs of adjacent gold labels, each with the weight of its sentence, `[K][stride]`.
+/// Sentences in which some token has no single label are left out.
 pub(super) fn observed_pairs(data: &Dataset, space: &ParameterSpace) -> Vec<f64> {
     let mut counts = vec![0.0; space.labels() * space.stride()];
     for i in 0..data.len() {
-        let labels = data.labels.get(data.sentence(i)).unwrap_or_default();
-        for pair in labels.windows(2) {
-            counts[pair[0].index() * space.stride() + pair[1].index()] += 1.0;
+        if let Target::Gold(labels) = data.target(i) {
+            for pair in labels.windows(2) {
+                let position = pair[0].index() * space.stride() + pair[1].index();
+                counts[position] += data.weight(i);
+            }
         }
     }
     counts

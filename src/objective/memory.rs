@@ -78,6 +78,8 @@ struct Shape<'a> {
     partition: BlockPartition,
     longest: Vec<usize>, // [workers] tokens of the longest sentence of each
     entries: Vec<usize>, // [workers] entries of the largest chunk of each
+    has_partial: bool,   // labels
+    is_weighted: bool,
 }
 
 impl<'a> Shape<'a> {
@@ -102,6 +104,8 @@ impl<'a> Shape<'a> {
             partition,
             longest,
             entries,
+            has_partial: data.partial_tokens() > 0,
+            is_weighted: data.is_weighted(),
         }
     }
 
@@ -190,6 +194,15 @@ impl<'a> Shape<'a> {
         let mut rows = 5; // [T][S] of the lattice
         let mut matrices = 1; // [T][K][S] with edge attributes
         let mut extra = 0usize;
+        if self.has_partial || self.is_weighted {
+            pairs += 3; // expectations of one sentence
+        }
+        if self.has_partial {
+            // A second lattice, with its mask and edges.
+            pairs += 1;
+            rows += 6;
+            matrices += 1;
+        }
         match noise {
             NoiseMemory::None => {}
             NoiseMemory::Quadratic(noise) => {

@@ -1,12 +1,15 @@
 //! The objective that training minimizes, and its gradient.
 //!
 //! ```text
-//! J(θ) = − Σ log p(y|x) + λ·( Σ_labeled R(x) + α Σ_unlabeled R(u) ) + c2·‖θ‖²  (+ c1·‖θ‖₁)
+//! J(θ) = − Σ w·log p(Y|x) + λ·( Σ_labeled w·R(x) + α Σ_unlabeled w·R(u) ) + c2·‖θ‖²  (+ c1·‖θ‖₁)
 //! ```
 //!
-//! is a sum over sentences, not a mean. R is the quadratic noise regularizer ([`crate::noise`],
+//! is a sum over sentences, not a mean. w is the weight of a sentence, 1 by default: an integer w
+//! equals w copies. Y are the label sequences that its labels allow: one sequence y, unless tokens
+//! have several labels or none (`sentence.rs`). R is the quadratic noise regularizer ([`crate::noise`],
 //! eq. 14 of Wang et al. 2013) or the expectation that it approximates, by sampling
-//! ([`MonteCarlo`]); λ = n/(n + αm) (eq. 11). The optimizer adds the L1 term.
+//! ([`MonteCarlo`]); λ = n/(n + αm) (eq. 11), where n and m are the total weights of labeled and
+//! of unlabeled sentences. The optimizer adds the L1 term.
 //!
 //! # One evaluation
 //!
@@ -90,7 +93,8 @@ pub struct PenalizedLikelihood {
     transitions: Transitions,
     variances: LabelVariances,
     sums: LabelSums,
-    observed_pairs: Vec<f64>, // [K][stride]
+    observed_pairs: Vec<f64>, // [K][stride] of sentences with one label per token
+    total_weights: [f64; 2],  // of labeled and of unlabeled sentences
 }
 
 impl PenalizedLikelihood {
@@ -124,6 +128,7 @@ impl PenalizedLikelihood {
             variances: LabelVariances::default(),
             sums: LabelSums::default(),
             observed_pairs: labels::observed_pairs(data, space),
+            total_weights: data.total_weights(),
         }
     }
 
@@ -361,7 +366,6 @@ impl PenalizedLikelihood {
     /// Returns the inputs that all chunks of an evaluation share.
     fn context<'b>(&'b self, theta: &'b [f64]) -> Context<'b> {
         let noise = self.noise.as_ref();
-        let (labeled, unlabeled) = (self.data.labeled(), self.data.unlabeled());
         Context {
             data: &self.data,
             space: &self.space,
@@ -373,7 +377,8 @@ impl PenalizedLikelihood {
                 variances: &self.variances,
             },
             noise,
-            noise_weights: noise.map_or([0.0; 2], |noise| noise.weights(labeled, unlabeled)),
+            total_weights: self.total_weights,
+            noise_factors: noise.map_or([0.0; 2], |noise| noise.factors(self.total_weights)),
         }
     }
 

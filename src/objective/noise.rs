@@ -42,18 +42,18 @@ impl Noise {
         })
     }
 
-    /// Returns the weights of a labeled and of an unlabeled sentence, given `n` labeled and `m`
-    /// unlabeled ones.
-    pub(super) fn weights(&self, n: usize, m: usize) -> [f64; 2] {
-        sentence_weights(self.unlabeled_weight, n, m)
+    /// Returns the factors of the terms of a labeled and of an unlabeled sentence, given the total
+    /// weights of each kind.
+    pub(super) fn factors(&self, total_weights: [f64; 2]) -> [f64; 2] {
+        noise_factors(self.unlabeled_weight, total_weights)
     }
 }
 
-/// Returns the weights λ = n/(n + αm) and αλ of a labeled and of an unlabeled sentence (eq. 11),
-/// given `n` labeled and `m` unlabeled ones.
-pub(super) fn sentence_weights(alpha: f64, n: usize, m: usize) -> [f64; 2] {
-    let (n, m) = (n as f64, m as f64);
-    let labeled = n / (n + alpha * m);
+/// Returns the factors λ = n/(n + αm) and αλ of the terms of a labeled and of an unlabeled sentence
+/// (eq. 11), given the total weights n of labeled and m of unlabeled sentences: their numbers, if
+/// all weigh 1. If n is 0, so is λ.
+pub(super) fn noise_factors(alpha: f64, [n, m]: [f64; 2]) -> [f64; 2] {
+    let labeled = if n > 0.0 { n / (n + alpha * m) } else { 0.0 };
     [labeled, alpha * labeled]
 }
 
@@ -64,7 +64,8 @@ mod tests {
     #[test]
     fn unlabeled_sentences_dilute_the_noise_term_as_in_eq_11() {
         // n = 3, m = 2, α = ½: λ = 3/(3 + ½·2)
-        assert_eq!(sentence_weights(0.5, 3, 2), [0.75, 0.375]);
-        assert_eq!(sentence_weights(0.5, 3, 0)[0], 1.0);
+        assert_eq!(noise_factors(0.5, [3.0, 2.0]), [0.75, 0.375]);
+        assert_eq!(noise_factors(0.5, [3.0, 0.0])[0], 1.0);
+        assert_eq!(noise_factors(0.5, [0.0, 0.0]), [0.0, 0.0]);
     }
 }

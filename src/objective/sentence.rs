@@ -1,13 +1,27 @@
 //! The value and gradient of one sentence, from its scores.
 //!
 //! Inputs are the scores S of nodes and edges, and under noise their variances V. Outputs are
-//! −log p(y|x), R, and the derivatives ∂J/∂S (which overwrite S) and ∂J/∂V.
+//! −log p(Y|x), R, and the derivatives ∂J/∂S (which overwrite S) and ∂J/∂V.
 //!
 //! The likelihood. With the log-partition A and the marginals μ = ∇A (forward-backward),
 //!
 //! ```text
 //! −log p(y|x) = A(s) − score(y)          ∂/∂s[t][a][b] = μ[t][a][b] − 1{y_{t−1} = a, y_t = b}
 //! ```
+//!
+//! Where tokens have partial labels (Tsuboi et al. 2008), Y are the paths that these allow:
+//!
+//! ```text
+//! −log p(Y|x) = A(s) − A_Y(s)            ∂/∂s[t][a][b] = μ[t][a][b] − μ_Y[t][a][b]
+//! ```
+//!
+//! where A_Y is the log-partition over the paths of Y alone, and μ_Y = ∇A_Y are the marginals given
+//! that the path is in Y: a second forward-backward, with a mask. If Y are all paths, both are 0.
+//!
+//! Source: Tsuboi, Kashima, Mori, Oda and Matsumoto, "Training conditional random fields using
+//! incomplete annotations", COLING 2008, equations 4 to 6.
+//!
+//! All terms of a sentence are multiplied by its weight.
 //!
 //! The noise term λ·R, eq. 14 of Wang et al. 2013, comes from a [`Regularizer`]. It reads the
 //! marginals from the same lattice, and treats labeled and unlabeled sentences alike.
@@ -24,7 +38,8 @@ use super::LabelSums;
 use super::buffers::ScoreArrays;
 use super::features::{AttributeGradient, SentenceAttributes};
 use super::labels::LabelVariances;
-use crate::chain::{EdgeSums, LabelWeights, Lattice, Order, Scores, Transitions};
+use crate::chain::{EdgeSums, LabelMask, LabelWeights, Lattice, Order, Scores, Transitions};
+use crate::extract::{Allowed, AllowedLabels, Target};
 use crate::ids::LabelId;
 use crate::math::add;
 use crate::noise::{self, Engine, Regularizer};
@@ -41,9 +56,11 @@ pub(crate) struct ChainParameters<'a> {
 /// A sentence to be evaluated.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SentenceTask<'a> {
-    /// Gold labels, `[T]`; empty if it is unlabeled.
-    pub labels: &'a [LabelId],
-    /// The factor of its noise term: λ or αλ.
+    /// What is known about its labels.
+    pub target: Target<'a>,
+    /// The factor of its likelihood.
+    pub weight: f64,
+    /// The factor of its noise term: its weight times λ or αλ.
     pub noise_weight: f64,
     /// Its attributes, for engines that work on them.
     pub attributes: SentenceAttributes<'a>,
@@ -64,7 +81,7 @@ pub(crate) struct SentenceArrays<'a> {
 /// The terms of the objective that a sentence contributes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct SentenceTerms {
-    /// −log p(y|x); 0 if it is unlabeled.
+    /// −log p(Y|x) times its weight; 0 if it is unlabeled.
     pub loss: f64,
     /// Its noise term.
     pub noise: f64,
@@ -76,6 +93,7 @@ pub(crate) struct SentenceTerms {
 pub(crate) struct SentenceKernel {
     lattice: Lattice,
     expected: EdgeSums,
+    partial: Option<PartialWorkspace>, // created when it is first needed
     regularizer: Option<Box<dyn Regularizer>>,
     /// Derivatives with respect to label weights since [`begin`](Self::begin). For the likelihood
     /// of label pairs these are the expected counts alone.
@@ -83,6 +101,16 @@ pub(crate) struct SentenceKernel {
     /// Derivatives with respect to attribute weights since `begin`, if the engine computes these
     /// instead of derivatives with respect to scores.
     pub attribute_gradient: AttributeGradient,
+}
+
+/// What sentences with partial labels or weights need.
+#[derive(Debug)]
+struct PartialWorkspace {
+    mask: LabelMask,
+    set: Vec<LabelId>,
+    allowed: Lattice,   // of the paths that are allowed
+    expected: EdgeSums, // of one sentence
+    pairs: Vec<f64>,    // [K][stride]
 }
 
 impl ChainParameters<'_> {
@@ -101,6 +129,7 @@ impl SentenceKernel {
         Self {
             lattice: Lattice::default(),
             expected: EdgeSums::new(transitions),
+            partial: None,
             regularizer: engine.map(Engine::regularizer),
             sums: LabelSums::default(),
             attribute_gradient: AttributeGradient::default(),
@@ -130,12 +159,24 @@ impl SentenceKernel {
             .lattice
             .forward_backward(chain.transitions, scores.as_scores());
         let mut terms = SentenceTerms::default();
-        if task.labels.is_empty() {
-            scores.nodes.fill(0.0);
-            scores.edges.fill(0.0);
-        } else {
-            terms.loss = log_partition - gold_score(chain, task.labels, &scores);
-            self.differentiate_likelihood(chain, task.labels, &mut scores);
+        match task.target {
+            Target::Gold(labels) => {
+                terms.loss = log_partition - gold_score(chain, labels, &scores);
+                self.differentiate_likelihood(chain, labels, task.weight, &mut scores);
+            }
+            Target::Allowed(labels) if !labels.is_any() => {
+                terms.loss = log_partition - self.sum_allowed(chain, labels, &scores);
+                self.differentiate_partial(chain, task.weight, &mut scores);
+            }
+            Target::Allowed(_) | Target::Unlabeled => {
+                scores.nodes.fill(0.0);
+                scores.edges.fill(0.0);
+            }
+        }
+        if task.weight != 1.0 {
+            terms.loss *= task.weight;
+            scores.nodes.iter_mut().for_each(|x| *x *= task.weight);
+            scores.edges.iter_mut().for_each(|x| *x *= task.weight);
         }
         if self.regularizer.is_some() {
             let (mut variances, mut variance_derivatives) =
@@ -169,11 +210,76 @@ impl SentenceKernel {
         }
     }
 
-    /// Replaces scores by the derivatives of −log p(y|x).
+    /// Returns the log-partition over the paths that are allowed.
+    fn sum_allowed(
+        &mut self,
+        chain: ChainParameters<'_>,
+        labels: AllowedLabels<'_>,
+        scores: &ScoreArrays<'_>,
+    ) -> f64 {
+        let transitions = chain.transitions;
+        let PartialWorkspace {
+            mask, set, allowed, ..
+        } = workspace(&mut self.partial, transitions);
+        mask.begin(transitions.labels());
+        for token in labels.iter() {
+            set.clear();
+            token.for_each(|label| set.push(label));
+            match token {
+                Allowed::Any => mask.push_any(),
+                _ => mask.push(set),
+            }
+        }
+        allowed.forward_backward_within(transitions, scores.as_scores(), mask)
+    }
+
+    /// Replaces scores by the derivatives of −log p(Y|x), and adds the expected counts of label
+    /// pairs, multiplied by `weight`.
+    fn differentiate_partial(
+        &mut self,
+        chain: ChainParameters<'_>,
+        weight: f64,
+        scores: &mut ScoreArrays<'_>,
+    ) {
+        let transitions = chain.transitions;
+        let Self {
+            lattice,
+            partial,
+            expected: sums,
+            ..
+        } = self;
+        let PartialWorkspace {
+            allowed,
+            expected,
+            pairs,
+            ..
+        } = workspace(partial, transitions);
+        scores.nodes.copy_from_slice(lattice.node_marginals());
+        subtract(scores.nodes, allowed.node_marginals());
+        if transitions.order() == Order::Zero {
+            return;
+        }
+        for (lattice, factor) in [(&*lattice, weight), (&*allowed, -weight)] {
+            expected.clear();
+            lattice.add_edge_expectations(transitions, expected);
+            sums.merge_scaled(factor, expected);
+        }
+        pairs.resize(transitions.scores().len(), 0.0);
+        let rows = scores.edges.chunks_exact_mut(pairs.len()).enumerate();
+        for (t, row) in rows.skip(1) {
+            lattice.edge_marginals(transitions, t, row);
+            allowed.edge_marginals(transitions, t, pairs);
+            subtract(row, pairs);
+        }
+    }
+
+    /// Replaces scores by the derivatives of −log p(y|x), and adds the expected counts of label
+    /// pairs, multiplied by `weight`.
     fn differentiate_likelihood(
         &mut self,
         chain: ChainParameters<'_>,
         labels: &[LabelId],
+        weight: f64,
         scores: &mut ScoreArrays<'_>,
     ) {
         let (k, stride) = (chain.transitions.labels(), chain.transitions.stride());
@@ -184,8 +290,16 @@ impl SentenceKernel {
         if chain.transitions.order() == Order::Zero {
             return;
         }
-        self.lattice
-            .add_edge_expectations(chain.transitions, &mut self.expected);
+        if weight == 1.0 {
+            self.lattice
+                .add_edge_expectations(chain.transitions, &mut self.expected);
+        } else {
+            let expected = &mut workspace(&mut self.partial, chain.transitions).expected;
+            expected.clear();
+            self.lattice
+                .add_edge_expectations(chain.transitions, expected);
+            self.expected.merge_scaled(weight, expected);
+        }
         let rows = scores
             .edges
             .chunks_exact_mut(k * stride)
@@ -257,6 +371,24 @@ impl ScoreArrays<'_> {
             edge: (!self.edges.is_empty()).then_some(&*self.edges),
         }
     }
+}
+
+/// Returns the workspace for partial labels and weights, and creates it if it is new.
+fn workspace<'a>(
+    workspace: &'a mut Option<PartialWorkspace>,
+    transitions: &Transitions,
+) -> &'a mut PartialWorkspace {
+    workspace.get_or_insert_with(|| PartialWorkspace {
+        mask: LabelMask::default(),
+        set: Vec::new(),
+        allowed: Lattice::default(),
+        expected: EdgeSums::new(transitions),
+        pairs: Vec::new(),
+    })
+}
+
+fn subtract(numbers: &mut [f64], terms: &[f64]) {
+    numbers.iter_mut().zip(terms).for_each(|(x, y)| *x -= y);
 }
 
 /// Returns the score of the gold labels.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::block::FeatureBlock;
+use super::observed::ObservedLabels;
 use super::targets::Targets;
 use crate::chain::{self, LabelWeights, Order};
 use crate::extract::{Classes, Dataset};
@@ -80,18 +81,20 @@ impl ParameterSpace {
         options: SpaceOptions,
     ) -> Self {
         let stride = chain::padded(labels);
-        let observed = ObservedLabels::new(data, labels, stride);
+        let by_token = options.states == States::Observed;
+        let observed = ObservedLabels::new(data, labels, stride, by_token);
         let (nodes, edges) = (node_classes.len(), edge_classes.len());
-        let label = |token: usize| data.labels.get(token).map(|label| label.index() as u32);
         let (nodes, edges) = match options.states {
             States::All => (
                 Targets::all(nodes, labels, stride, 1),
                 Targets::all(edges, labels, stride, labels),
             ),
             States::Observed => (
-                Targets::observed(nodes, labels, stride, 1, &data.nodes, label),
+                Targets::observed(nodes, labels, stride, 1, &data.nodes, |token| {
+                    observed.labels_at.of(token)
+                }),
                 Targets::observed(edges, labels, stride, labels, &data.edges, |token| {
-                    observed.pair_at[token]
+                    observed.pairs_at.of(token)
                 }),
             ),
         };
@@ -215,47 +218,6 @@ impl ParameterSpace {
                 let add = |position: usize, index: usize| gradient[index] += derivatives[position];
                 block.targets.for_each(0, add);
             }
-        }
-    }
-}
-
-/// Label pairs, first labels and last labels that occur in the training data.
-struct ObservedLabels {
-    pair_at: Vec<Option<u32>>, // [M] position of (previous label, label); `None` for first tokens
-    pairs: Vec<u32>,           // positions, ascending
-    first: Vec<u32>,
-    last: Vec<u32>,
-}
-
-impl ObservedLabels {
-    fn new(data: &Dataset, labels: usize, stride: usize) -> Self {
-        let mut pairs = vec![false; labels * stride];
-        let mut boundary = [vec![false; stride], vec![false; stride]];
-        let mut pair_at = vec![None; data.tokens()];
-        for i in 0..data.len() {
-            let tokens = data.sentence(i);
-            let labels = data.labels.get(tokens.clone()).unwrap_or_default();
-            let (Some(first), Some(last)) = (labels.first(), labels.last()) else {
-                continue;
-            };
-            boundary[0][first.index()] = true;
-            boundary[1][last.index()] = true;
-            for (t, pair) in labels.windows(2).enumerate() {
-                let position = pair[0].index() * stride + pair[1].index();
-                pairs[position] = true;
-                pair_at[tokens.start + t + 1] = Some(position as u32);
-            }
-        }
-        let positions = |seen: &[bool]| {
-            (0..seen.len() as u32)
-                .filter(|&i| seen[i as usize])
-                .collect::<Vec<_>>()
-        };
-        Self {
-            pair_at,
-            pairs: positions(&pairs),
-            first: positions(&boundary[0]),
-            last: positions(&boundary[1]),
         }
     }
 }

@@ -46,24 +46,23 @@ impl Targets {
         }
     }
 
-    /// Creates targets in which a column has weights only for the scores of gold labels that it
-    /// occurs with; `position(token)` is the position of a token's gold score.
+    /// Creates targets in which a column has weights only for the scores of the labels that it
+    /// occurs with; `positions(token)` are the positions of their scores.
     #[must_use]
-    pub fn observed(
+    pub fn observed<'p>(
         columns: usize,
         labels: usize,
         stride: usize,
         height: usize,
         rows: &SparseRows,
-        position: impl Fn(usize) -> Option<u32>,
+        positions: impl Fn(usize) -> &'p [u32],
     ) -> Self {
         let mut pairs: Vec<(u32, u32)> = Vec::new();
         let mut compacted = 0;
         for token in 0..rows.len() {
-            let Some(position) = position(token) else {
-                continue;
-            };
-            pairs.extend(rows.row(token).0.iter().map(|&column| (column, position)));
+            for &position in positions(token) {
+                pairs.extend(rows.row(token).0.iter().map(|&column| (column, position)));
+            }
             // Frequent columns repeat their pairs: deduplicate before they fill memory.
             if pairs.len() > 2 * compacted + (1 << 20) {
                 pairs.sort_unstable();

@@ -177,6 +177,7 @@ impl Sentence {
         labeled.attributes = self.attributes;
         labeled.offsets = self.offsets;
         labeled.layout = self.layout;
+        labeled.weight = self.weight;
         Ok(labeled)
     }
 

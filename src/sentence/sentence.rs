@@ -8,6 +8,9 @@ use super::lines::LineNumbers;
 use super::schema::Schema;
 use crate::error::{Error, Place, Result};
 
+/// Maximum weight of a sentence; sums of larger ones would lose the others to rounding.
+const MAX_WEIGHT: f64 = 1e9;
+
 /// Maximum number of bytes of all cells.
 pub(super) const MAX_TEXT: usize = u32::MAX as usize;
 
@@ -27,6 +30,7 @@ pub struct Sentence {
     ends: Vec<u32>,     // [T][C] the end of each cell in `text`
     lines: LineNumbers, // [T]
     overlong: bool,     // there were words that did not fit
+    pub(super) weight: f64,
     /// Pre-extracted attributes, which are used instead of templates.
     pub attributes: Option<Box<Attributes>>,
     /// The position of each token in [`Layout::source`]; empty if the input was pre-tokenized.
@@ -46,6 +50,7 @@ impl Sentence {
             ends: Vec::new(),
             lines: LineNumbers::default(),
             overlong: false,
+            weight: 1.0,
             attributes: None,
             offsets: Vec::new(),
             layout: Layout::default(),
@@ -153,6 +158,45 @@ impl Sentence {
     pub fn labels(&self) -> Option<Vec<&str>> {
         let column = self.schema.label()?;
         Some((0..self.len()).map(|t| self.cell(t, column)).collect())
+    }
+
+    /// The weight of the sentence in training, 1 by default ([`Sentence::with_weight`]).
+    #[must_use]
+    pub fn weight(&self) -> f64 {
+        self.weight
+    }
+
+    /// Sets the weight in training: a weight of 2 counts like the sentence and a copy of it.
+    ///
+    /// ```
+    /// # use dropchain::{Result, Sentence};
+    /// # fn main() -> Result<()> {
+    /// let sentence = Sentence::from_words(["Ada", "left"]).with_weight(0.5)?;
+    /// assert_eq!(sentence.weight(), 0.5);
+    /// assert!(sentence.with_weight(-1.0).is_err());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Input`] if the weight is negative, not a number, or above 10⁹.
+    pub fn with_weight(mut self, weight: f64) -> Result<Self> {
+        self.set_weight(weight)
+            .map_err(|message| Error::input(self.place(0), message))?;
+        Ok(self)
+    }
+
+    /// Sets the weight, or returns what is wrong with it.
+    pub(crate) fn set_weight(&mut self, weight: f64) -> Result<(), String> {
+        if !(0.0..=MAX_WEIGHT).contains(&weight) {
+            return Err(format!(
+                "the weight of a sentence is {weight}; expected a number from 0 to {MAX_WEIGHT:e}"
+            ));
+        }
+        // Without the sign of −0.
+        self.weight = weight.abs();
+        Ok(())
     }
 
     /// The file that the sentence was read from.

@@ -242,15 +242,10 @@ impl ExtractedCorpora {
         // As in extraction: unlabeled sentences count only if attributes are discovered in them.
         let is_counted = |i| i < labeled || (options.discover && options.min_count == 1);
         let frequent = |matrix: &SparseRows, columns: usize| -> Vec<bool> {
-            let mut counts = vec![0; columns];
-            for &i in sentences.iter().filter(|&&i| is_counted(i)) {
-                for row in self.data.sentence(i) {
-                    for &column in matrix.row(row).0 {
-                        counts[column as usize] += 1;
-                    }
-                }
-            }
-            counts.iter().map(|&n| n >= options.min_count).collect()
+            let counted = sentences.iter().copied().filter(|&i| is_counted(i));
+            let counts = self.data.column_counts(matrix, columns, counted);
+            let counts = counts.iter();
+            counts.map(|n| n.is_at_least(options.min_count)).collect()
         };
         [
             frequent(&self.data.nodes, self.node_attributes),

@@ -161,7 +161,7 @@ impl<'a> Trainer<'a> {
         Start {
             options: self.settings.options(),
             sentences: data.labeled(),
-            tokens: data.labels.len(),
+            tokens: data.labeled_tokens(),
             unlabeled_sentences: data.unlabeled(),
             dev_sentences: set.development.as_ref().map_or(0, DevelopmentSet::len),
             labels: set.space().labels(),

@@ -219,7 +219,7 @@ impl TrainingSet {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             files: self.source.files,
             sentences: self.data.labeled() as u64,
-            tokens: self.data.labels.len() as u64,
+            tokens: self.data.labeled_tokens() as u64,
             options: options_json,
         };
         let header = Header {

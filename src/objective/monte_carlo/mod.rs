@@ -40,7 +40,7 @@ use rayon::prelude::*;
 use super::LabelSums;
 use super::buffers::BlockArrays;
 use super::chunk::Context;
-use super::noise::sentence_weights;
+use super::noise::noise_factors;
 use crate::chain::Transitions;
 use crate::extract::{Dataset, SparseRows};
 use crate::score::{Block, BlockPartition, ParameterSpace};
@@ -164,18 +164,15 @@ impl Sampling {
         masks: &SampleMasks,
         score_derivatives: &mut BlockArrays,
     ) {
-        let (data, space) = (context.data, context.space);
-        let weights = sentence_weights(
-            self.monte_carlo.unlabeled_weight,
-            data.labeled(),
-            data.unlabeled(),
-        );
+        let space = context.space;
+        let alpha = self.monte_carlo.unlabeled_weight;
+        let factors = noise_factors(alpha, context.total_weights);
         let context = SampleContext {
             evaluation: context,
             masks,
             zero_transitions: &self.zero_transitions,
             members: &self.members,
-            weights: weights.map(|weight| weight / f64::from(self.monte_carlo.samples)),
+            factors: factors.map(|factor| factor / f64::from(self.monte_carlo.samples)),
         };
         let score_derivatives = score_derivatives.split(block.tokens, space);
         let noised_derivatives = self.noised_derivatives.split(block.tokens, space);

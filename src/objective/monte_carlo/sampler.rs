@@ -18,8 +18,8 @@ pub(super) struct SampleContext<'a> {
     pub zero_transitions: &'a Transitions,
     /// Class sizes of node and edge attributes.
     pub members: &'a [Vec<u32>; 2],
-    /// The factors of D of a labeled and of an unlabeled sentence.
-    pub weights: [f64; 2],
+    /// The factors of D of a labeled and of an unlabeled sentence of weight 1.
+    pub factors: [f64; 2],
 }
 
 /// The derivatives of the tokens of a chunk.
@@ -77,7 +77,7 @@ impl Sampler {
                 noised_derivatives: output.noised_derivatives.take(tokens.len(), space),
             };
             if !tokens.is_empty() {
-                let weight = context.weights[usize::from(i >= labeled)];
+                let weight = data.weight(i) * context.factors[usize::from(i >= labeled)];
                 self.run_sentence(context, tokens, weight, output);
             }
         }

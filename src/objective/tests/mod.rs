@@ -1,12 +1,14 @@
 //! The objective against path enumeration, central differences, and itself.
 
+mod partial;
 mod sentence;
 
 use super::*;
 use crate::chain::Order;
 use crate::chain::oracle::Chain;
 use crate::extract::random::{RandomData, copied};
-use crate::extract::{Classes, SparseRows};
+use crate::extract::{Allowed, Classes, SparseRows, Target};
+use crate::ids::LabelId;
 use crate::math::assert_close;
 use crate::optim::{LbfgsSettings, check_gradient, minimize};
 use crate::random::Lcg;
@@ -24,6 +26,14 @@ const DATA: RandomData = RandomData {
 
 /// Small data and parameters of every kind.
 fn cases() -> Vec<(Dataset, ParameterSpace)> {
+    cases_of(|data, _, _| data)
+}
+
+/// Small data, changed given their number of labels and random numbers, and parameters of every
+/// kind.
+fn cases_of(
+    change: impl Fn(Dataset, usize, &mut Lcg) -> Dataset,
+) -> Vec<(Dataset, ParameterSpace)> {
     let mut cases = Vec::new();
     for seed in 0..80_usize {
         let bit = |i: usize| seed >> i & 1 == 1;
@@ -35,7 +45,8 @@ fn cases() -> Vec<(Dataset, ParameterSpace)> {
             binary: seed % 3 == 0,
             ..DATA
         };
-        let data = shape.build(&mut Lcg(seed as u64));
+        let mut numbers = Lcg(seed as u64);
+        let data = change(shape.build(&mut numbers), labels, &mut numbers);
         let options = SpaceOptions {
             order: if bit(1) && !bit(0) {
                 Order::Zero
@@ -72,6 +83,19 @@ fn scores(rows: &SparseRows, token: usize, block: &FeatureBlock, theta: &[f64]) 
     scores
 }
 
+/// Whether the labels of a sentence allow a path.
+fn allows(target: Target<'_>, path: &[LabelId]) -> bool {
+    match target {
+        Target::Gold(labels) => path == labels,
+        Target::Allowed(labels) => labels.iter().zip(path).all(|(allowed, label)| {
+            let mut is_allowed = allowed == Allowed::Any;
+            allowed.for_each(|other| is_allowed |= other == *label);
+            is_allowed
+        }),
+        Target::Unlabeled => true,
+    }
+}
+
 /// Value and gradient by enumeration of all paths.
 fn enumerated(data: &Dataset, space: &ParameterSpace, l2: f64, theta: &[f64]) -> (f64, Vec<f64>) {
     let (k, stride) = (space.labels(), space.stride());
@@ -80,7 +104,7 @@ fn enumerated(data: &Dataset, space: &ParameterSpace, l2: f64, theta: &[f64]) ->
     let mut gradient: Vec<f64> = theta.iter().map(|w| 2.0 * l2 * w).collect();
     let mut value = l2 * theta.iter().map(|w| w * w).sum::<f64>();
     for i in 0..data.len() {
-        let (tokens, gold) = (data.sentence(i), &data.labels[data.sentence(i)]);
+        let (tokens, weight) = (data.sentence(i), data.weight(i));
         let mut chain = Chain::new(tokens.len(), k, || 0.0).with_edges(|| 0.0);
         chain.order = space.order();
         chain.trans = weights.transitions.chunks(k).map(<[f64]>::to_vec).collect();
@@ -94,17 +118,20 @@ fn enumerated(data: &Dataset, space: &ParameterSpace, l2: f64, theta: &[f64]) ->
             chain.edge.as_mut().unwrap()[t] = lines.collect();
         }
         let oracle = chain.enumerate();
-        value += oracle.log_partition() - chain.score(gold);
-        let mut nodes = oracle.node_marginals();
-        for (t, label) in gold.iter().enumerate() {
-            nodes[t * stride + label.index()] -= 1.0;
-        }
+        let allowed = oracle.clone().given(|path| allows(data.target(i), path));
+        value += weight * (oracle.log_partition() - allowed.log_partition());
+        let difference = |all: Vec<f64>, allowed: Vec<f64>| -> Vec<f64> {
+            let pairs = all.iter().zip(&allowed);
+            pairs
+                .map(|(all, allowed)| weight * (all - allowed))
+                .collect()
+        };
+        let nodes = difference(oracle.node_marginals(), allowed.node_marginals());
         let mut pairs = vec![0.0; k * stride];
         for (t, token) in tokens.clone().enumerate() {
             let mut edges = vec![0.0; k * stride];
             if t > 0 {
-                edges = oracle.edge_marginals(t);
-                edges[gold[t - 1].index() * stride + gold[t].index()] -= 1.0;
+                edges = difference(oracle.edge_marginals(t), allowed.edge_marginals(t));
                 pairs.iter_mut().zip(&edges).for_each(|(sum, d)| *sum += d);
             }
             for (rows, block, derivatives) in [
@@ -120,7 +147,7 @@ fn enumerated(data: &Dataset, space: &ParameterSpace, l2: f64, theta: &[f64]) ->
                 }
             }
         }
-        let last = &nodes[(gold.len() - 1) * stride..];
+        let last = &nodes[(tokens.len() - 1) * stride..];
         space.add_label_gradient([&pairs, &nodes[..stride], last], &mut gradient);
     }
     (value, gradient)

@@ -2,6 +2,7 @@
 
 use crate::chain::LabelWeights;
 use crate::chain::oracle::Chain;
+use crate::extract::Target;
 use crate::ids::LabelId;
 use crate::math::assert_close;
 use crate::noise::Engine;
@@ -77,7 +78,11 @@ impl Case {
             variances: &self.variances,
         };
         let task = SentenceTask {
-            labels,
+            target: match labels {
+                [] => Target::Unlabeled,
+                labels => Target::Gold(labels),
+            },
+            weight: 1.0,
             noise_weight: WEIGHT,
             attributes: SentenceAttributes::default(),
         };
