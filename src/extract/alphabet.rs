@@ -78,7 +78,7 @@ impl Alphabet {
 
     /// Retains the attributes for which `keep` holds, renumbered in the same order. Returns them
     /// with the new id of each old one.
-    pub(super) fn retain(self, keep: impl Fn(AttributeId) -> bool) -> (Self, Vec<Option<u32>>) {
+    pub(crate) fn retain(&self, keep: impl Fn(AttributeId) -> bool) -> (Self, Vec<Option<u32>>) {
         let mut retained = Self::default();
         let mut renumbered = vec![None; self.len()];
         for (i, new) in renumbered.iter_mut().enumerate() {

@@ -13,7 +13,7 @@ use crate::sentence::Sentence;
 use crate::template::{Attribute, AttributeSink, Workspace};
 
 /// Maximum absolute value of an attribute; sums of squares of larger ones might overflow.
-const MAX_VALUE: f64 = 1e30;
+pub(super) const MAX_VALUE: f64 = 1e30;
 
 /// Builds a [`Dataset`] sentence by sentence.
 #[derive(Debug)]
@@ -139,9 +139,9 @@ impl DatasetBuilder {
             let node_counts = counts(&self.data.nodes, nodes.len());
             let edge_counts = counts(&self.data.edges, edges.len());
             let (nodes, node_rows) =
-                retain_frequent(nodes, &self.data.nodes, &node_counts, min_count);
+                retain_frequent(&nodes, &self.data.nodes, &node_counts, min_count);
             let (edges, edge_rows) =
-                retain_frequent(edges, &self.data.edges, &edge_counts, min_count);
+                retain_frequent(&edges, &self.data.edges, &edge_counts, min_count);
             self.alphabets = Alphabets { nodes, edges };
             self.data.nodes = Arc::new(node_rows);
             self.data.edges = Arc::new(edge_rows);
@@ -157,7 +157,7 @@ impl DatasetBuilder {
 
 /// Retains the attributes that are frequent enough.
 fn retain_frequent(
-    alphabet: Alphabet,
+    alphabet: &Alphabet,
     rows: &SparseRows,
     counts: &[ColumnCount],
     min_count: u32,

@@ -175,16 +175,20 @@ impl Dataset {
     }
 
     /// Copies some of the sentences, labeled ones first, omitting the entries of columns that are
-    /// not retained. `retained` has a flag for each column of nodes and of edges; columns keep
-    /// their numbers.
-    pub(crate) fn select(&self, sentences: &[usize], retained: &[Vec<bool>; 2]) -> Self {
+    /// not retained. `retained` has a flag for each column of nodes and of edges (`None`: all are);
+    /// columns keep their numbers.
+    pub(crate) fn select(&self, sentences: &[usize], retained: Option<&[Vec<bool>; 2]>) -> Self {
+        let [retained_nodes, retained_edges] = match retained {
+            Some([nodes, edges]) => [Some(&nodes[..]), Some(&edges[..])],
+            None => [None, None],
+        };
         let mut selected = Self::default();
         let [mut nodes, mut edges] = [(); 2].map(|()| SparseRows::default());
         for &i in sentences {
             selected.push_target(self.target(i));
             for row in self.sentence(i) {
-                nodes.push_row_from(&self.nodes, row, &retained[0]);
-                edges.push_row_from(&self.edges, row, &retained[1]);
+                nodes.push_row_from(&self.nodes, row, retained_nodes);
+                edges.push_row_from(&self.edges, row, retained_edges);
             }
             selected.end_sentence(nodes.len(), self.weight(i));
         }
@@ -210,6 +214,14 @@ impl Dataset {
             }
         }
         counts
+    }
+
+    /// Appends the ends of unlabeled sentences, whose rows have been appended.
+    pub(crate) fn append_unlabeled(&mut self, other: &Self) {
+        let tokens = self.tokens();
+        for (i, &end) in other.ends.iter().enumerate() {
+            self.end_sentence(tokens + end as usize, other.weight(i));
+        }
     }
 
     /// Returns the memory usage in bytes.

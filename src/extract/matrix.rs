@@ -85,14 +85,15 @@ impl SparseRows {
         self.ends.push(self.columns.len() as u64);
     }
 
-    /// Appends a row of another matrix, without the columns that are not `retained`.
-    pub(super) fn push_row_from(&mut self, other: &Self, row: usize, retained: &[bool]) {
+    /// Appends a row of another matrix, without the columns that are not `retained` (`None`: all
+    /// are).
+    pub(super) fn push_row_from(&mut self, other: &Self, row: usize, retained: Option<&[bool]>) {
         let (columns, values) = other.row(row);
         if values.is_some() && self.values.is_none() {
             self.values = Some(vec![1.0; self.columns.len()]);
         }
         for (i, &column) in columns.iter().enumerate() {
-            if retained[column as usize] {
+            if retained.is_none_or(|retained| retained[column as usize]) {
                 self.columns.push(column);
                 if let Some(own) = &mut self.values {
                     own.push(values.map_or(1.0, |values| values[i]));

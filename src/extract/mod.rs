@@ -5,6 +5,7 @@
 //! text.
 
 mod alphabet;
+mod attribute_corpus;
 mod builder;
 mod collapse;
 mod dataset;
@@ -17,6 +18,7 @@ mod targets;
 mod tests;
 
 pub use alphabet::{Alphabet, Alphabets};
+pub use attribute_corpus::{AttributeCorpus, IntoAttribute};
 pub use builder::DatasetBuilder;
 pub use collapse::Classes;
 pub use dataset::Dataset;

@@ -72,7 +72,7 @@ impl Penalty {
     }
 
     /// Returns the penalty at θ, and overwrites `gradient` with its gradient.
-    pub(super) fn evaluate(&self, theta: &[f64], gradient: &mut [f64]) -> f64 {
+    pub fn evaluate(&self, theta: &[f64], gradient: &mut [f64]) -> f64 {
         if self.strengths.is_none() && self.centers.is_none() {
             let c2 = self.strength;
             let squares = sum_chunks(theta, gradient, |_, theta, gradient| {

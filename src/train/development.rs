@@ -23,6 +23,7 @@ use crate::template::Template;
 const THREADS: usize = 8;
 
 /// Development data over the attribute classes of the training data.
+#[derive(Debug)]
 pub(super) struct DevelopmentSet {
     data: Dataset,
     gold: Vec<Vec<String>>, // [sentences][T]
@@ -78,7 +79,7 @@ impl DevelopmentSet {
 
     /// Creates a development set from data over the attributes of the training data and the gold
     /// labels of each sentence.
-    fn with_gold(data: Dataset, gold: Vec<Vec<String>>, labels: &TrainingLabels) -> Self {
+    pub fn with_gold(data: Dataset, gold: Vec<Vec<String>>, labels: &TrainingLabels) -> Self {
         Self {
             data,
             gold,

@@ -1,6 +1,7 @@
 //! The attributes of all corpora of a training run, before collapsing.
 
 use std::hash::{Hash, Hasher};
+use std::sync::Arc;
 
 use xxhash_rust::xxh3::Xxh3;
 
@@ -22,7 +23,7 @@ use crate::template::Template;
 pub struct ExtractedCorpora {
     pub(super) labels: TrainingLabels,
     /// Attribute names; empty if folds were held out, since no model is built from such data.
-    pub(super) alphabets: Alphabets,
+    pub(super) alphabets: Arc<Alphabets>,
     /// Number of node attributes, the columns of `data.nodes`.
     pub(super) node_attributes: usize,
     /// Number of edge attributes, the columns of `data.edges`.
@@ -32,7 +33,7 @@ pub struct ExtractedCorpora {
     pub(super) development: Option<DevelopmentSet>,
     pub(super) template: Option<Template>,
     pub(super) source: CorpusInfo,
-    gold: Vec<Vec<String>>, // [labeled sentences][T], for cross-validation only
+    pub(super) gold: Vec<Vec<String>>, // [labeled sentences][T], for cross-validation only
 }
 
 impl ExtractedCorpora {
@@ -77,8 +78,9 @@ impl ExtractedCorpora {
             extracted.add_development(&dev, settings.options().order)?;
         }
         // From here on, no attributes are looked up by name.
-        extracted.alphabets.nodes.drop_index();
-        extracted.alphabets.edges.drop_index();
+        let alphabets = Arc::make_mut(&mut extracted.alphabets);
+        alphabets.nodes.drop_index();
+        alphabets.edges.drop_index();
         Ok(extracted)
     }
 
@@ -141,7 +143,7 @@ impl ExtractedCorpora {
             labels,
             node_attributes: alphabets.nodes.len(),
             edge_attributes: alphabets.edges.len(),
-            alphabets,
+            alphabets: Arc::new(alphabets),
             data,
             development: None,
             template,
@@ -154,11 +156,11 @@ impl ExtractedCorpora {
         let (development, alphabets) = DevelopmentSet::new(
             sentences,
             self.template.as_ref(),
-            std::mem::take(&mut self.alphabets),
+            Arc::unwrap_or_clone(std::mem::take(&mut self.alphabets)),
             order == Order::One,
             &self.labels,
         )?;
-        self.alphabets = alphabets;
+        self.alphabets = Arc::new(alphabets);
         self.development = Some(development);
         Ok(())
     }
@@ -194,13 +196,13 @@ impl ExtractedCorpora {
         let [rest, fold] = self.split(held_out)?;
         let kept = self.frequent_columns(&rest, settings);
         let gold = fold.iter().map(|&i| self.gold[i].clone()).collect();
-        let fold = self.data.select(&fold, &kept);
+        let fold = self.data.select(&fold, Some(&kept));
         Ok(Self {
             labels: self.labels.clone(),
-            alphabets: Alphabets::default(),
+            alphabets: Arc::default(),
             node_attributes: self.node_attributes,
             edge_attributes: self.edge_attributes,
-            data: self.data.select(&rest, &kept),
+            data: self.data.select(&rest, Some(&kept)),
             development: Some(DevelopmentSet::held_out(fold, gold, &self.labels)),
             template: self.template.clone(),
             source: CorpusInfo::default(),

@@ -3,6 +3,7 @@
 use super::options::TrainOptions;
 use crate::chain::LabelWeights;
 use crate::error::{Error, Result};
+use crate::extract::AttributeCorpus;
 use crate::ids::LabelId;
 use crate::label::{LabelSet, Scheme, SchemeDetector, convert, spans};
 use crate::model::MAX_LABELS;
@@ -25,10 +26,41 @@ pub(super) struct TrainingLabels {
 impl TrainingLabels {
     /// Collects the labels of the training sentences, converted to the scheme of the options.
     pub fn new(sentences: &[Sentence], options: &TrainOptions) -> Result<Self> {
+        let mut labels = Self::without_labels(sentences.iter().map(gold), options)?;
+        for sentence in sentences {
+            labels.insert(sentence)?;
+        }
+        Ok(labels)
+    }
+
+    /// Collects the labels of an attribute corpus, converted to the scheme of the options.
+    pub fn of_attributes(corpus: &AttributeCorpus, options: &TrainOptions) -> Result<Self> {
+        let sentences = 0..corpus.labeled().len();
+        let sequences = sentences.clone().map(|i| Ok(corpus.label_names(i)));
+        let mut labels = Self::without_labels(sequences, options)?;
+        for i in sentences {
+            for label in labels.converted(&corpus.label_names(i)) {
+                labels.set.insert(&label)?;
+            }
+        }
+        if labels.set.len() > MAX_LABELS {
+            return Err(Error::parameter(format!(
+                "{} labels; at most {MAX_LABELS} can be trained",
+                labels.set.len()
+            )));
+        }
+        Ok(labels)
+    }
+
+    /// Detects the scheme of label sequences, without collecting the labels.
+    fn without_labels<'a>(
+        sequences: impl Iterator<Item = Result<Vec<&'a str>>>,
+        options: &TrainOptions,
+    ) -> Result<Self> {
         let mut detector = SchemeDetector::new();
         let mut has_spans = false;
-        for sentence in sentences {
-            let labels = gold(sentence)?;
+        for labels in sequences {
+            let labels = labels?;
             has_spans = has_spans || !spans(&labels).is_empty();
             detector.observe(&labels);
         }
@@ -40,7 +72,7 @@ impl TrainingLabels {
                 options.scheme
             )));
         }
-        let mut labels = Self {
+        Ok(Self {
             set: LabelSet::new(),
             scheme: if is_converted {
                 options.scheme
@@ -50,11 +82,7 @@ impl TrainingLabels {
             corpus_scheme,
             is_converted,
             has_spans,
-        };
-        for sentence in sentences {
-            labels.insert(sentence)?;
-        }
-        Ok(labels)
+        })
     }
 
     /// Adds the labels of a sentence to the set.
@@ -101,14 +129,33 @@ impl TrainingLabels {
         labels.iter().enumerate().map(id).collect()
     }
 
+    /// Returns the ids of all gold labels of an attribute corpus.
+    pub fn attribute_ids(&self, corpus: &AttributeCorpus) -> Result<Vec<LabelId>> {
+        let mut ids = Vec::with_capacity(corpus.labeled().tokens());
+        for i in 0..corpus.labeled().len() {
+            for label in self.converted(&corpus.label_names(i)) {
+                let id = self
+                    .set
+                    .id(&label)
+                    .ok_or_else(|| Error::parameter(format!("the label '{label}' is unknown")))?;
+                ids.push(id);
+            }
+        }
+        Ok(ids)
+    }
+
     /// Returns the gold labels of a sentence in the scheme of the model.
     fn model_labels(&self, sentence: &Sentence) -> Result<Vec<String>> {
-        let labels = gold(sentence)?;
-        Ok(if self.is_converted {
-            convert(&labels, self.scheme)
+        Ok(self.converted(&gold(sentence)?))
+    }
+
+    /// Returns labels in the scheme of the model.
+    fn converted(&self, labels: &[&str]) -> Vec<String> {
+        if self.is_converted {
+            convert(labels, self.scheme)
         } else {
-            labels.into_iter().map(str::to_owned).collect()
-        })
+            labels.iter().map(|&label| label.to_owned()).collect()
+        }
     }
 }
 

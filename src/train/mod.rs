@@ -23,6 +23,7 @@ mod development;
 mod events;
 mod expand;
 mod extracted;
+mod from_attributes;
 mod labels;
 mod memory;
 mod monitor;
@@ -31,12 +32,14 @@ mod options;
 mod recall_bias;
 mod segment;
 mod settings;
+mod shards;
 #[cfg(test)]
 mod tests;
 mod trainer;
 mod training_set;
 
 pub use crate::chain::Order;
+pub use crate::extract::{AttributeCorpus, IntoAttribute};
 pub use crate::model::Precision;
 pub use crate::noise::Engine;
 pub use crate::score::{Boundary, States};
@@ -52,6 +55,7 @@ pub use options::{Defaults, NoiseKind, TrainOptions};
 #[doc(hidden)]
 pub use segment::{Segment, SegmentEnd};
 pub use settings::TrainSettings;
+pub use shards::{Shard, ShardedObjective};
 pub use trainer::{Trained, Trainer};
 #[doc(hidden)]
 pub use training_set::TrainingSet;

@@ -15,6 +15,7 @@ use super::settings::TrainSettings;
 use super::training_set::TrainingSet;
 use crate::corpus::Corpus;
 use crate::error::Result;
+use crate::extract::AttributeCorpus;
 use crate::memory::MemoryLimit;
 use crate::model::Model;
 use crate::template::Template;
@@ -110,6 +111,36 @@ impl<'a> Trainer<'a> {
         let checkpoints = checkpoints.map(|c| c.open(&self.settings)).transpose()?;
         let extracted =
             ExtractedCorpora::within_memory(corpora, template.into(), &self.settings, self.memory)?;
+        self.train_extracted(extracted, checkpoints, observer)
+    }
+
+    /// Trains a model on ready-made attributes in memory, with development data if there are any.
+    /// Unlabeled sentences of `corpus` enter the noise term; those of `dev` are ignored.
+    ///
+    /// The result is the same as that of [`Trainer::train`] on sentences with these attributes.
+    ///
+    /// # Errors
+    ///
+    /// There are no labeled sentences; the memory limit is too low; the checkpoint to resume from
+    /// is damaged or belongs to other options or data.
+    pub fn train_attributes<'c>(
+        &self,
+        corpus: &AttributeCorpus,
+        dev: impl Into<Option<&'c AttributeCorpus>>,
+        observer: &mut dyn Observer,
+    ) -> Result<Trained> {
+        let checkpoints = self.checkpoints.as_ref();
+        let checkpoints = checkpoints.map(|c| c.open(&self.settings)).transpose()?;
+        let extracted = ExtractedCorpora::from_attributes(corpus, dev.into(), &self.settings)?;
+        self.train_extracted(extracted, checkpoints, observer)
+    }
+
+    fn train_extracted(
+        &self,
+        extracted: ExtractedCorpora,
+        checkpoints: Option<OpenCheckpoints>,
+        observer: &mut dyn Observer,
+    ) -> Result<Trained> {
         let clock = Instant::now();
         let set = extracted.into_training_set(&self.settings);
         let (mut theta, end) = self.optimize(&set, checkpoints, clock, observer)?;

@@ -22,9 +22,10 @@ use crate::template::Template;
 /// are any.
 ///
 /// It is immutable: any number of training runs can share it.
+#[derive(Debug)]
 pub struct TrainingSet {
     pub(super) labels: TrainingLabels,
-    alphabets: Alphabets,
+    alphabets: Arc<Alphabets>,
     pub(super) node_classes: Classes,
     pub(super) edge_classes: Classes,
     pub(super) development: Option<DevelopmentSet>,

@@ -104,8 +104,7 @@ fn integer_weights_equal_repeated_sentences() {
         let repeated: Vec<usize> = (0..data.len())
             .flat_map(|i| std::iter::repeat_n(i, weights[i % 4] as usize))
             .collect();
-        let retained = [shape.nodes, shape.edges].map(|columns| vec![true; columns]);
-        let repeated = data.select(&repeated, &retained);
+        let repeated = data.select(&repeated, None);
         let weighted = with_weights(&data, &weights);
         assert_eq!(weighted.total_weights(), repeated.total_weights());
         for states in [States::All, States::Observed] {

@@ -1,11 +1,13 @@
 //! Training from end to end: sentences in, a model out.
 
+mod attributes;
 mod checkpoints;
 mod collapsing;
 mod corpora;
 mod early_stopping;
 mod pruning;
 mod segments;
+mod shards;
 
 use std::ops::ControlFlow;
 use std::sync::Arc;

@@ -1,0 +1,416 @@
+//! A corpus of ready-made attributes, interned as they come.
+
+use std::sync::Arc;
+
+use super::alphabet::{Alphabet, Alphabets};
+use super::builder::MAX_VALUE;
+use super::dataset::Dataset;
+use super::matrix::SparseRows;
+use crate::error::{Error, Result};
+use crate::fingerprint::Fingerprinter;
+use crate::ids::LabelId;
+use crate::label::LabelSet;
+use crate::template::Attribute;
+
+/// A corpus of ready-made attributes in memory: names are interned as they are pushed, so that an
+/// attribute of a token takes 4 bytes (12 once any value differs from 1).
+///
+/// Sentences come one after the other, token by token, from any source. Training borrows the
+/// corpus: any number of models can be trained on it without a copy.
+///
+/// ```
+/// use dropchain::train::AttributeCorpus;
+/// use dropchain::{Result, TrainOptions, Trainer};
+///
+/// # fn main() -> Result<()> {
+/// let mut corpus = AttributeCorpus::new();
+/// corpus.push_sentence([["word=Ada", "capital"], ["word=left", "lower"]], ["B-PER", "O"])?;
+/// // The same, token by token, with values, and with an attribute of the pair of tokens:
+/// corpus.attribute("word=Grace", 1.0)?;
+/// corpus.end_token(Some("B-PER"))?;
+/// corpus.attribute("word=taught", 1.0)?;
+/// corpus.attribute("length", 0.6)?;
+/// corpus.edge_attribute("both lower", 1.0)?;
+/// corpus.end_token(Some("O"))?;
+/// corpus.end_sentence()?;
+///
+/// let trainer = Trainer::new(TrainOptions::default())?;
+/// let trained = trainer.train_attributes(&corpus, None, &mut ())?;
+/// # assert_eq!(trained.model.header().labels.len(), 2);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct AttributeCorpus {
+    alphabets: Arc<Alphabets>,
+    labels: LabelSet,
+    labeled: Dataset,
+    unlabeled: Dataset,
+    sentence: UnfinishedSentence,
+}
+
+/// The sentence that is being pushed.
+#[derive(Clone, Debug, Default)]
+struct UnfinishedSentence {
+    entries: [Vec<(u32, f64)>; 2], // nodes, edges
+    ends: [Vec<usize>; 2],         // [T] end of each token in `entries`
+    labels: Vec<LabelId>,          // of the tokens that have one
+}
+
+/// An attribute as [`AttributeCorpus::push_sentence`] takes it: a name, whose value is 1, or a name
+/// with a value.
+pub trait IntoAttribute {
+    /// Returns the name and the value.
+    fn attribute(&self) -> (&str, f64);
+}
+
+impl<T: IntoAttribute + ?Sized> IntoAttribute for &T {
+    fn attribute(&self) -> (&str, f64) {
+        (**self).attribute()
+    }
+}
+
+impl IntoAttribute for str {
+    fn attribute(&self) -> (&str, f64) {
+        (self, 1.0)
+    }
+}
+
+impl IntoAttribute for String {
+    fn attribute(&self) -> (&str, f64) {
+        (self, 1.0)
+    }
+}
+
+impl<N: AsRef<str>> IntoAttribute for (N, f64) {
+    fn attribute(&self) -> (&str, f64) {
+        (self.0.as_ref(), self.1)
+    }
+}
+
+impl AttributeCorpus {
+    /// Creates an empty corpus.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds an attribute to the current token. The values of attributes with the same name are
+    /// summed; a value of 0 is ignored.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parameter`] if the name is empty or the value is beyond ±10³⁰ or not a number. The
+    /// corpus then drops the unfinished sentence.
+    pub fn attribute(&mut self, name: &str, value: f64) -> Result<()> {
+        self.push(0, name, value)
+    }
+
+    /// Adds an attribute to the pair of the previous and the current token, which has a weight for
+    /// each pair of labels. It has no effect at the first token of a sentence.
+    ///
+    /// # Errors
+    ///
+    /// Same as [`attribute`](Self::attribute).
+    pub fn edge_attribute(&mut self, name: &str, value: f64) -> Result<()> {
+        if self.sentence.ends[1].is_empty() {
+            return check(name, value).inspect_err(|_| self.sentence.clear());
+        }
+        self.push(1, name, value)
+    }
+
+    /// Ends the current token. Either all tokens of a sentence have labels or none has.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parameter`] if the label is empty or there are too many different ones. The corpus
+    /// then drops the unfinished sentence.
+    pub fn end_token(&mut self, label: Option<&str>) -> Result<()> {
+        if let Some(label) = label {
+            let id = if label.is_empty() {
+                Err(Error::parameter(format!(
+                    "the label of token {} is empty; expected a label, such as O",
+                    self.sentence.len() + 1
+                )))
+            } else {
+                self.labels.insert(label)
+            };
+            let id = id.inspect_err(|_| self.sentence.clear())?;
+            self.sentence.labels.push(id);
+        }
+        for (ends, entries) in self.sentence.ends.iter_mut().zip(&self.sentence.entries) {
+            ends.push(entries.len());
+        }
+        Ok(())
+    }
+
+    /// Ends the current sentence. One without tokens is ignored.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parameter`] if some tokens have labels and others do not, or if attributes follow
+    /// the last token. The corpus then drops the sentence.
+    pub fn end_sentence(&mut self) -> Result<()> {
+        let mut sentence = std::mem::take(&mut self.sentence);
+        let added = self.add(&mut sentence);
+        sentence.clear();
+        self.sentence = sentence;
+        added
+    }
+
+    /// Adds a labeled sentence: the attributes of each token, and as many labels.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`attribute`](Self::attribute) and [`end_token`](Self::end_token);
+    /// [`Error::Parameter`] if there are more labels than tokens, or fewer.
+    pub fn push_sentence<A, L>(
+        &mut self,
+        tokens: impl IntoIterator<Item = A>,
+        labels: impl IntoIterator<Item = L>,
+    ) -> Result<()>
+    where
+        A: IntoIterator<Item: IntoAttribute>,
+        L: AsRef<str>,
+    {
+        self.sentence.clear();
+        let mut labels = labels.into_iter();
+        for token in tokens {
+            let label = labels.next();
+            self.push_token(token, label.as_ref().map(AsRef::as_ref))?;
+        }
+        let (tokens, found) = (self.sentence.len(), self.sentence.labels.len());
+        let found = found + labels.count();
+        if found != tokens {
+            self.sentence.clear();
+            return Err(Error::parameter(format!(
+                "{found} labels for a sentence of {tokens} tokens; expected one per token"
+            )));
+        }
+        self.end_sentence()
+    }
+
+    /// Adds a sentence without labels, for the noise term.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`attribute`](Self::attribute).
+    pub fn push_unlabeled<A>(&mut self, tokens: impl IntoIterator<Item = A>) -> Result<()>
+    where
+        A: IntoIterator<Item: IntoAttribute>,
+    {
+        self.sentence.clear();
+        for token in tokens {
+            self.push_token(token, None)?;
+        }
+        self.end_sentence()
+    }
+
+    /// Returns the number of sentences.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.labeled.len() + self.unlabeled.len()
+    }
+
+    /// Returns whether there are no sentences.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Returns the memory usage in bytes.
+    #[must_use]
+    pub fn memory(&self) -> usize {
+        let Alphabets { nodes, edges } = &*self.alphabets;
+        nodes.memory() + edges.memory() + self.labeled.memory() + self.unlabeled.memory()
+    }
+
+    /// Returns the names of the attributes.
+    pub(crate) fn alphabets(&self) -> &Arc<Alphabets> {
+        &self.alphabets
+    }
+
+    /// Returns the labeled sentences; [`label_names`](Self::label_names) resolves their labels.
+    pub(crate) fn labeled(&self) -> &Dataset {
+        &self.labeled
+    }
+
+    /// Returns the unlabeled sentences, over the same attributes.
+    pub(crate) fn unlabeled(&self) -> &Dataset {
+        &self.unlabeled
+    }
+
+    /// Returns the labels of a labeled sentence.
+    pub(crate) fn label_names(&self, sentence: usize) -> Vec<&str> {
+        let labels = &self.labeled.labels[self.labeled.sentence(sentence)];
+        labels.iter().map(|&id| self.labels.name(id)).collect()
+    }
+
+    fn push_token<A>(&mut self, token: A, label: Option<&str>) -> Result<()>
+    where
+        A: IntoIterator<Item: IntoAttribute>,
+    {
+        for attribute in token {
+            let (name, value) = attribute.attribute();
+            self.attribute(name, value)?;
+        }
+        self.end_token(label)
+    }
+
+    fn push(&mut self, kind: usize, name: &str, value: f64) -> Result<()> {
+        let id = self.intern(kind, name, value);
+        let id = id.inspect_err(|_| self.sentence.clear())?;
+        self.sentence.entries[kind].extend(id.map(|id| (id, value)));
+        Ok(())
+    }
+
+    /// Returns the id of an attribute, unless its value is 0.
+    fn intern(&mut self, kind: usize, name: &str, value: f64) -> Result<Option<u32>> {
+        check(name, value)?;
+        if value == 0.0 {
+            return Ok(None);
+        }
+        // A training run may share the names; then they are copied once.
+        let alphabets = Arc::make_mut(&mut self.alphabets);
+        let alphabet: &mut Alphabet = match kind {
+            0 => &mut alphabets.nodes,
+            _ => &mut alphabets.edges,
+        };
+        let attribute = Attribute::named(name.as_bytes(), Fingerprinter::default());
+        Ok(Some(alphabet.intern(&attribute)?.0))
+    }
+
+    fn add(&mut self, sentence: &mut UnfinishedSentence) -> Result<()> {
+        let (tokens, labels) = (sentence.len(), sentence.labels.len());
+        let ends = sentence.ends.iter().map(|ends| ends.last().copied());
+        let mut lengths = sentence.entries.iter().map(Vec::len).zip(ends);
+        if lengths.any(|(length, end)| length > end.unwrap_or(0)) {
+            return Err(Error::parameter(
+                "attributes follow the last token of the sentence; expected the end of their token",
+            ));
+        }
+        if labels != tokens && labels != 0 {
+            return Err(Error::parameter(format!(
+                "{labels} labels for a sentence of {tokens} tokens; expected one per token"
+            )));
+        }
+        if tokens == 0 {
+            return Ok(());
+        }
+        let part = match labels {
+            0 => &mut self.unlabeled,
+            _ => &mut self.labeled,
+        };
+        part.labels.extend_from_slice(&sentence.labels);
+        let matrices = [&mut part.nodes, &mut part.edges];
+        let mut row = Vec::new();
+        for (kind, matrix) in matrices.into_iter().enumerate() {
+            let matrix: &mut SparseRows = Arc::make_mut(matrix);
+            let mut start = 0;
+            for &end in &sentence.ends[kind] {
+                row.clear();
+                row.extend_from_slice(&sentence.entries[kind][start..end]);
+                matrix.push_row(&mut row);
+                start = end;
+            }
+        }
+        part.ends.push(part.nodes.len() as u64);
+        Ok(())
+    }
+}
+
+impl UnfinishedSentence {
+    /// Returns the number of tokens.
+    fn len(&self) -> usize {
+        self.ends[0].len()
+    }
+
+    fn clear(&mut self) {
+        self.entries.iter_mut().for_each(Vec::clear);
+        self.ends.iter_mut().for_each(Vec::clear);
+        self.labels.clear();
+    }
+}
+
+fn check(name: &str, value: f64) -> Result<()> {
+    if name.is_empty() {
+        return Err(Error::parameter("an attribute has no name"));
+    }
+    if value.is_nan() || value.abs() > MAX_VALUE {
+        return Err(Error::parameter(format!(
+            "attribute '{name}' has the value {value}; expected a number of at most {MAX_VALUE:e}"
+        )));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sentences_are_labeled_or_unlabeled_and_share_their_attributes() {
+        let mut corpus = AttributeCorpus::new();
+        corpus.push_sentence([["a"], ["b"]], ["X", "Y"]).unwrap();
+        corpus.push_unlabeled([[("b", 0.5), ("c", 1.0)]]).unwrap();
+        corpus.end_sentence().unwrap(); // empty
+        assert_eq!((corpus.len(), corpus.labeled().len()), (2, 1));
+        let row: Vec<_> = corpus.unlabeled().nodes.entries(0).collect();
+        assert_eq!(row, [(1, 0.5), (2, 1.0)]);
+        assert_eq!(corpus.label_names(0), ["X", "Y"]);
+    }
+
+    #[test]
+    fn values_of_one_name_are_summed_and_those_of_0_ignored() {
+        let mut corpus = AttributeCorpus::new();
+        corpus.attribute("zero", 0.0).unwrap();
+        corpus.attribute("a", 0.5).unwrap();
+        corpus.attribute("a", 2.0).unwrap();
+        corpus.end_token(None).unwrap();
+        corpus.end_sentence().unwrap();
+        let row: Vec<_> = corpus.unlabeled().nodes.entries(0).collect();
+        assert_eq!(row, [(0, 2.5)]);
+    }
+
+    #[test]
+    fn edge_attributes_belong_to_the_edge_into_a_token() {
+        let mut corpus = AttributeCorpus::new();
+        for _ in 0..2 {
+            corpus.edge_attribute("e", 1.0).unwrap();
+            corpus.end_token(Some("X")).unwrap();
+        }
+        corpus.end_sentence().unwrap();
+        let edges = &corpus.labeled().edges;
+        assert_eq!((edges.row(0).0.len(), edges.row(1).0.len()), (0, 1));
+    }
+
+    #[test]
+    fn a_faulty_sentence_is_dropped_and_the_rest_kept() {
+        let mut corpus = AttributeCorpus::new();
+        corpus.push_sentence([["a"]], ["X"]).unwrap();
+        let mut fault = |tokens: &[&[(&str, f64)]], labels: &[&str]| {
+            let pushed = corpus.push_sentence(tokens.iter().map(|t| t.iter()), labels);
+            pushed.unwrap_err().to_string()
+        };
+        let one = [("b", 1.0)];
+        let expected = "1 labels for a sentence of 2 tokens; expected one per token";
+        assert_eq!(fault(&[&one, &one], &["X"]), expected);
+        let expected = "2 labels for a sentence of 1 tokens; expected one per token";
+        assert_eq!(fault(&[&one], &["X", "Y"]), expected);
+        assert_eq!(fault(&[&[("", 1.0)]], &["X"]), "an attribute has no name");
+        assert_eq!(
+            fault(&[&[("b", f64::NAN)]], &["X"]),
+            "attribute 'b' has the value NaN; expected a number of at most 1e30"
+        );
+        assert_eq!(
+            fault(&[&one, &one], &["X", ""]),
+            "the label of token 2 is empty; expected a label, such as O"
+        );
+        corpus.attribute("c", 1.0).unwrap();
+        let error = corpus.end_sentence().unwrap_err().to_string();
+        assert!(error.starts_with("attributes follow the last token"));
+        corpus.push_sentence([["a"]], ["X"]).unwrap();
+        assert_eq!(corpus.labeled().tokens(), 2);
+        assert_eq!(corpus.labeled().labels, [LabelId(0); 2]);
+    }
+}

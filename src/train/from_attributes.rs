@@ -1,0 +1,154 @@
+//! From attribute corpora to the attributes of a training run.
+
+use std::sync::Arc;
+
+use super::development::DevelopmentSet;
+use super::extracted::{CorpusInfo, ExtractedCorpora};
+use super::labels::TrainingLabels;
+use super::settings::TrainSettings;
+use crate::chain::Order;
+use crate::error::{Error, Result};
+use crate::extract::{Alphabet, Alphabets, AttributeCorpus, Dataset, SparseRows};
+use crate::fingerprint::Fingerprinter;
+use crate::ids::AttributeId;
+use crate::template::Attribute;
+
+impl ExtractedCorpora {
+    /// Prepares attribute corpora for training. Their names and matrices are shared unless
+    /// unlabeled sentences or a minimum count require others.
+    ///
+    /// # Errors
+    ///
+    /// Same as [`Trainer::train_attributes`](super::Trainer::train_attributes).
+    pub(super) fn from_attributes(
+        corpus: &AttributeCorpus,
+        dev: Option<&AttributeCorpus>,
+        settings: &TrainSettings,
+    ) -> Result<Self> {
+        let options = settings.options();
+        if corpus.labeled().is_empty() {
+            return Err(Error::parameter("there are no sentences to train on"));
+        }
+        let labels = TrainingLabels::of_attributes(corpus, options)?;
+        let mut data = corpus.labeled().clone();
+        data.labels = labels.attribute_ids(corpus)?;
+        let has_unlabeled = !corpus.unlabeled().is_empty();
+        if has_unlabeled && options.has_noise() {
+            append(&mut data, corpus.unlabeled());
+        }
+        if options.order == Order::Zero {
+            data.edges = Arc::new(empty_rows(data.tokens()));
+        }
+        let labeled = data.labels.len();
+        let mut alphabets = Arc::clone(corpus.alphabets());
+        let kept = [
+            (&data.nodes, alphabets.nodes.len()),
+            (&data.edges, alphabets.edges.len()),
+        ]
+        .map(|(rows, columns)| {
+            let counted = match options.discover && options.min_count == 1 {
+                true => rows.len(),
+                false => labeled,
+            };
+            frequent(rows, columns, counted, options.min_count)
+        });
+        if kept.iter().flatten().any(|&kept| !kept) {
+            alphabets = Arc::new(retain(&alphabets, &mut data, &kept));
+        }
+        let development = dev
+            .map(|dev| development(dev, &alphabets, &labels, options.order))
+            .transpose()?;
+        Ok(Self {
+            labels,
+            node_attributes: alphabets.nodes.len(),
+            edge_attributes: alphabets.edges.len(),
+            alphabets,
+            data,
+            development,
+            template: None,
+            source: CorpusInfo::default(),
+            gold: Vec::new(),
+        })
+    }
+}
+
+/// Appends unlabeled sentences over the same attributes.
+fn append(data: &mut Dataset, unlabeled: &Dataset) {
+    let (nodes, edges) = (
+        Arc::make_mut(&mut data.nodes),
+        Arc::make_mut(&mut data.edges),
+    );
+    for (rows, more) in [(nodes, &unlabeled.nodes), (edges, &unlabeled.edges)] {
+        for row in 0..more.len() {
+            rows.push_row(&mut more.entries(row).collect());
+        }
+    }
+    data.append_unlabeled(unlabeled);
+}
+
+/// A matrix without entries.
+fn empty_rows(rows: usize) -> SparseRows {
+    let mut empty = SparseRows::default();
+    for _ in 0..rows {
+        empty.push_row(&mut Vec::new());
+    }
+    empty
+}
+
+/// Returns for each column whether it occurs in at least `min_count` of the first `counted` rows.
+fn frequent(rows: &SparseRows, columns: usize, counted: usize, min_count: u32) -> Vec<bool> {
+    let mut counts = vec![0u32; columns];
+    for row in 0..counted {
+        for &column in rows.row(row).0 {
+            counts[column as usize] += 1;
+        }
+    }
+    counts.iter().map(|&count| count >= min_count).collect()
+}
+
+/// Removes the columns of nodes and of edges that are not kept; returns the names of the others.
+fn retain(alphabets: &Alphabets, data: &mut Dataset, kept: &[Vec<bool>; 2]) -> Alphabets {
+    let reduce = |alphabet: &Alphabet, rows: &mut Arc<SparseRows>, kept: &[bool]| {
+        let (alphabet, new) = alphabet.retain(|id| kept[id.index()]);
+        *rows = Arc::new(rows.map_columns(|column| new[column as usize], |_, value| value));
+        alphabet
+    };
+    Alphabets {
+        nodes: reduce(&alphabets.nodes, &mut data.nodes, &kept[0]),
+        edges: reduce(&alphabets.edges, &mut data.edges, &kept[1]),
+    }
+}
+
+/// Maps development data to the attributes of the training data.
+fn development(
+    dev: &AttributeCorpus,
+    alphabets: &Alphabets,
+    labels: &TrainingLabels,
+    order: Order,
+) -> Result<DevelopmentSet> {
+    let sentences = dev.labeled();
+    if sentences.is_empty() {
+        return Err(Error::parameter("there are no development sentences"));
+    }
+    let known = |own: &Alphabet, training: &Alphabet| -> Vec<Option<u32>> {
+        let id = |id| {
+            let attribute = Attribute::named(own.name(id), Fingerprinter::default());
+            training.find(&attribute).map(|id| id.0)
+        };
+        (0..own.len() as u32).map(AttributeId).map(id).collect()
+    };
+    let project = |rows: &SparseRows, known: &[Option<u32>]| {
+        Arc::new(rows.map_columns(|column| known[column as usize], |_, value| value))
+    };
+    let own = dev.alphabets();
+    let mut data = sentences.clone();
+    data.labels = Vec::new();
+    data.nodes = project(&data.nodes, &known(&own.nodes, &alphabets.nodes));
+    data.edges = match order {
+        Order::Zero => Arc::new(empty_rows(data.tokens())),
+        Order::One => project(&data.edges, &known(&own.edges, &alphabets.edges)),
+    };
+    let owned = |labels: Vec<&str>| labels.into_iter().map(str::to_owned).collect();
+    let gold = (0..sentences.len()).map(|i| owned(dev.label_names(i)));
+    Ok(DevelopmentSet::with_gold(data, gold.collect(), labels))
+}
