@@ -32,3 +32,4 @@ mod training;
 mod tune;
 mod tune_resume;
 mod vectors;
+mod warm_start;

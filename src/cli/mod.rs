@@ -10,6 +10,7 @@ mod demo;
 mod eval;
 mod exit;
 mod file_name;
+mod init_arguments;
 mod inspect;
 mod interrupt;
 mod lbfgs_arguments;

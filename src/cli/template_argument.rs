@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use dropchain::corpus::Format;
 use dropchain::template::Template;
+use dropchain::train::BaseModels;
 use dropchain::{Error, Result};
 
 use super::arguments::InputArguments;
@@ -21,12 +22,14 @@ pub struct TemplateLimits {
     no_files: bool,
 }
 
-/// Loads the template for training on `files`; `None` if they hold pre-extracted attributes.
+/// Loads the template for training on `files`; `None` if they hold pre-extracted attributes. By
+/// default it is that of the model that training continues from.
 pub fn load_template(
     name: Option<&FileName>,
     limits: TemplateLimits,
     files: &[FileName],
     input: &InputArguments,
+    models: &BaseModels<'_>,
 ) -> Result<Option<Template>> {
     let format = input.format.map(Format::from);
     let is_extracted =
@@ -37,10 +40,18 @@ pub fn load_template(
         (Some(_), true) => Err(Error::parameter(
             "--template: the attributes of CRFsuite files are already extracted; omit this option",
         )),
-        (None, false) => Err(Error::parameter(
-            "--template is missing; expected a file or the name of a built-in template \
-             (ner, pos, chunk, minimal)",
-        )),
+        (None, false) => match (models.template(), models.first()) {
+            (Some(template), _) => Ok(Some(template.clone())),
+            (None, None) => Err(Error::parameter(
+                "--template is missing; expected a file or the name of a built-in template \
+                 (ner, pos, chunk, minimal)",
+            )),
+            (None, Some(model)) => Err(Error::parameter(format!(
+                "--template is missing, and {} has no template; expected a file, the name of a \
+                 built-in template, or training files with attributes (CRFsuite's format)",
+                model.path().display()
+            ))),
+        },
     }
 }
 

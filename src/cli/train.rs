@@ -6,13 +6,14 @@ use clap::Args;
 use dropchain::Result;
 use dropchain::internals::report::Log;
 use dropchain::template::Template;
-use dropchain::train::{Defaults, TrainOptions, Trained, Trainer};
+use dropchain::train::{BaseModels, Defaults, TrainOptions, Trained, Trainer};
 
 use super::CommandResult;
 use super::arguments::{InputArguments, OutputArguments, ThreadArguments};
 use super::checkpoint_arguments::CheckpointArguments;
 use super::exit::{is_worth_saving, training_result};
 use super::file_name::FileName;
+use super::init_arguments::InitArguments;
 use super::interrupt;
 use super::outputs::{CommandFiles, ResultFile};
 use super::progress::Progress;
@@ -32,6 +33,10 @@ Examples:
 
   # Your own template, named columns, sparse weights
   dropchain train train.txt --columns word,pos,chunk --template my.tpl --l1 0.5 --model m.model
+
+  # Continue with more data; or adapt a model to another domain, tied to the old weights
+  dropchain train new.conll --init ner.model --model ner.model
+  dropchain train tweets.conll --dev tweets-dev.conll --towards ner.model --l2 1 --model tweets.model
 
   # Pre-extracted attributes in CRFsuite's format; the same model as CRFsuite
   dropchain train train.crfsuite --states observed --boundary off --dropout 0 --l2 1 --model m.model
@@ -74,6 +79,8 @@ pub struct TrainCommand {
     #[command(flatten)]
     input: InputArguments,
     #[command(flatten)]
+    init: InitArguments,
+    #[command(flatten)]
     regularization: RegularizationArguments,
     #[command(flatten)]
     training: TrainingArguments,
@@ -113,7 +120,10 @@ struct RegularizationArguments {
 
 impl TrainCommand {
     pub fn run(&self) -> CommandResult {
-        let trainer = Trainer::new(self.options()?)?;
+        let open = self.init.open()?;
+        let models = open.models();
+        let trainer = Trainer::new(self.options(&models)?)?;
+        models.check(trainer.settings().options())?;
         self.training
             .check_sampling_options(self.regularization.seed)?;
         let options = trainer.settings().options();
@@ -125,6 +135,7 @@ impl TrainCommand {
             self.template_limits,
             &self.train,
             &self.input,
+            &models,
         )?;
         self.check_files(template.as_ref())?;
         interrupt::watch();
@@ -141,6 +152,15 @@ impl TrainCommand {
         let mut trainer = trainer
             .interrupt(interrupt::flag())
             .memory(self.input.limits.memory());
+        if let Some(notice) = open.notice_of_template(template.as_ref()) {
+            progress.println(&notice);
+        }
+        if let Some(model) = models.init {
+            trainer = trainer.init(model);
+        }
+        if let Some(model) = models.towards {
+            trainer = trainer.towards(model);
+        }
         if let Some(checkpoints) = self.checkpoint.checkpoints() {
             trainer = trainer.checkpoints(checkpoints);
         }
@@ -159,6 +179,7 @@ impl TrainCommand {
         CommandFiles::new(self.output.force)
             .read(self.training.corpus_files(&self.train, &self.dev))
             .read(template_files(self.template.as_ref(), template))
+            .read_models(self.init.files())
             .write_model(&self.model, self.log.as_deref())
             .write_checkpoint(
                 self.checkpoint.checkpoint.as_deref(),
@@ -182,14 +203,14 @@ impl TrainCommand {
         Ok(())
     }
 
-    fn options(&self) -> Result<TrainOptions> {
+    fn options(&self, models: &BaseModels<'_>) -> Result<TrainOptions> {
         let regularization = &self.regularization;
         let mut options = TrainOptions {
             seed: regularization.seed.unwrap_or(Defaults::SEED),
             unlabeled_weight: self.unlabeled_weight,
             l2: regularization.l2,
             l1: regularization.l1,
-            ..self.training.options()?
+            ..self.training.options(models)?
         };
         regularization.noise.apply(&mut options);
         Ok(options)

@@ -8,7 +8,7 @@ use dropchain::internals::chain::Order;
 use dropchain::internals::model::Precision;
 use dropchain::internals::noise::Engine;
 use dropchain::internals::score::{Boundary, States};
-use dropchain::train::{Defaults, NoiseKind, TrainOptions, TrainingCorpora};
+use dropchain::train::{BaseModels, Defaults, NoiseKind, TrainOptions, TrainingCorpora};
 use dropchain::{Error, Result};
 
 use super::arguments::{FormatName, InputArguments, SchemeName, Switch, guess_unlabeled_format};
@@ -36,8 +36,12 @@ pub struct TrainingArguments {
 }
 
 impl TrainingArguments {
-    /// Returns the training options, with default strengths and rates.
-    pub fn options(&self) -> Result<TrainOptions> {
+    /// Returns the options for training that continues from `models`, if there are any, with
+    /// default strengths and rates.
+    pub fn options(&self, models: &BaseModels<'_>) -> Result<TrainOptions> {
+        let model = models.first();
+        let defaults = model.map_or_else(TrainOptions::default, TrainOptions::continuing);
+        let precision = self.storage.precision.map(Precision::from);
         let mut options = TrainOptions {
             noise: self.noise.kind(),
             gradient: match &self.noise.gradient {
@@ -45,14 +49,14 @@ impl TrainingArguments {
                 None => Engine::Adjoint,
             },
             samples: self.noise.samples.unwrap_or(Defaults::SAMPLES),
-            warm_up: self.noise.warm_up,
+            warm_up: self.noise.warm_up.or(defaults.warm_up),
             discover: self.unlabeled.discover,
             collapse: self.collapse.is_on(),
-            precision: self.storage.precision.into(),
+            precision: precision.unwrap_or(defaults.precision),
             prune: self.storage.prune,
             recall_bias: self.storage.recall_bias.0,
             lbfgs: self.lbfgs.options(),
-            ..TrainOptions::default()
+            ..defaults
         };
         self.model.apply(&mut options);
         self.optimizer.apply(&mut options);
@@ -137,11 +141,12 @@ pub struct ModelArguments {
     #[arg(long, value_enum, default_value = "raw")]
     scheme: SchemeName,
     /// Markov order: 1 scores pairs of adjacent labels (CRF), 0 scores each label on its own
-    #[arg(long, value_enum, default_value = "1")]
-    order: OrderName,
-    /// Weights for the first and the last label of a sentence
-    #[arg(long, value_enum, default_value = "on")]
-    boundary: Switch,
+    /// [default: 1]
+    #[arg(long, value_enum)]
+    order: Option<OrderName>,
+    /// Weights for the first and the last label of a sentence [default: on]
+    #[arg(long, value_enum)]
+    boundary: Option<Switch>,
     /// Attribute-label pairs that get a weight: all, or those observed in the training data
     #[arg(long, value_enum, default_value = "all")]
     states: StatesName,
@@ -159,14 +164,16 @@ impl ModelArguments {
     /// Sets the corresponding training options.
     pub fn apply(&self, options: &mut TrainOptions) {
         options.scheme = self.scheme.into();
-        options.order = match self.order {
-            OrderName::Zero => Order::Zero,
-            OrderName::One => Order::One,
-        };
-        options.boundary = match self.boundary {
-            Switch::On => Boundary::On,
-            Switch::Off => Boundary::Off,
-        };
+        match self.order {
+            None => {}
+            Some(OrderName::Zero) => options.order = Order::Zero,
+            Some(OrderName::One) => options.order = Order::One,
+        }
+        match self.boundary {
+            None => {}
+            Some(Switch::On) => options.boundary = Boundary::On,
+            Some(Switch::Off) => options.boundary = Boundary::Off,
+        }
         options.states = self.states.into();
         options.transitions = self.transitions.map(States::from);
         options.min_count = self.min_count;
@@ -211,9 +218,9 @@ struct StorageArguments {
         allow_negative_numbers = true
     )]
     prune: f64,
-    /// Precision of the stored weights
-    #[arg(long, value_enum, default_value = "f32")]
-    precision: PrecisionName,
+    /// Precision of the stored weights [default: f32]
+    #[arg(long, value_enum)]
+    precision: Option<PrecisionName>,
     /// Amount subtracted from the score of `O` when tagging spans; positive values favor recall
     ///
     /// `auto` selects the value with the best F1 on --dev, together with the best iteration.

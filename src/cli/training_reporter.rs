@@ -8,6 +8,7 @@ use dropchain::train::{self, DevScore, Observer, ObserverError};
 use dropchain::{Error, Result};
 
 use super::file_name::FileName;
+use super::init_arguments::format_match;
 use super::interrupt;
 use super::progress::{Progress, notice};
 
@@ -86,6 +87,11 @@ impl Observer for TrainingReporter<'_> {
         }
         let files = std::mem::take(&mut self.files);
         self.log(&Record::Start(report::Start::new(&files, start)));
+    }
+
+    fn matched(&mut self, found: &train::ModelMatch) {
+        self.progress.println(&format_match(found));
+        self.log(&Record::Match(found));
     }
 
     fn resumed(&mut self, iterations: usize) {

@@ -20,8 +20,9 @@ pub(super) const MAX_VALUE: f64 = 1e30;
 pub struct DatasetBuilder {
     source: AttributeSource,
     alphabets: Alphabets,
-    grow: bool,  // whether new attributes are interned
-    edges: bool, // whether edge attributes are extracted
+    grow: bool,       // whether new attributes are interned
+    edges: bool,      // whether edge attributes are extracted
+    kept: [usize; 2], // node and edge attributes that are kept however rare they are
     data: Dataset,
     workspace: Workspace,
     entries: [Vec<(u32, f64)>; 2],
@@ -33,6 +34,15 @@ impl DatasetBuilder {
     #[must_use]
     pub fn new(source: AttributeSource, edges: bool) -> Self {
         Self::with_growth(source, Alphabets::default(), true, edges)
+    }
+
+    /// Creates a builder that adds to alphabets, whose attributes are kept however rare they are.
+    #[must_use]
+    pub fn extending(source: AttributeSource, alphabets: Alphabets, edges: bool) -> Self {
+        Self {
+            kept: [alphabets.nodes.len(), alphabets.edges.len()],
+            ..Self::with_growth(source, alphabets, true, edges)
+        }
     }
 
     /// Creates a builder with fixed alphabets: unknown attributes are dropped.
@@ -47,6 +57,7 @@ impl DatasetBuilder {
             alphabets,
             grow,
             edges,
+            kept: [0; 2],
             data: Dataset::default(),
             workspace: Workspace::default(),
             entries: [Vec::new(), Vec::new()],
@@ -125,8 +136,8 @@ impl DatasetBuilder {
     }
 
     /// Returns the data set and its alphabets, without the attributes that occur at fewer than
-    /// `min_count` tokens. Only labeled tokens count, if there are any; each counts with the weight
-    /// of its sentence.
+    /// `min_count` tokens, except those that are kept. Only labeled tokens count, if there are any;
+    /// each counts with the weight of its sentence.
     #[must_use]
     pub fn finish(mut self, min_count: u32) -> (Dataset, Alphabets) {
         if min_count > 1 {
@@ -135,13 +146,21 @@ impl DatasetBuilder {
                 0 => self.data.len(),
                 labeled => labeled,
             };
+            let [nodes_kept, edges_kept] = self.kept;
             let counts = |matrix, columns| self.data.column_counts(matrix, columns, 0..counted);
             let node_counts = counts(&self.data.nodes, nodes.len());
             let edge_counts = counts(&self.data.edges, edges.len());
+            let is_kept = |counts: &[ColumnCount], kept: usize| -> Vec<bool> {
+                let is_frequent = counts.iter().map(|count| count.is_at_least(min_count));
+                is_frequent
+                    .enumerate()
+                    .map(|(id, is)| is || id < kept)
+                    .collect()
+            };
             let (nodes, node_rows) =
-                retain_frequent(&nodes, &self.data.nodes, &node_counts, min_count);
+                retain(&nodes, &self.data.nodes, &is_kept(&node_counts, nodes_kept));
             let (edges, edge_rows) =
-                retain_frequent(&edges, &self.data.edges, &edge_counts, min_count);
+                retain(&edges, &self.data.edges, &is_kept(&edge_counts, edges_kept));
             self.alphabets = Alphabets { nodes, edges };
             self.data.nodes = Arc::new(node_rows);
             self.data.edges = Arc::new(edge_rows);
@@ -155,14 +174,9 @@ impl DatasetBuilder {
     }
 }
 
-/// Retains the attributes that are frequent enough.
-fn retain_frequent(
-    alphabet: &Alphabet,
-    rows: &SparseRows,
-    counts: &[ColumnCount],
-    min_count: u32,
-) -> (Alphabet, SparseRows) {
-    let (alphabet, new_ids) = alphabet.retain(|id| counts[id.index()].is_at_least(min_count));
+/// Retains the attributes that are kept.
+fn retain(alphabet: &Alphabet, rows: &SparseRows, is_kept: &[bool]) -> (Alphabet, SparseRows) {
+    let (alphabet, new_ids) = alphabet.retain(|id| is_kept[id.index()]);
     let rows = rows.map_columns(|column| new_ids[column as usize], |_, value| value);
     (alphabet, rows)
 }

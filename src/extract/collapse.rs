@@ -41,8 +41,22 @@ impl Classes {
     /// their first members.
     #[must_use]
     pub fn equal_columns(matrix: &SparseRows, columns: usize) -> Self {
-        let mut class = vec![0u32; columns];
-        let mut sizes = vec![columns as u32];
+        Self::equal_columns_in_groups(matrix, vec![0; columns])
+    }
+
+    /// Finds the classes of equal columns of the same group, given the group of each column,
+    /// `[columns]`. Groups are numbered from 0.
+    ///
+    /// Columns are exchangeable only if they also have the same penalties and start at the same
+    /// weights.
+    #[must_use]
+    pub fn equal_columns_in_groups(matrix: &SparseRows, groups: Vec<u32>) -> Self {
+        let mut class = groups;
+        let highest = class.iter().copied().max().unwrap_or(0) as usize;
+        let mut sizes = vec![0; highest + 1];
+        for &group in &class {
+            sizes[group as usize] += 1;
+        }
         let mut row_groups = Vec::new(); // (class, value bits, column)
         for row in 0..matrix.len() {
             row_groups.clear();
@@ -108,6 +122,16 @@ impl Classes {
         &self.class
     }
 
+    /// Returns the first member of each class.
+    #[must_use]
+    pub fn first_members(&self) -> Vec<u32> {
+        let mut first = vec![u32::MAX; self.len()];
+        for (column, &class) in self.class.iter().enumerate().rev() {
+            first[class as usize] = column as u32;
+        }
+        first
+    }
+
     /// Returns the number of members m of a class.
     #[must_use]
     pub fn size(&self, class: u32) -> u32 {
@@ -123,10 +147,7 @@ impl Classes {
     /// Collapses the matrix in which the classes were found to one column per class.
     #[must_use]
     pub fn collapsed(&self, matrix: &SparseRows) -> SparseRows {
-        let mut first = vec![u32::MAX; self.len()];
-        for (column, &class) in self.class.iter().enumerate().rev() {
-            first[class as usize] = column as u32;
-        }
+        let first = self.first_members();
         matrix.map_columns(
             |column| {
                 let class = self.class(column);
@@ -188,7 +209,8 @@ mod tests {
     proptest! {
         #[test]
         fn classes_are_exactly_the_groups_of_equal_columns(
-            cells in proptest::collection::vec(proptest::collection::vec(0u8..3, 7), 0..6)
+            cells in proptest::collection::vec(proptest::collection::vec(0u8..3, 7), 0..6),
+            groups in proptest::collection::vec(0u32..3, 7),
         ) {
             let mut m = SparseRows::default();
             for row in &cells {
@@ -201,12 +223,17 @@ mod tests {
                 m.push_row(&mut entries);
             }
             let classes = Classes::equal_columns(&m, 7);
+            let grouped = Classes::equal_columns_in_groups(&m, groups.clone());
             let column = |c: usize| cells.iter().map(|row| row[c]).collect::<Vec<_>>();
             for a in 0..7 {
                 for b in 0..7 {
                     prop_assert_eq!(
                         classes.class(a as u32) == classes.class(b as u32),
                         column(a) == column(b)
+                    );
+                    prop_assert_eq!(
+                        grouped.class(a as u32) == grouped.class(b as u32),
+                        column(a) == column(b) && groups[a] == groups[b]
                     );
                 }
             }

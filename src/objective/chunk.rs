@@ -12,7 +12,7 @@ use crate::chain::Transitions;
 use crate::extract::{Dataset, Target};
 use crate::math::add;
 use crate::noise::Engine;
-use crate::score::{ForwardProduct, ParameterSpace, Variances};
+use crate::score::{ColumnRates, ForwardProduct, ParameterSpace, Variances};
 
 /// The inputs that all chunks of an evaluation share.
 #[derive(Clone, Copy)]
@@ -24,6 +24,8 @@ pub(super) struct Context<'a> {
     pub theta: &'a [f64],
     pub chain: ChainParameters<'a>,
     pub noise: Option<&'a Noise>,
+    /// ρ of single node and edge attributes, where they differ.
+    pub rates: &'a [Option<ColumnRates>; 2],
     /// The total weights of labeled and of unlabeled sentences.
     pub total_weights: [f64; 2],
     /// The factors of the noise terms of a labeled and of an unlabeled sentence of weight 1.
@@ -158,6 +160,7 @@ impl ChunkWorker {
                 Variances {
                     values: &mut self.variances[i],
                     rate: rates[i],
+                    rates: context.rates[i].as_ref(),
                 }
             });
             context.products[i].write(context.theta, tokens.clone(), scores, variances);

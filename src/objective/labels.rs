@@ -5,7 +5,7 @@ use super::noise::{Noise, NoiseDistribution};
 use crate::chain::LabelWeights;
 use crate::extract::{Dataset, Target};
 use crate::math::add;
-use crate::score::ParameterSpace;
+use crate::score::{ColumnRates, ParameterSpace};
 
 /// The variances of scores that do not depend on the text, for one evaluation.
 #[derive(Clone, Debug, Default)]
@@ -25,6 +25,7 @@ impl LabelVariances {
     pub fn set(
         &mut self,
         noise: &Noise,
+        rates: &[Option<ColumnRates>; 2],
         space: &ParameterSpace,
         theta: &[f64],
         weights: &LabelWeights,
@@ -47,11 +48,18 @@ impl LabelVariances {
         }
         self.node.clear();
         if noise.distribution == NoiseDistribution::Additive {
-            self.node = space.nodes.targets.squares(space.nodes.weights(theta));
-            self.node.iter_mut().for_each(|v| *v *= node);
-            let squares = space.edges.targets.squares(space.edges.weights(theta));
-            let pairs = self.pairs.iter_mut().zip(squares);
-            pairs.for_each(|(pair, square)| *pair += edge * square);
+            let [nodes, edges] = [0, 1].map(|i| {
+                let (block, rates) = (space.blocks()[i], &rates[i]);
+                let rate = |column| rates.as_ref().map_or(1.0, |rates| rates.column(column));
+                let mut squares = block.targets.squares(block.weights(theta), rate);
+                if rates.is_none() {
+                    squares.iter_mut().for_each(|v| *v *= [node, edge][i]);
+                }
+                squares
+            });
+            self.node = nodes;
+            let pairs = self.pairs.iter_mut().zip(edges);
+            pairs.for_each(|(pair, square)| *pair += square);
         }
     }
 }

@@ -49,7 +49,8 @@ use crate::chain::{LabelWeights, Transitions};
 use crate::extract::Dataset;
 use crate::optim::Objective;
 use crate::score::{
-    Block, BlockPartition, ForwardProduct, ParameterSpace, TransposeProduct, VarianceDerivatives,
+    Block, BlockPartition, ColumnRates, ForwardProduct, ParameterSpace, TransposeProduct,
+    VarianceDerivatives,
 };
 use buffers::{BlockArrays, BlockDerivatives};
 use chunk::{ChunkDerivatives, ChunkWorker, Context};
@@ -58,7 +59,7 @@ use labels::{LabelSums, LabelVariances};
 pub use memory::{NoiseMemory, forward_memory, required_memory};
 pub use monte_carlo::MonteCarlo;
 use monte_carlo::Sampling;
-pub use noise::{Noise, NoiseDistribution};
+pub use noise::{AttributeNoise, Noise, NoiseDistribution};
 pub use penalty::Penalty;
 use sentence::ChainParameters;
 
@@ -83,6 +84,7 @@ pub struct PenalizedLikelihood {
     space: ParameterSpace,
     penalty: Penalty,
     noise: Option<Noise>,
+    rates: [Option<ColumnRates>; 2], // nodes, edges
     sampling: Option<Sampling>,
     partition: BlockPartition,
     products: [ForwardProduct; 2],     // nodes, edges
@@ -111,6 +113,7 @@ impl PenalizedLikelihood {
             space: space.clone(),
             penalty: penalty.into(),
             noise: None,
+            rates: [None, None],
             sampling: None,
             products: matrices.map(|(matrix, block)| ForwardProduct::new(matrix, block)),
             transposes: matrices
@@ -142,7 +145,14 @@ impl PenalizedLikelihood {
 
     /// Adds a noise term.
     #[must_use]
-    pub fn with_noise(mut self, noise: Noise) -> Self {
+    pub fn with_noise(self, noise: Noise) -> Self {
+        self.with_attribute_noise(noise, AttributeNoise::default())
+    }
+
+    /// Adds a noise term in which attributes have amounts of noise of their own.
+    #[must_use]
+    pub fn with_attribute_noise(mut self, noise: Noise, amounts: AttributeNoise) -> Self {
+        self.rates = amounts.rates(noise.distribution, &self.space);
         if noise.distribution != NoiseDistribution::Additive {
             for buffers in &mut self.buffers {
                 let tokens = self.partition.max_block_tokens();
@@ -158,9 +168,20 @@ impl PenalizedLikelihood {
 
     /// Adds a noise term estimated by sampling. [`Objective::begin_iteration`] draws new samples.
     #[must_use]
-    pub fn with_monte_carlo(mut self, monte_carlo: MonteCarlo) -> Self {
+    pub fn with_monte_carlo(self, monte_carlo: MonteCarlo) -> Self {
+        self.with_attribute_sampling(monte_carlo, AttributeNoise::default())
+    }
+
+    /// Like [`with_monte_carlo`](Self::with_monte_carlo), but attributes have rates of their own.
+    #[must_use]
+    pub fn with_attribute_sampling(
+        mut self,
+        monte_carlo: MonteCarlo,
+        rates: AttributeNoise,
+    ) -> Self {
         self.sampling = Some(Sampling::new(
             monte_carlo,
+            rates,
             &self.data,
             &self.space,
             &self.partition,
@@ -224,7 +245,8 @@ impl PenalizedLikelihood {
             &self.weights.end,
         );
         if let Some(noise) = &self.noise {
-            self.variances.set(noise, &self.space, theta, &self.weights);
+            self.variances
+                .set(noise, &self.rates, &self.space, theta, &self.weights);
         }
         self.sums.clear(self.space.labels(), self.space.stride());
     }
@@ -308,6 +330,7 @@ impl PenalizedLikelihood {
             let variance_derivatives = rates.map(|rates| VarianceDerivatives {
                 values: variance_derivatives,
                 rate: rates[i],
+                rates: self.rates[i].as_ref(),
                 theta,
             });
             self.transposes[i].add_gradient(
@@ -360,7 +383,10 @@ impl PenalizedLikelihood {
                 for (i, block) in self.space.blocks().into_iter().enumerate() {
                     block.targets.add_square_derivatives(
                         block.weights(theta),
-                        2.0 * rates[i],
+                        |column| {
+                            let own = self.rates[i].as_ref();
+                            2.0 * own.map_or(rates[i], |own| own.column(column))
+                        },
                         variances[i],
                         block.weights_mut(gradient),
                     );
@@ -385,6 +411,7 @@ impl PenalizedLikelihood {
                 variances: &self.variances,
             },
             noise,
+            rates: &self.rates,
             total_weights: self.total_weights,
             noise_factors: noise.map_or([0.0; 2], |noise| noise.factors(self.total_weights)),
         }

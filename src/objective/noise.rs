@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::noise::Engine;
+use crate::score::{ColumnRates, ParameterSpace};
 
 /// The distribution of feature noise (Wang et al. 2013, section 2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,13 +34,49 @@ pub struct Noise {
     pub unlabeled_weight: f64,
 }
 
+/// The amounts of noise on single attributes, where they differ.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct AttributeNoise {
+    /// δ or σ² of each class of node attributes; `None`: that of [`Noise::node`].
+    pub nodes: Option<Vec<f64>>,
+    /// δ or σ² of each class of edge attributes; `None`: that of [`Noise::edge`].
+    pub edges: Option<Vec<f64>>,
+}
+
+impl NoiseDistribution {
+    /// Converts δ or σ² to ρ (σ² for additive noise).
+    fn rate(self, amount: f64) -> f64 {
+        match self {
+            Self::Dropout => amount / (1.0 - amount),
+            Self::Gaussian | Self::Additive => amount,
+        }
+    }
+}
+
+impl AttributeNoise {
+    /// Returns the amounts of nodes and of edges.
+    pub(super) fn each(&self) -> [Option<&[f64]>; 2] {
+        [self.nodes.as_deref(), self.edges.as_deref()]
+    }
+
+    /// Returns ρ of the attributes of both blocks.
+    pub(super) fn rates(
+        self,
+        distribution: NoiseDistribution,
+        space: &ParameterSpace,
+    ) -> [Option<ColumnRates>; 2] {
+        let [nodes, edges] = space.blocks();
+        [(self.nodes, nodes), (self.edges, edges)].map(|(amounts, block)| {
+            let rates = amounts?.into_iter().map(|x| distribution.rate(x));
+            Some(ColumnRates::new(rates.collect(), &block.targets))
+        })
+    }
+}
+
 impl Noise {
     /// Returns ρ (σ² for additive noise) of node attributes, and of all other features.
     pub(super) fn rates(&self) -> [f64; 2] {
-        [self.node, self.edge].map(|rate| match self.distribution {
-            NoiseDistribution::Dropout => rate / (1.0 - rate),
-            NoiseDistribution::Gaussian | NoiseDistribution::Additive => rate,
-        })
+        [self.node, self.edge].map(|amount| self.distribution.rate(amount))
     }
 
     /// Returns the factors of the terms of a labeled and of an unlabeled sentence, given the total

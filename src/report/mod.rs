@@ -1,6 +1,7 @@
 //! Run records: training events as JSON lines.
 //!
-//! Each line is an object whose `event` field names its kind: one `start`, an `iteration` for each
+//! Each line is an object whose `event` field names its kind: one `start`, a `match` for each model
+//! that training continues from, an `iteration` for each
 //! iteration of the optimizer (number 0 is the starting point), one `end`. The other fields are
 //! those of the training events ([`train::Start`], [`train::Iteration`], [`train::End`]).
 
@@ -18,6 +19,8 @@ use crate::train::{self, TrainOptions};
 pub enum Record<'a> {
     /// The state before the first iteration.
     Start(Start<'a>),
+    /// What a model that training continues from has in common with the data.
+    Match(&'a train::ModelMatch),
     /// An iteration.
     Iteration(&'a train::Iteration),
     /// The result of training.

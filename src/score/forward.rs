@@ -14,6 +14,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::block::FeatureBlock;
+use super::rates::ColumnRates;
 use super::targets::{BLOCKS, Targets};
 use crate::chain::LANES;
 use crate::extract::SparseRows;
@@ -35,19 +36,22 @@ pub struct ForwardProduct {
 pub struct Variances<'a> {
     /// `[tokens][width]`.
     pub values: &'a mut [f64],
-    /// ρ.
+    /// ρ, the same for all attributes, unless `rates` is given.
     pub rate: f64,
+    /// ρ of each attribute.
+    pub rates: Option<&'a ColumnRates>,
 }
 
 /// The dense and the sparse columns of a matrix, and their weights.
 #[derive(Clone, Debug)]
 struct Split {
-    dense: SparseRows,      // columns are rows of `table`
-    coefficients: Vec<f64>, // √m of each dense column
-    table: Vec<f64>,        // [dense columns][width] their weights, with zeros in the gaps
-    ends: Vec<u64>,         // [tokens] end of each token in `weights`
-    weights: Vec<u32>,      // weight index, one per weight of each entry of a sparse column
-    positions: Vec<u32>,    // position of the score that it adds to
+    dense: SparseRows,       // columns are rows of `table`
+    dense_columns: Vec<u32>, // [dense columns] their numbers in the whole matrix
+    coefficients: Vec<f64>,  // √m of each dense column
+    table: Vec<f64>,         // [dense columns][width] their weights, with zeros in the gaps
+    ends: Vec<u64>,          // [tokens] end of each token in `weights`
+    weights: Vec<u32>,       // weight index, one per weight of each entry of a sparse column
+    positions: Vec<u32>,     // position of the score that it adds to
     values: Option<Vec<f64>>,
     scaled: Vec<[f64; 2]>, // √m·w and w² for each weight of a sparse column
 }
@@ -98,6 +102,7 @@ impl ForwardProduct {
             None => DenseRows {
                 matrix: &self.matrix,
                 coefficients: &self.block.scale,
+                columns: None,
                 table: self.block.weights(theta),
                 row_pitch: targets.labels() * targets.height(),
                 line_pitch: targets.labels(),
@@ -105,6 +110,7 @@ impl ForwardProduct {
             Some(split) => DenseRows {
                 matrix: &split.dense,
                 coefficients: &split.coefficients,
+                columns: Some(&split.dense_columns),
                 table: &split.table,
                 row_pitch: targets.width(),
                 line_pitch: targets.stride(),
@@ -125,17 +131,19 @@ impl Split {
     fn new(matrix: &SparseRows, block: &FeatureBlock) -> Self {
         let targets = &block.targets;
         let mut dense_index = vec![None; targets.columns()];
-        let mut coefficients = Vec::new();
+        let (mut coefficients, mut dense_columns) = (Vec::new(), Vec::new());
         for (column, index) in dense_index.iter_mut().enumerate() {
             if targets.is_dense(column) {
                 *index = Some(coefficients.len() as u32);
                 coefficients.push(block.scale[column]);
+                dense_columns.push(column as u32);
             }
         }
         let dense = matrix.map_columns(|column| dense_index[column as usize], |_, value| value);
         let mut split = Self {
             dense,
             table: vec![0.0; coefficients.len() * targets.width()],
+            dense_columns,
             coefficients,
             ends: Vec::with_capacity(matrix.len()),
             weights: Vec::new(),
@@ -200,8 +208,12 @@ impl Split {
                 .map_or(1.0, |values| values[range.start + i]);
             let [score, variance] = self.scaled[index as usize];
             scores[position as usize] += x * score;
-            if let Some(Variances { values, rate }) = &mut variances {
-                values[position as usize] += *rate * (x * x * variance);
+            if let Some(variances) = &mut variances {
+                let rate = match variances.rates {
+                    None => variances.rate,
+                    Some(rates) => rates.weight(index as usize),
+                };
+                variances.values[position as usize] += rate * (x * x * variance);
             }
         }
     }
@@ -243,6 +255,7 @@ impl Kernel for Write<'_> {
                 let variances = self.variances.as_mut().map(|variances| Variances {
                     values: &mut variances.values[row.clone()],
                     rate: variances.rate,
+                    rates: variances.rates,
                 });
                 split.add(token, &mut self.scores[row], variances);
             }
@@ -264,12 +277,27 @@ impl Write<'_> {
                     let sums = self.rows.scores::<B>(token, offset);
                     self.scores[out].copy_from_slice(sums.as_flattened());
                 }
-                Some(Variances { values, rate }) => {
-                    let [sums, mut squares] = self.rows.scores_and_squares::<B>(token, offset);
+                Some(Variances {
+                    values,
+                    rate,
+                    rates: None,
+                }) => {
+                    let [sums, mut squares] =
+                        self.rows.scores_and_squares::<B>(token, offset, |_| 1.0);
                     squares
                         .as_flattened_mut()
                         .iter_mut()
                         .for_each(|x| *x *= *rate);
+                    self.scores[out.clone()].copy_from_slice(sums.as_flattened());
+                    values[out].copy_from_slice(squares.as_flattened());
+                }
+                Some(Variances {
+                    values,
+                    rates: Some(rates),
+                    ..
+                }) => {
+                    let rate = |column| rates.column(self.rows.number(column));
+                    let [sums, squares] = self.rows.scores_and_squares::<B>(token, offset, rate);
                     self.scores[out.clone()].copy_from_slice(sums.as_flattened());
                     values[out].copy_from_slice(squares.as_flattened());
                 }
@@ -282,6 +310,7 @@ impl Write<'_> {
 struct DenseRows<'a> {
     matrix: &'a SparseRows,
     coefficients: &'a [f64],
+    columns: Option<&'a [u32]>, // numbers of the columns in the whole matrix, if not the same
     table: &'a [f64],
     row_pitch: usize,  // distance between rows of the table
     line_pitch: usize, // distance between lines of a row
@@ -312,12 +341,24 @@ impl<'a> DenseRows<'a> {
         sums
     }
 
-    /// Returns [`scores`](Self::scores) and `Σ_j x_j²·w_j²`.
+    /// Returns the number of a column in the whole matrix.
+    #[inline(always)]
+    fn number(&self, column: u32) -> usize {
+        self.columns
+            .map_or(column, |columns| columns[column as usize]) as usize
+    }
+
+    /// Returns [`scores`](Self::scores) and `Σ_j ρ_j·x_j²·w_j²`, where `rate(j)` is ρ_j.
     ///
     /// A class of m attributes has x = 1 and weight φ = √m·θ, so its variance m·ρ·θ² is ρ·φ²,
     /// without the scale.
     #[inline(always)]
-    fn scores_and_squares<const B: usize>(&self, token: usize, offset: usize) -> [[Lanes; B]; 2] {
+    fn scores_and_squares<const B: usize>(
+        &self,
+        token: usize,
+        offset: usize,
+        rate: impl Fn(u32) -> f64,
+    ) -> [[Lanes; B]; 2] {
         let [mut sums, mut squares] = [[[0.0; LANES]; B]; 2];
         let (columns, values) = self.matrix.row(token);
         // More sums would spill from registers; the second pass finds the weights in cache.
@@ -327,7 +368,8 @@ impl<'a> DenseRows<'a> {
         }
         for (i, &column) in columns.iter().enumerate() {
             let x = values.map_or(1.0, |values| values[i]);
-            let (c, v) = (self.coefficients[column as usize] * x, x * x);
+            let c = self.coefficients[column as usize] * x;
+            let v = rate(column) * (x * x);
             let last;
             let row = match self.row::<B>(column, offset) {
                 Some(row) => row,

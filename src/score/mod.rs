@@ -24,6 +24,7 @@ mod forward;
 mod observed;
 mod parameters;
 mod partition;
+mod rates;
 mod targets;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -32,7 +33,8 @@ mod transpose;
 pub use block::FeatureBlock;
 pub(crate) use columns::{ColumnBlock, TASK_ENTRIES, split_by_owner};
 pub use forward::{ForwardProduct, Variances};
-pub use parameters::{Boundary, ParameterSpace, SpaceOptions, States};
+pub use parameters::{Boundary, ExtraWeights, ParameterSpace, SpaceOptions, States};
 pub use partition::{Block, BlockPartition};
+pub use rates::ColumnRates;
 pub use targets::Targets;
 pub use transpose::{TransposeProduct, VarianceDerivatives};

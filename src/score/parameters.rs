@@ -46,6 +46,17 @@ pub struct SpaceOptions {
     pub label_pairs: States,
 }
 
+/// Weights that exist whether or not they are observed.
+#[derive(Clone, Debug, Default)]
+pub struct ExtraWeights {
+    /// Of node attributes: column, and position of the score.
+    pub nodes: Vec<(u32, u32)>,
+    /// Of edge attributes.
+    pub edges: Vec<(u32, u32)>,
+    /// Of label pairs, first labels and last labels: positions.
+    pub labels: [Vec<u32>; 3],
+}
+
 /// The layout of θ: node weights, edge weights, transitions, start, end.
 ///
 /// Clones share the layout of attribute weights.
@@ -80,6 +91,19 @@ impl ParameterSpace {
         edge_classes: &Classes,
         options: SpaceOptions,
     ) -> Self {
+        let classes = [node_classes, edge_classes];
+        Self::including(labels, data, classes, options, ExtraWeights::default())
+    }
+
+    /// Like [`new`](Self::new), but `extra` weights exist, too.
+    #[must_use]
+    pub fn including(
+        labels: usize,
+        data: &Dataset,
+        [node_classes, edge_classes]: [&Classes; 2],
+        options: SpaceOptions,
+        extra: ExtraWeights,
+    ) -> Self {
         let stride = chain::padded(labels);
         let by_token = options.states == States::Observed;
         let observed = ObservedLabels::new(data, labels, stride, by_token);
@@ -98,11 +122,21 @@ impl ParameterSpace {
                 }),
             ),
         };
+        let [nodes, edges] = [(nodes, extra.nodes), (edges, extra.edges)]
+            .map(|(targets, extra)| targets.including(extra));
+        let [more_pairs, more_first, more_last] = extra.labels.map(|positions| {
+            positions
+                .into_iter()
+                .map(|position| (0, position))
+                .collect()
+        });
         let label_targets =
-            |exists: bool, height: usize, positions: &[u32]| match options.label_pairs {
+            |exists: bool, height: usize, positions: &[u32], more| match options.label_pairs {
                 _ if !exists => Targets::all(0, labels, stride, height),
                 States::All => Targets::all(1, labels, stride, height),
-                States::Observed => Targets::single(labels, stride, height, positions.to_vec()),
+                States::Observed => {
+                    Targets::single(labels, stride, height, positions.to_vec()).including(more)
+                }
             };
         let boundary = options.boundary == Boundary::On;
         let transitions = options.order == Order::One && options.transitions;
@@ -119,9 +153,9 @@ impl ParameterSpace {
         };
         let (nodes, edges) = (block(nodes, node_classes), block(edges, edge_classes));
         let label_blocks = [
-            label_targets(transitions, labels, &observed.pairs),
-            label_targets(boundary, 1, &observed.first),
-            label_targets(boundary, 1, &observed.last),
+            label_targets(transitions, labels, &observed.pairs, more_pairs),
+            label_targets(boundary, 1, &observed.first, more_first),
+            label_targets(boundary, 1, &observed.last, more_last),
         ]
         .map(|targets| LabelBlock {
             range: allocate(&targets),
@@ -204,6 +238,20 @@ impl ParameterSpace {
                 let theta = &theta[block.range.clone()];
                 block.targets.for_each(0, |position, index| {
                     out[position / self.stride * k + position % self.stride] = theta[index];
+                });
+            }
+        }
+    }
+
+    /// Writes transition and boundary weights into θ. Those that θ does not have are left out.
+    pub fn set_label_weights(&self, weights: &LabelWeights, theta: &mut [f64]) {
+        let weights = [&weights.transitions, &weights.start, &weights.end];
+        for (block, weights) in self.label_blocks.iter().zip(weights) {
+            if block.targets.columns() > 0 {
+                let theta = &mut theta[block.range.clone()];
+                block.targets.for_each(0, |position, index| {
+                    let (a, b) = (position / self.stride, position % self.stride);
+                    theta[index] = weights[a * self.labels + b];
                 });
             }
         }

@@ -70,25 +70,26 @@ impl Targets {
                 compacted = pairs.len();
             }
         }
-        pairs.sort_unstable();
-        pairs.dedup();
-        let mut ends = vec![0u64; columns];
-        for &(column, _) in &pairs {
-            ends[column as usize] += 1;
-        }
-        let mut sum = 0;
-        for end in &mut ends {
-            sum += *end;
-            *end = sum;
-        }
-        let positions = pairs.into_iter().map(|(_, position)| position).collect();
         Self {
             columns,
             labels,
             stride,
             height,
-            observed: Some(Observed { ends, positions }),
+            observed: Some(Observed::new(columns, pairs)),
         }
+    }
+
+    /// Adds weights for more pairs of a column and the position of a score.
+    #[must_use]
+    pub fn including(mut self, mut pairs: Vec<(u32, u32)>) -> Self {
+        if let Some(observed) = self.observed.take_if(|_| !pairs.is_empty()) {
+            for column in 0..self.columns {
+                let positions = &observed.positions[observed.range(column)];
+                pairs.extend(positions.iter().map(|&position| (column as u32, position)));
+            }
+            self.observed = Some(Observed::new(self.columns, pairs));
+        }
+        self
     }
 
     /// Creates targets of one column, with weights for the scores at `positions`.
@@ -266,27 +267,30 @@ impl Targets {
         })
     }
 
-    /// Returns `Σ_j w_j[p]²` over all columns, for every position p, `[width]`.
+    /// Returns `Σ_j ρ_j·w_j[p]²` over all columns, for every position p, `[width]`; `rate(j)` is
+    /// ρ_j.
     #[must_use]
-    pub fn squares(&self, weights: &[f64]) -> Vec<f64> {
+    pub fn squares(&self, weights: &[f64], rate: impl Fn(usize) -> f64) -> Vec<f64> {
         let mut squares = vec![0.0; self.width()];
         for column in 0..self.columns {
+            let rate = rate(column);
             self.for_each(column, |position, index| {
-                squares[position] += weights[index] * weights[index];
+                squares[position] += rate * (weights[index] * weights[index]);
             });
         }
         squares
     }
 
-    /// Adds `factor · w_j[p] · derivatives[p]` to the gradient of every weight.
+    /// Adds `factor(j) · w_j[p] · derivatives[p]` to the gradient of every weight.
     pub fn add_square_derivatives(
         &self,
         weights: &[f64],
-        factor: f64,
+        factor: impl Fn(usize) -> f64,
         derivatives: &[f64],
         gradient: &mut [f64],
     ) {
         for column in 0..self.columns {
+            let factor = factor(column);
             self.for_each(column, |position, index| {
                 gradient[index] += factor * weights[index] * derivatives[position];
             });
@@ -303,6 +307,23 @@ impl Targets {
 }
 
 impl Observed {
+    /// Lists the positions of each column, without duplicates.
+    fn new(columns: usize, mut pairs: Vec<(u32, u32)>) -> Self {
+        pairs.sort_unstable();
+        pairs.dedup();
+        let mut ends = vec![0u64; columns];
+        for &(column, _) in &pairs {
+            ends[column as usize] += 1;
+        }
+        let mut sum = 0;
+        for end in &mut ends {
+            sum += *end;
+            *end = sum;
+        }
+        let positions = pairs.into_iter().map(|(_, position)| position).collect();
+        Self { ends, positions }
+    }
+
     #[inline]
     fn range(&self, column: usize) -> Range<usize> {
         let start = if column == 0 {

@@ -12,6 +12,7 @@ use rayon::prelude::*;
 use super::block::FeatureBlock;
 use super::columns::{ColumnBlock, Entry, TASK_ENTRIES, split_by_owner};
 use super::partition::BlockPartition;
+use super::rates::ColumnRates;
 use super::targets::{BLOCKS, Targets};
 use crate::chain::LANES;
 use crate::extract::SparseRows;
@@ -23,8 +24,10 @@ use crate::simd::{self, Kernel};
 pub struct VarianceDerivatives<'a> {
     /// ∂V, `[tokens of the block][width]`.
     pub values: &'a [f64],
-    /// ρ.
+    /// ρ, the same for all attributes, unless `rates` is given.
     pub rate: f64,
+    /// ρ of each attribute.
+    pub rates: Option<&'a ColumnRates>,
     /// All parameters θ.
     pub theta: &'a [f64],
 }
@@ -254,8 +257,9 @@ impl Gather<'_> {
                 [first, second]
             };
             let weights = &noise.theta[range];
+            let rate = noise.rates.map_or(noise.rate, |rates| rates.column(column));
             targets.for_block(column, labels, |label, index| {
-                let factor = 2.0 * noise.rate * weights[index];
+                let factor = 2.0 * rate * weights[index];
                 let square = factor * squares.as_flattened()[label];
                 gradient[index] += c * sums.as_flattened()[label] + square;
             });
@@ -272,7 +276,8 @@ impl Gather<'_> {
             let x = self.slice.sparse_values.as_ref().map_or(1.0, |x| x[i]);
             let mut sum = self.coefficients[weight] * x * self.score_derivatives[cell];
             if let Some(noise) = self.variance_derivatives {
-                let factor = 2.0 * noise.rate * noise.theta[weight];
+                let rate = noise.rates.map_or(noise.rate, |rates| rates.weight(weight));
+                let factor = 2.0 * rate * noise.theta[weight];
                 sum += factor * (x * x * noise.values[cell]);
             }
             self.gradient[weight - first] += sum;

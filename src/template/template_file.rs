@@ -244,6 +244,14 @@ impl Template {
         self.known_words = Arc::new(known_words);
     }
 
+    /// Adds what another template has learned, if this one uses it.
+    pub(crate) fn learn_from(&mut self, other: &Self) {
+        if self.functions().any(uses_known_words) && !other.known_words.is_empty() {
+            let known_words = Arc::make_mut(&mut self.known_words);
+            known_words.extend(other.known_words.iter().cloned());
+        }
+    }
+
     /// Binds the templates to the columns of a corpus.
     ///
     /// # Errors

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize, Serializer};
 
+use super::model_match::ModelMatch;
 use super::options::TrainOptions;
 use crate::error::Error;
 use crate::optim::StopReason;
@@ -104,7 +105,8 @@ pub struct End {
     /// Why training stopped.
     #[serde(rename = "stop_reason", serialize_with = "name")]
     pub reason: EndReason,
-    /// Number of iterations. If it is 0, nothing was learned: all weights are 0.
+    /// Number of iterations. If it is 0, nothing was learned: the weights are those where training
+    /// starts.
     pub iterations: usize,
     /// How many of them were of the warm-up, without noise.
     #[serde(skip)]
@@ -112,7 +114,7 @@ pub struct End {
     /// Total time, measured as [`Iteration::time`].
     #[serde(rename = "seconds", serialize_with = "seconds")]
     pub time: Duration,
-    /// The iteration whose weights the model has; with 0, all weights are 0.
+    /// The iteration whose weights the model has; 0 is where training starts.
     pub best_iteration: usize,
     /// The recall bias of the model ([`TrainOptions::recall_bias`]).
     pub recall_bias: f64,
@@ -174,6 +176,8 @@ pub type ObserverError = Box<dyn std::error::Error + Send + Sync>;
 pub trait Observer {
     /// Called before the first iteration.
     fn start(&mut self, _start: &Start<'_>) {}
+    /// Called after [`Observer::start`] for each model that training continues from.
+    fn matched(&mut self, _found: &ModelMatch) {}
     /// Called after [`Observer::start`] if training resumes from a checkpoint, with the number of
     /// iterations that were made before.
     fn resumed(&mut self, _iterations: usize) {}

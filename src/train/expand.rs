@@ -1,7 +1,10 @@
 //! From class parameters to the weights of single attributes.
 //!
-//! A member of a class of m attributes with parameter φ has the weight θ = φ/√m.
+//! A member of a class of m attributes with parameter φ has the weight θ = φ/√m. If φ is still
+//! where training started, √m·θ0, it has exactly the weight θ0, without the rounding of the way
+//! there and back.
 
+use super::origin::Origin;
 use crate::error::Result;
 use crate::extract::{Alphabet, Alphabets, Classes};
 use crate::ids::AttributeId;
@@ -14,6 +17,8 @@ pub(super) struct ClassWeights<'a> {
     pub alphabets: &'a Alphabets,
     pub node_classes: &'a Classes,
     pub edge_classes: &'a Classes,
+    /// Where training started, unless at 0.
+    pub origin: Option<&'a Origin>,
 }
 
 impl ClassWeights<'_> {
@@ -26,26 +31,26 @@ impl ClassWeights<'_> {
         let (labels, stride) = (self.space.labels(), self.space.stride());
         let mut nodes = TableBuilder::nodes(labels, precision);
         let names = &self.alphabets.nodes;
-        fill(
-            &mut nodes,
-            names,
-            self.node_classes,
-            &self.space.nodes,
-            theta,
-            |position| position,
-        )?;
+        let weights = self.member_weights(&self.space.nodes, theta);
+        fill(&mut nodes, names, self.node_classes, weights, |p| p)?;
         let mut edges = TableBuilder::edges(labels, precision);
         let names = &self.alphabets.edges;
         let column = |position| position / stride * labels + position % stride;
-        fill(
-            &mut edges,
-            names,
-            self.edge_classes,
-            &self.space.edges,
-            theta,
-            column,
-        )?;
+        let weights = self.member_weights(&self.space.edges, theta);
+        fill(&mut edges, names, self.edge_classes, weights, column)?;
         Ok([nodes, edges])
+    }
+
+    fn member_weights<'a>(
+        &'a self,
+        block: &'a FeatureBlock,
+        theta: &'a [f64],
+    ) -> MemberWeights<'a> {
+        MemberWeights {
+            block,
+            parameters: block.weights(theta),
+            initial: self.origin.map(|origin| origin.initial(block)),
+        }
     }
 
     /// Sets class parameters to 0 if the weights of the members have an absolute value below
@@ -74,24 +79,44 @@ impl ClassWeights<'_> {
     }
 }
 
+/// The weights of the members of classes.
+struct MemberWeights<'a> {
+    block: &'a FeatureBlock,
+    parameters: &'a [f64],      // φ
+    initial: Option<&'a [f64]>, // θ0, unless all are 0
+}
+
+impl MemberWeights<'_> {
+    /// Returns the weight of each member of a class of `size` for the parameter at `index`.
+    fn weight(&self, class: usize, size: u32, index: usize) -> f64 {
+        let parameter = self.parameters[index];
+        if let Some(initial) = self.initial
+            && parameter == initial[index] * self.block.scale[class]
+        {
+            return initial[index];
+        }
+        parameter * (1.0 / f64::from(size).sqrt())
+    }
+}
+
 /// Adds a row for every attribute. `column` maps the position of a weight in the padded scores to
 /// its column in the table.
 fn fill(
     table: &mut TableBuilder,
     names: &Alphabet,
     classes: &Classes,
-    block: &FeatureBlock,
-    theta: &[f64],
+    weights: MemberWeights<'_>,
     column: impl Fn(usize) -> usize,
 ) -> Result<()> {
-    let weights = block.weights(theta);
     let mut row = Vec::new();
     for id in 0..names.len() as u32 {
         let class = classes.class(id);
-        let scale = 1.0 / f64::from(classes.size(class)).sqrt();
+        let size = classes.size(class);
         row.clear();
-        block.targets.for_each(class as usize, |position, index| {
-            row.push((column(position) as u32, weights[index] * scale));
+        let targets = &weights.block.targets;
+        targets.for_each(class as usize, |position, index| {
+            let weight = weights.weight(class as usize, size, index);
+            row.push((column(position) as u32, weight));
         });
         table.push(names.name(AttributeId(id)), row.drain(..))?;
     }

@@ -5,9 +5,12 @@ use std::sync::Arc;
 
 use xxhash_rust::xxh3::Xxh3;
 
+use super::base_models::{BaseModels, BaseRole};
+use super::base_weights::AllBaseWeights;
 use super::corpora::{TrainingCorpora, is_content};
 use super::development::DevelopmentSet;
 use super::labels::TrainingLabels;
+use super::model_match::{ModelMatch, Occurrences};
 use super::settings::TrainSettings;
 use crate::chain::Order;
 use crate::error::{Error, Result};
@@ -33,6 +36,8 @@ pub struct ExtractedCorpora {
     pub(super) development: Option<DevelopmentSet>,
     pub(super) template: Option<Template>,
     pub(super) source: CorpusInfo,
+    /// The weights of the models that training continues from.
+    pub(super) base: Option<Arc<AllBaseWeights>>,
     pub(super) gold: Vec<Vec<String>>, // [labeled sentences][T], for cross-validation only
 }
 
@@ -48,16 +53,34 @@ impl ExtractedCorpora {
         template: Option<Template>,
         settings: &TrainSettings,
     ) -> Result<Self> {
-        Self::within_memory(corpora, template, settings, MemoryLimit::default())
+        Self::from_models(corpora, template, settings, &BaseModels::default())
     }
 
-    /// Like [`new`](Self::new), with a limit on the memory of text and attributes together.
+    /// Like [`new`](Self::new), with the labels and attributes of models, whose training is
+    /// continued.
+    ///
+    /// # Errors
+    ///
+    /// Same as [`Trainer::train`](super::Trainer::train).
+    pub fn from_models(
+        corpora: impl Into<TrainingCorpora>,
+        template: Option<Template>,
+        settings: &TrainSettings,
+        models: &BaseModels<'_>,
+    ) -> Result<Self> {
+        Self::within_memory(corpora, template, settings, models, MemoryLimit::default())
+    }
+
+    /// Like [`from_models`](Self::from_models), with a limit on the memory of text and attributes
+    /// together.
     pub(super) fn within_memory(
         corpora: impl Into<TrainingCorpora>,
         template: Option<Template>,
         settings: &TrainSettings,
+        models: &BaseModels<'_>,
         limit: MemoryLimit,
     ) -> Result<Self> {
+        models.check(settings.options())?;
         let TrainingCorpora {
             labeled,
             dev,
@@ -73,7 +96,13 @@ impl ExtractedCorpora {
         let text = [Some(&sentences), dev.as_ref(), Some(&unlabeled)];
         let text = text.into_iter().flatten().flatten();
         let mut memory = ExtractionMemory::new(text.map(Sentence::memory).sum(), limit);
-        let mut extracted = Self::extract(sentences, &unlabeled, template, settings, &mut memory)?;
+        let input = ExtractionInput {
+            sentences,
+            unlabeled: &unlabeled,
+            template,
+            models,
+        };
+        let mut extracted = Self::extract(input, settings, &mut memory)?;
         if let Some(dev) = dev {
             extracted.add_development(&dev, settings.options().order)?;
         }
@@ -93,6 +122,7 @@ impl ExtractedCorpora {
         corpora: impl Into<TrainingCorpora>,
         template: Option<Template>,
         settings: &TrainSettings,
+        models: &BaseModels<'_>,
     ) -> Result<Self> {
         let corpora = corpora.into();
         let sentences = corpora.labeled.iter().filter(|s| is_content(s));
@@ -101,30 +131,35 @@ impl ExtractedCorpora {
         let gold = gold.collect();
         Ok(Self {
             gold,
-            ..Self::new(corpora, template, settings)?
+            ..Self::from_models(corpora, template, settings, models)?
         })
     }
 
     /// Extracts the attributes of the training sentences and of the unlabeled ones. Consumes the
     /// training sentences one by one to free their text early.
     fn extract(
-        sentences: Vec<Sentence>,
-        unlabeled: &[Sentence],
-        mut template: Option<Template>,
+        input: ExtractionInput<'_>,
         settings: &TrainSettings,
         memory: &mut ExtractionMemory,
     ) -> Result<Self> {
         let options = settings.options();
-        if let Some(template) = &mut template {
-            template.learn(sentences.iter());
-        }
+        let template = input.template();
+        let ExtractionInput {
+            sentences,
+            unlabeled,
+            models,
+            ..
+        } = input;
         let info = CorpusInfo::new(&sentences);
         let Some(first) = sentences.first() else {
             return Err(Error::parameter("there are no sentences to train on"));
         };
-        let labels = TrainingLabels::new(&sentences, options)?;
+        let labels = TrainingLabels::new(&sentences, options, models)?;
         let source = AttributeSource::bind(template.as_ref(), first.schema())?;
-        let mut builder = DatasetBuilder::new(source, options.order == Order::One);
+        let mut alphabets = Alphabets::default();
+        let base = AllBaseWeights::read(models, &labels.set, &mut alphabets)?;
+        check_transitions(base.as_ref(), template.as_ref())?;
+        let mut builder = DatasetBuilder::extending(source, alphabets, options.order == Order::One);
         for sentence in sentences {
             builder.add(&sentence, &labels.ids(&sentence)?)?;
             memory.check(&builder, &sentence)?;
@@ -148,8 +183,26 @@ impl ExtractedCorpora {
             development: None,
             template,
             source: info,
+            base: base.map(Arc::new),
             gold: Vec::new(),
         })
+    }
+
+    /// Compares the training data with each model that training continues from.
+    #[must_use]
+    pub fn matches(&self) -> Vec<ModelMatch> {
+        let Some(base) = &self.base else {
+            return Vec::new();
+        };
+        let occurrences = self.occurrences();
+        let labels = self.labels.set.len();
+        let compare = |model| ModelMatch::new(model, &self.data, labels, &occurrences);
+        base.iter().map(compare).collect()
+    }
+
+    /// Returns which attributes occur in the training data.
+    pub(super) fn occurrences(&self) -> Occurrences {
+        Occurrences::new(&self.data, [self.node_attributes, self.edge_attributes])
     }
 
     fn add_development(&mut self, sentences: &[Sentence], order: Order) -> Result<()> {
@@ -175,7 +228,12 @@ impl ExtractedCorpora {
     #[must_use]
     pub fn fingerprint(&self) -> u64 {
         let data = (&self.labels, &self.alphabets, &self.data);
-        fingerprint(&(data, &self.development, &self.gold))
+        fingerprint(&(
+            data,
+            &self.development,
+            &self.gold,
+            base_fingerprints(&self.base),
+        ))
     }
 
     /// Returns the memory usage in bytes.
@@ -185,6 +243,7 @@ impl ExtractedCorpora {
             + self.alphabets.nodes.memory()
             + self.alphabets.edges.memory()
             + self.development.as_ref().map_or(0, DevelopmentSet::memory)
+            + self.base.as_ref().map_or(0, |base| base.memory())
     }
 
     /// Returns the data without the held-out sentences, which become its development data.
@@ -206,6 +265,7 @@ impl ExtractedCorpora {
             development: Some(DevelopmentSet::held_out(fold, gold, &self.labels)),
             template: self.template.clone(),
             source: CorpusInfo::default(),
+            base: self.base.clone(),
             gold: Vec::new(),
         })
     }
@@ -243,17 +303,68 @@ impl ExtractedCorpora {
         let labeled = self.data.labeled();
         // As in extraction: unlabeled sentences count only if attributes are discovered in them.
         let is_counted = |i| i < labeled || (options.discover && options.min_count == 1);
-        let frequent = |matrix: &SparseRows, columns: usize| -> Vec<bool> {
+        let frequent = |matrix: &SparseRows, columns: usize, kind: usize| -> Vec<bool> {
             let counted = sentences.iter().copied().filter(|&i| is_counted(i));
             let counts = self.data.column_counts(matrix, columns, counted);
-            let counts = counts.iter();
-            counts.map(|n| n.is_at_least(options.min_count)).collect()
+            // Attributes of models are kept however rare they are.
+            let is_known = |id| self.base.as_ref().is_some_and(|base| base.has(kind, id));
+            let is_frequent = counts.iter().map(|n| n.is_at_least(options.min_count));
+            let kept = is_frequent.enumerate();
+            kept.map(|(id, is_frequent)| is_frequent || is_known(id))
+                .collect()
         };
         [
-            frequent(&self.data.nodes, self.node_attributes),
-            frequent(&self.data.edges, self.edge_attributes),
+            frequent(&self.data.nodes, self.node_attributes, 0),
+            frequent(&self.data.edges, self.edge_attributes, 1),
         ]
     }
+}
+
+/// What attributes are extracted from.
+struct ExtractionInput<'a> {
+    sentences: Vec<Sentence>,
+    unlabeled: &'a [Sentence],
+    template: Option<Template>,
+    models: &'a BaseModels<'a>,
+}
+
+impl ExtractionInput<'_> {
+    /// Returns the template: the given one, or that of a model unless the sentences come with
+    /// attributes. It learns from the sentences, and keeps what the template of a model has
+    /// learned: its training data are data of this model, too.
+    fn template(&self) -> Option<Template> {
+        let first = self.sentences.first();
+        let has_attributes = first.is_some_and(|sentence| sentence.attributes.is_some());
+        let earlier = self.models.template().filter(|_| !has_attributes);
+        let mut template = self.template.clone().or_else(|| earlier.cloned())?;
+        template.learn(self.sentences.iter());
+        for (_, model) in self.models.iter() {
+            if let Some(earlier) = &model.header().template {
+                template.learn_from(earlier);
+            }
+        }
+        Some(template)
+    }
+}
+
+/// Checks that a model without weights of label pairs does not continue one that has them.
+fn check_transitions(base: Option<&AllBaseWeights>, template: Option<&Template>) -> Result<()> {
+    let has_transitions = template.is_none_or(Template::transitions);
+    match base.filter(|base| !has_transitions && base.has_transitions()) {
+        None => Ok(()),
+        Some(_) => Err(Error::parameter(
+            "the template has no weights for label pairs (no bare B), but the model that training \
+             continues from has; expected a template with a line `B`",
+        )),
+    }
+}
+
+/// Returns the fingerprints of the models that training continues from.
+pub(super) fn base_fingerprints(base: &Option<Arc<AllBaseWeights>>) -> Vec<(BaseRole, u128)> {
+    let models = base.iter().flat_map(|base| base.iter());
+    models
+        .map(|model| (model.role, model.fingerprint))
+        .collect()
 }
 
 /// The memory of text and attributes during extraction.

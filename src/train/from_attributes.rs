@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use super::base_models::BaseModels;
+use super::base_weights::{AllBaseWeights, attributes_of_models};
 use super::development::DevelopmentSet;
 use super::extracted::{CorpusInfo, ExtractedCorpora};
 use super::labels::TrainingLabels;
@@ -24,12 +26,14 @@ impl ExtractedCorpora {
         corpus: &AttributeCorpus,
         dev: Option<&AttributeCorpus>,
         settings: &TrainSettings,
+        models: &BaseModels<'_>,
     ) -> Result<Self> {
         let options = settings.options();
+        models.check(options)?;
         if corpus.labeled().is_empty() {
             return Err(Error::parameter("there are no sentences to train on"));
         }
-        let labels = TrainingLabels::of_attributes(corpus, options)?;
+        let labels = TrainingLabels::of_attributes(corpus, options, models)?;
         let mut data = corpus.labeled().clone();
         data.labels = labels.attribute_ids(corpus)?;
         let has_unlabeled = !corpus.unlabeled().is_empty();
@@ -41,7 +45,7 @@ impl ExtractedCorpora {
         }
         let labeled = data.labels.len();
         let mut alphabets = Arc::clone(corpus.alphabets());
-        let kept = [
+        let mut kept = [
             (&data.nodes, alphabets.nodes.len()),
             (&data.edges, alphabets.edges.len()),
         ]
@@ -52,9 +56,21 @@ impl ExtractedCorpora {
             };
             frequent(rows, columns, counted, options.min_count)
         });
+        for (kept, known) in kept
+            .iter_mut()
+            .zip(attributes_of_models(models, &alphabets)?)
+        {
+            kept.iter_mut()
+                .zip(known)
+                .for_each(|(kept, known)| *kept |= known);
+        }
         if kept.iter().flatten().any(|&kept| !kept) {
             alphabets = Arc::new(retain(&alphabets, &mut data, &kept));
         }
+        let base = match models.is_empty() {
+            true => None,
+            false => AllBaseWeights::read(models, &labels.set, Arc::make_mut(&mut alphabets))?,
+        };
         let development = dev
             .map(|dev| development(dev, &alphabets, &labels, options.order))
             .transpose()?;
@@ -67,6 +83,7 @@ impl ExtractedCorpora {
             development,
             template: None,
             source: CorpusInfo::default(),
+            base: base.map(Arc::new),
             gold: Vec::new(),
         })
     }

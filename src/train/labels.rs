@@ -1,5 +1,6 @@
 //! The labels of a training corpus and their conversion between schemes.
 
+use super::base_models::BaseModels;
 use super::options::TrainOptions;
 use crate::chain::LabelWeights;
 use crate::error::{Error, Result};
@@ -18,26 +19,55 @@ pub(super) struct TrainingLabels {
     pub scheme: Scheme,
     /// Scheme of the corpus.
     pub corpus_scheme: Scheme,
-    is_converted: bool,
+    /// Whether the labels of the corpus are converted.
+    pub is_converted: bool,
     /// Whether the labels of the corpus encode any span.
     pub has_spans: bool,
 }
 
 impl TrainingLabels {
-    /// Collects the labels of the training sentences, converted to the scheme of the options.
-    pub fn new(sentences: &[Sentence], options: &TrainOptions) -> Result<Self> {
-        let mut labels = Self::without_labels(sentences.iter().map(gold), options)?;
+    /// Collects the labels of the models that training continues from, then those of the training
+    /// sentences, converted to the scheme of the models or else of the options.
+    pub fn new(
+        sentences: &[Sentence],
+        options: &TrainOptions,
+        models: &BaseModels<'_>,
+    ) -> Result<Self> {
+        let labels = Self::without_labels(sentences.iter().map(gold), options)?;
+        if let Some(conflict) = labels.conflict(models) {
+            for sentence in sentences {
+                if let Some((t, message)) = conflict.find(&gold(sentence)?) {
+                    return Err(Error::input(sentence.place(t), message));
+                }
+            }
+        }
+        let mut labels = labels.continuing(models)?;
         for sentence in sentences {
             labels.insert(sentence)?;
         }
         Ok(labels)
     }
 
-    /// Collects the labels of an attribute corpus, converted to the scheme of the options.
-    pub fn of_attributes(corpus: &AttributeCorpus, options: &TrainOptions) -> Result<Self> {
+    /// Like [`new`](Self::new), of an attribute corpus.
+    pub fn of_attributes(
+        corpus: &AttributeCorpus,
+        options: &TrainOptions,
+        models: &BaseModels<'_>,
+    ) -> Result<Self> {
         let sentences = 0..corpus.labeled().len();
         let sequences = sentences.clone().map(|i| Ok(corpus.label_names(i)));
-        let mut labels = Self::without_labels(sequences, options)?;
+        let labels = Self::without_labels(sequences, options)?;
+        if let Some(conflict) = labels.conflict(models) {
+            for i in sentences.clone() {
+                if let Some((t, message)) = conflict.find(&corpus.label_names(i)) {
+                    let (sentence, token) = (i + 1, t + 1);
+                    return Err(Error::parameter(format!(
+                        "labeled sentence {sentence}, token {token}: {message}"
+                    )));
+                }
+            }
+        }
+        let mut labels = labels.continuing(models)?;
         for i in sentences {
             for label in labels.converted(&corpus.label_names(i)) {
                 labels.set.insert(&label)?;

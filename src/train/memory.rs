@@ -25,6 +25,7 @@ impl TrainingSet {
         let columns = 16 * (self.attributes() + self.space().nodes.columns());
         self.data().memory()
             + self.alphabet_memory()
+            + self.origin_memory()
             + self.space().memory()
             + columns
             + self.development.as_ref().map_or(0, DevelopmentSet::memory)

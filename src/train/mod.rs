@@ -16,6 +16,9 @@
 //! alike, F1 counts spans, and if names are rare the most likely labels miss too many of them
 //! (Minkov, Wang, Tomasic and Cohen 2006).
 
+mod base_labels;
+mod base_models;
+mod base_weights;
 mod best;
 mod checkpoint;
 mod corpora;
@@ -26,9 +29,11 @@ mod extracted;
 mod from_attributes;
 mod labels;
 mod memory;
+mod model_match;
 mod monitor;
 mod optimize;
 mod options;
+mod origin;
 mod recall_bias;
 mod segment;
 mod settings;
@@ -43,6 +48,7 @@ pub use crate::extract::{AttributeCorpus, IntoAttribute};
 pub use crate::model::Precision;
 pub use crate::noise::Engine;
 pub use crate::score::{Boundary, States};
+pub use base_models::{BaseModels, BaseRole};
 #[doc(hidden)]
 pub use best::{BestScore, BestWeights};
 pub use checkpoint::{CHECKPOINT_MAGIC, CheckpointInterval, Checkpoints};
@@ -51,6 +57,7 @@ pub(crate) use corpora::is_content;
 pub use events::{DevScore, End, EndReason, Iteration, Observer, ObserverError, Pruned, Start};
 #[doc(hidden)]
 pub use extracted::ExtractedCorpora;
+pub use model_match::{MatchCounts, ModelMatch};
 pub use options::{Defaults, NoiseKind, TrainOptions};
 #[doc(hidden)]
 pub use segment::{Segment, SegmentEnd};

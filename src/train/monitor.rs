@@ -75,6 +75,8 @@ impl<'a> Monitor<'a> {
     /// The settings have a recall bias other than 0, but the order is 0 or there is no label `O`.
     pub fn new(set: &'a TrainingSet, settings: &TrainSettings, clock: Instant) -> Result<Self> {
         let options = settings.options();
+        let mut search = RecallBiasSearch::new(options, &set.labels)?;
+        search.resume(set.recall_bias());
         Ok(Self {
             clock,
             earlier_time: Duration::ZERO,
@@ -82,7 +84,7 @@ impl<'a> Monitor<'a> {
             scorer: set.dev_scorer(),
             patience: options.patience,
             has_l1: options.l1 > 0.0,
-            search: RecallBiasSearch::new(options, &set.labels)?,
+            search,
             run: OptimizerRun::default(),
             iterations: 0,
             best: None,

@@ -7,36 +7,40 @@ use super::checkpoint::{Checkpointer, TrainingState};
 use super::events::Observer;
 use super::monitor::Monitor;
 use super::settings::{NoiseTerm, TrainSettings};
+use super::training_set::TrainingSet;
 use crate::error::{Error, Result};
 use crate::objective::{PenalizedLikelihood, Terms};
 use crate::optim::{
     Iteration, LbfgsOptions, LbfgsSettings, OptimizerState, Outcome, Start, StateObserver,
     StopReason, minimize_from,
 };
-use crate::score::ParameterSpace;
 
-/// Adds the noise term of the settings to an objective.
+/// Adds the noise term of the settings to an objective on `set`.
 pub(super) fn with_noise(
     objective: PenalizedLikelihood,
+    set: &TrainingSet,
     settings: &TrainSettings,
 ) -> PenalizedLikelihood {
-    match settings.noise() {
-        None => objective,
-        Some(NoiseTerm::Quadratic(noise)) => objective.with_noise(noise),
-        Some(NoiseTerm::MonteCarlo(monte_carlo)) => objective.with_monte_carlo(monte_carlo),
+    let Some(noise) = settings.noise() else {
+        return objective;
+    };
+    let amounts = set.attribute_noise(&noise);
+    match noise {
+        NoiseTerm::Quadratic(noise) => objective.with_attribute_noise(noise, amounts),
+        NoiseTerm::MonteCarlo(sampling) => objective.with_attribute_sampling(sampling, amounts),
     }
 }
 
 /// Minimizes the objectives of a training run.
 pub(super) struct Optimizer<'a> {
     pub settings: &'a TrainSettings,
-    pub space: &'a ParameterSpace,
+    pub set: &'a TrainingSet,
     /// Stops training when set.
     pub interrupt: Option<&'a AtomicBool>,
 }
 
 impl Optimizer<'_> {
-    /// Trains from θ = 0, or resumes: with noise, first the warm-up without it. `objective` has no
+    /// Trains from the start of the training set, or resumes: with noise, first the warm-up without it. `objective` has no
     /// noise yet.
     ///
     /// # Errors
@@ -55,7 +59,7 @@ impl Optimizer<'_> {
                 if options.has_noise() && warm_up > 0 {
                     watch.monitor.begin_warm_up();
                 }
-                Start::Point(vec![0.0; self.space.dimension()])
+                Start::Point(self.set.start())
             }
             Some(state) => {
                 watch.monitor.restore(state.monitor);
@@ -76,7 +80,7 @@ impl Optimizer<'_> {
         let limit = options
             .max_iterations
             .map(|max| max.saturating_sub(earlier));
-        objective = with_noise(objective, self.settings);
+        objective = with_noise(objective, self.set, self.settings);
         self.minimize(&mut objective, start, limit, watch)
     }
 
@@ -96,8 +100,7 @@ impl Optimizer<'_> {
             max_iterations: limit,
             ..self.settings.options().lbfgs.clone()
         })?;
-        let l1 = self.settings.options().l1;
-        let l1 = (l1 > 0.0).then(|| self.space.l1_strengths(l1));
+        let l1 = self.set.l1_strengths(self.settings.options().l1);
         let outcome = minimize_from(
             objective,
             start,

@@ -98,11 +98,11 @@ impl TrainingSet {
         if segment.is_warm_up {
             monitor.begin_warm_up();
         } else {
-            objective = with_noise(objective, settings).resume_at(segment.done as u64);
+            objective = with_noise(objective, self, settings).resume_at(segment.done as u64);
         }
         let optimizer = Optimizer {
             settings,
-            space: self.space(),
+            set: self,
             interrupt: segment.interrupt,
         };
         let mut recorder = ScoreRecorder::default();

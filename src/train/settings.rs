@@ -30,6 +30,24 @@ pub(super) enum NoiseTerm {
     MonteCarlo(MonteCarlo),
 }
 
+impl NoiseTerm {
+    /// Returns whether every attribute has noise at every token, active or not.
+    pub fn is_additive(&self) -> bool {
+        match self {
+            Self::Quadratic(noise) => noise.distribution == NoiseDistribution::Additive,
+            Self::MonteCarlo(_) => false,
+        }
+    }
+
+    /// Returns the amounts of noise on node attributes and on all other features.
+    pub fn amounts(&self) -> [f64; 2] {
+        match self {
+            Self::Quadratic(noise) => [noise.node, noise.edge],
+            Self::MonteCarlo(sampling) => [sampling.node, sampling.edge],
+        }
+    }
+}
+
 impl TrainSettings {
     /// Checks `options`.
     ///
@@ -96,6 +114,14 @@ impl TrainSettings {
     pub fn warm_up(&self) -> usize {
         let half = self.options.max_iterations.map_or(usize::MAX, |n| n / 2);
         self.options.warm_up.unwrap_or(Defaults::WARM_UP.min(half))
+    }
+
+    /// Returns the settings for training that continues from weights: without a warm-up, unless the
+    /// options ask for one. Noise prevents rare attributes from gaining weight, and these have.
+    #[must_use]
+    pub fn continuing(mut self) -> Self {
+        self.options.warm_up.get_or_insert(0);
+        self
     }
 
     /// Returns the quadratic noise term.

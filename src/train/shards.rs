@@ -6,7 +6,7 @@ use super::settings::{NoiseTerm, TrainSettings};
 use super::training_set::TrainingSet;
 use crate::error::{Error, Result};
 use crate::model::Model;
-use crate::objective::{PenalizedLikelihood, Penalty, Terms};
+use crate::objective::{PenalizedLikelihood, Terms};
 use crate::optim::Objective;
 use crate::template::Template;
 
@@ -124,7 +124,8 @@ impl ShardedObjective {
             let mut likelihood = PenalizedLikelihood::new(&data, set.space(), 0.0)
                 .with_total_weights(set.data().total_weights());
             if let Some(noise) = noise {
-                likelihood = likelihood.with_noise(noise);
+                let amounts = set.attribute_noise(&NoiseTerm::Quadratic(noise));
+                likelihood = likelihood.with_attribute_noise(noise, amounts);
             }
             Shard { likelihood }
         };
@@ -143,14 +144,15 @@ impl ShardedObjective {
     /// Returns the L2 penalty and overwrites `gradient` with its gradient. The optimizer adds the L1
     /// penalty, with these [strengths](Self::l1_strengths).
     pub fn penalty(&self, theta: &[f64], gradient: &mut [f64]) -> f64 {
-        Penalty::from(self.settings.l2()).evaluate(theta, gradient)
+        self.set
+            .penalty(self.settings.l2())
+            .evaluate(theta, gradient)
     }
 
     /// Returns the strengths of the L1 penalty, `[n]`; `None` if there is none.
     #[must_use]
     pub fn l1_strengths(&self) -> Option<Vec<f64>> {
-        let c1 = self.settings.options().l1;
-        (c1 > 0.0).then(|| self.set.space().l1_strengths(c1))
+        self.set.l1_strengths(self.settings.options().l1)
     }
 
     /// Builds the model with the parameters θ.

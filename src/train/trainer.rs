@@ -3,11 +3,13 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
+use super::base_models::BaseModels;
 use super::checkpoint::{Checkpoints, OpenCheckpoints};
 use super::corpora::TrainingCorpora;
 use super::development::DevelopmentSet;
 use super::events::{End, Observer, Start};
 use super::extracted::ExtractedCorpora;
+use super::model_match::ModelMatch;
 use super::monitor::Monitor;
 use super::optimize::{Optimizer, Watch};
 use super::options::TrainOptions;
@@ -27,6 +29,7 @@ pub struct Trainer<'a> {
     interrupt: Option<&'a AtomicBool>,
     memory: MemoryLimit,
     checkpoints: Option<Checkpoints>,
+    models: BaseModels<'a>,
 }
 
 /// A model and the result of training it.
@@ -50,6 +53,7 @@ impl<'a> Trainer<'a> {
             interrupt: None,
             memory: MemoryLimit::default(),
             checkpoints: None,
+            models: BaseModels::default(),
         })
     }
 
@@ -77,6 +81,54 @@ impl<'a> Trainer<'a> {
         self
     }
 
+    /// Starts training at the weights of a model, whose labels and attributes are kept: new ones
+    /// are added, and attributes that no labeled token has keep their weights exactly.
+    ///
+    /// Order, boundary weights and label scheme of the options must be those of the model
+    /// ([`TrainOptions::continuing`]). Labels and attributes match by name. If training is given no
+    /// template, it uses that of the model. There is no warm-up unless the options set one.
+    ///
+    /// ```
+    /// use dropchain::{Template, train::{TrainOptions, Trainer}};
+    /// # use dropchain::corpus::{Corpus, Format, ReadOptions};
+    /// # fn corpus(text: &str) -> dropchain::Result<Corpus> {
+    /// #     let options = ReadOptions { format: Some(Format::Conll), ..ReadOptions::default() };
+    /// #     Corpus::parse(text, "x.conll", &options)
+    /// # }
+    ///
+    /// # fn main() -> dropchain::Result<()> {
+    /// let news = corpus("Ann B-PER\nleft O\nRome B-LOC\n")?;
+    /// let template: Template = "word\nshape\n".parse()?;
+    /// let model = Trainer::new(TrainOptions::default())?.train(news, template, &mut ())?.model;
+    ///
+    /// let tweets = corpus("ann B-PER\n@ O\nacme B-ORG\n")?;
+    /// let trainer = Trainer::new(TrainOptions::continuing(&model))?.init(&model);
+    /// let continued = trainer.train(tweets, None, &mut ())?.model;
+    /// let labels = continued.header().labels.names();
+    /// assert_eq!(labels, ["B-PER", "O", "B-LOC", "B-ORG"]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn init(mut self, model: &'a Model) -> Self {
+        self.models.init = Some(model);
+        self.settings = self.settings.continuing();
+        self
+    }
+
+    /// Pulls the weights towards those of a model instead of 0: the L2 penalty is c2·‖θ − θ₀‖² with
+    /// the weights θ₀ of the model, 0 for what it does not have. The model is a prior from other
+    /// data (Chelba and Acero 2004), and its labels and attributes are kept.
+    ///
+    /// Training starts there, too, unless [`init`](Self::init) gives another start. What `init`
+    /// says of options, template and warm-up applies.
+    #[must_use]
+    pub fn towards(mut self, model: &'a Model) -> Self {
+        self.models.towards = Some(model);
+        self.settings = self.settings.continuing();
+        self
+    }
+
     /// Returns the checked parameters.
     #[must_use]
     pub fn settings(&self) -> &TrainSettings {
@@ -96,7 +148,8 @@ impl<'a> Trainer<'a> {
     ///
     /// There are no sentences or no labels; the template reads a column that does not exist; a cell
     /// that must be a number is not; the memory limit is too low; the checkpoint to resume from is
-    /// damaged or belongs to other options or data.
+    /// damaged or belongs to other options or data; a model to continue from is damaged, or has
+    /// another structure or labels of another kind.
     pub fn train(
         &self,
         corpora: impl Into<TrainingCorpora>,
@@ -109,8 +162,13 @@ impl<'a> Trainer<'a> {
         }
         let checkpoints = self.checkpoints.as_ref();
         let checkpoints = checkpoints.map(|c| c.open(&self.settings)).transpose()?;
-        let extracted =
-            ExtractedCorpora::within_memory(corpora, template.into(), &self.settings, self.memory)?;
+        let extracted = ExtractedCorpora::within_memory(
+            corpora,
+            template.into(),
+            &self.settings,
+            &self.models,
+            self.memory,
+        )?;
         self.train_extracted(extracted, checkpoints, observer)
     }
 
@@ -131,7 +189,8 @@ impl<'a> Trainer<'a> {
     ) -> Result<Trained> {
         let checkpoints = self.checkpoints.as_ref();
         let checkpoints = checkpoints.map(|c| c.open(&self.settings)).transpose()?;
-        let extracted = ExtractedCorpora::from_attributes(corpus, dev.into(), &self.settings)?;
+        let extracted =
+            ExtractedCorpora::from_attributes(corpus, dev.into(), &self.settings, &self.models)?;
         self.train_extracted(extracted, checkpoints, observer)
     }
 
@@ -141,9 +200,10 @@ impl<'a> Trainer<'a> {
         checkpoints: Option<OpenCheckpoints>,
         observer: &mut dyn Observer,
     ) -> Result<Trained> {
+        let matches = extracted.matches();
         let clock = Instant::now();
         let set = extracted.into_training_set(&self.settings);
-        let (mut theta, end) = self.optimize(&set, checkpoints, clock, observer)?;
+        let (mut theta, end) = self.optimize(&set, &matches, checkpoints, clock, observer)?;
         if let Some(pruned) = set.prune(&self.settings, &mut theta, end.recall_bias)? {
             observer.pruned(&pruned);
         }
@@ -154,12 +214,14 @@ impl<'a> Trainer<'a> {
     fn optimize(
         &self,
         set: &TrainingSet,
+        matches: &[ModelMatch],
         checkpoints: Option<OpenCheckpoints>,
         clock: Instant,
         observer: &mut dyn Observer,
     ) -> Result<(Vec<f64>, End)> {
         let mut monitor = Monitor::new(set, &self.settings, clock)?;
         observer.start(&self.start_event(set));
+        matches.iter().for_each(|found| observer.matched(found));
         set.check_memory(&self.settings, self.memory)?;
         let objective = set.likelihood(self.settings.l2());
         let (mut checkpointer, mut resumed) = (None, None);
@@ -172,7 +234,7 @@ impl<'a> Trainer<'a> {
         }
         let optimizer = Optimizer {
             settings: &self.settings,
-            space: set.space(),
+            set,
             interrupt: self.interrupt,
         };
         let mut watch = Watch {

@@ -3,19 +3,21 @@
 
 use std::sync::Arc;
 
+use super::base_weights::{APPLIED_RECALL_BIAS, AllBaseWeights};
 use super::corpora::TrainingCorpora;
 use super::development::{DevScorer, DevelopmentSet};
 use super::events::{DevScore, Pruned};
 use super::expand::ClassWeights;
-use super::extracted::{CorpusInfo, ExtractedCorpora, fingerprint};
+use super::extracted::{CorpusInfo, ExtractedCorpora, base_fingerprints, fingerprint};
 use super::labels::TrainingLabels;
-use super::settings::TrainSettings;
-use crate::chain::LabelWeights;
+use super::origin::{Origin, column_groups, extra_weights};
+use super::settings::{NoiseTerm, TrainSettings};
+use crate::chain::{LabelWeights, padded};
 use crate::error::{Error, Result};
 use crate::extract::{Alphabets, Classes, Dataset};
 use crate::model::{Header, Model, Provenance};
-use crate::objective::PenalizedLikelihood;
-use crate::score::{ParameterSpace, SpaceOptions};
+use crate::objective::{AttributeNoise, PenalizedLikelihood, Penalty};
+use crate::score::{ExtraWeights, ParameterSpace, SpaceOptions};
 use crate::template::Template;
 
 /// Training data as sparse matrices, the layout of the parameters θ, and development data if there
@@ -36,6 +38,8 @@ pub struct TrainingSet {
     attributes: usize,
     template: Option<Template>,
     source: CorpusInfo,
+    base: Option<Arc<AllBaseWeights>>,
+    origin: Option<Origin>,
 }
 
 impl TrainingSet {
@@ -54,6 +58,7 @@ impl TrainingSet {
     }
 
     fn from_extracted(extracted: ExtractedCorpora, settings: &TrainSettings) -> Self {
+        let occurrences = extracted.occurrences();
         let ExtractedCorpora {
             labels,
             alphabets,
@@ -63,13 +68,17 @@ impl TrainingSet {
             mut development,
             template,
             source,
+            base,
             ..
         } = extracted;
         let options = settings.options();
         let active_per_token = active_per_token(&data);
         let [node_classes, edge_classes] = if options.collapse {
-            let nodes = Classes::equal_columns(&data.nodes, node_attributes);
-            let edges = Classes::equal_columns(&data.edges, edge_attributes);
+            let groups = |kind, columns| column_groups(base.as_deref(), &[], kind, columns);
+            let nodes = groups(0, node_attributes);
+            let nodes = Classes::equal_columns_in_groups(&data.nodes, nodes);
+            let edges = groups(1, edge_attributes);
+            let edges = Classes::equal_columns_in_groups(&data.edges, edges);
             data.nodes = Arc::new(nodes.collapsed(&data.nodes));
             data.edges = Arc::new(edges.collapsed(&data.edges));
             [nodes, edges]
@@ -79,11 +88,15 @@ impl TrainingSet {
         if let Some(development) = &mut development {
             development.collapse(&node_classes, &edge_classes);
         }
-        let space = ParameterSpace::new(
-            labels.set.len(),
+        let classes = [&node_classes, &edge_classes];
+        let k = labels.set.len();
+        let extra = base.as_ref().map_or_else(ExtraWeights::default, |base| {
+            extra_weights(base, classes, k, padded(k))
+        });
+        let space = ParameterSpace::including(
+            k,
             &data,
-            &node_classes,
-            &edge_classes,
+            classes,
             SpaceOptions {
                 order: options.order,
                 boundary: options.boundary,
@@ -91,7 +104,10 @@ impl TrainingSet {
                 transitions: template.as_ref().is_none_or(Template::transitions),
                 label_pairs: options.transitions.unwrap_or(options.states),
             },
+            extra,
         );
+        let origin = base.as_ref();
+        let origin = origin.map(|base| Origin::new(base, &space, classes, &occurrences));
         Self {
             labels,
             alphabets,
@@ -104,6 +120,8 @@ impl TrainingSet {
             attributes: node_attributes + edge_attributes,
             template,
             source,
+            base,
+            origin,
         }
     }
 
@@ -123,7 +141,7 @@ impl TrainingSet {
     #[must_use]
     pub fn fingerprint(&self) -> u64 {
         let data = (&self.labels, &self.alphabets, &self.data);
-        fingerprint(&(data, &self.development))
+        fingerprint(&(data, &self.development, base_fingerprints(&self.base)))
     }
 
     /// Returns the number of attributes before collapsing.
@@ -137,10 +155,77 @@ impl TrainingSet {
         active_per_token(&self.data)
     }
 
-    /// Creates the objective −Σ log p(y|x) + c2·‖θ‖², without noise.
+    /// Creates the objective −Σ log p(y|x) and the L2 penalty, without noise.
     #[must_use]
     pub fn likelihood(&self, l2: f64) -> PenalizedLikelihood {
-        PenalizedLikelihood::new(&self.data, &self.space, l2)
+        PenalizedLikelihood::new(&self.data, &self.space, self.penalty(l2))
+    }
+
+    /// Returns the L2 penalty of strength c2 = `l2`.
+    #[must_use]
+    pub fn penalty(&self, l2: f64) -> Penalty {
+        let penalty = Penalty::from(l2);
+        match &self.origin {
+            Some(origin) => penalty.with_centers(origin.centers()),
+            None => penalty,
+        }
+    }
+
+    /// Returns the strength of the L1 penalty on each parameter, `[dimension]`; `None` if all are
+    /// 0. Weights that no training data can change are not penalized.
+    #[must_use]
+    pub fn l1_strengths(&self, c1: f64) -> Option<Vec<f64>> {
+        if c1 <= 0.0 {
+            return None;
+        }
+        let mut strengths = self.space.l1_strengths(c1);
+        let is_fixed = self.origin.iter().flat_map(Origin::is_fixed);
+        for (block, is_fixed) in self.space.blocks().into_iter().zip(is_fixed) {
+            let strengths = block.weights_mut(&mut strengths);
+            for class in (0..is_fixed.len()).filter(|&class| is_fixed[class]) {
+                strengths[block.targets.range(class)].fill(0.0);
+            }
+        }
+        Some(strengths)
+    }
+
+    /// Returns the amounts of noise on single attributes, where they differ. Additive noise has
+    /// effect without any occurrence of an attribute, so those without an occurrence have none:
+    /// they are to keep the weights of a model.
+    pub(super) fn attribute_noise(&self, noise: &NoiseTerm) -> AttributeNoise {
+        let Some(origin) = self.origin.as_ref().filter(|_| noise.is_additive()) else {
+            return AttributeNoise::default();
+        };
+        let [nodes, edges] = [0, 1].map(|kind| {
+            let uniform = noise.amounts()[kind];
+            let is_fixed = origin.is_fixed()[kind].iter();
+            Some(is_fixed.map(move |&is_fixed| if is_fixed { 0.0 } else { uniform }))
+        });
+        AttributeNoise {
+            nodes: nodes.map(Iterator::collect),
+            edges: edges.map(Iterator::collect),
+        }
+    }
+
+    /// Returns the parameters where training starts: 0, or the weights of a model.
+    #[must_use]
+    pub fn start(&self) -> Vec<f64> {
+        match &self.origin {
+            Some(origin) => origin.start(&self.space),
+            None => vec![0.0; self.space.dimension()],
+        }
+    }
+
+    /// Returns the recall bias that the search for it starts from.
+    #[must_use]
+    pub fn recall_bias(&self) -> f64 {
+        self.origin.as_ref().map_or(0.0, Origin::recall_bias)
+    }
+
+    /// Returns the memory of the weights that training starts from in bytes.
+    pub(super) fn origin_memory(&self) -> usize {
+        self.base.as_ref().map_or(0, |base| base.memory())
+            + self.origin.as_ref().map_or(0, Origin::memory)
     }
 
     /// Returns the memory of the attribute names in bytes.
@@ -192,6 +277,7 @@ impl TrainingSet {
             alphabets: &self.alphabets,
             node_classes: &self.node_classes,
             edge_classes: &self.edge_classes,
+            origin: self.origin.as_ref(),
         }
     }
 
@@ -214,8 +300,7 @@ impl TrainingSet {
         let mut label_weights = LabelWeights::default();
         self.space.label_weights(theta, &mut label_weights);
         self.labels.add_recall_bias(recall_bias, &mut label_weights);
-        let options_json = serde_json::to_string(settings)
-            .map_err(|e| Error::parameter(format!("cannot write the options as JSON: {e}")))?;
+        let options_json = self.options_json(settings, recall_bias)?;
         let provenance = Provenance {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             files: self.source.files,
@@ -237,6 +322,25 @@ impl TrainingSet {
             tables: Default::default(),
         };
         Model::build(header, &nodes, &edges)
+    }
+}
+
+impl TrainingSet {
+    /// Returns the options as JSON, with the fingerprints of the models that training continued
+    /// from and the recall bias, which a model that continues this one must not apply again.
+    fn options_json(&self, settings: &TrainSettings, recall_bias: f64) -> Result<String> {
+        let failed = |e| Error::parameter(format!("cannot write the options as JSON: {e}"));
+        let Some(base) = &self.base else {
+            return serde_json::to_string(settings).map_err(failed);
+        };
+        let mut options = serde_json::to_value(settings).map_err(failed)?;
+        for model in base.iter() {
+            let flag = model.role.to_string();
+            let fingerprint = format!("{:032x}", model.fingerprint);
+            options[flag.trim_start_matches('-')] = fingerprint.into();
+        }
+        options[APPLIED_RECALL_BIAS] = recall_bias.into();
+        Ok(options.to_string())
     }
 }
 

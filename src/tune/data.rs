@@ -8,7 +8,9 @@ use super::folds::Folds;
 use crate::corpus::Corpus;
 use crate::error::Result;
 use crate::template::Template;
-use crate::train::{ExtractedCorpora, TrainSettings, TrainingCorpora, TrainingSet};
+use crate::train::{
+    BaseModels, ExtractedCorpora, ModelMatch, TrainSettings, TrainingCorpora, TrainingSet,
+};
 
 /// The data that configurations are scored on.
 #[derive(Clone, Debug)]
@@ -22,7 +24,8 @@ pub enum Validation {
 /// The extracted corpora of a search, for each template.
 pub struct TuningData {
     sets: Sets,
-    corpora: [(&'static str, u64); 3], // names and fingerprints
+    fingerprints: Vec<(String, u64)>, // of the corpora and the models, with names
+    matches: Vec<Vec<ModelMatch>>,    // [templates]
 }
 
 enum Sets {
@@ -46,29 +49,66 @@ impl TuningData {
         validation: Validation,
         settings: &TrainSettings,
     ) -> Result<Self> {
+        Self::from_models(
+            corpora,
+            templates,
+            validation,
+            settings,
+            &BaseModels::default(),
+        )
+    }
+
+    /// Like [`extract`](Self::extract), for a search in which every training continues from the
+    /// same models. Their structure must be that of the settings, which should be
+    /// [continuing](TrainSettings::continuing).
+    ///
+    /// # Errors
+    ///
+    /// Same as [`Trainer::train`](crate::Trainer::train).
+    pub fn from_models(
+        corpora: &TrainingCorpora,
+        templates: Vec<Option<Template>>,
+        validation: Validation,
+        settings: &TrainSettings,
+        models: &BaseModels<'_>,
+    ) -> Result<Self> {
         let templates = templates.into_iter();
-        let fingerprints = [
-            ("training data", fingerprint(&corpora.labeled)),
+        let mut fingerprints = vec![
+            ("training data".to_owned(), fingerprint(&corpora.labeled)),
             (
-                "development data",
+                "development data".to_owned(),
                 corpora.dev.as_ref().map_or(0, fingerprint),
             ),
-            ("unlabeled text", fingerprint(&corpora.unlabeled)),
+            ("unlabeled text".to_owned(), fingerprint(&corpora.unlabeled)),
         ];
+        for (role, model) in models.iter() {
+            let sum = model.fingerprint()?;
+            fingerprints.push((role.to_string(), (sum >> 64 ^ sum) as u64));
+        }
+        let mut matches = Vec::new();
         let sets = match validation {
             Validation::Dev => {
-                let set = |template| TrainingSet::new(corpora.clone(), template, settings);
-                Sets::Dev(templates.map(set).collect::<Result<_>>()?)
+                let mut set = |template| {
+                    let extracted =
+                        ExtractedCorpora::from_models(corpora.clone(), template, settings, models)?;
+                    matches.push(extracted.matches());
+                    Ok(extracted.into_training_set(settings))
+                };
+                Sets::Dev(templates.map(&mut set).collect::<Result<_>>()?)
             }
             Validation::Folds(folds) => {
-                let extract = |template| {
+                let mut extract = |template| {
                     let corpora = TrainingCorpora {
                         dev: None,
                         ..corpora.clone()
                     };
-                    ExtractedCorpora::for_cross_validation(corpora, template, settings)
+                    let extracted = ExtractedCorpora::for_cross_validation(
+                        corpora, template, settings, models,
+                    )?;
+                    matches.push(extracted.matches());
+                    Ok(extracted)
                 };
-                let corpora_by_template = templates.map(extract).collect::<Result<_>>()?;
+                let corpora_by_template = templates.map(&mut extract).collect::<Result<_>>()?;
                 Sets::Folds {
                     corpora_by_template,
                     folds,
@@ -77,8 +117,16 @@ impl TuningData {
         };
         Ok(Self {
             sets,
-            corpora: fingerprints,
+            fingerprints,
+            matches,
         })
+    }
+
+    /// Returns what the training data of each template have in common with the models that
+    /// training continues from.
+    #[must_use]
+    pub fn matches(&self) -> &[Vec<ModelMatch>] {
+        &self.matches
     }
 
     /// Returns names and fingerprints of all that the matrices depend on.
@@ -93,7 +141,7 @@ impl TuningData {
                 all.map(ExtractedCorpora::fingerprint).collect()
             }
         };
-        let corpora = self.corpora.map(|(name, sum)| (name.to_owned(), sum));
+        let corpora = self.fingerprints.clone();
         let templates = templates.into_iter().enumerate();
         let templates =
             templates.map(|(i, sum)| (format!("attributes of template {}", i + 1), sum));

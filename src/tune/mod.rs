@@ -32,6 +32,10 @@
 //! As many trainings run concurrently as threads and memory allow ([`ResourcePlan`]); the weights
 //! of suspended trainings are in a temporary file. Neither changes a bit of the result.
 //!
+//! **Continued training.** If the data come with models to continue from
+//! ([`TuningData::from_models`]), every training starts at their weights. By default the warm
+//! starts then have no iterations.
+//!
 //! **Crashes.** A search is a sequence of segments of trainings, each a pure function of those
 //! before. With a [`Checkpoint`], a file keeps all that are finished; a search that resumes takes
 //! them from there, and has the results of one that was never interrupted, bit for bit.

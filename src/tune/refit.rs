@@ -56,7 +56,7 @@ impl Refit<'_> {
         let has_noise = self.search.configurations[self.configuration].has_noise();
         let start = self.warm_starts.by_configuration[self.configuration];
         let path = self.warm_starts.path_to(start);
-        let mut theta = vec![0.0; self.set.space().dimension()];
+        let mut theta = self.set.start();
         let mut history = FoldHistory::default();
         for (position, &start) in path.iter().enumerate() {
             let mut limit = self.warm_starts.iterations_at(position);
@@ -64,7 +64,8 @@ impl Refit<'_> {
                 limit = limit.min(iterations);
             }
             let settings = self.warm_starts.all[start].settings(&self.search.settings)?;
-            let segment = Segment::warm_up(theta, limit, 0.0, self.search.interrupt);
+            let segment =
+                Segment::warm_up(theta, limit, self.set.recall_bias(), self.search.interrupt);
             let mut end = self.train(Job::RefitWarmStart { start }, &settings, segment)?;
             theta = std::mem::take(&mut end.theta);
             history = FoldHistory::default();
@@ -87,7 +88,7 @@ impl Refit<'_> {
             return self.set.run(settings, segment);
         };
         if let Some(stored) = store.take(job) {
-            let theta = store.read_start(stored.last, self.set.space().dimension())?;
+            let theta = store.read_start(stored.last, self.set)?;
             return Ok(SegmentEnd {
                 theta,
                 ..stored.end

@@ -140,11 +140,10 @@ impl<'a> SearchRun<'a> {
         let base = &self.search.settings;
         let template = self.warm_starts.all[start].template;
         self.data.with_training_set(template, fold, base, |set| {
-            let dimension = set.space().dimension();
             let last = histories.last();
-            let mut recall_bias = last.map_or(0.0, |last| last.recall_bias);
+            let mut recall_bias = last.map_or(set.recall_bias(), |last| last.recall_bias);
             let weights = last.and_then(|last| last.weights);
-            let mut theta = self.store.read_start(weights, dimension)?;
+            let mut theta = self.store.read_start(weights, set)?;
             for (position, &start) in path.iter().enumerate().skip(first) {
                 let settings = self.warm_starts.all[start].settings(base)?;
                 let limit = self.warm_starts.iterations_at(position);
@@ -345,8 +344,7 @@ impl<'a> SearchRun<'a> {
         let settings = &self.settings[configuration];
         let template = self.search.configurations[configuration].template;
         let stored = (self.data).with_training_set(template, fold, settings, |set| {
-            let dimension = set.space().dimension();
-            let start = self.store.read_start(weights, dimension)?;
+            let start = self.store.read_start(weights, set)?;
             let next = NextSegment {
                 job,
                 settings,

@@ -14,7 +14,7 @@ use super::journal::{Journal, MAX_DESCRIPTION, Record, Records, StoredWeights};
 use super::pool::lock;
 use crate::error::{Error, Result};
 use crate::optim::StopReason;
-use crate::train::{BestWeights, EndReason, SegmentEnd};
+use crate::train::{BestWeights, EndReason, SegmentEnd, TrainingSet};
 
 /// How descriptions are encoded. Integers have a fixed length, so that the decoder's limit is
 /// nearly the length of what it reads.
@@ -188,15 +188,25 @@ impl SegmentStore {
         self.journal.read(weights)
     }
 
-    /// Reads the `dimension` weights that a segment starts from; without any they are 0.
+    /// Reads the weights that a segment of training on `set` starts from; without any, it starts
+    /// where training does.
     ///
     /// # Errors
     ///
     /// The file cannot be read; it has another number of weights.
-    pub fn read_start(&self, weights: Option<StoredWeights>, dimension: usize) -> Result<Vec<f64>> {
-        let Some(weights) = weights else {
-            return Ok(vec![0.0; dimension]);
-        };
+    pub fn read_start(
+        &self,
+        weights: Option<StoredWeights>,
+        set: &TrainingSet,
+    ) -> Result<Vec<f64>> {
+        match weights {
+            None => Ok(set.start()),
+            Some(weights) => self.read_sized(weights, set.space().dimension()),
+        }
+    }
+
+    /// Reads `dimension` weights.
+    fn read_sized(&self, weights: StoredWeights, dimension: usize) -> Result<Vec<f64>> {
         if weights.len() != dimension {
             let what = format!("{} weights, expected {dimension}", weights.len());
             return Err(self.journal.damaged(&what));
@@ -327,11 +337,11 @@ mod tests {
         for (last, best) in [(false, false), (true, false), (false, true), (true, true)] {
             let job = Job::WarmStart { start: 0, fold: 0 };
             let stored = store.add(job, &segment(), Keep { last, best }).unwrap();
-            let read = |weights: StoredWeights| store.read_start(Some(weights), 3).unwrap();
+            let read = |weights: StoredWeights| store.read_sized(weights, 3).unwrap();
             assert_eq!(stored.last.map(read), last.then(|| segment().theta));
             assert_eq!(stored.best.map(read), best.then(|| vec![0.1; 3]));
             if let Some(weights) = stored.last {
-                assert!(store.read_start(Some(weights), 4).is_err());
+                assert!(store.read_sized(weights, 4).is_err());
             }
         }
     }

@@ -9,7 +9,9 @@ use dropchain::internals::bench::{
     self, EvaluationPoint, Measurement, TrainingRun, Variant, parse_variants,
 };
 use dropchain::template::Template;
-use dropchain::train::{Defaults, TrainOptions, TrainSettings, TrainingCorpora, TrainingSet};
+use dropchain::train::{
+    BaseModels, Defaults, TrainOptions, TrainSettings, TrainingCorpora, TrainingSet,
+};
 use dropchain::{Error, Result};
 use serde_json::{Value, json};
 
@@ -213,6 +215,7 @@ impl GradientsCommand {
             self.template_limits,
             &self.files,
             &self.input,
+            &BaseModels::default(),
         )?;
         CommandFiles::new(self.output.force)
             .read(&self.files)

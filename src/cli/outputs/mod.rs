@@ -28,6 +28,7 @@ pub struct CommandFiles {
     force: bool,
     resume: bool,
     inputs: Vec<PathBuf>,
+    models: Vec<PathBuf>, // inputs that a new model may replace
     outputs: Vec<Output>,
 }
 
@@ -38,6 +39,7 @@ impl CommandFiles {
             force,
             resume: false,
             inputs: Vec::new(),
+            models: Vec::new(),
             outputs: Vec::new(),
         }
     }
@@ -46,6 +48,15 @@ impl CommandFiles {
     pub fn read<P: AsRef<Path>>(mut self, files: impl IntoIterator<Item = P>) -> Self {
         let files = files.into_iter().map(|file| file.as_ref().to_owned());
         self.inputs.extend(files);
+        self
+    }
+
+    /// Declares models that are read whole before any work. The model that the command writes may
+    /// replace one of them, unless there is a checkpoint: an interrupted run could not continue
+    /// without it.
+    pub fn read_models<P: AsRef<Path>>(mut self, files: impl IntoIterator<Item = P>) -> Self {
+        let files = files.into_iter().map(|file| file.as_ref().to_owned());
+        self.models.extend(files);
         self
     }
 
@@ -79,28 +90,37 @@ impl CommandFiles {
     /// checkpoint that is not resumed; an input or an output is the file that standard output goes
     /// to.
     pub fn check(&self) -> Result<()> {
-        let inputs: Vec<_> = self
-            .inputs
-            .iter()
-            .map(|file| identify_input(file))
-            .collect();
+        let files: Vec<&PathBuf> = self.inputs.iter().chain(&self.models).collect();
+        let inputs: Vec<_> = files.iter().map(|file| identify_input(file)).collect();
+        let has_checkpoint = self.outputs.iter().any(|o| o.kind == Kind::Checkpoint);
         let streams = [Stream::Output, Stream::Error];
         let streams = streams.map(|stream| (stream, Identity::of_stream(stream)));
         for (stream, file) in &streams {
             if let Some(i) = position(&inputs, file.as_ref()) {
                 return Err(Error::parameter(format!(
                     "{}: the input file is the output file: {stream} is redirected to it",
-                    self.inputs[i].display()
+                    files[i].display()
                 )));
             }
         }
         let mut outputs: Vec<Option<Identity>> = Vec::new();
         for output in &self.outputs {
             let file = Identity::of_output(&output.path);
-            if let Some(i) = position(&inputs, file.as_ref()) {
+            let may_replace = output.kind == Kind::Model && !has_checkpoint;
+            let count = if may_replace {
+                self.inputs.len()
+            } else {
+                files.len()
+            };
+            if let Some(i) = position(&inputs[..count], file.as_ref()) {
+                let reason = if i < self.inputs.len() || output.kind != Kind::Model {
+                    ""
+                } else {
+                    ", since with --checkpoint an interrupted run needs this one to continue"
+                };
                 return Err(output.error(&format!(
-                    "this is the input file {}; expected a different file to write to",
-                    self.inputs[i].display()
+                    "this is the input file {}; expected a different file to write to{reason}",
+                    files[i].display()
                 )));
             }
             if let Some(i) = position(&outputs, file.as_ref()) {

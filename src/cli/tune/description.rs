@@ -5,6 +5,7 @@ use dropchain::tune::{ResourcePlan, Rung, Search, TrialResult};
 use serde_json::{Map, Value, json};
 
 use crate::cli::file_name::FileName;
+use crate::cli::init_arguments::InitArguments;
 
 /// A search and its inputs, for the log and for JSON.
 pub struct SearchDescription<'a> {
@@ -15,6 +16,7 @@ pub struct SearchDescription<'a> {
     pub template_arguments: &'a [String],
     pub has_unlabeled: bool,
     pub files: &'a [FileName],
+    pub init: &'a InitArguments,
     pub dev: &'a [FileName],
     pub folds: Option<usize>,
     pub seed: u64,
@@ -23,7 +25,7 @@ pub struct SearchDescription<'a> {
 impl SearchDescription<'_> {
     /// Returns the first line of the log.
     pub fn start_line(&self, plan: &ResourcePlan, rungs: &[Rung]) -> Value {
-        json!({
+        let mut line = json!({
             "event": "start",
             "version": env!("CARGO_PKG_VERSION"),
             "parameters": self.search.settings,
@@ -36,7 +38,18 @@ impl SearchDescription<'_> {
             "configurations": self.search.configurations.len(),
             "rungs": rungs,
             "plan": plan,
-        })
+        });
+        self.add_models(&mut line);
+        line
+    }
+
+    /// Adds the models that training continues from, if there are any.
+    pub fn add_models(&self, fields: &mut Value) {
+        for (name, file) in [("init", self.init.init()), ("towards", self.init.towards())] {
+            if let Some(file) = file {
+                fields[name] = json!(file.display().to_string());
+            }
+        }
     }
 
     /// Returns the line of the log for a configuration at the end of a rung, counted from 0.

@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use clap::Args;
 use dropchain::template::Template;
-use dropchain::train::{TrainOptions, TrainSettings};
+use dropchain::train::{BaseModels, TrainOptions, TrainSettings};
 use dropchain::tune::{
     Checkpoint, Configuration, Folds, Schedule, Search, TuneResult, TuningData, Validation,
 };
@@ -20,6 +20,7 @@ use dropchain::{Error, Result};
 use super::arguments::{InputArguments, OutputArguments, ThreadArguments};
 use super::exit::CommandError;
 use super::file_name::FileName;
+use super::init_arguments::{InitArguments, format_match};
 use super::interrupt;
 use super::outputs::{CommandFiles, ResultFile};
 use super::progress::{Progress, notice};
@@ -107,6 +108,8 @@ pub struct TuneCommand {
     #[command(flatten)]
     input: InputArguments,
     #[command(flatten)]
+    init: InitArguments,
+    #[command(flatten)]
     space: SpaceArguments,
     #[command(flatten)]
     strategy: StrategyArguments,
@@ -124,7 +127,9 @@ struct SearchSettings {
 
 impl TuneCommand {
     pub fn run(&self) -> CommandResult {
-        let settings = self.validate()?;
+        let open = self.init.open()?;
+        let models = open.models();
+        let settings = self.validate(&models)?;
         interrupt::watch();
         let model_file = ResultFile::reserve(&self.model)?;
         let log = self.log.as_deref().map(SearchLog::reserve).transpose()?;
@@ -132,7 +137,12 @@ impl TuneCommand {
         self.threads.start_pool()?;
         let started = Instant::now();
         let progress = Progress::new(self.quiet);
-        let data = self.extract(&settings, &progress)?;
+        if let Some(notice) = open.notice_of_template(settings.templates[0].as_ref()) {
+            progress.println(&notice);
+        }
+        let data = self.extract(&settings, &models, &progress)?;
+        self.print_matches(&data, &progress);
+        drop(open);
         let search = Search {
             settings: settings.training,
             configurations: settings.configurations,
@@ -186,6 +196,7 @@ impl TuneCommand {
             template_arguments,
             has_unlabeled: self.training.has_unlabeled(),
             files: &self.train,
+            init: &self.init,
             dev: &self.dev,
             folds: self.folds,
             seed: self.strategy.seed,
@@ -245,14 +256,15 @@ impl TuneCommand {
     }
 
     /// Validates the arguments before any corpus is read.
-    fn validate(&self) -> Result<SearchSettings> {
+    fn validate(&self, models: &BaseModels<'_>) -> Result<SearchSettings> {
         self.training.check_sampling_options(None)?;
         let options = TrainOptions {
             seed: self.strategy.seed,
-            ..self.training.options()?
+            ..self.training.options(models)?
         };
         let schedule = Schedule::new(self.strategy.halving.0, self.strategy.first_rung)?;
-        let templates = self.templates()?;
+        models.check(&options)?;
+        let templates = self.templates(models)?;
         let training = TrainSettings::new(options)?;
         let space = self.space.to_space(templates.len());
         let configurations = match self.strategy.random {
@@ -283,6 +295,7 @@ impl TuneCommand {
         CommandFiles::new(self.output.force)
             .read(self.training.corpus_files(&self.train, &self.dev))
             .read(template_files)
+            .read_models(self.init.files())
             .write_model(&self.model, self.log.as_deref())
             .write_checkpoint(
                 self.checkpoint.checkpoint.as_deref(),
@@ -292,9 +305,9 @@ impl TuneCommand {
     }
 
     /// Loads the templates, which must be distinct.
-    fn templates(&self) -> Result<Vec<Option<Template>>> {
+    fn templates(&self, models: &BaseModels<'_>) -> Result<Vec<Option<Template>>> {
         let load = |name: Option<&FileName>| {
-            load_template(name, self.template_limits, &self.train, &self.input)
+            load_template(name, self.template_limits, &self.train, &self.input, models)
         };
         if self.template.is_empty() {
             return Ok(vec![load(None)?]);
@@ -333,7 +346,12 @@ impl TuneCommand {
     }
 
     /// Reads the corpora and extracts their attributes.
-    fn extract(&self, settings: &SearchSettings, progress: &Progress) -> Result<TuningData> {
+    fn extract(
+        &self,
+        settings: &SearchSettings,
+        models: &BaseModels<'_>,
+        progress: &Progress,
+    ) -> Result<TuningData> {
         progress.update(format!("reading {}", self.train.join(", ")));
         let corpora = self
             .training
@@ -354,12 +372,25 @@ impl TuneCommand {
             }
         };
         progress.update("extracting attributes".to_owned());
-        TuningData::extract(
+        TuningData::from_models(
             &corpora,
             settings.templates.clone(),
             validation,
             &settings.training,
+            models,
         )
+    }
+
+    /// Prints what the models that training continues from have in common with the data.
+    fn print_matches(&self, data: &TuningData, progress: &Progress) {
+        for (name, matches) in self.template_names().iter().zip(data.matches()) {
+            for found in matches {
+                if self.template.len() > 1 {
+                    progress.println(&format!("template {name}:"));
+                }
+                progress.println(&format_match(found));
+            }
+        }
     }
 
     /// Prints notices about the outcome.

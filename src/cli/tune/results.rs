@@ -111,7 +111,7 @@ impl Results<'_> {
             Value::Object(fields)
         });
         let trials: Vec<Value> = trials.collect();
-        json!({
+        let mut results = json!({
             "version": env!("CARGO_PKG_VERSION"),
             "files": description.files,
             "templates": description.template_arguments,
@@ -123,7 +123,9 @@ impl Results<'_> {
             "interrupted": self.result.interrupted,
             "seconds": self.seconds,
             "configurations": trials,
-        })
+        });
+        description.add_models(&mut results);
+        results
     }
 
     /// Returns the last line of the log.

@@ -59,6 +59,12 @@ impl Masks {
         Self { key, threshold }
     }
 
+    /// Returns the masks with another rate.
+    #[inline(always)]
+    pub fn with_rate(self, rate: f64) -> Self {
+        Self::new(self.key, rate)
+    }
+
     /// Writes the factors of the weights of an attribute at a token of the corpus. A weight of a
     /// class of m `members` stands for m weights that are dropped independently: its factor is
     /// k/(m(1 − δ)) if k survive.

@@ -40,7 +40,7 @@ use rayon::prelude::*;
 use super::LabelSums;
 use super::buffers::BlockArrays;
 use super::chunk::Context;
-use super::noise::noise_factors;
+use super::noise::{AttributeNoise, noise_factors};
 use crate::chain::Transitions;
 use crate::extract::{Dataset, SparseRows};
 use crate::score::{Block, BlockPartition, ParameterSpace};
@@ -70,10 +70,11 @@ pub(super) struct Sampling {
     monte_carlo: MonteCarlo,
     first_iteration: u64, // iterations before this optimization
     iteration: u64,
-    samplers: Vec<Sampler>,              // one per chunk of a block
-    noised_derivatives: BlockArrays,     // with respect to noised scores
-    zero_transitions: Transitions,       // noised transitions are part of the edge scores
-    members: [Vec<u32>; 2],              // class sizes: nodes, edges
+    samplers: Vec<Sampler>,          // one per chunk of a block
+    noised_derivatives: BlockArrays, // with respect to noised scores
+    zero_transitions: Transitions,   // noised transitions are part of the edge scores
+    members: [Vec<u32>; 2],          // class sizes: nodes, edges
+    rates: AttributeNoise,
     matrices: Vec<[MaskedTranspose; 2]>, // of each block: nodes, edges
 }
 
@@ -90,6 +91,7 @@ impl Sampling {
     /// Creates the state for the blocks of `partition`.
     pub fn new(
         monte_carlo: MonteCarlo,
+        rates: AttributeNoise,
         data: &Dataset,
         space: &ParameterSpace,
         partition: &BlockPartition,
@@ -114,6 +116,7 @@ impl Sampling {
             noised_derivatives: BlockArrays::new(partition.max_block_tokens(), space),
             zero_transitions: Transitions::new(space.labels(), space.order()),
             members,
+            rates,
             matrices: partition.blocks.iter().map(matrices).collect(),
         }
     }
@@ -172,6 +175,7 @@ impl Sampling {
             masks,
             zero_transitions: &self.zero_transitions,
             members: &self.members,
+            rates: self.rates.each(),
             factors: factors.map(|factor| factor / f64::from(self.monte_carlo.samples)),
         };
         let score_derivatives = score_derivatives.split(block.tokens, space);
@@ -200,9 +204,11 @@ impl Sampling {
             &self.noised_derivatives.edges,
         ];
         for (i, features) in space.blocks().into_iter().enumerate() {
-            let (masks, members) = (&masks.attributes[i], &self.members[i]);
+            let (masks, members) = (masks.attributes[i], &self.members[i]);
+            let rates = self.rates.each()[i];
             let first_token = block.block.tokens.start;
             let fill = |token: usize, column: usize, factors: &mut [f64]| {
+                let masks = rates.map_or(masks, |rates| masks.with_rate(rates[column]));
                 masks.fill(first_token + token, column, members[column], factors);
             };
             self.matrices[block.index][i].add_gradient(features, derivatives[i], fill, gradient);

@@ -18,6 +18,8 @@ pub(super) struct SampleContext<'a> {
     pub zero_transitions: &'a Transitions,
     /// Class sizes of node and edge attributes.
     pub members: &'a [Vec<u32>; 2],
+    /// Rates of single node and edge attributes, where they differ.
+    pub rates: [Option<&'a [f64]>; 2],
     /// The factors of D of a labeled and of an unlabeled sentence of weight 1.
     pub factors: [f64; 2],
 }
@@ -152,7 +154,11 @@ impl Sampler {
                     let weights = &weights[targets.range(column)];
                     let c = block.scale[column] * value;
                     targets.add_weights(column, c, weights, row);
-                    let masks = &context.masks.attributes[i];
+                    let masks = context.masks.attributes[i];
+                    let masks = match context.rates[i] {
+                        None => masks,
+                        Some(rates) => masks.with_rate(rates[column]),
+                    };
                     let members = context.members[i][column];
                     self.factors.resize(weights.len(), 0.0);
                     masks.fill(token, column, members, &mut self.factors);

@@ -423,3 +423,63 @@ fn the_gradient_with_unlabeled_sentences_matches_central_differences() {
         }
     }
 }
+
+/// Amounts of noise on single attributes, from 0 to 0.8; with `edges`, of edges, too.
+fn amounts(space: &ParameterSpace, edges: bool, numbers: &mut Lcg) -> AttributeNoise {
+    let mut amounts = |block: &FeatureBlock| -> Vec<f64> {
+        let numbers = numbers.vector(block.columns());
+        numbers.iter().map(|x| 0.8 * x.abs().min(1.0)).collect()
+    };
+    AttributeNoise {
+        nodes: Some(amounts(&space.nodes)),
+        edges: edges.then(|| amounts(&space.edges)),
+    }
+}
+
+#[test]
+fn the_gradient_with_rates_of_attributes_matches_central_differences() {
+    for (i, (mut data, space)) in cases().into_iter().enumerate() {
+        let mut numbers = Lcg(i as u64);
+        if i % 3 == 0 {
+            let labeled = data.sentence(data.len() - 1).start;
+            data.labels.truncate(labeled);
+        }
+        for noise in noises() {
+            let amounts = amounts(&space, i % 2 == 0, &mut numbers);
+            let n = space.dimension();
+            let strengths: Vec<f64> = numbers.vector(n).iter().map(|x| x.abs()).collect();
+            let penalty = Penalty::from(0.1)
+                .with_strengths(strengths)
+                .with_centers(numbers.vector(n));
+            let objective = PenalizedLikelihood::new(&data, &space, penalty);
+            let mut objective = objective.with_attribute_noise(noise, amounts);
+            let theta = numbers.vector(n);
+            let error = check_gradient(&mut objective, &theta, 1e-5);
+            assert!(error < 1e-6, "case {i}, {noise:?}: {error}");
+        }
+    }
+}
+
+#[test]
+fn equal_rates_of_all_attributes_are_the_uniform_rates() {
+    for (i, (data, space)) in cases().iter().enumerate() {
+        for noise in noises() {
+            let theta = Lcg(i as u64).vector(space.dimension());
+            let evaluate = |objective: PenalizedLikelihood| {
+                let (mut objective, mut gradient) = (objective, vec![0.0; theta.len()]);
+                let (value, terms) = objective.evaluate(&theta, &mut gradient);
+                gradient.extend([value, terms.noise]);
+                gradient
+            };
+            let objective = || PenalizedLikelihood::new(data, space, 0.1);
+            let amounts = AttributeNoise {
+                nodes: Some(vec![noise.node; space.nodes.columns()]),
+                edges: Some(vec![noise.edge; space.edges.columns()]),
+            };
+            let single = evaluate(objective().with_attribute_noise(noise, amounts));
+            for (found, expected) in single.iter().zip(evaluate(objective().with_noise(noise))) {
+                assert_close(*found, expected, 1e-12);
+            }
+        }
+    }
+}

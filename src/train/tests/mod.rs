@@ -3,6 +3,7 @@
 mod attributes;
 mod checkpoints;
 mod collapsing;
+mod continued;
 mod corpora;
 mod early_stopping;
 mod pruning;

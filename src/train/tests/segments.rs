@@ -36,6 +36,7 @@ fn a_fold_is_held_out_as_if_it_did_not_exist() {
             corpus(NAMES),
             Some(template.clone()),
             &settings,
+            &BaseModels::default(),
         );
         let held_out = [1, 4];
         let fold = whole.unwrap().hold_out(&held_out, &settings).unwrap();
@@ -58,7 +59,12 @@ fn a_fold_is_held_out_as_if_it_did_not_exist() {
 fn sentences_that_cannot_be_held_out_are_an_error() {
     let settings = settings(|_| {});
     let template = Some(template("word"));
-    let whole = ExtractedCorpora::for_cross_validation(corpus(NAMES), template, &settings);
+    let whole = ExtractedCorpora::for_cross_validation(
+        corpus(NAMES),
+        template,
+        &settings,
+        &BaseModels::default(),
+    );
     let whole = whole.unwrap();
     let error = |held_out: &[usize]| match whole.hold_out(held_out, &settings) {
         Err(error) => error.to_string(),

@@ -21,10 +21,15 @@ pub(super) fn occurrences(
     space: &ParameterSpace,
     theta: &[f64],
     monte_carlo: MonteCarlo,
+    amounts: &AttributeNoise,
 ) -> Vec<Occurrence> {
     let (k, stride) = (space.labels(), space.stride());
     let has_chain = space.order() == Order::One;
-    let [node, edge] = [monte_carlo.node, monte_carlo.edge];
+    let edge = monte_carlo.edge;
+    let rate = |kind: usize, column: u32| {
+        let uniform = [monte_carlo.node, edge][kind];
+        amounts.each()[kind].map_or(uniform, |rates| rates[column as usize])
+    };
     let mut all = Vec::new();
     let mut push = |t, a, b, value, rate| {
         all.push(Occurrence {
@@ -43,7 +48,8 @@ pub(super) fn occurrences(
             let scale = space.nodes.scale[column as usize];
             for _ in 0..(scale * scale).round() as u32 {
                 space.nodes.targets.for_each(column as usize, |b, i| {
-                    push(t, None, b, x * space.nodes.weights(theta)[i] / scale, node);
+                    let value = x * space.nodes.weights(theta)[i] / scale;
+                    push(t, None, b, value, rate(0, column));
                 });
             }
         }
@@ -55,7 +61,8 @@ pub(super) fn occurrences(
                     .targets
                     .for_each(column as usize, |position, i| {
                         let value = x * space.edges.weights(theta)[i] / scale;
-                        push(t, Some(position / stride), position % stride, value, edge);
+                        let (a, b) = (position / stride, position % stride);
+                        push(t, Some(a), b, value, rate(1, column));
                     });
             }
         }

@@ -1,0 +1,266 @@
+//! The weights of a model that training continues from, by the ids of a training run.
+
+use super::base_models::{BaseModels, BaseRole, stored_options};
+use crate::chain::{LabelWeights, Order};
+use crate::error::{Error, Result};
+use crate::extract::{Alphabet, Alphabets};
+use crate::fingerprint::Fingerprinter;
+use crate::ids::{AttributeId, LabelId};
+use crate::label::LabelSet;
+use crate::model::{AttributeKind, Model};
+use crate::score::Boundary;
+use crate::template::Attribute;
+
+/// The weights of the models that training continues from.
+#[derive(Debug)]
+pub(super) struct AllBaseWeights {
+    /// Where training starts.
+    pub init: Option<BaseWeights>,
+    /// What the penalty pulls towards.
+    pub towards: Option<BaseWeights>,
+}
+
+/// The weights of a model.
+#[derive(Debug)]
+pub(super) struct BaseWeights {
+    pub role: BaseRole,
+    /// The path that the model was opened from.
+    pub path: String,
+    pub fingerprint: u128,
+    /// Of node and of edge attributes.
+    pub attributes: [AttributeRows; 2],
+    /// Over all labels of the training run, without the recall bias that the model is known to
+    /// apply.
+    pub labels: LabelWeights,
+    /// Whether the model has the label, `[K]`.
+    pub known_labels: Vec<bool>,
+    /// The recall bias that the model applies, as far as it says so.
+    pub recall_bias: f64,
+}
+
+/// A weight of an attribute: the label, or the pair of labels as `previous · 2¹⁶ + current`, and
+/// the bits of the weight.
+pub(super) type Entry = (u32, u64);
+
+/// The nonzero weights of attributes, by attribute id.
+#[derive(Debug, Default)]
+pub(super) struct AttributeRows {
+    numbers: Vec<u32>, // [ids] row of the attribute, from 1; 0: none
+    ends: Vec<u64>,    // [rows] end of each row in `entries`
+    entries: Vec<Entry>,
+}
+
+impl AttributeRows {
+    /// Returns the weights of an attribute; `None` if the model does not have it.
+    pub fn get(&self, id: usize) -> Option<&[Entry]> {
+        let row = (*self.numbers.get(id)? as usize).checked_sub(1)?;
+        let start = if row == 0 { 0 } else { self.ends[row - 1] };
+        Some(&self.entries[start as usize..self.ends[row] as usize])
+    }
+
+    /// Adds the row of an attribute. Models have each attribute once.
+    fn push(&mut self, id: AttributeId, entries: impl IntoIterator<Item = Entry>) {
+        let first = self.entries.len();
+        self.entries.extend(entries);
+        self.entries[first..].sort_unstable();
+        self.ends.push(self.entries.len() as u64);
+        let missing = (id.index() + 1).saturating_sub(self.numbers.len());
+        self.numbers.resize(self.numbers.len() + missing, 0);
+        self.numbers[id.index()] = self.ends.len() as u32;
+    }
+
+    fn memory(&self) -> usize {
+        4 * self.numbers.capacity() + 8 * self.ends.capacity() + 16 * self.entries.capacity()
+    }
+}
+
+/// Returns the position of a weight in a token's row of scores.
+pub(super) fn position(cell: u32, stride: usize) -> usize {
+    (cell >> 16) as usize * stride + (cell & 0xffff) as usize
+}
+
+/// Returns the labels of a weight: those that must be known for it to exist.
+pub(super) fn is_known(position: usize, stride: usize, is_edge: bool, known: &[bool]) -> bool {
+    let (previous, current) = (position / stride, position % stride);
+    known[current] && (!is_edge || known[previous])
+}
+
+impl AllBaseWeights {
+    /// Reads the weights of all models. `labels` has their labels; their attributes are interned.
+    /// `None` if there are no models.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Model`](crate::Error::Model) if a model is damaged.
+    pub fn read(
+        models: &BaseModels<'_>,
+        labels: &LabelSet,
+        alphabets: &mut Alphabets,
+    ) -> Result<Option<Self>> {
+        if models.is_empty() {
+            return Ok(None);
+        }
+        let mut all = Self {
+            init: None,
+            towards: None,
+        };
+        for (role, model) in models.iter() {
+            let weights = BaseWeights::read(role, model, labels, alphabets)?;
+            match role {
+                BaseRole::Init => all.init = Some(weights),
+                BaseRole::Towards => all.towards = Some(weights),
+            }
+        }
+        Ok(Some(all))
+    }
+
+    /// Returns whether some model has the attribute.
+    pub fn has(&self, kind: usize, id: usize) -> bool {
+        self.iter()
+            .any(|weights| weights.attributes[kind].get(id).is_some())
+    }
+
+    /// Returns all models.
+    pub fn iter(&self) -> impl Iterator<Item = &BaseWeights> {
+        self.init.iter().chain(&self.towards)
+    }
+
+    /// Returns the recall bias that the start includes, as far as it is known.
+    pub fn recall_bias(&self) -> f64 {
+        self.iter()
+            .next()
+            .map_or(0.0, |weights| weights.recall_bias)
+    }
+
+    /// Returns whether some label pair has a weight.
+    pub fn has_transitions(&self) -> bool {
+        self.iter()
+            .any(|weights| weights.labels.transitions.iter().any(|&w| w != 0.0))
+    }
+
+    /// Returns the memory usage in bytes.
+    pub fn memory(&self) -> usize {
+        let rows = self.iter().flat_map(|weights| &weights.attributes);
+        rows.map(AttributeRows::memory).sum()
+    }
+}
+
+impl BaseWeights {
+    fn read(
+        role: BaseRole,
+        model: &Model,
+        labels: &LabelSet,
+        alphabets: &mut Alphabets,
+    ) -> Result<Self> {
+        let own = &model.header().labels;
+        let mut ids = Vec::with_capacity(own.len());
+        for name in own.names() {
+            ids.push(labels.id(name).ok_or_else(|| {
+                Error::parameter(format!("the label '{name}' of a model is missing"))
+            })?);
+        }
+        let cell = |label: LabelId| u32::from(ids[label.index()].0);
+        let [mut nodes, mut edges] = [(); 2].map(|()| AttributeRows::default());
+        for attribute in model.node_weights() {
+            let (name, weights) = attribute?;
+            let entries = weights.into_iter().map(|(b, w)| (cell(b), w.to_bits()));
+            nodes.push(intern(&mut alphabets.nodes, name)?, entries);
+        }
+        for attribute in model.edge_weights() {
+            let (name, weights) = attribute?;
+            let entries = weights
+                .into_iter()
+                .map(|([a, b], w)| (cell(a) << 16 | cell(b), w.to_bits()));
+            edges.push(intern(&mut alphabets.edges, name)?, entries);
+        }
+        let mut known_labels = vec![false; labels.len()];
+        ids.iter().for_each(|id| known_labels[id.index()] = true);
+        let recall_bias = recall_bias(model);
+        Ok(Self {
+            role,
+            path: model.path().display().to_string(),
+            fingerprint: model.fingerprint()?,
+            attributes: [nodes, edges],
+            labels: label_weights(model, &ids, labels.len(), recall_bias),
+            known_labels,
+            recall_bias,
+        })
+    }
+}
+
+/// Returns, for each node and edge attribute, whether some model has it.
+pub(super) fn attributes_of_models(
+    models: &BaseModels<'_>,
+    alphabets: &Alphabets,
+) -> Result<[Vec<bool>; 2]> {
+    let mut known = [&alphabets.nodes, &alphabets.edges].map(|names| vec![false; names.len()]);
+    for (_, model) in models.iter() {
+        for (kind, names) in [&alphabets.nodes, &alphabets.edges].into_iter().enumerate() {
+            let table = [AttributeKind::Node, AttributeKind::Edge][kind];
+            for i in 0..model.attributes(table) {
+                if let Some(id) = names.get(model.attribute_name(table, i)?) {
+                    known[kind][id.index()] = true;
+                }
+            }
+        }
+    }
+    Ok(known)
+}
+
+fn intern(alphabet: &mut Alphabet, name: &[u8]) -> Result<AttributeId> {
+    alphabet.intern(&Attribute::named(name, Fingerprinter::default()))
+}
+
+/// Returns the label weights of a model for K `labels`, without its recall bias. `ids` are those of
+/// its labels.
+fn label_weights(model: &Model, ids: &[LabelId], labels: usize, recall_bias: f64) -> LabelWeights {
+    let own = &model.header().label_weights;
+    let mut weights = LabelWeights {
+        transitions: vec![0.0; labels * labels],
+        start: vec![0.0; labels],
+        end: vec![0.0; labels],
+    };
+    let outside = model.header().labels.id("O");
+    let rows = own.transitions.chunks_exact(ids.len());
+    for ((a, row), (start, end)) in ids.iter().zip(rows).zip(own.start.iter().zip(&own.end)) {
+        weights.start[a.index()] = *start;
+        weights.end[a.index()] = *end;
+        for (b, weight) in ids.iter().zip(row) {
+            weights.transitions[a.index() * labels + b.index()] = *weight;
+        }
+    }
+    if let Some(outside) = outside.filter(|_| recall_bias != 0.0) {
+        let outside = ids[outside.index()].index();
+        weights.start[outside] += recall_bias;
+        for a in ids {
+            weights.transitions[a.index() * labels + outside] += recall_bias;
+        }
+    }
+    weights
+}
+
+/// Returns the recall bias in the label weights of a model, as far as it is known: if the user set
+/// it, if the model was itself continued from another, or if the model has no other boundary
+/// weights. Of a bias that was found on development data, models say nothing.
+fn recall_bias(model: &Model) -> f64 {
+    let header = model.header();
+    let Some(outside) = header
+        .labels
+        .id("O")
+        .filter(|_| header.order == Order::One && header.labels.encodes_spans())
+    else {
+        return 0.0;
+    };
+    let options = stored_options(model);
+    if options.boundary == Boundary::Off {
+        return -header.label_weights.start[outside.index()];
+    }
+    let stored: serde_json::Value =
+        serde_json::from_str(&header.provenance.options).unwrap_or_default();
+    let applied = stored[APPLIED_RECALL_BIAS].as_f64();
+    applied.or(options.recall_bias).unwrap_or(0.0)
+}
+
+/// The field of the stored options that holds the recall bias of a model that was continued from
+/// another.
+pub(super) const APPLIED_RECALL_BIAS: &str = "applied_recall_bias";

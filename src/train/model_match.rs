@@ -1,0 +1,148 @@
+//! What a model that training continues from and the training data have in common.
+
+use serde::Serialize;
+
+use super::base_models::BaseRole;
+use super::base_weights::BaseWeights;
+use crate::extract::{Allowed, Dataset, Target};
+use crate::ids::LabelId;
+
+/// What a model that training continues from and the training data have in common.
+///
+/// Serializes to the fields of its line in a run record.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ModelMatch {
+    /// What training uses the model for.
+    pub role: BaseRole,
+    /// The path that the model was opened from.
+    pub model: String,
+    /// Labels.
+    pub labels: MatchCounts,
+    /// Attributes of tokens, by name.
+    pub node_attributes: MatchCounts,
+    /// Attributes of pairs of adjacent tokens, by name.
+    pub edge_attributes: MatchCounts,
+    /// Pairs of adjacent labels: those with weights in the model, and those in the data.
+    pub transitions: MatchCounts,
+}
+
+/// How many of one kind are in the model and in the training data.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct MatchCounts {
+    /// In both.
+    pub matched: usize,
+    /// Only in the training data.
+    pub new: usize,
+    /// Only in the model.
+    pub only_in_model: usize,
+}
+
+impl MatchCounts {
+    fn count(&mut self, in_model: bool, in_data: bool) {
+        match (in_model, in_data) {
+            (true, true) => self.matched += 1,
+            (false, true) => self.new += 1,
+            (true, false) => self.only_in_model += 1,
+            (false, false) => {}
+        }
+    }
+}
+
+/// What occurs in training data.
+pub(super) struct Occurrences {
+    /// Node and edge attributes at labeled tokens.
+    pub labeled: [Vec<bool>; 2],
+    /// Node and edge attributes at any token.
+    pub anywhere: [Vec<bool>; 2],
+}
+
+impl Occurrences {
+    /// Collects the attributes of `data`, given the number of node and of edge attributes.
+    pub fn new(data: &Dataset, attributes: [usize; 2]) -> Self {
+        let mut labeled = attributes.map(|n| vec![false; n]);
+        let mut unlabeled = labeled.clone();
+        for (i, matrix) in [&data.nodes, &data.edges].into_iter().enumerate() {
+            for row in 0..matrix.len() {
+                let seen = if row < data.labels.len() {
+                    &mut labeled[i]
+                } else {
+                    &mut unlabeled[i]
+                };
+                let columns = matrix.row(row).0;
+                columns
+                    .iter()
+                    .for_each(|&column| seen[column as usize] = true);
+            }
+        }
+        for (seen, labeled) in unlabeled.iter_mut().zip(&labeled) {
+            seen.iter_mut()
+                .zip(labeled)
+                .for_each(|(seen, &l)| *seen |= l);
+        }
+        Self {
+            labeled,
+            anywhere: unlabeled,
+        }
+    }
+}
+
+impl ModelMatch {
+    /// Compares a model with training data that have K `labels`.
+    pub(super) fn new(
+        model: &BaseWeights,
+        data: &Dataset,
+        labels: usize,
+        occurrences: &Occurrences,
+    ) -> Self {
+        let [node_attributes, edge_attributes] = [0, 1].map(|kind| {
+            let mut counts = MatchCounts::default();
+            for (id, &occurs) in occurrences.anywhere[kind].iter().enumerate() {
+                counts.count(model.attributes[kind].get(id).is_some(), occurs);
+            }
+            counts
+        });
+        let mut seen_labels = vec![false; labels];
+        let mut seen_pairs = vec![false; labels * labels];
+        for i in 0..data.labeled() {
+            let gold = single_labels(data.target(i));
+            for label in gold.iter().flatten() {
+                seen_labels[label.index()] = true;
+            }
+            for pair in gold.windows(2) {
+                if let [Some(a), Some(b)] = pair {
+                    seen_pairs[a.index() * labels + b.index()] = true;
+                }
+            }
+        }
+        let [mut label_counts, mut transitions] = [MatchCounts::default(); 2];
+        for (&known, &seen) in model.known_labels.iter().zip(&seen_labels) {
+            label_counts.count(known, seen);
+        }
+        for (&weight, &seen) in model.labels.transitions.iter().zip(&seen_pairs) {
+            transitions.count(weight != 0.0, seen);
+        }
+        Self {
+            role: model.role,
+            model: model.path.clone(),
+            labels: label_counts,
+            node_attributes,
+            edge_attributes,
+            transitions,
+        }
+    }
+}
+
+/// Returns the label of each token that has a single one.
+fn single_labels(target: Target<'_>) -> Vec<Option<LabelId>> {
+    match target {
+        Target::Gold(labels) => labels.iter().copied().map(Some).collect(),
+        Target::Allowed(allowed) => {
+            let single = |allowed| match allowed {
+                Allowed::One(label) => Some(label),
+                Allowed::Some(_) | Allowed::Any => None,
+            };
+            allowed.iter().map(single).collect()
+        }
+        Target::Unlabeled => Vec::new(),
+    }
+}

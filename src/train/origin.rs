@@ -1,0 +1,251 @@
+//! Where training starts and what the L2 penalty pulls towards, if training continues from models.
+//!
+//! With the weights θ_init and θ_towards of the models, 0 where a model has none:
+//!
+//! | | start | center of the penalty |
+//! |---|---|---|
+//! | weights that `init` knows | θ_init | θ_towards |
+//! | other weights | θ_towards | θ_towards |
+//! | attributes of a model that no labeled token has | as above | the start |
+//!
+//! Nothing is known about attributes of the last kind. Their gradient is exactly 0, because their
+//! columns are empty and their weights are at the center, so they keep their weights; the tagger
+//! will need them in other text. (Unlabeled text may have them: then the noise term has a say.)
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::base_weights::{AllBaseWeights, BaseWeights, Entry, is_known, position};
+use super::model_match::Occurrences;
+use crate::chain::LabelWeights;
+use crate::extract::Classes;
+use crate::score::{ExtraWeights, FeatureBlock, ParameterSpace};
+
+/// Where training starts and what the L2 penalty pulls towards.
+#[derive(Debug)]
+pub(super) struct Origin {
+    initial: Vec<f64>,        // [n] θ of single attributes, not of classes
+    centers: Arc<[f64]>,      // [n] φ of classes
+    is_fixed: [Vec<bool>; 2], // [classes] of nodes and edges: the third row of the table
+    recall_bias: f64,
+}
+
+/// Numbers the groups of attributes that may share parameters: those that have the same weights in
+/// every model and the same group of penalties. `columns` is the number of attributes and
+/// `penalties` their groups of penalties (empty: all the same).
+pub(super) fn column_groups(
+    base: Option<&AllBaseWeights>,
+    penalties: &[u16],
+    kind: usize,
+    columns: usize,
+) -> Vec<u32> {
+    type Key<'a> = (u16, Option<&'a [Entry]>, Option<&'a [Entry]>);
+    let models = base
+        .map(|base| [&base.init, &base.towards])
+        .unwrap_or([&None, &None]);
+    let mut numbers: HashMap<Key<'_>, u32> = HashMap::new();
+    (0..columns)
+        .map(|id| {
+            let [init, towards] = models.map(|model| model.as_ref()?.attributes[kind].get(id));
+            let penalty = penalties.get(id).copied().unwrap_or(0);
+            let next = numbers.len() as u32;
+            *numbers.entry((penalty, init, towards)).or_insert(next)
+        })
+        .collect()
+}
+
+/// Returns the nonzero weights of the models, which exist whether or not the training data have
+/// them.
+pub(super) fn extra_weights(
+    base: &AllBaseWeights,
+    classes: [&Classes; 2],
+    labels: usize,
+    stride: usize,
+) -> ExtraWeights {
+    let mut extra = ExtraWeights::default();
+    for model in base.iter() {
+        for (kind, pairs) in [&mut extra.nodes, &mut extra.edges].into_iter().enumerate() {
+            for (class, &member) in (0..).zip(&classes[kind].first_members()) {
+                let entries = model.attributes[kind].get(member as usize);
+                let cells = entries.unwrap_or_default().iter();
+                pairs.extend(cells.map(|&(cell, _)| (class, position(cell, stride) as u32)));
+            }
+        }
+        let LabelWeights {
+            transitions,
+            start,
+            end,
+        } = &model.labels;
+        let weights = [transitions, start, end];
+        for (positions, weights) in extra.labels.iter_mut().zip(weights) {
+            let nonzero = (0..).zip(weights).filter(|&(_, &w)| w != 0.0);
+            let padded = |i: usize| (i / labels * stride + i % labels) as u32;
+            positions.extend(nonzero.map(|(i, _)| padded(i)));
+        }
+    }
+    extra
+}
+
+impl Origin {
+    /// Collects the weights of the models for the parameters of `space`, with its classes of node
+    /// and edge attributes.
+    pub fn new(
+        base: &AllBaseWeights,
+        space: &ParameterSpace,
+        classes: [&Classes; 2],
+        occurrences: &Occurrences,
+    ) -> Self {
+        let n = space.dimension();
+        let [mut initial, mut centers] = [(); 2].map(|()| vec![0.0; n]);
+        let mut is_fixed = classes.map(|classes| vec![false; classes.len()]);
+        for (kind, block) in space.blocks().into_iter().enumerate() {
+            let members = classes[kind].first_members();
+            let mut rows = Rows::new(base, kind, space.stride(), block.width());
+            for (class, member) in members
+                .into_iter()
+                .map(|member| member as usize)
+                .enumerate()
+            {
+                if !rows.set(member) {
+                    continue;
+                }
+                is_fixed[kind][class] = !occurrences.labeled[kind][member];
+                let (initial, centers) = (
+                    block.weights_mut(&mut initial),
+                    block.weights_mut(&mut centers),
+                );
+                block.targets.for_each(class, |position, index| {
+                    let (start, towards) = rows.weights(position);
+                    initial[index] = start;
+                    let center = if is_fixed[kind][class] {
+                        start
+                    } else {
+                        towards
+                    };
+                    centers[index] = block.scale[class] * center;
+                });
+            }
+        }
+        space.set_label_weights(&starting_labels(base), &mut initial);
+        if let Some(towards) = &base.towards {
+            space.set_label_weights(&towards.labels, &mut centers);
+        }
+        Self {
+            initial,
+            centers: centers.into(),
+            is_fixed,
+            recall_bias: base.recall_bias(),
+        }
+    }
+
+    /// Returns the parameters φ of `space` where training starts.
+    pub fn start(&self, space: &ParameterSpace) -> Vec<f64> {
+        let mut start = self.initial.clone();
+        for block in space.blocks() {
+            let start = block.weights_mut(&mut start);
+            for (column, &scale) in block.scale.iter().enumerate() {
+                start[block.targets.range(column)]
+                    .iter_mut()
+                    .for_each(|w| *w *= scale);
+            }
+        }
+        start
+    }
+
+    /// Returns the centers of the penalty.
+    pub fn centers(&self) -> Arc<[f64]> {
+        Arc::clone(&self.centers)
+    }
+
+    /// Returns, for each class of node and edge attributes, whether no labeled token has it.
+    pub fn is_fixed(&self) -> &[Vec<bool>; 2] {
+        &self.is_fixed
+    }
+
+    /// Returns the initial weights θ of the members of the classes of a block, in the order of its
+    /// parameters.
+    pub fn initial(&self, block: &FeatureBlock) -> &[f64] {
+        block.weights(&self.initial)
+    }
+
+    /// Returns the recall bias that the search for it starts from.
+    pub fn recall_bias(&self) -> f64 {
+        self.recall_bias
+    }
+
+    /// Returns the memory usage in bytes.
+    pub fn memory(&self) -> usize {
+        8 * (self.initial.len() + self.centers.len())
+    }
+}
+
+/// Returns the label weights where training starts.
+fn starting_labels(base: &AllBaseWeights) -> LabelWeights {
+    let (Some(init), Some(towards)) = (&base.init, &base.towards) else {
+        return (base.iter().next()).map_or_else(LabelWeights::default, |one| one.labels.clone());
+    };
+    let known = &init.known_labels;
+    let k = known.len();
+    let mut labels = towards.labels.clone();
+    for (a, _) in known.iter().enumerate().filter(|(_, known)| **known) {
+        labels.start[a] = init.labels.start[a];
+        labels.end[a] = init.labels.end[a];
+        for (b, _) in known.iter().enumerate().filter(|(_, known)| **known) {
+            labels.transitions[a * k + b] = init.labels.transitions[a * k + b];
+        }
+    }
+    labels
+}
+
+/// The weights of one attribute in both models, by position.
+struct Rows<'a> {
+    base: &'a AllBaseWeights,
+    kind: usize,
+    stride: usize,
+    has_init: bool,            // whether `init` has the attribute
+    weights: [Vec<f64>; 2],    // [width] of init and towards
+    used: Vec<(usize, usize)>, // of `weights`: model and position
+}
+
+impl<'a> Rows<'a> {
+    fn new(base: &'a AllBaseWeights, kind: usize, stride: usize, width: usize) -> Self {
+        Self {
+            base,
+            kind,
+            stride,
+            has_init: false,
+            weights: [(); 2].map(|()| vec![0.0; width]),
+            used: Vec::new(),
+        }
+    }
+
+    /// Switches to another attribute. Returns whether any model has it.
+    fn set(&mut self, attribute: usize) -> bool {
+        for (model, position) in self.used.drain(..) {
+            self.weights[model][position] = 0.0;
+        }
+        let entries = |model: &'a Option<BaseWeights>| -> Option<&'a [Entry]> {
+            model.as_ref()?.attributes[self.kind].get(attribute)
+        };
+        let rows = [entries(&self.base.init), entries(&self.base.towards)];
+        self.has_init = rows[0].is_some();
+        for (model, entries) in rows.into_iter().enumerate() {
+            for &(cell, bits) in entries.unwrap_or_default() {
+                let position = position(cell, self.stride);
+                self.weights[model][position] = f64::from_bits(bits);
+                self.used.push((model, position));
+            }
+        }
+        rows.iter().any(Option::is_some)
+    }
+
+    /// Returns the weight at a position where training starts, and that of `towards`.
+    fn weights(&self, position: usize) -> (f64, f64) {
+        let [init, towards] = [0, 1].map(|model| self.weights[model][position]);
+        let is_init = self.has_init
+            && self.base.init.as_ref().is_some_and(|model| {
+                is_known(position, self.stride, self.kind == 1, &model.known_labels)
+            });
+        (if is_init { init } else { towards }, towards)
+    }
+}
