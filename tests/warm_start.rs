@@ -168,7 +168,7 @@ fn a_model_is_continued_in_place() {
     let tagged = dir
         .run_with_stdin("tag m", "Bob\nleft\nAcme\n.\n\n")
         .success();
-    assert!(tagged.contains("Acme B-ORG"), "{tagged}");
+    assert!(tagged.contains("Acme\tB-ORG"), "{tagged}");
     let inspected = dir.run("inspect m --json").json();
     assert_eq!(
         inspected["options"]["init"].as_str().map(str::len),
@@ -273,7 +273,9 @@ fn the_structure_is_that_of_the_model() {
 fn models_and_data_that_do_not_fit_are_rejected() {
     let dir = directory("");
     dir.write("pos.conll", POS_CORPUS);
-    let error = dir.run("train pos.conll --init m --model x").failure();
+    let error = dir
+        .run("train pos.conll --init m --model x --quiet")
+        .failure();
     assert!(
         error.starts_with("pos.conll:1: the label 'NNP': the labels of these data encode no spans"),
         "{error}"
@@ -281,7 +283,7 @@ fn models_and_data_that_do_not_fit_are_rejected() {
     dir.run("train pos.conll --template minimal --model pos --quiet")
         .success();
     let error = dir
-        .run("train more.conll --columns word,pos,ner --init pos --model x")
+        .run("train more.conll --columns word,pos,ner --init pos --model x --quiet")
         .failure();
     assert!(
         error.starts_with("more.conll:1: the label 'B-PER'"),
@@ -304,7 +306,7 @@ fn models_and_data_that_do_not_fit_are_rejected() {
             assert!(error.starts_with("none: "), "{error}");
             let error = dir.run(&line.replace("damaged", "more.conll")).failure();
             assert!(
-                error.starts_with("more.conll: not a dropchain model"),
+                error.starts_with("more.conll: this is not a dropchain model"),
                 "{error}"
             );
         }

@@ -36,7 +36,7 @@ Examples:
 
   # Continue with more data; or adapt a model to another domain, tied to the old weights
   dropchain train new.conll --init ner.model --model ner.model
-  dropchain train tweets.conll --dev tweets-dev.conll --towards ner.model --l2 1 --model tweets.model
+  dropchain train tweets.conll --dev dev.conll --towards ner.model --l2 1 --model new.model
 
   # Pre-extracted attributes in CRFsuite's format; the same model as CRFsuite
   dropchain train train.crfsuite --states observed --boundary off --dropout 0 --l2 1 --model m.model

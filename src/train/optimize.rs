@@ -40,8 +40,8 @@ pub(super) struct Optimizer<'a> {
 }
 
 impl Optimizer<'_> {
-    /// Trains from the start of the training set, or resumes: with noise, first the warm-up without it. `objective` has no
-    /// noise yet.
+    /// Trains from the start of the training set, or resumes: with noise, first the warm-up without
+    /// it. `objective` has no noise yet.
     ///
     /// # Errors
     ///
