@@ -300,6 +300,71 @@ fn observed_states_have_fewer_weights() {
 }
 
 #[test]
+fn transitions_are_observed_or_all_apart_from_states() {
+    let pairs = |options: &str| {
+        let inspected = inspected(options);
+        let labels = inspected["labels"].as_object().unwrap();
+        let transitions = labels.values().flat_map(|label| {
+            let transitions = label["transitions"].as_object().unwrap();
+            transitions.values().map(|weight| weight.as_f64().unwrap())
+        });
+        transitions.filter(|&weight| weight != 0.0).count()
+    };
+    let (all, observed) = (pairs(""), pairs("--states observed"));
+    assert_eq!(all, 25);
+    assert!(observed < 15, "{observed}");
+    assert_eq!(pairs("--states observed --transitions all"), all);
+    assert_eq!(pairs("--transitions observed"), observed);
+}
+
+#[test]
+fn attributes_of_label_pairs_come_with_crfsuites_format() {
+    let text = "X\ta\nY\tb\tedge:same\nX\ta\tedge:other:0.5\n\nY\tb\nX\ta\tedge:same\n\n";
+    let dir = TestDir::new(&[("train.crfsuite", text)]);
+    let train = "train train.crfsuite --model m --quiet";
+    dir.run(train).success();
+    let inspected = dir.inspect("");
+    assert_eq!(inspected["edge_attributes"], 2);
+    let tagged = dir.run("tag m train.crfsuite").success();
+    assert_eq!(tagged, "X\tX\nY\tY\nX\tX\n\nY\tY\nX\tX\n\n");
+}
+
+#[test]
+fn the_options_of_lbfgs_have_an_effect() {
+    let end = |options: &str| {
+        let dir = TestDir::new(&[("train.conll", NER_CORPUS)]);
+        let train = "train train.conll --template minimal --model m --dropout 0 --quiet";
+        dir.run(&format!("{train} --log log.jsonl {options}"))
+            .success();
+        let log = dir.json_lines("log.jsonl");
+        let last = log.iter().rev().find(|line| line["event"] == "iteration");
+        last.unwrap().clone()
+    };
+    let default = end("");
+    let differs = |options: &str| {
+        let changed = end(options);
+        ["iteration", "evaluations", "objective"]
+            .iter()
+            .any(|field| changed[field] != default[field])
+    };
+    for options in [
+        "--lbfgs-memory 1",
+        "--epsilon 1",
+        "--delta 0.5",
+        "--period 2",
+        "--line-search strong-backtracking --max-line-search 1",
+    ] {
+        assert!(differs(options), "{options}");
+    }
+    assert!(!differs(
+        "--lbfgs-memory 6 --epsilon 1e-5 --delta 1e-5 --period 10"
+    ));
+    assert!(!differs("--line-search strong-wolfe --max-line-search 20"));
+    let options = inspected("--line-search backtracking");
+    assert_eq!(options["options"]["lbfgs"]["line_search"], "backtracking");
+}
+
+#[test]
 fn l1_leaves_fewer_weights() {
     let [dense, sparse] = ["", "--l1 0.5"].map(|options| {
         let dir = TestDir::with_model(NER_CORPUS, &format!("--template ner {options}"));

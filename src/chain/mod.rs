@@ -17,7 +17,7 @@
 //! | A and the node marginals p(y_t = b) | [`Lattice`] | `forward_backward.rs` | O(TK²) |
 //! | edge marginals p(y_{t−1} = a, y_t = b) | [`Lattice`] | `lattice.rs` | O(K²) each |
 //! | their sums over t, ∂A/∂trans | [`EdgeSums`] | `edge_sums.rs` | TK² multiply-adds |
-//! | A and marginals over the paths of a [`LabelMask`] | [`Lattice`] | `forward_backward.rs` | O(TK²) |
+//! | A and marginals in a [`LabelMask`] | [`Lattice`] | `forward_backward.rs` | O(TK²) |
 //! | best path, under a [`Constraint`] | [`Viterbi::decode`] | `viterbi.rs` | O(TK²) |
 //! | n best paths | [`Viterbi::nbest`] | `nbest.rs` | O(TK² + nTK log n) |
 //! | score of a given path | [`score`] | `scores.rs` | O(T) |

@@ -2,7 +2,9 @@
 //!
 //! A line is a token: its label, then its attributes, each `name` or `name:value`, separated by
 //! tabs; a blank line ends the sentence. `\:` and `\\` are escapes for a colon and a backslash; any
-//! other backslash is literal. The default value is 1. There are no comments. This is the syntax of
+//! other backslash is literal. The default value is 1. There are no comments. `edge:name` is an
+//! attribute of the pair of the previous token and this one, with a weight for each pair of labels,
+//! unless what follows the colon is a number. The rest is the syntax of
 //! `frontend/iwa.c` of CRFsuite 0.12, with two differences: what CRFsuite silently misreads (`atof`
 //! parses `word:London` as 0; a leading tab makes the first attribute the label) is an error here,
 //! and instance weights (`@weight`) are not supported.
@@ -13,6 +15,9 @@ use super::lines::{InputLine, LineReader, is_blank};
 use super::parse::{ReadOptions, SentenceParser};
 use crate::error::{Error, Place, Result};
 use crate::sentence::{Attributes, Schema, Sentence};
+
+/// The prefix of attributes of label pairs.
+const EDGE: &str = "edge:";
 
 /// Parses CRFsuite's format. The only column is `label`.
 pub(super) struct CrfsuiteParser {
@@ -67,13 +72,19 @@ impl CrfsuiteParser {
             if plain && !field.is_empty() {
                 out.push(field, 1.0);
             } else if !field.is_empty() {
-                let value = unescape(field, &mut self.name);
+                let is_edge = is_edge(field);
+                let attribute = if is_edge { &field[EDGE.len()..] } else { field };
+                let value = unescape(attribute, &mut self.name);
                 let value = number(&self.name, value).map_err(|message| {
                     let column = line.text[..start].chars().count() as u64 + 1;
                     let place = Place::column(&**line.file, line.number, column);
                     Error::input(place, message)
                 })?;
-                out.push(&self.name, value);
+                if is_edge {
+                    out.push_edge(&self.name, value);
+                } else {
+                    out.push(&self.name, value);
+                }
             }
             start += field.len() + 1;
         }
@@ -101,6 +112,13 @@ impl SentenceParser for CrfsuiteParser {
         sentence.attributes = Some(Box::new(attributes));
         Ok(Some(sentence))
     }
+}
+
+/// Returns whether a field is an attribute of label pairs. What CRFsuite reads as the attribute
+/// `edge` with a value stays that.
+fn is_edge(field: &str) -> bool {
+    let name = field.strip_prefix(EDGE);
+    name.is_some_and(|name| !name.is_empty() && name.parse::<f64>().is_err())
 }
 
 /// Unescapes the name in `field` into `name`, and returns the value after its colon, if any.
@@ -163,6 +181,23 @@ mod tests {
 
     fn error(text: &str) -> String {
         crate::corpus::tests::error(text, &options(Format::Crfsuite))
+    }
+
+    #[test]
+    fn the_prefix_edge_marks_attributes_of_label_pairs() {
+        let text = "O\tedge:first\nO\tedge:a\tedge:b\\:c:0.5\tedge:2\tedge\\:d\tedge:\tedge\n";
+        let sentence = &read(text)[0];
+        let edges = sentence.attributes.as_ref().unwrap();
+        assert_eq!(edges.edge(0).count(), 0);
+        let found: Vec<_> = edges.edge(1).collect();
+        assert_eq!(found, [("a", 1.0), ("b:c", 0.5)]);
+        let nodes = [("edge", 2.0), ("edge:d", 1.0), ("edge", 1.0), ("edge", 1.0)];
+        assert_eq!(attributes(sentence, 1), nodes);
+        assert_eq!(
+            error("O\nO\ta\tedge:b:c\n"),
+            "x:2:5: attribute 'b' has the value 'c'; expected a number (write '\\:' for a colon \
+             that belongs to the name)"
+        );
     }
 
     #[test]

@@ -100,6 +100,9 @@ fn input_attributes<S: TokenSink>(
         for (name, value) in attributes.token(t) {
             sink.node(&Attribute::named(name.as_bytes(), fingerprinter), value);
         }
+        for (name, value) in attributes.edge(t) {
+            sink.edge(&Attribute::named(name.as_bytes(), fingerprinter), value);
+        }
         sink.end_token(t)?;
     }
     Ok(())

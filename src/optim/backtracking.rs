@@ -1,9 +1,9 @@
 //! Line search by backtracking, as in libLBFGS.
 //!
 //! A step that is too long is halved; one that is too short, because the slope is still steep, is
-//! multiplied by 2.1 (the factors of libLBFGS, on which CRFsuite is built). It takes no
-//! interpolation, so it needs more evaluations than [`WolfeSearch`](super::line_search::WolfeSearch)
-//! on smooth functions; it is here for comparisons with CRFsuite.
+//! multiplied by 2.1 (the factors of libLBFGS, on which CRFsuite is built). It does not
+//! interpolate, so it needs more evaluations on smooth functions than the search of
+//! `line_search.rs`; it is here for comparisons with CRFsuite.
 
 use super::line_search::{CURVATURE, LineSearchStart, NON_FINITE_SHRINK, TrialDecision, TrialStep};
 

@@ -1,8 +1,17 @@
 //! Pre-extracted attributes.
 
-/// Pre-extracted attributes (as in CRFsuite's format): names with values, per token.
+/// Pre-extracted attributes (as in CRFsuite's format): names with values, per token. Attributes of
+/// a token have a weight for each label; those of the edge into it, which are a separate list, have
+/// one for each pair of labels.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Attributes {
+    nodes: AttributeList,
+    edges: Option<Box<AttributeList>>, // `None` if there are none
+}
+
+/// Names with values, per token.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct AttributeList {
     names: String,
     ends: Vec<u32>,           // the end of each name in `names`
     values: Option<Vec<f64>>, // of each name; `None` if all are 1
@@ -12,6 +21,80 @@ pub struct Attributes {
 impl Attributes {
     /// Adds an attribute to the current token, which [`Attributes::end_token`] completes.
     pub fn push(&mut self, name: &str, value: f64) {
+        self.nodes.push(name, value);
+    }
+
+    /// Adds an attribute to the edge into the current token. The first token has no such edge:
+    /// there it has no effect.
+    pub fn push_edge(&mut self, name: &str, value: f64) {
+        let tokens = self.len();
+        let edges = self.edges.get_or_insert_with(|| {
+            Box::new(AttributeList {
+                tokens: vec![0; tokens],
+                ..AttributeList::default()
+            })
+        });
+        if tokens > 0 {
+            edges.push(name, value);
+        }
+    }
+
+    /// Completes the current token and starts the next.
+    pub fn end_token(&mut self) {
+        self.nodes.end_token();
+        if let Some(edges) = &mut self.edges {
+            edges.end_token();
+        }
+    }
+
+    /// Number of completed tokens.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.nodes.tokens.len()
+    }
+
+    /// Whether there are no completed tokens.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.nodes.tokens.is_empty()
+    }
+
+    /// The attributes of token `t` with their values.
+    pub fn token(&self, t: usize) -> impl Iterator<Item = (&str, f64)> {
+        self.nodes.token(t)
+    }
+
+    /// The attributes of the edge into token `t` with their values.
+    pub fn edge(&self, t: usize) -> impl Iterator<Item = (&str, f64)> {
+        self.edges.iter().flat_map(move |edges| edges.token(t))
+    }
+
+    /// Whether the names exceed 4 GiB, so that their positions have overflowed.
+    pub(crate) fn is_full(&self) -> bool {
+        self.lists()
+            .any(|list| u32::try_from(list.names.len()).is_err())
+    }
+
+    /// Memory on the heap in bytes.
+    pub(super) fn memory(&self) -> usize {
+        self.lists().map(AttributeList::memory).sum()
+    }
+
+    /// Frees excess capacity.
+    pub(crate) fn shrink(&mut self) {
+        self.nodes.shrink();
+        if let Some(edges) = &mut self.edges {
+            edges.shrink();
+        }
+    }
+
+    fn lists(&self) -> impl Iterator<Item = &AttributeList> {
+        [&self.nodes].into_iter().chain(self.edges.as_deref())
+    }
+}
+
+impl AttributeList {
+    fn push(&mut self, name: &str, value: f64) {
         if self.values.is_none() && value != 1.0 {
             self.values = Some(vec![1.0; self.ends.len()]);
         }
@@ -22,25 +105,11 @@ impl Attributes {
         }
     }
 
-    /// Completes the current token and starts the next.
-    pub fn end_token(&mut self) {
+    fn end_token(&mut self) {
         self.tokens.push(self.ends.len());
     }
 
-    /// Number of completed tokens.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.tokens.len()
-    }
-
-    /// Whether there are no completed tokens.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.tokens.is_empty()
-    }
-
-    /// The attributes of token `t` with their values.
-    pub fn token(&self, t: usize) -> impl Iterator<Item = (&str, f64)> {
+    fn token(&self, t: usize) -> impl Iterator<Item = (&str, f64)> {
         let first = if t == 0 { 0 } else { self.tokens[t - 1] };
         (first..self.tokens[t]).map(|i| {
             let start = if i == 0 { 0 } else { self.ends[i - 1] as usize };
@@ -49,21 +118,14 @@ impl Attributes {
         })
     }
 
-    /// Whether the names exceed 4 GiB, so that their positions have overflowed.
-    pub(crate) fn is_full(&self) -> bool {
-        u32::try_from(self.names.len()).is_err()
-    }
-
-    /// Memory on the heap in bytes.
-    pub(super) fn memory(&self) -> usize {
+    fn memory(&self) -> usize {
         self.names.capacity()
             + 4 * self.ends.capacity()
             + 8 * self.values.as_ref().map_or(0, Vec::capacity)
             + 8 * self.tokens.capacity()
     }
 
-    /// Frees excess capacity.
-    pub(crate) fn shrink(&mut self) {
+    fn shrink(&mut self) {
         self.names.shrink_to_fit();
         self.ends.shrink_to_fit();
         self.tokens.shrink_to_fit();
@@ -86,5 +148,22 @@ mod tests {
         assert_eq!(a.token(0).collect::<Vec<_>>(), [("w=a", 1.0), ("len", 0.5)]);
         assert_eq!(a.token(1).count(), 0);
         assert_eq!(a.token(2).collect::<Vec<_>>(), [("w=b", 2.0)]);
+    }
+
+    #[test]
+    fn edges_have_attributes_of_their_own_but_not_the_first() {
+        let mut a = Attributes::default();
+        a.push("w", 1.0);
+        a.end_token();
+        a.push_edge("e", 0.5);
+        a.end_token();
+        a.end_token();
+        assert_eq!(a.edge(1).collect::<Vec<_>>(), [("e", 0.5)]);
+        assert_eq!(a.edge(0).chain(a.edge(2)).count(), 0);
+        assert_eq!((a.token(0).count(), a.token(1).count()), (1, 0));
+        let mut first = Attributes::default();
+        first.push_edge("e", 1.0);
+        first.end_token();
+        assert_eq!((first.len(), first.edge(0).count()), (1, 0));
     }
 }

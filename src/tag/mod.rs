@@ -25,6 +25,7 @@
 //! parts and looked up in the model. Whole inputs are read, tagged and written
 //! concurrently by [`stream()`].
 
+mod distribution;
 mod scorer;
 mod sentence_memory;
 mod stream;
@@ -32,11 +33,15 @@ mod tagger;
 mod tagging;
 #[cfg(test)]
 mod tests;
+mod text;
 mod workspace;
 
 pub use crate::chain::{LabelWeights, Order};
 pub use crate::model::{AttributeKind, EdgeWeights, Header, NodeWeights, Precision, Provenance};
+pub use crate::sentence::Offsets;
+pub use distribution::Distribution;
 pub use stream::{Batch, stream};
 pub use tagger::Tagger;
 pub use tagging::{LabelPath, TagOptions, Tagging};
+pub use text::{TaggedSentence, TaggedSpan, TaggedToken};
 pub use workspace::Workspace;

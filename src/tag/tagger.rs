@@ -176,6 +176,31 @@ impl Tagger {
         Ok(needed)
     }
 
+    /// Returns the transitions and boundary weights.
+    pub(super) fn transitions(&self) -> &Transitions {
+        &self.transitions
+    }
+
+    /// Calls `f` with the node and edge scores of a sentence, and a lattice.
+    pub(super) fn with_scores<R>(
+        &self,
+        sentence: &Sentence,
+        options: TagOptions,
+        f: impl FnOnce(&mut Vec<f64>, &mut Vec<f64>, &mut Lattice) -> Result<R>,
+    ) -> Result<R> {
+        self.check_memory(sentence, options)?;
+        self.pool.with(|workspace| {
+            self.score(sentence, workspace)?;
+            let Workspace {
+                nodes,
+                edges,
+                lattice,
+                ..
+            } = workspace;
+            f(nodes, edges, lattice)
+        })
+    }
+
     /// Returns whether label pairs have scores of their own at each token.
     fn has_edges(&self) -> bool {
         self.transitions.order() == Order::One && self.model.attributes(AttributeKind::Edge) > 0
@@ -291,7 +316,7 @@ impl Tagger {
     }
 }
 
-fn overflow(sentence: &Sentence, t: usize) -> Error {
+pub(super) fn overflow(sentence: &Sentence, t: usize) -> Error {
     Error::input(
         sentence.place(t),
         "the scores of the labels are not finite; expected smaller attribute values, or a model \

@@ -141,8 +141,8 @@ impl ShardedObjective {
         std::mem::take(&mut self.shards)
     }
 
-    /// Returns the L2 penalty and overwrites `gradient` with its gradient. The optimizer adds the L1
-    /// penalty, with these [strengths](Self::l1_strengths).
+    /// Returns the L2 penalty and overwrites `gradient` with its gradient. The optimizer adds the
+    /// L1 penalty, with these [strengths](Self::l1_strengths).
     pub fn penalty(&self, theta: &[f64], gradient: &mut [f64]) -> f64 {
         self.set
             .penalty(self.settings.l2())

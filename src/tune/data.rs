@@ -231,8 +231,14 @@ fn fingerprint(corpus: &Corpus) -> u64 {
         for t in 0..sentence.len() {
             sentence.cells(t).for_each(|cell| cell.hash(&mut hasher));
             let attributes = sentence.attributes.iter();
-            for (name, value) in attributes.flat_map(|attributes| attributes.token(t)) {
+            for (name, value) in attributes
+                .clone()
+                .flat_map(|attributes| attributes.token(t))
+            {
                 (name, value.to_bits()).hash(&mut hasher);
+            }
+            for (name, value) in attributes.flat_map(|attributes| attributes.edge(t)) {
+                ("edge", name, value.to_bits()).hash(&mut hasher);
             }
         }
     }

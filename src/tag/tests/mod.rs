@@ -1,5 +1,7 @@
 //! Tagging against the enumeration of all label sequences; workspaces; input errors.
 
+mod distribution;
+mod text;
 mod workspace;
 
 use std::sync::Arc;

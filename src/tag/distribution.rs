@@ -1,0 +1,258 @@
+//! The distribution over the label sequences of a sentence.
+
+use ndarray::Array2;
+
+use super::tagger::Tagger;
+use super::tagging::TagOptions;
+use crate::chain::{Lattice, Order, Scores, score};
+use crate::error::{Error, Result};
+use crate::ids::LabelId;
+use crate::label::{ChunkLabel, Span};
+use crate::sentence::Sentence;
+
+/// The distribution p(y | x) over the label sequences of a sentence: probabilities of any labels,
+/// not only of the predicted ones.
+///
+/// All sequences count, whether they are legal in the label scheme or not. Labels are those of the
+/// model; [`convert`](crate::label::convert) converts others to its scheme.
+///
+/// ```no_run
+/// use dropchain::label::Span;
+/// use dropchain::{Result, Sentence, Tagger};
+///
+/// # fn main() -> Result<()> {
+/// let tagger = Tagger::open("ner.model")?;
+/// let sentence = Sentence::from_words(["Ada", "Lovelace", "left"]);
+/// let distribution = tagger.distribution(&sentence)?;
+/// println!("{}", distribution.probability(&["B-PER", "I-PER", "O"])?);
+/// println!("{}", distribution.marginal(2, "O")?);
+/// let name = Span { start: 0, end: 2, kind: "PER" };
+/// println!("{}", distribution.span_probability(&name)?);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Distribution<'t> {
+    tagger: &'t Tagger,
+    tokens: usize,
+    nodes: Vec<f64>, // [T][stride]
+    edges: Vec<f64>, // [T][K][stride], or empty
+    lattice: Lattice,
+    log_partition: f64,
+}
+
+impl Tagger {
+    /// Computes the distribution over the label sequences of a sentence.
+    ///
+    /// # Errors
+    ///
+    /// Same as [`Tagger::tag_with`].
+    pub fn distribution(&self, sentence: &Sentence) -> Result<Distribution<'_>> {
+        let options = TagOptions {
+            marginals: true,
+            ..TagOptions::default()
+        };
+        self.with_scores(sentence, options, |nodes, edges, lattice| {
+            let scores = Scores {
+                node: nodes,
+                edge: (!edges.is_empty()).then_some(edges),
+            };
+            let log_partition = lattice.forward_backward(self.transitions(), scores);
+            if !log_partition.is_finite() {
+                return Err(super::tagger::overflow(sentence, 0));
+            }
+            Ok(Distribution {
+                tagger: self,
+                tokens: sentence.len(),
+                nodes: std::mem::take(nodes),
+                edges: std::mem::take(edges),
+                lattice: std::mem::take(lattice),
+                log_partition,
+            })
+        })
+    }
+}
+
+impl Distribution<'_> {
+    /// Returns the number of tokens T.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.tokens
+    }
+
+    /// Returns whether the sentence has no tokens.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.tokens == 0
+    }
+
+    /// Returns the logarithm of the partition function, Σ exp(score) over all label sequences.
+    #[must_use]
+    pub fn log_partition(&self) -> f64 {
+        self.log_partition
+    }
+
+    /// Returns p(labels | sentence) for one label per token.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parameter`] if the number of labels is not that of tokens, or the model does not
+    /// have one of them.
+    pub fn probability<S: AsRef<str>>(&self, labels: &[S]) -> Result<f64> {
+        Ok(self.log_probability(labels)?.exp())
+    }
+
+    /// Returns log p(labels | sentence), which does not underflow; at most 0.
+    ///
+    /// # Errors
+    ///
+    /// Same as [`probability`](Self::probability).
+    pub fn log_probability<S: AsRef<str>>(&self, labels: &[S]) -> Result<f64> {
+        if labels.len() != self.tokens {
+            return Err(Error::parameter(format!(
+                "{} labels for a sentence of {} tokens; expected one per token",
+                labels.len(),
+                self.tokens
+            )));
+        }
+        let labels = labels.iter().map(|label| self.label(label.as_ref()));
+        let labels: Vec<LabelId> = labels.collect::<Result<_>>()?;
+        if labels.is_empty() {
+            return Ok(0.0);
+        }
+        let scores = Scores {
+            node: &self.nodes,
+            edge: (!self.edges.is_empty()).then_some(&self.edges),
+        };
+        let score = score(self.tagger.transitions(), scores, &labels);
+        Ok((score - self.log_partition).min(0.0))
+    }
+
+    /// Returns p(label | sentence) of token `t`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parameter`] if there is no such token, or the model does not have the label.
+    pub fn marginal(&self, t: usize, label: &str) -> Result<f64> {
+        if t >= self.tokens {
+            return Err(Error::parameter(format!(
+                "token {t} of a sentence of {} tokens, counted from 0",
+                self.tokens
+            )));
+        }
+        let stride = self.tagger.transitions().stride();
+        let label = self.label(label)?;
+        Ok(self.lattice.node_marginals()[t * stride + label.index()])
+    }
+
+    /// Returns p(label | sentence) of all tokens and labels, `[T][K]`.
+    #[must_use]
+    pub fn marginals(&self) -> Array2<f64> {
+        let transitions = self.tagger.transitions();
+        let (k, stride) = (transitions.labels(), transitions.stride());
+        let padded = self.lattice.node_marginals();
+        Array2::from_shape_fn((self.tokens, k), |(t, b)| padded[t * stride + b])
+    }
+
+    /// Returns the probability that the labels encode exactly this span, as
+    /// [`spans`](crate::label::spans) decodes them: that it starts and ends where `span` does, with
+    /// its type. O(length of the span · K²).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parameter`] if the span is empty or ends after the sentence, or if no label of the
+    /// model encodes its type.
+    pub fn span_probability(&self, span: &Span<'_>) -> Result<f64> {
+        let Span { start, end, kind } = *span;
+        if start >= end || end > self.tokens {
+            return Err(Error::parameter(format!(
+                "a span of tokens {start} to {end} (exclusive) in a sentence of {} tokens",
+                self.tokens
+            )));
+        }
+        let labels = self.tagger.model().header().labels.names();
+        let chunks: Vec<_> = labels
+            .iter()
+            .map(|label| ChunkLabel::parse(label))
+            .collect();
+        let opens = |a: ChunkLabel<'_>, b: ChunkLabel<'_>| b.starts_after(a) && b.kind == kind;
+        let continues = |a: ChunkLabel<'_>, b: ChunkLabel<'_>| !b.starts_after(a) && !closes(a, b);
+        if !chunks.iter().any(|&b| opens(ChunkLabel::OUTSIDE, b)) {
+            return Err(Error::parameter(format!(
+                "a span of type '{kind}'; the model has no label for it"
+            )));
+        }
+        // Over the labels of a token: the probability of the labels up to it that encode the span
+        // so far.
+        let mut prefix = match start {
+            0 => self.marginals().row(0).to_vec(),
+            _ => self.marginals_of(start - 1),
+        };
+        if start == 0 {
+            for (p, &b) in prefix.iter_mut().zip(&chunks) {
+                *p *= f64::from(u8::from(opens(ChunkLabel::OUTSIDE, b)));
+            }
+        } else {
+            prefix = self.advance(start, &prefix, |a, b| opens(chunks[a], chunks[b]));
+        }
+        for t in start + 1..end {
+            prefix = self.advance(t, &prefix, |a, b| continues(chunks[a], chunks[b]));
+        }
+        if end < self.tokens {
+            let ends = |a: usize, b: usize| !continues(chunks[a], chunks[b]);
+            prefix = self.advance(end, &prefix, ends);
+        }
+        Ok(prefix.iter().sum::<f64>().min(1.0))
+    }
+
+    /// Moves probabilities of the labels of token `t − 1` to those of token `t`, along the label
+    /// pairs that are allowed: p(y_t = b | y_{t−1} = a) = p(a, b) / p(a), since given the sentence
+    /// the labels are a Markov chain.
+    fn advance(
+        &self,
+        t: usize,
+        prefix: &[f64],
+        allowed: impl Fn(usize, usize) -> bool,
+    ) -> Vec<f64> {
+        let transitions = self.tagger.transitions();
+        let (k, stride) = (transitions.labels(), transitions.stride());
+        let previous = self.marginals_of(t - 1);
+        let current = self.marginals_of(t);
+        let mut pairs = vec![0.0; k * stride];
+        if transitions.order() == Order::One {
+            self.lattice.edge_marginals(transitions, t, &mut pairs);
+        }
+        let mut next = vec![0.0; k];
+        for a in 0..k {
+            for b in 0..k {
+                if !allowed(a, b) || prefix[a] == 0.0 {
+                    continue;
+                }
+                next[b] += match transitions.order() {
+                    Order::Zero => prefix[a] * current[b],
+                    Order::One => prefix[a] * pairs[a * stride + b] / previous[a],
+                };
+            }
+        }
+        next
+    }
+
+    /// Returns the marginals of a token, `[K]`.
+    fn marginals_of(&self, t: usize) -> Vec<f64> {
+        let transitions = self.tagger.transitions();
+        let start = t * transitions.stride();
+        self.lattice.node_marginals()[start..start + transitions.labels()].to_vec()
+    }
+
+    fn label(&self, name: &str) -> Result<LabelId> {
+        let labels = &self.tagger.model().header().labels;
+        labels
+            .id(name)
+            .ok_or_else(|| Error::parameter(format!("the label '{name}' is unknown to the model")))
+    }
+}
+
+/// Returns whether a span that contains a token with label `a` ends before one with label `b`.
+fn closes(a: ChunkLabel<'_>, b: ChunkLabel<'_>) -> bool {
+    a.ends_before(b)
+}

@@ -1,0 +1,135 @@
+//! Raw text in one call: sentences, tokens and spans with their offsets.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::tagger::Tagger;
+use crate::corpus::ReadOptions;
+use crate::error::Result;
+use crate::label::{convert, spans};
+use crate::sentence::{Offsets, Sentence};
+use crate::tokenize::Tokenizer;
+
+/// A tagged sentence of a text. All offsets count from the start of the text.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TaggedSentence {
+    /// From the first token to the last.
+    pub offsets: Offsets,
+    /// The tokens.
+    pub tokens: Vec<TaggedToken>,
+    /// The spans that the labels encode; none for labels such as parts of speech.
+    pub spans: Vec<TaggedSpan>,
+}
+
+/// A token and its label.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TaggedToken {
+    /// Its position in the text.
+    pub offsets: Offsets,
+    /// The label, in the scheme of the training corpus.
+    pub label: String,
+}
+
+/// A span, such as a name.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TaggedSpan {
+    /// The type, such as `PER`.
+    pub kind: String,
+    /// Its tokens in the sentence.
+    pub tokens: Range<usize>,
+    /// Its position in the text.
+    pub offsets: Offsets,
+}
+
+impl Tagger {
+    /// Tags raw text: splits it into sentences and tokens as `dropchain tag` does, every line on
+    /// its own, and tags them.
+    ///
+    /// ```no_run
+    /// # use dropchain::{Result, Tagger};
+    /// # fn main() -> Result<()> {
+    /// let tagger = Tagger::open("ner.model")?;
+    /// let text = "Ada Lovelace lived in London.\nShe died in Marylebone.";
+    /// for sentence in tagger.tag_text(text)? {
+    ///     for span in sentence.spans {
+    ///         println!("{} {}", span.kind, &text[span.offsets.bytes]);
+    ///     }
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Same as [`Tagger::tag_with`]; the place in the error has the line.
+    pub fn tag_text(&self, text: &str) -> Result<Vec<TaggedSentence>> {
+        let tokenizer = Tokenizer::new(ReadOptions::MAX_SENTENCE);
+        let file: Arc<str> = Arc::from("-");
+        let mut tagged = Vec::new();
+        let (mut bytes, mut chars) = (0, 0);
+        for (number, line) in text.split_inclusive('\n').enumerate() {
+            let content = line.strip_suffix('\n').unwrap_or(line);
+            let content = content.strip_suffix('\r').unwrap_or(content);
+            for mut sentence in tokenizer.read_line(content, &file, number as u64 + 1)? {
+                for offsets in &mut sentence.offsets {
+                    *offsets = Offsets {
+                        bytes: shifted(&offsets.bytes, bytes),
+                        chars: shifted(&offsets.chars, chars),
+                    };
+                }
+                tagged.extend(self.tag_with_offsets(&sentence)?);
+            }
+            bytes += line.len();
+            chars += line.chars().count();
+        }
+        Ok(tagged)
+    }
+
+    /// Tags a sentence whose tokens have offsets; `None` if there are no tokens.
+    fn tag_with_offsets(&self, sentence: &Sentence) -> Result<Option<TaggedSentence>> {
+        if sentence.is_empty() {
+            return Ok(None);
+        }
+        let header = self.model().header();
+        let tagging = self.tag(sentence)?;
+        let names = self.label_names(&tagging.labels);
+        let labels: Vec<String> = if header.scheme == header.corpus_scheme {
+            names.into_iter().map(str::to_owned).collect()
+        } else {
+            convert(&names, header.corpus_scheme)
+        };
+        let offsets = |tokens: Range<usize>| {
+            let (first, last) = (
+                &sentence.offsets[tokens.start],
+                &sentence.offsets[tokens.end - 1],
+            );
+            Offsets {
+                bytes: first.bytes.start..last.bytes.end,
+                chars: first.chars.start..last.chars.end,
+            }
+        };
+        let found = match header.labels.encodes_spans() {
+            true => spans(&labels),
+            false => Vec::new(),
+        };
+        let spans = found.into_iter().map(|span| TaggedSpan {
+            kind: span.kind.to_owned(),
+            tokens: span.start..span.end,
+            offsets: offsets(span.start..span.end),
+        });
+        Ok(Some(TaggedSentence {
+            offsets: offsets(0..sentence.len()),
+            spans: spans.collect(),
+            tokens: (sentence.offsets.iter().zip(labels.iter()))
+                .map(|(offsets, label)| TaggedToken {
+                    offsets: offsets.clone(),
+                    label: label.clone(),
+                })
+                .collect(),
+        }))
+    }
+}
+
+fn shifted(range: &Range<usize>, by: usize) -> Range<usize> {
+    range.start + by..range.end + by
+}
