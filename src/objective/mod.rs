@@ -7,10 +7,9 @@
 //! is a sum over sentences, not a mean. w is the weight of a sentence, 1 by default: an integer w
 //! equals w copies. Y are the label sequences that its labels allow: one sequence y, unless tokens
 //! have several labels or none (`sentence.rs`). R is the quadratic noise regularizer
-//! ([`crate::noise`],
-//! eq. 14 of Wang et al. 2013) or the expectation that it approximates, by sampling
-//! ([`MonteCarlo`]); λ = n/(n + αm) (eq. 11), where n and m are the total weights of labeled and
-//! of unlabeled sentences. The optimizer adds the L1 term.
+//! ([`crate::noise`], eq. 14 of Wang et al. 2013) or the expectation that it approximates, by
+//! sampling ([`MonteCarlo`]); λ = n/(n + αm) (eq. 11), where n and m are the total weights of
+//! labeled and of unlabeled sentences. The optimizer adds the L1 term.
 //!
 //! # One evaluation
 //!
