@@ -19,6 +19,7 @@ mod model_fixture;
 mod noise;
 mod odd_inputs;
 mod outputs;
+mod partial_labels;
 mod peer;
 #[cfg(unix)]
 mod processes;
@@ -33,3 +34,4 @@ mod tune;
 mod tune_resume;
 mod vectors;
 mod warm_start;
+mod weights;

@@ -37,6 +37,8 @@ impl InputArguments {
             label: self.label.clone(),
             unlabeled: false,
             comments: self.comments,
+            partial_labels: false,
+            weights: false,
             max_sentence: self.limits.max_sentence(),
             memory: self.limits.memory(),
         }

@@ -16,6 +16,7 @@ mod interrupt;
 mod lbfgs_arguments;
 mod named_tagging;
 mod outputs;
+mod partial_label_arguments;
 mod predictions;
 mod progress;
 mod signals;

@@ -202,6 +202,7 @@ pub fn read_options(tagger: &Tagger, format: Format, columns: Option<&[String]>)
         columns: columns.map(<[String]>::to_vec),
         label: None,
         unlabeled: true,
+        weights: false,
         ..ReadOptions::default()
     };
     let label = header.label_name().map(str::to_owned);

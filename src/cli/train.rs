@@ -146,7 +146,7 @@ impl TrainCommand {
         progress.update(format!("reading {}", self.train.join(", ")));
         let corpora = self
             .training
-            .read_corpora(&self.train, &self.dev, &self.input)?;
+            .read_corpora(&self.train, &self.dev, &self.input, &progress)?;
         let mut reporter = TrainingReporter::new(&progress, &self.train, log)
             .with_free_space(ResultFile::free_space(&self.model));
         let mut trainer = trainer

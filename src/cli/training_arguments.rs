@@ -14,6 +14,8 @@ use dropchain::{Error, Result};
 use super::arguments::{FormatName, InputArguments, SchemeName, Switch, guess_unlabeled_format};
 use super::file_name::FileName;
 use super::lbfgs_arguments::LbfgsArguments;
+use super::partial_label_arguments::PartialLabelArguments;
+use super::progress::Progress;
 
 /// The arguments that `train` and `tune` share, which are all but strengths and rates.
 #[derive(Clone, Debug, Args)]
@@ -33,6 +35,8 @@ pub struct TrainingArguments {
     lbfgs: LbfgsArguments,
     #[command(flatten)]
     unlabeled: UnlabeledArguments,
+    #[command(flatten)]
+    partial: PartialLabelArguments,
 }
 
 impl TrainingArguments {
@@ -115,9 +119,17 @@ impl TrainingArguments {
         train: &[FileName],
         dev: &[FileName],
         input: &InputArguments,
+        progress: &Progress,
     ) -> Result<TrainingCorpora> {
-        let mut options = input.read_options();
+        let mut options = ReadOptions {
+            partial_labels: self.partial.partial_labels,
+            weights: true,
+            ..input.read_options()
+        };
         let labeled = Corpus::read(train, &options)?;
+        if let Some(hint) = self.partial.hint(&labeled) {
+            progress.println(&hint);
+        }
         options.memory = options.memory.beyond(labeled.memory());
         let dev = match dev {
             [] => None,
@@ -390,6 +402,7 @@ impl UnlabeledArguments {
             let options = ReadOptions {
                 format: Some(format.unwrap_or_else(|| guess_unlabeled_format(file))),
                 unlabeled: true,
+                partial_labels: false,
                 memory: input.memory.beyond(corpus.memory()),
                 ..input.clone()
             };

@@ -65,9 +65,16 @@ impl Observer for TrainingReporter<'_> {
             0 => String::new(),
             n => format!(", {n} unlabeled sentences"),
         };
+        let weight = start
+            .total_weight
+            .map_or(String::new(), |weight| format!(" of total weight {weight}"));
+        let partial = match start.partial_tokens {
+            0 => String::new(),
+            n => format!(" ({n} with partial labels)"),
+        };
         self.progress.println(&format!(
-            "{} sentences, {} tokens, {} labels{unlabeled}; {} attributes ({:.1} per token), {} \
-             after collapsing ({:.1}); {} weights; about {} of memory",
+            "{} sentences{weight}, {} tokens{partial}, {} labels{unlabeled}; {} attributes ({:.1} \
+             per token), {} after collapsing ({:.1}); {} weights; about {} of memory",
             start.sentences,
             start.tokens,
             start.labels,

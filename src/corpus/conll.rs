@@ -12,6 +12,7 @@ use std::sync::Arc;
 use super::columns::{OUTSIDE, find_column, no_label_column};
 use super::lines::{InputLine, LineReader, is_blank};
 use super::parse::{ReadOptions, SentenceParser};
+use super::sentence_weight::{PendingWeight, check_comment_inside};
 use crate::error::Result;
 use crate::sentence::{Schema, Sentence, list_names};
 
@@ -35,6 +36,7 @@ pub(super) struct ConllParser {
     ready: VecDeque<Sentence>,
     early_boundaries: Vec<(u64, String)>, // -DOCSTART- lines before the first token
     comments: Vec<String>,
+    weight: PendingWeight,
 }
 
 impl ConllParser {
@@ -46,19 +48,29 @@ impl ConllParser {
             ready: VecDeque::new(),
             early_boundaries: Vec::new(),
             comments: Vec::new(),
+            weight: PendingWeight::default(),
         }
     }
 
     /// Keeps a comment line.
-    fn comment(&mut self, line: &InputLine) {
+    fn comment(&mut self, line: &InputLine) -> Result<()> {
         match &mut self.current {
             Some(current) => {
+                if self.options.weights {
+                    check_comment_inside(line)?;
+                }
                 let position = current.len();
                 let extra_lines = &mut current.layout.extra_lines;
                 extra_lines.push((position, line.text.to_owned()));
             }
-            None => self.comments.push(line.text.to_owned()),
+            None => {
+                if self.options.weights {
+                    self.weight.read(line)?;
+                }
+                self.comments.push(line.text.to_owned());
+            }
         }
+        Ok(())
     }
 
     /// Parses the token on `line`.
@@ -71,11 +83,15 @@ impl ConllParser {
             self.ready
                 .push_back(boundary(&text, line.file, number, &dialect)?);
         }
-        let current = self.current.get_or_insert_with(|| {
-            let mut sentence = Sentence::new(dialect.schema.clone(), line.file.clone());
-            sentence.layout.comments = std::mem::take(&mut self.comments);
-            sentence
-        });
+        let current = match &mut self.current {
+            Some(current) => current,
+            None => {
+                let mut sentence = Sentence::new(dialect.schema.clone(), line.file.clone());
+                sentence.layout.comments = std::mem::take(&mut self.comments);
+                self.weight.apply(&mut sentence)?;
+                self.current.insert(sentence)
+            }
+        };
         let (tabs, t) = (dialect.tabs, current.len());
         self.dialect = Some(dialect);
         if tabs {
@@ -86,6 +102,7 @@ impl ConllParser {
         if current.label(t).is_some_and(str::is_empty) {
             return Err(line.error("the label is empty; expected a label, such as O"));
         }
+        self.options.parse_last_label(current, line)?;
         self.options.check_length(current)
     }
 
@@ -100,6 +117,7 @@ impl ConllParser {
     /// Ends the current sentence at a `-DOCSTART-` line.
     fn document_start(&mut self, line: &InputLine) -> Result<()> {
         self.end_sentence();
+        self.weight.check_boundary(line)?;
         match &self.dialect {
             None => self
                 .early_boundaries
@@ -124,7 +142,7 @@ impl SentenceParser for ConllParser {
             if is_blank(line.text) {
                 self.end_sentence();
             } else if self.options.comments && line.text.starts_with('#') {
-                self.comment(&line);
+                self.comment(&line)?;
             } else if split_blanks(line.text).next() == Some(DOCUMENT_START) {
                 self.document_start(&line)?;
             } else {

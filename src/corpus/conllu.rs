@@ -8,6 +8,7 @@ use std::sync::Arc;
 use super::columns::{CONLLU_COLUMNS, find_column, no_label_column};
 use super::lines::{InputLine, LineReader, is_blank};
 use super::parse::{ReadOptions, SentenceParser};
+use super::sentence_weight::{PendingWeight, check_comment_inside};
 use crate::error::{Error, Place, Result};
 use crate::sentence::{Schema, Sentence};
 
@@ -34,6 +35,7 @@ pub(super) struct ConlluParser {
     schema: Option<Arc<Schema>>, // created at the first token, which can fail
     options: ReadOptions,
     comments: Vec<String>,
+    weight: PendingWeight,
 }
 
 impl ConlluParser {
@@ -42,6 +44,7 @@ impl ConlluParser {
             schema: None,
             options,
             comments: Vec::new(),
+            weight: PendingWeight::default(),
         }
     }
 
@@ -70,6 +73,9 @@ impl ConlluParser {
         multiword_end: &mut MultiwordEnd,
     ) -> Result<()> {
         if line.text.starts_with('#') {
+            if self.options.weights {
+                check_comment_inside(line)?;
+            }
             keep_extra_line(sentence, line);
             return Ok(());
         }
@@ -78,6 +84,7 @@ impl ConlluParser {
         match parse_id(line, cells[0])? {
             TokenId::Word(word) if word == last + 1 => {
                 sentence.push(cells, line.number)?;
+                self.options.parse_last_label(sentence, line)?;
                 self.options.check_length(sentence)?;
             }
             TokenId::Word(word) => {
@@ -124,12 +131,16 @@ impl SentenceParser for ConlluParser {
                 continue;
             }
             if line.text.starts_with('#') && current.is_none() {
+                if self.options.weights {
+                    self.weight.read(&line)?;
+                }
                 self.comments.push(line.text.to_owned());
                 continue;
             }
             if current.is_none() {
                 let mut sentence = Sentence::new(self.schema(&line)?, line.file.clone());
                 sentence.layout.comments = std::mem::take(&mut self.comments);
+                self.weight.apply(&mut sentence)?;
                 current = Some(sentence);
             }
             if let Some(sentence) = &mut current {

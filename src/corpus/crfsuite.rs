@@ -6,13 +6,17 @@
 //! attribute of the pair of the previous token and this one, with a weight for each pair of labels,
 //! unless what follows the colon is a number. The rest is the syntax of
 //! `frontend/iwa.c` of CRFsuite 0.12, with two differences: what CRFsuite silently misreads (`atof`
-//! parses `word:London` as 0; a leading tab makes the first attribute the label) is an error here,
-//! and instance weights (`@weight`) are not supported.
+//! parses `word:London` as 0; a leading tab makes the first attribute the label) is an error here;
+//! and a label that begins with `@` is a label, unless it is `@weight`.
+//!
+//! `@weight:2` in the place of a label, on a line of its own or before the label of any token, is
+//! the weight of the sentence (`frontend/reader.c`).
 
 use std::sync::Arc;
 
 use super::lines::{InputLine, LineReader, is_blank};
 use super::parse::{ReadOptions, SentenceParser};
+use super::sentence_weight::parse_weight;
 use crate::error::{Error, Place, Result};
 use crate::sentence::{Attributes, Schema, Sentence};
 
@@ -23,7 +27,8 @@ const EDGE: &str = "edge:";
 pub(super) struct CrfsuiteParser {
     options: ReadOptions,
     schema: Arc<Schema>,
-    name: String, // of the current field, unescaped
+    name: String,               // of the current field, unescaped
+    weight: Option<(f64, u64)>, // of the current sentence, and its line
 }
 
 impl CrfsuiteParser {
@@ -32,7 +37,38 @@ impl CrfsuiteParser {
             options,
             schema: Arc::new(Schema::new(vec!["label".to_owned()], Some(0))?),
             name: String::new(),
+            weight: None,
         })
+    }
+
+    /// Reads the weight of the sentence, the value after `@weight:`.
+    fn read_weight(&mut self, line: &InputLine, value: Option<&str>) -> Result<()> {
+        if !self.options.weights {
+            return Ok(());
+        }
+        let text = value.unwrap_or_default();
+        let weight = parse_weight(line, text)?;
+        match self.weight.replace((weight, line.number)) {
+            None => Ok(()),
+            Some((_, first)) => Err(line.error(format!(
+                "a second weight for the sentence; expected one (the first is on line {first})"
+            ))),
+        }
+    }
+
+    /// Gives the weight to a complete sentence.
+    fn apply_weight(&mut self, sentence: &mut Sentence) -> Result<()> {
+        let Some((weight, line)) = self.weight.take() else {
+            return Ok(());
+        };
+        let place = Place::line(&**sentence.file(), line);
+        if sentence.is_empty() {
+            let message = "the weight stands alone; expected the tokens of its sentence after it, \
+                           without a blank line";
+            return Err(Error::input(place, message));
+        }
+        let result = sentence.set_weight(weight);
+        result.map_err(|message| Error::input(place, message))
     }
 
     /// Parses the token on `line`.
@@ -43,12 +79,20 @@ impl CrfsuiteParser {
         out: &mut Attributes,
     ) -> Result<()> {
         let mut fields = line.text.split('\t');
-        let label = fields.next().unwrap_or_default();
-        let value = unescape(label, &mut self.name);
+        let mut label = fields.next().unwrap_or_default();
+        let mut value = unescape(label, &mut self.name);
+        let mut start = label.len() + 1;
         if self.name == "@weight" {
-            return Err(
-                line.error("instance weights are not supported; remove the '@weight' lines")
-            );
+            self.read_weight(line, value)?;
+            label = loop {
+                match fields.next() {
+                    None => return Ok(()),
+                    Some("") => start += 1,
+                    Some(next) => break next,
+                }
+            };
+            value = unescape(label, &mut self.name);
+            start += label.len() + 1;
         }
         if value.is_some() {
             return Err(line.error(format!(
@@ -62,11 +106,11 @@ impl CrfsuiteParser {
             ));
         }
         sentence.push([&self.name], line.number)?;
+        self.options.parse_last_label(sentence, line)?;
         self.options.check_length(sentence)?;
         // Fast path: nearly all lines have no escapes and no values.
         let special = |any, byte| any | matches!(byte, b'\\' | b':');
         let plain = !line.text.bytes().fold(false, special);
-        let mut start = label.len() + 1;
         for field in fields {
             // CRFsuite treats a run of tabs as one.
             if plain && !field.is_empty() {
@@ -100,10 +144,11 @@ impl SentenceParser for CrfsuiteParser {
         while let Some(line) = lines.next_line()? {
             if !is_blank(line.text) {
                 self.token(&line, &mut sentence, &mut attributes)?;
-            } else if !sentence.is_empty() {
+            } else if !sentence.is_empty() || self.weight.is_some() {
                 break;
             }
         }
+        self.apply_weight(&mut sentence)?;
         if sentence.is_empty() {
             return Ok(None);
         }
@@ -268,10 +313,51 @@ mod tests {
     }
 
     #[test]
-    fn instance_weights_are_an_error() {
-        assert_eq!(
-            error("@weight:2\nO\ta\n"),
-            "x:1: instance weights are not supported; remove the '@weight' lines"
-        );
+    fn a_weight_stands_in_the_place_of_a_label_anywhere_in_its_sentence() {
+        let text = "@weight:2\nO\ta\n\nO\tb\n@weight:0.5\tX\tc\n\nO\ta\n\nO\ta\n@weight:3\n";
+        let read = read(text);
+        let weights: Vec<f64> = read.iter().map(Sentence::weight).collect();
+        assert_eq!(weights, [2.0, 0.5, 1.0, 3.0]);
+        assert_eq!(read[1].labels().unwrap(), ["O", "X"]);
+        assert_eq!(attributes(&read[1], 1), [("c", 1.0)]);
+    }
+
+    #[test]
+    fn a_weight_that_is_none_is_an_error_with_its_line() {
+        let range = "expected a number from 0 to 1e9";
+        for (text, expected) in [
+            (
+                "O\ta\n@weight:-1\n",
+                format!("x:2: the weight of a sentence is -1; {range}"),
+            ),
+            (
+                "@weight:nan\nO\ta\n",
+                format!("x:1: the weight of a sentence is NaN; {range}"),
+            ),
+            (
+                "@weight\t0.5\nO\ta\n",
+                "x:1: the weight of the sentence is ''; expected a number".to_owned(),
+            ),
+            (
+                "@weight:1\nO\ta\n@weight:2\n",
+                "x:3: a second weight for the sentence; expected one (the first is on line 1)"
+                    .to_owned(),
+            ),
+            (
+                "O\ta\n\n@weight:2\n\nO\ta\n",
+                "x:3: the weight stands alone; expected the tokens of its sentence after it, \
+                 without a blank line"
+                    .to_owned(),
+            ),
+        ] {
+            assert_eq!(error(text), expected);
+        }
+    }
+
+    #[test]
+    fn a_column_after_a_weight_is_counted_from_the_start_of_the_line() {
+        let text = "@weight:2\tO\ta:x\n";
+        let expected = "x:1:13: attribute 'a' has the value 'x'; expected a number";
+        assert!(error(text).starts_with(expected), "{}", error(text));
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -10,7 +11,7 @@ use super::json_object::JsonObject;
 use super::lines::{InputLine, LineReader, is_blank};
 use super::parse::{ReadOptions, SentenceParser};
 use crate::error::{Error, Place, Result};
-use crate::sentence::{Schema, Sentence};
+use crate::sentence::{Schema, Sentence, TokenLabel};
 use crate::tokenize::Tokenizer;
 
 /// The default key of the labels.
@@ -105,10 +106,20 @@ impl JsonlParser {
         };
         let count = tokens.len();
         let mut cells = vec![tokens]; // [C][T]
-        for key in &columns.keys[1..] {
-            cells.push(column(line, object, key, count)?);
+        let mut labels = Vec::new(); // [T] if labels may be partial
+        for (i, key) in columns.keys.iter().enumerate().skip(1) {
+            if self.options.partial_labels && columns.schema.label() == Some(i) {
+                labels = partial_labels(line, object, key, count)?;
+                cells.push(labels.iter().map(TokenLabel::text).collect());
+            } else {
+                cells.push(column(line, object, key, count)?);
+            }
         }
+        let mut labels = labels.into_iter();
         let mut sentence = Sentence::new(columns.schema.clone(), line.file.clone());
+        if self.options.weights {
+            set_weight(line, object, &mut sentence)?;
+        }
         for t in 0..count {
             sentence.push(cells.iter().map(|column| &column[t]), line.number)?;
             self.options.check_length(&sentence)?;
@@ -117,6 +128,9 @@ impl JsonlParser {
                     "the label of token {} is empty; expected a label, such as O",
                     t + 1
                 )));
+            }
+            if let Some(label) = labels.next() {
+                sentence.set_last_label(label);
             }
         }
         sentence.shrink_to_fit();
@@ -208,6 +222,76 @@ fn column(line: &InputLine, object: &JsonObject, key: &str, tokens: usize) -> Re
         )));
     }
     Ok(cells)
+}
+
+/// Gives a sentence the weight of its object, if it has one.
+fn set_weight(line: &InputLine, object: &JsonObject, sentence: &mut Sentence) -> Result<()> {
+    let Some(value) = object.get("weight") else {
+        return Ok(());
+    };
+    let weight = match serde_json::from_str(value.get()) {
+        Ok(Value::Null) => return Ok(()),
+        // An array is a column of this name.
+        Ok(Value::Array(_)) => return Ok(()),
+        Ok(Value::Number(number)) => number.as_f64().unwrap_or(f64::INFINITY),
+        _ => {
+            return Err(line.error(format!(
+                "key \"weight\": expected a number, found {}",
+                type_name(value)
+            )));
+        }
+    };
+    let result = sentence.set_weight(weight);
+    result.map_err(|message| line.error(message))
+}
+
+/// The labels of an object, which may be partial.
+fn partial_labels(
+    line: &InputLine,
+    object: &JsonObject,
+    key: &str,
+    tokens: usize,
+) -> Result<Vec<TokenLabel>> {
+    let items: Vec<&RawValue> = match object.get(key) {
+        None => return column(line, object, key, tokens).map(|_| Vec::new()),
+        Some(value) => serde_json::from_str(value.get()).map_err(|_| {
+            line.error(format!(
+                "key \"{key}\": expected an array of labels, found {}",
+                type_name(value)
+            ))
+        })?,
+    };
+    if items.len() != tokens {
+        return Err(line.error(format!(
+            "key \"{key}\": expected as many labels as tokens ({tokens}), found {}",
+            items.len()
+        )));
+    }
+    let labels = items.iter().enumerate();
+    let labels = labels.map(|(t, item)| {
+        let label = match serde_json::from_str::<PartialItem>(item.get()) {
+            Ok(PartialItem::Null) => Ok(TokenLabel::Unknown),
+            Ok(PartialItem::Text(text)) => text.parse::<TokenLabel>().map_err(|e| e.to_string()),
+            Ok(PartialItem::Labels(labels)) => TokenLabel::OneOf(labels)
+                .normalized()
+                .map_err(str::to_owned),
+            Err(_) => Err(format!(
+                "expected a label, an array of labels or null, found {}",
+                type_name(item)
+            )),
+        };
+        label.map_err(|fault| line.error(format!("key \"{key}\", item {}: {fault}", t + 1)))
+    });
+    labels.collect()
+}
+
+/// A label in an array, if labels may be partial.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum PartialItem {
+    Null,
+    Text(String),
+    Labels(Vec<String>),
 }
 
 /// Parses an array of strings.

@@ -19,11 +19,12 @@ mod lines;
 mod output;
 mod parse;
 mod reader;
+mod sentence_weight;
 #[cfg(test)]
 mod tests;
 mod text;
 
-pub use crate::sentence::{Attributes, Layout, Offsets, Schema};
+pub use crate::sentence::{Attributes, Layout, Offsets, Schema, TokenLabel};
 pub use columns::CONLLU_COLUMNS;
 pub use corpus::Corpus;
 pub use format::Format;

@@ -1,10 +1,10 @@
 //! The options and the trait shared by the parsers of all formats.
 
 use super::format::Format;
-use super::lines::LineReader;
+use super::lines::{InputLine, LineReader};
 use crate::error::{Error, Result};
 use crate::memory::MemoryLimit;
-use crate::sentence::Sentence;
+use crate::sentence::{Sentence, TokenLabel};
 
 /// How to read inputs.
 #[derive(Clone, Debug)]
@@ -24,6 +24,12 @@ pub struct ReadOptions {
     pub unlabeled: bool,
     /// CoNLL: lines that begin with `#` are comments. (In CoNLL-U they always are.)
     pub comments: bool,
+    /// Labels may be partial: `_` is any label, `A|B` one of two; in JSON lines also `null` and an
+    /// array of labels. Otherwise these are labels like any other (and errors in JSON lines).
+    pub partial_labels: bool,
+    /// Weights of sentences are read: comments such as `# weight = 0.5` before a sentence,
+    /// `@weight` lines of CRFsuite's format, and the key `weight` of JSON lines.
+    pub weights: bool,
     /// Maximum number of tokens of a sentence ([`ReadOptions::MAX_SENTENCE`] by default). Raw text
     /// is split there; in other formats a longer sentence is an error, since most likely the blank
     /// lines between sentences are missing.
@@ -36,6 +42,22 @@ pub struct ReadOptions {
 impl ReadOptions {
     /// The default of [`ReadOptions::max_sentence`].
     pub const MAX_SENTENCE: usize = 100_000;
+
+    /// Parses the label of the last token of `sentence`, which is on `line`, if labels may be
+    /// partial.
+    pub(super) fn parse_last_label(&self, sentence: &mut Sentence, line: &InputLine) -> Result<()> {
+        let last = sentence
+            .len()
+            .checked_sub(1)
+            .filter(|_| self.partial_labels);
+        if let Some(label) = last.and_then(|t| sentence.label(t)) {
+            let label: TokenLabel = label
+                .parse()
+                .map_err(|e: Error| line.error(e.to_string()))?;
+            sentence.set_last_label(label);
+        }
+        Ok(())
+    }
 
     /// Checks that `sentence`, which is still being read, is not too long.
     pub(super) fn check_length(&self, sentence: &Sentence) -> Result<()> {
@@ -61,6 +83,8 @@ impl Default for ReadOptions {
             label: None,
             unlabeled: false,
             comments: false,
+            partial_labels: false,
+            weights: true,
             max_sentence: Self::MAX_SENTENCE,
             memory: MemoryLimit::default(),
         }

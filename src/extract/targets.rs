@@ -102,6 +102,9 @@ impl PartialLabels {
     /// Adds the next token of the data set; returns what stands for its label. Without labels, it
     /// may have any.
     pub fn push(&mut self, token: usize, labels: &[LabelId]) -> LabelId {
+        if let [label] = labels {
+            return *label;
+        }
         let mut labels = labels.to_vec();
         labels.sort_unstable();
         labels.dedup();

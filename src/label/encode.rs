@@ -3,24 +3,54 @@
 use super::scheme::Scheme;
 use super::span::{Span, spans};
 
+/// The position of a token in its span.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct SpanPosition {
+    /// It is the first token.
+    pub first: bool,
+    /// It is the last token.
+    pub last: bool,
+    /// The span directly follows one of the same type.
+    pub follows: bool,
+}
+
+impl SpanPosition {
+    /// The tag of the token.
+    pub fn tag(self, scheme: Scheme) -> &'static str {
+        let Self {
+            first,
+            last,
+            follows,
+        } = self;
+        match scheme {
+            Scheme::Raw | Scheme::Io => "I",
+            Scheme::Iob1 if first && follows => "B",
+            Scheme::Iob1 => "I",
+            Scheme::Bioes if first && last => "S",
+            Scheme::Bioes if last => "E",
+            Scheme::Iob2 | Scheme::Bioes if first => "B",
+            Scheme::Iob2 | Scheme::Bioes => "I",
+        }
+    }
+}
+
 /// The tag of token `t` of span `i`; the spans are in order.
 pub(super) fn tag(scheme: Scheme, spans: &[Span<'_>], i: usize, t: usize) -> &'static str {
     let span = &spans[i];
-    let first = t == span.start;
-    let last = t + 1 == span.end;
-    let follows_same_type = || {
-        i.checked_sub(1)
-            .map(|i| &spans[i])
-            .is_some_and(|before| before.end == span.start && before.kind == span.kind)
+    let before = i.checked_sub(1).map(|i| &spans[i]);
+    let position = SpanPosition {
+        first: t == span.start,
+        last: t + 1 == span.end,
+        follows: before.is_some_and(|before| before.end == span.start && before.kind == span.kind),
     };
-    match scheme {
-        Scheme::Raw | Scheme::Io => "I",
-        Scheme::Iob1 if first && follows_same_type() => "B",
-        Scheme::Iob1 => "I",
-        Scheme::Bioes if first && last => "S",
-        Scheme::Bioes if last => "E",
-        Scheme::Iob2 | Scheme::Bioes if first => "B",
-        Scheme::Iob2 | Scheme::Bioes => "I",
+    position.tag(scheme)
+}
+
+/// The label with this tag and type: the empty type has no hyphen.
+pub(super) fn label(tag: &str, kind: &str) -> String {
+    match kind {
+        "" => tag.to_owned(),
+        kind => format!("{tag}-{kind}"),
     }
 }
 
@@ -38,12 +68,7 @@ pub fn encode(spans: &[Span<'_>], len: usize, scheme: Scheme) -> Vec<String> {
     for (i, span) in spans.iter().enumerate() {
         let tokens = labels.iter_mut().enumerate();
         for (t, label) in tokens.take(span.end).skip(span.start) {
-            let tag = tag(scheme, spans, i, t);
-            *label = if span.kind.is_empty() {
-                tag.to_owned()
-            } else {
-                format!("{tag}-{}", span.kind)
-            };
+            *label = self::label(tag(scheme, spans, i, t), span.kind);
         }
     }
     labels

@@ -8,6 +8,7 @@
 mod chunk_label;
 mod encode;
 mod label_set;
+mod partial;
 mod scheme;
 mod scheme_constraint;
 mod scheme_detector;
@@ -19,6 +20,7 @@ pub use crate::ids::LabelId;
 pub(crate) use chunk_label::{ChunkLabel, SpanEvidence};
 pub use encode::{convert, encode};
 pub use label_set::LabelSet;
+pub(crate) use partial::convert_partial;
 pub use scheme::Scheme;
 pub use scheme_constraint::SchemeConstraint;
 pub use scheme_detector::{SchemeDetector, detect};

@@ -3,6 +3,7 @@
 use super::chunk_label::ChunkLabel;
 use super::encode::tag;
 use super::scheme::Scheme;
+use super::scheme_constraint::may_follow;
 use super::span::{Span, spans};
 
 /// [`SchemeDetector::prevailing`] tolerates one illegal sequence in this many.
@@ -18,6 +19,7 @@ const ONE_ILLEGAL_IN: u64 = 100;
 pub struct SchemeDetector {
     candidates: Vec<(Scheme, u64)>, // with the number of sequences illegal in it
     with_spans: u64,                // sequences
+    has_partial: bool,              // labels
 }
 
 impl Default for SchemeDetector {
@@ -34,6 +36,7 @@ impl SchemeDetector {
         Self {
             candidates: schemes.map(|scheme| (scheme, 0)).to_vec(),
             with_spans: 0,
+            has_partial: false,
         }
     }
 
@@ -48,6 +51,28 @@ impl SchemeDetector {
         self.with_spans += u64::from(!spans.is_empty());
         for (scheme, illegal) in &mut self.candidates {
             *illegal += u64::from(!is_legal(labels, &spans, *scheme));
+        }
+    }
+
+    /// Observes the labels that each token of a sentence may have, none for any. The sequence
+    /// counts as illegal where no choice of labels makes two adjacent ones legal.
+    pub fn observe_partial<S: AsRef<str>>(&mut self, allowed: &[Vec<S>]) {
+        self.has_partial = true;
+        let labels = || allowed.iter().flatten().map(AsRef::as_ref);
+        self.candidates
+            .retain(|&(scheme, _)| labels().all(|label| is_label(label, scheme)));
+        self.with_spans += u64::from(labels().any(|label| label != "O"));
+        for t in 0..=allowed.len() {
+            let before = or_outside(t.checked_sub(1).map(|before| &allowed[before]));
+            let next = or_outside(allowed.get(t));
+            if before.is_empty() || next.is_empty() {
+                continue;
+            }
+            // A sentence may count more than once: it has more than one error.
+            for (scheme, illegal) in &mut self.candidates {
+                let mut pairs = before.iter().flat_map(|a| next.iter().map(move |b| (a, b)));
+                *illegal += u64::from(!pairs.any(|(a, b)| may_follow(a, b, *scheme)));
+            }
         }
     }
 
@@ -71,8 +96,22 @@ impl SchemeDetector {
             .iter()
             .copied()
             .filter(|&(_, illegal)| illegal <= self.with_spans / ONE_ILLEGAL_IN)
-            .min_by_key(|&(_, illegal)| illegal) // ties: the first
+            .min_by_key(|&(scheme, illegal)| (illegal, self.rank(scheme))) // ties: the first
             .unwrap_or((Scheme::Raw, 0))
+    }
+}
+
+impl SchemeDetector {
+    /// The rank of a scheme among those that fit equally well. Few known labels may fit several
+    /// schemes, of which IOB2 is the most common.
+    fn rank(&self, scheme: Scheme) -> u8 {
+        match scheme {
+            _ if !self.has_partial => 0,
+            Scheme::Io => 0,
+            Scheme::Iob2 => 1,
+            Scheme::Iob1 => 2,
+            Scheme::Bioes | Scheme::Raw => 3,
+        }
     }
 }
 
@@ -87,6 +126,14 @@ where
         detector.observe(labels.as_ref());
     }
     detector.finish()
+}
+
+/// The labels of a set; `O` beyond the ends of a sentence.
+fn or_outside<S: AsRef<str>>(set: Option<&Vec<S>>) -> Vec<&str> {
+    match set {
+        None => vec!["O"],
+        Some(set) => set.iter().map(AsRef::as_ref).collect(),
+    }
 }
 
 /// Whether `label` belongs to `scheme`.
@@ -174,6 +221,29 @@ mod tests {
         }
         detector.observe(&["NN"]);
         assert_eq!(detector.prevailing(), (Scheme::Raw, 0));
+    }
+
+    #[test]
+    fn partial_labels_reveal_the_scheme_too() {
+        let scheme = |sentences: &[&str]| {
+            let mut detector = SchemeDetector::new();
+            for sentence in sentences {
+                let set = |cell: &str| -> Vec<String> {
+                    let labels = cell.split('|').filter(|&label| label != "_");
+                    labels.map(str::to_owned).collect()
+                };
+                let sets: Vec<Vec<String>> = sentence.split(' ').map(set).collect();
+                detector.observe_partial(&sets);
+            }
+            detector.prevailing()
+        };
+        assert_eq!(scheme(&["_ I-X _", "B-X _ _"]), (Scheme::Iob2, 0));
+        assert_eq!(scheme(&["O B-X _ O"]), (Scheme::Iob2, 0));
+        assert_eq!(scheme(&["O I-X _ B-Y|B-X"]), (Scheme::Iob1, 0));
+        assert_eq!(scheme(&["_ E-X _", "B-X _ _"]), (Scheme::Bioes, 0));
+        assert_eq!(scheme(&["_ I-X _", "_ O"]), (Scheme::Io, 0));
+        assert_eq!(scheme(&["_ NN _", "B-X O"]), (Scheme::Raw, 0));
+        assert_eq!(scheme(&["O I-X _", "_ B-X _", "_ E-X"]), (Scheme::Raw, 0));
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::attributes::Attributes;
 use super::schema::Schema;
 use super::sentence::{MAX_TEXT, Sentence};
+use super::token_label::TokenLabel;
 use crate::error::{Error, Result};
 
 impl Sentence {
@@ -206,6 +207,48 @@ impl Sentence {
         labeled.offsets = self.offsets;
         labeled.layout = self.layout;
         labeled.weight = self.weight;
+        Ok(labeled)
+    }
+
+    /// Sets labels of which some are not fully known, as [`Sentence::with_labels`] does. Their
+    /// cells have the text `_`, or `A|B` for one of two labels.
+    ///
+    /// ```
+    /// # use dropchain::{Result, Sentence};
+    /// use dropchain::corpus::TokenLabel;
+    ///
+    /// # fn main() -> Result<()> {
+    /// let sentence = Sentence::from_words(["Jordan", "left", "Paris"]).with_partial_labels([
+    ///     "B-PER|B-LOC".parse()?, // one of two
+    ///     TokenLabel::from("O"),
+    ///     TokenLabel::Unknown,
+    /// ])?;
+    /// assert_eq!(sentence.labels().unwrap(), ["B-PER|B-LOC", "O", "_"]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Same as [`Sentence::with_labels`]; [`Error::Parameter`] if no label is allowed.
+    pub fn with_partial_labels<L: Into<TokenLabel>>(
+        self,
+        labels: impl IntoIterator<Item = L>,
+    ) -> Result<Self> {
+        let mut normalized: Vec<TokenLabel> = Vec::new();
+        for label in labels {
+            let label = label.into().normalized().map_err(|fault| {
+                let t = normalized.len() + 1;
+                Error::parameter(format!("token {t}: {fault}; expected a label"))
+            })?;
+            normalized.push(label);
+        }
+        let mut labeled = self.with_labels(normalized.iter().map(TokenLabel::text))?;
+        let partial = (0..).zip(normalized);
+        let partial: Vec<(u32, TokenLabel)> = partial
+            .filter(|(_, label)| !matches!(label, TokenLabel::Known(_)))
+            .collect();
+        labeled.partial = (!partial.is_empty()).then(|| Box::new(partial));
         Ok(labeled)
     }
 

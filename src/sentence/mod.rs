@@ -2,7 +2,8 @@
 //!
 //! The readers of all input formats produce this representation. Library users can also build
 //! sentences in memory: [`Sentence::from_words`], [`Sentence::from_columns`] and
-//! [`Sentence::from_attributes`], each with [`Sentence::with_labels`].
+//! [`Sentence::from_attributes`], each with [`Sentence::with_labels`], or with
+//! [`Sentence::with_partial_labels`] if not all labels are known.
 
 mod attributes;
 mod from_memory;
@@ -11,9 +12,11 @@ mod lines;
 mod schema;
 #[allow(clippy::module_inception)]
 mod sentence;
+mod token_label;
 
 pub use attributes::Attributes;
 pub use layout::{Layout, Offsets};
 pub use schema::Schema;
 pub(crate) use schema::list_names;
 pub use sentence::Sentence;
+pub use token_label::TokenLabel;

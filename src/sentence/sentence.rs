@@ -6,6 +6,7 @@ use super::attributes::Attributes;
 use super::layout::{Layout, Offsets};
 use super::lines::LineNumbers;
 use super::schema::Schema;
+use super::token_label::TokenLabel;
 use crate::error::{Error, Place, Result};
 
 /// Maximum weight of a sentence; sums of larger ones would lose the others to rounding.
@@ -23,6 +24,10 @@ const ALLOCATION: usize = 16;
 ///
 /// All cells share one string, so a sentence takes two allocations, however many tokens it has.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(
+    clippy::box_collection,
+    reason = "rare, and a sentence should be small"
+)]
 pub struct Sentence {
     schema: Arc<Schema>,
     file: Arc<str>,
@@ -31,6 +36,7 @@ pub struct Sentence {
     lines: LineNumbers, // [T]
     overlong: bool,     // there were words that did not fit
     pub(super) weight: f64,
+    pub(super) partial: Option<Box<Vec<(u32, TokenLabel)>>>, // tokens without one known label
     /// Pre-extracted attributes, which are used instead of templates.
     pub attributes: Option<Box<Attributes>>,
     /// The position of each token in [`Layout::source`]; empty if the input was pre-tokenized.
@@ -51,6 +57,7 @@ impl Sentence {
             lines: LineNumbers::default(),
             overlong: false,
             weight: 1.0,
+            partial: None,
             attributes: None,
             offsets: Vec::new(),
             layout: Layout::default(),
@@ -147,7 +154,8 @@ impl Sentence {
         (0..self.schema.width()).map(move |column| self.cell(t, column))
     }
 
-    /// The label of token `t`, if the corpus has a label column.
+    /// The label of token `t`, if the corpus has a label column. If it is a partial label, this is
+    /// its text ([`Sentence::partial_label`]).
     #[must_use]
     pub fn label(&self, t: usize) -> Option<&str> {
         self.schema.label().map(|column| self.cell(t, column))
@@ -158,6 +166,31 @@ impl Sentence {
     pub fn labels(&self) -> Option<Vec<&str>> {
         let column = self.schema.label()?;
         Some((0..self.len()).map(|t| self.cell(t, column)).collect())
+    }
+
+    /// What is known about the label of token `t`, if that is not one label.
+    #[must_use]
+    pub fn partial_label(&self, t: usize) -> Option<&TokenLabel> {
+        let partial = self.partial.as_ref()?;
+        let found = partial.binary_search_by_key(&t, |(token, _)| *token as usize);
+        found.ok().map(|i| &partial[i].1)
+    }
+
+    /// The first token without one known label, if there is any.
+    #[must_use]
+    pub fn first_partial_label(&self) -> Option<usize> {
+        let partial = self.partial.as_ref()?;
+        partial.first().map(|(token, _)| *token as usize)
+    }
+
+    /// Sets the label of the last token, if it is not one known label. Its cell has the text.
+    pub(crate) fn set_last_label(&mut self, label: TokenLabel) {
+        if let (TokenLabel::OneOf(_) | TokenLabel::Unknown, Some(t)) =
+            (&label, self.len().checked_sub(1))
+        {
+            let partial = self.partial.get_or_insert_default();
+            partial.push((t as u32, label));
+        }
     }
 
     /// The weight of the sentence in training, 1 by default ([`Sentence::with_weight`]).
@@ -227,12 +260,20 @@ impl Sentence {
                 size_of::<Attributes>() + attributes.memory()
             }),
             self.layout.memory(),
+            self.partial_memory(),
         ];
         size_of::<Self>()
             + held
                 .into_iter()
                 .map(|bytes| bytes + ALLOCATION * usize::from(bytes > 0))
                 .sum::<usize>()
+    }
+
+    fn partial_memory(&self) -> usize {
+        self.partial.as_ref().map_or(0, |partial| {
+            let labels: usize = partial.iter().map(|(_, label)| label.memory()).sum();
+            size_of::<(u32, TokenLabel)>() * partial.capacity() + 40 + labels
+        })
     }
 
     /// Frees excess capacity, which repeated pushes leave.

@@ -70,6 +70,16 @@ impl DevelopmentSet {
                     "found no label column; development data need labels",
                 ));
             };
+            if let Some(t) = sentence.first_partial_label() {
+                return Err(Error::input(
+                    sentence.place(t),
+                    format!(
+                        "found the partial label '{}'; development data need one label for every \
+                         token",
+                        labels[t]
+                    ),
+                ));
+            }
             gold.push(labels.into_iter().map(str::to_owned).collect());
             builder.add(sentence, &[])?;
         }

@@ -23,6 +23,12 @@ pub struct Start<'a> {
     pub sentences: usize,
     /// Number of training tokens.
     pub tokens: usize,
+    /// Total weight of the training sentences, if some weight is not 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub total_weight: Option<f64>,
+    /// Number of training tokens that have several labels or none.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub partial_tokens: usize,
     /// Number of unlabeled sentences.
     pub unlabeled_sentences: usize,
     /// Number of development sentences.
@@ -202,6 +208,11 @@ pub trait Observer {
 }
 
 impl Observer for () {}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_zero(number: &usize) -> bool {
+    *number == 0
+}
 
 fn seconds<S: Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_f64(time.as_secs_f64())

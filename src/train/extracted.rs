@@ -38,7 +38,8 @@ pub struct ExtractedCorpora {
     pub(super) source: CorpusInfo,
     /// The weights of the models that training continues from.
     pub(super) base: Option<Arc<AllBaseWeights>>,
-    pub(super) gold: Vec<Vec<String>>, // [labeled sentences][T], for cross-validation only
+    // [labeled sentences][T], for cross-validation only; empty if some label is partial.
+    pub(super) gold: Vec<Vec<String>>,
 }
 
 impl ExtractedCorpora {
@@ -127,7 +128,9 @@ impl ExtractedCorpora {
         let corpora = corpora.into();
         let sentences = corpora.labeled.iter().filter(|s| is_content(s));
         let owned = |labels: Vec<&str>| labels.into_iter().map(str::to_owned).collect();
-        let gold = sentences.map(|s| s.labels().map_or_else(Vec::new, owned));
+        let is_gold = |s: &&Sentence| s.first_partial_label().is_none();
+        let labels = |s| Some(s).filter(is_gold).and_then(Sentence::labels);
+        let gold = sentences.map(|s| labels(s).map_or_else(Vec::new, owned));
         let gold = gold.collect();
         Ok(Self {
             gold,
@@ -161,7 +164,7 @@ impl ExtractedCorpora {
         check_transitions(base.as_ref(), template.as_ref())?;
         let mut builder = DatasetBuilder::extending(source, alphabets, options.order == Order::One);
         for sentence in sentences {
-            builder.add(&sentence, &labels.ids(&sentence)?)?;
+            builder.add_partial(&sentence, &labels.ids(&sentence)?)?;
             memory.check(&builder, &sentence)?;
             memory.free(&sentence);
         }
@@ -174,6 +177,11 @@ impl ExtractedCorpora {
             }
         }
         let (data, alphabets) = builder.finish(options.min_count);
+        if data.total_weights()[0] == 0.0 {
+            return Err(Error::parameter(
+                "the weights of all training sentences are 0; expected some above 0",
+            ));
+        }
         Ok(Self {
             labels,
             node_attributes: alphabets.nodes.len(),
@@ -218,6 +226,27 @@ impl ExtractedCorpora {
         Ok(())
     }
 
+    /// Checks that predictions can be scored on each fold: some held-out sentence must have one
+    /// label for every token.
+    ///
+    /// # Errors
+    ///
+    /// The number of the first fold without such a sentence.
+    pub fn check_folds(&self, held_out: &[Vec<usize>]) -> Result<()> {
+        let has_gold = |fold: &Vec<usize>| {
+            let gold = fold.iter().filter_map(|&i| self.gold.get(i));
+            gold.into_iter().any(|gold| !gold.is_empty())
+        };
+        match held_out.iter().position(|fold| !has_gold(fold)) {
+            None => Ok(()),
+            Some(fold) => Err(Error::parameter(format!(
+                "no sentence of fold {} has one label for every token; expected fewer folds, or \
+                 fewer partial labels",
+                fold + 1
+            ))),
+        }
+    }
+
     /// Returns the number of labeled sentences.
     #[must_use]
     pub fn sentences(&self) -> usize {
@@ -254,6 +283,16 @@ impl ExtractedCorpora {
     pub(super) fn without(&self, held_out: &[usize], settings: &TrainSettings) -> Result<Self> {
         let [rest, fold] = self.split(held_out)?;
         let kept = self.frequent_columns(&rest, settings);
+        // Predictions can only be compared with labels that are known.
+        let fold: Vec<usize> = fold
+            .into_iter()
+            .filter(|&i| !self.gold[i].is_empty())
+            .collect();
+        if fold.is_empty() {
+            return Err(Error::parameter(
+                "no held-out sentence has one label for every token; expected some in each fold",
+            ));
+        }
         let gold = fold.iter().map(|&i| self.gold[i].clone()).collect();
         let fold = self.data.select(&fold, Some(&kept));
         Ok(Self {

@@ -2,13 +2,14 @@
 
 use super::base_models::BaseModels;
 use super::options::TrainOptions;
+use super::partial_labels::{allowed_labels, check_legality, converted_labels};
 use crate::chain::LabelWeights;
 use crate::error::{Error, Result};
 use crate::extract::AttributeCorpus;
 use crate::ids::LabelId;
 use crate::label::{LabelSet, Scheme, SchemeDetector, convert, spans};
 use crate::model::MAX_LABELS;
-use crate::sentence::Sentence;
+use crate::sentence::{Sentence, TokenLabel};
 
 /// The labels of a training corpus and their schemes.
 #[derive(Clone, Debug, Hash)]
@@ -25,6 +26,9 @@ pub(super) struct TrainingLabels {
     pub has_spans: bool,
 }
 
+/// The labels of a sentence and, if some are partial, those that each token may have.
+type Sequence<'a> = (Vec<&'a str>, Option<Vec<Vec<&'a str>>>);
+
 impl TrainingLabels {
     /// Collects the labels of the models that training continues from, then those of the training
     /// sentences, converted to the scheme of the models or else of the options.
@@ -33,10 +37,15 @@ impl TrainingLabels {
         options: &TrainOptions,
         models: &BaseModels<'_>,
     ) -> Result<Self> {
-        let labels = Self::without_labels(sentences.iter().map(gold), options)?;
+        let sequence = |sentence| {
+            let is_partial = Sentence::first_partial_label(sentence).is_some();
+            let labels = gold(sentence)?;
+            Ok((labels, is_partial.then(|| allowed_labels(sentence))))
+        };
+        let labels = Self::without_labels(sentences.iter().map(sequence), options)?;
         if let Some(conflict) = labels.conflict(models) {
             for sentence in sentences {
-                if let Some((t, message)) = conflict.find(&gold(sentence)?) {
+                if let Some((t, message)) = conflict.find(&known(sentence)?) {
                     return Err(Error::input(sentence.place(t), message));
                 }
             }
@@ -44,6 +53,14 @@ impl TrainingLabels {
         let mut labels = labels.continuing(models)?;
         for sentence in sentences {
             labels.insert(sentence)?;
+        }
+        if labels.set.is_empty() {
+            return Err(Error::parameter(
+                "no token of the training data has a label; expected some",
+            ));
+        }
+        if !labels.is_converted {
+            check_legality(sentences, &labels.set, labels.scheme)?;
         }
         Ok(labels)
     }
@@ -55,7 +72,7 @@ impl TrainingLabels {
         models: &BaseModels<'_>,
     ) -> Result<Self> {
         let sentences = 0..corpus.labeled().len();
-        let sequences = sentences.clone().map(|i| Ok(corpus.label_names(i)));
+        let sequences = sentences.clone().map(|i| Ok((corpus.label_names(i), None)));
         let labels = Self::without_labels(sequences, options)?;
         if let Some(conflict) = labels.conflict(models) {
             for i in sentences.clone() {
@@ -84,13 +101,19 @@ impl TrainingLabels {
 
     /// Detects the scheme of label sequences, without collecting the labels.
     fn without_labels<'a>(
-        sequences: impl Iterator<Item = Result<Vec<&'a str>>>,
+        sequences: impl Iterator<Item = Result<Sequence<'a>>>,
         options: &TrainOptions,
     ) -> Result<Self> {
         let mut detector = SchemeDetector::new();
         let mut has_spans = false;
-        for labels in sequences {
-            let labels = labels?;
+        for sequence in sequences {
+            let (labels, partial) = sequence?;
+            if let Some(allowed) = partial {
+                let mut labels = allowed.iter().flatten();
+                has_spans = has_spans || labels.any(|label| !spans(&[label]).is_empty());
+                detector.observe_partial(&allowed);
+                continue;
+            }
             has_spans = has_spans || !spans(&labels).is_empty();
             detector.observe(&labels);
         }
@@ -117,7 +140,11 @@ impl TrainingLabels {
 
     /// Adds the labels of a sentence to the set.
     fn insert(&mut self, sentence: &Sentence) -> Result<()> {
-        for (t, label) in self.model_labels(sentence)?.iter().enumerate() {
+        let sets = self.model_sets(sentence)?;
+        let labels = (0..)
+            .zip(&sets)
+            .flat_map(|(t, set)| set.iter().map(move |l| (t, l)));
+        for (t, label) in labels {
             self.set.insert(label)?;
             if self.set.len() > MAX_LABELS {
                 let message = format!(
@@ -148,15 +175,17 @@ impl TrainingLabels {
         }
     }
 
-    /// Returns the ids of the gold labels of a sentence.
-    pub fn ids(&self, sentence: &Sentence) -> Result<Vec<LabelId>> {
-        let labels = self.model_labels(sentence)?;
-        let id = |(t, label): (usize, &String)| {
+    /// Returns the ids of the labels that each token of a sentence may have, none for any.
+    pub fn ids(&self, sentence: &Sentence) -> Result<Vec<Vec<LabelId>>> {
+        let sets = self.model_sets(sentence)?;
+        let id = |t: usize, label: &String| {
             self.set.id(label).ok_or_else(|| {
                 Error::input(sentence.place(t), format!("the label '{label}' is unknown"))
             })
         };
-        labels.iter().enumerate().map(id).collect()
+        let sets = sets.iter().enumerate();
+        sets.map(|(t, set)| set.iter().map(|label| id(t, label)).collect())
+            .collect()
     }
 
     /// Returns the ids of all gold labels of an attribute corpus.
@@ -174,9 +203,23 @@ impl TrainingLabels {
         Ok(ids)
     }
 
-    /// Returns the gold labels of a sentence in the scheme of the model.
-    fn model_labels(&self, sentence: &Sentence) -> Result<Vec<String>> {
-        Ok(self.converted(&gold(sentence)?))
+    /// Returns the labels that each token of a sentence may have in the scheme of the model, none
+    /// for any.
+    fn model_sets(&self, sentence: &Sentence) -> Result<Vec<Vec<String>>> {
+        let labels = gold(sentence)?;
+        let is_partial = sentence.first_partial_label().is_some();
+        Ok(match (is_partial, self.is_converted) {
+            (true, true) => converted_labels(sentence, self.corpus_scheme, self.scheme)?,
+            (true, false) => {
+                let sets = allowed_labels(sentence).into_iter();
+                sets.map(|set| set.into_iter().map(str::to_owned).collect())
+                    .collect()
+            }
+            (false, _) => {
+                let labels = self.converted(&labels).into_iter();
+                labels.map(|label| vec![label]).collect()
+            }
+        })
     }
 
     /// Returns labels in the scheme of the model.
@@ -187,6 +230,17 @@ impl TrainingLabels {
             labels.iter().map(|&label| label.to_owned()).collect()
         }
     }
+}
+
+/// Returns the labels of a sentence, `O` for unknown ones.
+fn known(sentence: &Sentence) -> Result<Vec<&str>> {
+    let mut labels = gold(sentence)?;
+    for (t, label) in labels.iter_mut().enumerate() {
+        if sentence.partial_label(t) == Some(&TokenLabel::Unknown) {
+            *label = "O";
+        }
+    }
+    Ok(labels)
 }
 
 fn gold(sentence: &Sentence) -> Result<Vec<&str>> {

@@ -34,6 +34,7 @@ mod monitor;
 mod optimize;
 mod options;
 mod origin;
+mod partial_labels;
 mod recall_bias;
 mod segment;
 mod settings;

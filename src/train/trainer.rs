@@ -255,6 +255,8 @@ impl<'a> Trainer<'a> {
             options: self.settings.options(),
             sentences: data.labeled(),
             tokens: data.labeled_tokens(),
+            total_weight: data.is_weighted().then(|| data.total_weights()[0]),
+            partial_tokens: data.partial_tokens(),
             unlabeled_sentences: data.unlabeled(),
             dev_sentences: set.development.as_ref().map_or(0, DevelopmentSet::len),
             labels: set.space().labels(),

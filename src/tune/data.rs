@@ -108,7 +108,11 @@ impl TuningData {
                     matches.push(extracted.matches());
                     Ok(extracted)
                 };
-                let corpora_by_template = templates.map(&mut extract).collect::<Result<_>>()?;
+                let corpora_by_template: Vec<ExtractedCorpora> =
+                    templates.map(&mut extract).collect::<Result<_>>()?;
+                if let Some(corpora) = corpora_by_template.first() {
+                    corpora.check_folds(folds.held_out())?;
+                }
                 Sets::Folds {
                     corpora_by_template,
                     folds,
@@ -228,8 +232,14 @@ fn fingerprint(corpus: &Corpus) -> u64 {
         let schema = sentence.schema();
         (schema.names(), schema.label()).hash(&mut hasher);
         (sentence.layout.document_start, sentence.len()).hash(&mut hasher);
+        if sentence.weight() != 1.0 {
+            sentence.weight().to_bits().hash(&mut hasher);
+        }
         for t in 0..sentence.len() {
             sentence.cells(t).for_each(|cell| cell.hash(&mut hasher));
+            if let Some(label) = sentence.partial_label(t) {
+                label.labels().hash(&mut hasher);
+            }
             let attributes = sentence.attributes.iter();
             for (name, value) in attributes
                 .clone()

@@ -355,7 +355,7 @@ impl TuneCommand {
         progress.update(format!("reading {}", self.train.join(", ")));
         let corpora = self
             .training
-            .read_corpora(&self.train, &self.dev, &self.input)?;
+            .read_corpora(&self.train, &self.dev, &self.input, progress)?;
         let validation = match self.folds {
             None => Validation::Dev,
             Some(count) => {

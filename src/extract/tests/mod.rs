@@ -1,5 +1,6 @@
 //! Building data sets.
 
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use super::*;
@@ -168,4 +169,45 @@ fn a_sentence_without_attributes_needs_a_template() {
 fn labels_for_some_tokens_only_are_rejected() {
     let mut builder = DatasetBuilder::new(from_template("word"), true);
     let _ = builder.add(&Sentence::from_words(["a", "b"]), &[LabelId(0)]);
+}
+
+#[test]
+fn the_hash_depends_on_weights_and_sets_of_labels() {
+    let hash = |weight: f64, labels: &[u16]| {
+        let mut builder = DatasetBuilder::new(from_template("word"), true);
+        let sentence = Sentence::from_words(["a"]).with_weight(weight).unwrap();
+        let labels = labels.iter().copied().map(LabelId).collect();
+        builder.add_partial(&sentence, &[labels]).unwrap();
+        let (data, _) = builder.finish(1);
+        let mut hasher = std::hash::DefaultHasher::new();
+        data.hash(&mut hasher);
+        hasher.finish()
+    };
+    let hashes = [
+        hash(1.0, &[0]),
+        hash(2.0, &[0]),
+        hash(3.0, &[0]),
+        hash(1.0, &[0, 1]),
+        hash(1.0, &[0, 2]),
+        hash(1.0, &[]),
+    ];
+    for (i, hash) in hashes.iter().enumerate() {
+        assert!(!hashes[..i].contains(hash), "{i}");
+    }
+    assert_eq!(hash(1.0, &[0]), hashes[0]);
+}
+
+#[test]
+fn minimum_counts_weigh_tokens_and_every_attribute_counts_once_at_least() {
+    let attributes = |min_count: u32, weight: f64| {
+        let mut builder = DatasetBuilder::new(from_template("word"), true);
+        for words in [["a", "b"], ["a", "c"]] {
+            let sentence = Sentence::from_words(words).with_weight(weight).unwrap();
+            add(&mut builder, &sentence).unwrap();
+        }
+        builder.finish(min_count).1.nodes.len()
+    };
+    assert_eq!((attributes(1, 0.0), attributes(1, 0.25)), (3, 3));
+    assert_eq!((attributes(2, 1.0), attributes(2, 2.0)), (1, 3));
+    assert_eq!((attributes(2, 0.5), attributes(2, 0.0)), (0, 0));
 }

@@ -20,6 +20,8 @@ fn start_event(options: &TrainOptions) -> train::Start<'_> {
         options,
         sentences: 10,
         tokens: 100,
+        total_weight: None,
+        partial_tokens: 0,
         unlabeled_sentences: 5,
         dev_sentences: 3,
         labels: 9,

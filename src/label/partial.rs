@@ -1,0 +1,217 @@
+//! Converting partial labels between schemes.
+//!
+//! A token of a span is first or last in it, both or neither, and its span may directly follow one
+//! of the same type. Every scheme of spans reads its tag off these flags
+//! ([`SpanPosition::tag`]), so a legal sequence of flags is a legal sequence in every scheme, and
+//! the sequences of flags that partial labels allow are found by a search forward and one backward:
+//! O(T·S²) for S flags and types.
+
+use super::chunk_label::ChunkLabel;
+use super::encode::{SpanPosition, label};
+use super::scheme::Scheme;
+
+/// The place of a token: outside of all spans, or in one of this type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct State<'a>(Option<(&'a str, SpanPosition)>);
+
+const OUTSIDE: State<'static> = State(None);
+
+impl<'a> State<'a> {
+    /// All states with these types. In IO, a span cannot follow one of the same type.
+    fn all(kinds: &[&'a str], scheme: Scheme) -> Vec<Self> {
+        let flags = [
+            (false, false, false),
+            (false, true, false),
+            (true, false, false),
+            (true, true, false),
+            (true, false, true),
+            (true, true, true),
+        ];
+        let mut states = vec![OUTSIDE];
+        for &kind in kinds {
+            for (first, last, follows) in flags {
+                let position = SpanPosition {
+                    first,
+                    last,
+                    follows,
+                };
+                if !(follows && scheme == Scheme::Io) {
+                    states.push(Self(Some((kind, position))));
+                }
+            }
+        }
+        states
+    }
+
+    fn label(self, scheme: Scheme) -> String {
+        match self.0 {
+            None => "O".to_owned(),
+            Some((kind, position)) => label(position.tag(scheme), kind),
+        }
+    }
+
+    /// Whether `next` may follow; outside also stands for the ends of a sentence.
+    fn may_precede(self, next: Self, scheme: Scheme) -> bool {
+        match (self.0, next.0) {
+            (None, None) => true,
+            (None, Some((_, next))) => next.first && !next.follows,
+            (Some((_, position)), None) => position.last,
+            (Some((kind, position)), Some((next_kind, next))) => {
+                let is_same = kind == next_kind;
+                // In IO, adjacent spans of a type are one.
+                let is_one = is_same && scheme == Scheme::Io;
+                match position.last {
+                    true => next.first && next.follows == is_same && !is_one,
+                    false => is_same && !next.first,
+                }
+            }
+        }
+    }
+}
+
+/// Converts the labels that each token may have from one scheme to another; an empty set stands for
+/// any label, and remains one. Each set has the labels of all legal sequences that the labels
+/// allow.
+///
+/// # Errors
+///
+/// The first token to which no legal sequence leads.
+pub(crate) fn convert_partial(
+    allowed: &[Vec<&str>],
+    from: Scheme,
+    to: Scheme,
+) -> Result<Vec<Vec<String>>, usize> {
+    let mut kinds: Vec<&str> = Vec::new();
+    for chunk in allowed
+        .iter()
+        .flatten()
+        .map(|label| ChunkLabel::parse(label))
+    {
+        if chunk.is_inside() && !kinds.contains(&chunk.kind) {
+            kinds.push(chunk.kind);
+        }
+    }
+    let states = State::all(&kinds, from);
+    let names: Vec<[String; 2]> = (states.iter())
+        .map(|state| [from, to].map(|scheme| state.label(scheme)))
+        .collect();
+    let can_be = |t: usize, s: usize| allowed[t].is_empty() || allowed[t].contains(&&*names[s][0]);
+    let tokens = allowed.len();
+    let mut reached: Vec<Vec<bool>> = Vec::with_capacity(tokens); // [T][S]
+    for t in 0..tokens {
+        let is_reached = |s: usize| {
+            can_be(t, s)
+                && match t.checked_sub(1) {
+                    None => OUTSIDE.may_precede(states[s], from),
+                    Some(before) => (0..states.len())
+                        .any(|a| reached[before][a] && states[a].may_precede(states[s], from)),
+                }
+        };
+        let row: Vec<bool> = (0..states.len()).map(is_reached).collect();
+        if !row.contains(&true) {
+            return Err(t);
+        }
+        reached.push(row);
+    }
+    for t in (0..tokens).rev() {
+        let continues = |s: usize, reached: &[Vec<bool>]| match reached.get(t + 1) {
+            None => states[s].may_precede(OUTSIDE, from),
+            Some(next) => {
+                (0..states.len()).any(|b| next[b] && states[s].may_precede(states[b], from))
+            }
+        };
+        for s in 0..states.len() {
+            reached[t][s] = reached[t][s] && continues(s, &reached);
+        }
+        if !reached[t].contains(&true) {
+            return Err(t);
+        }
+    }
+    let sets = allowed.iter().zip(&reached).map(|(allowed, reached)| {
+        let mut set: Vec<String> = Vec::new();
+        let possible = names.iter().zip(reached).filter(|(_, reached)| **reached);
+        for ([_, name], _) in possible.filter(|_| !allowed.is_empty()) {
+            if !set.contains(name) {
+                set.push(name.clone());
+            }
+        }
+        set
+    });
+    Ok(sets.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::label::convert;
+
+    /// Converts labels separated by blanks, written as in a corpus.
+    fn converted(text: &str, from: Scheme, to: Scheme) -> Result<String, usize> {
+        let sets: Vec<Vec<&str>> = (text.split(' '))
+            .map(|cell| match cell {
+                "_" => Vec::new(),
+                _ => cell.split('|').collect(),
+            })
+            .collect();
+        let converted = convert_partial(&sets, from, to)?;
+        let cell = |set: &Vec<String>| match set.is_empty() {
+            true => "_".to_owned(),
+            false => set.join("|"),
+        };
+        Ok(converted.iter().map(cell).collect::<Vec<_>>().join(" "))
+    }
+
+    #[test]
+    fn labels_of_bio_become_all_that_bioes_may_have_there() {
+        for (bio, bioes) in [
+            ("B-X O", "S-X O"),
+            ("B-X I-X O", "B-X E-X O"),
+            ("B-X _ O", "B-X|S-X _ O"),
+            ("B-X _", "B-X|S-X _"),
+            ("_ I-X I-X", "_ I-X E-X"),
+            ("_ I-X _", "_ I-X|E-X _"),
+            ("B-X|B-Y I-Y", "B-Y E-Y"),
+            ("O|I-X B-X", "O S-X"),
+            ("B-X|O _", "O|B-X|S-X _"),
+        ] {
+            assert_eq!(converted(bio, Scheme::Iob2, Scheme::Bioes).unwrap(), bioes);
+        }
+    }
+
+    #[test]
+    fn labels_of_other_schemes_are_converted_too() {
+        let iob1 = |text: &str, to| converted(text, Scheme::Iob1, to).unwrap();
+        assert_eq!(iob1("I-X B-X I-X O", Scheme::Iob2), "B-X B-X I-X O");
+        assert_eq!(iob1("_ I-X _", Scheme::Iob2), "_ I-X|B-X _");
+        assert_eq!(iob1("O I-X _", Scheme::Bioes), "O B-X|S-X _");
+        assert_eq!(
+            converted("_ E-X O", Scheme::Bioes, Scheme::Iob2).unwrap(),
+            "_ I-X O"
+        );
+        assert_eq!(
+            converted("I-X I-X O", Scheme::Io, Scheme::Bioes).unwrap(),
+            "B-X E-X O"
+        );
+    }
+
+    #[test]
+    fn known_labels_are_converted_as_sequences_are() {
+        let text = "B-X I-X B-X O B-Y B-X I-X I-X";
+        for from in [Scheme::Iob1, Scheme::Iob2, Scheme::Bioes] {
+            let labels: Vec<&str> = text.split(' ').collect();
+            let written = convert(&labels, from);
+            for to in [Scheme::Io, Scheme::Iob1, Scheme::Iob2, Scheme::Bioes] {
+                let expected = convert(&labels, to).join(" ");
+                assert_eq!(converted(&written.join(" "), from, to).unwrap(), expected);
+            }
+        }
+    }
+
+    #[test]
+    fn the_first_token_without_a_legal_sequence_is_reported() {
+        assert_eq!(converted("O I-X _", Scheme::Iob2, Scheme::Bioes), Err(1));
+        assert_eq!(converted("_ B-X O", Scheme::Bioes, Scheme::Iob2), Err(2));
+        assert_eq!(converted("_ B-X", Scheme::Bioes, Scheme::Iob2), Err(1));
+        assert_eq!(converted("_ Q", Scheme::Iob2, Scheme::Bioes), Err(1));
+    }
+}

@@ -1,0 +1,156 @@
+//! Labels that are not fully known.
+
+use std::str::FromStr;
+
+use crate::error::{Error, Result};
+
+/// Stands for an unknown label in text.
+const UNKNOWN: &str = "_";
+
+const EMPTY: &str = "a label is empty";
+
+/// Separates the labels of a set in text.
+const SEPARATOR: char = '|';
+
+/// What is known about the label of a token.
+///
+/// In text, `_` is an unknown label and `B-PER|B-ORG` one of two labels. Corpora are read so only
+/// on request ([`ReadOptions::partial_labels`](crate::corpus::ReadOptions)), since both may also be
+/// ordinary labels.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TokenLabel {
+    /// This label.
+    Known(String),
+    /// One of these labels.
+    OneOf(Vec<String>),
+    /// Any label.
+    Unknown,
+}
+
+impl TokenLabel {
+    /// Returns the labels that are allowed; none if any is.
+    #[must_use]
+    pub fn labels(&self) -> &[String] {
+        match self {
+            Self::Known(label) => std::slice::from_ref(label),
+            Self::OneOf(labels) => labels,
+            Self::Unknown => &[],
+        }
+    }
+
+    /// Returns the text that stands for it in a column.
+    pub(crate) fn text(&self) -> String {
+        match self {
+            Self::Unknown => UNKNOWN.to_owned(),
+            _ => self.labels().join("|"),
+        }
+    }
+
+    /// Drops repeated labels; a set of one is a known label.
+    ///
+    /// # Errors
+    ///
+    /// There is no label, or an empty one.
+    pub(crate) fn normalized(self) -> Result<Self, &'static str> {
+        if self.labels().iter().any(String::is_empty) {
+            return Err(EMPTY);
+        }
+        let Self::OneOf(labels) = self else {
+            return Ok(self);
+        };
+        let mut distinct: Vec<String> = Vec::with_capacity(labels.len());
+        for label in labels {
+            if !distinct.contains(&label) {
+                distinct.push(label);
+            }
+        }
+        match distinct.len() {
+            0 => Err("no label is allowed"),
+            1 => Ok(Self::Known(distinct.remove(0))),
+            _ => Ok(Self::OneOf(distinct)),
+        }
+    }
+
+    /// The memory usage on the heap in bytes.
+    pub(super) fn memory(&self) -> usize {
+        let strings = self.labels().iter().map(|label| 40 + label.capacity());
+        strings.sum()
+    }
+}
+
+/// Parses a label as it is written in a column.
+impl FromStr for TokenLabel {
+    type Err = Error;
+
+    /// # Errors
+    ///
+    /// [`Error::Parameter`] if a label of a set is empty, repeated or unknown.
+    fn from_str(text: &str) -> Result<Self> {
+        if text == UNKNOWN {
+            return Ok(Self::Unknown);
+        }
+        let labels: Vec<String> = text.split(SEPARATOR).map(str::to_owned).collect();
+        let is_repeated = |i: usize| labels[..i].contains(&labels[i]);
+        let label = if labels.iter().any(String::is_empty) {
+            Err(EMPTY)
+        } else if labels.len() > 1 && labels.iter().any(|label| label == UNKNOWN) {
+            Err("'_', any label, is one of its parts")
+        } else if (1..labels.len()).any(is_repeated) {
+            Err("a label is repeated")
+        } else {
+            Self::OneOf(labels).normalized()
+        };
+        label.map_err(|fault| {
+            Error::parameter(format!(
+                "the partial label '{text}': {fault}; expected a label, several such as \
+                 B-PER|B-ORG, or '_' for any"
+            ))
+        })
+    }
+}
+
+impl From<&str> for TokenLabel {
+    /// The label itself, whatever its text.
+    fn from(label: &str) -> Self {
+        Self::Known(label.to_owned())
+    }
+}
+
+/// `None` is an unknown label.
+impl From<Option<&str>> for TokenLabel {
+    fn from(label: Option<&str>) -> Self {
+        label.map_or(Self::Unknown, Self::from)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_a_label_a_set_or_any() {
+        let parse = |text: &str| text.parse::<TokenLabel>().unwrap();
+        assert_eq!(parse("_"), TokenLabel::Unknown);
+        assert_eq!(parse("B-PER"), TokenLabel::from("B-PER"));
+        let set = parse("B-PER|B-ORG");
+        assert_eq!(set.labels(), ["B-PER", "B-ORG"]);
+        assert_eq!(set.text(), "B-PER|B-ORG");
+        assert_eq!(TokenLabel::Unknown.text(), "_");
+    }
+
+    #[test]
+    fn parts_of_a_set_are_labels() {
+        for (text, fault) in [
+            ("", "a label is empty"),
+            ("A|", "a label is empty"),
+            ("|B", "a label is empty"),
+            ("A|B|A", "a label is repeated"),
+            ("A|_", "'_', any label, is one of its parts"),
+        ] {
+            let error = text.parse::<TokenLabel>().unwrap_err().to_string();
+            let expected = format!("the partial label '{text}': {fault}; ");
+            assert!(error.starts_with(&expected), "{error}");
+        }
+        assert!(TokenLabel::OneOf(vec![]).normalized().is_err());
+    }
+}
