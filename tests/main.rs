@@ -21,6 +21,7 @@ mod odd_inputs;
 mod outputs;
 mod partial_labels;
 mod peer;
+mod penalties;
 #[cfg(unix)]
 mod processes;
 mod sharing;

@@ -67,7 +67,7 @@ impl EvaluationPoint {
                     engine: Engine::Adjoint,
                     ..settings.quadratic_noise()?
                 };
-                let mut objective = set.likelihood(settings.l2()).with_noise(noise);
+                let mut objective = set.noisy_likelihood(settings.l2(), noise);
                 let outcome = minimize(&mut objective, start, None, &lbfgs, None, &mut |_| {
                     ControlFlow::Continue(())
                 })?;

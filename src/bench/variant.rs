@@ -34,13 +34,12 @@ impl Variant {
         set: &TrainingSet,
         settings: &TrainSettings,
     ) -> Result<PenalizedLikelihood> {
-        let likelihood = set.likelihood(0.0);
         Ok(match self {
-            Self::Likelihood => likelihood,
-            Self::Noise(engine) => likelihood.with_noise(Noise {
-                engine,
-                ..settings.quadratic_noise()?
-            }),
+            Self::Likelihood => set.likelihood(0.0),
+            Self::Noise(engine) => {
+                let noise = settings.quadratic_noise()?;
+                set.noisy_likelihood(0.0, Noise { engine, ..noise })
+            }
         })
     }
 

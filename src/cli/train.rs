@@ -6,7 +6,7 @@ use clap::Args;
 use dropchain::Result;
 use dropchain::internals::report::Log;
 use dropchain::template::Template;
-use dropchain::train::{BaseModels, Defaults, TrainOptions, Trained, Trainer};
+use dropchain::train::{BaseModels, Defaults, TrainOptions, Trained, Trainer, check_line_options};
 
 use super::CommandResult;
 use super::arguments::{InputArguments, OutputArguments, ThreadArguments};
@@ -137,6 +137,9 @@ impl TrainCommand {
             &self.input,
             &models,
         )?;
+        if let Some(template) = &template {
+            check_line_options(template, trainer.settings())?;
+        }
         self.check_files(template.as_ref())?;
         interrupt::watch();
         let model_file = ResultFile::reserve(&self.model)?;
@@ -152,6 +155,17 @@ impl TrainCommand {
         let mut trainer = trainer
             .interrupt(interrupt::flag())
             .memory(self.input.limits.memory());
+        if let Some(template) = template.as_ref().filter(|_| !has_noise)
+            && let Some(line) = template
+                .groups()
+                .iter()
+                .find(|g| g.options.dropout.is_some())
+        {
+            progress.println(&format!(
+                "{}: the dropout of this line has no effect, since there is no noise (--dropout 0)",
+                line.place
+            ));
+        }
         if let Some(notice) = open.notice_of_template(template.as_ref()) {
             progress.println(&notice);
         }

@@ -15,6 +15,10 @@ use crate::template::{Attribute, AttributeSink, Workspace};
 /// Maximum absolute value of an attribute; sums of squares of larger ones might overflow.
 pub(super) const MAX_VALUE: f64 = 1e30;
 
+/// The groups of template lines of node and edge attributes, by id; those at the end may be left out
+/// if they are 0. `None`: all are.
+pub type AttributeGroups = Option<[Vec<u32>; 2]>;
+
 /// Builds a [`Dataset`] sentence by sentence.
 #[derive(Debug)]
 pub struct DatasetBuilder {
@@ -23,6 +27,7 @@ pub struct DatasetBuilder {
     grow: bool,       // whether new attributes are interned
     edges: bool,      // whether edge attributes are extracted
     kept: [usize; 2], // node and edge attributes that are kept however rare they are
+    groups: AttributeGroups,
     data: Dataset,
     workspace: Workspace,
     entries: [Vec<(u32, f64)>; 2],
@@ -40,6 +45,7 @@ impl DatasetBuilder {
     #[must_use]
     pub fn extending(source: AttributeSource, alphabets: Alphabets, edges: bool) -> Self {
         Self {
+            groups: source.has_groups().then(Default::default),
             kept: [alphabets.nodes.len(), alphabets.edges.len()],
             ..Self::with_growth(source, alphabets, true, edges)
         }
@@ -58,6 +64,7 @@ impl DatasetBuilder {
             grow,
             edges,
             kept: [0; 2],
+            groups: None,
             data: Dataset::default(),
             workspace: Workspace::default(),
             entries: [Vec::new(), Vec::new()],
@@ -111,6 +118,7 @@ impl DatasetBuilder {
             alphabets: &mut self.alphabets,
             grow: self.grow,
             edges: self.edges,
+            groups: self.groups.as_mut(),
             data: &mut self.data,
             entries: &mut self.entries,
             sentence,
@@ -139,7 +147,16 @@ impl DatasetBuilder {
     /// `min_count` tokens, except those that are kept. Only labeled tokens count, if there are any;
     /// each counts with the weight of its sentence.
     #[must_use]
-    pub fn finish(mut self, min_count: u32) -> (Dataset, Alphabets) {
+    pub fn finish(self, min_count: u32) -> (Dataset, Alphabets) {
+        let (data, alphabets, _) = self.finish_grouped(min_count);
+        (data, alphabets)
+    }
+
+    /// Like [`finish`](Self::finish); also returns the group of template lines of each node and edge
+    /// attribute, as far as they are not 0, if the source was [extended](Self::extending) by a
+    /// template with groups.
+    #[must_use]
+    pub fn finish_grouped(mut self, min_count: u32) -> (Dataset, Alphabets, AttributeGroups) {
         if min_count > 1 {
             let Alphabets { nodes, edges } = self.alphabets;
             let counted = match self.data.labeled() {
@@ -157,10 +174,16 @@ impl DatasetBuilder {
                     .map(|(id, is)| is || id < kept)
                     .collect()
             };
-            let (nodes, node_rows) =
-                retain(&nodes, &self.data.nodes, &is_kept(&node_counts, nodes_kept));
-            let (edges, edge_rows) =
-                retain(&edges, &self.data.edges, &is_kept(&edge_counts, edges_kept));
+            let is_kept = [
+                is_kept(&node_counts, nodes_kept),
+                is_kept(&edge_counts, edges_kept),
+            ];
+            let (nodes, node_rows) = retain(&nodes, &self.data.nodes, &is_kept[0]);
+            let (edges, edge_rows) = retain(&edges, &self.data.edges, &is_kept[1]);
+            for (groups, is_kept) in self.groups.iter_mut().flatten().zip(&is_kept) {
+                let mut is_kept = is_kept.iter();
+                groups.retain(|_| is_kept.next() == Some(&true));
+            }
             self.alphabets = Alphabets { nodes, edges };
             self.data.nodes = Arc::new(node_rows);
             self.data.edges = Arc::new(edge_rows);
@@ -170,7 +193,7 @@ impl DatasetBuilder {
         self.data.ends.shrink_to_fit();
         self.data.labels.shrink_to_fit();
         self.data.partial.shrink_to_fit();
-        (self.data, self.alphabets)
+        (self.data, self.alphabets, self.groups)
     }
 }
 
@@ -186,6 +209,7 @@ struct DatasetSink<'a> {
     alphabets: &'a mut Alphabets,
     grow: bool,
     edges: bool,
+    groups: Option<&'a mut [Vec<u32>; 2]>,
     data: &'a mut Dataset,
     entries: &'a mut [Vec<(u32, f64)>; 2], // node and edge entries of the token
     sentence: &'a Sentence,
@@ -239,6 +263,11 @@ impl DatasetSink<'_> {
         } else {
             alphabet.find(attribute)
         };
+        if let (Some(id), Some(groups), group @ 1..) = (id, &mut self.groups, attribute.group()) {
+            let groups = &mut groups[usize::from(edge)];
+            groups.resize(groups.len().max(id.index() + 1), 0);
+            groups[id.index()] = group;
+        }
         if let Some(memo) = memo {
             memo.set(id.map_or(ABSENT, |id| u64::from(id.0) + PRESENT));
         }

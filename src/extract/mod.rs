@@ -19,7 +19,7 @@ mod tests;
 
 pub use alphabet::{Alphabet, Alphabets};
 pub use attribute_corpus::{AttributeCorpus, IntoAttribute};
-pub use builder::DatasetBuilder;
+pub use builder::{AttributeGroups, DatasetBuilder};
 pub use collapse::Classes;
 pub use dataset::Dataset;
 pub use matrix::SparseRows;

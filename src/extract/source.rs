@@ -31,6 +31,15 @@ impl AttributeSource {
         }))
     }
 
+    /// Returns whether some attributes belong to a group of template lines with options.
+    #[must_use]
+    pub(super) fn has_groups(&self) -> bool {
+        match &self.0 {
+            SourceKind::Template(extractor) => extractor.has_groups(),
+            SourceKind::Input(_) => false,
+        }
+    }
+
     /// Sets the fingerprinter that computes the keys of attributes.
     #[must_use]
     pub(crate) fn with_fingerprinter(self, fingerprinter: Fingerprinter) -> Self {

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::line_options::LineOptions;
 use super::source_regex::SourceRegex;
 use super::syntax::quote;
 use super::template_function::TemplateFunction;
@@ -158,6 +159,7 @@ pub(super) struct TemplateLine {
     pub escape: bool,
     /// The line applies at tokens where all conditions hold.
     pub conditions: Vec<Condition>,
+    pub options: LineOptions,
 }
 
 impl TemplateLine {

@@ -62,6 +62,16 @@ impl<'a> Attribute<'a> {
         fingerprint::key(fingerprint)
     }
 
+    /// Returns the number of the group of template lines with the same options, as numbered by
+    /// [`Template::groups`](super::Template::groups); 0 for attributes without a template.
+    #[must_use]
+    pub(crate) fn group(&self) -> u32 {
+        match self.0 {
+            AttributeForm::Template(template, ..) => template.group,
+            AttributeForm::Named(..) => 0,
+        }
+    }
+
     /// Returns a cell, initially 0, in which a sink can memoize the result of its lookup of the
     /// attribute. It lives as long as the workspace memoizes the word. Only attributes that
     /// depend on a single word have a memo.

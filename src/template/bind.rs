@@ -10,6 +10,7 @@ use super::compiled::{CompiledCondition, CompiledTemplate, CompiledTerm};
 use super::extractor::Extractor;
 use super::input::{ColumnRef, TextInput};
 use super::lexer::LineLocation;
+use super::line_options::{LineGroup, LineOptions};
 use super::shape::{KnownWords, SHAPES};
 use super::syntax::function_names;
 use super::template_function::{TemplateFunction, TextFunction};
@@ -37,15 +38,37 @@ pub(super) fn bind(
         functions: Vec::new(),
         indices: HashMap::new(),
     };
+    let numbers = number_groups(lines, file).0;
     let mut templates = Vec::with_capacity(lines.len());
-    for line in lines {
+    for (line, group) in lines.iter().zip(numbers) {
         let location = LineLocation {
             file,
             line: line.number,
         };
-        templates.push(binder.line(line, location)?);
+        let template = binder.line(line, location)?;
+        templates.push(CompiledTemplate { group, ..template });
     }
     Ok(Extractor::new(binder.functions, templates, schema))
+}
+
+/// Returns the number of the group of each line, and the groups: lines with the same options. Group
+/// 0 is that of lines without options, whether there are any or not.
+pub(super) fn number_groups(lines: &[TemplateLine], file: &str) -> (Vec<u32>, Vec<LineGroup>) {
+    let location = |line| LineLocation { file, line };
+    let mut groups = vec![LineGroup::new(LineOptions::default(), location(0))];
+    let numbers = lines.iter().map(|line| {
+        let found = groups
+            .iter()
+            .position(|group| group.options == line.options);
+        let number = found.unwrap_or_else(|| {
+            groups.push(LineGroup::new(line.options, location(line.number)));
+            groups.len() - 1
+        });
+        groups[number].has_nodes |= line.node;
+        groups[number].has_edges |= line.edge;
+        number as u32
+    });
+    (numbers.collect(), groups)
 }
 
 struct Binder<'a> {
@@ -88,6 +111,7 @@ impl Binder<'_> {
             terms,
             escape: line.escape,
             conditions,
+            group: 0,
             memo: None,
         })
     }

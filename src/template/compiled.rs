@@ -17,6 +17,8 @@ pub(super) struct CompiledTemplate {
     /// Whether `|` and `\` are escaped in values.
     pub escape: bool,
     pub conditions: Vec<CompiledCondition>,
+    /// The group of lines with the same options.
+    pub group: u32,
     /// Which of its value's memos belongs to this template, if any.
     pub memo: Option<u32>,
 }

@@ -98,6 +98,12 @@ impl Extractor {
         self.memos_per_value = memos;
     }
 
+    /// Returns whether some attributes have a [group](Attribute::group) other than 0.
+    #[must_use]
+    pub(crate) fn has_groups(&self) -> bool {
+        self.templates.iter().any(|template| template.group != 0)
+    }
+
     /// Evaluates the functions of all templates on `sentence`.
     ///
     /// # Errors

@@ -41,7 +41,7 @@ pub(super) enum LexemeKind<'a> {
     Name(&'a str),
     /// An integer, optionally signed.
     Integer(i32),
-    /// A number with a fractional part.
+    /// A number with a fractional part or an exponent.
     Decimal,
     /// The text between double quotes, with escapes unresolved.
     Quoted(&'a str),
@@ -62,8 +62,8 @@ pub(super) struct Lexeme<'a> {
 }
 
 /// Operators and brackets, two-character symbols first.
-const SYMBOLS: [&str; 15] = [
-    "..", "<=", ">=", "==", "!=", "<", ">", "=", "(", ")", "[", "]", ",", "&", ":",
+const SYMBOLS: [&str; 16] = [
+    "..", "<=", ">=", "==", "!=", "*=", "<", ">", "=", "(", ")", "[", "]", ",", "&", ":",
 ];
 
 /// Splits a line into lexemes; the last is always [`LexemeKind::End`].
@@ -118,10 +118,17 @@ fn first_lexeme(rest: &str) -> Result<(LexemeKind<'_>, usize), String> {
     let unsigned = rest.strip_prefix(['+', '-']).unwrap_or(rest);
     if unsigned.starts_with(|c: char| c.is_ascii_digit()) {
         let after = unsigned.trim_start_matches(|c: char| c.is_ascii_digit());
-        let fraction = after.strip_prefix('.').unwrap_or("");
-        if fraction.starts_with(|c: char| c.is_ascii_digit()) {
-            let after = fraction.trim_start_matches(|c: char| c.is_ascii_digit());
-            return Ok((LexemeKind::Decimal, rest.len() - after.len()));
+        let is_digit = |c: char| c.is_ascii_digit();
+        let fraction = after
+            .strip_prefix('.')
+            .filter(|rest| rest.starts_with(is_digit));
+        let end = fraction.map_or(after, |fraction| fraction.trim_start_matches(is_digit));
+        let exponent = end.strip_prefix(['e', 'E']);
+        let exponent = exponent.map(|rest| rest.strip_prefix(['+', '-']).unwrap_or(rest));
+        let exponent = exponent.filter(|rest| rest.starts_with(is_digit));
+        let end = exponent.map_or(end, |exponent| exponent.trim_start_matches(is_digit));
+        if end.len() < after.len() {
+            return Ok((LexemeKind::Decimal, rest.len() - end.len()));
         }
         let number = &rest[..rest.len() - after.len()];
         let value = number
@@ -185,6 +192,20 @@ mod tests {
                 Name("x"),
                 Symbol("<="),
                 Decimal,
+                End,
+            ]
+        );
+        assert_eq!(
+            kinds("l2*=1e-3 l1=2E5 3e"),
+            [
+                Name("l2"),
+                Symbol("*="),
+                Decimal,
+                Name("l1"),
+                Symbol("="),
+                Decimal,
+                Integer(3),
+                Name("e"),
                 End,
             ]
         );

@@ -56,6 +56,7 @@ mod extractor;
 mod input;
 mod lexer;
 mod lexicon;
+mod line_options;
 mod lines;
 mod name_context;
 mod parser;
@@ -79,5 +80,7 @@ mod tests;
 pub use attribute::Attribute;
 pub use extractor::{AttributeSink, Extractor};
 pub use input::ColumnRef;
+#[doc(hidden)]
+pub use line_options::{LineAmount, LineGroup, LineOptions};
 pub use template_file::Template;
 pub use workspace::Workspace;

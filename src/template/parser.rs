@@ -4,6 +4,7 @@ use super::arguments::{Argument, ArgumentValue, FunctionCall, check_offset};
 use super::ast::{ComparisonOperator, Condition, ConditionTest, NamePart, TemplateLine, Term};
 use super::calls::term_from_call;
 use super::lexer::{Lexeme, LexemeKind, LineLocation, lexemes};
+use super::line_options::{LineAmount, LineOptions, OPTIONS};
 use super::resources::Resources;
 use super::syntax::unescape;
 use super::template_function::{TemplateFunction, TextFunction};
@@ -95,9 +96,13 @@ impl<'a> Parser<'a, '_, '_> {
                 conditions.push(self.condition()?);
             }
         }
-        self.end(conditions.is_empty())?;
+        let options = self.options()?;
+        self.end(conditions.is_empty() && !options.are_set())?;
         self.check(start, edge, &terms, &conditions)?;
-        Ok(assemble(self.location.line, edge, terms, conditions))
+        Ok(TemplateLine {
+            options,
+            ..assemble(self.location.line, edge, terms, conditions)
+        })
     }
 
     /// Consumes `edge:` or `node:`. Returns whether it is `edge:`.
@@ -111,19 +116,64 @@ impl<'a> Parser<'a, '_, '_> {
         prefixed && name == LexemeKind::Name("edge")
     }
 
+    /// Parses the options at the end of the line.
+    fn options(&mut self) -> Result<LineOptions> {
+        let mut options = LineOptions::default();
+        loop {
+            let lexeme = self.peek();
+            let sign = self.lexemes.get(self.at + 1).map(|lexeme| lexeme.kind);
+            let amount: fn(f64) -> LineAmount = match sign {
+                Some(LexemeKind::Symbol("=")) => LineAmount::Value,
+                Some(LexemeKind::Symbol("*=")) => LineAmount::Factor,
+                _ => return Ok(options),
+            };
+            let LexemeKind::Name(name) = lexeme.kind else {
+                return Ok(options);
+            };
+            let Some(option) = options.get_mut(name) else {
+                let names = OPTIONS.join(", ");
+                let message = format!("there is no option '{name}'; expected one of {names}");
+                return Err(self.error(lexeme, message));
+            };
+            if option.is_some() {
+                return Err(self.error(lexeme, format!("the option '{name}' is given twice")));
+            }
+            self.at += 2;
+            *option = Some(amount(self.amount(name)?));
+        }
+    }
+
+    /// Parses the number of an option.
+    fn amount(&mut self, option: &str) -> Result<f64> {
+        let lexeme = self.peek();
+        let number = match lexeme.kind {
+            LexemeKind::Integer(_) | LexemeKind::Decimal => lexeme.text.parse::<f64>().ok(),
+            _ => return Err(self.expected(&format!("a number after '{option}'"))),
+        };
+        match number.filter(|number| number.is_finite() && *number >= 0.0) {
+            Some(number) => {
+                self.next();
+                Ok(number)
+            }
+            None => Err(self.error(
+                lexeme,
+                format!(
+                    "{option} {}; expected a finite number that is not negative",
+                    lexeme.text
+                ),
+            )),
+        }
+    }
+
     fn end(&mut self, unconditional: bool) -> Result<()> {
         let lexeme = self.peek();
-        let after = self.lexemes.get(self.at + 1).map(|lexeme| lexeme.kind);
         match lexeme.kind {
             LexemeKind::End => Ok(()),
-            LexemeKind::Name(name) if after == Some(LexemeKind::Symbol("=")) => {
-                Err(self.error(lexeme, format!("there is no option '{name}'")))
-            }
             LexemeKind::Name(_) if unconditional => {
                 Err(self.expected("'&', 'if' or the end of the line (a line holds one template)"))
             }
             _ if unconditional => Err(self.expected("'&', 'if' or the end of the line")),
-            _ => Err(self.expected("'and' or the end of the line")),
+            _ => Err(self.expected("'and', an option such as l2=0.1, or the end of the line")),
         }
     }
 
@@ -385,5 +435,6 @@ fn assemble(number: u64, edge: bool, terms: Vec<Term>, conditions: Vec<Condition
         parts,
         escape: valued > 1,
         conditions,
+        options: LineOptions::default(),
     }
 }

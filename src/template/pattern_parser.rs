@@ -2,6 +2,7 @@
 
 use super::ast::{NamePart, Position, TemplateLine, Term};
 use super::lexer::{LineLocation, closing_quote};
+use super::line_options::LineOptions;
 use super::pattern::{Dialect, MacroOperation, PatternMacro};
 use super::source_regex::{Expressions, SourceRegex};
 use super::template_function::TemplateFunction;
@@ -96,6 +97,7 @@ pub(super) fn parse_line(
         parts,
         escape: false,
         conditions: Vec::new(),
+        options: LineOptions::default(),
     };
     Ok(PatternLine {
         line: (node || !bare).then_some(line),

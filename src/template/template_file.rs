@@ -11,6 +11,7 @@ use super::ast::TemplateLine;
 use super::bind;
 use super::extractor::Extractor;
 use super::input::ColumnRef;
+use super::line_options::LineGroup;
 use super::lines::parse_lines;
 use super::resources::Resources;
 use super::shape::{KnownWords, is_known_word_candidate};
@@ -250,6 +251,13 @@ impl Template {
             let known_words = Arc::make_mut(&mut self.known_words);
             known_words.extend(other.known_words.iter().cloned());
         }
+    }
+
+    /// Returns the groups of lines with the same options. The first is that of lines without
+    /// options.
+    #[must_use]
+    pub fn groups(&self) -> Vec<LineGroup> {
+        bind::number_groups(&self.lines, &self.file).1
     }
 
     /// Binds the templates to the columns of a corpus.

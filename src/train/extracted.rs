@@ -10,6 +10,7 @@ use super::base_weights::AllBaseWeights;
 use super::corpora::{TrainingCorpora, is_content};
 use super::development::DevelopmentSet;
 use super::labels::TrainingLabels;
+use super::line_options::{check_line_options, line_options_fingerprint};
 use super::model_match::{ModelMatch, Occurrences};
 use super::settings::TrainSettings;
 use crate::chain::Order;
@@ -38,6 +39,8 @@ pub struct ExtractedCorpora {
     pub(super) source: CorpusInfo,
     /// The weights of the models that training continues from.
     pub(super) base: Option<Arc<AllBaseWeights>>,
+    /// The groups of template lines of node and edge attributes, as far as they are not 0.
+    pub(super) groups: Option<Arc<[Vec<u32>; 2]>>,
     // [labeled sentences][T], for cross-validation only; empty if some label is partial.
     pub(super) gold: Vec<Vec<String>>,
 }
@@ -176,7 +179,7 @@ impl ExtractedCorpora {
                 memory.check(&builder, sentence)?;
             }
         }
-        let (data, alphabets) = builder.finish(options.min_count);
+        let (data, alphabets, groups) = builder.finish_grouped(options.min_count);
         if data.total_weights()[0] == 0.0 {
             return Err(Error::parameter(
                 "the weights of all training sentences are 0; expected some above 0",
@@ -192,8 +195,21 @@ impl ExtractedCorpora {
             template,
             source: info,
             base: base.map(Arc::new),
+            groups: groups.map(Arc::new),
             gold: Vec::new(),
         })
+    }
+
+    /// Checks the options of the lines of the template.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Input`] at the first line with a dropout rate of 1 or more.
+    pub(super) fn check_line_options(&self, settings: &TrainSettings) -> Result<()> {
+        match &self.template {
+            Some(template) => check_line_options(template, settings),
+            None => Ok(()),
+        }
     }
 
     /// Compares the training data with each model that training continues from.
@@ -257,12 +273,11 @@ impl ExtractedCorpora {
     #[must_use]
     pub fn fingerprint(&self) -> u64 {
         let data = (&self.labels, &self.alphabets, &self.data);
-        fingerprint(&(
-            data,
-            &self.development,
-            &self.gold,
+        let origin = (
             base_fingerprints(&self.base),
-        ))
+            line_options_fingerprint(self.template.as_ref(), self.groups.as_deref()),
+        );
+        fingerprint(&(data, &self.development, &self.gold, origin))
     }
 
     /// Returns the memory usage in bytes.
@@ -305,6 +320,7 @@ impl ExtractedCorpora {
             template: self.template.clone(),
             source: CorpusInfo::default(),
             base: self.base.clone(),
+            groups: self.groups.clone(),
             gold: Vec::new(),
         })
     }

@@ -84,6 +84,7 @@ impl ExtractedCorpora {
             template: None,
             source: CorpusInfo::default(),
             base: base.map(Arc::new),
+            groups: None,
             gold: Vec::new(),
         })
     }

@@ -41,11 +41,15 @@ impl TrainingSet {
             Some(NoiseTerm::Quadratic(noise)) => NoiseMemory::Quadratic(noise),
             Some(NoiseTerm::MonteCarlo(_)) => NoiseMemory::MonteCarlo,
         };
-        let has_l1 = settings.options().l1 > 0.0;
+        let has_l1 = self.has_l1(settings.options().l1);
         let dimension = self.space().dimension();
         // Two points with their gradients and the direction; with L1 the pseudo-gradient and the
         // strengths; the best weights.
-        let doubles = 5 + 2 * usize::from(has_l1) + usize::from(self.development.is_some());
+        // Of template lines with options: strengths, and rates of weights and columns.
+        let doubles = 5
+            + 2 * usize::from(has_l1)
+            + 3 * usize::from(self.has_line_options())
+            + usize::from(self.development.is_some());
         let doubles = dimension.saturating_mul(8 * doubles);
         // The pairs of L-BFGS and the preconditioner.
         let pairs = settings.options().lbfgs.memory;

@@ -28,6 +28,7 @@ mod expand;
 mod extracted;
 mod from_attributes;
 mod labels;
+mod line_options;
 mod memory;
 mod model_match;
 mod monitor;
@@ -58,6 +59,8 @@ pub(crate) use corpora::is_content;
 pub use events::{DevScore, End, EndReason, Iteration, Observer, ObserverError, Pruned, Start};
 #[doc(hidden)]
 pub use extracted::ExtractedCorpora;
+#[doc(hidden)]
+pub use line_options::check_line_options;
 pub use model_match::{MatchCounts, ModelMatch};
 pub use options::{Defaults, NoiseKind, TrainOptions};
 #[doc(hidden)]

@@ -26,6 +26,7 @@ pub(super) struct Monitor<'a> {
     scorer: Option<DevScorer<'a>>,
     patience: usize,
     has_l1: bool,
+    active: Option<ActiveAttributes<'a>>,
     search: RecallBiasSearch,
     run: OptimizerRun,
     iterations: usize, // so far
@@ -42,6 +43,12 @@ struct OptimizerRun {
     patience_start: usize,      // iteration from which patience counts
     skips_start: bool,          // the starting point is the last iterate of an earlier run
     is_warm_up: bool,           // of fixed length: no early stopping
+}
+
+/// Counts of attributes with nonzero weights.
+struct ActiveAttributes<'a> {
+    set: &'a TrainingSet,
+    counts: Vec<usize>, // after each iteration with a score
 }
 
 /// The state of a monitor after an iteration.
@@ -83,7 +90,8 @@ impl<'a> Monitor<'a> {
             scoring_time: Duration::ZERO,
             scorer: set.dev_scorer(),
             patience: options.patience,
-            has_l1: options.l1 > 0.0,
+            has_l1: set.has_l1(options.l1),
+            active: None,
             search,
             run: OptimizerRun::default(),
             iterations: 0,
@@ -91,6 +99,22 @@ impl<'a> Monitor<'a> {
             patience_is_exhausted: false,
             error: None,
         })
+    }
+
+    /// Counts the attributes with nonzero weights after each iteration that is scored, if there is
+    /// an L1 penalty.
+    pub fn count_active_attributes(&mut self, set: &'a TrainingSet) {
+        self.active = self.has_l1.then_some(ActiveAttributes {
+            set,
+            counts: Vec::new(),
+        });
+    }
+
+    /// Returns the counts of attributes with nonzero weights.
+    pub fn take_active_attributes(&mut self) -> Vec<usize> {
+        self.active
+            .take()
+            .map_or_else(Vec::new, |active| active.counts)
     }
 
     /// Begins a warm-up: a run of fixed length.
@@ -178,6 +202,11 @@ impl<'a> Monitor<'a> {
                 return ControlFlow::Break(());
             }
         };
+        if let Some(active) = self.active.as_mut().filter(|_| dev.is_some()) {
+            active
+                .counts
+                .push(active.set.active_attributes(iteration.x));
+        }
         let terms = iteration.detail;
         let smooth = terms.l2 + terms.noise - terms.log_likelihood;
         let observed = observer.iteration(&Iteration {

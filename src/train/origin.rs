@@ -35,11 +35,11 @@ pub(super) struct Origin {
 /// `penalties` their groups of penalties (empty: all the same).
 pub(super) fn column_groups(
     base: Option<&AllBaseWeights>,
-    penalties: &[u16],
+    penalties: &[u32],
     kind: usize,
     columns: usize,
 ) -> Vec<u32> {
-    type Key<'a> = (u16, Option<&'a [Entry]>, Option<&'a [Entry]>);
+    type Key<'a> = (u32, Option<&'a [Entry]>, Option<&'a [Entry]>);
     let models = base
         .map(|base| [&base.init, &base.towards])
         .unwrap_or([&None, &None]);

@@ -70,6 +70,8 @@ pub struct SegmentEnd {
     pub scores: Vec<DevScore>,
     /// The recall bias of each score.
     pub recall_biases: Vec<f64>,
+    /// With L1: the number of attributes with a nonzero weight at each score.
+    pub active_attributes: Vec<usize>,
     /// The best weights, if they belong to this segment.
     pub best: Option<BestWeights>,
     /// Why training ended; `None` if it can be resumed.
@@ -94,6 +96,7 @@ impl TrainingSet {
             theta: Vec::new(),
         });
         monitor.resume(segment.done, best, segment.recall_bias);
+        monitor.count_active_attributes(self);
         let mut objective = self.likelihood(settings.l2());
         if segment.is_warm_up {
             monitor.begin_warm_up();
@@ -115,6 +118,7 @@ impl TrainingSet {
         let start = Start::Point(segment.start);
         let outcome = optimizer.minimize(&mut objective, start, segment.limit, &mut watch)?;
         let (iterations, objective) = (outcome.iterations, outcome.value);
+        let active_attributes = monitor.take_active_attributes();
         let state = monitor.into_state(outcome)?;
         let is_resumable = state.reason == EndReason::Optimizer(StopReason::MaxIterations);
         Ok(SegmentEnd {
@@ -125,6 +129,7 @@ impl TrainingSet {
             recall_biases: (recorder.recall_biases.into_iter())
                 .map(|bias| bias.unwrap_or(state.recall_bias))
                 .collect(),
+            active_attributes,
             // The weights are empty if they belong to an earlier segment.
             best: state.best.filter(|best| !best.theta.is_empty()),
             reason: (!is_resumable).then_some(state.reason),

@@ -39,6 +39,14 @@ impl NoiseTerm {
         }
     }
 
+    /// Returns whether amounts are dropout rates, not variances.
+    pub fn is_dropout(&self) -> bool {
+        match self {
+            Self::Quadratic(noise) => noise.distribution == NoiseDistribution::Dropout,
+            Self::MonteCarlo(_) => true,
+        }
+    }
+
     /// Returns the amounts of noise on node attributes and on all other features.
     pub fn amounts(&self) -> [f64; 2] {
         match self {

@@ -113,6 +113,7 @@ impl ShardedObjective {
             corpora.unlabeled = Default::default();
         }
         let extracted = ExtractedCorpora::new(corpora, template.into(), &settings)?;
+        extracted.check_line_options(&settings)?;
         let set = extracted.into_training_set(&settings);
         let totals = [set.data().labeled(), set.data().unlabeled()];
         let shard = |index: usize| {

@@ -200,6 +200,7 @@ impl<'a> Trainer<'a> {
         checkpoints: Option<OpenCheckpoints>,
         observer: &mut dyn Observer,
     ) -> Result<Trained> {
+        extracted.check_line_options(&self.settings)?;
         let matches = extracted.matches();
         let clock = Instant::now();
         let set = extracted.into_training_set(&self.settings);

@@ -10,14 +10,15 @@ use super::events::{DevScore, Pruned};
 use super::expand::ClassWeights;
 use super::extracted::{CorpusInfo, ExtractedCorpora, base_fingerprints, fingerprint};
 use super::labels::TrainingLabels;
+use super::line_options::{ClassOptions, line_options_fingerprint};
 use super::origin::{Origin, column_groups, extra_weights};
 use super::settings::{NoiseTerm, TrainSettings};
 use crate::chain::{LabelWeights, padded};
 use crate::error::{Error, Result};
 use crate::extract::{Alphabets, Classes, Dataset};
 use crate::model::{Header, Model, Provenance};
-use crate::objective::{AttributeNoise, PenalizedLikelihood, Penalty};
-use crate::score::{ExtraWeights, ParameterSpace, SpaceOptions};
+use crate::objective::{AttributeNoise, Noise, PenalizedLikelihood, Penalty};
+use crate::score::{ExtraWeights, FeatureBlock, ParameterSpace, SpaceOptions};
 use crate::template::Template;
 
 /// Training data as sparse matrices, the layout of the parameters θ, and development data if there
@@ -40,6 +41,8 @@ pub struct TrainingSet {
     source: CorpusInfo,
     base: Option<Arc<AllBaseWeights>>,
     origin: Option<Origin>,
+    groups: Option<Arc<[Vec<u32>; 2]>>,
+    line_options: Option<ClassOptions>,
 }
 
 impl TrainingSet {
@@ -54,6 +57,7 @@ impl TrainingSet {
         settings: &TrainSettings,
     ) -> Result<Self> {
         let extracted = ExtractedCorpora::new(corpora, template.into(), settings)?;
+        extracted.check_line_options(settings)?;
         Ok(extracted.into_training_set(settings))
     }
 
@@ -69,12 +73,16 @@ impl TrainingSet {
             template,
             source,
             base,
+            groups,
             ..
         } = extracted;
         let options = settings.options();
         let active_per_token = active_per_token(&data);
         let [node_classes, edge_classes] = if options.collapse {
-            let groups = |kind, columns| column_groups(base.as_deref(), &[], kind, columns);
+            let groups = |kind: usize, columns| {
+                let penalties = groups.as_ref().map_or(&[][..], |groups| &groups[kind]);
+                column_groups(base.as_deref(), penalties, kind, columns)
+            };
             let nodes = groups(0, node_attributes);
             let nodes = Classes::equal_columns_in_groups(&data.nodes, nodes);
             let edges = groups(1, edge_attributes);
@@ -106,6 +114,9 @@ impl TrainingSet {
             },
             extra,
         );
+        let line_options = groups.as_ref().zip(template.as_ref());
+        let line_options = line_options
+            .map(|(groups, template)| ClassOptions::new(groups, classes, template.groups()));
         let origin = base.as_ref();
         let origin = origin.map(|base| Origin::new(base, &space, classes, &occurrences));
         Self {
@@ -122,6 +133,8 @@ impl TrainingSet {
             source,
             base,
             origin,
+            groups,
+            line_options,
         }
     }
 
@@ -141,7 +154,11 @@ impl TrainingSet {
     #[must_use]
     pub fn fingerprint(&self) -> u64 {
         let data = (&self.labels, &self.alphabets, &self.data);
-        fingerprint(&(data, &self.development, base_fingerprints(&self.base)))
+        let origin = (
+            base_fingerprints(&self.base),
+            line_options_fingerprint(self.template.as_ref(), self.groups.as_deref()),
+        );
+        fingerprint(&(data, &self.development, origin))
     }
 
     /// Returns the number of attributes before collapsing.
@@ -161,24 +178,62 @@ impl TrainingSet {
         PenalizedLikelihood::new(&self.data, &self.space, self.penalty(l2))
     }
 
+    /// Creates the objective with a noise term.
+    #[must_use]
+    pub fn noisy_likelihood(&self, l2: f64, noise: Noise) -> PenalizedLikelihood {
+        let amounts = self.attribute_noise(&NoiseTerm::Quadratic(noise));
+        self.likelihood(l2).with_attribute_noise(noise, amounts)
+    }
+
+    /// Counts the attributes with a nonzero weight.
+    #[must_use]
+    pub fn active_attributes(&self, theta: &[f64]) -> usize {
+        let blocks = self.space.blocks().into_iter();
+        let blocks = blocks.zip([&self.node_classes, &self.edge_classes]);
+        let count = |(block, classes): (&FeatureBlock, &Classes)| -> usize {
+            let weights = block.weights(theta);
+            let is_active = |class: &u32| {
+                let weights = &weights[block.targets.range(*class as usize)];
+                weights.iter().any(|&w| w != 0.0)
+            };
+            let active = (0..classes.len() as u32).filter(is_active);
+            active.map(|class| classes.size(class) as usize).sum()
+        };
+        blocks.map(count).sum()
+    }
+
     /// Returns the L2 penalty of strength c2 = `l2`.
     #[must_use]
     pub fn penalty(&self, l2: f64) -> Penalty {
-        let penalty = Penalty::from(l2);
-        match &self.origin {
-            Some(origin) => penalty.with_centers(origin.centers()),
-            None => penalty,
+        let mut penalty = Penalty::from(l2);
+        if let Some(options) = &self.line_options
+            && let Some(strengths) = options.l2_strengths(&self.space, l2)
+        {
+            penalty = penalty.with_strengths(strengths);
         }
+        if let Some(origin) = &self.origin {
+            penalty = penalty.with_centers(origin.centers());
+        }
+        penalty
+    }
+
+    /// Returns whether some parameter has an L1 penalty.
+    pub(super) fn has_l1(&self, c1: f64) -> bool {
+        let options = self.line_options.as_ref();
+        c1 > 0.0 || options.is_some_and(ClassOptions::have_l1)
     }
 
     /// Returns the strength of the L1 penalty on each parameter, `[dimension]`; `None` if all are
     /// 0. Weights that no training data can change are not penalized.
     #[must_use]
     pub fn l1_strengths(&self, c1: f64) -> Option<Vec<f64>> {
-        if c1 <= 0.0 {
+        if !self.has_l1(c1) {
             return None;
         }
         let mut strengths = self.space.l1_strengths(c1);
+        if let Some(options) = &self.line_options {
+            options.set_l1_strengths(&self.space, c1, &mut strengths);
+        }
         let is_fixed = self.origin.iter().flat_map(Origin::is_fixed);
         for (block, is_fixed) in self.space.blocks().into_iter().zip(is_fixed) {
             let strengths = block.weights_mut(&mut strengths);
@@ -190,21 +245,36 @@ impl TrainingSet {
     }
 
     /// Returns the amounts of noise on single attributes, where they differ. Additive noise has
-    /// effect without any occurrence of an attribute, so those without an occurrence have none:
-    /// they are to keep the weights of a model.
+    /// effect without any occurrence of an attribute, so those that are to keep the weights of a
+    /// model have none.
     pub(super) fn attribute_noise(&self, noise: &NoiseTerm) -> AttributeNoise {
-        let Some(origin) = self.origin.as_ref().filter(|_| noise.is_additive()) else {
+        let options = self.line_options.as_ref().filter(|o| o.have_dropout());
+        let origin = self.origin.as_ref().filter(|_| noise.is_additive());
+        if options.is_none() && origin.is_none() {
             return AttributeNoise::default();
-        };
+        }
         let [nodes, edges] = [0, 1].map(|kind| {
             let uniform = noise.amounts()[kind];
-            let is_fixed = origin.is_fixed()[kind].iter();
-            Some(is_fixed.map(move |&is_fixed| if is_fixed { 0.0 } else { uniform }))
+            let mut amounts = vec![uniform; self.space.blocks()[kind].columns()];
+            if let Some(options) = options {
+                options.set_noise(kind, uniform, &mut amounts);
+            }
+            let is_fixed = origin.iter().flat_map(|origin| &origin.is_fixed()[kind]);
+            for (amount, _) in amounts
+                .iter_mut()
+                .zip(is_fixed)
+                .filter(|(_, fixed)| **fixed)
+            {
+                *amount = 0.0;
+            }
+            Some(amounts)
         });
-        AttributeNoise {
-            nodes: nodes.map(Iterator::collect),
-            edges: edges.map(Iterator::collect),
-        }
+        AttributeNoise { nodes, edges }
+    }
+
+    /// Returns whether some attributes have penalties or noise of their own.
+    pub(super) fn has_line_options(&self) -> bool {
+        self.line_options.is_some()
     }
 
     /// Returns the parameters where training starts: 0, or the weights of a model.

@@ -10,6 +10,7 @@ use crate::error::Result;
 use crate::template::Template;
 use crate::train::{
     BaseModels, ExtractedCorpora, ModelMatch, TrainSettings, TrainingCorpora, TrainingSet,
+    check_line_options,
 };
 
 /// The data that configurations are scored on.
@@ -26,6 +27,7 @@ pub struct TuningData {
     sets: Sets,
     fingerprints: Vec<(String, u64)>, // of the corpora and the models, with names
     matches: Vec<Vec<ModelMatch>>,    // [templates]
+    templates: Vec<Option<Template>>,
 }
 
 enum Sets {
@@ -72,6 +74,7 @@ impl TuningData {
         settings: &TrainSettings,
         models: &BaseModels<'_>,
     ) -> Result<Self> {
+        let all = templates.clone();
         let templates = templates.into_iter();
         let mut fingerprints = vec![
             ("training data".to_owned(), fingerprint(&corpora.labeled)),
@@ -123,6 +126,7 @@ impl TuningData {
             sets,
             fingerprints,
             matches,
+            templates: all,
         })
     }
 
@@ -160,6 +164,18 @@ impl TuningData {
                 corpora_by_template,
                 ..
             } => corpora_by_template.len(),
+        }
+    }
+
+    /// Checks the options of the lines of a template.
+    pub(super) fn check_line_options(
+        &self,
+        template: usize,
+        settings: &TrainSettings,
+    ) -> Result<()> {
+        match &self.templates[template] {
+            Some(template) => check_line_options(template, settings),
+            None => Ok(()),
         }
     }
 

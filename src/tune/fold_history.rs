@@ -19,6 +19,8 @@ pub(super) struct FoldHistory {
     pub scores: Vec<DevScore>,
     /// Recall bias of each score.
     pub recall_biases: Vec<f64>,
+    /// With L1: the number of attributes with a nonzero weight at each score.
+    pub active_attributes: Vec<usize>,
     /// The recall bias from which the search for it resumes.
     pub recall_bias: f64,
     /// The best score.
@@ -50,6 +52,7 @@ impl FoldHistory {
             done: start.done,
             scores: start.scores.clone(),
             recall_biases: start.recall_biases.clone(),
+            active_attributes: start.active_attributes.clone(),
             best: start.best,
             objective: start.objective,
             reason: start.reason,
@@ -89,6 +92,7 @@ impl FoldHistory {
         self.done = end.done;
         self.scores.extend(end.scores);
         self.recall_biases.extend(end.recall_biases);
+        self.active_attributes.extend(end.active_attributes);
         self.recall_bias = end.recall_bias;
         if let Some(best) = end.best {
             self.best = Some(BestScore {
@@ -106,5 +110,12 @@ impl FoldHistory {
     pub fn after(&self, iteration: usize) -> Option<(DevScore, f64)> {
         let index = iteration.min(self.scores.len()).checked_sub(1)?;
         Some((self.scores[index], self.recall_biases[index]))
+    }
+
+    /// Returns the number of attributes with a nonzero weight after an iteration, counted likewise;
+    /// `None` without L1.
+    pub fn active_after(&self, iteration: usize) -> Option<usize> {
+        let index = iteration.min(self.scores.len()).checked_sub(1)?;
+        self.active_attributes.get(index).copied()
     }
 }

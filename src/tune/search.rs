@@ -37,7 +37,10 @@ impl Search<'_> {
             return Err(Error::parameter("there are no configurations to search"));
         }
         for configuration in &self.configurations {
-            if configuration.template >= data.templates() {
+            let settings = configuration.settings(&self.settings)?;
+            if configuration.template < data.templates() {
+                data.check_line_options(configuration.template, &settings)?;
+            } else {
                 return Err(Error::parameter(format!(
                     "template {}; expected a number below {}",
                     configuration.template,

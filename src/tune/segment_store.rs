@@ -240,6 +240,7 @@ fn without_weights(end: &SegmentEnd) -> SegmentEnd {
         theta: Vec::new(),
         scores: end.scores.clone(),
         recall_biases: end.recall_biases.clone(),
+        active_attributes: end.active_attributes.clone(),
         best: end.best.as_ref().map(|best| BestWeights {
             theta: Vec::new(),
             ..*best
@@ -282,6 +283,7 @@ fn decode_segment(record: &Record) -> Option<(Job, StoredSegment)> {
     let iterations = [end.done, end.best.as_ref().map_or(0, |best| best.iteration)];
     let is_valid = iterations.iter().all(|&n| n <= MAX_ITERATIONS)
         && end.scores.len() == end.recall_biases.len()
+        && [0, end.scores.len()].contains(&end.active_attributes.len())
         && end.theta.is_empty()
         && end.best.as_ref().is_none_or(|best| best.theta.is_empty());
     let weights = record.weights.split_at(last_weights)?;
@@ -300,6 +302,7 @@ mod tests {
             objective: f64::NAN,
             scores: vec![DevScore::F1(0.5), DevScore::Accuracy(0.25)],
             recall_biases: vec![0.0, 1.5],
+            active_attributes: vec![70_000, 3],
             best: Some(BestWeights {
                 iteration: 3,
                 score: DevScore::F1(0.5),

@@ -27,6 +27,9 @@ pub struct TrialResult {
     pub iterations: usize,
     /// The recall bias with which the score was reached; with folds, the mean.
     pub recall_bias: f64,
+    /// With L1: the number of attributes with a nonzero weight at the iteration of the score; with
+    /// folds, the mean, rounded.
+    pub active_attributes: Option<usize>,
     /// The objective after the last iteration; with folds, the mean.
     pub objective: Option<f64>,
     /// Why training on the first fold ended, if it has ended on all folds.
@@ -53,6 +56,9 @@ impl TrialResult {
         let values: Vec<f64> = scores.iter().map(|score| score.value()).collect();
         let objectives: Option<Vec<f64>> =
             histories.iter().map(|history| history.objective).collect();
+        let active: Option<Vec<f64>> = (histories.iter())
+            .map(|history| history.active_after(counted).map(|count| count as f64))
+            .collect();
         let ended = histories.iter().all(|history| history.reason.is_some());
         Self {
             number,
@@ -69,6 +75,7 @@ impl TrialResult {
                     .max()
                     .unwrap_or(0),
             recall_bias: mean(&biases),
+            active_attributes: active.map(|counts| mean(&counts).round() as usize),
             objective: objectives.map(|objectives| mean(&objectives)),
             reason: histories.first().and_then(|c| c.reason).filter(|_| ended),
             counted_best: counted,

@@ -89,6 +89,9 @@ impl SearchDescription<'_> {
             set("standard_error", json!(trial.standard_error));
             set("fold_scores", json!(trial.fold_scores));
         }
+        if let Some(count) = trial.active_attributes {
+            set("active_attributes", json!(count));
+        }
         set("best_iteration", json!(trial.best_iteration));
         set("iterations", json!(trial.iterations));
         set("recall_bias", json!(trial.recall_bias));

@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use clap::Args;
 use dropchain::template::Template;
-use dropchain::train::{BaseModels, TrainOptions, TrainSettings};
+use dropchain::train::{BaseModels, TrainOptions, TrainSettings, check_line_options};
 use dropchain::tune::{
     Checkpoint, Configuration, Folds, Schedule, Search, TuneResult, TuningData, Validation,
 };
@@ -271,6 +271,11 @@ impl TuneCommand {
             None => space.grid(&training)?,
             Some(count) => space.random(count, self.strategy.seed, &training)?,
         };
+        for configuration in &configurations {
+            if let Some(template) = &templates[configuration.template] {
+                check_line_options(template, &configuration.settings(&training)?)?;
+            }
+        }
         let has_noise = configurations.iter().any(Configuration::has_noise);
         self.training.check_noise_options(has_noise)?;
         if let Some(folds @ (0 | 1)) = self.folds {

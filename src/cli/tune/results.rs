@@ -85,6 +85,13 @@ impl Results<'_> {
         if folds.is_some() {
             columns.push(("±", Box::new(move |s| percent(s.standard_error))));
         }
+        if all.iter().any(|s| s.active_attributes.is_some()) {
+            let count = |s: &TrialResult| {
+                let count = s.active_attributes.map(|count| count.to_string());
+                count.unwrap_or_else(|| "–".to_owned())
+            };
+            columns.push(("active attributes", Box::new(count)));
+        }
         columns.push(("best at", Box::new(|s| s.best_iteration.to_string())));
         columns.push(("iterations", Box::new(|s| s.iterations.to_string())));
         columns.push(("stopped by", Box::new(|s| self.stop_reason(s).to_owned())));

@@ -104,7 +104,10 @@ fn unexpected_lexemes_are_quoted() {
             "prefix(1..)",
             "t.tpl:1:11: expected the end of the range, found ')'",
         ),
-        ("word noise=0.2", "t.tpl:1:6: there is no option 'noise'"),
+        (
+            "word noise=0.2",
+            "t.tpl:1:6: there is no option 'noise'; expected one of l1, l2, dropout",
+        ),
         (
             "if word",
             "t.tpl:1:1: expected a function or a column, found the keyword 'if'",

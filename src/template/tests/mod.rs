@@ -6,6 +6,7 @@ mod errors;
 
 mod finkel;
 mod functions;
+mod line_options;
 mod memory;
 mod robust;
 mod store;

@@ -6,6 +6,7 @@ mod collapsing;
 mod continued;
 mod corpora;
 mod early_stopping;
+mod line_options;
 mod pruning;
 mod segments;
 mod shards;

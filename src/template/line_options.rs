@@ -1,0 +1,81 @@
+//! The options of a template line: penalties and noise of its attributes.
+
+use super::lexer::LineLocation;
+use crate::error::Place;
+
+/// The names of the options.
+pub(super) const OPTIONS: [&str; 3] = ["l1", "l2", "dropout"];
+
+/// An amount that a template line sets.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum LineAmount {
+    /// This value, whatever that of other lines (`l2=0.1`).
+    Value(f64),
+    /// This many times the value of other lines (`l2*=0.1`).
+    Factor(f64),
+}
+
+impl LineAmount {
+    /// Returns the amount, given that of other lines.
+    #[must_use]
+    pub fn of(self, others: f64) -> f64 {
+        match self {
+            Self::Value(value) => value,
+            Self::Factor(factor) => factor * others,
+        }
+    }
+}
+
+/// The options of a template line.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct LineOptions {
+    /// Strength of the L1 penalty.
+    pub l1: Option<LineAmount>,
+    /// Strength of the L2 penalty.
+    pub l2: Option<LineAmount>,
+    /// Amount of noise.
+    pub dropout: Option<LineAmount>,
+}
+
+impl LineOptions {
+    /// Returns the option of this name.
+    pub(super) fn get_mut(&mut self, name: &str) -> Option<&mut Option<LineAmount>> {
+        match name {
+            "l1" => Some(&mut self.l1),
+            "l2" => Some(&mut self.l2),
+            "dropout" => Some(&mut self.dropout),
+            _ => None,
+        }
+    }
+
+    /// Returns whether any option is set.
+    #[must_use]
+    pub fn are_set(&self) -> bool {
+        *self != Self::default()
+    }
+}
+
+/// The attributes of the template lines with the same options.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LineGroup {
+    /// The options.
+    pub options: LineOptions,
+    /// Whether some of the lines have node attributes.
+    pub has_nodes: bool,
+    /// Whether some of the lines have edge attributes.
+    pub has_edges: bool,
+    /// The first of the lines.
+    pub place: Place,
+}
+
+impl LineGroup {
+    /// Creates a group without lines.
+    pub(super) fn new(options: LineOptions, location: LineLocation<'_>) -> Self {
+        Self {
+            options,
+            has_nodes: false,
+            has_edges: false,
+            place: Place::line(location.file, location.line),
+        }
+    }
+}
