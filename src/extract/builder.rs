@@ -15,8 +15,8 @@ use crate::template::{Attribute, AttributeSink, Workspace};
 /// Maximum absolute value of an attribute; sums of squares of larger ones might overflow.
 pub(super) const MAX_VALUE: f64 = 1e30;
 
-/// The groups of template lines of node and edge attributes, by id; those at the end may be left out
-/// if they are 0. `None`: all are.
+/// The groups of template lines of node and edge attributes, by id; those at the end may be left
+/// out if they are 0. `None`: all are.
 pub type AttributeGroups = Option<[Vec<u32>; 2]>;
 
 /// Builds a [`Dataset`] sentence by sentence.
@@ -152,9 +152,8 @@ impl DatasetBuilder {
         (data, alphabets)
     }
 
-    /// Like [`finish`](Self::finish); also returns the group of template lines of each node and edge
-    /// attribute, as far as they are not 0, if the source was [extended](Self::extending) by a
-    /// template with groups.
+    /// Like [`finish`](Self::finish); also returns the groups of attributes, if the builder was
+    /// created by [`extending`](Self::extending) with a template that has groups.
     #[must_use]
     pub fn finish_grouped(mut self, min_count: u32) -> (Dataset, Alphabets, AttributeGroups) {
         if min_count > 1 {

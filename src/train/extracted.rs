@@ -10,7 +10,7 @@ use super::base_weights::AllBaseWeights;
 use super::corpora::{TrainingCorpora, is_content};
 use super::development::DevelopmentSet;
 use super::labels::TrainingLabels;
-use super::line_options::{check_line_options, line_options_fingerprint};
+use super::line_options::{check_line_options, line_options_key};
 use super::model_match::{ModelMatch, Occurrences};
 use super::settings::TrainSettings;
 use crate::chain::Order;
@@ -275,7 +275,7 @@ impl ExtractedCorpora {
         let data = (&self.labels, &self.alphabets, &self.data);
         let origin = (
             base_fingerprints(&self.base),
-            line_options_fingerprint(self.template.as_ref(), self.groups.as_deref()),
+            line_options_key(self.template.as_ref(), self.groups.as_deref()),
         );
         fingerprint(&(data, &self.development, &self.gold, origin))
     }

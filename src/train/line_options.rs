@@ -1,6 +1,5 @@
 //! The options of template lines, as penalties and noise of attribute classes.
 
-use super::extracted::fingerprint;
 use super::settings::TrainSettings;
 use crate::error::{Error, Result};
 use crate::extract::Classes;
@@ -15,8 +14,8 @@ pub(super) struct ClassOptions {
 }
 
 impl ClassOptions {
-    /// Collects the options of classes, given the groups of node and edge attributes, as far as they
-    /// are not 0. All members of a class have the same group.
+    /// Collects the options of classes, given the groups of node and edge attributes, as far as
+    /// they are not 0. All members of a class have the same group.
     pub fn new(attributes: &[Vec<u32>; 2], classes: [&Classes; 2], groups: Vec<LineGroup>) -> Self {
         let group = |kind: usize, member: u32| attributes[kind].get(member as usize).copied();
         let of_class = [0, 1].map(|kind| {
@@ -53,8 +52,10 @@ impl ClassOptions {
 
     /// Returns whether a line sets an L1 penalty of its own.
     pub fn have_l1(&self) -> bool {
-        let is_set = |group: &LineGroup| matches!(group.options.l1, Some(LineAmount::Value(strength)) if strength > 0.0);
-        self.groups.iter().any(is_set)
+        self.groups.iter().any(|group| match group.options.l1 {
+            Some(LineAmount::Value(strength)) => strength > 0.0,
+            Some(LineAmount::Factor(_)) | None => false,
+        })
     }
 
     /// Returns whether a line sets an amount of noise.
@@ -126,18 +127,13 @@ pub fn check_line_options(template: &Template, settings: &TrainSettings) -> Resu
     Ok(())
 }
 
-/// Returns a fingerprint of the options of template lines and of the attributes that have them; 0
+/// Returns what distinguishes the options of template lines from others, to be hashed; `None`
 /// without any.
-pub(super) fn line_options_fingerprint(
+pub(super) fn line_options_key<'a>(
     template: Option<&Template>,
-    groups: Option<&[Vec<u32>; 2]>,
-) -> u64 {
-    match (template, groups) {
-        (Some(template), Some(groups)) => {
-            let options = template.groups().into_iter().map(|group| group.options);
-            let options: Vec<LineOptions> = options.collect();
-            fingerprint(&(format!("{options:?}"), groups))
-        }
-        _ => 0,
-    }
+    groups: Option<&'a [Vec<u32>; 2]>,
+) -> Option<(String, &'a [Vec<u32>; 2])> {
+    let options = template?.groups().into_iter().map(|group| group.options);
+    let options: Vec<LineOptions> = options.collect();
+    Some((format!("{options:?}"), groups?))
 }

@@ -10,7 +10,7 @@ use super::events::{DevScore, Pruned};
 use super::expand::ClassWeights;
 use super::extracted::{CorpusInfo, ExtractedCorpora, base_fingerprints, fingerprint};
 use super::labels::TrainingLabels;
-use super::line_options::{ClassOptions, line_options_fingerprint};
+use super::line_options::{ClassOptions, line_options_key};
 use super::origin::{Origin, column_groups, extra_weights};
 use super::settings::{NoiseTerm, TrainSettings};
 use crate::chain::{LabelWeights, padded};
@@ -156,7 +156,7 @@ impl TrainingSet {
         let data = (&self.labels, &self.alphabets, &self.data);
         let origin = (
             base_fingerprints(&self.base),
-            line_options_fingerprint(self.template.as_ref(), self.groups.as_deref()),
+            line_options_key(self.template.as_ref(), self.groups.as_deref()),
         );
         fingerprint(&(data, &self.development, origin))
     }
