@@ -32,6 +32,20 @@
 //! Training is deterministic: the same bits for any number of threads. `examples/` contains more
 //! programs, and ARCHITECTURE.md is a map of the sources.
 //!
+//! | to … | use |
+//! |---|---|
+//! | read a corpus; build one in memory | [`Corpus::read`]; [`Sentence`] |
+//! | train on it | [`Trainer::train`] |
+//! | train on attributes made elsewhere, any number of times | [`train::AttributeCorpus`] |
+//! | continue a model, or adapt it to other data | [`Trainer::init`], [`Trainer::towards`] |
+//! | follow training, or end it | [`train::Observer`] |
+//! | minimize with an optimizer or on machines of one's own | [`train::ShardedObjective`] |
+//! | search hyperparameters | [`tune`] |
+//! | tag words, sentences, raw text, streams | [`Tagger`], [`Tagger::tag_text`], [`tag::stream()`] |
+//! | get probabilities of given labels or spans | [`Tagger::distribution`] |
+//! | dump the weights of a model; build one | [`Model::node_weights`]; [`Model::from_weights`] |
+//! | score predictions | [`eval`] |
+//!
 //! Cargo features, all on by default: `cli` (the program `dropchain`) and `train`. Without them the
 //! library tags and evaluates.
 #![deny(missing_docs)]

@@ -37,7 +37,7 @@ use crate::template::Template;
 /// let settings = TrainSettings::new(TrainOptions::default())?;
 /// let mut objective = ShardedObjective::new(corpus, template, settings, 2)?;
 ///
-/// let start = vec![0.0; objective.dimension()];
+/// let start = objective.start();
 /// let settings = LbfgsSettings::default();
 /// let outcome = minimize(&mut objective, start, None, &settings, None, &mut |_| {
 ///     ControlFlow::Continue(())
@@ -135,6 +135,12 @@ impl ShardedObjective {
             set,
             settings,
         })
+    }
+
+    /// Returns the parameters where training starts.
+    #[must_use]
+    pub fn start(&self) -> Vec<f64> {
+        self.set.start()
     }
 
     /// Returns the shards. [`Objective::evaluate`] then is the penalty alone.
