@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprinter;
 use crate::ids::LabelId;
 use crate::label::LabelSet;
+use crate::sentence::{Sentence, check_weight};
 use crate::template::Attribute;
 
 /// A corpus of ready-made attributes in memory: names are interned as they are pushed, so that an
@@ -50,11 +51,23 @@ pub struct AttributeCorpus {
 }
 
 /// The sentence that is being pushed.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 struct UnfinishedSentence {
     entries: [Vec<(u32, f64)>; 2], // nodes, edges
     ends: [Vec<usize>; 2],         // [T] end of each token in `entries`
-    labels: Vec<LabelId>,          // of the tokens that have one
+    labels: Vec<Vec<LabelId>>,     // [T] labels that each token may have; none for any
+    weight: f64,
+}
+
+impl Default for UnfinishedSentence {
+    fn default() -> Self {
+        Self {
+            entries: Default::default(),
+            ends: Default::default(),
+            labels: Vec::new(),
+            weight: 1.0,
+        }
+    }
 }
 
 /// An attribute as [`AttributeCorpus::push_sentence`] takes it: a name, whose value is 1, or a name
@@ -103,7 +116,7 @@ impl AttributeCorpus {
     /// [`Error::Parameter`] if the name is empty or the value is beyond ±10³⁰ or not a number. The
     /// corpus then drops the unfinished sentence.
     pub fn attribute(&mut self, name: &str, value: f64) -> Result<()> {
-        self.push(0, name, value)
+        self.push_attribute(0, name, value)
     }
 
     /// Adds an attribute to the pair of the previous and the current token, which has a weight for
@@ -116,31 +129,46 @@ impl AttributeCorpus {
         if self.sentence.ends[1].is_empty() {
             return check(name, value).inspect_err(|_| self.sentence.clear());
         }
-        self.push(1, name, value)
+        self.push_attribute(1, name, value)
     }
 
-    /// Ends the current token. Either all tokens of a sentence have labels or none has.
+    /// Ends the current token. `None` is an unknown label: training then sums over all labels. If
+    /// no token of a sentence has a label, the sentence is unlabeled text.
     ///
     /// # Errors
     ///
     /// [`Error::Parameter`] if the label is empty or there are too many different ones. The corpus
     /// then drops the unfinished sentence.
     pub fn end_token(&mut self, label: Option<&str>) -> Result<()> {
-        if let Some(label) = label {
-            let id = if label.is_empty() {
-                Err(Error::parameter(format!(
-                    "the label of token {} is empty; expected a label, such as O",
-                    self.sentence.len() + 1
-                )))
-            } else {
-                self.labels.insert(label)
-            };
-            let id = id.inspect_err(|_| self.sentence.clear())?;
-            self.sentence.labels.push(id);
-        }
-        for (ends, entries) in self.sentence.ends.iter_mut().zip(&self.sentence.entries) {
+        self.end_token_one_of(label.as_slice())
+    }
+
+    /// Ends the current token, which has one of these labels; with none, any.
+    ///
+    /// # Errors
+    ///
+    /// Same as [`end_token`](Self::end_token).
+    pub fn end_token_one_of(&mut self, labels: &[&str]) -> Result<()> {
+        let ids = self.label_ids(labels);
+        let ids = ids.inspect_err(|_| self.sentence.clear())?;
+        let sentence = &mut self.sentence;
+        sentence.labels.push(ids);
+        for (ends, entries) in sentence.ends.iter_mut().zip(&sentence.entries) {
             ends.push(entries.len());
         }
+        Ok(())
+    }
+
+    /// Sets the weight of the current sentence in training, by default 1: a weight of 2 counts like
+    /// the sentence and a copy of it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parameter`] if the weight is negative, not a number, or above 10⁹. The corpus then
+    /// drops the unfinished sentence.
+    pub fn weight(&mut self, weight: f64) -> Result<()> {
+        let checked = check_weight(weight).map_err(Error::parameter);
+        self.sentence.weight = checked.inspect_err(|_| self.sentence.clear())?;
         Ok(())
     }
 
@@ -148,8 +176,8 @@ impl AttributeCorpus {
     ///
     /// # Errors
     ///
-    /// [`Error::Parameter`] if some tokens have labels and others do not, or if attributes follow
-    /// the last token. The corpus then drops the sentence.
+    /// [`Error::Parameter`] if attributes follow the last token. The corpus then drops the
+    /// sentence.
     pub fn end_sentence(&mut self) -> Result<()> {
         let mut sentence = std::mem::take(&mut self.sentence);
         let added = self.add(&mut sentence);
@@ -179,8 +207,9 @@ impl AttributeCorpus {
             let label = labels.next();
             self.push_token(token, label.as_ref().map(AsRef::as_ref))?;
         }
-        let (tokens, found) = (self.sentence.len(), self.sentence.labels.len());
-        let found = found + labels.count();
+        let tokens = self.sentence.len();
+        let known = self.sentence.labels.iter().filter(|ids| !ids.is_empty());
+        let found = known.count() + labels.count();
         if found != tokens {
             self.sentence.clear();
             return Err(Error::parameter(format!(
@@ -202,6 +231,41 @@ impl AttributeCorpus {
         self.sentence.clear();
         for token in tokens {
             self.push_token(token, None)?;
+        }
+        self.end_sentence()
+    }
+
+    /// Adds a sentence that comes with attributes, such as one read from a file in CRFsuite's
+    /// format, with its labels and its weight.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Input`] with the place of the token: those of [`attribute`](Self::attribute) and
+    /// [`end_token`](Self::end_token), or if the sentence has no attributes.
+    pub fn push(&mut self, sentence: &Sentence) -> Result<()> {
+        self.sentence.clear();
+        let Some(attributes) = &sentence.attributes else {
+            let message = "found columns; expected ready-made attributes";
+            return Err(Error::input(sentence.place(0), message));
+        };
+        self.sentence.weight = sentence.weight();
+        for t in 0..sentence.len() {
+            let pushed = (|| {
+                for (name, value) in attributes.token(t) {
+                    self.attribute(name, value)?;
+                }
+                for (name, value) in attributes.edge(t) {
+                    self.edge_attribute(name, value)?;
+                }
+                match sentence.partial_label(t) {
+                    None => self.end_token(sentence.label(t)),
+                    Some(label) => {
+                        let labels: Vec<&str> = label.labels().iter().map(|l| &**l).collect();
+                        self.end_token_one_of(&labels)
+                    }
+                }
+            })();
+            pushed.map_err(|error| Error::input(sentence.place(t), error.to_string()))?;
         }
         self.end_sentence()
     }
@@ -230,7 +294,7 @@ impl AttributeCorpus {
         &self.alphabets
     }
 
-    /// Returns the labeled sentences; [`label_names`](Self::label_names) resolves their labels.
+    /// Returns the labeled sentences; [`label_name`](Self::label_name) resolves their labels.
     pub(crate) fn labeled(&self) -> &Dataset {
         &self.labeled
     }
@@ -240,10 +304,22 @@ impl AttributeCorpus {
         &self.unlabeled
     }
 
-    /// Returns the labels of a labeled sentence.
-    pub(crate) fn label_names(&self, sentence: usize) -> Vec<&str> {
-        let labels = &self.labeled.labels[self.labeled.sentence(sentence)];
-        labels.iter().map(|&id| self.labels.name(id)).collect()
+    /// Returns the name of a label of the labeled sentences.
+    pub(crate) fn label_name(&self, id: LabelId) -> &str {
+        self.labels.name(id)
+    }
+
+    fn label_ids(&mut self, labels: &[&str]) -> Result<Vec<LabelId>> {
+        if labels.contains(&"") {
+            return Err(Error::parameter(format!(
+                "the label of token {} is empty; expected a label, such as O",
+                self.sentence.len() + 1
+            )));
+        }
+        labels
+            .iter()
+            .map(|label| self.labels.insert(label))
+            .collect()
     }
 
     fn push_token<A>(&mut self, token: A, label: Option<&str>) -> Result<()>
@@ -257,7 +333,7 @@ impl AttributeCorpus {
         self.end_token(label)
     }
 
-    fn push(&mut self, kind: usize, name: &str, value: f64) -> Result<()> {
+    fn push_attribute(&mut self, kind: usize, name: &str, value: f64) -> Result<()> {
         let id = self.intern(kind, name, value);
         let id = id.inspect_err(|_| self.sentence.clear())?;
         self.sentence.entries[kind].extend(id.map(|id| (id, value)));
@@ -281,7 +357,8 @@ impl AttributeCorpus {
     }
 
     fn add(&mut self, sentence: &mut UnfinishedSentence) -> Result<()> {
-        let (tokens, labels) = (sentence.len(), sentence.labels.len());
+        let tokens = sentence.len();
+        let is_labeled = sentence.labels.iter().any(|labels| !labels.is_empty());
         let ends = sentence.ends.iter().map(|ends| ends.last().copied());
         let mut lengths = sentence.entries.iter().map(Vec::len).zip(ends);
         if lengths.any(|(length, end)| length > end.unwrap_or(0)) {
@@ -289,19 +366,16 @@ impl AttributeCorpus {
                 "attributes follow the last token of the sentence; expected the end of their token",
             ));
         }
-        if labels != tokens && labels != 0 {
-            return Err(Error::parameter(format!(
-                "{labels} labels for a sentence of {tokens} tokens; expected one per token"
-            )));
-        }
         if tokens == 0 {
             return Ok(());
         }
-        let part = match labels {
-            0 => &mut self.unlabeled,
-            _ => &mut self.labeled,
+        let part = match is_labeled {
+            true => &mut self.labeled,
+            false => &mut self.unlabeled,
         };
-        part.labels.extend_from_slice(&sentence.labels);
+        if is_labeled {
+            sentence.labels.iter().for_each(|ids| part.push_labels(ids));
+        }
         let matrices = [&mut part.nodes, &mut part.edges];
         let mut row = Vec::new();
         for (kind, matrix) in matrices.into_iter().enumerate() {
@@ -314,7 +388,7 @@ impl AttributeCorpus {
                 start = end;
             }
         }
-        part.ends.push(part.nodes.len() as u64);
+        part.end_sentence(part.nodes.len(), sentence.weight);
         Ok(())
     }
 }
@@ -329,6 +403,7 @@ impl UnfinishedSentence {
         self.entries.iter_mut().for_each(Vec::clear);
         self.ends.iter_mut().for_each(Vec::clear);
         self.labels.clear();
+        self.weight = 1.0;
     }
 }
 
@@ -357,7 +432,9 @@ mod tests {
         assert_eq!((corpus.len(), corpus.labeled().len()), (2, 1));
         let row: Vec<_> = corpus.unlabeled().nodes.entries(0).collect();
         assert_eq!(row, [(1, 0.5), (2, 1.0)]);
-        assert_eq!(corpus.label_names(0), ["X", "Y"]);
+        let names = corpus.labeled().labels.iter();
+        let names: Vec<&str> = names.map(|&id| corpus.label_name(id)).collect();
+        assert_eq!(names, ["X", "Y"]);
     }
 
     #[test]
@@ -382,6 +459,27 @@ mod tests {
         corpus.end_sentence().unwrap();
         let edges = &corpus.labeled().edges;
         assert_eq!((edges.row(0).0.len(), edges.row(1).0.len()), (0, 1));
+    }
+
+    #[test]
+    fn labels_may_be_partial_and_sentences_weighted() {
+        let mut corpus = AttributeCorpus::new();
+        corpus.weight(0.5).unwrap();
+        corpus.end_token(None).unwrap();
+        corpus.end_token_one_of(&["X", "Y"]).unwrap();
+        corpus.end_sentence().unwrap();
+        corpus.push_sentence([["a"]], ["X"]).unwrap();
+        let labeled = corpus.labeled();
+        assert_eq!((labeled.partial_tokens(), labeled.labeled_tokens()), (2, 3));
+        assert_eq!((labeled.weight(0), labeled.weight(1)), (0.5, 1.0));
+        assert!(corpus.weight(-1.0).is_err());
+    }
+
+    #[test]
+    fn sentences_without_attributes_are_rejected() {
+        let error = AttributeCorpus::new().push(&Sentence::from_words(["a"]));
+        let expected = "-:1: found columns; expected ready-made attributes";
+        assert_eq!(error.unwrap_err().to_string(), expected);
     }
 
     #[test]

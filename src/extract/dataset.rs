@@ -216,6 +216,15 @@ impl Dataset {
         counts
     }
 
+    /// Returns the sentences without their labels, to be labeled again.
+    pub(crate) fn without_labels(&self) -> Self {
+        Self {
+            labels: Vec::new(),
+            partial: PartialLabels::default(),
+            ..self.clone()
+        }
+    }
+
     /// Appends the ends of unlabeled sentences, whose rows have been appended.
     pub(crate) fn append_unlabeled(&mut self, other: &Self) {
         let tokens = self.tokens();

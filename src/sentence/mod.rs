@@ -19,4 +19,5 @@ pub use layout::{Layout, Offsets};
 pub use schema::Schema;
 pub(crate) use schema::list_names;
 pub use sentence::Sentence;
+pub(crate) use sentence::check_weight;
 pub use token_label::TokenLabel;

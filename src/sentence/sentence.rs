@@ -222,13 +222,7 @@ impl Sentence {
 
     /// Sets the weight, or returns what is wrong with it.
     pub(crate) fn set_weight(&mut self, weight: f64) -> Result<(), String> {
-        if !(0.0..=MAX_WEIGHT).contains(&weight) {
-            return Err(format!(
-                "the weight of a sentence is {weight}; expected a number from 0 to {MAX_WEIGHT:e}"
-            ));
-        }
-        // Without the sign of −0.
-        self.weight = weight.abs();
+        self.weight = check_weight(weight)?;
         Ok(())
     }
 
@@ -281,6 +275,17 @@ impl Sentence {
         self.text.shrink_to_fit();
         self.ends.shrink_to_fit();
     }
+}
+
+/// Returns the weight of a sentence, or what is wrong with it.
+pub(crate) fn check_weight(weight: f64) -> Result<f64, String> {
+    if !(0.0..=MAX_WEIGHT).contains(&weight) {
+        return Err(format!(
+            "the weight of a sentence is {weight}; expected a number from 0 to {MAX_WEIGHT:e}"
+        ));
+    }
+    // Without the sign of −0.
+    Ok(weight.abs())
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use super::base_models::{BaseModels, BaseRole};
 use super::base_weights::AllBaseWeights;
 use super::corpora::{TrainingCorpora, is_content};
 use super::development::DevelopmentSet;
-use super::labels::TrainingLabels;
+use super::labels::{LabelIds, TrainingLabels};
 use super::line_options::{check_line_options, line_options_key};
 use super::model_match::{ModelMatch, Occurrences};
 use super::settings::TrainSettings;
@@ -167,7 +167,10 @@ impl ExtractedCorpora {
         check_transitions(base.as_ref(), template.as_ref())?;
         let mut builder = DatasetBuilder::extending(source, alphabets, options.order == Order::One);
         for sentence in sentences {
-            builder.add_partial(&sentence, &labels.ids(&sentence)?)?;
+            match labels.ids(&sentence)? {
+                LabelIds::Gold(labels) => builder.add(&sentence, &labels)?,
+                LabelIds::Allowed(sets) => builder.add_partial(&sentence, &sets)?,
+            }
             memory.check(&builder, &sentence)?;
             memory.free(&sentence);
         }

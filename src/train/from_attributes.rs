@@ -6,11 +6,12 @@ use super::base_models::BaseModels;
 use super::base_weights::{AllBaseWeights, attributes_of_models};
 use super::development::DevelopmentSet;
 use super::extracted::{CorpusInfo, ExtractedCorpora};
-use super::labels::TrainingLabels;
+use super::labeled_sentence::{AttributeSentence, LabeledSentence};
+use super::labels::{LabelIds, TrainingLabels};
 use super::settings::TrainSettings;
 use crate::chain::Order;
 use crate::error::{Error, Result};
-use crate::extract::{Alphabet, Alphabets, AttributeCorpus, Dataset, SparseRows};
+use crate::extract::{Alphabet, Alphabets, AttributeCorpus, ColumnCount, Dataset, SparseRows};
 use crate::fingerprint::Fingerprinter;
 use crate::ids::AttributeId;
 use crate::template::Attribute;
@@ -33,9 +34,15 @@ impl ExtractedCorpora {
         if corpus.labeled().is_empty() {
             return Err(Error::parameter("there are no sentences to train on"));
         }
-        let labels = TrainingLabels::of_attributes(corpus, options, models)?;
-        let mut data = corpus.labeled().clone();
-        data.labels = labels.attribute_ids(corpus)?;
+        let sentences = AttributeSentence::all(corpus);
+        let labels = TrainingLabels::new(&sentences, options, models)?;
+        let mut data = corpus.labeled().without_labels();
+        for sentence in &sentences {
+            match labels.ids(sentence)? {
+                LabelIds::Gold(labels) => data.labels.extend(labels),
+                LabelIds::Allowed(sets) => sets.iter().for_each(|set| data.push_labels(set)),
+            }
+        }
         let has_unlabeled = !corpus.unlabeled().is_empty();
         if has_unlabeled && options.has_noise() {
             append(&mut data, corpus.unlabeled());
@@ -43,7 +50,6 @@ impl ExtractedCorpora {
         if options.order == Order::Zero {
             data.edges = Arc::new(empty_rows(data.tokens()));
         }
-        let labeled = data.labels.len();
         let mut alphabets = Arc::clone(corpus.alphabets());
         let mut kept = [
             (&data.nodes, alphabets.nodes.len()),
@@ -51,10 +57,12 @@ impl ExtractedCorpora {
         ]
         .map(|(rows, columns)| {
             let counted = match options.discover && options.min_count == 1 {
-                true => rows.len(),
-                false => labeled,
+                true => data.len(),
+                false => data.labeled(),
             };
-            frequent(rows, columns, counted, options.min_count)
+            let counts = data.column_counts(rows, columns, 0..counted);
+            let is_frequent = |count: ColumnCount| count.is_at_least(options.min_count);
+            counts.into_iter().map(is_frequent).collect::<Vec<bool>>()
         });
         for (kept, known) in kept
             .iter_mut()
@@ -113,17 +121,6 @@ fn empty_rows(rows: usize) -> SparseRows {
     empty
 }
 
-/// Returns for each column whether it occurs in at least `min_count` of the first `counted` rows.
-fn frequent(rows: &SparseRows, columns: usize, counted: usize, min_count: u32) -> Vec<bool> {
-    let mut counts = vec![0u32; columns];
-    for row in 0..counted {
-        for &column in rows.row(row).0 {
-            counts[column as usize] += 1;
-        }
-    }
-    counts.iter().map(|&count| count >= min_count).collect()
-}
-
 /// Removes the columns of nodes and of edges that are not kept; returns the names of the others.
 fn retain(alphabets: &Alphabets, data: &mut Dataset, kept: &[Vec<bool>; 2]) -> Alphabets {
     let reduce = |alphabet: &Alphabet, rows: &mut Arc<SparseRows>, kept: &[bool]| {
@@ -159,14 +156,21 @@ fn development(
         Arc::new(rows.map_columns(|column| known[column as usize], |_, value| value))
     };
     let own = dev.alphabets();
-    let mut data = sentences.clone();
-    data.labels = Vec::new();
+    let mut data = sentences.without_labels();
     data.nodes = project(&data.nodes, &known(&own.nodes, &alphabets.nodes));
     data.edges = match order {
         Order::Zero => Arc::new(empty_rows(data.tokens())),
         Order::One => project(&data.edges, &known(&own.edges, &alphabets.edges)),
     };
-    let owned = |labels: Vec<&str>| labels.into_iter().map(str::to_owned).collect();
-    let gold = (0..sentences.len()).map(|i| owned(dev.label_names(i)));
-    Ok(DevelopmentSet::with_gold(data, gold.collect(), labels))
+    let mut gold = Vec::with_capacity(sentences.len());
+    for sentence in AttributeSentence::all(dev) {
+        if let Some(allowed) = sentence.allowed() {
+            let t = allowed.iter().position(|set| set.len() != 1).unwrap_or(0);
+            let message = "found a partial label; development data need one label for every token";
+            return Err(sentence.fault(t, message.to_owned()));
+        }
+        let labels = sentence.labels()?.into_iter();
+        gold.push(labels.map(str::to_owned).collect());
+    }
+    Ok(DevelopmentSet::with_gold(data, gold, labels))
 }

@@ -1,15 +1,14 @@
 //! The labels of a training corpus and their conversion between schemes.
 
 use super::base_models::BaseModels;
+use super::labeled_sentence::LabeledSentence;
 use super::options::TrainOptions;
-use super::partial_labels::{allowed_labels, check_legality, converted_labels};
+use super::partial_labels::{check_legality, converted_labels};
 use crate::chain::LabelWeights;
 use crate::error::{Error, Result};
-use crate::extract::AttributeCorpus;
 use crate::ids::LabelId;
 use crate::label::{LabelSet, Scheme, SchemeDetector, convert, spans};
 use crate::model::MAX_LABELS;
-use crate::sentence::{Sentence, TokenLabel};
 
 /// The labels of a training corpus and their schemes.
 #[derive(Clone, Debug, Hash)]
@@ -26,27 +25,27 @@ pub(super) struct TrainingLabels {
     pub has_spans: bool,
 }
 
-/// The labels of a sentence and, if some are partial, those that each token may have.
-type Sequence<'a> = (Vec<&'a str>, Option<Vec<Vec<&'a str>>>);
+/// The ids of the labels of a sentence.
+pub(super) enum LabelIds {
+    /// Of each token, `[T]`.
+    Gold(Vec<LabelId>),
+    /// Those that each token may have, `[T]`; none for any.
+    Allowed(Vec<Vec<LabelId>>),
+}
 
 impl TrainingLabels {
     /// Collects the labels of the models that training continues from, then those of the training
     /// sentences, converted to the scheme of the models or else of the options.
-    pub fn new(
-        sentences: &[Sentence],
+    pub fn new<S: LabeledSentence>(
+        sentences: &[S],
         options: &TrainOptions,
         models: &BaseModels<'_>,
     ) -> Result<Self> {
-        let sequence = |sentence| {
-            let is_partial = Sentence::first_partial_label(sentence).is_some();
-            let labels = gold(sentence)?;
-            Ok((labels, is_partial.then(|| allowed_labels(sentence))))
-        };
-        let labels = Self::without_labels(sentences.iter().map(sequence), options)?;
+        let labels = Self::without_labels(sentences, options)?;
         if let Some(conflict) = labels.conflict(models) {
             for sentence in sentences {
                 if let Some((t, message)) = conflict.find(&known(sentence)?) {
-                    return Err(Error::input(sentence.place(t), message));
+                    return Err(sentence.fault(t, message));
                 }
             }
         }
@@ -65,50 +64,13 @@ impl TrainingLabels {
         Ok(labels)
     }
 
-    /// Like [`new`](Self::new), of an attribute corpus.
-    pub fn of_attributes(
-        corpus: &AttributeCorpus,
-        options: &TrainOptions,
-        models: &BaseModels<'_>,
-    ) -> Result<Self> {
-        let sentences = 0..corpus.labeled().len();
-        let sequences = sentences.clone().map(|i| Ok((corpus.label_names(i), None)));
-        let labels = Self::without_labels(sequences, options)?;
-        if let Some(conflict) = labels.conflict(models) {
-            for i in sentences.clone() {
-                if let Some((t, message)) = conflict.find(&corpus.label_names(i)) {
-                    let (sentence, token) = (i + 1, t + 1);
-                    return Err(Error::parameter(format!(
-                        "labeled sentence {sentence}, token {token}: {message}"
-                    )));
-                }
-            }
-        }
-        let mut labels = labels.continuing(models)?;
-        for i in sentences {
-            for label in labels.converted(&corpus.label_names(i)) {
-                labels.set.insert(&label)?;
-            }
-        }
-        if labels.set.len() > MAX_LABELS {
-            return Err(Error::parameter(format!(
-                "{} labels; at most {MAX_LABELS} can be trained",
-                labels.set.len()
-            )));
-        }
-        Ok(labels)
-    }
-
-    /// Detects the scheme of label sequences, without collecting the labels.
-    fn without_labels<'a>(
-        sequences: impl Iterator<Item = Result<Sequence<'a>>>,
-        options: &TrainOptions,
-    ) -> Result<Self> {
+    /// Detects the scheme of labels, without collecting them.
+    fn without_labels<S: LabeledSentence>(sentences: &[S], options: &TrainOptions) -> Result<Self> {
         let mut detector = SchemeDetector::new();
         let mut has_spans = false;
-        for sequence in sequences {
-            let (labels, partial) = sequence?;
-            if let Some(allowed) = partial {
+        for sentence in sentences {
+            let labels = sentence.labels()?;
+            if let Some(allowed) = sentence.allowed() {
                 let mut labels = allowed.iter().flatten();
                 has_spans = has_spans || labels.any(|label| !spans(&[label]).is_empty());
                 detector.observe_partial(&allowed);
@@ -139,19 +101,29 @@ impl TrainingLabels {
     }
 
     /// Adds the labels of a sentence to the set.
-    fn insert(&mut self, sentence: &Sentence) -> Result<()> {
-        let sets = self.model_sets(sentence)?;
-        let labels = (0..)
-            .zip(&sets)
-            .flat_map(|(t, set)| set.iter().map(move |l| (t, l)));
-        for (t, label) in labels {
+    fn insert(&mut self, sentence: &impl LabeledSentence) -> Result<()> {
+        let converted = self.converted(sentence)?;
+        let mut insert = |t: usize, label: &str| {
             self.set.insert(label)?;
             if self.set.len() > MAX_LABELS {
                 let message = format!(
                     "'{label}' is one label too many: at most {MAX_LABELS} can be trained \
                      (is this the label column?)"
                 );
-                return Err(Error::input(sentence.place(t), message));
+                return Err(sentence.fault(t, message));
+            }
+            Ok(())
+        };
+        match converted {
+            Some(sets) => {
+                for (t, set) in sets.iter().enumerate() {
+                    set.iter().try_for_each(|label| insert(t, label))?;
+                }
+            }
+            None => {
+                for (t, label) in sentence.labels()?.into_iter().enumerate() {
+                    insert(t, label)?;
+                }
             }
         }
         Ok(())
@@ -175,79 +147,51 @@ impl TrainingLabels {
         }
     }
 
-    /// Returns the ids of the labels that each token of a sentence may have, none for any.
-    pub fn ids(&self, sentence: &Sentence) -> Result<Vec<Vec<LabelId>>> {
-        let sets = self.model_sets(sentence)?;
-        let id = |t: usize, label: &String| {
-            self.set.id(label).ok_or_else(|| {
-                Error::input(sentence.place(t), format!("the label '{label}' is unknown"))
-            })
+    /// Returns the ids of the labels of a sentence.
+    pub fn ids(&self, sentence: &impl LabeledSentence) -> Result<LabelIds> {
+        let id = |t: usize, label: &str| {
+            self.set
+                .id(label)
+                .ok_or_else(|| sentence.fault(t, format!("the label '{label}' is unknown")))
+        };
+        let Some(sets) = self.converted(sentence)? else {
+            let labels = sentence.labels()?.into_iter().enumerate();
+            let ids = labels.map(|(t, label)| id(t, label));
+            return Ok(LabelIds::Gold(ids.collect::<Result<_>>()?));
         };
         let sets = sets.iter().enumerate();
-        sets.map(|(t, set)| set.iter().map(|label| id(t, label)).collect())
-            .collect()
-    }
-
-    /// Returns the ids of all gold labels of an attribute corpus.
-    pub fn attribute_ids(&self, corpus: &AttributeCorpus) -> Result<Vec<LabelId>> {
-        let mut ids = Vec::with_capacity(corpus.labeled().tokens());
-        for i in 0..corpus.labeled().len() {
-            for label in self.converted(&corpus.label_names(i)) {
-                let id = self
-                    .set
-                    .id(&label)
-                    .ok_or_else(|| Error::parameter(format!("the label '{label}' is unknown")))?;
-                ids.push(id);
-            }
-        }
-        Ok(ids)
+        let ids = sets.map(|(t, set)| set.iter().map(|label| id(t, label)).collect());
+        Ok(LabelIds::Allowed(ids.collect::<Result<_>>()?))
     }
 
     /// Returns the labels that each token of a sentence may have in the scheme of the model, none
-    /// for any.
-    fn model_sets(&self, sentence: &Sentence) -> Result<Vec<Vec<String>>> {
-        let labels = gold(sentence)?;
-        let is_partial = sentence.first_partial_label().is_some();
-        Ok(match (is_partial, self.is_converted) {
-            (true, true) => converted_labels(sentence, self.corpus_scheme, self.scheme)?,
-            (true, false) => {
-                let sets = allowed_labels(sentence).into_iter();
-                sets.map(|set| set.into_iter().map(str::to_owned).collect())
-                    .collect()
+    /// for any; `None` if they are the labels of the sentence as they are.
+    fn converted(&self, sentence: &impl LabeledSentence) -> Result<Option<Vec<Vec<String>>>> {
+        let owned = |set: Vec<&str>| set.into_iter().map(str::to_owned).collect();
+        Ok(match (sentence.allowed(), self.is_converted) {
+            (None, false) => None,
+            (None, true) => {
+                let labels = convert(&sentence.labels()?, self.scheme).into_iter();
+                Some(labels.map(|label| vec![label]).collect())
             }
-            (false, _) => {
-                let labels = self.converted(&labels).into_iter();
-                labels.map(|label| vec![label]).collect()
-            }
+            (Some(allowed), false) => Some(allowed.into_iter().map(owned).collect()),
+            (Some(allowed), true) => Some(converted_labels(
+                sentence,
+                &allowed,
+                [self.corpus_scheme, self.scheme],
+            )?),
         })
     }
-
-    /// Returns labels in the scheme of the model.
-    fn converted(&self, labels: &[&str]) -> Vec<String> {
-        if self.is_converted {
-            convert(labels, self.scheme)
-        } else {
-            labels.iter().map(|&label| label.to_owned()).collect()
-        }
-    }
 }
 
-/// Returns the labels of a sentence, `O` for unknown ones.
-fn known(sentence: &Sentence) -> Result<Vec<&str>> {
-    let mut labels = gold(sentence)?;
-    for (t, label) in labels.iter_mut().enumerate() {
-        if sentence.partial_label(t) == Some(&TokenLabel::Unknown) {
-            *label = "O";
+/// Returns a label of each token of a sentence, `O` for unknown ones.
+fn known(sentence: &impl LabeledSentence) -> Result<Vec<&str>> {
+    Ok(match sentence.allowed() {
+        None => sentence.labels()?,
+        Some(allowed) => {
+            let sets = allowed.into_iter();
+            sets.map(|set| set.first().copied().unwrap_or("O"))
+                .collect()
         }
-    }
-    Ok(labels)
-}
-
-fn gold(sentence: &Sentence) -> Result<Vec<&str>> {
-    sentence.labels().ok_or_else(|| {
-        Error::input(
-            sentence.place(0),
-            "found no label column; training needs labels (choose the column with --label)",
-        )
     })
 }

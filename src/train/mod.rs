@@ -27,6 +27,7 @@ mod events;
 mod expand;
 mod extracted;
 mod from_attributes;
+mod labeled_sentence;
 mod labels;
 mod line_options;
 mod memory;

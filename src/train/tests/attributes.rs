@@ -2,6 +2,8 @@
 
 use super::*;
 use crate::extract::AttributeCorpus;
+use crate::label::Scheme;
+use crate::sentence::TokenLabel;
 
 const TRAIN: &str = "\
 B a,len:0.5;O b,c;B-X a,rare
@@ -15,19 +17,16 @@ const DEV: &str = "\
 B-X a,unseen;O b
 O c,len:0.5;O b";
 
-/// The same sentences as [`given`] builds of the text.
+/// Pushes the sentences that [`given`] builds of the text.
 fn push(corpus: &mut AttributeCorpus, text: &str, is_labeled: bool) {
     for sentence in given(text) {
-        let attributes = sentence.attributes.as_ref().unwrap();
-        for t in 0..sentence.len() {
-            for (name, value) in attributes.token(t) {
-                corpus.attribute(name, value).unwrap();
-            }
-            corpus
-                .end_token(sentence.label(t).filter(|_| is_labeled))
-                .unwrap();
+        if is_labeled {
+            corpus.push(&sentence).unwrap();
+            continue;
         }
-        corpus.end_sentence().unwrap();
+        let attributes = sentence.attributes.as_ref().unwrap();
+        let tokens = (0..sentence.len()).map(|t| attributes.token(t));
+        corpus.push_unlabeled(tokens).unwrap();
     }
 }
 
@@ -92,7 +91,7 @@ fn an_attribute_corpus_trains_the_model_of_its_sentences_and_does_so_again() {
 fn labels_are_converted_to_the_scheme_of_the_options() {
     let text = "B-X a;I-X b;O c\nO c;B-X a";
     let options = TrainOptions {
-        scheme: crate::label::Scheme::Bioes,
+        scheme: Scheme::Bioes,
         ..options()
     };
     let trainer = Trainer::new(options).unwrap();
@@ -112,6 +111,48 @@ fn a_corpus_that_training_shares_may_grow() {
     let before = trainer.train_attributes(&kept, None, &mut ()).unwrap();
     let after = trainer.train_attributes(&growing, None, &mut ()).unwrap();
     assert!(knows(&after.model, "c") && !knows(&before.model, "c"));
+}
+
+#[test]
+fn partial_labels_and_weights_count_as_those_of_sentences() {
+    let labels = [
+        vec![
+            TokenLabel::from("B-X"),
+            TokenLabel::from("O"),
+            TokenLabel::Unknown,
+        ],
+        vec!["O|B-X".parse().unwrap(), TokenLabel::from("O")],
+    ];
+    let text = "B-X a;O b;O c\nO c;O a\nB-X a;I-X b";
+    let mut sentences = given(text);
+    for (sentence, labels) in sentences.iter_mut().zip(labels) {
+        let partial = sentence.clone().with_partial_labels(labels);
+        *sentence = partial.unwrap().with_weight(2.5).unwrap();
+    }
+    let mut corpus = AttributeCorpus::new();
+    for sentence in &sentences {
+        corpus.push(sentence).unwrap();
+    }
+    for scheme in [Scheme::Raw, Scheme::Bioes] {
+        let options = TrainOptions {
+            scheme,
+            min_count: 2,
+            ..options()
+        };
+        let trainer = Trainer::new(options).unwrap();
+        let expected = trainer.train(sentences.clone(), None, &mut ()).unwrap();
+        let found = trainer.train_attributes(&corpus, None, &mut ()).unwrap();
+        assert_same(&found, &expected);
+    }
+    let error = Trainer::new(options())
+        .unwrap()
+        .train_attributes(&corpus, &corpus, &mut ())
+        .unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "labeled sentence 1, token 3: found a partial label; development data need one label for \
+         every token"
+    );
 }
 
 #[test]

@@ -1,0 +1,93 @@
+//! A sentence with labels, wherever they are stored.
+
+use crate::error::{Error, Result};
+use crate::extract::{Allowed, AttributeCorpus, Target};
+use crate::sentence::Sentence;
+
+/// A sentence with labels.
+pub(super) trait LabeledSentence {
+    /// Returns the label of each token, `[T]`: of partial labels the text, or one of them.
+    ///
+    /// # Errors
+    ///
+    /// The sentence has no labels.
+    fn labels(&self) -> Result<Vec<&str>>;
+
+    /// Returns the labels that each token may have, none for any, if some labels are partial.
+    fn allowed(&self) -> Option<Vec<Vec<&str>>>;
+
+    /// Returns an error at token `t`.
+    fn fault(&self, t: usize, message: String) -> Error;
+}
+
+impl LabeledSentence for Sentence {
+    fn labels(&self) -> Result<Vec<&str>> {
+        Self::labels(self).ok_or_else(|| {
+            self.fault(
+                0,
+                "found no label column; training needs labels (choose the column with --label)"
+                    .to_owned(),
+            )
+        })
+    }
+
+    fn allowed(&self) -> Option<Vec<Vec<&str>>> {
+        self.first_partial_label()?;
+        let allowed = |t| match self.partial_label(t) {
+            Some(label) => label.labels().iter().map(String::as_str).collect(),
+            None => self.label(t).into_iter().collect(),
+        };
+        Some((0..self.len()).map(allowed).collect())
+    }
+
+    fn fault(&self, t: usize, message: String) -> Error {
+        Error::input(self.place(t), message)
+    }
+}
+
+/// A labeled sentence of an attribute corpus.
+#[derive(Clone, Copy)]
+pub(super) struct AttributeSentence<'a> {
+    corpus: &'a AttributeCorpus,
+    index: usize,
+}
+
+impl<'a> AttributeSentence<'a> {
+    /// Returns the labeled sentences of a corpus.
+    pub fn all(corpus: &'a AttributeCorpus) -> Vec<Self> {
+        let sentences = 0..corpus.labeled().len();
+        sentences.map(|index| Self { corpus, index }).collect()
+    }
+}
+
+impl LabeledSentence for AttributeSentence<'_> {
+    fn labels(&self) -> Result<Vec<&str>> {
+        if let Target::Gold(labels) = self.corpus.labeled().target(self.index) {
+            let names = labels.iter().map(|&id| self.corpus.label_name(id));
+            return Ok(names.collect());
+        }
+        let sets = self.allowed().unwrap_or_default().into_iter();
+        Ok(sets
+            .map(|set| set.first().copied().unwrap_or("_"))
+            .collect())
+    }
+
+    fn allowed(&self) -> Option<Vec<Vec<&str>>> {
+        let Target::Allowed(allowed) = self.corpus.labeled().target(self.index) else {
+            return None;
+        };
+        let names = |token: Allowed<'_>| {
+            let mut names = Vec::new();
+            token.for_each(|id| names.push(self.corpus.label_name(id)));
+            names
+        };
+        Some(allowed.iter().map(names).collect())
+    }
+
+    fn fault(&self, t: usize, message: String) -> Error {
+        let (sentence, token) = (self.index + 1, t + 1);
+        Error::parameter(format!(
+            "labeled sentence {sentence}, token {token}: {message}"
+        ))
+    }
+}
