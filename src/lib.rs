@@ -74,6 +74,8 @@ mod noise;
 #[cfg(feature = "train")]
 mod objective;
 #[cfg(feature = "train")]
+mod online;
+#[cfg(feature = "train")]
 pub mod optim;
 mod random;
 #[cfg(feature = "train")]

@@ -13,6 +13,7 @@ mod damaged_models;
 mod determinism;
 mod fingerprint;
 mod help;
+mod learners;
 mod memory;
 mod model_files;
 mod model_fixture;

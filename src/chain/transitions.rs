@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::layout::padded;
 use crate::ids::LabelId;
 use crate::math::exp_at_least;
+use crate::simd::{self, Kernel};
 
 /// φ, the lower bound of potentials and messages in scaled exponentials: 2⁻¹⁰⁰⁰.
 ///
@@ -105,7 +106,10 @@ impl Transitions {
         for (x, score) in self.potentials.iter_mut().zip(&self.scores) {
             *x = score - self.shift;
         }
-        exponentiate(&mut self.potentials, labels);
+        simd::dispatch(Exponentiate {
+            potentials: &mut self.potentials,
+            labels,
+        });
         for (a, row) in self.potentials.chunks_exact(stride).enumerate() {
             for (b, x) in row[..labels].iter().enumerate() {
                 self.transposed[b * stride + a] = *x;
@@ -173,6 +177,21 @@ fn set_row(row: &mut [f64], weights: &[f64], labels: usize) -> bool {
         row[..labels].copy_from_slice(weights);
     }
     weights.iter().all(|x| x.is_finite())
+}
+
+/// [`exponentiate`] as a SIMD kernel.
+struct Exponentiate<'a> {
+    potentials: &'a mut [f64],
+    labels: usize,
+}
+
+impl Kernel for Exponentiate<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        exponentiate(self.potentials, self.labels);
+    }
 }
 
 /// Exponentiates log-potentials, rounding up to φ; sets the padding to 0.

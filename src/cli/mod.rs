@@ -1,5 +1,6 @@
 //! The command-line interface: parses arguments, runs commands, and does all terminal output.
 
+mod algorithm_arguments;
 mod arguments;
 mod bench;
 mod checkpoint_arguments;

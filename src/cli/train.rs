@@ -100,7 +100,7 @@ pub struct TrainCommand {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Regularization")]
 struct RegularizationArguments {
-    /// Strength c2 of the L2 penalty c2·‖θ‖² [default: 0.1, or 0.3 without noise]
+    /// Strength c2 of the L2 penalty c2·‖θ‖² [default: 0.1 with noise, 0.3 without, of sgd 1]
     #[arg(long, value_name = "C2", allow_negative_numbers = true)]
     l2: Option<f64>,
     /// Strength c1 of the L1 penalty c1·‖θ‖₁; above 0, many weights become exactly 0
@@ -113,7 +113,7 @@ struct RegularizationArguments {
     l1: f64,
     #[command(flatten)]
     noise: NoiseLevelArguments,
-    /// Random seed for --noise monte-carlo [default: 1]
+    /// Random seed of --noise monte-carlo and of the order of sentences online [default: 1]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     seed: Option<u64>,
 }
@@ -129,6 +129,7 @@ impl TrainCommand {
         let options = trainer.settings().options();
         let has_noise = options.has_noise();
         let has_exact_gradient = !has_noise || options.gradient.is_exact();
+        self.training.check_unlabeled()?;
         self.training.check_noise_options(has_noise)?;
         let template = load_template(
             self.template.as_ref(),

@@ -11,9 +11,9 @@ use dropchain::internals::score::{Boundary, States};
 use dropchain::train::{BaseModels, Defaults, NoiseKind, TrainOptions, TrainingCorpora};
 use dropchain::{Error, Result};
 
+use super::algorithm_arguments::AlgorithmArguments;
 use super::arguments::{FormatName, InputArguments, SchemeName, Switch, guess_unlabeled_format};
 use super::file_name::FileName;
-use super::lbfgs_arguments::LbfgsArguments;
 use super::partial_label_arguments::PartialLabelArguments;
 use super::progress::Progress;
 
@@ -32,7 +32,7 @@ pub struct TrainingArguments {
     #[command(flatten)]
     optimizer: OptimizerArguments,
     #[command(flatten)]
-    lbfgs: LbfgsArguments,
+    algorithm: AlgorithmArguments,
     #[command(flatten)]
     unlabeled: UnlabeledArguments,
     #[command(flatten)]
@@ -59,12 +59,38 @@ impl TrainingArguments {
             precision: precision.unwrap_or(defaults.precision),
             prune: self.storage.prune,
             recall_bias: self.storage.recall_bias.0,
-            lbfgs: self.lbfgs.options(),
             ..defaults
         };
         self.model.apply(&mut options);
         self.optimizer.apply(&mut options);
+        self.algorithm.apply(&mut options)?;
         Ok(options)
+    }
+
+    /// Rejects unlabeled text for an algorithm that cannot learn from it.
+    pub fn check_unlabeled(&self) -> Result<()> {
+        let algorithm = self.algorithm.algorithm();
+        let is_sampled = matches!(self.noise.noise, Some(NoiseName::MonteCarlo));
+        let reason = if !algorithm.is_probabilistic() {
+            "learns from labels alone"
+        } else if algorithm.is_online() && is_sampled {
+            "drops attributes at random, which teaches nothing without labels"
+        } else {
+            return Ok(());
+        };
+        if !self.has_unlabeled() {
+            return Ok(());
+        }
+        Err(Error::parameter(format!(
+            "--unlabeled: --algorithm {}{} {reason}; expected --algorithm lbfgs, or sgd with \
+             --noise dropout",
+            algorithm.name(),
+            if is_sampled {
+                " --noise monte-carlo"
+            } else {
+                ""
+            },
+        )))
     }
 
     /// Rejects options that require noise if there is none.
@@ -72,6 +98,13 @@ impl TrainingArguments {
         if has_noise {
             return Ok(());
         }
+        self.check_unlabeled()?;
+        let algorithm = self.algorithm.algorithm();
+        let expected = if algorithm.is_probabilistic() {
+            "expected --dropout above 0".to_owned()
+        } else {
+            format!("--algorithm {} has none", algorithm.name())
+        };
         let option = match (&self.noise.gradient, self.noise.noise) {
             (Some(name), _) => format!("--gradient {name}"),
             (None, Some(_)) => "--noise".to_owned(),
@@ -79,23 +112,29 @@ impl TrainingArguments {
             (None, None) => return Ok(()),
         };
         Err(Error::parameter(format!(
-            "{option}: requires noise; expected --dropout above 0"
+            "{option}: requires noise; {expected}"
         )))
     }
 
-    /// Rejects options that require Monte-Carlo noise if there is none. `seed` is the value of
-    /// `--seed` if the command uses it for nothing else.
+    /// Rejects options that require Monte-Carlo noise or an online algorithm if there is none.
+    /// `seed` is the value of `--seed` if the command uses it for nothing else.
     pub fn check_sampling_options(&self, seed: Option<u64>) -> Result<()> {
-        if matches!(self.noise.noise, Some(NoiseName::MonteCarlo)) {
-            return Ok(());
-        }
-        let option = match (self.noise.samples, seed) {
-            (Some(n), _) => format!("--samples {n}"),
-            (None, Some(n)) => format!("--seed {n}"),
-            (None, None) => return Ok(()),
+        let is_online = self.algorithm.algorithm().is_online();
+        let is_sampled = matches!(self.noise.noise, Some(NoiseName::MonteCarlo));
+        let (option, expected) = match (self.noise.samples, seed) {
+            (Some(n), _) if is_online => (
+                format!("--samples {n}"),
+                "--algorithm lbfgs; others drop once per update",
+            ),
+            (Some(n), _) if !is_sampled => (format!("--samples {n}"), "--noise monte-carlo"),
+            (None, Some(n)) if !is_sampled && !is_online => {
+                let expected = "--noise monte-carlo, or an online algorithm";
+                (format!("--seed {n}"), expected)
+            }
+            _ => return Ok(()),
         };
         Err(Error::parameter(format!(
-            "{option}: requires sampling; expected --noise monte-carlo"
+            "{option}: requires sampling; expected {expected}"
         )))
     }
 
@@ -285,13 +324,10 @@ impl FromStr for RecallBias {
 #[command(next_help_heading = "Regularization")]
 pub struct NoiseLevelArguments {
     /// Amount of feature noise: the dropout rate, or the variance of Gaussian noise; 0 for none
-    #[arg(
-        long,
-        default_value_t = Defaults::DROPOUT,
-        value_name = "RATE",
-        allow_negative_numbers = true
-    )]
-    dropout: f64,
+    ///
+    /// The default is 0.3; of --algorithm ap, pa and arow, which have no noise, 0.
+    #[arg(long, value_name = "RATE", allow_negative_numbers = true)]
+    dropout: Option<f64>,
     /// Noise on transitions, boundary weights and edge attributes [default: twice --dropout]
     ///
     /// The default is at most 0.9; with Gaussian noise it is the value of --dropout.
@@ -302,7 +338,9 @@ pub struct NoiseLevelArguments {
 impl NoiseLevelArguments {
     /// Sets the corresponding training options.
     pub fn apply(&self, options: &mut TrainOptions) {
-        options.dropout = self.dropout;
+        options.dropout = self
+            .dropout
+            .unwrap_or(Defaults::dropout(&options.algorithm));
         options.edge_dropout = self.edge_dropout;
     }
 }

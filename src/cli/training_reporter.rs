@@ -133,12 +133,13 @@ impl Observer for TrainingReporter<'_> {
             interrupt::set_has_result();
         }
         let mut line = format!(
-            "iteration {:4}  objective {:.4}  |gradient| {:.3e}  {:.1} s",
-            iteration.number,
-            iteration.objective,
-            iteration.gradient_norm,
-            iteration.time.as_secs_f64()
+            "iteration {:4}  objective {:.4}",
+            iteration.number, iteration.objective
         );
+        if !iteration.gradient_norm.is_nan() {
+            line.push_str(&format!("  |gradient| {:.3e}", iteration.gradient_norm));
+        }
+        line.push_str(&format!("  {:.1} s", iteration.time.as_secs_f64()));
         if let Some(score) = iteration.dev {
             line.push_str(&format!("  dev {}", format_score(score)));
         }

@@ -41,6 +41,22 @@ pub fn required_memory(data: &Dataset, space: &ParameterSpace, noise: NoiseMemor
     bytes.saturating_add(8usize.saturating_mul(shape.numbers(noise)))
 }
 
+/// Estimates the memory in bytes of evaluating one sentence at a time, with and without noise.
+#[must_use]
+pub fn sentence_memory(data: &Dataset, space: &ParameterSpace, noise: NoiseMemory<'_>) -> usize {
+    let shape = Shape::new(data, space);
+    let [longest, entries] =
+        [&shape.longest, &shape.entries].map(|counts| counts.iter().copied().max().unwrap_or(0));
+    let pairs = space.labels().saturating_mul(space.stride());
+    let row = space.stride().saturating_add(space.edges.used_width());
+    // Of two chains 4 each, weights, variances, sums; scores, variances and their derivatives.
+    let numbers = (pairs.saturating_mul(12))
+        .saturating_add(longest.saturating_mul(row).saturating_mul(3))
+        .saturating_add(shape.worker(NoiseMemory::None, longest, entries))
+        .saturating_add(shape.worker(noise, longest, entries));
+    numbers.saturating_mul(8)
+}
+
 /// Estimates the memory in bytes of the product of `matrix` with the weights of `block`, which
 /// copies both if the block has weights for some labels only.
 #[must_use]

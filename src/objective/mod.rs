@@ -40,7 +40,7 @@ mod noise;
 mod penalty;
 mod sentence;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -52,16 +52,21 @@ use crate::score::{
     Block, BlockPartition, ColumnRates, ForwardProduct, ParameterSpace, TransposeProduct,
     VarianceDerivatives,
 };
+pub(crate) use buffers::ScoreArrays;
 use buffers::{BlockArrays, BlockDerivatives};
 use chunk::{ChunkDerivatives, ChunkWorker, Context};
+pub(crate) use features::SentenceAttributes;
 pub use features::active_counts;
-use labels::{LabelSums, LabelVariances};
-pub use memory::{NoiseMemory, forward_memory, required_memory};
+use labels::LabelSums;
+pub(crate) use labels::LabelVariances;
+pub use memory::{NoiseMemory, forward_memory, required_memory, sentence_memory};
 pub use monte_carlo::MonteCarlo;
 use monte_carlo::Sampling;
 pub use noise::{AttributeNoise, Noise, NoiseDistribution};
 pub use penalty::Penalty;
-use sentence::ChainParameters;
+pub(crate) use sentence::{
+    ChainParameters, SentenceArrays, SentenceKernel, SentenceTask, SentenceTerms, fill_mask,
+};
 
 /// The terms of the objective, without the L1 penalty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -45,7 +45,7 @@ pub struct AttributeNoise {
 
 impl NoiseDistribution {
     /// Converts δ or σ² to ρ (σ² for additive noise).
-    fn rate(self, amount: f64) -> f64 {
+    pub(crate) fn rate(self, amount: f64) -> f64 {
         match self {
             Self::Dropout => amount / (1.0 - amount),
             Self::Gaussian | Self::Additive => amount,
@@ -75,13 +75,13 @@ impl AttributeNoise {
 
 impl Noise {
     /// Returns ρ (σ² for additive noise) of node attributes, and of all other features.
-    pub(super) fn rates(&self) -> [f64; 2] {
+    pub(crate) fn rates(&self) -> [f64; 2] {
         [self.node, self.edge].map(|amount| self.distribution.rate(amount))
     }
 
     /// Returns the factors of the terms of a labeled and of an unlabeled sentence, given the total
     /// weights of each kind.
-    pub(super) fn factors(&self, total_weights: [f64; 2]) -> [f64; 2] {
+    pub(crate) fn factors(&self, total_weights: [f64; 2]) -> [f64; 2] {
         noise_factors(self.unlabeled_weight, total_weights)
     }
 }

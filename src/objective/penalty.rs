@@ -71,6 +71,12 @@ impl Penalty {
         self.strengths.is_none().then_some(self.strength)
     }
 
+    /// Returns whether some centers are not 0.
+    #[must_use]
+    pub(crate) fn has_centers(&self) -> bool {
+        self.centers.is_some()
+    }
+
     /// Returns the penalty at θ, and overwrites `gradient` with its gradient.
     pub fn evaluate(&self, theta: &[f64], gradient: &mut [f64]) -> f64 {
         if self.strengths.is_none() && self.centers.is_none() {

@@ -221,15 +221,7 @@ impl SentenceKernel {
         let PartialWorkspace {
             mask, set, allowed, ..
         } = workspace(&mut self.partial, transitions);
-        mask.begin(transitions.labels());
-        for token in labels.iter() {
-            set.clear();
-            token.for_each(|label| set.push(label));
-            match token {
-                Allowed::Any => mask.push_any(),
-                _ => mask.push(set),
-            }
-        }
+        fill_mask(mask, transitions.labels(), labels, set);
         allowed.forward_backward_within(transitions, scores.as_scores(), mask)
     }
 
@@ -389,6 +381,24 @@ fn workspace<'a>(
 
 fn subtract(numbers: &mut [f64], terms: &[f64]) {
     numbers.iter_mut().zip(terms).for_each(|(x, y)| *x -= y);
+}
+
+/// Fills the mask of a sentence with partial labels; `set` is a buffer.
+pub(crate) fn fill_mask(
+    mask: &mut LabelMask,
+    labels: usize,
+    allowed: AllowedLabels<'_>,
+    set: &mut Vec<LabelId>,
+) {
+    mask.begin(labels);
+    for token in allowed.iter() {
+        set.clear();
+        token.for_each(|label| set.push(label));
+        match token {
+            Allowed::Any => mask.push_any(),
+            _ => mask.push(set),
+        }
+    }
 }
 
 /// Returns the score of the gold labels.

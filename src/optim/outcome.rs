@@ -45,6 +45,8 @@ pub enum StopReason {
     Interrupted,
     /// The starting point has no finite value and gradient, or a norm overflowed.
     NonFinite,
+    /// The loss of a sentence is small on average: an online learner.
+    Loss,
 }
 
 impl fmt::Display for StopReason {
@@ -56,6 +58,7 @@ impl fmt::Display for StopReason {
             Self::LineSearch => "the line search finds no lower value",
             Self::Interrupted => "interrupted",
             Self::NonFinite => "the value or the gradient is not finite",
+            Self::Loss => "the loss is small",
         })
     }
 }

@@ -1,19 +1,20 @@
 //! Checkpoints: the state of a training run in a file, from which it resumes to the same bits.
 //!
-//! A checkpoint holds the weights, the memory of the optimizer, the best weights so far and the
-//! state of early stopping. It is replaced atomically, and it belongs to the options and the data
-//! it was written with: resuming with others is an error.
+//! A checkpoint holds the weights, the memory of the optimizer or of the learner, the best weights
+//! so far and the state of early stopping. It is replaced atomically, and it belongs to the options
+//! and the data it was written with: resuming with others is an error.
 //!
 //! # File format
 //!
 //! | bytes | content |
 //! |---|---|
 //! | 0–7 | magic `DROPCKP\n` |
-//! | 8–15 | kind and version, `train 1\n` |
+//! | 8–15 | kind and version, `train 2\n` |
 //! | … | [`CheckpointHeader`] and [`TrainingState`] in bincode 2, standard configuration |
 //! | the last 8 | XXH3-64 of all bytes before, little-endian |
 //!
-//! It takes 64 to 72 bytes per parameter (with development data the latter).
+//! It takes 64 to 72 bytes per parameter (with development data the latter); of online learners 16
+//! to 32.
 
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
@@ -27,6 +28,7 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
 use super::monitor::MonitorState;
+use super::online_state::OnlineState;
 use super::settings::TrainSettings;
 use crate::atomic_file::Reservation;
 use crate::error::{Error, Result};
@@ -37,7 +39,7 @@ use crate::optim::OptimizerState;
 pub const CHECKPOINT_MAGIC: [u8; 8] = *b"DROPCKP\n";
 
 /// Kind and version of the format.
-const FORMAT: [u8; 8] = *b"train 1\n";
+const FORMAT: [u8; 8] = *b"train 2\n";
 
 /// Maximum length of an encoded header, so that a damaged length does not allocate more.
 const MAX_HEADER: usize = 1 << 20;
@@ -223,7 +225,16 @@ pub(super) struct TrainingState<'a> {
     /// Number of warm-up iterations, which by default depends on the maximum number of iterations.
     pub(super) warm_up: usize,
     pub(super) monitor: MonitorState<'a>,
-    pub(super) optimizer: OptimizerState<'a, Terms>,
+    pub(super) algorithm: AlgorithmState<'a>,
+}
+
+/// The state of the algorithm.
+#[derive(Serialize, Deserialize)]
+pub(super) enum AlgorithmState<'a> {
+    /// Of L-BFGS.
+    Batch(OptimizerState<'a, Terms>),
+    /// Of an online learner.
+    Online(OnlineState<'a>),
 }
 
 /// A checkpoint that was read.

@@ -56,9 +56,10 @@ pub struct Iteration {
     /// Iteration number; 0 is the starting point.
     #[serde(rename = "iteration")]
     pub number: usize,
-    /// Value of the objective, all terms included.
+    /// Value of the objective, all terms included. Of an online algorithm: the sum of the losses of
+    /// the sentences, each before the weights learn from it, and the penalty after the epoch.
     pub objective: f64,
-    /// Σ log p(y|x).
+    /// Σ log p(y|x). NaN, in logs null, for an algorithm without likelihood.
     pub log_likelihood: f64,
     /// Value of the noise term.
     #[serde(rename = "dropout")]
@@ -67,7 +68,8 @@ pub struct Iteration {
     pub l2: f64,
     /// Value of the L1 penalty.
     pub l1: f64,
-    /// Norm of the gradient; with L1, of the pseudo-gradient.
+    /// Norm of the gradient; with L1, of the pseudo-gradient. NaN, in logs null, for an online
+    /// algorithm.
     pub gradient_norm: f64,
     /// Evaluations of the objective so far.
     pub evaluations: usize,
@@ -82,6 +84,9 @@ pub struct Iteration {
     /// The recall bias with which the score was reached; `None` if it is not being searched.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recall_bias: Option<f64>,
+    /// The learning rate after the epoch, for an algorithm that has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub learning_rate: Option<f64>,
 }
 
 /// A score on development data, as a fraction.
@@ -151,6 +156,7 @@ impl EndReason {
             Self::Optimizer(StopReason::LineSearch) => "line_search",
             Self::Optimizer(StopReason::Interrupted) => "interrupted",
             Self::Optimizer(StopReason::NonFinite) => "non_finite",
+            Self::Optimizer(StopReason::Loss) => "loss",
         }
     }
 }

@@ -6,6 +6,7 @@ use super::training_set::TrainingSet;
 use crate::error::{Error, Result};
 use crate::memory::MemoryLimit;
 use crate::objective::{NoiseMemory, required_memory};
+use crate::online::learner_memory;
 
 /// Memory of the program itself: its code, threads and small tables.
 const PROGRAM: usize = 8_000_000;
@@ -35,6 +36,37 @@ impl TrainingSet {
     /// optimization, or of building the model from its result, whichever is more.
     #[must_use]
     pub fn memory_to_train(&self, settings: &TrainSettings) -> usize {
+        let (optimization, returned) = if settings.options().algorithm.is_online() {
+            self.memory_to_learn(settings)
+        } else {
+            self.memory_to_optimize(settings)
+        };
+        let building = (optimization - returned).saturating_add(self.memory_to_build_model());
+        let most = optimization.max(building);
+        most.saturating_add(PROGRAM).saturating_add(most / OVERHEAD)
+    }
+
+    /// Estimates the memory of an online learner, and how much of it the allocator returns to the
+    /// system before the model is built.
+    fn memory_to_learn(&self, settings: &TrainSettings) -> (usize, usize) {
+        let options = settings.options();
+        let learner = self.learner(settings);
+        let noise = learner.noise.as_ref();
+        let bytes = learner_memory(self.data(), self.space(), &options.algorithm, noise);
+        // The parameters, those of the best epoch, the result, and those of calibration.
+        let parameters = self.space().dimension().saturating_mul(8 * 4);
+        let development = self.development.as_ref();
+        let scorer = development.map_or(0, |dev| dev.memory_to_score(self.space()));
+        let returned = if bytes >= RETURNED { bytes } else { 0 };
+        (
+            bytes.saturating_add(parameters).saturating_add(scorer),
+            returned,
+        )
+    }
+
+    /// Estimates the memory of the optimization, and how much of it the allocator returns to the
+    /// system before the model is built.
+    fn memory_to_optimize(&self, settings: &TrainSettings) -> (usize, usize) {
         let noise_term = settings.noise();
         let noise = match &noise_term {
             None => NoiseMemory::None,
@@ -64,9 +96,7 @@ impl TrainingSet {
         let is_returned = |bytes: usize| dimension.saturating_mul(bytes) >= RETURNED;
         let returned =
             doubles * usize::from(is_returned(8)) + singles * usize::from(is_returned(4));
-        let building = (optimization - returned).saturating_add(self.memory_to_build_model());
-        let most = optimization.max(building);
-        most.saturating_add(PROGRAM).saturating_add(most / OVERHEAD)
+        (optimization, returned)
     }
 
     /// Checks that training fits into memory before it is allocated.

@@ -33,6 +33,8 @@ mod line_options;
 mod memory;
 mod model_match;
 mod monitor;
+mod online;
+mod online_state;
 mod optimize;
 mod options;
 mod origin;
@@ -50,6 +52,10 @@ pub use crate::chain::Order;
 pub use crate::extract::{AttributeCorpus, IntoAttribute};
 pub use crate::model::Precision;
 pub use crate::noise::Engine;
+pub use crate::online::{
+    Algorithm, ArowOptions, PassiveAggressiveOptions, PassiveAggressiveType, PerceptronOptions,
+    SgdOptions, StepRule,
+};
 pub use crate::score::{Boundary, States};
 pub use base_models::{BaseModels, BaseRole};
 #[doc(hidden)]

@@ -31,6 +31,7 @@ pub(super) struct Monitor<'a> {
     run: OptimizerRun,
     iterations: usize, // so far
     best: Option<BestWeights>,
+    chosen: Option<usize>,
     patience_is_exhausted: bool,
     error: Option<Error>,
 }
@@ -96,6 +97,7 @@ impl<'a> Monitor<'a> {
             run: OptimizerRun::default(),
             iterations: 0,
             best: None,
+            chosen: None,
             patience_is_exhausted: false,
             error: None,
         })
@@ -162,6 +164,21 @@ impl<'a> Monitor<'a> {
         self.search.resume(state.recall_bias);
     }
 
+    /// Counts patience from iteration `start` on.
+    pub fn start_patience(&mut self, start: usize) {
+        self.run.patience_start = start;
+    }
+
+    /// Chooses the iteration whose weights the model has, if there are no development data.
+    pub fn choose(&mut self, iteration: usize) {
+        self.chosen = Some(iteration);
+    }
+
+    /// Returns whether some weights were scored.
+    pub fn has_best(&self) -> bool {
+        self.best.is_some()
+    }
+
     /// Returns whether this is the warm-up.
     pub fn is_warm_up(&self) -> bool {
         self.run.is_warm_up
@@ -187,6 +204,16 @@ impl<'a> Monitor<'a> {
     pub fn iteration(
         &mut self,
         iteration: &optim::Iteration<'_, Terms>,
+        observer: &mut dyn Observer,
+    ) -> ControlFlow<()> {
+        self.epoch(iteration, None, observer)
+    }
+
+    /// Like [`Monitor::iteration`], for an epoch of an online algorithm and its learning rate.
+    pub fn epoch(
+        &mut self,
+        iteration: &optim::Iteration<'_, Terms>,
+        learning_rate: Option<f64>,
         observer: &mut dyn Observer,
     ) -> ControlFlow<()> {
         if iteration.number == 0 && self.run.skips_start {
@@ -227,6 +254,7 @@ impl<'a> Monitor<'a> {
             time,
             dev: dev.map(|dev| dev.score),
             recall_bias: dev.and_then(|dev| self.search.is_enabled().then_some(dev.recall_bias)),
+            learning_rate,
         });
         match observed {
             Ok(ControlFlow::Continue(())) => {}
@@ -240,7 +268,7 @@ impl<'a> Monitor<'a> {
         self.patience_is_exhausted = !self.run.is_warm_up
             && self.best.as_ref().is_some_and(|best| {
                 let since = best.iteration.max(self.run.patience_start);
-                best.score.value() > 0.0 && number - since >= self.patience
+                best.score.value() > 0.0 && number >= since.saturating_add(self.patience)
             });
         if self.patience_is_exhausted {
             ControlFlow::Break(())
@@ -288,6 +316,7 @@ impl<'a> Monitor<'a> {
     pub fn finish(self, outcome: Outcome<Terms>) -> Result<(Vec<f64>, End)> {
         let time = self.time();
         let iterations = self.iterations;
+        let chosen = self.chosen.unwrap_or(iterations);
         let warm_up = if self.run.is_warm_up {
             iterations
         } else {
@@ -296,7 +325,7 @@ impl<'a> Monitor<'a> {
         let state = self.into_state(outcome)?;
         let dev = state.best.as_ref().map(|best| best.score);
         let best = state.best.unwrap_or(BestWeights {
-            iteration: iterations,
+            iteration: chosen,
             score: DevScore::F1(0.0),
             recall_bias: state.recall_bias,
             theta: state.theta,

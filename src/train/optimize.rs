@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 
-use super::checkpoint::{Checkpointer, TrainingState};
+use super::checkpoint::{AlgorithmState, Checkpointer, TrainingState};
 use super::events::Observer;
 use super::monitor::Monitor;
 use super::settings::{NoiseTerm, TrainSettings};
@@ -62,8 +62,13 @@ impl Optimizer<'_> {
                 Start::Point(self.set.start())
             }
             Some(state) => {
+                let AlgorithmState::Batch(optimizer) = state.algorithm else {
+                    return Err(Error::parameter(
+                        "the checkpoint is of an online algorithm; expected one of L-BFGS",
+                    ));
+                };
                 watch.monitor.restore(state.monitor);
-                Start::State(Box::new(state.optimizer))
+                Start::State(Box::new(optimizer))
             }
         };
         if watch.monitor.is_warm_up() {
@@ -135,6 +140,13 @@ impl StateObserver<Terms> for Watch<'_, '_> {
     }
 
     fn state(&mut self, state: &OptimizerState<'_, Terms>, is_interrupted: bool) {
+        self.save(is_interrupted, || AlgorithmState::Batch(state.clone()));
+    }
+}
+
+impl Watch<'_, '_> {
+    /// Writes a checkpoint of a run after an iteration, if it is time or if it is interrupted.
+    pub fn save<'s>(&mut self, is_interrupted: bool, state: impl FnOnce() -> AlgorithmState<'s>) {
         let Some(checkpointer) = &mut self.checkpointer else {
             return;
         };
@@ -147,7 +159,7 @@ impl StateObserver<Terms> for Watch<'_, '_> {
         let written = checkpointer.write(&TrainingState {
             warm_up: self.warm_up,
             monitor,
-            optimizer: state.clone(),
+            algorithm: state(),
         });
         if let Err(error) = written {
             self.observer.checkpoint_failed(&error);

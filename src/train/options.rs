@@ -6,6 +6,7 @@ use crate::chain::Order;
 use crate::label::Scheme;
 use crate::model::Precision;
 use crate::noise::Engine;
+use crate::online::Algorithm;
 use crate::optim::LbfgsOptions;
 use crate::score::{Boundary, States};
 
@@ -39,11 +40,13 @@ pub struct TrainOptions {
     pub gradient: Engine,
     /// Number of warm-up iterations, without noise, before those with it. R is not convex: starting
     /// from θ = 0, noise prevents rare attributes from ever gaining weight. `None`:
-    /// [`Defaults::WARM_UP`], or half of `max_iterations` if that is less. Ignored without noise.
+    /// [`Defaults::WARM_UP`], of stochastic gradient descent [`Defaults::SGD_WARM_UP`], or half of
+    /// `max_iterations` if that is less. Ignored without noise.
     pub warm_up: Option<usize>,
     /// Monte-Carlo noise: samples of each sentence per iteration, 1 to 1000.
     pub samples: u32,
-    /// Monte-Carlo noise: seed of the random numbers. Nothing else is random.
+    /// Seed of the random numbers: of Monte-Carlo noise, and of the order of sentences in online
+    /// training. Nothing else is random.
     pub seed: u64,
     /// Weight α of an unlabeled sentence in the noise term.
     pub unlabeled_weight: f64,
@@ -54,7 +57,8 @@ pub struct TrainOptions {
     pub collapse: bool,
     /// Attributes that occur at fewer tokens are dropped.
     pub min_count: u32,
-    /// Maximum number of iterations; `None`: until convergence.
+    /// Maximum number of iterations; of online algorithms, of epochs. `None`: until convergence, or
+    /// [`Algorithm::max_iterations`].
     pub max_iterations: Option<usize>,
     /// With development data: training stops after this many iterations without a better score.
     pub patience: usize,
@@ -74,6 +78,10 @@ pub struct TrainOptions {
     /// Options of L-BFGS. Its `max_iterations` must be `None`: that of training counts.
     #[serde(skip_serializing_if = "is_default")]
     pub lbfgs: LbfgsOptions,
+    /// The algorithm that trains the weights. Only [`Algorithm::Lbfgs`] has an L1 penalty, and only
+    /// it and [`Algorithm::Sgd`] have noise and an L2 penalty.
+    #[serde(skip_serializing_if = "is_default")]
+    pub algorithm: Algorithm,
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
@@ -116,10 +124,26 @@ impl Defaults {
     pub const WARM_UP: usize = 20;
     /// Monte-Carlo samples per sentence.
     pub const SAMPLES: u32 = 4;
+    /// Strength of the L2 penalty of stochastic gradient descent without noise.
+    pub const SGD_L2: f64 = 1.0;
+    /// Warm-up epochs of stochastic gradient descent.
+    pub const SGD_WARM_UP: usize = 5;
     /// Random seed.
     pub const SEED: u64 = 1;
     /// Iterations without a better score before training stops.
     pub const PATIENCE: usize = 40;
+}
+
+impl Defaults {
+    /// Returns the dropout rate of an algorithm.
+    #[must_use]
+    pub fn dropout(algorithm: &Algorithm) -> f64 {
+        if algorithm.is_probabilistic() {
+            Self::DROPOUT
+        } else {
+            0.0
+        }
+    }
 }
 
 impl Default for TrainOptions {
@@ -149,6 +173,7 @@ impl Default for TrainOptions {
             prune: 0.0,
             transitions: None,
             lbfgs: LbfgsOptions::default(),
+            algorithm: Algorithm::Lbfgs,
         }
     }
 }
@@ -177,6 +202,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::online::SgdOptions;
 
     #[test]
     fn edges_have_twice_the_rate_below_a_limit_and_the_same_variance() {
@@ -244,6 +270,13 @@ mod tests {
                     memory: patience,
                     ..LbfgsOptions::default()
                 },
+                algorithm: [
+                    Algorithm::Lbfgs,
+                    Algorithm::Sgd(SgdOptions {
+                        eta: noise.2,
+                        ..SgdOptions::default()
+                    }),
+                ][usize::from(on[2])],
             },
         )
     }

@@ -6,7 +6,8 @@ use super::options::{Defaults, NoiseKind, TrainOptions};
 use crate::error::{Error, Result};
 use crate::noise::Engine;
 use crate::objective::{MonteCarlo, Noise, NoiseDistribution};
-use crate::optim::LbfgsSettings;
+use crate::online::{Algorithm, OnlineNoiseKind};
+use crate::optim::{LbfgsOptions, LbfgsSettings};
 
 /// Maximum number of samples per sentence. The error falls with the square root of the number while
 /// the time is proportional to it: more is a typo.
@@ -96,10 +97,12 @@ impl TrainSettings {
             )));
         }
         LbfgsSettings::new(options.lbfgs.clone())?;
-        let l2 = options.l2.unwrap_or(if options.has_noise() {
-            Defaults::L2_WITH_NOISE
-        } else {
-            Defaults::L2
+        check_algorithm(&options)?;
+        let l2 = options.l2.unwrap_or(match options.algorithm {
+            Algorithm::Lbfgs | Algorithm::Sgd(_) if options.has_noise() => Defaults::L2_WITH_NOISE,
+            Algorithm::Lbfgs => Defaults::L2,
+            Algorithm::Sgd(_) => Defaults::SGD_L2,
+            Algorithm::Ap(_) | Algorithm::Pa(_) | Algorithm::Arow(_) => 0.0,
         });
         options.l2 = Some(l2);
         Ok(Self { options, l2 })
@@ -121,7 +124,31 @@ impl TrainSettings {
     #[must_use]
     pub fn warm_up(&self) -> usize {
         let half = self.options.max_iterations.map_or(usize::MAX, |n| n / 2);
-        self.options.warm_up.unwrap_or(Defaults::WARM_UP.min(half))
+        let default = match self.options.algorithm {
+            Algorithm::Sgd(_) => Defaults::SGD_WARM_UP,
+            _ => Defaults::WARM_UP,
+        };
+        self.options.warm_up.unwrap_or(default.min(half))
+    }
+
+    /// Returns the maximum number of iterations, if there is one.
+    #[must_use]
+    pub(super) fn max_iterations(&self) -> Option<usize> {
+        let options = &self.options;
+        options
+            .max_iterations
+            .or(options.algorithm.max_iterations())
+    }
+
+    /// Returns the kind of noise of an online learner, if there is noise.
+    pub(super) fn online_noise(&self) -> Option<OnlineNoiseKind> {
+        Some(match self.noise()? {
+            NoiseTerm::Quadratic(noise) => OnlineNoiseKind::Quadratic(noise),
+            NoiseTerm::MonteCarlo(MonteCarlo { node, edge, .. }) => OnlineNoiseKind::Sampled {
+                rates: [node, edge],
+                seed: self.options.seed,
+            },
+        })
     }
 
     /// Returns the settings for training that continues from weights: without a warm-up, unless the
@@ -227,6 +254,59 @@ fn check_monte_carlo(options: &TrainOptions) -> Result<()> {
              dropout has only one gradient, which is exact",
             options.gradient
         )));
+    }
+    Ok(())
+}
+
+/// Checks the parameters of the algorithm, and that it has what other options ask for.
+fn check_algorithm(options: &TrainOptions) -> Result<()> {
+    let algorithm = &options.algorithm;
+    algorithm.check()?;
+    let name = algorithm.name();
+    let unfit = |option: String, expected: &str| {
+        Err(Error::parameter(format!(
+            "algorithm {name} with {option}; expected {expected}"
+        )))
+    };
+    if !algorithm.is_online() {
+        return Ok(());
+    }
+    if options.l1 > 0.0 {
+        let expected = "no L1 penalty (--l1 0), or --algorithm lbfgs, which alone has one";
+        return unfit(format!("L1 strength {}", options.l1), expected);
+    }
+    if options.lbfgs != LbfgsOptions::default() {
+        return unfit("options of L-BFGS".to_owned(), "their defaults");
+    }
+    if options.gradient != Engine::Adjoint {
+        let expected = "the default (--gradient adjoint)";
+        return unfit(format!("gradient '{}'", options.gradient), expected);
+    }
+    if options.samples != Defaults::SAMPLES {
+        let expected = "the default, since attributes are dropped once per update";
+        return unfit(format!("{} samples", options.samples), expected);
+    }
+    if algorithm.is_probabilistic() {
+        if options.has_noise() && options.noise == NoiseKind::Additive {
+            return unfit(
+                "additive noise".to_owned(),
+                "another kind (--noise), since its variances depend on all weights",
+            );
+        }
+        return Ok(());
+    }
+    for (name, flag, value) in [
+        ("dropout", "--dropout", options.dropout),
+        ("edge dropout", "--edge-dropout", options.edge_noise()),
+        ("L2 strength", "--l2", options.l2.unwrap_or(0.0)),
+    ] {
+        if value > 0.0 {
+            return Err(Error::parameter(format!(
+                "algorithm {} with {name} {value}; expected 0, since it learns from the best \
+                 labels and computes no likelihood ({flag} 0)",
+                algorithm.name()
+            )));
+        }
     }
     Ok(())
 }

@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use super::base_models::BaseModels;
-use super::checkpoint::{Checkpoints, OpenCheckpoints};
+use super::checkpoint::{AlgorithmState, Checkpoints, OpenCheckpoints, TrainingState};
 use super::corpora::TrainingCorpora;
 use super::development::DevelopmentSet;
 use super::events::{End, Observer, Start};
@@ -16,10 +16,12 @@ use super::options::TrainOptions;
 use super::settings::TrainSettings;
 use super::training_set::TrainingSet;
 use crate::corpus::Corpus;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::extract::AttributeCorpus;
 use crate::memory::MemoryLimit;
 use crate::model::Model;
+use crate::objective::Terms;
+use crate::optim::Outcome;
 use crate::template::Template;
 
 /// Trains models.
@@ -224,7 +226,6 @@ impl<'a> Trainer<'a> {
         observer.start(&self.start_event(set));
         matches.iter().for_each(|found| observer.matched(found));
         set.check_memory(&self.settings, self.memory)?;
-        let objective = set.likelihood(self.settings.l2());
         let (mut checkpointer, mut resumed) = (None, None);
         if let Some(checkpoints) = checkpoints {
             let (started, state) = checkpoints.start(&self.settings, set.fingerprint())?;
@@ -244,10 +245,39 @@ impl<'a> Trainer<'a> {
             warm_up: (resumed.as_ref()).map_or(self.settings.warm_up(), |state| state.warm_up),
             checkpointer,
         };
-        let outcome = optimizer.run(objective, resumed, &mut watch)?;
+        let outcome = if self.settings.options().algorithm.is_online() {
+            self.learn(set, resumed, &mut watch)?
+        } else {
+            let objective = set.likelihood(self.settings.l2());
+            optimizer.run(objective, resumed, &mut watch)?
+        };
         let (theta, end) = monitor.finish(outcome)?;
         observer.end(&end);
         Ok((theta, end))
+    }
+
+    /// Trains online.
+    fn learn(
+        &self,
+        set: &TrainingSet,
+        resumed: Option<TrainingState<'static>>,
+        watch: &mut Watch<'_, '_>,
+    ) -> Result<Outcome<Terms>> {
+        let settings = &self.settings;
+        let mut training = set.online(settings, set.start(), self.interrupt)?;
+        if settings.options().has_noise() {
+            watch.monitor.start_patience(settings.warm_up());
+        }
+        if let Some(state) = resumed {
+            let AlgorithmState::Online(learner) = state.algorithm else {
+                return Err(Error::parameter(
+                    "the checkpoint is of L-BFGS; expected one of an online algorithm",
+                ));
+            };
+            watch.monitor.restore(state.monitor);
+            training.restore(learner)?;
+        }
+        training.run(settings.max_iterations(), watch)
     }
 
     fn start_event(&self, set: &TrainingSet) -> Start<'_> {

@@ -97,7 +97,12 @@ fn allows(target: Target<'_>, path: &[LabelId]) -> bool {
 }
 
 /// Value and gradient by enumeration of all paths.
-fn enumerated(data: &Dataset, space: &ParameterSpace, l2: f64, theta: &[f64]) -> (f64, Vec<f64>) {
+pub(crate) fn enumerated(
+    data: &Dataset,
+    space: &ParameterSpace,
+    l2: f64,
+    theta: &[f64],
+) -> (f64, Vec<f64>) {
     let (k, stride) = (space.labels(), space.stride());
     let mut weights = LabelWeights::default();
     space.label_weights(theta, &mut weights);

@@ -48,6 +48,7 @@ fn iteration(dev: Option<DevScore>) -> train::Iteration {
         time: Duration::from_millis(1500),
         dev,
         recall_bias: dev.map(|_| -0.25),
+        learning_rate: None,
     }
 }
 

@@ -1,0 +1,107 @@
+//! Real dropout of attributes.
+
+use super::*;
+use crate::objective::AttributeNoise;
+use crate::online::masks::Masks;
+use crate::online::problem::Problem;
+use crate::online::rates::AttributeRates;
+
+fn sampled(seed: u64) -> LearnerSettings {
+    LearnerSettings {
+        noise: Some(OnlineNoise {
+            kind: OnlineNoiseKind::Sampled {
+                rates: [0.3, 0.5],
+                seed,
+            },
+            amounts: AttributeNoise::default(),
+        }),
+        penalty: Penalty::from(0.0),
+        ..settings(Algorithm::Sgd(SgdOptions {
+            max_trials: 1,
+            eta: 1e-6,
+            ..SgdOptions::default()
+        }))
+    }
+}
+
+/// One step at `theta`: the loss of the sentence before it and the weights after it.
+fn step(data: &Dataset, space: &ParameterSpace, theta: &[f64]) -> (f64, Vec<f64>) {
+    let mut learner = Learner::new(data, space, sampled(5), theta.to_vec()).unwrap();
+    let epoch = learner.run_epoch();
+    (-epoch.terms.log_likelihood, learner.theta().to_vec())
+}
+
+#[test]
+fn a_step_follows_the_gradient_of_the_masked_loss() {
+    for (case, (data, space)) in cases().iter().enumerate() {
+        let data = one(data, case % data.len());
+        let theta = Lcg(case as u64).vector(space.dimension());
+        let (_, after) = step(&data, space, &theta);
+        for i in 0..theta.len() {
+            let shifted = |h: f64| {
+                let mut theta = theta.clone();
+                theta[i] += h;
+                step(&data, space, &theta).0
+            };
+            let derivative = (shifted(1e-4) - shifted(-1e-4)) / 2e-4;
+            let gradient = (theta[i] - after[i]) / 1e-6;
+            assert_close(gradient, derivative, 1e-5);
+        }
+    }
+}
+
+#[test]
+fn masked_values_are_right_on_average() {
+    let shape = RandomData {
+        sentences: 1,
+        longest: 1,
+        labels: 3,
+        nodes: 4,
+        edges: 0,
+        binary: false,
+    };
+    let data = (0..)
+        .map(|seed| shape.build(&mut Lcg(seed)))
+        .find(|data| data.nodes.nonzeros() == 3);
+    let data = data.unwrap();
+    let options = crate::score::tests::FIRST_ORDER;
+    let space = space(&data, &shape, options);
+    let problem = Problem::new(&data, &space);
+    let entries = problem.columns[0].sentence(0);
+    let values = entries.values.unwrap();
+    let rates = AttributeRates::new(&space.nodes, 0.3, None);
+    const N: u64 = 20_000;
+    let mut sums = vec![0.0; values.len()];
+    let mut transitions = 0.0;
+    for epoch in 0..N {
+        let masks = Masks::new(0.6, 7, epoch, 0);
+        let mut buffer = Default::default();
+        let masked = masks.apply(0, entries, &rates, &mut buffer).values.unwrap();
+        for (sum, (x, old)) in sums.iter_mut().zip(masked.iter().zip(values)) {
+            assert!(*x == 0.0 || (x / old - 1.0 / 0.7).abs() < 1e-12);
+            *sum += x / old / N as f64;
+        }
+        transitions += masks.transition(1) / N as f64;
+    }
+    // Standard deviations √(δ/(1 − δ)/N): 0.0046 and 0.0087.
+    for sum in sums {
+        assert!((sum - 1.0).abs() < 0.025, "{sum}");
+    }
+    assert!((transitions - 1.0).abs() < 0.045, "{transitions}");
+}
+
+#[test]
+fn masks_depend_on_seed_and_epoch() {
+    let (data, space) = &cases()[0];
+    let run = |seed| {
+        let mut settings = sampled(seed);
+        let Algorithm::Sgd(options) = &mut settings.algorithm else {
+            unreachable!()
+        };
+        options.eta = 0.1;
+        let mut learner = learner(data, space, &settings);
+        [learner.run_epoch(), learner.run_epoch()].map(|epoch| epoch.objective)
+    };
+    assert_eq!(run(1), run(1));
+    assert_ne!(run(1), run(2));
+}

@@ -1,0 +1,273 @@
+//! The online learners: `--algorithm sgd|ap|pa|arow`.
+
+use serde_json::Value;
+
+use crate::support::{NER_CORPUS, TestDir};
+
+/// Every online algorithm with some of its options, and the dropout of sgd.
+const LEARNERS: [&str; 8] = [
+    "--algorithm sgd --dropout 0",
+    "--algorithm sgd --dropout 0.3 --warm-up 1",
+    "--algorithm sgd --dropout 0.3 --noise monte-carlo --warm-up 1",
+    "--algorithm sgd --step adagrad --dropout 0.2 --l2 0.1",
+    "--algorithm ap",
+    "--algorithm pa --pa-type 2 --pa-c 0.5",
+    "--algorithm arow --variance 2 --gamma 0.5",
+    "--algorithm pa --averaging off --error-sensitive off --states observed",
+];
+
+fn train(options: &str) -> String {
+    format!("train train.conll --template ner --model m --log log --quiet {options}")
+}
+
+fn iterations(dir: &TestDir) -> Vec<Value> {
+    let mut lines = dir.json_lines("log");
+    lines.retain(|line| line["event"] == "iteration");
+    lines
+}
+
+#[test]
+fn every_learner_reproduces_its_training_data() {
+    let dir = TestDir::new(&[("train.conll", NER_CORPUS)]);
+    for learner in LEARNERS {
+        let l2 = if learner.contains("sgd --d") {
+            "--l2 0.01"
+        } else {
+            ""
+        };
+        dir.run(&train(&format!("--max-iterations 30 {l2} {learner}")))
+            .success();
+        let report = dir.run("eval m train.conll --json").json();
+        assert_eq!(report["f1"], 1.0, "{learner}");
+        let log = iterations(&dir);
+        assert_eq!(log[0]["iteration"], 1, "{learner}");
+        assert_eq!(log[0]["gradient_norm"], Value::Null);
+        let is_sgd = learner.contains("sgd");
+        assert_eq!(log[0]["log_likelihood"].is_number(), is_sgd, "{learner}");
+        assert_eq!(log[0].get("learning_rate").is_some(), is_sgd, "{learner}");
+    }
+}
+
+#[test]
+fn the_seed_determines_the_model_and_threads_do_not() {
+    let dir = TestDir::with_sample_corpus();
+    for learner in LEARNERS {
+        let line = train(&format!("--dev dev.conll --max-iterations 4 {learner}"));
+        let model = |options: &str| {
+            dir.run(&format!("{line} {options}")).success();
+            dir.bytes("m")
+        };
+        let one = model("--threads 1");
+        assert!(model("--threads 4") == one, "{learner}: other bits");
+        assert!(
+            model("--seed 1") == one,
+            "{learner}: 1 is not the default seed"
+        );
+        assert!(
+            model("--seed 2") != one,
+            "{learner}: the seed has no effect"
+        );
+    }
+}
+
+#[test]
+fn collapsing_attributes_changes_no_prediction() {
+    let dir = TestDir::with_sample_corpus();
+    for learner in LEARNERS {
+        if learner.contains("monte-carlo") {
+            continue; // the members of a class are dropped independently
+        }
+        let line = train(&format!("--max-iterations 3 {learner}"));
+        let predictions = |collapse: &str| {
+            dir.run(&format!("{line} --collapse {collapse}")).success();
+            dir.run("tag m dev.conll").success()
+        };
+        assert_eq!(predictions("on"), predictions("off"), "{learner}");
+    }
+}
+
+#[test]
+fn training_stops_by_patience_and_keeps_the_best_epoch() {
+    let dir = TestDir::with_sample_corpus();
+    for learner in LEARNERS {
+        dir.run(&train(&format!("--dev dev.conll --patience 3 {learner}")))
+            .success();
+        let log = dir.json_lines("log");
+        let end = &log[log.len() - 1];
+        assert_eq!(end["stop_reason"], "patience", "{learner}");
+        let scores: Vec<f64> = iterations(&dir)
+            .iter()
+            .map(|line| line["dev_f1"].as_f64().unwrap())
+            .collect();
+        let best = end["best_iteration"].as_u64().unwrap() as usize;
+        assert!(
+            scores.iter().all(|&score| score <= scores[best - 1]),
+            "{learner}"
+        );
+        let report = dir.run("eval m dev.conll --json").json();
+        let f1 = report["f1"].as_f64().unwrap();
+        assert!((f1 - scores[best - 1]).abs() < 0.003, "{learner}: {f1}");
+    }
+}
+
+#[test]
+fn sgd_without_dev_data_keeps_the_epoch_with_the_lowest_objective() {
+    let dir = TestDir::with_sample_corpus();
+    dir.run(&train(
+        "--algorithm sgd --dropout 0 --delta 0.01 --period 3",
+    ))
+    .success();
+    let log = dir.json_lines("log");
+    let end = &log[log.len() - 1];
+    assert_eq!(end["stop_reason"], "improvement");
+    let objectives: Vec<f64> = iterations(&dir)
+        .iter()
+        .map(|line| line["objective"].as_f64().unwrap())
+        .collect();
+    let best = end["best_iteration"].as_u64().unwrap() as usize;
+    assert!(objectives.iter().all(|&o| o >= objectives[best - 1]));
+}
+
+#[test]
+fn a_small_mean_loss_ends_training() {
+    let dir = TestDir::new(&[("train.conll", NER_CORPUS)]);
+    for algorithm in ["ap", "pa", "arow"] {
+        dir.run(&train(&format!("--algorithm {algorithm} --epsilon 0.001")))
+            .success();
+        let log = dir.json_lines("log");
+        assert_eq!(log[log.len() - 1]["stop_reason"], "loss", "{algorithm}");
+    }
+}
+
+#[test]
+fn unlabeled_text_enters_the_noise_term_of_sgd() {
+    let dir = TestDir::with_sample_corpus();
+    let line = train("--algorithm sgd --max-iterations 3 --warm-up 1");
+    dir.run(&line).success();
+    let without = dir.bytes("m");
+    dir.run(&format!(
+        "{line} --unlabeled dev.conll --unlabeled-format conll"
+    ))
+    .success();
+    assert!(dir.bytes("m") != without);
+    let log = dir.json_lines("log");
+    assert!(log[0]["unlabeled_sentences"].as_u64().unwrap() > 0);
+}
+
+#[test]
+fn options_that_do_not_go_together_are_rejected_before_the_corpus_is_read() {
+    let dir = TestDir::new(&[]);
+    for (options, message) in [
+        (
+            "--algorithm ap --dropout 0.3",
+            "algorithm ap with dropout 0.3; expected 0, since it learns from the best labels and \
+             computes no likelihood (--dropout 0)",
+        ),
+        (
+            "--algorithm arow --l2 1",
+            "algorithm arow with L2 strength 1; expected 0, since it learns from the best labels \
+             and computes no likelihood (--l2 0)",
+        ),
+        (
+            "--algorithm pa --unlabeled u.txt",
+            "--unlabeled: --algorithm pa learns from labels alone; expected --algorithm lbfgs, or \
+             sgd with --noise dropout",
+        ),
+        (
+            "--algorithm sgd --noise monte-carlo --unlabeled u.txt",
+            "--unlabeled: --algorithm sgd --noise monte-carlo drops attributes at random, which \
+             teaches nothing without labels; expected --algorithm lbfgs, or sgd with --noise \
+             dropout",
+        ),
+        (
+            "--algorithm sgd --l1 0.5",
+            "algorithm sgd with L1 strength 0.5; expected no L1 penalty (--l1 0), or --algorithm \
+             lbfgs, which alone has one",
+        ),
+        (
+            "--algorithm sgd --gradient local",
+            "algorithm sgd with gradient 'local'; expected the default (--gradient adjoint)",
+        ),
+        (
+            "--algorithm ap --gradient local",
+            "algorithm ap with gradient 'local'; expected the default (--gradient adjoint)",
+        ),
+        (
+            "--algorithm ap --noise gaussian",
+            "--noise: requires noise; --algorithm ap has none",
+        ),
+        (
+            "--algorithm sgd --noise additive",
+            "algorithm sgd with additive noise; expected another kind (--noise), since its \
+             variances depend on all weights",
+        ),
+        (
+            "--algorithm sgd --noise monte-carlo --samples 4",
+            "--samples 4: requires sampling; expected --algorithm lbfgs; others drop once per \
+             update",
+        ),
+        (
+            "--algorithm sgd --pa-c 1",
+            "--pa-c: has no meaning for --algorithm sgd; expected --algorithm pa",
+        ),
+        (
+            "--algorithm ap --delta 0.1",
+            "--delta: has no meaning for --algorithm ap; expected --algorithm lbfgs or sgd",
+        ),
+        (
+            "--eta 1",
+            "--eta: has no meaning for --algorithm lbfgs; expected --algorithm sgd",
+        ),
+        (
+            "--algorithm sgd --lbfgs-memory 3",
+            "--lbfgs-memory: has no meaning for --algorithm sgd; expected --algorithm lbfgs",
+        ),
+        (
+            "--algorithm sgd --eta 0",
+            "learning rate 0; expected a finite number above 0",
+        ),
+        (
+            "--algorithm sgd --calibration-rate 1",
+            "calibration rate 1; expected a finite number above 1",
+        ),
+        (
+            "--algorithm sgd --calibration-trials 1001",
+            "1001 calibration trials; expected 1 to 1000",
+        ),
+        (
+            "--algorithm pa --pa-c -1",
+            "aggressiveness -1; expected a finite number above 0",
+        ),
+        (
+            "--algorithm arow --gamma 0",
+            "gamma 0; expected a finite number above 0",
+        ),
+        (
+            "--algorithm ap --epsilon nan",
+            "epsilon NaN; expected a finite number that is not negative",
+        ),
+        (
+            "--seed 2",
+            "--seed 2: requires sampling; expected --noise monte-carlo, or an online algorithm",
+        ),
+    ] {
+        let line = format!("train missing.conll --template ner --model m {options}");
+        assert_eq!(dir.run(&line).failure(), message, "{options}");
+    }
+}
+
+#[test]
+fn weights_that_overflow_end_training_and_leave_an_old_model() {
+    let corpus = "A\tx:1e30\ty:1e30\nB\tx:1e30\tz:-1e30\n\nB\tx:1e30\nA\tz:1e30\n\n";
+    let dir = TestDir::new(&[("train.crfsuite", corpus)]);
+    for learner in ["sgd --dropout 0", "sgd --dropout 0 --step adagrad"] {
+        let learner = format!("{learner} --eta 1e300 --calibration-trials 1");
+        dir.write("m", "old");
+        let line = format!("train train.crfsuite --model m --force --quiet --algorithm {learner}");
+        let message = dir.run(&line).exits(4);
+        let expected = "dropchain: the loss is not finite in epoch 1; expected smaller attribute \
+                        values, or smaller steps\n";
+        assert_eq!(message, expected, "{learner}");
+        assert_eq!(dir.bytes("m"), b"old", "{learner}");
+    }
+}
