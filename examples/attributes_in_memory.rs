@@ -30,6 +30,7 @@ fn read(file: &str) -> Result<AttributeCorpus> {
     for sentence in Reader::open(&[file], &options)? {
         corpus.push(&sentence?)?;
     }
+    corpus.shrink_to_fit();
     Ok(corpus)
 }
 

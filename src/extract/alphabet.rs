@@ -104,8 +104,14 @@ impl Alphabet {
     /// look-ups find nothing.
     pub(crate) fn drop_index(&mut self) {
         self.index = HashTable::new();
+        self.shrink_to_fit();
+    }
+
+    /// Frees excess capacity.
+    pub(super) fn shrink_to_fit(&mut self) {
         self.bytes.shrink_to_fit();
         self.ends.shrink_to_fit();
+        self.index.shrink_to_fit(|&(key, _)| key);
     }
 
     /// Returns the memory usage in bytes.

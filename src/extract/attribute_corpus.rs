@@ -282,6 +282,16 @@ impl AttributeCorpus {
         self.len() == 0
     }
 
+    /// Frees the memory that is reserved for more sentences. Worth it before training if no more
+    /// will come; they still may.
+    pub fn shrink_to_fit(&mut self) {
+        let alphabets = Arc::make_mut(&mut self.alphabets);
+        alphabets.nodes.shrink_to_fit();
+        alphabets.edges.shrink_to_fit();
+        self.labeled.shrink_to_fit();
+        self.unlabeled.shrink_to_fit();
+    }
+
     /// Returns the memory usage in bytes.
     #[must_use]
     pub fn memory(&self) -> usize {
@@ -510,5 +520,8 @@ mod tests {
         corpus.push_sentence([["a"]], ["X"]).unwrap();
         assert_eq!(corpus.labeled().tokens(), 2);
         assert_eq!(corpus.labeled().labels, [LabelId(0); 2]);
+        let before = corpus.memory();
+        corpus.shrink_to_fit();
+        assert!(corpus.memory() < before);
     }
 }

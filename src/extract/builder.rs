@@ -187,11 +187,7 @@ impl DatasetBuilder {
             self.data.nodes = Arc::new(node_rows);
             self.data.edges = Arc::new(edge_rows);
         }
-        Arc::make_mut(&mut self.data.nodes).shrink_to_fit();
-        Arc::make_mut(&mut self.data.edges).shrink_to_fit();
-        self.data.ends.shrink_to_fit();
-        self.data.labels.shrink_to_fit();
-        self.data.partial.shrink_to_fit();
+        self.data.shrink_to_fit();
         (self.data, self.alphabets, self.groups)
     }
 }

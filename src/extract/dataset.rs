@@ -233,6 +233,15 @@ impl Dataset {
         }
     }
 
+    /// Frees excess capacity.
+    pub(super) fn shrink_to_fit(&mut self) {
+        Arc::make_mut(&mut self.nodes).shrink_to_fit();
+        Arc::make_mut(&mut self.edges).shrink_to_fit();
+        self.ends.shrink_to_fit();
+        self.labels.shrink_to_fit();
+        self.partial.shrink_to_fit();
+    }
+
     /// Returns the memory usage in bytes.
     #[must_use]
     pub fn memory(&self) -> usize {
