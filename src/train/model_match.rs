@@ -50,9 +50,9 @@ impl MatchCounts {
 
 /// What occurs in training data.
 pub(super) struct Occurrences {
-    /// Node and edge attributes at labeled tokens.
+    /// Node and edge attributes in sentences that the likelihood learns from.
     pub labeled: [Vec<bool>; 2],
-    /// Node and edge attributes at any token.
+    /// Node and edge attributes in any sentence.
     pub anywhere: [Vec<bool>; 2],
 }
 
@@ -60,30 +60,30 @@ impl Occurrences {
     /// Collects the attributes of `data`, given the number of node and of edge attributes.
     pub fn new(data: &Dataset, attributes: [usize; 2]) -> Self {
         let mut labeled = attributes.map(|n| vec![false; n]);
-        let mut unlabeled = labeled.clone();
-        for (i, matrix) in [&data.nodes, &data.edges].into_iter().enumerate() {
-            for row in 0..matrix.len() {
-                let seen = if row < data.labels.len() {
-                    &mut labeled[i]
-                } else {
-                    &mut unlabeled[i]
-                };
-                let columns = matrix.row(row).0;
-                columns
-                    .iter()
-                    .for_each(|&column| seen[column as usize] = true);
+        let mut anywhere = labeled.clone();
+        for i in 0..data.len() {
+            let is_learned = is_learned(data, i);
+            for row in data.sentence(i) {
+                for (kind, matrix) in [&data.nodes, &data.edges].into_iter().enumerate() {
+                    for &column in matrix.row(row).0 {
+                        anywhere[kind][column as usize] = true;
+                        labeled[kind][column as usize] |= is_learned;
+                    }
+                }
             }
         }
-        for (seen, labeled) in unlabeled.iter_mut().zip(&labeled) {
-            seen.iter_mut()
-                .zip(labeled)
-                .for_each(|(seen, &l)| *seen |= l);
-        }
-        Self {
-            labeled,
-            anywhere: unlabeled,
-        }
+        Self { labeled, anywhere }
     }
+}
+
+/// Returns whether the likelihood learns from sentence `i`: it has a weight and some label.
+fn is_learned(data: &Dataset, i: usize) -> bool {
+    data.weight(i) > 0.0
+        && match data.target(i) {
+            Target::Gold(_) => true,
+            Target::Allowed(allowed) => !allowed.is_any(),
+            Target::Unlabeled => false,
+        }
 }
 
 impl ModelMatch {
