@@ -422,13 +422,35 @@ fn models_of_another_structure_or_with_other_labels_are_rejected() {
 fn known_words_of_both_trainings_are_known() {
     let shapes = "shape(dan2)\n";
     let model = trained(&quick(), corpus("in/O May/B-LOC\nmay/O be/O"), shapes);
-    let trainer = Trainer::new(quick()).unwrap().init(&model);
-    let more = trainer.train(corpus("The/O end/O\nthe/O May/B-LOC"), None, &mut ());
-    let more = all_weights(&more.unwrap().model);
-    // `may` is known from the first corpus, `the` from the second.
-    assert!(all_weights(&model).contains_key("shape(dan2)[0]=Xx:3k B-LOC"));
-    assert!(more.contains_key("shape(dan2)[0]=Xx:3k B-LOC"), "{more:?}");
-    assert!(more.contains_key("shape(dan2)[0]=Xx:3k O"), "{more:?}");
+    let more = continued(&quick(), &model, "He/O saw/O May/B-LOC\nhe/O saw/O");
+    let (old, new) = (all_weights(&model), all_weights(&more));
+    // `may` is known from the first corpus, so `May` has the same shape in the second and its
+    // weight is trained; `he` is known from the second.
+    assert_ne!(
+        new["shape(dan2)[0]=Xx:3k B-LOC"],
+        old["shape(dan2)[0]=Xx:3k B-LOC"]
+    );
+    assert!(new.contains_key("shape(dan2)[0]=Xx:2k O"), "{new:?}");
+    assert!(!new.contains_key("shape(dan2)[0]=Xx:3 B-LOC"), "{new:?}");
+}
+
+#[test]
+fn sentences_without_weight_teach_nothing() {
+    let options = TrainOptions {
+        states: States::Observed,
+        ..quick()
+    };
+    let model = original(&options);
+    let weighted = |text: &str, weight: f64| -> Vec<Sentence> {
+        let sentences = corpus(text).into_iter();
+        sentences.map(|s| s.with_weight(weight).unwrap()).collect()
+    };
+    let sentences = [weighted(MORE, 1.0), weighted("Lovelace/O left/O", 0.0)].concat();
+    let trainer = Trainer::new(options).unwrap().init(&model);
+    let new = trainer.train(sentences, None, &mut ()).unwrap().model;
+    let (old, new) = (all_weights(&model), all_weights(&new));
+    let name = "word[0]=Lovelace I-PER";
+    assert_eq!(new[name], old[name]);
 }
 
 #[test]
