@@ -80,6 +80,7 @@ impl ClassWeights<'_> {
 }
 
 /// The weights of the members of classes.
+#[derive(Clone, Copy)]
 struct MemberWeights<'a> {
     block: &'a FeatureBlock,
     parameters: &'a [f64],      // φ
