@@ -12,6 +12,7 @@ mod contract;
 mod damaged_models;
 mod determinism;
 mod fingerprint;
+mod forced_decoding;
 mod help;
 mod learners;
 mod memory;

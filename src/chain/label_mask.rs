@@ -46,6 +46,18 @@ impl LabelMask {
         }
     }
 
+    /// Returns the number of labels K.
+    #[must_use]
+    pub fn labels(&self) -> usize {
+        self.labels
+    }
+
+    /// Returns the number of tokens T.
+    #[must_use]
+    pub fn tokens(&self) -> usize {
+        self.rows.len() / padded(self.labels).max(1)
+    }
+
     /// Returns 0 for labels that are allowed and −∞ for others, `[T][S]`.
     #[must_use]
     pub fn rows(&self) -> &[f64] {

@@ -11,6 +11,7 @@ mod demo;
 mod eval;
 mod exit;
 mod file_name;
+mod forced_arguments;
 mod init_arguments;
 mod inspect;
 mod interrupt;

@@ -8,12 +8,13 @@ use dropchain::corpus::{
     CONLLU_COLUMNS, Format, OutputFormat, ReadOptions, Reader, WriteOptions, Writer,
 };
 use dropchain::label::Scheme;
-use dropchain::tag::{Batch, TagOptions, Tagger, Workspace, stream};
-use dropchain::{Error, Result};
+use dropchain::tag::{Batch, TagOptions, Tagger, Tagging, Workspace, stream};
+use dropchain::{Error, Result, Sentence};
 
 use super::CommandResult;
 use super::arguments::{FormatName, LimitArguments, SchemeName, Switch, ThreadArguments};
 use super::file_name::FileName;
+use super::forced_arguments::ForcedArguments;
 use super::named_tagging::NamedTagging;
 use super::outputs::CommandFiles;
 
@@ -32,6 +33,7 @@ Examples:
   dropchain tag ner.model test.conll > test.tagged          # appends a column with the labels
   dropchain tag pos.model en-test.conllu --output conllu > tagged.conllu
   dropchain tag ner.model news.txt --output jsonl --marginals --nbest 3 | jq .
+  dropchain tag ner.model partly.conll --forced label       # completes labels, `_` is unknown
 
 Output is in input order and streams: each sentence is written as soon as it is tagged. Labels are
 in the scheme of the training corpus.")]
@@ -64,6 +66,8 @@ pub struct TagCommand {
     /// Predict only label sequences that are valid in the label scheme
     #[arg(long, value_enum, default_value = "on")]
     constrain: Switch,
+    #[command(flatten)]
+    forced: ForcedArguments,
     /// Output labels in this scheme; `raw` keeps those of the model
     #[arg(long, value_enum)]
     scheme: Option<SchemeName>,
@@ -104,6 +108,7 @@ impl TagCommand {
             memory: self.limits.memory(),
             ..read_options(&tagger, format, self.columns.as_deref())
         };
+        let read_options = self.forced.apply(read_options, format)?;
         let reader = Reader::open(&inputs, &read_options)?;
         let write_options = WriteOptions {
             spans: header.labels.encodes_spans(),
@@ -123,6 +128,8 @@ impl TagCommand {
                 nbest: self.nbest as usize,
                 probability: write_options.format == OutputFormat::Jsonl && has_probability,
             },
+            forced: self.forced.clone(),
+            format,
             tagger,
         };
         pipeline.run(reader, &write_options, self.threads.count())
@@ -222,9 +229,20 @@ struct TaggingPipeline {
     tagger: Tagger,
     options: TagOptions,
     scheme: Scheme,
+    forced: ForcedArguments,
+    format: Format,
 }
 
 impl TaggingPipeline {
+    fn tag(&self, sentence: &Sentence, workspace: &mut Workspace) -> Result<Tagging> {
+        match self.forced.condition(sentence, self.format)? {
+            None => self.tagger.tag_with(sentence, self.options, workspace),
+            Some(condition) => {
+                (self.tagger).tag_given(sentence, &condition, self.options, workspace)
+            }
+        }
+    }
+
     fn run(&self, reader: Reader, options: &WriteOptions, threads: usize) -> CommandResult {
         // Report invalid output options before reading anything.
         Writer::new(io::sink(), OUTPUT, options.clone())?;
@@ -236,7 +254,7 @@ impl TaggingPipeline {
             let mut writer = Writer::new(text, OUTPUT, options)?;
             writer.begin_document(batch.new_document);
             for sentence in &batch.sentences {
-                let tagging = self.tagger.tag_with(sentence, self.options, workspace)?;
+                let tagging = self.tag(sentence, workspace)?;
                 let tagging = NamedTagging::new(&self.tagger, tagging, self.scheme);
                 writer.write(&tagging.tagged(sentence))?;
             }

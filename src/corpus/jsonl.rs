@@ -3,7 +3,6 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -269,29 +268,12 @@ fn partial_labels(
     }
     let labels = items.iter().enumerate();
     let labels = labels.map(|(t, item)| {
-        let label = match serde_json::from_str::<PartialItem>(item.get()) {
-            Ok(PartialItem::Null) => Ok(TokenLabel::Unknown),
-            Ok(PartialItem::Text(text)) => text.parse::<TokenLabel>().map_err(|e| e.to_string()),
-            Ok(PartialItem::Labels(labels)) => TokenLabel::OneOf(labels)
-                .normalized()
-                .map_err(str::to_owned),
-            Err(_) => Err(format!(
-                "expected a label, an array of labels or null, found {}",
-                type_name(item)
-            )),
-        };
+        let value: Result<Value, _> = serde_json::from_str(item.get());
+        let value = value.map_err(|error| error.to_string());
+        let label = value.and_then(|value| TokenLabel::from_json(&value));
         label.map_err(|fault| line.error(format!("key \"{key}\", item {}: {fault}", t + 1)))
     });
     labels.collect()
-}
-
-/// A label in an array, if labels may be partial.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum PartialItem {
-    Null,
-    Text(String),
-    Labels(Vec<String>),
 }
 
 /// Parses an array of strings.

@@ -5,7 +5,7 @@ use super::span::{Span, spans};
 
 /// The position of a token in its span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct SpanPosition {
+pub(crate) struct SpanPosition {
     /// It is the first token.
     pub first: bool,
     /// It is the last token.
@@ -44,6 +44,11 @@ pub(super) fn tag(scheme: Scheme, spans: &[Span<'_>], i: usize, t: usize) -> &'s
         follows: before.is_some_and(|before| before.end == span.start && before.kind == span.kind),
     };
     position.tag(scheme)
+}
+
+/// The label of a token at this position in a span of type `kind`.
+pub(crate) fn position_label(position: SpanPosition, scheme: Scheme, kind: &str) -> String {
+    label(position.tag(scheme), kind)
 }
 
 /// The label with this tag and type: the empty type has no hyphen.

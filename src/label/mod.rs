@@ -18,6 +18,7 @@ mod tests;
 
 pub use crate::ids::LabelId;
 pub(crate) use chunk_label::{ChunkLabel, SpanEvidence};
+pub(crate) use encode::{SpanPosition, position_label};
 pub use encode::{convert, encode};
 pub use label_set::LabelSet;
 pub(crate) use partial::convert_partial;

@@ -2,6 +2,8 @@
 
 use std::str::FromStr;
 
+use serde_json::Value;
+
 use crate::error::{Error, Result};
 
 /// Stands for an unknown label in text.
@@ -69,6 +71,31 @@ impl TokenLabel {
             1 => Ok(Self::Known(distinct.remove(0))),
             _ => Ok(Self::OneOf(distinct)),
         }
+    }
+
+    /// Converts a JSON value: a string as in a column, an array of labels, or null.
+    ///
+    /// # Errors
+    ///
+    /// What was found and what was expected.
+    pub(crate) fn from_json(value: &Value) -> Result<Self, String> {
+        let found = match value {
+            Value::Null => return Ok(Self::Unknown),
+            Value::String(text) => return text.parse().map_err(|error: Error| error.to_string()),
+            Value::Array(labels) => {
+                let labels = labels.iter().map(|label| label.as_str().map(str::to_owned));
+                match labels.collect() {
+                    Some(labels) => return Ok(Self::OneOf(labels).normalized()?),
+                    None => "an array of other things",
+                }
+            }
+            Value::Bool(_) => "a boolean",
+            Value::Number(_) => "a number",
+            Value::Object(_) => "an object",
+        };
+        Err(format!(
+            "expected a label, an array of labels or null, found {found}"
+        ))
     }
 
     /// The memory usage on the heap in bytes.

@@ -25,7 +25,10 @@
 //! parts and looked up in the model. Whole inputs are read, tagged and written
 //! concurrently by [`stream()`].
 
+mod condition;
 mod distribution;
+mod json_condition;
+mod restriction;
 mod scorer;
 mod sentence_memory;
 mod stream;
@@ -39,6 +42,7 @@ mod workspace;
 pub use crate::chain::{LabelWeights, Order};
 pub use crate::model::{AttributeKind, EdgeWeights, Header, NodeWeights, Precision, Provenance};
 pub use crate::sentence::Offsets;
+pub use condition::Condition;
 pub use distribution::Distribution;
 pub use stream::{Batch, stream};
 pub use tagger::Tagger;

@@ -5,11 +5,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use ndarray::Array2;
 
+use super::condition::Condition;
+use super::restriction::Restriction;
 use super::scorer::Scorer;
 use super::sentence_memory::{SMALL, SentenceMemory};
 use super::tagging::{LabelPath, TagOptions, Tagging};
 use super::workspace::{BoundTemplate, Workspace, WorkspacePool};
-use crate::chain::{Constraint, Lattice, Order, ScoredPath, Scores, Transitions};
+use crate::chain::{Constraint, LabelMask, Lattice, Order, ScoredPath, Scores, Transitions};
 use crate::error::{Error, Result};
 use crate::extract::AttributeSource;
 use crate::ids::LabelId;
@@ -135,12 +137,78 @@ impl Tagger {
         options: TagOptions,
         workspace: &mut Workspace,
     ) -> Result<Tagging> {
-        let needed = self.check_memory(sentence, options)?;
+        self.tag_restricted(sentence, None, options, workspace)
+    }
+
+    /// Tags a sentence of which some labels or spans are known: the best label sequence, the n best
+    /// ones, and probabilities are those given that the sequence keeps them.
+    ///
+    /// p(label | sentence) and the probabilities of sequences are normalized over all sequences
+    /// that fulfill the condition, legal or not.
+    ///
+    /// ```no_run
+    /// use dropchain::label::Span;
+    /// use dropchain::tag::{Condition, TagOptions, Tagger, Workspace};
+    /// use dropchain::Sentence;
+    ///
+    /// # fn main() -> dropchain::Result<()> {
+    /// let tagger = Tagger::open("ner.model")?;
+    /// let sentence = Sentence::from_words(["Paris", "Hilton", "left", "Paris"]);
+    /// let name = Span { start: 0, end: 2, kind: "PER" };
+    /// let condition = Condition::new().span(&name).label(2, "O");
+    /// let options = TagOptions { marginals: true, ..TagOptions::default() };
+    /// let tagging = tagger.tag_given(&sentence, &condition, options, &mut Workspace::default())?;
+    /// println!("{:?}", tagger.label_names(&tagging.labels));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Tagger::tag_with`], and
+    ///
+    /// - a label or span is outside of the sentence, a span is empty, or spans overlap;
+    /// - the model does not have a label, or none for the type of a span;
+    /// - no sequence fulfills the condition, or none that is legal if it must be;
+    /// - the condition restricts pairs of labels (spans do) and the model has order 0.
+    pub fn tag_given(
+        &self,
+        sentence: &Sentence,
+        condition: &Condition,
+        options: TagOptions,
+        workspace: &mut Workspace,
+    ) -> Result<Tagging> {
+        if condition.is_empty() {
+            condition.check(sentence)?;
+            return self.tag_with(sentence, options, workspace);
+        }
+        let restriction = Restriction::new(condition, sentence, self.model.header())?;
+        if let (Order::Zero, Some(&(t, ..))) =
+            (self.transitions.order(), restriction.forbidden.first())
+        {
+            return Err(Error::input(
+                sentence.place(t),
+                "a known span needs a model of order 1, since a model of order 0 knows no pairs of \
+                 labels; expected known labels only",
+            ));
+        }
+        self.tag_restricted(sentence, Some(&restriction), options, workspace)
+    }
+
+    fn tag_restricted(
+        &self,
+        sentence: &Sentence,
+        restriction: Option<&Restriction>,
+        options: TagOptions,
+        workspace: &mut Workspace,
+    ) -> Result<Tagging> {
+        let has_pairs = restriction.is_some_and(|restriction| !restriction.forbidden.is_empty());
+        let needed = self.check_memory(sentence, options, has_pairs)?;
         if needed <= SMALL {
-            return self.tag_within_limit(sentence, options, workspace);
+            return self.tag_within_limit(sentence, restriction, options, workspace);
         }
         let _one_at_a_time = self.large.lock().unwrap_or_else(PoisonError::into_inner);
-        let tagging = self.tag_within_limit(sentence, options, workspace);
+        let tagging = self.tag_within_limit(sentence, restriction, options, workspace);
         workspace.free_arrays();
         tagging
     }
@@ -150,11 +218,16 @@ impl Tagger {
     /// # Errors
     ///
     /// [`Error::Input`] at the sentence if it is more than the limit.
-    fn check_memory(&self, sentence: &Sentence, options: TagOptions) -> Result<u64> {
+    fn check_memory(
+        &self,
+        sentence: &Sentence,
+        options: TagOptions,
+        has_pairs: bool,
+    ) -> Result<u64> {
         let size = SentenceMemory {
             tokens: sentence.len(),
             labels: self.transitions.labels(),
-            has_edges: self.has_edges(),
+            has_edges: has_pairs || self.has_edges(),
         };
         let needed = size.bytes(options);
         if needed <= SMALL && self.memory == MemoryLimit::Available {
@@ -188,7 +261,7 @@ impl Tagger {
         options: TagOptions,
         f: impl FnOnce(&mut Vec<f64>, &mut Vec<f64>, &mut Lattice) -> Result<R>,
     ) -> Result<R> {
-        self.check_memory(sentence, options)?;
+        self.check_memory(sentence, options, false)?;
         self.pool.with(|workspace| {
             self.score(sentence, workspace)?;
             let Workspace {
@@ -209,10 +282,18 @@ impl Tagger {
     fn tag_within_limit(
         &self,
         sentence: &Sentence,
+        restriction: Option<&Restriction>,
         options: TagOptions,
         workspace: &mut Workspace,
     ) -> Result<Tagging> {
-        let has_edges = self.score(sentence, workspace)?;
+        let mut has_edges = self.score(sentence, workspace)?;
+        if let Some(Restriction { forbidden, .. }) = restriction
+            && !forbidden.is_empty()
+        {
+            self.forbid(forbidden, sentence.len(), &mut workspace.edges);
+            has_edges = true;
+        }
+        let mask = restriction.map(|restriction| &restriction.mask);
         let Workspace {
             nodes,
             edges,
@@ -227,22 +308,29 @@ impl Tagger {
         let constraint = self.constraint.as_ref().filter(|_| options.constrain);
         let mut tagging = Tagging::default();
         let labels = &mut tagging.labels;
-        let best = viterbi.decode(&self.transitions, scores, constraint, labels);
+        let best = viterbi.decode_within(&self.transitions, scores, constraint, mask, labels);
+        if let Some(restriction) = restriction.filter(|_| best == f64::NEG_INFINITY) {
+            return Err(no_sequence(sentence, restriction, constraint));
+        }
         if !best.is_finite() {
             return Err(overflow(sentence, 0));
         }
         if options.marginals || options.probability || options.nbest > 1 {
-            let log_partition = lattice.forward_backward(&self.transitions, scores);
+            let log_partition = match mask {
+                None => lattice.forward_backward(&self.transitions, scores),
+                Some(mask) => lattice.forward_backward_within(&self.transitions, scores, mask),
+            };
             if !log_partition.is_finite() {
                 return Err(overflow(sentence, 0));
             }
             let probability = |score: f64| (score - log_partition).exp().min(1.0);
             tagging.probability = options.probability.then(|| probability(best));
             if options.marginals {
-                tagging.marginals = Some(self.marginals(sentence.len(), lattice));
+                tagging.marginals = Some(self.marginals(sentence.len(), lattice, mask));
             }
             if options.nbest > 1 {
-                let paths = viterbi.nbest(&self.transitions, scores, options.nbest, constraint);
+                let n = options.nbest;
+                let paths = viterbi.nbest_within(&self.transitions, scores, n, constraint, mask);
                 let path = |path: ScoredPath| LabelPath {
                     probability: probability(path.score),
                     labels: path.labels,
@@ -254,11 +342,24 @@ impl Tagger {
         Ok(tagging)
     }
 
-    /// Copies the node marginals out of the lattice, without its padding.
-    fn marginals(&self, tokens: usize, lattice: &Lattice) -> Array2<f64> {
+    /// Gives label pairs the score −∞, in edge scores that are created if there are none.
+    fn forbid(&self, pairs: &[(usize, LabelId, LabelId)], tokens: usize, edges: &mut Vec<f64>) {
+        let (k, stride) = (self.transitions.labels(), self.transitions.stride());
+        edges.resize(tokens * k * stride, 0.0);
+        for (t, a, b) in pairs {
+            edges[(t * k + a.index()) * stride + b.index()] = f64::NEG_INFINITY;
+        }
+    }
+
+    /// Copies the node marginals out of the lattice, without its padding. Those of labels outside
+    /// of the mask are 0; in the lattice, they are rounded up.
+    fn marginals(&self, tokens: usize, lattice: &Lattice, mask: Option<&LabelMask>) -> Array2<f64> {
         let (k, stride) = (self.transitions.labels(), self.transitions.stride());
         let padded = lattice.node_marginals();
-        Array2::from_shape_fn((tokens, k), |(t, b)| padded[t * stride + b])
+        Array2::from_shape_fn((tokens, k), |(t, b)| match mask {
+            Some(mask) if !mask.allows(t, LabelId(b as u16)) => 0.0,
+            _ => padded[t * stride + b],
+        })
     }
 
     /// Computes the scores of a sentence in the workspace. Returns whether there are edge scores.
@@ -314,6 +415,26 @@ impl Tagger {
             source: source.with_fingerprinter(fingerprinter),
         })
     }
+}
+
+/// The error of a restriction that no sequence fulfills, at the first token that none reaches.
+fn no_sequence(
+    sentence: &Sentence,
+    restriction: &Restriction,
+    constraint: Option<&Constraint>,
+) -> Error {
+    let t = restriction.first_unreachable(constraint).unwrap_or(0);
+    let (legal, or_off) = match constraint {
+        Some(_) => ("legal ", ", or --constrain off"),
+        None => ("", ""),
+    };
+    Error::input(
+        sentence.place(t),
+        format!(
+            "no {legal}label sequence has the known labels and spans up to here; expected labels \
+             and spans that fit together{or_off}"
+        ),
+    )
 }
 
 pub(super) fn overflow(sentence: &Sentence, t: usize) -> Error {

@@ -1,0 +1,123 @@
+//! What is known about the labels of a sentence before it is tagged.
+
+use crate::error::{Error, Result};
+use crate::label::Span;
+use crate::sentence::{Sentence, TokenLabel};
+
+/// Labels and spans of a sentence that are known before it is tagged. Tagging keeps them and
+/// completes the others ([`Tagger::tag_given`](super::Tagger::tag_given)).
+///
+/// Labels are those of the training corpus, in its label scheme.
+///
+/// ```
+/// use dropchain::corpus::TokenLabel;
+/// use dropchain::label::Span;
+/// use dropchain::tag::Condition;
+///
+/// let condition = Condition::new()
+///     .label(3, "O")
+///     .label(4, TokenLabel::OneOf(vec!["B-PER".into(), "B-LOC".into()]))
+///     .span(&Span { start: 0, end: 2, kind: "ORG" });
+/// assert!(!condition.is_empty());
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Condition {
+    pub(super) labels: Vec<(usize, TokenLabel)>,
+    pub(super) spans: Vec<KnownSpan>,
+}
+
+/// A span that is known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct KnownSpan {
+    pub start: usize,
+    pub end: usize, // exclusive
+    pub kind: String,
+}
+
+impl Condition {
+    /// Creates a condition that every label sequence fulfills.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Creates a condition from the labels of a sentence, known ones and partial ones
+    /// ([`Sentence::partial_label`]).
+    #[must_use]
+    pub fn from_labels(sentence: &Sentence) -> Self {
+        let label = |t| {
+            let partial = sentence.partial_label(t).cloned();
+            let label = partial.or_else(|| sentence.label(t).map(TokenLabel::from));
+            (t, label.unwrap_or(TokenLabel::Unknown))
+        };
+        Self {
+            labels: (0..sentence.len()).map(label).collect(),
+            spans: Vec::new(),
+        }
+    }
+
+    /// Adds what is known about the label of token `t`, counted from 0.
+    #[must_use]
+    pub fn label(mut self, t: usize, label: impl Into<TokenLabel>) -> Self {
+        self.labels.push((t, label.into()));
+        self
+    }
+
+    /// Adds a span: the labels will encode a span that starts and ends there, of this type.
+    #[must_use]
+    pub fn span(mut self, span: &Span<'_>) -> Self {
+        self.spans.push(KnownSpan {
+            start: span.start,
+            end: span.end,
+            kind: span.kind.to_owned(),
+        });
+        self
+    }
+
+    /// Returns whether nothing is known.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.spans.is_empty()
+            && (self.labels.iter()).all(|(_, label)| *label == TokenLabel::Unknown)
+    }
+
+    /// Checks that labels and spans are inside the sentence and spans do not overlap.
+    pub(super) fn check(&self, sentence: &Sentence) -> Result<()> {
+        let tokens = sentence.len();
+        if let Some((t, _)) = self.labels.iter().find(|(t, _)| *t >= tokens) {
+            return Err(Error::input(
+                sentence.place(0),
+                format!(
+                    "a known label for token {t}, counted from 0, of a sentence of {tokens} tokens"
+                ),
+            ));
+        }
+        let error = |span: &KnownSpan, fault: &str| {
+            let KnownSpan { start, end, kind } = span;
+            Err(Error::input(
+                sentence.place(*start),
+                format!(
+                    "the known span of type '{kind}' from token {start} to {end} (counted from 0, \
+                     end exclusive) {fault}"
+                ),
+            ))
+        };
+        let mut spans: Vec<&KnownSpan> = self.spans.iter().collect();
+        spans.sort_by_key(|span| (span.start, span.end));
+        for (i, span) in spans.iter().enumerate() {
+            if span.start >= span.end {
+                return error(span, "is empty; expected an end after the start");
+            }
+            if span.end > tokens {
+                let fault = format!("ends after the sentence, which has {tokens} tokens");
+                return error(span, &fault);
+            }
+            if i > 0 && spans[i - 1].end > span.start {
+                let before = spans[i - 1];
+                let fault = format!("overlaps that from {} to {}", before.start, before.end);
+                return error(span, &fault);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,304 @@
+//! A condition in terms of the labels of a model.
+//!
+//! Labels that the model has as they are restrict the labels of their tokens. All else restricts
+//! pairs of adjacent labels: by conlleval's rules, two labels alone decide whether a span ends or
+//! starts between them. A span is kept if the pair before its first token starts one of its type,
+//! no pair inside starts or ends one, and the pair after it ends it. A label of another scheme than
+//! the model's is one of a type at a position (first, last, following a span of the same type), so
+//! it restricts the pairs before and after its token.
+
+use super::condition::{Condition, KnownSpan};
+use crate::chain::{Constraint, LabelMask};
+use crate::error::{Error, Result};
+use crate::ids::LabelId;
+use crate::label::{ChunkLabel, Scheme, SpanPosition, position_label};
+use crate::model::Header;
+use crate::sentence::{Sentence, TokenLabel, list_names};
+
+/// The label sequences that a condition allows.
+#[derive(Debug)]
+pub(super) struct Restriction {
+    /// The labels that each token may have.
+    pub mask: LabelMask,
+    /// Pairs that are forbidden: token t > 0, the label before it, and its label.
+    pub forbidden: Vec<(usize, LabelId, LabelId)>,
+}
+
+/// Builds a restriction.
+struct Builder<'a> {
+    header: &'a Header,
+    sentence: &'a Sentence,
+    chunks: Vec<ChunkLabel<'a>>, // [K]
+    allowed: Vec<Vec<bool>>,     // [T][K]
+    forbidden: Vec<(usize, LabelId, LabelId)>,
+}
+
+impl Restriction {
+    /// Resolves a condition on a sentence.
+    ///
+    /// # Errors
+    ///
+    /// Labels or spans are outside of the sentence, spans overlap, or the model has no such labels.
+    pub fn new(condition: &Condition, sentence: &Sentence, header: &Header) -> Result<Self> {
+        condition.check(sentence)?;
+        let names = header.labels.names().iter();
+        let mut builder = Builder {
+            header,
+            sentence,
+            chunks: names.map(|name| ChunkLabel::parse(name)).collect(),
+            allowed: vec![vec![true; header.labels.len()]; sentence.len()],
+            forbidden: Vec::new(),
+        };
+        for (t, label) in &condition.labels {
+            builder.label(*t, label)?;
+        }
+        for span in &condition.spans {
+            builder.span(span)?;
+        }
+        Ok(builder.finish())
+    }
+}
+
+impl Restriction {
+    /// Returns the first token that no sequence within the constraint reaches, if there is one.
+    pub fn first_unreachable(&self, constraint: Option<&Constraint>) -> Option<usize> {
+        let labels = self.mask.labels();
+        let tokens = self.mask.tokens();
+        let mut before: Vec<usize> = Vec::new();
+        for t in 0..tokens {
+            let follows = |b: usize| {
+                let may_follow = |a: usize| {
+                    let pair = (t, LabelId(a as u16), LabelId(b as u16));
+                    constraint.is_none_or(|c| c.allows(a, b))
+                        && self.forbidden.binary_search(&pair).is_err()
+                };
+                match t {
+                    0 => constraint.is_none_or(|c| c.allows_start(b)),
+                    _ => before.iter().any(|&a| may_follow(a)),
+                }
+            };
+            let ends = |b: usize| t + 1 < tokens || constraint.is_none_or(|c| c.allows_end(b));
+            let reached = (0..labels)
+                .filter(|&b| self.mask.allows(t, LabelId(b as u16)) && follows(b) && ends(b));
+            before = reached.collect();
+            if before.is_empty() {
+                return Some(t);
+            }
+        }
+        None
+    }
+}
+
+impl Builder<'_> {
+    /// Restricts the label of token `t`.
+    fn label(&mut self, t: usize, label: &TokenLabel) -> Result<()> {
+        if *label == TokenLabel::Unknown {
+            return Ok(());
+        }
+        let (scheme, corpus_scheme) = (self.header.scheme, self.header.corpus_scheme);
+        if scheme != corpus_scheme {
+            return self.converted_label(t, label.labels(), corpus_scheme);
+        }
+        let mut allowed = vec![false; self.chunks.len()];
+        for name in label.labels() {
+            let Some(id) = self.header.labels.id(name) else {
+                return Err(self.no_label(t, name));
+            };
+            allowed[id.index()] = true;
+        }
+        self.restrict(t, |b| allowed[b]);
+        Ok(())
+    }
+
+    /// Restricts the label of token `t` to those that become one of `labels` in `scheme`.
+    fn converted_label(&mut self, t: usize, labels: &[String], scheme: Scheme) -> Result<()> {
+        for name in labels {
+            let chunk = ChunkLabel::parse(name);
+            let is_known = name == "O"
+                || chunk.is_inside() && self.chunks.iter().any(|b| is_of(*b, chunk.kind));
+            if !is_known {
+                return Err(self.no_label(t, name));
+            }
+        }
+        for b in 0..self.chunks.len() {
+            let chunk = self.chunks[b];
+            if !chunk.is_inside() {
+                let is_allowed = labels.iter().any(|name| name == "O");
+                self.restrict(t, |other| other != b || is_allowed);
+                continue;
+            }
+            // By the position before (not first, first, following) and after (not last, last).
+            let is_allowed = |before: usize, last: bool| {
+                let position = SpanPosition {
+                    first: before > 0,
+                    last,
+                    follows: before == 2,
+                };
+                labels.contains(&position_label(position, scheme, chunk.kind))
+            };
+            let before = [0, 1, 2].map(|x| is_allowed(x, false) || is_allowed(x, true));
+            let after = [false, true].map(|last| (0..3).any(|x| is_allowed(x, last)));
+            let is_product = (0..3).all(|x| {
+                [false, true]
+                    .iter()
+                    .all(|&last| is_allowed(x, last) == (before[x] && after[usize::from(last)]))
+            });
+            if !is_product {
+                return Err(Error::input(
+                    self.sentence.place(t),
+                    format!(
+                        "the known labels {} cannot be kept by a model of scheme {}, since they \
+                         depend on the labels of both neighbors; expected one of them",
+                        list_names(labels),
+                        self.header.scheme
+                    ),
+                ));
+            }
+            self.restrict_before(t, b, |a, b| before[starts(a, b)]);
+            self.restrict_after(t, b, |b, c| after[usize::from(!continues(b, c))]);
+        }
+        Ok(())
+    }
+
+    /// Restricts the labels to those that encode a span.
+    fn span(&mut self, span: &KnownSpan) -> Result<()> {
+        let kind = span.kind.as_str();
+        let labels = 0..self.chunks.len();
+        if !labels.clone().any(|b| is_of(self.chunks[b], kind)) {
+            return Err(Error::input(
+                self.sentence.place(span.start),
+                format!("the model has no labels for the known span of type '{kind}'"),
+            ));
+        }
+        for t in span.start..span.end {
+            let chunks = self.chunks.clone();
+            self.restrict(t, |b| is_of(chunks[b], kind));
+            for b in labels.clone() {
+                match t == span.start {
+                    true => self.restrict_before(t, b, |a, b| starts(a, b) > 0),
+                    false => self.restrict_before(t, b, continues),
+                }
+            }
+        }
+        for b in labels {
+            self.restrict_after(span.end - 1, b, |b, c| !continues(b, c));
+        }
+        Ok(())
+    }
+
+    /// Restricts the labels of token `t` to those for which `allows` holds.
+    fn restrict(&mut self, t: usize, allows: impl Fn(usize) -> bool) {
+        for (b, allowed) in self.allowed[t].iter_mut().enumerate() {
+            *allowed = *allowed && allows(b);
+        }
+    }
+
+    /// Restricts the labels before label `b` of token `t`.
+    fn restrict_before(
+        &mut self,
+        t: usize,
+        b: usize,
+        allows: impl Fn(ChunkLabel<'_>, ChunkLabel<'_>) -> bool,
+    ) {
+        let label = LabelId(b as u16);
+        if t == 0 {
+            let is_allowed = allows(ChunkLabel::OUTSIDE, self.chunks[b]);
+            self.allowed[0][b] = self.allowed[0][b] && is_allowed;
+            return;
+        }
+        let before = self.chunks.iter().enumerate();
+        let forbidden = before.filter(|(_, a)| !allows(**a, self.chunks[b]));
+        self.forbidden
+            .extend(forbidden.map(|(a, _)| (t, LabelId(a as u16), label)));
+    }
+
+    /// Restricts the labels after label `b` of token `t`.
+    fn restrict_after(
+        &mut self,
+        t: usize,
+        b: usize,
+        allows: impl Fn(ChunkLabel<'_>, ChunkLabel<'_>) -> bool,
+    ) {
+        let label = LabelId(b as u16);
+        if t + 1 == self.allowed.len() {
+            let is_allowed = allows(self.chunks[b], ChunkLabel::OUTSIDE);
+            self.allowed[t][b] = self.allowed[t][b] && is_allowed;
+            return;
+        }
+        let after = self.chunks.iter().enumerate();
+        let forbidden = after.filter(|(_, c)| !allows(self.chunks[b], **c));
+        self.forbidden
+            .extend(forbidden.map(|(c, _)| (t + 1, label, LabelId(c as u16))));
+    }
+
+    /// Drops labels that have no neighbor, and pairs whose labels are forbidden anyway.
+    fn finish(self) -> Restriction {
+        let Self {
+            mut allowed,
+            mut forbidden,
+            chunks,
+            ..
+        } = self;
+        forbidden.sort_unstable();
+        forbidden.dedup();
+        let labels = chunks.len();
+        for pairs in forbidden.chunk_by(|x, y| x.0 == y.0) {
+            let t = pairs[0].0;
+            let mut counts = vec![[0; 2]; labels]; // of allowed neighbors that are forbidden
+            for &(_, a, b) in pairs {
+                let [a, b] = [a.index(), b.index()];
+                counts[a][1] += usize::from(allowed[t][b]);
+                counts[b][0] += usize::from(allowed[t - 1][a]);
+            }
+            let totals = [t - 1, t].map(|t| allowed[t].iter().filter(|allowed| **allowed).count());
+            for (x, [before, after]) in counts.into_iter().enumerate() {
+                allowed[t - 1][x] &= after < totals[1];
+                allowed[t][x] &= before < totals[0];
+            }
+        }
+        forbidden.retain(|&(t, a, b)| allowed[t - 1][a.index()] && allowed[t][b.index()]);
+        let mut mask = LabelMask::default();
+        mask.begin(labels);
+        for row in &allowed {
+            let ids = (0..labels).filter(|&b| row[b]);
+            let ids: Vec<LabelId> = ids.map(|b| LabelId(b as u16)).collect();
+            mask.push(&ids);
+        }
+        Restriction { mask, forbidden }
+    }
+
+    fn no_label(&self, t: usize, name: &str) -> Error {
+        Error::input(
+            self.sentence.place(t),
+            format!(
+                "the model has no label for the known label '{name}'; its labels are {}{}",
+                list_names(self.header.labels.names()),
+                match self.header.scheme == self.header.corpus_scheme {
+                    true => String::new(),
+                    false => format!(
+                        ", known labels are in the scheme of the training corpus, {}",
+                        self.header.corpus_scheme
+                    ),
+                }
+            ),
+        )
+    }
+}
+
+/// Whether a label belongs to spans of a type.
+fn is_of(label: ChunkLabel<'_>, kind: &str) -> bool {
+    label.is_inside() && label.kind == kind
+}
+
+/// Whether a span goes on from label `a` to label `b`.
+fn continues(a: ChunkLabel<'_>, b: ChunkLabel<'_>) -> bool {
+    !b.starts_after(a) && !a.ends_before(b)
+}
+
+/// Whether a span starts at `b` after `a`: 0 if not, 1 if so, 2 if it follows one of the same type.
+fn starts(a: ChunkLabel<'_>, b: ChunkLabel<'_>) -> usize {
+    match b.starts_after(a) {
+        false => 0,
+        true => 1 + usize::from(is_of(a, b.kind)),
+    }
+}

@@ -1,0 +1,250 @@
+//! Tagging with labels and spans that are known.
+
+use serde_json::Value;
+
+use crate::support::{NER_CORPUS, POS_CORPUS, TestDir};
+
+const TEXT: &str = "Ann NNP _\nLee NNP _\nleft VBD _\nRome NNP _\n\n";
+
+fn ner() -> TestDir {
+    TestDir::with_model(NER_CORPUS, "--template minimal")
+}
+
+/// Tags with `options`, and returns the labels: the last column.
+fn labels(dir: &TestDir, text: &str, options: &str) -> String {
+    let tagged = dir.run_with_stdin(&format!("tag m --format conll {options}"), text);
+    let lines = tagged.success();
+    let labels = lines.lines().map(|line| line.rsplit(' ').next().unwrap());
+    labels.collect::<Vec<_>>().join(" ")
+}
+
+fn failure(dir: &TestDir, options: &str, text: &str) -> String {
+    dir.run_with_stdin(&format!("tag m {options}"), text)
+        .failure()
+}
+
+#[test]
+fn known_labels_are_kept_and_the_others_completed() {
+    let dir = ner();
+    let label = "--forced label";
+    assert_eq!(labels(&dir, TEXT, ""), labels(&dir, TEXT, label));
+    assert_eq!(labels(&dir, TEXT, label), "B-PER I-PER O B-LOC ");
+    let known = |t: usize, label: &str| {
+        let mut lines: Vec<String> = TEXT.lines().map(str::to_owned).collect();
+        lines[t] = lines[t].replace('_', label);
+        lines.join("\n") + "\n"
+    };
+    assert_eq!(labels(&dir, &known(3, "O"), label), "B-PER I-PER O O ");
+    // The label before it must begin the span.
+    let text = known(3, "I-PER");
+    assert_eq!(labels(&dir, &text, label), "B-PER I-PER B-PER I-PER ");
+    assert_eq!(
+        labels(&dir, &known(0, "O|B-LOC"), "--forced -1"),
+        labels(&dir, &known(0, "B-LOC|O"), label)
+    );
+    assert!(!labels(&dir, &known(0, "O|B-LOC"), label).starts_with("B-PER"));
+}
+
+#[test]
+fn probabilities_and_candidates_are_those_given_what_is_known() {
+    let dir = ner();
+    let text = "Ann NNP O\nLee NNP _\n\n";
+    let tag = "tag m --format conll --forced label --output jsonl --marginals --nbest 4";
+    let tagged = dir.run_with_stdin(tag, text).json_lines();
+    let marginals = &tagged[0]["marginals"];
+    assert!((marginals[0]["O"].as_f64().unwrap() - 1.0).abs() < 1e-12);
+    assert_eq!(marginals[0]["B-PER"], 0.0);
+    let sum: f64 = marginals[1]
+        .as_object()
+        .unwrap()
+        .values()
+        .map(|p| p.as_f64().unwrap())
+        .sum();
+    assert!((sum - 1.0).abs() < 1e-9, "{sum}");
+    let nbest = tagged[0]["nbest"].as_array().unwrap();
+    assert!(
+        nbest.len() > 1 && nbest.iter().all(|path| path["labels"][0] == "O"),
+        "{nbest:?}"
+    );
+    assert_eq!(nbest[0]["probability"], tagged[0]["probability"]);
+}
+
+#[test]
+fn json_lines_have_known_labels_and_spans() {
+    let dir = ner();
+    let tag = |keys: &str, known: &str| -> Value {
+        let object = format!(
+            "{{\"tokens\":[\"Ann\",\"Lee\",\"left\",\"Rome\"],\
+             \"1\":[\"NNP\",\"NNP\",\"VBD\",\"NNP\"]{known}}}\n"
+        );
+        let tag = format!("tag m --format jsonl --forced {keys}");
+        dir.run_with_stdin(&tag, object).json_lines().remove(0)
+    };
+    let free = tag("labels", "");
+    assert_eq!(free, tag("labels,spans", ",\"labels\":null,\"spans\":[]"));
+    let found = tag(
+        "labels",
+        ",\"labels\":[null,\"_\",[\"B-LOC\",\"B-PER\"],\"O\"]",
+    );
+    assert!(["B-LOC", "B-PER"].contains(&found["labels"][2].as_str().unwrap()));
+    assert_eq!(found["labels"][3], "O");
+    let known = ",\"spans\":[{\"start\":1,\"end\":3,\"type\":\"LOC\",\"text\":\"Lee left\"}]";
+    let found = tag("spans", known);
+    let span = serde_json::json!({"start": 1, "end": 3, "type": "LOC"});
+    assert!(
+        found["spans"].as_array().unwrap().contains(&span),
+        "{found}"
+    );
+    // A span of one token ends there, although the next could continue it.
+    let known = ",\"known\":[{\"start\":0,\"end\":1,\"type\":\"PER\"}]";
+    let found = tag("known", known);
+    assert_eq!(found["labels"][0], "B-PER");
+    assert_ne!(found["labels"][1], "I-PER");
+}
+
+#[test]
+fn every_format_with_columns_has_known_labels() {
+    let dir = TestDir::with_model(POS_CORPUS, "--template minimal");
+    let row =
+        |i: usize, word: &str, tag: &str| format!("{i}\t{word}\t_\t{tag}\t_\t_\t_\t_\t_\t_\n");
+    let text = format!(
+        "# weight = x\n{}{}\n",
+        row(1, "Ann", "VBD"),
+        row(2, "left", "_")
+    );
+    let tagged = dir
+        .run_with_stdin("tag m --format conllu --forced upos --output conll", text)
+        .success();
+    let found: Vec<&str> = tagged
+        .lines()
+        .map(|l| l.rsplit('\t').next().unwrap())
+        .collect();
+    assert_eq!(found[1], "VBD");
+    assert_ne!(found[2], "_");
+
+    dir.write("train.crfsuite", "A\tw=a\nB\tw=b\n\nB\tw=b\nA\tw=a\n\n");
+    dir.run("train train.crfsuite --model m --force --quiet")
+        .success();
+    let tagged = dir.run_with_stdin(
+        "tag m --format crfsuite --forced label",
+        "@weight:2\n_\tw=a\nA\tw=b\nA|B\tw=b\n\n",
+    );
+    assert_eq!(tagged.success(), "_\tA\nA\tA\nA|B\tB\n\n");
+}
+
+#[test]
+fn known_labels_of_the_corpus_are_kept_by_a_model_of_another_scheme() {
+    let dir = TestDir::with_model(NER_CORPUS, "--template minimal --scheme bioes");
+    let text = "Ann NNP I-PER\n";
+    assert!(failure(&dir, "--format conll --forced label", text).contains(":1: no legal label"));
+    let text = "Ann NNP _\nLee NNP B-LOC\nleft VBD I-LOC\nRome NNP _\n\n";
+    let found = labels(&dir, text, "--forced label");
+    assert!(found.contains(" B-LOC I-LOC "), "{found}");
+}
+
+#[test]
+fn without_known_labels_the_output_is_the_same_as_ever() {
+    let dir = ner();
+    let [free, forced] = ["", "--forced label"].map(|options| {
+        let tag = format!("tag m --format conll --output jsonl --marginals --nbest 3 {options}");
+        dir.run_with_stdin(&tag, TEXT.repeat(70)).success()
+    });
+    assert_eq!(free, forced);
+}
+
+#[test]
+fn known_labels_that_cannot_be_are_errors_with_their_line() {
+    let dir = ner();
+    let conll = |text: &str| failure(&dir, "--format conll --forced label", text);
+    assert_eq!(
+        conll("Ann NNP _\nLee NNP B-ORG\n"),
+        "-:2: the model has no label for the known label 'B-ORG'; its labels are \
+         B-PER I-PER O B-LOC I-LOC"
+    );
+    let fault = "no legal label sequence has the known labels and spans up to here; expected \
+                 labels and spans that fit together, or --constrain off";
+    assert_eq!(conll("Ann NNP O\nLee NNP I-PER\n"), format!("-:2: {fault}"));
+    assert_eq!(
+        conll("Ann NNP B-PER|\n"),
+        "-:1: the partial label 'B-PER|': a label is empty; expected a label, several such as \
+         B-PER|B-ORG, or '_' for any"
+    );
+    assert_eq!(
+        failure(&dir, "--format conll --forced nor", "Ann NNP O\n"),
+        "-:1: no column 'nor' to take labels from; the columns are word 1 label"
+    );
+    assert_eq!(
+        failure(&dir, "--format text --forced label", "Ann\n"),
+        "--forced: raw text has no labels; expected columns or JSON lines (--format)"
+    );
+    assert_eq!(
+        failure(&dir, "--format conll --forced label,1", "Ann NNP O\n"),
+        "--forced: found several columns; expected one, except in JSON lines"
+    );
+    let json = |known: &str| {
+        let object =
+            format!("{{\"tokens\":[\"Ann\",\"Lee\"],\"1\":[\"N\",\"N\"],\"k\":{known}}}\n");
+        failure(&dir, "--format jsonl --forced k", &object)
+    };
+    let span = "the known span of type 'PER' from token";
+    let counted = "(counted from 0, end exclusive)";
+    for (known, fault) in [
+        (
+            r#"[{"start":1,"end":3,"type":"PER"}]"#,
+            format!("{span} 1 to 3 {counted} ends after the sentence, which has 2 tokens"),
+        ),
+        (
+            r#"[{"start":1,"end":1,"type":"PER"}]"#,
+            format!("{span} 1 to 1 {counted} is empty; expected an end after the start"),
+        ),
+        (
+            r#"[{"start":0,"end":2,"type":"PER"},{"start":1,"end":2,"type":"PER"}]"#,
+            format!("{span} 1 to 2 {counted} overlaps that from 0 to 2"),
+        ),
+        (
+            r#"[{"start":0,"end":2,"type":"ORG"}]"#,
+            "the model has no labels for the known span of type 'ORG'".to_owned(),
+        ),
+        (
+            r#"[{"start":-1,"end":2,"type":"PER"}]"#,
+            "key \"k\", item 1: expected a span such as {\"start\": 0, \"end\": 2, \"type\": \
+             \"PER\"}"
+                .to_owned(),
+        ),
+        (
+            r#"["O"]"#,
+            "key \"k\": expected as many labels as tokens (2), found 1".to_owned(),
+        ),
+        (
+            r#"["O", 3]"#,
+            "key \"k\", item 2: expected a label, an array of labels or null, found a number"
+                .to_owned(),
+        ),
+        (
+            r#""O""#,
+            "key \"k\": expected an array of labels or spans".to_owned(),
+        ),
+    ] {
+        assert_eq!(json(known), format!("-:1: {fault}"));
+    }
+    assert!(
+        failure(
+            &dir,
+            "--format jsonl --forced k",
+            "{\"text\":\"Ann\",\"k\":[\"O\"]}\n"
+        )
+        .contains(":1: key \"k\": the object has text")
+    );
+}
+
+#[test]
+fn a_model_of_order_0_keeps_labels_but_no_spans() {
+    let dir = TestDir::with_model(NER_CORPUS, "--template minimal --order 0");
+    assert!(labels(&dir, "Ann NNP O\n\n", "--forced label").starts_with('O'));
+    let object = "{\"tokens\":[\"Ann\",\"Lee\"],\"1\":[\"N\",\"N\"],\
+                  \"spans\":[{\"start\":1,\"end\":2,\"type\":\"PER\"}]}\n";
+    assert!(
+        failure(&dir, "--format jsonl --forced spans", object)
+            .contains("a known span needs a model of order 1")
+    );
+}
