@@ -92,12 +92,15 @@ impl ClassOptions {
     }
 }
 
-/// Checks that the noise of all template lines is in its range.
+/// Checks that the algorithm can do what all template lines ask for, and that their noise is in its
+/// range.
 ///
 /// # Errors
 ///
-/// [`Error::Input`] at the first line with a dropout rate of 1 or more.
+/// [`Error::Input`] at the first line with an option that the algorithm has no use for, or a dropout
+/// rate of 1 or more.
 pub fn check_line_options(template: &Template, settings: &TrainSettings) -> Result<()> {
+    check_algorithm(template, settings)?;
     let Some(noise) = settings.noise() else {
         return Ok(());
     };
@@ -121,6 +124,38 @@ pub fn check_line_options(template: &Template, settings: &TrainSettings) -> Resu
             return Err(Error::input(
                 group.place,
                 format!("{message}; expected a rate below 1"),
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Checks that the algorithm has the penalties and the noise that lines set.
+fn check_algorithm(template: &Template, settings: &TrainSettings) -> Result<()> {
+    let algorithm = &settings.options().algorithm;
+    if !algorithm.is_online() {
+        return Ok(());
+    }
+    for group in template.groups() {
+        let LineOptions { l1, l2, dropout } = group.options;
+        let has_penalties = algorithm.is_probabilistic();
+        let unused = [
+            ("l1", l1.is_some(), "lbfgs"),
+            ("l2", l2.is_some() && !has_penalties, "lbfgs or sgd"),
+            (
+                "dropout",
+                dropout.is_some() && !has_penalties,
+                "lbfgs or sgd",
+            ),
+        ];
+        if let Some((option, _, others)) = unused.into_iter().find(|(_, is_unused, _)| *is_unused) {
+            return Err(Error::input(
+                group.place,
+                format!(
+                    "the option {option} of this line has no effect with --algorithm {}; expected \
+                     --algorithm {others}, or a line without it",
+                    algorithm.name()
+                ),
             ));
         }
     }

@@ -204,3 +204,37 @@ fn a_model_that_is_continued_keeps_the_options_of_its_template() {
     assert_eq!(penalty.strength(set.space().dimension() - 1), 0.1);
     assert!(penalty.center(0) != 0.0);
 }
+
+#[test]
+fn an_option_that_the_algorithm_has_no_use_for_is_an_error() {
+    use crate::online::Algorithm;
+    let error = |source: &str, algorithm: Algorithm| {
+        let options = TrainOptions {
+            algorithm,
+            dropout: 0.0,
+            max_iterations: Some(1),
+            ..TrainOptions::default()
+        };
+        let result = train(&options, corpus(NAMES), source);
+        result.err().map(|error| error.to_string())
+    };
+    let sgd = || Algorithm::Sgd(Default::default());
+    let ap = || Algorithm::Ap(Default::default());
+    assert_eq!(
+        error("word\nlower l1=1\n", sgd()).unwrap(),
+        "t.tpl:2: the option l1 of this line has no effect with --algorithm sgd; expected \
+         --algorithm lbfgs, or a line without it"
+    );
+    assert!(
+        error("word l2=1\n", ap())
+            .unwrap()
+            .starts_with("t.tpl:1: the option l2 ")
+    );
+    assert!(
+        error("word dropout=0\n", ap())
+            .unwrap()
+            .starts_with("t.tpl:1: the option dropout ")
+    );
+    assert_eq!(error("word l2=1 dropout=0.2\n", sgd()), None);
+    assert_eq!(error("word\n", ap()), None);
+}
