@@ -38,6 +38,31 @@ fn hidden(corpus: &str, hide: impl Fn(usize, &str) -> bool) -> String {
 }
 
 #[test]
+fn the_examples_of_the_documentation_print_what_it_says() {
+    let page = include_str!("../docs/partial-labels.md");
+    let blocks: Vec<&str> = page.split("```").skip(1).step_by(2).collect();
+    let corpus = blocks[0].strip_prefix("conll\n").unwrap();
+    let dir = TestDir::new(&[("names.conll", corpus)]);
+    let console = blocks[1..]
+        .iter()
+        .map(|block| block.strip_prefix("console\n").unwrap());
+    let mut commands = 0;
+    for entry in console.flat_map(|block| block.split("$ ").skip(1)) {
+        let (command, output) = entry.split_once('\n').unwrap();
+        match command.split_once(' ').unwrap() {
+            ("cat", file) => dir.write(file, output),
+            ("dropchain", arguments) => {
+                let found = dir.run(arguments).success();
+                assert_eq!(found.trim_end(), output.trim_end(), "{command}");
+                commands += 1;
+            }
+            _ => panic!("{command}"),
+        }
+    }
+    assert_eq!(commands, 4);
+}
+
+#[test]
 fn a_model_learns_from_the_labels_that_are_known() {
     // Every second token of the sample corpus; its tokens are those of the complete corpus.
     let train = sample_corpus("train");
@@ -317,6 +342,14 @@ fn partial_labels_that_make_no_sense_are_errors_with_their_line() {
 }
 
 #[test]
+fn an_unknown_label_may_be_one_that_the_corpus_does_not_have() {
+    let dir = TestDir::new(&[("train.conll", "a _\nb I-X\nc O\n\na B-Y\nb I-Y\n")]);
+    dir.run(&format!("{TRAIN} --partial-labels")).success();
+    dir.run(&format!("{TRAIN} --partial-labels --scheme bioes"))
+        .success();
+}
+
+#[test]
 fn development_data_need_all_labels() {
     let dir = TestDir::new(&[
         ("train.conll", NER_CORPUS),
@@ -344,4 +377,33 @@ fn folds_are_scored_on_the_sentences_with_all_labels() {
         "no sentence of fold 1 has one label for every token; expected fewer folds, or fewer \
          partial labels"
     );
+}
+
+#[test]
+fn gold_labels_of_an_evaluation_are_not_partial() {
+    let dir = TestDir::with_model(NER_CORPUS, "--template minimal");
+    for label in ["_", "B-PER|B-LOC"] {
+        dir.write(
+            "gold.conll",
+            NER_CORPUS.replace("left VBD O", &format!("left VBD {label}")),
+        );
+        assert_eq!(
+            dir.run("eval m gold.conll").failure(),
+            format!(
+                "gold.conll:3: found the partial label '{label}'; evaluation needs one gold label \
+                 for every token"
+            )
+        );
+    }
+    // An unknown label, and an ordinary one that the model has.
+    dir.write(
+        "gold.conll",
+        NER_CORPUS.replace("left VBD O", "left VBD B-Q|B-PER"),
+    );
+    dir.run("eval m gold.conll").success();
+    let ordinary = NER_CORPUS.replace("left VBD O", "left VBD _");
+    dir.write("train.conll", &ordinary);
+    dir.run("train train.conll --template minimal --model m --force --quiet")
+        .success();
+    dir.run("eval m train.conll").success();
 }

@@ -3,12 +3,12 @@
 use std::sync::{Mutex, PoisonError};
 
 use clap::Args;
-use dropchain::Result;
 use dropchain::corpus::{Corpus, Format, ReadOptions};
 use dropchain::eval::Evaluation;
 use dropchain::internals::sentence::Sentence;
-use dropchain::label::convert;
+use dropchain::label::{LabelSet, convert};
 use dropchain::tag::{TagOptions, Tagger, Tagging, Workspace};
+use dropchain::{Error, Result};
 use rayon::prelude::*;
 
 use super::arguments::{InputArguments, Switch, ThreadArguments};
@@ -139,6 +139,7 @@ impl EvalCommand {
             let tags = tagging?.labels;
             let predicted = tagger.label_names(&tags);
             let gold = labels(sentence)?;
+            check_complete(sentence, &gold, &header.labels)?;
             any_known = any_known || gold.iter().any(|label| header.labels.id(label).is_some());
             if needs_conversion {
                 evaluation.add(&gold, &convert(&predicted, header.corpus_scheme))?;
@@ -195,6 +196,25 @@ impl EvalCommand {
         } else {
             Evaluation::new()
         }
+    }
+}
+
+/// Rejects gold labels that the model does not have and that look partial: `_`, or a set of labels
+/// that it has.
+fn check_complete(sentence: &Sentence, gold: &[&str], known: &LabelSet) -> Result<()> {
+    let is_partial = |label: &&str| {
+        let is_set = || label.contains('|') && label.split('|').all(|l| known.id(l).is_some());
+        known.id(label).is_none() && (*label == "_" || is_set())
+    };
+    match gold.iter().position(is_partial) {
+        None => Ok(()),
+        Some(t) => Err(Error::input(
+            sentence.place(t),
+            format!(
+                "found the partial label '{}'; evaluation needs one gold label for every token",
+                gold[t]
+            ),
+        )),
     }
 }
 

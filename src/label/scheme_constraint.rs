@@ -104,29 +104,6 @@ impl SchemeConstraint {
         &self.allowed
     }
 
-    /// Returns the first token to which no legal sequence of allowed labels leads, if there is one.
-    /// `allowed` has the labels that each token may have, none for any. Time O(TK²) at worst,
-    /// mostly O(TK).
-    #[must_use]
-    pub(crate) fn first_illegal(&self, allowed: &[Vec<LabelId>]) -> Option<usize> {
-        let all: Vec<LabelId> = (0..self.start.len()).map(|b| LabelId(b as u16)).collect();
-        let mut before: Vec<LabelId> = Vec::new();
-        for (t, labels) in allowed.iter().enumerate() {
-            let labels = if labels.is_empty() { &all } else { labels };
-            let follows = |&b: &LabelId| match t {
-                0 => self.start(b),
-                _ => before.iter().any(|&a| self.allowed(a, b)),
-            };
-            let reached: Vec<LabelId> = labels.iter().copied().filter(follows).collect();
-            let is_last = t + 1 == allowed.len();
-            if !reached.iter().any(|&a| !is_last || self.end(a)) {
-                return Some(t);
-            }
-            before = reached;
-        }
-        None
-    }
-
     /// Whether anything is forbidden.
     #[must_use]
     pub fn is_binding(&self) -> bool {
@@ -265,21 +242,6 @@ mod tests {
         let pairs = ids().flat_map(|a| ids().map(move |b| (a, b)));
         let allowed = pairs.map(|(a, b)| constraint.allowed(a, b));
         assert!(allowed.eq(constraint.transitions().iter().copied()));
-    }
-
-    #[test]
-    fn the_first_token_without_a_legal_sequence_is_found() {
-        let labels = set(&["O", "B-X", "I-X"]);
-        let constraint = SchemeConstraint::new(&labels, Scheme::Iob2);
-        let first = |sets: &[&[u16]]| {
-            let labels = |set: &&[u16]| set.iter().copied().map(LabelId).collect();
-            let sets: Vec<Vec<LabelId>> = sets.iter().map(labels).collect();
-            constraint.first_illegal(&sets)
-        };
-        assert_eq!(first(&[&[], &[2], &[0, 2]]), None);
-        assert_eq!(first(&[&[0], &[2], &[]]), Some(1));
-        assert_eq!(first(&[&[2]]), Some(0));
-        assert_eq!(first(&[&[0, 1], &[2], &[0], &[], &[0], &[2]]), Some(5));
     }
 
     #[test]

@@ -59,7 +59,7 @@ impl TrainingLabels {
             ));
         }
         if !labels.is_converted {
-            check_legality(sentences, &labels.set, labels.scheme)?;
+            check_legality(sentences, labels.corpus_scheme)?;
         }
         Ok(labels)
     }

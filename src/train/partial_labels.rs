@@ -2,7 +2,7 @@
 
 use super::labeled_sentence::LabeledSentence;
 use crate::error::{Error, Result};
-use crate::label::{LabelSet, Scheme, SchemeConstraint, convert_partial};
+use crate::label::{Scheme, convert_partial};
 
 /// Converts the labels that each token of a sentence may have from one scheme to another.
 ///
@@ -28,27 +28,18 @@ pub(super) fn converted_labels(
     converted.map_err(|t| no_legal_sequence(sentence, t, from))
 }
 
-/// Checks that the partial labels of each sentence allow a sequence that is legal in `scheme`, the
-/// scheme of the labels in `set`.
+/// Checks that the partial labels of each sentence allow a sequence that is legal in the scheme of
+/// the corpus. An unknown label may be any of the scheme, whether the corpus has it or not.
 ///
 /// Sequences without partial labels may be illegal: annotated corpora have errors.
-pub(super) fn check_legality<S: LabeledSentence>(
-    sentences: &[S],
-    set: &LabelSet,
-    scheme: Scheme,
-) -> Result<()> {
-    let constraint = SchemeConstraint::new(set, scheme);
-    if !constraint.is_binding() {
+pub(super) fn check_legality<S: LabeledSentence>(sentences: &[S], scheme: Scheme) -> Result<()> {
+    if scheme == Scheme::Raw {
         return Ok(());
     }
     for sentence in sentences {
-        let Some(allowed) = sentence.allowed() else {
-            continue;
-        };
-        let ids = |names: Vec<&str>| names.iter().filter_map(|name| set.id(name)).collect();
-        let allowed: Vec<_> = allowed.into_iter().map(ids).collect();
-        if let Some(t) = constraint.first_illegal(&allowed) {
-            return Err(no_legal_sequence(sentence, t, scheme));
+        if let Some(allowed) = sentence.allowed() {
+            let converted = convert_partial(&allowed, scheme, scheme);
+            converted.map_err(|t| no_legal_sequence(sentence, t, scheme))?;
         }
     }
     Ok(())

@@ -3,9 +3,10 @@
 
 Usage: partial.py DROPCHAIN CORPORA/conll2000
 
-Trains on the first 2,000 sentences of the training file of CoNLL-2000, of which a share has lost
+Trains on the first 1,000 sentences of the training file of CoNLL-2000, of which a share has lost
 the labels of about half of its tokens, and scores the last 1,000 sentences of that file. Nothing
-is selected on them: all models have the default options. The test file is not read.
+is selected on them: all models are trained for 60 iterations with the
+default options. The test file is not read.
 """
 
 import json
@@ -15,8 +16,8 @@ import subprocess
 import sys
 import tempfile
 
-TRAIN, HELD_OUT = 2000, 1000
-SHARES = (0.5, 0.8, 0.95, 1.0)
+TRAIN, HELD_OUT = 1000, 1000
+SHARES = (0.5, 0.8)
 
 
 def read(path):
@@ -44,8 +45,10 @@ def score(program, directory, sentences, options=()):
     train, model = directory / "train.conll", directory / "model"
     write(train, sentences)
     command = [program, "train", train, "--template", "chunk", "--columns", "word,pos,chunk",
-               "--model", model, "--force", "--quiet", *options]
-    subprocess.run(command, check=True)
+               "--model", model, "--force", "--quiet", "--max-iterations", "60", *options]
+    # Exit code 3: the model is written, but training has not converged.
+    if subprocess.run(command).returncode not in (0, 3):
+        sys.exit("training failed")
     command = [program, "eval", model, directory / "held-out.conll", "--json"]
     result = subprocess.run(command, check=True, capture_output=True, text=True)
     return 100 * json.loads(result.stdout)["f1"]
