@@ -41,7 +41,7 @@
 //! | follow training, or end it | [`train::Observer`] |
 //! | minimize with an optimizer or on machines of one's own | [`train::ShardedObjective`] |
 //! | search hyperparameters | [`tune`] |
-//! | tag words, sentences, raw text, streams | [`Tagger`], [`Tagger::tag_text`], [`tag::stream()`] |
+//! | tag sentences, raw text, streams | [`Tagger`], [`Tagger::tag_text`], [`tag::stream()`] |
 //! | get probabilities of given labels or spans | [`Tagger::distribution`] |
 //! | dump the weights of a model; build one | [`Model::node_weights`]; [`Model::from_weights`] |
 //! | score predictions | [`eval`] |
