@@ -7,7 +7,7 @@ a corpus has words alone.
 import os
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-PROGRAM = os.path.join(ROOT, "target", "release", "dropchain")
+PROGRAM = os.environ.get("DROPCHAIN") or os.path.join(ROOT, "target", "release", "dropchain")
 
 # The 19 templates of CRFsuite's chunking example: lists of (column, offset), where column 0 is the
 # word and column 1 the part of speech.
