@@ -155,6 +155,55 @@ fn unlabeled_text_enters_the_noise_term_of_sgd() {
 }
 
 #[test]
+fn tune_searches_with_every_learner_and_any_number_of_threads() {
+    let dir = TestDir::with_sample_corpus();
+    for learner in [
+        "--algorithm sgd --dropout 0,0.3 --l2 0.1,1 --warm-up 1",
+        "--algorithm ap --template chunk",
+        "--algorithm arow --template chunk",
+    ] {
+        let line = format!(
+            "tune train.conll --dev dev.conll --template ner --model m --force --quiet --json \
+             --first-rung 2 --max-iterations 6 {learner}"
+        );
+        let result = |options: &str| dir.run(&format!("{line} {options}")).json();
+        let one = result("--threads 1");
+        let model = dir.bytes("m");
+        let two = result("--threads 2");
+        assert_eq!(two["configurations"], one["configurations"], "{learner}");
+        assert!(dir.bytes("m") == model, "{learner}: other bits");
+        let best = &one["configurations"][0];
+        let report = dir.run("eval m dev.conll --json").json();
+        let [found, expected] = [&report["f1"], &best["dev_f1"]].map(|x| x.as_f64().unwrap());
+        assert!(
+            (found - expected).abs() < 0.003,
+            "{learner}: {found} for {expected}"
+        );
+    }
+}
+
+#[test]
+fn the_model_of_a_cross_validation_is_that_of_training_for_as_many_epochs() {
+    let dir = TestDir::with_sample_corpus();
+    let options = "--template ner --quiet --force --recall-bias 0 --algorithm";
+    for learner in ["ap", "pa", "arow"] {
+        let line = format!(
+            "tune train.conll --folds 3 --model m --json --first-rung 2 --max-iterations 5 \
+             --template chunk {options} {learner}"
+        );
+        let result = dir.run(&line).json();
+        let epochs = result["iterations_on_all_data"].as_u64().unwrap();
+        let best = result["configurations"][0]["template"].as_str().unwrap();
+        let tagged = dir.run("tag m dev.conll").success();
+        let options = options.replace("ner", best);
+        let line =
+            format!("train train.conll --model m --max-iterations {epochs} {options} {learner}");
+        dir.run(&line).success();
+        assert_eq!(dir.run("tag m dev.conll").success(), tagged, "{learner}");
+    }
+}
+
+#[test]
 fn options_that_do_not_go_together_are_rejected_before_the_corpus_is_read() {
     let dir = TestDir::new(&[]);
     for (options, message) in [

@@ -2,8 +2,8 @@
 
 use clap::{Args, ValueEnum};
 use dropchain::train::{
-    Algorithm, ArowOptions, PassiveAggressiveOptions, PassiveAggressiveType, PerceptronOptions,
-    SgdOptions, StepRule, TrainOptions,
+    Algorithm, ArowOptions, Defaults, PassiveAggressiveOptions, PassiveAggressiveType,
+    PerceptronOptions, SgdOptions, StepRule, TrainOptions,
 };
 use dropchain::{Error, Result};
 
@@ -127,6 +127,7 @@ impl AlgorithmArguments {
     pub fn apply(&self, options: &mut TrainOptions) -> Result<()> {
         self.check_flags()?;
         options.algorithm = self.algorithm();
+        options.dropout = Defaults::dropout(&options.algorithm);
         options.lbfgs = self.lbfgs.options();
         if self.algorithm == AlgorithmName::Lbfgs {
             let lbfgs = &mut options.lbfgs;

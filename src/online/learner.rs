@@ -87,6 +87,7 @@ pub struct LearnerState<'a> {
     epochs: usize,
     count: u64, // sentences so far
     eta: Option<f64>,
+    period: usize, // maximum length of the history
     history: Cow<'a, [f64]>,
     weights: Cow<'a, [f64]>,
     sums: Cow<'a, [f64]>,
@@ -223,6 +224,10 @@ impl<'a> Learner<'a> {
     /// Returns the state, from which [`Learner::restore`] continues.
     #[must_use]
     pub fn state(&self) -> LearnerState<'_> {
+        let period = match self.settings.algorithm {
+            Algorithm::Sgd(options) => options.period,
+            _ => 0,
+        };
         let (count, eta, weights, sums) = match &self.method {
             Method::Sgd(sgd) => (
                 sgd.weights.steps,
@@ -236,6 +241,7 @@ impl<'a> Learner<'a> {
             epochs: self.epochs,
             count,
             eta,
+            period,
             history: Cow::Borrowed(&self.history),
             weights: Cow::Borrowed(weights),
             sums: Cow::Borrowed(sums),
@@ -251,9 +257,7 @@ impl<'a> Learner<'a> {
         let expected = self.state();
         if [state.weights.len(), state.sums.len()] != [expected.weights.len(), expected.sums.len()]
         {
-            return Err(Error::parameter(
-                "the state of the learner does not fit the data",
-            ));
+            return Err(unfit());
         }
         self.epochs = state.epochs;
         self.history = state.history.into_owned();
@@ -278,6 +282,65 @@ impl<'a> Learner<'a> {
         }
         Ok(())
     }
+}
+
+/// Numbers of a state besides its vectors.
+const SCALARS: usize = 4;
+
+impl LearnerState<'_> {
+    /// Returns how many numbers represent the state.
+    #[must_use]
+    pub fn numbers(&self) -> usize {
+        SCALARS + self.period + self.weights.len() + self.sums.len()
+    }
+
+    /// Returns the state as numbers, from which [`Learner::restore_numbers`] continues.
+    #[must_use]
+    pub fn to_numbers(&self) -> Vec<f64> {
+        let mut numbers = Vec::with_capacity(self.numbers());
+        numbers.extend([
+            self.epochs as f64,
+            self.count as f64,
+            self.eta.unwrap_or(f64::NAN),
+            self.history.len() as f64,
+        ]);
+        numbers.extend_from_slice(&self.history);
+        numbers.resize(SCALARS + self.period, 0.0);
+        numbers.extend_from_slice(&self.weights);
+        numbers.extend_from_slice(&self.sums);
+        numbers
+    }
+}
+
+impl Learner<'_> {
+    /// Restores a state from numbers.
+    ///
+    /// # Errors
+    ///
+    /// The state is of another algorithm or other data.
+    pub fn restore_numbers(&mut self, numbers: &[f64]) -> Result<()> {
+        let own = self.state();
+        let (period, weights) = (own.period, own.weights.len());
+        if numbers.len() != own.numbers() {
+            return Err(unfit());
+        }
+        let (scalars, rest) = numbers.split_at(SCALARS);
+        let (history, rest) = rest.split_at(period);
+        let (weights, sums) = rest.split_at(weights);
+        self.restore(LearnerState {
+            epochs: scalars[0] as usize,
+            count: scalars[1] as u64,
+            eta: (!scalars[2].is_nan()).then_some(scalars[2]),
+            period,
+            history: Cow::Owned(history[..(scalars[3] as usize).min(period)].to_vec()),
+            weights: Cow::Owned(weights.to_vec()),
+            sums: Cow::Owned(sums.to_vec()),
+        })
+    }
+}
+
+fn unfit() -> Error {
+    Error::parameter("the state of the learner does not fit the data")
 }
 
 impl SgdLearner {

@@ -1,6 +1,7 @@
 //! Training in segments: a limited number of iterations from initial weights, to be resumed later.
 //!
-//! L-BFGS starts each segment with an empty history; everything else is as in a single run.
+//! L-BFGS starts each segment with an empty history; everything else is as in a single run. An
+//! online algorithm resumes with the state of its learner, which takes the place of weights.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
@@ -11,16 +12,19 @@ use serde::{Deserialize, Serialize};
 use super::best::{BestScore, BestWeights};
 use super::events::{DevScore, EndReason, Iteration, Observer, ObserverError};
 use super::monitor::Monitor;
+use super::online::OnlineTraining;
 use super::optimize::{Optimizer, Watch, with_noise};
 use super::settings::TrainSettings;
 use super::training_set::TrainingSet;
 use crate::error::Result;
-use crate::optim::{Start, StopReason};
+use crate::objective::Terms;
+use crate::optim::{Outcome, Start, StopReason};
 
 /// A segment of a training run.
 #[derive(Debug)]
 pub struct Segment<'a> {
-    /// Initial weights, `[set.space().dimension()]`.
+    /// Initial weights, `[set.space().dimension()]`; after epochs of an online algorithm, the state
+    /// of the learner.
     pub start: Vec<f64>,
     /// Number of iterations in earlier segments.
     pub done: usize,
@@ -60,7 +64,8 @@ impl<'a> Segment<'a> {
 /// The result of a segment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SegmentEnd {
-    /// The last weights.
+    /// The last weights; after epochs of an online algorithm, the state of the learner
+    /// ([`TrainingSet::weights_at_end`]).
     pub theta: Vec<f64>,
     /// Number of iterations so far, including earlier segments.
     pub done: usize,
@@ -97,17 +102,6 @@ impl TrainingSet {
         });
         monitor.resume(segment.done, best, segment.recall_bias);
         monitor.count_active_attributes(self);
-        let mut objective = self.likelihood(settings.l2());
-        if segment.is_warm_up {
-            monitor.begin_warm_up();
-        } else {
-            objective = with_noise(objective, self, settings).resume_at(segment.done as u64);
-        }
-        let optimizer = Optimizer {
-            settings,
-            set: self,
-            interrupt: segment.interrupt,
-        };
         let mut recorder = ScoreRecorder::default();
         let mut watch = Watch {
             monitor: &mut monitor,
@@ -115,15 +109,19 @@ impl TrainingSet {
             warm_up: settings.warm_up(),
             checkpointer: None,
         };
-        let start = Start::Point(segment.start);
-        let outcome = optimizer.minimize(&mut objective, start, segment.limit, &mut watch)?;
+        let done = segment.done;
+        let outcome = if settings.options().algorithm.is_online() {
+            self.learn_segment(settings, segment, &mut watch)?
+        } else {
+            self.optimize_segment(settings, segment, &mut watch)?
+        };
         let (iterations, objective) = (outcome.iterations, outcome.value);
         let active_attributes = monitor.take_active_attributes();
         let state = monitor.into_state(outcome)?;
         let is_resumable = state.reason == EndReason::Optimizer(StopReason::MaxIterations);
         Ok(SegmentEnd {
             theta: state.theta,
-            done: segment.done + iterations,
+            done: done + iterations,
             objective,
             scores: recorder.scores,
             recall_biases: (recorder.recall_biases.into_iter())
@@ -135,6 +133,101 @@ impl TrainingSet {
             reason: (!is_resumable).then_some(state.reason),
             recall_bias: state.recall_bias,
         })
+    }
+
+    /// Runs L-BFGS from the start of a segment.
+    fn optimize_segment(
+        &self,
+        settings: &TrainSettings,
+        segment: Segment<'_>,
+        watch: &mut Watch<'_, '_>,
+    ) -> Result<Outcome<Terms>> {
+        let mut objective = self.likelihood(settings.l2());
+        if segment.is_warm_up {
+            watch.monitor.begin_warm_up();
+        } else {
+            objective = with_noise(objective, self, settings).resume_at(segment.done as u64);
+        }
+        let optimizer = Optimizer {
+            settings,
+            set: self,
+            interrupt: segment.interrupt,
+        };
+        let start = Start::Point(segment.start);
+        optimizer.minimize(&mut objective, start, segment.limit, watch)
+    }
+
+    /// Runs the epochs of a segment. The result is the state of the learner rather than weights.
+    fn learn_segment(
+        &self,
+        settings: &TrainSettings,
+        segment: Segment<'_>,
+        watch: &mut Watch<'_, '_>,
+    ) -> Result<Outcome<Terms>> {
+        let mut training = self.online_segment(settings, segment.done, segment.start)?;
+        training.interrupt = segment.interrupt;
+        if settings.options().has_noise() {
+            watch.monitor.start_patience(settings.warm_up());
+        }
+        let limit = segment.limit.map(|n| segment.done.saturating_add(n));
+        let mut outcome = training.run(limit, watch)?;
+        if training.learner.epochs() > 0 {
+            outcome.x = training.learner.state().to_numbers();
+        }
+        Ok(outcome)
+    }
+
+    /// Creates online training that continues after `done` epochs: from weights if these are 0,
+    /// else from the state of a learner.
+    fn online_segment(
+        &self,
+        settings: &TrainSettings,
+        done: usize,
+        start: Vec<f64>,
+    ) -> Result<OnlineTraining<'_>> {
+        let (theta, state) = match done {
+            0 => (start, None),
+            _ => (self.start(), Some(start)),
+        };
+        let mut training = self.online(settings, theta, None)?;
+        // Of a segment the last weights count, not those with the lowest objective.
+        training.lowest = None;
+        if let Some(state) = state {
+            training.learner.restore_numbers(&state)?;
+        }
+        Ok(training)
+    }
+
+    /// Returns the weights at the end of a segment, given what it ended with: weights or, after
+    /// epochs of an online algorithm, the state of the learner.
+    ///
+    /// # Errors
+    ///
+    /// The state is not one of these settings.
+    pub fn weights_at_end(
+        &self,
+        settings: &TrainSettings,
+        done: usize,
+        end: Vec<f64>,
+    ) -> Result<Vec<f64>> {
+        if done == 0 || !settings.options().algorithm.is_online() {
+            return Ok(end);
+        }
+        let training = self.online_segment(settings, done, end)?;
+        Ok(training.learner.theta().to_vec())
+    }
+
+    /// Returns the number of numbers that a segment ends with after `done` iterations.
+    ///
+    /// # Errors
+    ///
+    /// Same as [`TrainingSet::run`].
+    pub fn segment_length(&self, settings: &TrainSettings, done: usize) -> Result<usize> {
+        if done == 0 || !settings.options().algorithm.is_online() {
+            return Ok(self.space().dimension());
+        }
+        let training = self.online(settings, self.start(), None)?;
+        Ok(training.learner.state().numbers())
     }
 }
 

@@ -133,7 +133,7 @@ impl TrainSettings {
 
     /// Returns the maximum number of iterations, if there is one.
     #[must_use]
-    pub(super) fn max_iterations(&self) -> Option<usize> {
+    pub(crate) fn max_iterations(&self) -> Option<usize> {
         let options = &self.options;
         options
             .max_iterations

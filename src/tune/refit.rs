@@ -47,6 +47,7 @@ impl Refit<'_> {
                 break;
             }
         }
+        let theta = self.set.weights_at_end(&settings, history.done, theta)?;
         Ok((theta, history.warm_up + history.done))
     }
 
@@ -88,7 +89,8 @@ impl Refit<'_> {
             return self.set.run(settings, segment);
         };
         if let Some(stored) = store.take(job) {
-            let theta = store.read_start(stored.last, self.set)?;
+            let done = stored.end.done;
+            let theta = store.read_start(stored.last, self.set, (settings, done))?;
             return Ok(SegmentEnd {
                 theta,
                 ..stored.end

@@ -6,6 +6,7 @@ use super::checkpoint::Checkpoint;
 use super::data::TuningData;
 use super::schedule::{Rung, Schedule};
 use super::space::Configuration;
+use super::warm_start::warm_start_iterations;
 use crate::error::{Error, Result};
 use crate::memory::MemoryLimit;
 use crate::train::TrainSettings;
@@ -58,8 +59,8 @@ impl Search<'_> {
 
     /// Returns the maximum number of iterations of a configuration after the warm-up.
     fn max_iterations(&self) -> Option<usize> {
-        let max = self.settings.options().max_iterations?;
-        Some(max.saturating_sub(self.settings.warm_up()))
+        let max = self.settings.max_iterations()?;
+        Some(max.saturating_sub(warm_start_iterations(&self.settings)))
     }
 
     /// Iterations at the end of a rung, the warm-up excluded.

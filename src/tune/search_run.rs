@@ -143,7 +143,7 @@ impl<'a> SearchRun<'a> {
             let last = histories.last();
             let mut recall_bias = last.map_or(set.recall_bias(), |last| last.recall_bias);
             let weights = last.and_then(|last| last.weights);
-            let mut theta = self.store.read_start(weights, set)?;
+            let mut theta = self.store.read_start(weights, set, (base, 0))?;
             for (position, &start) in path.iter().enumerate().skip(first) {
                 let settings = self.warm_starts.all[start].settings(base)?;
                 let limit = self.warm_starts.iterations_at(position);
@@ -344,7 +344,8 @@ impl<'a> SearchRun<'a> {
         let settings = &self.settings[configuration];
         let template = self.search.configurations[configuration].template;
         let stored = (self.data).with_training_set(template, fold, settings, |set| {
-            let start = self.store.read_start(weights, set)?;
+            let done = segment.done;
+            let start = self.store.read_start(weights, set, (settings, done))?;
             let next = NextSegment {
                 job,
                 settings,

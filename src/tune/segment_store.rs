@@ -14,7 +14,7 @@ use super::journal::{Journal, MAX_DESCRIPTION, Record, Records, StoredWeights};
 use super::pool::lock;
 use crate::error::{Error, Result};
 use crate::optim::StopReason;
-use crate::train::{BestWeights, EndReason, SegmentEnd, TrainingSet};
+use crate::train::{BestWeights, EndReason, SegmentEnd, TrainSettings, TrainingSet};
 
 /// How descriptions are encoded. Integers have a fixed length, so that the decoder's limit is
 /// nearly the length of what it reads.
@@ -198,10 +198,11 @@ impl SegmentStore {
         &self,
         weights: Option<StoredWeights>,
         set: &TrainingSet,
+        (settings, done): (&TrainSettings, usize),
     ) -> Result<Vec<f64>> {
         match weights {
             None => Ok(set.start()),
-            Some(weights) => self.read_sized(weights, set.space().dimension()),
+            Some(weights) => self.read_sized(weights, set.segment_length(settings, done)?),
         }
     }
 

@@ -27,6 +27,16 @@ pub(super) struct WarmStarts {
     next_iterations: usize,  // of the others
 }
 
+/// Returns the number of iterations of the first warm start of a path. Online algorithms have none:
+/// from weights alone they would not continue as they began.
+pub(super) fn warm_start_iterations(settings: &TrainSettings) -> usize {
+    if settings.options().algorithm.is_online() {
+        0
+    } else {
+        settings.warm_up()
+    }
+}
+
 impl WarmStart {
     fn new(configuration: &Configuration) -> Self {
         Self {
@@ -73,7 +83,7 @@ impl WarmStarts {
         let by_configuration = configurations.iter().map(index).collect();
         let numbers: Vec<usize> = (0..all.len()).collect();
         let paths = numbers.chunk_by(|&a, &b| is_warm && all[a].template == all[b].template);
-        let first_iterations = base.warm_up();
+        let first_iterations = warm_start_iterations(base);
         Self {
             by_configuration,
             paths: paths.map(<[usize]>::to_vec).collect(),

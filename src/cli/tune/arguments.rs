@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use clap::Args;
 use dropchain::Result;
+use dropchain::train::Algorithm;
 use dropchain::tune::{Axis, Checkpoint, Schedule, SearchSpace};
 
 use crate::cli::arguments::Switch;
@@ -39,9 +40,13 @@ pub struct SpaceArguments {
 
 impl SpaceArguments {
     /// Returns the search space, with defaults for unspecified axes.
-    pub fn to_space(&self, templates: usize) -> SearchSpace {
+    pub fn to_space(&self, templates: usize, algorithm: &Algorithm) -> SearchSpace {
         let axes = self.clone();
-        let default = SearchSpace::default();
+        let mut default = SearchSpace::default();
+        if !algorithm.is_probabilistic() {
+            let zero = || Axis::from_values(&[0.0]);
+            (default.dropout, default.l2) = (zero(), zero());
+        }
         SearchSpace {
             templates,
             dropout: axes.dropout.unwrap_or(default.dropout),

@@ -266,7 +266,9 @@ impl TuneCommand {
         models.check(&options)?;
         let templates = self.templates(models)?;
         let training = TrainSettings::new(options)?;
-        let space = self.space.to_space(templates.len());
+        let space = self
+            .space
+            .to_space(templates.len(), &training.options().algorithm);
         let configurations = match self.strategy.random {
             None => space.grid(&training)?,
             Some(count) => space.random(count, self.strategy.seed, &training)?,
@@ -277,6 +279,7 @@ impl TuneCommand {
             }
         }
         let has_noise = configurations.iter().any(Configuration::has_noise);
+        self.training.check_unlabeled()?;
         self.training.check_noise_options(has_noise)?;
         if let Some(folds @ (0 | 1)) = self.folds {
             return Err(Error::parameter(format!(
