@@ -191,7 +191,7 @@ impl<'a> Iterator for RowIter<'a> {
         self.number += 1;
         self.start = entries.end;
         let values = match self.entries.values {
-            Some(values) => Some(&values[entries.clone()]),
+            Some(values) => values.get(entries.clone()),
             None => None,
         };
         Some((row, &self.entries.tokens[entries], values))

@@ -361,8 +361,8 @@ impl Decay<'_> {
         {
             let first = slots.start + i * LANES;
             let mut factors = [0.0; LANES];
-            for j in 0..LANES {
-                factors[j] = self.exponent(first + j, elapsed);
+            for (j, factor) in factors.iter_mut().enumerate() {
+                *factor = self.exponent(first + j, elapsed);
             }
             exp_at_least(&mut factors, LOWEST_EXPONENT);
             for j in 0..LANES {

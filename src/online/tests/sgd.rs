@@ -20,7 +20,7 @@ impl Prior {
         let mut prior = Self {
             strengths: vec![0.5; dimension],
             centers: vec![0.0; dimension],
-            is_plain: case % 4 == 0,
+            is_plain: case.is_multiple_of(4),
         };
         let mut penalty = Penalty::from(0.5);
         if case % 4 == 1 || case % 4 == 3 {
@@ -119,7 +119,7 @@ const NOISE: Noise = Noise {
 
 /// Amounts of noise on single attributes, in some cases.
 fn amounts(space: &ParameterSpace, case: usize) -> AttributeNoise {
-    if case % 2 == 0 {
+    if case.is_multiple_of(2) {
         return AttributeNoise::default();
     }
     let amounts = |columns: usize| Some((0..columns).map(|i| 0.1 * (i % 7) as f64).collect());
