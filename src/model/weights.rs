@@ -14,6 +14,9 @@ pub type NodeWeights<N> = (N, Vec<(LabelId, f64)>);
 /// current) that has one.
 pub type EdgeWeights<N> = (N, Vec<([LabelId; 2], f64)>);
 
+/// An attribute with its weights.
+type NamedWeights<'a, T> = (&'a [u8], Vec<(T, f64)>);
+
 impl Model {
     /// Iterates over the attributes of tokens in training order, each with its nonzero weights in
     /// the order of the labels.
@@ -72,7 +75,7 @@ impl Model {
         kind: AttributeKind,
         i: usize,
         target: impl Fn(usize) -> T,
-    ) -> Result<(&[u8], Vec<(T, f64)>)> {
+    ) -> Result<NamedWeights<'_, T>> {
         let name = self.attribute_name(kind, i)?;
         let location = self.find(kind, self.key(kind, name))?;
         let location = location.ok_or_else(|| self.name_without_weights())?;
