@@ -194,6 +194,10 @@ impl<'a> Learner<'a> {
         match &mut self.method {
             Method::Sgd(sgd) => {
                 let has_noise = epoch > self.settings.warm_up;
+                if epoch == self.settings.warm_up + 1 {
+                    // Objectives with and without the noise term are not comparable.
+                    self.history.clear();
+                }
                 let mut terms = sgd.run(problem, &self.order, epoch as u64, has_noise);
                 sgd.weights.complete(problem, sgd.stepper.penalty());
                 let values = &sgd.weights.values;

@@ -17,6 +17,8 @@ use crate::optim::{Iteration, Outcome, StopReason};
 pub(super) struct OnlineTraining<'a> {
     pub learner: Learner<'a>,
     pub algorithm: Algorithm,
+    /// Whether there is noise, after the warm-up.
+    pub has_noise: bool,
     /// Stops training when set.
     pub interrupt: Option<&'a AtomicBool>,
     /// The epoch with the lowest objective, if its weights are the result: of stochastic gradient
@@ -89,6 +91,10 @@ impl OnlineTraining<'_> {
         let epochs = self.learner.epochs();
         let theta = self.learner.theta();
         if let Some(lowest) = &mut self.lowest {
+            if self.has_noise && epochs == watch.warm_up + 1 {
+                // Objectives with and without the noise term are not comparable.
+                *lowest = LowestEpoch::default();
+            }
             lowest.record(epochs, epoch.objective, theta);
         }
         let mut terms = epoch.terms;
@@ -186,6 +192,7 @@ impl TrainingSet {
         Ok(OnlineTraining {
             learner: Learner::new(self.data(), self.space(), learner, theta)?,
             algorithm,
+            has_noise: settings.options().has_noise(),
             interrupt,
             lowest: keeps_lowest.then(LowestEpoch::default),
         })

@@ -89,7 +89,7 @@ impl ShardedObjective {
     /// # Errors
     ///
     /// Those of [`Trainer::train`](super::Trainer::train); [`Error::Parameter`] if there are to be
-    /// no shards, or the noise is sampled.
+    /// no shards, the noise is sampled, or the algorithm is an online one.
     pub fn new(
         corpora: impl Into<TrainingCorpora>,
         template: impl Into<Option<Template>>,
@@ -98,6 +98,13 @@ impl ShardedObjective {
     ) -> Result<Self> {
         if shards == 0 {
             return Err(Error::parameter("0 shards; expected 1 or more"));
+        }
+        let algorithm = settings.options().algorithm;
+        if algorithm.is_online() {
+            return Err(Error::parameter(format!(
+                "shards with algorithm {}; expected lbfgs, the objective of which they compute",
+                algorithm.name()
+            )));
         }
         let noise = match settings.noise() {
             None => None,

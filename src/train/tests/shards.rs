@@ -93,6 +93,15 @@ fn what_cannot_be_divided_is_named() {
         error(&sampled, 2),
         "shards with monte-carlo noise; expected noise with a quadratic regularizer"
     );
+    let online = TrainOptions {
+        algorithm: Algorithm::Ap(PerceptronOptions::default()),
+        l2: None,
+        ..options()
+    };
+    assert_eq!(
+        error(&online, 2),
+        "shards with algorithm ap; expected lbfgs, the objective of which they compute"
+    );
     let error = sharded(&options(), 2).unwrap().into_model(&[0.0]);
     assert!(
         error
