@@ -97,8 +97,8 @@ impl ClassOptions {
 ///
 /// # Errors
 ///
-/// [`Error::Input`] at the first line with an option that the algorithm has no use for, or a dropout
-/// rate of 1 or more.
+/// [`Error::Input`] at the first line with an option that the algorithm has no use for, or a
+/// dropout rate of 1 or more.
 pub fn check_line_options(template: &Template, settings: &TrainSettings) -> Result<()> {
     check_algorithm(template, settings)?;
     let Some(noise) = settings.noise() else {
