@@ -13,8 +13,8 @@ epoch, and on the test data; means over SEEDS seeds.
 fisher.md: AdaGrad scales the gradient of a weight by the sum G of its squared gradients, a step
 with the quadratic noise term in the place of the penalty by the sum H of second derivatives
 (Wager et al. 2013, section 5). Both are computed for all weights of an order-0 model that reads the
-words alone, after some epochs of SGD, from its predictions on the training data: the correlation of
-log G and log H, and the median of G/H.
+words alone, after some epochs of SGD, from its predictions on the training data: for weights with
+H ≥ 1, the correlation of log G and log H, and the median of G/H.
 """
 
 import json, math, os, statistics, subprocess, sys, tempfile
@@ -93,7 +93,8 @@ def fisher(folder, scratch):
                         pair = sums.setdefault((name, label), [0.0, 0.0])
                         pair[0] += g
                         pair[1] += h
-        pairs = [pair for pair in sums.values() if min(pair) > 1e-12]
+        # Of rarer ones a single label decides whether G is near 0 or near 1.
+        pairs = [pair for pair in sums.values() if pair[0] > 0 and pair[1] >= 1]
         logs = [[math.log(pair[i]) for pair in pairs] for i in (0, 1)]
         ratio = statistics.median(pair[0] / pair[1] for pair in pairs)
         yield f"| {epochs} | {len(pairs)} | {correlation(*logs):.3f} | {ratio:.2f} |"
