@@ -21,6 +21,7 @@ pub use alphabet::{Alphabet, Alphabets};
 pub use attribute_corpus::{AttributeCorpus, IntoAttribute};
 pub use builder::{AttributeGroups, DatasetBuilder};
 pub use collapse::Classes;
+#[cfg(feature = "train")]
 pub(crate) use dataset::ColumnCount;
 pub use dataset::Dataset;
 pub use matrix::SparseRows;

@@ -21,6 +21,7 @@ pub(crate) use chunk_label::{ChunkLabel, SpanEvidence};
 pub(crate) use encode::{SpanPosition, position_label};
 pub use encode::{convert, encode};
 pub use label_set::LabelSet;
+#[cfg(feature = "train")]
 pub(crate) use partial::convert_partial;
 pub use scheme::Scheme;
 pub use scheme_constraint::SchemeConstraint;
