@@ -139,12 +139,12 @@ def tag_command(name, model, source):
     return this_script("--tag", model, source)
 
 
-def time_tagging(name, model, source, target):
+def time_tagging(name, model, source, target, options=()):
     """Returns the CPU seconds of tagging, the minimum of three runs."""
     seconds = []
     for _ in range(3):
         with open(target, "wb") as out:
-            process = subprocess.Popen(tag_command(name, model, source), stdout=out)
+            process = subprocess.Popen([*tag_command(name, model, source), *options], stdout=out)
             _, status, usage = os.wait4(process.pid, 0)
         if status != 0:
             sys.exit(f"tagging with {name} failed")
@@ -152,10 +152,10 @@ def time_tagging(name, model, source, target):
     return min(seconds)
 
 
-def score(name, model, dev, gold, scratch):
+def score(name, model, dev, gold, scratch, options=()):
     """Returns a model's span F1, or accuracy, on the development data."""
     out = os.path.join(scratch, "tagged")
-    time_tagging(name, model, dev, out)
+    time_tagging(name, model, dev, out, options)
     labels = [line.split("\t")[-1].strip() for line in open(out, encoding="utf-8")]
     predictions = os.path.join(scratch, "predictions")
     with open(predictions, "w", encoding="utf-8") as file:
