@@ -193,7 +193,11 @@ impl DatasetBuilder {
 }
 
 /// Retains the attributes that are kept.
-fn retain(alphabet: &Alphabet, rows: &SparseRows, is_kept: &[bool]) -> (Alphabet, SparseRows) {
+pub(crate) fn retain(
+    alphabet: &Alphabet,
+    rows: &SparseRows,
+    is_kept: &[bool],
+) -> (Alphabet, SparseRows) {
     let (alphabet, new_ids) = alphabet.retain(|id| is_kept[id.index()]);
     let rows = rows.map_columns(|column| new_ids[column as usize], |_, value| value);
     (alphabet, rows)

@@ -19,10 +19,10 @@ mod tests;
 
 pub use alphabet::{Alphabet, Alphabets};
 pub use attribute_corpus::{AttributeCorpus, IntoAttribute};
+#[cfg(feature = "train")]
+pub(crate) use builder::retain;
 pub use builder::{AttributeGroups, DatasetBuilder};
 pub use collapse::Classes;
-#[cfg(feature = "train")]
-pub(crate) use dataset::ColumnCount;
 pub use dataset::Dataset;
 pub use matrix::SparseRows;
 pub use source::{AttributeSource, TokenSink};

@@ -183,11 +183,7 @@ impl ExtractedCorpora {
             }
         }
         let (data, alphabets, groups) = builder.finish_grouped(options.min_count);
-        if data.total_weights()[0] == 0.0 {
-            return Err(Error::parameter(
-                "the weights of all training sentences are 0; expected some above 0",
-            ));
-        }
+        check_weights(&data)?;
         Ok(Self {
             labels,
             node_attributes: alphabets.nodes.len(),
@@ -356,7 +352,11 @@ impl ExtractedCorpora {
 
     /// Returns, for each column of nodes and of edges, whether it is frequent enough in these
     /// sentences alone.
-    fn frequent_columns(&self, sentences: &[usize], settings: &TrainSettings) -> [Vec<bool>; 2] {
+    pub(super) fn frequent_columns(
+        &self,
+        sentences: &[usize],
+        settings: &TrainSettings,
+    ) -> [Vec<bool>; 2] {
         let options = settings.options();
         let labeled = self.data.labeled();
         // As in extraction: unlabeled sentences count only if attributes are discovered in them.
@@ -403,6 +403,16 @@ impl ExtractionInput<'_> {
         }
         Some(template)
     }
+}
+
+/// Checks that some training sentence counts.
+pub(super) fn check_weights(data: &Dataset) -> Result<()> {
+    if data.total_weights()[0] == 0.0 {
+        return Err(Error::parameter(
+            "the weights of all training sentences are 0; expected some above 0",
+        ));
+    }
+    Ok(())
 }
 
 /// Checks that a model without weights of label pairs does not continue one that has them.

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use super::base_models::BaseModels;
 use super::base_weights::{AllBaseWeights, attributes_of_models};
 use super::development::DevelopmentSet;
-use super::extracted::{CorpusInfo, ExtractedCorpora};
+use super::extracted::{CorpusInfo, ExtractedCorpora, check_weights};
 use super::labeled_sentence::{AttributeSentence, LabeledSentence};
 use super::labels::{LabelIds, TrainingLabels};
 use super::settings::TrainSettings;
 use crate::chain::Order;
 use crate::error::{Error, Result};
-use crate::extract::{Alphabet, Alphabets, AttributeCorpus, ColumnCount, Dataset, SparseRows};
+use crate::extract::{Alphabet, Alphabets, AttributeCorpus, Dataset, SparseRows, retain};
 use crate::fingerprint::Fingerprinter;
 use crate::ids::AttributeId;
 use crate::template::Attribute;
@@ -50,51 +50,61 @@ impl ExtractedCorpora {
         if options.order == Order::Zero {
             data.edges = Arc::new(empty_rows(data.tokens()));
         }
-        let mut alphabets = Arc::clone(corpus.alphabets());
-        let mut kept = [
-            (&data.nodes, alphabets.nodes.len()),
-            (&data.edges, alphabets.edges.len()),
-        ]
-        .map(|(rows, columns)| {
-            let counted = match options.discover && options.min_count == 1 {
-                true => data.len(),
-                false => data.labeled(),
-            };
-            let counts = data.column_counts(rows, columns, 0..counted);
-            let is_frequent = |count: ColumnCount| count.is_at_least(options.min_count);
-            counts.into_iter().map(is_frequent).collect::<Vec<bool>>()
-        });
-        for (kept, known) in kept
-            .iter_mut()
-            .zip(attributes_of_models(models, &alphabets)?)
-        {
-            kept.iter_mut()
-                .zip(known)
-                .for_each(|(kept, known)| *kept |= known);
-        }
-        if kept.iter().flatten().any(|&kept| !kept) {
-            alphabets = Arc::new(retain(&alphabets, &mut data, &kept));
-        }
-        let base = match models.is_empty() {
-            true => None,
-            false => AllBaseWeights::read(models, &labels.set, Arc::make_mut(&mut alphabets))?,
-        };
-        let development = dev
-            .map(|dev| development(dev, &alphabets, &labels, options.order))
-            .transpose()?;
-        Ok(Self {
+        check_weights(&data)?;
+        let alphabets = Arc::clone(corpus.alphabets());
+        let mut extracted = Self {
             labels,
             node_attributes: alphabets.nodes.len(),
             edge_attributes: alphabets.edges.len(),
             alphabets,
             data,
-            development,
+            development: None,
             template: None,
             source: CorpusInfo::default(),
-            base: base.map(Arc::new),
+            base: None,
             groups: None,
             gold: Vec::new(),
-        })
+        };
+        extracted.drop_rare_attributes(settings, models)?;
+        if !models.is_empty() {
+            let alphabets = Arc::make_mut(&mut extracted.alphabets);
+            let base = AllBaseWeights::read(models, &extracted.labels.set, alphabets)?;
+            extracted.base = base.map(Arc::new);
+            extracted.count_attributes();
+        }
+        if let Some(dev) = dev {
+            let (alphabets, labels) = (&extracted.alphabets, &extracted.labels);
+            extracted.development = Some(development(dev, alphabets, labels, options.order)?);
+        }
+        Ok(extracted)
+    }
+
+    /// Drops the attributes that are too rare, unless a model has them.
+    fn drop_rare_attributes(
+        &mut self,
+        settings: &TrainSettings,
+        models: &BaseModels<'_>,
+    ) -> Result<()> {
+        let all: Vec<usize> = (0..self.data.len()).collect();
+        let mut kept = self.frequent_columns(&all, settings);
+        let known = attributes_of_models(models, &self.alphabets)?;
+        for (kept, known) in kept.iter_mut().flatten().zip(known.iter().flatten()) {
+            *kept |= known;
+        }
+        if kept.iter().flatten().any(|&kept| !kept) {
+            let (nodes, node_rows) = retain(&self.alphabets.nodes, &self.data.nodes, &kept[0]);
+            let (edges, edge_rows) = retain(&self.alphabets.edges, &self.data.edges, &kept[1]);
+            self.alphabets = Arc::new(Alphabets { nodes, edges });
+            self.data.nodes = Arc::new(node_rows);
+            self.data.edges = Arc::new(edge_rows);
+            self.count_attributes();
+        }
+        Ok(())
+    }
+
+    fn count_attributes(&mut self) {
+        self.node_attributes = self.alphabets.nodes.len();
+        self.edge_attributes = self.alphabets.edges.len();
     }
 }
 
@@ -119,19 +129,6 @@ fn empty_rows(rows: usize) -> SparseRows {
         empty.push_row(&mut Vec::new());
     }
     empty
-}
-
-/// Removes the columns of nodes and of edges that are not kept; returns the names of the others.
-fn retain(alphabets: &Alphabets, data: &mut Dataset, kept: &[Vec<bool>; 2]) -> Alphabets {
-    let reduce = |alphabet: &Alphabet, rows: &mut Arc<SparseRows>, kept: &[bool]| {
-        let (alphabet, new) = alphabet.retain(|id| kept[id.index()]);
-        *rows = Arc::new(rows.map_columns(|column| new[column as usize], |_, value| value));
-        alphabet
-    };
-    Alphabets {
-        nodes: reduce(&alphabets.nodes, &mut data.nodes, &kept[0]),
-        edges: reduce(&alphabets.edges, &mut data.edges, &kept[1]),
-    }
 }
 
 /// Maps development data to the attributes of the training data.

@@ -187,3 +187,17 @@ fn a_corpus_without_labeled_sentences_is_an_error() {
         "there are no development sentences"
     );
 }
+
+#[test]
+fn sentences_that_all_have_the_weight_0_are_an_error() {
+    let mut corpus = AttributeCorpus::new();
+    corpus.weight(0.0).unwrap();
+    corpus.end_token(Some("O")).unwrap();
+    corpus.end_sentence().unwrap();
+    let trainer = Trainer::new(options()).unwrap();
+    let error = trainer
+        .train_attributes(&corpus, None, &mut ())
+        .unwrap_err();
+    let expected = "the weights of all training sentences are 0; expected some above 0";
+    assert_eq!(error.to_string(), expected);
+}
