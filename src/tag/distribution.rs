@@ -2,7 +2,7 @@
 
 use ndarray::Array2;
 
-use super::tagger::Tagger;
+use super::tagger::{Tagger, overflow};
 use super::tagging::TagOptions;
 use crate::chain::{Lattice, Order, Scores, score};
 use crate::error::{Error, Result};
@@ -52,23 +52,19 @@ impl Tagger {
             marginals: true,
             ..TagOptions::default()
         };
-        self.with_scores(sentence, options, |nodes, edges, lattice| {
-            let scores = Scores {
-                node: nodes,
-                edge: (!edges.is_empty()).then_some(edges),
-            };
-            let log_partition = lattice.forward_backward(self.transitions(), scores);
-            if !log_partition.is_finite() {
-                return Err(super::tagger::overflow(sentence, 0));
-            }
-            Ok(Distribution {
-                tagger: self,
-                tokens: sentence.len(),
-                nodes: std::mem::take(nodes),
-                edges: std::mem::take(edges),
-                lattice: std::mem::take(lattice),
-                log_partition,
-            })
+        let [nodes, edges] = self.scores(sentence, options)?;
+        let mut lattice = Lattice::default();
+        let log_partition = lattice.forward_backward(self.transitions(), scores(&nodes, &edges));
+        if !log_partition.is_finite() {
+            return Err(overflow(sentence, 0));
+        }
+        Ok(Distribution {
+            tagger: self,
+            tokens: sentence.len(),
+            nodes,
+            edges,
+            lattice,
+            log_partition,
         })
     }
 }
@@ -120,10 +116,7 @@ impl Distribution<'_> {
         if labels.is_empty() {
             return Ok(0.0);
         }
-        let scores = Scores {
-            node: &self.nodes,
-            edge: (!self.edges.is_empty()).then_some(&self.edges),
-        };
+        let scores = scores(&self.nodes, &self.edges);
         let score = score(self.tagger.transitions(), scores, &labels);
         Ok((score - self.log_partition).min(0.0))
     }
@@ -148,10 +141,7 @@ impl Distribution<'_> {
     /// Returns p(label | sentence) of all tokens and labels, `[T][K]`.
     #[must_use]
     pub fn marginals(&self) -> Array2<f64> {
-        let transitions = self.tagger.transitions();
-        let (k, stride) = (transitions.labels(), transitions.stride());
-        let padded = self.lattice.node_marginals();
-        Array2::from_shape_fn((self.tokens, k), |(t, b)| padded[t * stride + b])
+        self.tagger.marginals(self.tokens, &self.lattice, None)
     }
 
     /// Returns the probability that the labels encode exactly this span, as
@@ -176,7 +166,8 @@ impl Distribution<'_> {
             .map(|label| ChunkLabel::parse(label))
             .collect();
         let opens = |a: ChunkLabel<'_>, b: ChunkLabel<'_>| b.starts_after(a) && b.kind == kind;
-        let continues = |a: ChunkLabel<'_>, b: ChunkLabel<'_>| !b.starts_after(a) && !closes(a, b);
+        let continues =
+            |a: ChunkLabel<'_>, b: ChunkLabel<'_>| !b.starts_after(a) && !a.ends_before(b);
         if !chunks.iter().any(|&b| opens(ChunkLabel::OUTSIDE, b)) {
             return Err(Error::parameter(format!(
                 "a span of type '{kind}'; the model has no label for it"
@@ -184,16 +175,13 @@ impl Distribution<'_> {
         }
         // Over the labels of a token: the probability of the labels up to it that encode the span
         // so far.
-        let mut prefix = match start {
-            0 => self.marginals().row(0).to_vec(),
-            _ => self.marginals_of(start - 1),
-        };
-        if start == 0 {
-            for (p, &b) in prefix.iter_mut().zip(&chunks) {
-                *p *= f64::from(u8::from(opens(ChunkLabel::OUTSIDE, b)));
-            }
-        } else {
+        let mut prefix = self.marginals_of(start.saturating_sub(1));
+        if start > 0 {
             prefix = self.advance(start, &prefix, |a, b| opens(chunks[a], chunks[b]));
+        } else {
+            let starts = chunks.iter().map(|&b| opens(ChunkLabel::OUTSIDE, b));
+            let others = prefix.iter_mut().zip(starts).filter(|(_, starts)| !starts);
+            others.for_each(|(p, _)| *p = 0.0);
         }
         for t in start + 1..end {
             prefix = self.advance(t, &prefix, |a, b| continues(chunks[a], chunks[b]));
@@ -252,7 +240,9 @@ impl Distribution<'_> {
     }
 }
 
-/// Returns whether a span that contains a token with label `a` ends before one with label `b`.
-fn closes(a: ChunkLabel<'_>, b: ChunkLabel<'_>) -> bool {
-    a.ends_before(b)
+fn scores<'a>(nodes: &'a [f64], edges: &'a [f64]) -> Scores<'a> {
+    Scores {
+        node: nodes,
+        edge: (!edges.is_empty()).then_some(edges),
+    }
 }

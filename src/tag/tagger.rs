@@ -254,23 +254,14 @@ impl Tagger {
         &self.transitions
     }
 
-    /// Calls `f` with the node and edge scores of a sentence, and a lattice.
-    pub(super) fn with_scores<R>(
-        &self,
-        sentence: &Sentence,
-        options: TagOptions,
-        f: impl FnOnce(&mut Vec<f64>, &mut Vec<f64>, &mut Lattice) -> Result<R>,
-    ) -> Result<R> {
+    /// Returns the node scores of a sentence, `[T][stride]`, and its edge scores, `[T][K][stride]`
+    /// or empty.
+    pub(super) fn scores(&self, sentence: &Sentence, options: TagOptions) -> Result<[Vec<f64>; 2]> {
         self.check_memory(sentence, options, false)?;
         self.pool.with(|workspace| {
             self.score(sentence, workspace)?;
-            let Workspace {
-                nodes,
-                edges,
-                lattice,
-                ..
-            } = workspace;
-            f(nodes, edges, lattice)
+            let Workspace { nodes, edges, .. } = workspace;
+            Ok([nodes, edges].map(std::mem::take))
         })
     }
 
@@ -353,7 +344,12 @@ impl Tagger {
 
     /// Copies the node marginals out of the lattice, without its padding. Those of labels outside
     /// of the mask are 0; in the lattice, they are rounded up.
-    fn marginals(&self, tokens: usize, lattice: &Lattice, mask: Option<&LabelMask>) -> Array2<f64> {
+    pub(super) fn marginals(
+        &self,
+        tokens: usize,
+        lattice: &Lattice,
+        mask: Option<&LabelMask>,
+    ) -> Array2<f64> {
         let (k, stride) = (self.transitions.labels(), self.transitions.stride());
         let padded = lattice.node_marginals();
         Array2::from_shape_fn((tokens, k), |(t, b)| match mask {
