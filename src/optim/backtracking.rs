@@ -5,7 +5,9 @@
 //! interpolate, so it needs more evaluations on smooth functions than the search of
 //! `line_search.rs`; it is here for comparisons with CRFsuite.
 
-use super::line_search::{CURVATURE, LineSearchStart, NON_FINITE_SHRINK, TrialDecision, TrialStep};
+use super::line_search::{
+    CURVATURE, LineSearchStart, NON_FINITE_SHRINK, TrialDecision, TrialStep, Trials,
+};
 
 /// The factor for a step that is too long.
 const SHRINK: f64 = 0.5;
@@ -16,55 +18,36 @@ const GROW: f64 = 2.1;
 /// A line search in progress.
 #[derive(Debug)]
 pub(super) struct BacktrackingSearch {
-    start: LineSearchStart,
+    pub(super) trials: Trials,
     /// Whether |φ′| must be small (strong Wolfe conditions), or only φ′ not too negative.
     is_strong: bool,
-    best: Option<TrialStep>,
-    trials_left: usize,
 }
 
 impl BacktrackingSearch {
     pub(super) fn new(start: LineSearchStart, is_strong: bool, max_trials: usize) -> Self {
         Self {
-            start,
+            trials: Trials::new(start, max_trials),
             is_strong,
-            best: None,
-            trials_left: max_trials,
         }
-    }
-
-    /// Returns the trial step with the lowest finite value, if that is below φ(0) by more than the
-    /// noise.
-    pub(super) fn fallback(&self) -> Option<f64> {
-        self.best
-            .filter(|best| self.start.is_decrease(best.value))
-            .map(|best| best.step)
     }
 
     /// Returns what to do after a trial step.
     pub(super) fn decide(&mut self, trial: TrialStep) -> TrialDecision {
-        self.trials_left = self.trials_left.saturating_sub(1);
-        let limit = CURVATURE * self.start.slope; // < 0
-        let factor = if !(trial.value.is_finite() && trial.slope.is_finite()) {
+        let is_finite = self.trials.record(trial);
+        let start = &self.trials.start;
+        let limit = CURVATURE * start.slope; // < 0
+        let factor = if !is_finite {
             NON_FINITE_SHRINK
+        } else if !start.is_low_enough(trial) {
+            SHRINK
+        } else if trial.slope < limit {
+            GROW
+        } else if self.is_strong && trial.slope > -limit {
+            SHRINK
         } else {
-            if self.best.is_none_or(|best| trial.value < best.value) {
-                self.best = Some(trial);
-            }
-            if !self.start.is_low_enough(trial) {
-                SHRINK
-            } else if trial.slope < limit {
-                GROW
-            } else if self.is_strong && trial.slope > -limit {
-                SHRINK
-            } else {
-                return TrialDecision::Accept;
-            }
+            return TrialDecision::Accept;
         };
-        match self.trials_left {
-            0 => TrialDecision::GiveUp,
-            _ => TrialDecision::Try(factor * trial.step),
-        }
+        self.trials.next(factor * trial.step)
     }
 }
 

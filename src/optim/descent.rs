@@ -61,8 +61,8 @@ impl SmoothSearch {
 
     fn fallback(&self) -> Option<f64> {
         match self {
-            Self::Wolfe(search) => search.fallback(),
-            Self::Backtracking(search) => search.fallback(),
+            Self::Wolfe(search) => search.trials.fallback(),
+            Self::Backtracking(search) => search.trials.fallback(),
         }
     }
 }

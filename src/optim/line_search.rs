@@ -81,30 +81,38 @@ pub(super) enum TrialDecision {
     GiveUp,
 }
 
-/// A line search in progress.
+/// The trials of a line search.
 #[derive(Debug)]
-pub(super) struct WolfeSearch {
-    start: LineSearchStart,
-    low: TrialStep,
-    high: Option<TrialStep>,
+pub(super) struct Trials {
+    pub(super) start: LineSearchStart,
     best: Option<TrialStep>,
-    widths: [f64; 2], // of the bracket before the last two trials, newest first
-    trials_left: usize,
+    left: usize,
 }
 
-impl WolfeSearch {
-    pub(super) fn new(start: LineSearchStart, max_trials: usize) -> Self {
+impl Trials {
+    pub(super) fn new(start: LineSearchStart, most: usize) -> Self {
         Self {
             start,
-            low: TrialStep {
-                step: 0.0,
-                value: start.value,
-                slope: start.slope,
-            },
-            high: None,
             best: None,
-            widths: [f64::INFINITY; 2],
-            trials_left: max_trials,
+            left: most,
+        }
+    }
+
+    /// Records a trial step; returns whether it is finite.
+    pub(super) fn record(&mut self, trial: TrialStep) -> bool {
+        self.left = self.left.saturating_sub(1);
+        let is_finite = trial.value.is_finite() && trial.slope.is_finite();
+        if is_finite && self.best.is_none_or(|best| trial.value < best.value) {
+            self.best = Some(trial);
+        }
+        is_finite
+    }
+
+    /// Returns the decision to try `step` next, if there are trials left.
+    pub(super) fn next(&self, step: f64) -> TrialDecision {
+        match self.left {
+            0 => TrialDecision::GiveUp,
+            _ => TrialDecision::Try(step),
         }
     }
 
@@ -115,16 +123,37 @@ impl WolfeSearch {
             .filter(|best| self.start.is_decrease(best.value))
             .map(|best| best.step)
     }
+}
+
+/// A line search in progress.
+#[derive(Debug)]
+pub(super) struct WolfeSearch {
+    pub(super) trials: Trials,
+    low: TrialStep,
+    high: Option<TrialStep>,
+    widths: [f64; 2], // of the bracket before the last two trials, newest first
+}
+
+impl WolfeSearch {
+    pub(super) fn new(start: LineSearchStart, max_trials: usize) -> Self {
+        Self {
+            trials: Trials::new(start, max_trials),
+            low: TrialStep {
+                step: 0.0,
+                value: start.value,
+                slope: start.slope,
+            },
+            high: None,
+            widths: [f64::INFINITY; 2],
+        }
+    }
 
     /// Returns what to do after a trial step.
     pub(super) fn decide(&mut self, trial: TrialStep) -> TrialDecision {
-        self.trials_left = self.trials_left.saturating_sub(1);
-        let next = if trial.value.is_finite() && trial.slope.is_finite() {
-            if self.best.is_none_or(|best| trial.value < best.value) {
-                self.best = Some(trial);
-            }
-            let low_enough = self.start.is_low_enough(trial);
-            if low_enough && trial.slope.abs() <= -CURVATURE * self.start.slope {
+        let next = if self.trials.record(trial) {
+            let start = &self.trials.start;
+            let low_enough = start.is_low_enough(trial);
+            if low_enough && trial.slope.abs() <= -CURVATURE * start.slope {
                 return TrialDecision::Accept;
             }
             self.shrink_bracket(trial, low_enough)
@@ -137,15 +166,12 @@ impl WolfeSearch {
             self.widths = [f64::INFINITY; 2];
             self.low.step + NON_FINITE_SHRINK * (trial.step - self.low.step)
         };
-        if self.trials_left == 0 {
-            return TrialDecision::GiveUp;
-        }
-        TrialDecision::Try(next)
+        self.trials.next(next)
     }
 
     /// Replaces one end of the bracket by a trial; returns the next step to try.
     fn shrink_bracket(&mut self, trial: TrialStep, low_enough: bool) -> f64 {
-        if !low_enough || trial.value > self.low.value + self.start.noise {
+        if !low_enough || trial.value > self.low.value + self.trials.start.noise {
             self.high = Some(trial);
             return self.interpolate(trial);
         }
@@ -172,7 +198,7 @@ impl WolfeSearch {
         if width.abs() > 0.66 * older {
             return low.step + 0.5 * width;
         }
-        let level = (low.value - high.value).abs() <= self.start.noise;
+        let level = (low.value - high.value).abs() <= self.trials.start.noise;
         let fraction = if level && low.slope * high.slope < 0.0 {
             low.slope / (low.slope - high.slope)
         } else {
