@@ -13,6 +13,8 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
+use crate::math::dot;
+
 /// Parameters per task.
 pub(super) const PARAMETER_CHUNK: usize = 1 << 14;
 
@@ -75,6 +77,17 @@ impl Penalty {
     #[must_use]
     pub(crate) fn has_centers(&self) -> bool {
         self.centers.is_some()
+    }
+
+    /// Returns the penalty at θ.
+    #[must_use]
+    pub fn value(&self, theta: &[f64]) -> f64 {
+        if self.strengths.is_none() && self.centers.is_none() {
+            return self.strength * dot(theta, theta);
+        }
+        let terms = theta.iter().enumerate();
+        let terms = terms.map(|(i, w)| self.strength(i) * (w - self.center(i)).powi(2));
+        terms.sum()
     }
 
     /// Returns the penalty at θ, and overwrites `gradient` with its gradient.

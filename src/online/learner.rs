@@ -14,7 +14,6 @@ use super::sgd::{
 };
 use crate::error::{Error, Result};
 use crate::extract::Dataset;
-use crate::math::dot;
 use crate::objective::{Penalty, Terms};
 use crate::score::ParameterSpace;
 
@@ -202,7 +201,7 @@ impl<'a> Learner<'a> {
                 sgd.weights.complete(problem, sgd.stepper.penalty());
                 let values = &sgd.weights.values;
                 (problem.layout).write(problem.space, |slot| values[slot], &mut self.theta);
-                terms.l2 = sgd.penalty_at(&self.theta);
+                terms.l2 = sgd.penalty.value(&self.theta);
                 let objective = terms.l2 + terms.noise - terms.log_likelihood;
                 let has_converged = sgd.has_converged(&mut self.history, objective);
                 Epoch {
@@ -360,20 +359,6 @@ impl SgdLearner {
         self.options.step.rate(self.rate(), strength, steps)
     }
 
-    /// Returns the penalty at θ.
-    fn penalty_at(&self, theta: &[f64]) -> f64 {
-        if let Some(strength) = self.penalty.uniform_strength()
-            && !self.penalty.has_centers()
-        {
-            return strength * dot(theta, theta);
-        }
-        let terms = theta
-            .iter()
-            .enumerate()
-            .map(|(i, w)| self.penalty.strength(i) * (w - self.penalty.center(i)).powi(2));
-        terms.sum()
-    }
-
     /// Takes a step for each sentence of `order`; returns the sums of their terms.
     fn run(&mut self, problem: &Problem<'_>, order: &[u32], epoch: u64, has_noise: bool) -> Terms {
         let mut sums = Terms::default();
@@ -412,7 +397,7 @@ impl SgdLearner {
             problem
                 .layout
                 .write(problem.space, |slot| values[slot], &mut theta);
-            this.penalty_at(&theta) * sample.len() as f64 / order.len() as f64
+            this.penalty.value(&theta) * sample.len() as f64 / order.len() as f64
         };
         let mut initial = penalty(self);
         for &sentence in sample {

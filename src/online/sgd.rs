@@ -33,7 +33,7 @@
 //! # Calibration
 //!
 //! η is the one, of those around its initial value, with the lowest objective after one pass over
-//! some sentences (`calibration.rs`).
+//! some sentences (`learner.rs`).
 //!
 //! # Sources
 //!
@@ -50,7 +50,7 @@ use super::kernels::{
 use super::masks::{MaskedValues, Masks};
 use super::problem::{Chain, Problem, SentenceScores};
 use super::rates::AttributeRates;
-use crate::chain::{LANES, LabelWeights, Order, Transitions};
+use crate::chain::{LANES, Order};
 use crate::extract::Target;
 use crate::objective::{
     AttributeNoise, ChainParameters, LabelVariances, Noise, Penalty, ScoreArrays, SentenceArrays,
@@ -266,10 +266,7 @@ impl SgdStepper {
             noise_factors,
             kernels: [None, engine].map(|e| SentenceKernel::new(&chain.transitions, e)),
             chain,
-            free_chain: Chain {
-                weights: LabelWeights::default(),
-                transitions: Transitions::new(space.labels(), space.order()),
-            },
+            free_chain: Chain::new(space),
             variances: LabelVariances::default(),
             scores: SentenceScores::default(),
             score_variances: SentenceScores::default(),
@@ -395,14 +392,12 @@ impl SgdStepper {
             variances: &self.variances,
         };
         let kernel = &mut self.kernels[usize::from(noise.is_some())];
-        kernel.begin(chain);
         let arrays = SentenceArrays {
             scores: arrays(&mut self.scores),
             variances: arrays(&mut self.score_variances),
             variance_derivatives: arrays(&mut self.variance_derivatives),
         };
-        let terms = kernel.evaluate(chain, task, arrays);
-        kernel.finish(chain);
+        let terms = evaluate_alone(kernel, chain, task, arrays);
         let stride = problem.space.stride();
         if let Target::Gold(labels) = target {
             for pair in labels.windows(2) {
@@ -512,14 +507,12 @@ impl SgdStepper {
             variances: &self.variances,
         };
         let kernel = &mut self.kernels[0];
-        kernel.begin(chain);
         let arrays = SentenceArrays {
             scores: arrays(&mut self.scores),
             variances: arrays(&mut self.score_variances),
             variance_derivatives: arrays(&mut self.variance_derivatives),
         };
-        let terms = kernel.evaluate(chain, task, arrays);
-        kernel.finish(chain);
+        let terms = evaluate_alone(kernel, chain, task, arrays);
         for (sums, factor) in [&mut kernel.sums.first, &mut kernel.sums.last]
             .into_iter()
             .zip(boundaries)
@@ -596,6 +589,19 @@ impl SgdStepper {
         self.variance_derivatives.nodes.clear();
         self.variance_derivatives.edges.clear();
     }
+}
+
+/// Evaluates a sentence whose sums are not added to those of others.
+fn evaluate_alone(
+    kernel: &mut SentenceKernel,
+    chain: ChainParameters<'_>,
+    task: SentenceTask<'_>,
+    arrays: SentenceArrays<'_>,
+) -> SentenceTerms {
+    kernel.begin(chain);
+    let terms = kernel.evaluate(chain, task, arrays);
+    kernel.finish(chain);
+    terms
 }
 
 fn arrays(scores: &mut SentenceScores) -> ScoreArrays<'_> {
