@@ -1,0 +1,114 @@
+//! Long work: on a thread of its own, so that Ctrl-C and other Python threads are served
+//! meanwhile.
+
+use std::ops::ControlFlow;
+use std::panic;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::thread;
+use std::time::Duration;
+
+use dropchain::{Error, Result};
+use pyo3::prelude::*;
+
+use crate::error::exception;
+use crate::threads;
+
+/// How often signals are looked for.
+const POLL: Duration = Duration::from_millis(50);
+
+/// The work's end of the connection to Python.
+pub struct Job<'a, E> {
+    /// Is set when the work should end.
+    pub interrupt: &'a AtomicBool,
+    events: Sender<E>,
+    replies: Receiver<ControlFlow<()>>,
+}
+
+/// What a job returned, and the exception that ended it early.
+pub struct Finished<T> {
+    /// The result of the work: if it was interrupted, of as much as was done.
+    pub result: Result<T>,
+    /// `KeyboardInterrupt`, or the exception of a callback.
+    pub exception: Option<PyErr>,
+}
+
+impl<E> Job<'_, E> {
+    /// Sends an event to Python and waits until it is handled. Returns whether to continue.
+    pub fn send(&self, event: E) -> ControlFlow<()> {
+        let reply = self
+            .events
+            .send(event)
+            .ok()
+            .and_then(|()| self.replies.recv().ok());
+        reply.unwrap_or(ControlFlow::Break(()))
+    }
+}
+
+impl<T> Finished<T> {
+    /// Returns the result, or raises the exception that ended the work early.
+    ///
+    /// # Errors
+    ///
+    /// That exception, or that of the work.
+    pub fn or_raise(self) -> PyResult<T> {
+        match self.exception {
+            Some(exception) => Err(exception),
+            None => self.result.map_err(exception),
+        }
+    }
+}
+
+/// Runs `work` with this number of threads (`None`: one for each processor) and without the GIL.
+/// `handle` gets its events, in the thread of the caller and with the GIL; an exception that it
+/// raises, or Ctrl-C, ends the work early.
+///
+/// # Errors
+///
+/// The threads cannot be started.
+pub fn run<E: Send, T: Send>(
+    py: Python<'_>,
+    threads: Option<usize>,
+    work: impl FnOnce(&Job<'_, E>) -> Result<T> + Send,
+    mut handle: impl FnMut(E) -> PyResult<ControlFlow<()>>,
+) -> PyResult<Finished<T>> {
+    let pool = threads::pool(threads).map_err(exception)?;
+    let interrupt = AtomicBool::new(false);
+    let (events, mut from_work) = mpsc::channel();
+    let (reply, replies) = mpsc::channel();
+    let mut raised: Option<PyErr> = None;
+    let result = thread::scope(|scope| {
+        let job = Job {
+            interrupt: &interrupt,
+            events,
+            replies,
+        };
+        let worker = thread::Builder::new()
+            .name("dropchain".to_owned())
+            .spawn_scoped(scope, move || pool.install(|| work(&{ job })))
+            .map_err(Error::threads)?;
+        loop {
+            let from_work = &mut from_work;
+            let outcome = match py.detach(move || from_work.recv_timeout(POLL)) {
+                Ok(event) => {
+                    let outcome = handle(event).and_then(|flow| py.check_signals().map(|()| flow));
+                    let flow = *outcome.as_ref().unwrap_or(&ControlFlow::Break(()));
+                    reply.send(flow).ok();
+                    outcome.map(|_| ())
+                }
+                Err(RecvTimeoutError::Timeout) => py.check_signals(),
+                Err(RecvTimeoutError::Disconnected) => break,
+            };
+            if let Err(error) = outcome {
+                interrupt.store(true, Ordering::Relaxed);
+                raised.get_or_insert(error);
+            }
+        }
+        py.detach(|| worker.join())
+            .unwrap_or_else(|payload| panic::resume_unwind(payload))
+    });
+    Ok(Finished {
+        result,
+        exception: raised,
+    })
+}
