@@ -42,6 +42,7 @@
 //! | minimize with an optimizer or on machines of one's own | [`train::ShardedObjective`] |
 //! | search hyperparameters | [`tune`] |
 //! | tag sentences, raw text, streams | [`Tagger`], [`Tagger::tag_text`], [`tag::stream()`] |
+//! | tag ready-made attributes without storing their names | [`Tagger::keyed_sentence`] |
 //! | get probabilities of given labels or spans | [`Tagger::distribution`] |
 //! | dump the weights of a model; build one | [`Model::node_weights`]; [`Model::from_weights`] |
 //! | score predictions | [`eval`] |

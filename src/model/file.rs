@@ -8,7 +8,7 @@ use super::format::{AttributeKind, SUM_AT, Version};
 use super::header::Header;
 use super::preamble::{Preamble, assemble, preamble_sum};
 use super::table::{
-    AttributeWeights, Table, TableBuilder, TableFormat, WeightLocation, WeightRows,
+    AttributeWeights, Table, TableBuilder, TableFormat, TableKeys, WeightLocation, WeightRows,
 };
 use crate::atomic_file;
 use crate::error::{Error, Result};
@@ -215,6 +215,11 @@ impl Model {
     /// Computes the key of an attribute from its name.
     pub(crate) fn key(&self, kind: AttributeKind, name: &[u8]) -> u64 {
         self.table(kind).key(name)
+    }
+
+    /// Returns the functions that compute the keys of attributes, by kind.
+    pub(crate) fn keys(&self) -> [TableKeys; 2] {
+        [AttributeKind::Node, AttributeKind::Edge].map(|kind| self.table(kind).keys())
     }
 
     /// Prefetches the slot where [`Model::find`] starts. Call it for many keys before looking them

@@ -131,5 +131,5 @@ pub use format::{AttributeKind, Precision};
 pub use header::{Header, Provenance};
 #[cfg(any(feature = "train", test))]
 pub(crate) use table::TableBuilder;
-pub(crate) use table::{WeightLocation, WeightRows};
+pub(crate) use table::{TableKeys, WeightLocation, WeightRows};
 pub use weights::{EdgeWeights, NodeWeights};

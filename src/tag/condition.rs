@@ -1,5 +1,6 @@
 //! What is known about the labels of a sentence before it is tagged.
 
+use super::input::TagInput;
 use crate::error::{Error, Result};
 use crate::label::Span;
 use crate::sentence::{Sentence, TokenLabel};
@@ -82,7 +83,7 @@ impl Condition {
     }
 
     /// Checks that labels and spans are inside the sentence and spans do not overlap.
-    pub(super) fn check(&self, sentence: &Sentence) -> Result<()> {
+    pub(super) fn check(&self, sentence: TagInput<'_>) -> Result<()> {
         let tokens = sentence.len();
         if let Some((t, _)) = self.labels.iter().find(|(t, _)| *t >= tokens) {
             return Err(Error::input(

@@ -2,13 +2,13 @@
 
 use ndarray::Array2;
 
+use super::input::TagInput;
 use super::tagger::{Tagger, overflow};
 use super::tagging::TagOptions;
 use crate::chain::{Lattice, Order, Scores, score};
 use crate::error::{Error, Result};
 use crate::ids::LabelId;
 use crate::label::{ChunkLabel, Span};
-use crate::sentence::Sentence;
 
 /// The distribution p(y | x) over the label sequences of a sentence: probabilities of any labels,
 /// not only of the predicted ones.
@@ -47,7 +47,8 @@ impl Tagger {
     /// # Errors
     ///
     /// Same as [`Tagger::tag_with`].
-    pub fn distribution(&self, sentence: &Sentence) -> Result<Distribution<'_>> {
+    pub fn distribution<'s>(&self, sentence: impl Into<TagInput<'s>>) -> Result<Distribution<'_>> {
+        let sentence = sentence.into();
         let options = TagOptions {
             marginals: true,
             ..TagOptions::default()

@@ -27,7 +27,9 @@
 
 mod condition;
 mod distribution;
+mod input;
 mod json_condition;
+mod keyed_sentence;
 mod restriction;
 mod scorer;
 mod sentence_memory;
@@ -44,6 +46,8 @@ pub use crate::model::{AttributeKind, EdgeWeights, Header, NodeWeights, Precisio
 pub use crate::sentence::Offsets;
 pub use condition::Condition;
 pub use distribution::Distribution;
+pub use input::TagInput;
+pub use keyed_sentence::KeyedSentence;
 pub use stream::{Batch, stream};
 pub use tagger::Tagger;
 pub use tagging::{LabelPath, TagOptions, Tagging};

@@ -8,12 +8,13 @@
 //! it restricts the pairs before and after its token.
 
 use super::condition::{Condition, KnownSpan};
+use super::input::TagInput;
 use crate::chain::{Constraint, LabelMask};
 use crate::error::{Error, Result};
 use crate::ids::LabelId;
 use crate::label::{ChunkLabel, Scheme, SpanPosition, position_label};
 use crate::model::Header;
-use crate::sentence::{Sentence, TokenLabel, list_names};
+use crate::sentence::{TokenLabel, list_names};
 
 /// The label sequences that a condition allows.
 #[derive(Debug)]
@@ -27,7 +28,7 @@ pub(super) struct Restriction {
 /// Builds a restriction.
 struct Builder<'a> {
     header: &'a Header,
-    sentence: &'a Sentence,
+    sentence: TagInput<'a>,
     chunks: Vec<ChunkLabel<'a>>, // [K]
     allowed: Vec<Vec<bool>>,     // [T][K]
     forbidden: Vec<(usize, LabelId, LabelId)>,
@@ -39,7 +40,7 @@ impl Restriction {
     /// # Errors
     ///
     /// Labels or spans are outside of the sentence, spans overlap, or the model has no such labels.
-    pub fn new(condition: &Condition, sentence: &Sentence, header: &Header) -> Result<Self> {
+    pub fn new(condition: &Condition, sentence: TagInput<'_>, header: &Header) -> Result<Self> {
         condition.check(sentence)?;
         let names = header.labels.names().iter();
         let mut builder = Builder {

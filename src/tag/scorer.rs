@@ -8,6 +8,7 @@ use std::cell::Cell;
 use std::hint::black_box;
 use std::ops::BitOr;
 
+use super::keyed_sentence::KeyedSentence;
 use crate::error::Result;
 use crate::extract::TokenSink;
 use crate::model::{AttributeKind, Model, WeightLocation, WeightRows};
@@ -199,6 +200,22 @@ pub(super) struct Scorer<'a> {
 }
 
 impl Scorer<'_> {
+    /// Adds the attributes of all tokens of a sentence that was made for the tagger.
+    pub fn add_keyed(&mut self, sentence: &KeyedSentence) {
+        for t in 0..sentence.len() {
+            for kind in [AttributeKind::Node, AttributeKind::Edge] {
+                let batch = &mut self.buffers.batches[kind as usize];
+                // No edge leads into the first token.
+                if kind == AttributeKind::Node || (t > 0 && self.width > 0) {
+                    for &(key, value) in sentence.token(kind, t) {
+                        batch.push_key(key, value);
+                    }
+                }
+                batch.ends.push(batch.attributes.len());
+            }
+        }
+    }
+
     #[inline(always)]
     fn push(&mut self, kind: AttributeKind, attribute: &Attribute<'_>, value: f64) {
         match attribute.memo().map_or(0, Cell::get) {

@@ -6,8 +6,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use ndarray::Array2;
 
 use super::condition::Condition;
+use super::input::TagInput;
+use super::keyed_sentence::KeyedSentence;
 use super::restriction::Restriction;
-use super::scorer::Scorer;
+use super::scorer::{Scorer, ScoringBuffers};
 use super::sentence_memory::{SMALL, SentenceMemory};
 use super::tagging::{LabelPath, TagOptions, Tagging};
 use super::workspace::{BoundTemplate, Workspace, WorkspacePool};
@@ -113,7 +115,8 @@ impl Tagger {
     /// # Errors
     ///
     /// Same as [`Tagger::tag_with`].
-    pub fn tag(&self, sentence: &Sentence) -> Result<Tagging> {
+    pub fn tag<'s>(&self, sentence: impl Into<TagInput<'s>>) -> Result<Tagging> {
+        let sentence = sentence.into();
         self.pool
             .with(|workspace| self.tag_with(sentence, TagOptions::default(), workspace))
     }
@@ -131,13 +134,13 @@ impl Tagger {
     /// - scores overflow;
     /// - the sentence takes more memory than [`Tagger::with_memory_limit`] allows;
     /// - the model file is damaged.
-    pub fn tag_with(
+    pub fn tag_with<'s>(
         &self,
-        sentence: &Sentence,
+        sentence: impl Into<TagInput<'s>>,
         options: TagOptions,
         workspace: &mut Workspace,
     ) -> Result<Tagging> {
-        self.tag_restricted(sentence, None, options, workspace)
+        self.tag_restricted(sentence.into(), None, options, workspace)
     }
 
     /// Tags a sentence of which some labels or spans are known: the best label sequence, the n best
@@ -171,13 +174,14 @@ impl Tagger {
     /// - the model does not have a label, or none for the type of a span;
     /// - no sequence fulfills the condition, or none that is legal if it must be;
     /// - the condition restricts pairs of labels (spans do) and the model has order 0.
-    pub fn tag_given(
+    pub fn tag_given<'s>(
         &self,
-        sentence: &Sentence,
+        sentence: impl Into<TagInput<'s>>,
         condition: &Condition,
         options: TagOptions,
         workspace: &mut Workspace,
     ) -> Result<Tagging> {
+        let sentence = sentence.into();
         if condition.is_empty() {
             condition.check(sentence)?;
             return self.tag_with(sentence, options, workspace);
@@ -197,7 +201,7 @@ impl Tagger {
 
     fn tag_restricted(
         &self,
-        sentence: &Sentence,
+        sentence: TagInput<'_>,
         restriction: Option<&Restriction>,
         options: TagOptions,
         workspace: &mut Workspace,
@@ -220,7 +224,7 @@ impl Tagger {
     /// [`Error::Input`] at the sentence if it is more than the limit.
     fn check_memory(
         &self,
-        sentence: &Sentence,
+        sentence: TagInput<'_>,
         options: TagOptions,
         has_pairs: bool,
     ) -> Result<u64> {
@@ -249,6 +253,11 @@ impl Tagger {
         Ok(needed)
     }
 
+    /// Returns what distinguishes this tagger from others.
+    pub(super) fn identity(&self) -> &Arc<()> {
+        &self.identity
+    }
+
     /// Returns the transitions and boundary weights.
     pub(super) fn transitions(&self) -> &Transitions {
         &self.transitions
@@ -256,7 +265,11 @@ impl Tagger {
 
     /// Returns the node scores of a sentence, `[T][stride]`, and its edge scores, `[T][K][stride]`
     /// or empty.
-    pub(super) fn scores(&self, sentence: &Sentence, options: TagOptions) -> Result<[Vec<f64>; 2]> {
+    pub(super) fn scores(
+        &self,
+        sentence: TagInput<'_>,
+        options: TagOptions,
+    ) -> Result<[Vec<f64>; 2]> {
         self.check_memory(sentence, options, false)?;
         self.pool.with(|workspace| {
             self.score(sentence, workspace)?;
@@ -272,7 +285,7 @@ impl Tagger {
 
     fn tag_within_limit(
         &self,
-        sentence: &Sentence,
+        sentence: TagInput<'_>,
         restriction: Option<&Restriction>,
         options: TagOptions,
         workspace: &mut Workspace,
@@ -359,7 +372,7 @@ impl Tagger {
     }
 
     /// Computes the scores of a sentence in the workspace. Returns whether there are edge scores.
-    fn score(&self, sentence: &Sentence, workspace: &mut Workspace) -> Result<bool> {
+    fn score(&self, sentence: TagInput<'_>, workspace: &mut Workspace) -> Result<bool> {
         let (k, stride) = (self.transitions.labels(), self.transitions.stride());
         let has_edges = self.has_edges();
         let width = if has_edges { k * stride } else { 0 };
@@ -370,29 +383,11 @@ impl Tagger {
         if sentence.is_empty() {
             return Ok(has_edges);
         }
-        let schema = sentence.schema();
-        let bound = match workspace.bound.take() {
-            Some(bound) if bound.is_for(&self.identity, schema) => bound,
-            _ => {
-                workspace.buffers.reset();
-                self.bind(schema)?
-            }
-        };
-        workspace.buffers.clear();
-        let mut scorer = Scorer {
-            model: &self.model,
-            buffers: &mut workspace.buffers,
-            stride,
-            width,
-            result: Ok(()),
-        };
-        let result = bound
-            .source
-            .attributes(sentence, &mut workspace.template, &mut scorer);
-        let result =
-            result.and_then(|()| scorer.finish(&mut workspace.nodes, &mut workspace.edges));
-        workspace.bound = Some(bound);
-        result?;
+        workspace.switch_to(&self.identity);
+        match sentence {
+            TagInput::Sentence(sentence) => self.score_sentence(sentence, width, workspace)?,
+            TagInput::Keyed(sentence) => self.score_keyed(sentence, width, workspace)?,
+        }
         for (scores, width) in [(&workspace.nodes, stride), (&workspace.edges, width)] {
             if let Some(i) = scores.iter().position(|score| !score.is_finite()) {
                 return Err(overflow(sentence, i / width));
@@ -401,12 +396,65 @@ impl Tagger {
         Ok(has_edges)
     }
 
+    /// Adds the weights of a sentence's attributes, as the template or the sentence itself has
+    /// them, to the scores in the workspace.
+    fn score_sentence(
+        &self,
+        sentence: &Sentence,
+        width: usize,
+        workspace: &mut Workspace,
+    ) -> Result<()> {
+        let schema = sentence.schema();
+        let bound = match workspace.bound.take() {
+            Some(bound) if bound.is_for(schema) => bound,
+            _ => {
+                workspace.buffers.reset();
+                self.bind(schema)?
+            }
+        };
+        workspace.buffers.clear();
+        let mut scorer = self.scorer(&mut workspace.buffers, width);
+        let result = bound
+            .source
+            .attributes(sentence, &mut workspace.template, &mut scorer);
+        let result =
+            result.and_then(|()| scorer.finish(&mut workspace.nodes, &mut workspace.edges));
+        workspace.bound = Some(bound);
+        result
+    }
+
+    /// Adds the weights of a sentence's attributes, looked up by their keys, to the scores in the
+    /// workspace.
+    fn score_keyed(
+        &self,
+        sentence: &KeyedSentence,
+        width: usize,
+        workspace: &mut Workspace,
+    ) -> Result<()> {
+        if !sentence.is_for(&self.identity) {
+            return Err(Error::parameter("the sentence was made for another tagger"));
+        }
+        workspace.buffers.clear();
+        let mut scorer = self.scorer(&mut workspace.buffers, width);
+        scorer.add_keyed(sentence);
+        scorer.finish(&mut workspace.nodes, &mut workspace.edges)
+    }
+
+    fn scorer<'a>(&'a self, buffers: &'a mut ScoringBuffers, width: usize) -> Scorer<'a> {
+        Scorer {
+            model: &self.model,
+            buffers,
+            stride: self.transitions.stride(),
+            width,
+            result: Ok(()),
+        }
+    }
+
     /// Binds the template to the columns of `schema`.
     fn bind(&self, schema: &Arc<Schema>) -> Result<BoundTemplate> {
         let source = AttributeSource::bind(self.model.header().template.as_ref(), schema)?;
         let fingerprinter = self.model.fingerprinter().unwrap_or_default();
         Ok(BoundTemplate {
-            tagger: Arc::clone(&self.identity),
             schema: Arc::clone(schema),
             source: source.with_fingerprinter(fingerprinter),
         })
@@ -415,7 +463,7 @@ impl Tagger {
 
 /// The error of a restriction that no sequence fulfills, at the first token that none reaches.
 fn no_sequence(
-    sentence: &Sentence,
+    sentence: TagInput<'_>,
     restriction: &Restriction,
     constraint: Option<&Constraint>,
 ) -> Error {
@@ -433,7 +481,7 @@ fn no_sequence(
     )
 }
 
-pub(super) fn overflow(sentence: &Sentence, t: usize) -> Error {
+pub(super) fn overflow(sentence: TagInput<'_>, t: usize) -> Error {
     Error::input(
         sentence.place(t),
         "the scores of the labels are not finite; expected smaller attribute values, or a model \

@@ -15,6 +15,7 @@ use crate::template;
 /// between taggers works but is slow.
 #[derive(Debug, Default)]
 pub struct Workspace {
+    tagger: Option<Arc<()>>, // identity of the tagger whose look-ups are memoized
     pub(super) bound: Option<BoundTemplate>,
     pub(super) template: template::Workspace,
     pub(super) buffers: ScoringBuffers,
@@ -25,6 +26,16 @@ pub struct Workspace {
 }
 
 impl Workspace {
+    /// Forgets what belongs to another tagger than the one with this identity.
+    pub(super) fn switch_to(&mut self, tagger: &Arc<()>) {
+        let is_same = (self.tagger.as_ref()).is_some_and(|previous| Arc::ptr_eq(previous, tagger));
+        if !is_same {
+            self.tagger = Some(Arc::clone(tagger));
+            self.bound = None;
+            self.buffers.reset();
+        }
+    }
+
     /// Frees the arrays whose sizes grow with the sentence.
     pub(super) fn free_arrays(&mut self) {
         self.nodes = Vec::new();
@@ -37,16 +48,14 @@ impl Workspace {
 /// A tagger's template, bound to the columns of the last sentence.
 #[derive(Debug)]
 pub(super) struct BoundTemplate {
-    pub tagger: Arc<()>, // its identity
     pub schema: Arc<Schema>,
     pub source: AttributeSource,
 }
 
 impl BoundTemplate {
-    /// Returns whether this is the template of `tagger`, bound to the columns of `schema`.
-    pub fn is_for(&self, tagger: &Arc<()>, schema: &Arc<Schema>) -> bool {
-        Arc::ptr_eq(&self.tagger, tagger)
-            && (Arc::ptr_eq(&self.schema, schema) || self.schema == *schema)
+    /// Returns whether the template is bound to the columns of `schema`.
+    pub fn is_for(&self, schema: &Arc<Schema>) -> bool {
+        Arc::ptr_eq(&self.schema, schema) || self.schema == *schema
     }
 }
 

@@ -5,6 +5,7 @@
 
 mod builder;
 mod encoding;
+mod keys;
 mod reader;
 mod rows;
 mod slots;
@@ -12,6 +13,7 @@ mod weights;
 
 pub(crate) use builder::TableBuilder;
 pub(super) use builder::TableSections;
+pub(crate) use keys::TableKeys;
 pub(super) use reader::{Table, TableFormat};
 pub(crate) use rows::WeightRows;
 pub(crate) use slots::WeightLocation;

@@ -2,14 +2,13 @@
 
 use std::ops::Range;
 
-use xxhash_rust::xxh3::xxh3_64_with_seed;
-
 use super::encoding::WeightEncoding;
+use super::keys::TableKeys;
 use super::rows::WeightRows;
 use super::slots::{MAX_PROBES, Slots, WeightLocation};
 use super::weights::AttributeWeights;
 use crate::error::{Error, Result};
-use crate::fingerprint::{Fingerprinter, key};
+use crate::fingerprint::Fingerprinter;
 use crate::model::bytes::{Bytes, prefetch_range};
 use crate::model::format::{AttributeKind, Precision, TableInfo, Version};
 
@@ -121,12 +120,17 @@ impl Table {
         self.fingerprinter
     }
 
+    /// Returns the function that computes the key of a name.
+    pub fn keys(&self) -> TableKeys {
+        match self.version {
+            Version::One => TableKeys::Hash(self.info.seed),
+            Version::Two => TableKeys::Fingerprint(self.fingerprinter),
+        }
+    }
+
     /// Computes the key of a name.
     pub fn key(&self, name: &[u8]) -> u64 {
-        match self.version {
-            Version::One => xxh3_64_with_seed(name, self.info.seed),
-            Version::Two => key(self.fingerprinter.fingerprint(name)),
-        }
+        self.keys().key(name)
     }
 
     /// Prefetches the slot where probing for `key` starts.

@@ -2,6 +2,7 @@
 
 mod distribution;
 mod given;
+mod keyed;
 mod text;
 mod workspace;
 
