@@ -20,7 +20,7 @@
 //! # Cost
 //!
 //! p is a Mersenne prime, so a product is reduced with shifts and additions. Hashing takes one
-//! reduction for four bytes.
+//! reduction for [`BLOCK`] bytes, and one for the rest.
 //!
 //! # Collisions
 //!
@@ -40,6 +40,10 @@ use crate::random;
 
 /// The modulus p, a Mersenne prime.
 const PRIME: u64 = (1 << 61) - 1;
+
+/// Bytes per reduction: as many products of a byte and a power, each below 2⁷⁰, are added to one
+/// below 2¹²².
+const BLOCK: usize = 8;
 
 /// The fingerprint of the empty string.
 pub(crate) const EMPTY: u64 = 0;
@@ -63,7 +67,7 @@ fn multiply(a: u64, b: u64) -> u64 {
 /// Computes fingerprints at one base.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fingerprinter {
-    powers: [u64; 5], // B⁰ … B⁴
+    powers: [u64; BLOCK + 1], // B⁰, B¹, …
 }
 
 /// A string to be appended to others: the numbers that [`append`] needs.
@@ -86,8 +90,8 @@ impl Fingerprinter {
         // A large base, so that the fingerprints of short strings spread over all 61 bits too.
         let random = random::nth(seed, 0) | 1 << 60;
         let base = (random & PRIME).min(PRIME - 1);
-        let mut powers = [1; 5];
-        for i in 1..5 {
+        let mut powers = [1; BLOCK + 1];
+        for i in 1..powers.len() {
             powers[i] = multiply(powers[i - 1], base);
         }
         Self { powers }
@@ -102,26 +106,34 @@ impl Fingerprinter {
         }
     }
 
-    /// Computes the fingerprint of a string, four bytes per reduction.
+    /// Computes the fingerprint of a string.
     #[must_use]
     pub fn fingerprint(self, text: &[u8]) -> u64 {
-        let term = |byte: u8, power: usize| (u128::from(byte) + 1) * u128::from(self.powers[power]);
-        let (fours, rest) = text.as_chunks::<4>();
-        let mut sum = u128::from(EMPTY);
-        for &[a, b, c, d] in fours {
-            let next = term(a, 3) + term(b, 2) + term(c, 1) + term(d, 0);
-            sum = u128::from(reduce(sum * u128::from(self.powers[4]) + next));
+        let (blocks, rest) = text.as_chunks::<BLOCK>();
+        let mut sum = EMPTY;
+        for block in blocks {
+            sum = self.append_bytes(sum, block);
         }
-        for &byte in rest {
-            sum = u128::from(reduce(sum * u128::from(self.powers[1]) + term(byte, 0)));
+        if !rest.is_empty() {
+            sum = self.append_bytes(sum, rest);
         }
-        sum as u64
+        sum
+    }
+
+    /// Computes F(st) from F(s) and at most [`BLOCK`] bytes t.
+    #[inline(always)]
+    fn append_bytes(&self, fingerprint: u64, bytes: &[u8]) -> u64 {
+        let mut sum = u128::from(fingerprint) * u128::from(self.powers[bytes.len()]);
+        for (&byte, &power) in bytes.iter().zip(self.powers[..bytes.len()].iter().rev()) {
+            sum += (u128::from(byte) + 1) * u128::from(power);
+        }
+        reduce(sum)
     }
 
     /// Computes B^`exponent` by repeated squaring.
     fn power(self, exponent: usize) -> u64 {
-        let mut power = self.powers[exponent % 4];
-        let (mut rest, mut square) = (exponent / 4, self.powers[4]);
+        let mut power = self.powers[exponent % BLOCK];
+        let (mut rest, mut square) = (exponent / BLOCK, self.powers[BLOCK]);
         while rest > 0 {
             if rest & 1 == 1 {
                 power = multiply(power, square);
@@ -183,6 +195,18 @@ mod tests {
                 append(fingerprint, fingerprinter.fragment(text))
             });
             prop_assert_eq!(joined, fingerprinter.fingerprint(&texts.concat()));
+        }
+
+        #[test]
+        fn fingerprints_are_values_of_the_polynomial(
+            text in proptest::collection::vec(any::<u8>(), 0..40),
+            seed in any::<u64>(),
+        ) {
+            let fingerprinter = Fingerprinter::from_seed(seed);
+            let value = text.iter().fold(0, |value, &byte| {
+                reduce(u128::from(value) * u128::from(fingerprinter.powers[1]) + u128::from(byte) + 1)
+            });
+            prop_assert_eq!(value, fingerprinter.fingerprint(&text));
         }
 
         #[test]

@@ -8,22 +8,25 @@
 //! | `"shape": {"long": 0.5}` in a dict | `shape:long`, value 0.5 |
 //! | `"lists": ["city", "name"]` in a dict | `lists:city`, `lists:name`, value 1 |
 
+use std::borrow::Cow;
 use std::str;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyFrozenSet, PyList, PySet, PyString, PyTuple};
+use pyo3::types::{
+    PyBool, PyBytes, PyDict, PyFloat, PyFrozenSet, PyList, PySet, PyString, PyTuple,
+};
 
 /// Depth of nested dicts beyond which features are refused; recursion takes stack.
 const MAX_DEPTH: usize = 32;
 
 /// Joins the keys of nested dicts, and a key with its value.
-const SEPARATOR: u8 = b':';
+const SEPARATOR: char = ':';
 
 /// Reads the features of tokens; its buffer is reused from token to token.
 #[derive(Debug, Default)]
 pub struct ItemReader {
-    name: Vec<u8>,
+    name: String,
 }
 
 impl ItemReader {
@@ -52,38 +55,54 @@ impl ItemReader {
             let message = format!("features are nested deeper than {MAX_DEPTH} dicts");
             return Err(PyValueError::new_err(message));
         }
-        let start = self.name.len();
         if let Ok(dict) = item.cast::<PyDict>() {
-            for (key, value) in dict.iter() {
-                self.push(&key)?;
+            let start = self.name.len();
+            for (key, value) in dict {
+                self.name.push_str(&text(&key)?);
                 self.read_value(&value, depth, sink)?;
                 self.name.truncate(start);
             }
             return Ok(());
         }
+        if let Ok(list) = item.cast_exact::<PyList>() {
+            return list
+                .iter()
+                .try_for_each(|feature| self.read_name(&feature, sink));
+        }
+        let expected = "a dict or a list of strings";
         if item.is_instance_of::<PyString>() || item.is_instance_of::<PyBytes>() {
-            return Err(found(
-                item,
-                "the features of a token",
-                "a dict or a list of strings",
-            ));
+            return Err(found(item, "the features of a token", expected));
         }
         let Ok(features) = item.try_iter() else {
-            return Err(found(
-                item,
-                "the features of a token",
-                "a dict or a list of strings",
-            ));
+            return Err(found(item, "the features of a token", expected));
         };
         for feature in features {
-            self.push(&feature?)?;
-            self.emit(1.0, sink)?;
-            self.name.truncate(start);
+            self.read_name(&feature?, sink)?;
         }
         Ok(())
     }
 
-    /// Reads the value of a dict's key, which is at the end of `name`.
+    /// Reads a feature without a value.
+    #[inline]
+    fn read_name(
+        &mut self,
+        feature: &Bound<'_, PyAny>,
+        sink: &mut impl FnMut(&str, f64) -> PyResult<()>,
+    ) -> PyResult<()> {
+        let text = text(feature)?;
+        if self.name.is_empty() {
+            return sink(&text, 1.0);
+        }
+        let start = self.name.len();
+        self.name.push_str(&text);
+        sink(&self.name, 1.0)?;
+        self.name.truncate(start);
+        Ok(())
+    }
+
+    /// Reads the value of a dict's key, which is at the end of `name`. The most common types come
+    /// first.
+    #[inline]
     fn read_value(
         &mut self,
         value: &Bound<'_, PyAny>,
@@ -92,38 +111,37 @@ impl ItemReader {
     ) -> PyResult<()> {
         if value.is_instance_of::<PyString>() || value.is_instance_of::<PyBytes>() {
             self.name.push(SEPARATOR);
-            self.push(value)?;
-            self.emit(1.0, sink)
+            self.name.push_str(&text(value)?);
+            sink(&self.name, 1.0)
+        } else if let Ok(flag) = value.cast_exact::<PyBool>() {
+            sink(&self.name, f64::from(u8::from(flag.is_true())))
+        } else if let Ok(number) = value.cast_exact::<PyFloat>() {
+            sink(&self.name, number.value())
         } else if value.is_instance_of::<PyDict>() || is_collection(value) {
             self.name.push(SEPARATOR);
             self.read_nested(value, depth + 1, sink)
         } else if let Ok(number) = value.extract::<f64>() {
-            self.emit(number, sink)
+            sink(&self.name, number)
         } else {
-            let name = String::from_utf8_lossy(&self.name);
-            let what = format!("the value of feature '{name}'");
+            let what = format!("the value of feature '{}'", self.name);
             Err(found(value, &what, "a number, a string, a list or a dict"))
         }
     }
+}
 
-    /// Appends a string to `name`.
-    fn push(&mut self, part: &Bound<'_, PyAny>) -> PyResult<()> {
-        if let Ok(text) = part.cast::<PyString>() {
-            self.name.extend_from_slice(text.to_cow()?.as_bytes());
-        } else if let Ok(bytes) = part.cast::<PyBytes>() {
-            self.name.extend_from_slice(bytes.as_bytes());
-        } else {
-            return Err(found(part, "the name of a feature", "a string"));
+/// Returns the text of a string, or of bytes in UTF-8.
+#[inline]
+fn text<'a>(part: &'a Bound<'_, PyAny>) -> PyResult<Cow<'a, str>> {
+    let what = "the name of a feature";
+    if let Ok(text) = part.cast::<PyString>() {
+        text.to_cow()
+    } else if let Ok(bytes) = part.cast::<PyBytes>() {
+        match str::from_utf8(bytes.as_bytes()) {
+            Ok(text) => Ok(Cow::Borrowed(text)),
+            Err(_) => Err(found(part, what, "UTF-8")),
         }
-        Ok(())
-    }
-
-    fn emit(&self, value: f64, sink: &mut impl FnMut(&str, f64) -> PyResult<()>) -> PyResult<()> {
-        let name = str::from_utf8(&self.name).map_err(|_| {
-            let name = String::from_utf8_lossy(&self.name);
-            PyValueError::new_err(format!("the name of feature '{name}' is not UTF-8"))
-        })?;
-        sink(name, value)
+    } else {
+        Err(found(part, what, "a string"))
     }
 }
 
