@@ -9,6 +9,7 @@ mod checkpoints;
 mod cluster;
 mod compare;
 mod contract;
+mod crfsuite_models;
 mod damaged_models;
 mod determinism;
 mod fingerprint;

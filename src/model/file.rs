@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use super::bytes::Bytes;
+use super::crfsuite::{self, CrfsuiteFile};
 use super::file_contents::{self, SMALL};
-use super::format::{AttributeKind, SUM_AT, Version};
+use super::format::{AttributeKind, Precision, SUM_AT, Version};
 use super::header::Header;
 use super::preamble::{Preamble, assemble, preamble_sum};
 use super::table::{
@@ -14,6 +15,9 @@ use crate::atomic_file;
 use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprinter;
 use crate::memory::MemoryLimit;
+
+/// Memory that converting a CRFsuite model takes, as a multiple of its length (decision 42).
+const CONVERSION_FACTOR: u64 = 6;
 
 /// A trained model: immutable, shared by any number of threads.
 #[derive(Debug)]
@@ -27,21 +31,11 @@ pub struct Model {
 impl Model {
     /// Builds a model from its header and tables; sets [`Header::tables`].
     pub(crate) fn build(
-        mut header: Header,
+        header: Header,
         nodes: &TableBuilder,
         edges: &TableBuilder,
     ) -> Result<Self> {
-        // Both tables use one seed, so that a key can be computed before the table is known.
-        let mut seed = 0;
-        let (nodes, edges) = loop {
-            let (nodes, edges) = (nodes.finish(seed)?, edges.finish(seed)?);
-            seed = nodes.0.seed.max(edges.0.seed);
-            if nodes.0.seed == edges.0.seed {
-                break (nodes, edges);
-            }
-        };
-        header.tables = [nodes.0, edges.0];
-        Self::from_bytes(assemble(&header.encode()?, [nodes.1, edges.1]))
+        Self::from_bytes(encode(header, nodes, edges)?)
     }
 
     /// Reads a model file into memory. What happens to the file afterwards has no effect on the
@@ -51,15 +45,20 @@ impl Model {
     /// Replace a model file by renaming a new one (`mv`), as [`Model::save`] does: one that is
     /// overwritten in place (`cp`) cannot be opened until it is complete.
     ///
+    /// A model file of CRFsuite (`lCRF`) becomes a model with the same weights, in double precision
+    /// and without constraints on label sequences. [`Model::as_bytes`] and [`Model::save`] then
+    /// give a model file of dropchain's own format.
+    ///
     /// # Errors
     ///
     /// [`Error::Io`] if the file cannot be read; [`Error::Model`] if it is not a model, has a newer
-    /// format version, is damaged or changes while it is read.
+    /// format version, is damaged or changes while it is read, or if memory does not suffice.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         Self::from_storage(file_contents::read(path.as_ref())?)
     }
 
-    /// Reads a model from the contents of a model file, as returned by [`Model::as_bytes`].
+    /// Reads a model from the contents of a model file, as returned by [`Model::as_bytes`] or
+    /// written by CRFsuite.
     ///
     /// # Errors
     ///
@@ -68,7 +67,23 @@ impl Model {
         Self::from_storage(Bytes::new(bytes, Path::new("model in memory")))
     }
 
+    /// Converts a model of CRFsuite.
+    fn from_crfsuite(bytes: &Bytes) -> Result<Self> {
+        let path = bytes.path();
+        check_conversion_memory(bytes.len(), path)?;
+        let file = CrfsuiteFile::read(path, bytes.all())?;
+        check_memory(file.labels(), path)?;
+        let (header, nodes) = file.convert()?;
+        let edges = TableBuilder::edges(header.labels.len(), Precision::F64);
+        let converted = encode(header, &nodes, &edges)?;
+        drop(nodes);
+        Self::from_storage(Bytes::new(converted, path))
+    }
+
     fn from_storage(mut bytes: Bytes) -> Result<Self> {
+        if bytes.all().starts_with(crfsuite::MAGIC) {
+            return Self::from_crfsuite(&bytes);
+        }
         let preamble = Preamble::read(&bytes)?;
         let [header, sums] = [&preamble.sections[0], &preamble.sections[1]];
         let (Some(header_bytes), Some(sum_bytes)) =
@@ -287,6 +302,21 @@ impl Model {
     }
 }
 
+/// Encodes the header and tables of a model as the contents of a file.
+fn encode(mut header: Header, nodes: &TableBuilder, edges: &TableBuilder) -> Result<Vec<u8>> {
+    // Both tables use one seed, so that a key can be computed before the table is known.
+    let mut seed = 0;
+    let (nodes, edges) = loop {
+        let (nodes, edges) = (nodes.finish(seed)?, edges.finish(seed)?);
+        seed = nodes.0.seed.max(edges.0.seed);
+        if nodes.0.seed == edges.0.seed {
+            break (nodes, edges);
+        }
+    };
+    header.tables = [nodes.0, edges.0];
+    Ok(assemble(&header.encode()?, [nodes.1, edges.1]))
+}
+
 /// Checks that there is memory for the transitions of `labels` labels, which a small file may
 /// declare: here, and in a tagger their scores, two kinds of potentials and a constraint.
 fn check_memory(labels: usize, path: &Path) -> Result<()> {
@@ -296,4 +326,14 @@ fn check_memory(labels: usize, path: &Path) -> Result<()> {
     }
     let limit = MemoryLimit::default().check(bytes, 0);
     limit.map_err(|over| Error::model(path, format!("a model of {labels} labels: {over}")))
+}
+
+/// Checks that there is memory to convert a CRFsuite model of `length` bytes.
+fn check_conversion_memory(length: usize, path: &Path) -> Result<()> {
+    let bytes = CONVERSION_FACTOR * length as u64;
+    if bytes <= SMALL {
+        return Ok(());
+    }
+    let limit = MemoryLimit::default().check(bytes, 0);
+    limit.map_err(|over| Error::model(path, format!("converting the CRFsuite model: {over}")))
 }

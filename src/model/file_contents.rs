@@ -82,7 +82,7 @@ fn read_pipe(
     declared: u64,
 ) -> Result<Contents> {
     let mut bytes = preamble;
-    file.read_up_to(declared - bytes.len() as u64, &mut bytes)?;
+    file.read_up_to(declared.saturating_sub(bytes.len() as u64), &mut bytes)?;
     if (bytes.len() as u64) < declared {
         return Err(wrong_length(path, bytes.len() as u64, declared));
     }

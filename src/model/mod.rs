@@ -5,7 +5,7 @@
 //! verified block by block when it is first accessed.
 //!
 //! [`Model`] reads and writes files; [`Header`] is their content except for the weights of
-//! attributes.
+//! attributes. The files of CRFsuite are converted when they are opened (`src/model/crfsuite/`).
 //!
 //! # File format, version 2
 //!
@@ -112,6 +112,7 @@
 
 mod bytes;
 mod constraint;
+mod crfsuite;
 mod file;
 mod file_contents;
 mod fingerprint;

@@ -6,6 +6,7 @@ use std::path::Path;
 use xxhash_rust::xxh3::Xxh3;
 
 use super::bytes::{Bytes, block_sums, damaged, wrong_length};
+use super::crfsuite;
 use super::format::{
     LENGTH_AT, MAGIC, PREAMBLE, SECTIONS, SECTIONS_AT, SUM_AT, VERSION_AT, Version,
 };
@@ -86,12 +87,16 @@ fn format_version(path: &Path, bytes: &[u8]) -> Result<Version> {
     })
 }
 
-/// Returns the length that a file should have, given at least its preamble.
+/// Returns the length that a file should have, given at least its preamble; that of a CRFsuite
+/// model, too.
 ///
 /// # Errors
 ///
 /// [`Error::Model`] if the file is not a model, has an unknown version or is damaged.
 pub(super) fn declared_length(path: &Path, bytes: &[u8]) -> Result<u64> {
+    if bytes.starts_with(crfsuite::MAGIC) {
+        return crfsuite::declared_length(path, bytes);
+    }
     format_version(path, bytes)?;
     let length = number(bytes, LENGTH_AT);
     if length < PREAMBLE as u64 {

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use clap::Args;
-use dropchain::internals::model::{AttributeKind, Model, Precision};
+use dropchain::internals::model::{AttributeKind, Model, Precision, Provenance};
 use dropchain::{Error, Result};
 use serde_json::{Map, Value, json};
 
@@ -54,7 +54,6 @@ impl InspectCommand {
     fn text(&self, model: &Model, top: &TopAttributes) -> Result<String> {
         let header = model.header();
         let fingerprint = model.fingerprint()?;
-        let source = &header.provenance;
         let mut text = String::new();
         // Writing to a string cannot fail.
         let _ = writeln!(
@@ -81,15 +80,7 @@ impl InspectCommand {
             }
         );
         let _ = writeln!(text, "fingerprint {fingerprint:032x}");
-        let _ = writeln!(
-            text,
-            "trained by dropchain {} on {} ({} sentences, {} tokens)\noptions: {}",
-            source.version,
-            source.files.join(", "),
-            source.sentences,
-            source.tokens,
-            source.options
-        );
+        let _ = writeln!(text, "{}", origin(&header.provenance));
         if self.template
             && let Some(template) = &header.template
         {
@@ -179,11 +170,31 @@ fn label_json(model: &Model, i: usize, top: &[(f64, String)]) -> Value {
     })
 }
 
+/// Describes how a model was trained, or which program wrote the one that it was converted from.
+fn origin(source: &Provenance) -> String {
+    let version = &source.version;
+    if let Some(program) = option(source, "converted_from").as_str() {
+        return format!("trained by {program}, converted by dropchain {version}");
+    }
+    format!(
+        "trained by dropchain {version} on {} ({} sentences, {} tokens)\noptions: {}",
+        source.files.join(", "),
+        source.sentences,
+        source.tokens,
+        source.options
+    )
+}
+
 /// Returns the absolute value below which weights were pruned; 0 if none were.
 fn prune_threshold(model: &Model) -> f64 {
-    let options: Value =
-        serde_json::from_str(&model.header().provenance.options).unwrap_or_default();
-    options["prune"].as_f64().unwrap_or(0.0)
+    let threshold = option(&model.header().provenance, "prune");
+    threshold.as_f64().unwrap_or(0.0)
+}
+
+/// Returns an option that a model was trained with; null if there is none of this name.
+fn option(source: &Provenance, name: &str) -> Value {
+    let mut options: Value = serde_json::from_str(&source.options).unwrap_or_default();
+    options.get_mut(name).map(Value::take).unwrap_or_default()
 }
 
 fn transition_table(model: &Model) -> String {

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use xxhash_rust::xxh3::xxh3_64;
+
 use super::encoding::WeightEncoding;
 use super::slots::{MAX_PROBES, Slots};
 use crate::error::{Error, Result};
@@ -93,13 +95,14 @@ impl TableBuilder {
 
     /// Returns a name that occurs more than once, if there is one.
     pub fn duplicate(&self) -> Option<&[u8]> {
-        let name = |i: &u32| &self.names[range(&self.name_ends, *i as usize)];
-        let mut order: Vec<u32> = (0..self.name_ends.len() as u32).collect();
-        order.sort_unstable_by_key(name);
-        let twice = order
-            .windows(2)
-            .find(|pair| name(&pair[0]) == name(&pair[1]))?;
-        Some(name(&twice[0]))
+        let name = |i: u32| &self.names[range(&self.name_ends, i as usize)];
+        // Comparing hashes is much faster than comparing names.
+        let hashed = |i: u32| (xxh3_64(name(i)), i);
+        let mut order: Vec<(u64, u32)> = (0..self.name_ends.len() as u32).map(hashed).collect();
+        order.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| name(a.1).cmp(name(b.1))));
+        let is_same = |a: &(u64, u32), b: &(u64, u32)| a.0 == b.0 && name(a.1) == name(b.1);
+        let twice = order.windows(2).find(|pair| is_same(&pair[0], &pair[1]))?;
+        Some(name(twice[0].1))
     }
 
     /// Encodes the table with the first seed, from `seed` on, under which no two attributes

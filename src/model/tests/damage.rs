@@ -150,12 +150,16 @@ fn damage_is_detected_on_access_and_not_before() {
 fn other_files_are_not_mistaken_for_models() {
     let expected =
         "model in memory: this is not a dropchain model (it does not begin with DROPCHN)";
-    for bytes in [&b""[..], b"DROPCHN", b"lCRF\x01\x02\x03\x04 and so on"] {
+    for bytes in [&b""[..], b"DROPCHN", b"LCRF\x01\x02\x03\x04 and so on"] {
         assert_eq!(error_message(bytes.to_vec()), expected);
     }
     assert_eq!(
         damage(b"DROPCHN\n".to_vec()),
         "it ends within its first 192 bytes"
+    );
+    assert_eq!(
+        damage(b"lCRF\x01\x02\x03\x04 and so on".to_vec()),
+        "it ends within its first 48 bytes"
     );
 }
 
