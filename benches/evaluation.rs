@@ -156,6 +156,7 @@ fn measure(case: &Case, folder: &str, rounds: usize) {
             states: case.states,
             transitions: true,
             label_pairs: case.states,
+            min_frequency: None,
         },
     );
     let noise = Noise {

@@ -61,6 +61,7 @@ pub fn benches(criterion: &mut Criterion) {
                     states: States::All,
                     transitions: true,
                     label_pairs: States::All,
+                    min_frequency: None,
                 },
             );
             println!(

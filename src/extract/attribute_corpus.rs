@@ -47,6 +47,7 @@ pub struct AttributeCorpus {
     labels: LabelSet,
     labeled: Dataset,
     unlabeled: Dataset,
+    has_all_labels: bool, // training has all of `labels`, also those without a token
     sentence: UnfinishedSentence,
 }
 
@@ -282,6 +283,40 @@ impl AttributeCorpus {
         self.len() == 0
     }
 
+    /// Splits the labeled sentences, in the order in which they were pushed, by
+    /// `is_held_out(sentence)` into those that are not and those that are. Unlabeled sentences stay
+    /// with the first part.
+    ///
+    /// Both parts share the names of attributes, and models that are trained on either have the
+    /// labels of both.
+    #[must_use]
+    pub fn split(&self, is_held_out: impl Fn(usize) -> bool) -> [Self; 2] {
+        let part = |held_out: bool| {
+            let sentences: Vec<usize> = (0..self.labeled.len())
+                .filter(|&i| is_held_out(i) == held_out)
+                .collect();
+            Self {
+                alphabets: Arc::clone(&self.alphabets),
+                labels: self.labels.clone(),
+                labeled: self.labeled.select(&sentences, None),
+                unlabeled: Dataset::default(),
+                has_all_labels: true,
+                sentence: UnfinishedSentence::default(),
+            }
+        };
+        let [mut rest, held_out] = [part(false), part(true)];
+        rest.unlabeled = self.unlabeled.clone();
+        [rest, held_out]
+    }
+
+    /// Returns the names of labels that a model has whether or not they occur.
+    pub(crate) fn given_labels(&self) -> &[String] {
+        match self.has_all_labels {
+            true => self.labels.names(),
+            false => &[],
+        }
+    }
+
     /// Frees the memory that is reserved for more sentences. Worth it before training if no more
     /// will come; they still may.
     pub fn shrink_to_fit(&mut self) {
@@ -469,6 +504,33 @@ mod tests {
         corpus.end_sentence().unwrap();
         let edges = &corpus.labeled().edges;
         assert_eq!((edges.row(0).0.len(), edges.row(1).0.len()), (0, 1));
+    }
+
+    #[test]
+    fn a_split_keeps_the_order_and_the_labels_of_all() {
+        let mut corpus = AttributeCorpus::new();
+        for (attribute, label) in [("a", "X"), ("b", "Y"), ("c", "Z"), ("a", "X")] {
+            corpus.push_sentence([[attribute]], [label]).unwrap();
+        }
+        corpus.push_unlabeled([["d"]]).unwrap();
+        let [rest, held_out] = corpus.split(|sentence| sentence % 2 == 1);
+        assert_eq!((rest.len(), held_out.len()), (3, 2));
+        assert_eq!((rest.unlabeled().len(), held_out.unlabeled().len()), (1, 0));
+        let columns = |part: &AttributeCorpus| {
+            let nodes = Arc::clone(&part.labeled().nodes);
+            (0..nodes.len())
+                .map(|row| nodes.row(row).0[0])
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            (columns(&rest), columns(&held_out)),
+            (vec![0, 2], vec![1, 0])
+        );
+        assert_eq!(held_out.labeled().labels, [LabelId(1), LabelId(0)]);
+        for part in [rest, held_out] {
+            assert_eq!(part.given_labels(), ["X", "Y", "Z"]);
+        }
+        assert_eq!(corpus.given_labels(), [""; 0]);
     }
 
     #[test]

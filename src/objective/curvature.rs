@@ -97,6 +97,7 @@ mod tests {
             states: States::All,
             transitions: true,
             label_pairs: States::All,
+            min_frequency: None,
         };
         let (nodes, edges) = (Classes::singletons(2), Classes::singletons(0));
         let space = ParameterSpace::new(2, &data, &nodes, &edges, options);

@@ -40,8 +40,9 @@ pub struct Learner<'a> {
     method: Method,
     order: Vec<u32>, // of the current epoch
     epochs: usize,
-    theta: Vec<f64>,   // after the last epoch
+    theta: Vec<f64>,                  // after the last epoch
     history: Vec<f64>, // objectives of the last epochs, of stochastic gradient descent
+    calibration: Option<Calibration>, // until it is taken
 }
 
 #[derive(Debug)]
@@ -65,6 +66,19 @@ struct MistakeMethod {
     weights: Vec<f64>,
     sums: Vec<f64>, // s, or variances
     epsilon: f64,
+}
+
+/// The learning rates that were tried before the first epoch.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Calibration {
+    /// Number of sentences that were used.
+    pub sentences: usize,
+    /// The objective at the start.
+    pub initial: f64,
+    /// The learning rates in the order of trials, and the objective after one pass with each.
+    pub trials: Vec<(f64, f64)>,
+    /// The one that was chosen.
+    pub rate: f64,
 }
 
 /// The result of an epoch.
@@ -156,6 +170,7 @@ impl<'a> Learner<'a> {
             epochs: 0,
             theta,
             history: Vec::new(),
+            calibration: None,
         })
     }
 
@@ -179,9 +194,15 @@ impl<'a> Learner<'a> {
         };
         if sgd.eta.is_none() {
             shuffle(self.settings.seed, 0, &mut self.order);
-            sgd.eta = sgd.calibrate(&self.problem, &self.order, interrupt);
+            self.calibration = sgd.calibrate(&self.problem, &self.order, interrupt);
+            sgd.eta = self.calibration.as_ref().map(|found| found.rate);
         }
         sgd.eta.is_some()
+    }
+
+    /// Returns what [`Learner::prepare`] tried, once.
+    pub fn take_calibration(&mut self) -> Option<Calibration> {
+        self.calibration.take()
     }
 
     /// Learns from all sentences once.
@@ -387,7 +408,7 @@ impl SgdLearner {
         problem: &Problem<'_>,
         order: &[u32],
         interrupt: Option<&AtomicBool>,
-    ) -> Option<f64> {
+    ) -> Option<Calibration> {
         let options = self.options;
         let sample = &order[..order.len().min(options.samples)];
         let start = self.weights.values.clone();
@@ -404,6 +425,7 @@ impl SgdLearner {
             initial += self.stepper.loss(problem, &self.weights, sentence as usize);
         }
         let (mut eta, mut best) = (options.eta, (options.eta, f64::INFINITY));
+        let mut trials = Vec::new();
         let (mut is_descending, mut left) = (false, options.candidates);
         for _ in 1..options.max_trials.max(2) {
             if interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed)) {
@@ -415,6 +437,7 @@ impl SgdLearner {
             self.weights.complete(problem, self.stepper.penalty());
             let objective = penalty(self) - terms.log_likelihood;
             let is_lower = objective.is_finite() && objective < initial;
+            trials.push((eta, objective));
             left -= usize::from(is_lower);
             if objective < best.1 {
                 best = (eta, objective);
@@ -433,7 +456,12 @@ impl SgdLearner {
             }
         }
         self.reset(problem, start);
-        Some(best.0)
+        Some(Calibration {
+            sentences: sample.len(),
+            initial,
+            trials,
+            rate: best.0,
+        })
     }
 
     fn reset(&mut self, problem: &Problem<'_>, values: Vec<f64>) {

@@ -32,6 +32,6 @@ pub use algorithm::{
     Algorithm, ArowOptions, PassiveAggressiveOptions, PassiveAggressiveType, PerceptronOptions,
     SgdOptions, StepRule,
 };
-pub use learner::{Epoch, Learner, LearnerSettings, LearnerState};
+pub use learner::{Calibration, Epoch, Learner, LearnerSettings, LearnerState};
 pub use memory::learner_memory;
 pub use sgd::{OnlineNoise, OnlineNoiseKind};

@@ -181,7 +181,8 @@ impl<'a, O: Objective> Descent<'a, O> {
         let mut ops = VectorOps::new(dimension);
         let mut penalty = l1.map(L1Penalty::new);
         let norms = measure(&mut ops, penalty.as_mut(), &current);
-        let memory = LbfgsMemory::new(options.memory, dimension, objective.inverse_curvature());
+        let curvature = (options.precondition.then(|| objective.inverse_curvature())).flatten();
+        let memory = LbfgsMemory::new(options.memory, dimension, curvature);
         Self {
             objective,
             options,

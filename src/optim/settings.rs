@@ -42,6 +42,11 @@ pub struct LbfgsOptions {
     ///
     /// Default 10⁻⁵, like CRFsuite.
     pub gradient_tolerance: f64,
+    /// Whether to scale parameters by the estimate of the curvature that the objective has
+    /// ([`Objective::inverse_curvature`](super::Objective::inverse_curvature)). Without it the
+    /// points are those that CRFsuite visits, and there are more of them.
+    #[serde(skip_serializing_if = "std::clone::Clone::clone")]
+    pub precondition: bool,
 }
 
 /// The line search of L-BFGS.
@@ -68,6 +73,7 @@ impl Default for LbfgsOptions {
             improvement_tolerance: 1e-5,
             period: 10,
             gradient_tolerance: 1e-5,
+            precondition: true,
         }
     }
 }

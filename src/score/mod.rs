@@ -21,6 +21,7 @@
 mod block;
 mod columns;
 mod forward;
+mod frequency;
 mod observed;
 mod parameters;
 mod partition;

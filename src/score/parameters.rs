@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::block::FeatureBlock;
+use super::frequency::Frequencies;
 use super::observed::ObservedLabels;
 use super::targets::Targets;
 use crate::chain::{self, LabelWeights, Order};
@@ -32,7 +33,7 @@ pub enum States {
 }
 
 /// Options that determine which parameters exist.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SpaceOptions {
     /// Order of the chain.
     pub order: Order,
@@ -44,6 +45,8 @@ pub struct SpaceOptions {
     pub transitions: bool,
     /// Which label pairs, first labels and last labels have such weights.
     pub label_pairs: States,
+    /// The frequency below which weights do not exist.
+    pub min_frequency: Option<f64>,
 }
 
 /// Weights that exist whether or not they are observed.
@@ -105,7 +108,10 @@ impl ParameterSpace {
         extra: ExtraWeights,
     ) -> Self {
         let stride = chain::padded(labels);
-        let by_token = options.states == States::Observed;
+        let frequencies = options
+            .min_frequency
+            .and_then(|min| Frequencies::new(data, [labels, stride], min));
+        let by_token = options.states == States::Observed || frequencies.is_some();
         let observed = ObservedLabels::new(data, labels, stride, by_token);
         let (nodes, edges) = (node_classes.len(), edge_classes.len());
         let (nodes, edges) = match options.states {
@@ -122,8 +128,25 @@ impl ParameterSpace {
                 }),
             ),
         };
+        let [nodes, edges] = match &frequencies {
+            None => [nodes, edges],
+            Some(frequencies) => [
+                frequencies.retain(nodes, &data.nodes, &observed.labels_at),
+                frequencies.retain(edges, &data.edges, &observed.pairs_at),
+            ],
+        };
         let [nodes, edges] = [(nodes, extra.nodes), (edges, extra.edges)]
             .map(|(targets, extra)| targets.including(extra));
+        let [pairs, first, last] = match &frequencies {
+            None => [observed.pairs, observed.first, observed.last],
+            Some(frequencies) => {
+                frequencies.label_positions(&observed, options.label_pairs == States::All)
+            }
+        };
+        let label_pairs = match frequencies {
+            None => options.label_pairs,
+            Some(_) => States::Observed,
+        };
         let [more_pairs, more_first, more_last] = extra.labels.map(|positions| {
             positions
                 .into_iter()
@@ -131,11 +154,11 @@ impl ParameterSpace {
                 .collect()
         });
         let label_targets =
-            |exists: bool, height: usize, positions: &[u32], more| match options.label_pairs {
+            |exists: bool, height: usize, positions: Vec<u32>, more| match label_pairs {
                 _ if !exists => Targets::all(0, labels, stride, height),
                 States::All => Targets::all(1, labels, stride, height),
                 States::Observed => {
-                    Targets::single(labels, stride, height, positions.to_vec()).including(more)
+                    Targets::single(labels, stride, height, positions).including(more)
                 }
             };
         let boundary = options.boundary == Boundary::On;
@@ -153,9 +176,9 @@ impl ParameterSpace {
         };
         let (nodes, edges) = (block(nodes, node_classes), block(edges, edge_classes));
         let label_blocks = [
-            label_targets(transitions, labels, &observed.pairs, more_pairs),
-            label_targets(boundary, 1, &observed.first, more_first),
-            label_targets(boundary, 1, &observed.last, more_last),
+            label_targets(transitions, labels, pairs, more_pairs),
+            label_targets(boundary, 1, first, more_first),
+            label_targets(boundary, 1, last, more_last),
         ]
         .map(|targets| LabelBlock {
             range: allocate(&targets),

@@ -92,6 +92,37 @@ impl Targets {
         self
     }
 
+    /// Returns the index of the weight of a column for the score at `position`, if it has one.
+    pub(super) fn index(&self, column: usize, position: u32) -> Option<usize> {
+        let range = self.range(column);
+        match &self.observed {
+            Some(observed) => {
+                let found = observed.positions[range.clone()].binary_search(&position);
+                found.ok().map(|i| range.start + i)
+            }
+            None => {
+                let position = position as usize;
+                let (line, label) = (position / self.stride, position % self.stride);
+                Some(range.start + line * self.labels + label)
+            }
+        }
+    }
+
+    /// Keeps the weights whose index is `kept`.
+    #[must_use]
+    pub(super) fn retain(mut self, kept: impl Fn(usize) -> bool) -> Self {
+        let mut pairs = Vec::new();
+        for column in 0..self.columns {
+            self.for_each(column, |position, index| {
+                if kept(index) {
+                    pairs.push((column as u32, position as u32));
+                }
+            });
+        }
+        self.observed = Some(Observed::new(self.columns, pairs));
+        self
+    }
+
     /// Creates targets of one column, with weights for the scores at `positions`.
     #[must_use]
     pub(super) fn single(labels: usize, stride: usize, height: usize, positions: Vec<u32>) -> Self {

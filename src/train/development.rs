@@ -6,7 +6,9 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::events::DevScore;
+use super::label_scores::LabelScores;
 use super::labels::TrainingLabels;
+use super::options::DevUse;
 use crate::chain::{Constraint, LabelWeights, Scores, Transitions, Viterbi};
 use crate::error::{Error, Result};
 use crate::eval::Evaluation;
@@ -30,13 +32,15 @@ pub(super) struct DevelopmentSet {
     labels: TrainingLabels,
     constraint: Option<Constraint>,
     always_spans: bool, // score spans even if neither gold nor predicted labels encode any
+    is_report: bool,    // choose nothing
 }
 
 /// Scores parameters on a development set, iteration after iteration.
 pub(super) struct DevScorer<'a> {
     development: &'a DevelopmentSet,
     space: &'a ParameterSpace,
-    products: [ForwardProduct; 2], // nodes, edges
+    products: [ForwardProduct; 2],     // nodes, edges
+    label_scores: Option<LabelScores>, // of the last parameters
 }
 
 /// Hashes the data and the gold labels.
@@ -96,6 +100,7 @@ impl DevelopmentSet {
             labels: labels.clone(),
             constraint: decoding_constraint(&labels.set, labels.scheme),
             always_spans: false,
+            is_report: false,
         }
     }
 
@@ -106,6 +111,19 @@ impl DevelopmentSet {
             always_spans: labels.has_spans,
             ..Self::with_gold(data, gold, labels)
         }
+    }
+
+    /// Sets what the data are for.
+    pub fn set_use(&mut self, dev_use: DevUse) {
+        self.is_report = dev_use == DevUse::Report;
+        if self.is_report {
+            self.constraint = None;
+        }
+    }
+
+    /// Returns whether the data are only reported.
+    pub fn is_report(&self) -> bool {
+        self.is_report
     }
 
     /// Maps the attributes to the classes of the training data.
@@ -150,7 +168,18 @@ impl DevelopmentSet {
             development: self,
             space,
             products: [nodes, edges],
+            label_scores: None,
         }
+    }
+
+    /// Counts predicted label sequences by label.
+    fn label_scores<'a>(&self, paths: impl Iterator<Item = &'a Vec<LabelId>>) -> LabelScores {
+        let mut scores = LabelScores::new(self.labels.set.names());
+        for (path, gold) in paths.zip(&self.gold) {
+            let gold = gold.iter().map(|label| self.labels.set.id(label));
+            scores.add(gold, path);
+        }
+        scores
     }
 
     /// Scores predicted label sequences, one per sentence.
@@ -175,6 +204,12 @@ impl DevelopmentSet {
 }
 
 impl DevScorer<'_> {
+    /// Returns the predictions by label, of parameters that were scored since the last call, if the
+    /// data are only reported.
+    pub fn take_label_scores(&mut self) -> Option<LabelScores> {
+        self.label_scores.take()
+    }
+
     /// Scores the parameters θ with each of the recall biases: by span F1, or by accuracy if the
     /// labels do not encode spans.
     pub fn score(&mut self, theta: &[f64], recall_biases: &[f64]) -> Result<Vec<DevScore>> {
@@ -200,6 +235,10 @@ impl DevScorer<'_> {
                 scratch.decode(development, &self.products, theta, &transitions, i)
             })
             .collect();
+        if development.is_report {
+            let paths = paths.iter().map(|paths| &paths[0]);
+            self.label_scores = Some(development.label_scores(paths));
+        }
         (0..recall_biases.len())
             .map(|candidate| development.evaluate(paths.iter().map(|paths| &paths[candidate])))
             .collect()

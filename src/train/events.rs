@@ -8,9 +8,11 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize, Serializer};
 
+use super::label_scores::LabelScores;
 use super::model_match::ModelMatch;
 use super::options::TrainOptions;
 use crate::error::Error;
+use crate::online::Calibration;
 use crate::optim::StopReason;
 
 /// The state before the first iteration.
@@ -42,6 +44,9 @@ pub struct Start<'a> {
     /// Number of parameters θ.
     #[serde(rename = "weights")]
     pub parameters: usize,
+    /// Number of weights of single attributes and of label pairs, before collapsing.
+    #[serde(skip)]
+    pub weights: usize,
     /// Attributes per token before collapsing.
     pub active_per_token: f64,
     /// Attribute classes per token after collapsing.
@@ -87,6 +92,20 @@ pub struct Iteration {
     /// The learning rate after the epoch, for an algorithm that has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub learning_rate: Option<f64>,
+    /// ‖θ‖, of single attributes as well as of classes.
+    #[serde(skip)]
+    pub weight_norm: f64,
+    /// The step of the line search as a multiple of the direction. Of an online algorithm: the
+    /// learning rate, or 1.
+    #[serde(skip)]
+    pub step: f64,
+    /// Number of nonzero weights of single attributes and of label pairs, before collapsing.
+    #[serde(skip)]
+    pub nonzero_weights: usize,
+    /// Predictions on development data by label, if these are only reported
+    /// ([`DevUse::Report`](super::DevUse::Report)).
+    #[serde(skip)]
+    pub label_scores: Option<LabelScores>,
 }
 
 /// A score on development data, as a fraction.
@@ -193,6 +212,9 @@ pub trait Observer {
     /// Called after [`Observer::start`] if training resumes from a checkpoint, with the number of
     /// iterations that were made before.
     fn resumed(&mut self, _iterations: usize) {}
+    /// Called before the first epoch of stochastic gradient descent with the learning rates that
+    /// were tried.
+    fn calibrated(&mut self, _calibration: &Calibration) {}
     /// Called before a checkpoint is written: events so far will not be sent again.
     fn checkpoint(&mut self) {}
     /// Called if a checkpoint could not be written; the earlier one is kept and training continues.

@@ -35,7 +35,8 @@ impl ExtractedCorpora {
             return Err(Error::parameter("there are no sentences to train on"));
         }
         let sentences = AttributeSentence::all(corpus);
-        let labels = TrainingLabels::new(&sentences, options, models)?;
+        let given = corpus.given_labels();
+        let labels = TrainingLabels::including(given, &sentences, options, models)?;
         let mut data = corpus.labeled().without_labels();
         for sentence in &sentences {
             match labels.ids(sentence)? {

@@ -41,6 +41,17 @@ impl TrainingLabels {
         options: &TrainOptions,
         models: &BaseModels<'_>,
     ) -> Result<Self> {
+        Self::including(&[], sentences, options, models)
+    }
+
+    /// Like [`new`](Self::new), with the labels `given` before those of the sentences, unless they
+    /// are converted.
+    pub fn including<S: LabeledSentence>(
+        given: &[String],
+        sentences: &[S],
+        options: &TrainOptions,
+        models: &BaseModels<'_>,
+    ) -> Result<Self> {
         let labels = Self::without_labels(sentences, options)?;
         if let Some(conflict) = labels.conflict(models) {
             for sentence in sentences {
@@ -50,6 +61,11 @@ impl TrainingLabels {
             }
         }
         let mut labels = labels.continuing(models)?;
+        if !labels.is_converted {
+            for label in given {
+                labels.set.insert(label)?;
+            }
+        }
         for sentence in sentences {
             labels.insert(sentence)?;
         }

@@ -27,6 +27,7 @@ mod events;
 mod expand;
 mod extracted;
 mod from_attributes;
+mod label_scores;
 mod labeled_sentence;
 mod labels;
 mod line_options;
@@ -52,6 +53,7 @@ pub use crate::chain::Order;
 pub use crate::extract::{AttributeCorpus, IntoAttribute};
 pub use crate::model::Precision;
 pub use crate::noise::Engine;
+pub use crate::online::Calibration;
 pub use crate::online::{
     Algorithm, ArowOptions, PassiveAggressiveOptions, PassiveAggressiveType, PerceptronOptions,
     SgdOptions, StepRule,
@@ -66,10 +68,11 @@ pub(crate) use corpora::is_content;
 pub use events::{DevScore, End, EndReason, Iteration, Observer, ObserverError, Pruned, Start};
 #[doc(hidden)]
 pub use extracted::ExtractedCorpora;
+pub use label_scores::{LabelCounts, LabelScores};
 #[doc(hidden)]
 pub use line_options::check_line_options;
 pub use model_match::{MatchCounts, ModelMatch};
-pub use options::{Defaults, NoiseKind, TrainOptions};
+pub use options::{Defaults, DevUse, NoiseKind, TrainOptions};
 #[doc(hidden)]
 pub use segment::{Segment, SegmentEnd};
 pub use settings::TrainSettings;

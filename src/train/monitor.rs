@@ -23,6 +23,7 @@ pub(super) struct Monitor<'a> {
     clock: Instant,
     earlier_time: Duration, // before training was resumed
     scoring_time: Duration,
+    set: &'a TrainingSet,
     scorer: Option<DevScorer<'a>>,
     patience: usize,
     has_l1: bool,
@@ -89,6 +90,7 @@ impl<'a> Monitor<'a> {
             clock,
             earlier_time: Duration::ZERO,
             scoring_time: Duration::ZERO,
+            set,
             scorer: set.dev_scorer(),
             patience: options.patience,
             has_l1: set.has_l1(options.l1),
@@ -255,6 +257,10 @@ impl<'a> Monitor<'a> {
             dev: dev.map(|dev| dev.score),
             recall_bias: dev.and_then(|dev| self.search.is_enabled().then_some(dev.recall_bias)),
             learning_rate,
+            weight_norm: iteration.x_norm,
+            step: iteration.step,
+            nonzero_weights: self.set.nonzero_weights(iteration.x),
+            label_scores: self.scorer.as_mut().and_then(DevScorer::take_label_scores),
         });
         match observed {
             Ok(ControlFlow::Continue(())) => {}
@@ -288,10 +294,11 @@ impl<'a> Monitor<'a> {
         let scored = self.search.choose(&candidates, &scores);
         let score = scored.score;
         // While the score is 0, later weights count as better: they are closer to the minimum.
-        let is_best = self
-            .best
-            .as_ref()
-            .is_none_or(|best| score.value() > best.score.value() || best.score.value() == 0.0);
+        let is_best = !self.set.reports_dev()
+            && self
+                .best
+                .as_ref()
+                .is_none_or(|best| score.value() > best.score.value() || best.score.value() == 0.0);
         if is_best {
             // Overwrites the previous best, so that there is only one copy of the weights.
             let mut theta = self.best.take().map_or_else(Vec::new, |b| b.theta);

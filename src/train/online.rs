@@ -62,7 +62,7 @@ impl OnlineTraining<'_> {
             let interrupted = self
                 .interrupt
                 .is_some_and(|flag| flag.load(Ordering::Relaxed));
-            if interrupted || !self.learner.prepare(self.interrupt) {
+            if interrupted || !self.prepare(watch) {
                 self.save(watch, true);
                 break StopReason::Interrupted;
             }
@@ -84,6 +84,15 @@ impl OnlineTraining<'_> {
             }
         };
         self.finish(reason, &last, watch)
+    }
+
+    /// Prepares the first epoch. Returns false if interrupted.
+    fn prepare(&mut self, watch: &mut Watch<'_, '_>) -> bool {
+        let is_ready = self.learner.prepare(self.interrupt);
+        if let Some(calibration) = self.learner.take_calibration() {
+            watch.observer.calibrated(&calibration);
+        }
+        is_ready
     }
 
     /// Hands an epoch to the monitor.
@@ -188,7 +197,7 @@ impl TrainingSet {
     ) -> Result<OnlineTraining<'a>> {
         let algorithm = settings.options().algorithm;
         let learner = self.learner(settings);
-        let keeps_lowest = matches!(algorithm, Algorithm::Sgd(_)) && self.development.is_none();
+        let keeps_lowest = matches!(algorithm, Algorithm::Sgd(_)) && !self.chooses_on_dev();
         Ok(OnlineTraining {
             learner: Learner::new(self.data(), self.space(), learner, theta)?,
             algorithm,

@@ -82,6 +82,29 @@ pub struct TrainOptions {
     /// it and [`Algorithm::Sgd`] have noise and an L2 penalty.
     #[serde(skip_serializing_if = "is_default")]
     pub algorithm: Algorithm,
+    /// Pairs of an attribute and a label, and pairs of labels, have no weight if their frequency in
+    /// the training data is below this: the sum of the values of the attribute, or the number of
+    /// pairs, each times the weight of the sentence. That is `feature.minfreq` of CRFsuite. `None`:
+    /// no limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_frequency: Option<f64>,
+    /// What development data are for.
+    #[serde(skip_serializing_if = "is_default")]
+    pub dev_use: DevUse,
+}
+
+/// What development data are for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DevUse {
+    /// They choose the iteration whose weights the model has and the recall bias, and end training
+    /// ([`TrainOptions::patience`]).
+    #[default]
+    Choose,
+    /// They are scored after each iteration, also by label
+    /// ([`Iteration::label_scores`](super::Iteration::label_scores)), and change nothing: labels
+    /// are predicted without constraints.
+    Report,
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
@@ -174,6 +197,8 @@ impl Default for TrainOptions {
             transitions: None,
             lbfgs: LbfgsOptions::default(),
             algorithm: Algorithm::Lbfgs,
+            min_frequency: None,
+            dev_use: DevUse::default(),
         }
     }
 }
@@ -277,6 +302,8 @@ mod tests {
                         ..SgdOptions::default()
                     }),
                 ][usize::from(on[2])],
+                min_frequency: on[0].then_some(noise.2),
+                dev_use: [DevUse::Choose, DevUse::Report][usize::from(on[3])],
             },
         )
     }

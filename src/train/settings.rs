@@ -82,6 +82,13 @@ impl TrainSettings {
                 "recall bias {bias}; expected a finite number"
             )));
         }
+        if let Some(frequency) = options.min_frequency
+            && !frequency.is_finite()
+        {
+            return Err(Error::parameter(format!(
+                "minimum frequency {frequency}; expected a finite number"
+            )));
+        }
         for (name, is_zero) in [
             ("minimum count", options.min_count == 0),
             ("patience", options.patience == 0),

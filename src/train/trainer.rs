@@ -294,6 +294,7 @@ impl<'a> Trainer<'a> {
             attributes: set.attributes(),
             collapsed_attributes: set.node_classes.len() + set.edge_classes.len(),
             parameters: set.space().dimension(),
+            weights: set.weights(),
             active_per_token: set.active_per_token,
             collapsed_active_per_token: set.collapsed_active_per_token(),
             estimated_memory: set.memory() + set.memory_to_train(&self.settings),

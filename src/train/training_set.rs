@@ -1,6 +1,7 @@
 //! The training set: matrices, the layout of the parameters, and the conversion of weights to a
 //! model.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::base_weights::{APPLIED_RECALL_BIAS, AllBaseWeights};
@@ -95,6 +96,7 @@ impl TrainingSet {
         };
         if let Some(development) = &mut development {
             development.collapse(&node_classes, &edge_classes);
+            development.set_use(options.dev_use);
         }
         let classes = [&node_classes, &edge_classes];
         let k = labels.set.len();
@@ -111,6 +113,7 @@ impl TrainingSet {
                 states: options.states,
                 transitions: template.as_ref().is_none_or(Template::transitions),
                 label_pairs: options.transitions.unwrap_or(options.states),
+                min_frequency: options.min_frequency,
             },
             extra,
         );
@@ -200,6 +203,45 @@ impl TrainingSet {
             active.map(|class| classes.size(class) as usize).sum()
         };
         blocks.map(count).sum()
+    }
+
+    /// Returns the number of weights of single attributes and of label pairs, before collapsing.
+    #[must_use]
+    pub fn weights(&self) -> usize {
+        self.count_weights(|_| true)
+    }
+
+    /// Counts the nonzero weights of single attributes and of label pairs, given the parameters of
+    /// classes.
+    pub(super) fn nonzero_weights(&self, theta: &[f64]) -> usize {
+        self.count_weights(|parameter| theta[parameter] != 0.0)
+    }
+
+    /// Counts the weights of single attributes and of label pairs whose parameter is `counted`.
+    fn count_weights(&self, counted: impl Fn(usize) -> bool) -> usize {
+        let count = |range: Range<usize>| range.filter(|&i| counted(i)).count();
+        let blocks = self.space.blocks().into_iter();
+        let mut weights = count(self.space.edges.range.end..self.space.dimension());
+        for (block, classes) in blocks.zip([&self.node_classes, &self.edge_classes]) {
+            for class in 0..classes.len() as u32 {
+                let range = block.targets.range(class as usize);
+                let start = block.range.start;
+                weights +=
+                    classes.size(class) as usize * count(start + range.start..start + range.end);
+            }
+        }
+        weights
+    }
+
+    /// Returns whether there are development data that choose the weights.
+    pub(super) fn chooses_on_dev(&self) -> bool {
+        self.development.is_some() && !self.reports_dev()
+    }
+
+    /// Returns whether development data are only reported.
+    pub(super) fn reports_dev(&self) -> bool {
+        let development = self.development.as_ref();
+        development.is_some_and(DevelopmentSet::is_report)
     }
 
     /// Returns the L2 penalty of strength c2 = `l2`.

@@ -65,6 +65,7 @@ fn cases_of(
             } else {
                 States::Observed
             },
+            min_frequency: None,
         };
         let space = space(&data, &shape, options);
         cases.push((data, space));

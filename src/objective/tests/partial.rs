@@ -186,6 +186,7 @@ fn every_label_of_a_set_is_observed_and_none_of_a_token_without_labels() {
     let options = SpaceOptions {
         states: States::Observed,
         label_pairs: States::Observed,
+        min_frequency: None,
         ..FIRST_ORDER
     };
     let (nodes, edges) = (Classes::singletons(3), Classes::singletons(0));

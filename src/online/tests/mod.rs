@@ -44,6 +44,7 @@ fn cases() -> Vec<(Dataset, ParameterSpace)> {
             states,
             transitions: seed % 5 != 0,
             label_pairs: states,
+            min_frequency: None,
         };
         let space = space(&data, &shape, options);
         cases.push((data, space));
@@ -141,6 +142,7 @@ fn a_class_of_equal_attributes_learns_like_its_members() {
             states: States::All,
             transitions: true,
             label_pairs: States::All,
+            min_frequency: None,
         };
         let new_space = |data: &Dataset, classes: [&Classes; 2]| {
             ParameterSpace::new(space.labels(), data, classes[0], classes[1], options)

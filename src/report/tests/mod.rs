@@ -28,6 +28,7 @@ fn start_event(options: &TrainOptions) -> train::Start<'_> {
         attributes: 1000,
         collapsed_attributes: 700,
         parameters: 6300,
+        weights: 7000,
         active_per_token: 19.25,
         collapsed_active_per_token: 15.5,
         estimated_memory: 1 << 40,
@@ -49,6 +50,10 @@ fn iteration(dev: Option<DevScore>) -> train::Iteration {
         dev,
         recall_bias: dev.map(|_| -0.25),
         learning_rate: None,
+        weight_norm: 1.5,
+        step: 1.0,
+        nonzero_weights: 9,
+        label_scores: None,
     }
 }
 

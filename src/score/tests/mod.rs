@@ -27,6 +27,7 @@ fn options(order: Order, boundary: Boundary, states: States) -> SpaceOptions {
         states,
         transitions: true,
         label_pairs: states,
+        min_frequency: None,
     }
 }
 
@@ -37,6 +38,7 @@ pub(crate) const FIRST_ORDER: SpaceOptions = SpaceOptions {
     states: States::All,
     transitions: true,
     label_pairs: States::All,
+    min_frequency: None,
 };
 
 /// The parameters without collapsing.

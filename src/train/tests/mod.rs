@@ -5,6 +5,7 @@ mod checkpoints;
 mod collapsing;
 mod continued;
 mod corpora;
+mod crfsuite;
 mod early_stopping;
 mod line_options;
 mod pruning;

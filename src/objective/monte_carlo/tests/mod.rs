@@ -94,6 +94,7 @@ fn cases() -> Vec<(Dataset, ParameterSpace)> {
             } else {
                 States::Observed
             },
+            min_frequency: None,
         };
         cases.push(collapsed(shape, seed as u64, options, bit(5)));
     }

@@ -1,0 +1,244 @@
+//! What CRFsuite does and other training does not: minimum frequencies of weights, development data
+//! that choose nothing, optimization without a preconditioner.
+
+use super::*;
+use crate::online::{Algorithm, Calibration, SgdOptions};
+use crate::optim::LbfgsOptions;
+
+const TRAIN: &str = "\
+X a:2,b;Y a,c:-1;X c:0.5
+Y a:0.5,d:-0.25;Y b,d:0.5
+Y a,d:-0.5;X b";
+
+fn crfsuite() -> TrainOptions {
+    TrainOptions {
+        boundary: Boundary::Off,
+        states: States::Observed,
+        recall_bias: Some(0.0),
+        ..options()
+    }
+}
+
+fn node_weights(model: &Model) -> Vec<(String, Vec<(u16, f64)>)> {
+    let nodes = model.node_weights().map(|row| {
+        let (name, weights) = row.unwrap();
+        let weights = weights.into_iter().map(|(label, weight)| (label.0, weight));
+        (String::from_utf8(name.to_vec()).unwrap(), weights.collect())
+    });
+    nodes.collect()
+}
+
+/// Trains and returns which weights exist: attributes with the indices of labels, and label pairs.
+fn existing(change: impl FnOnce(&mut TrainOptions)) -> (Vec<(String, Vec<u16>)>, Vec<usize>) {
+    let mut options = crfsuite();
+    change(&mut options);
+    let trainer = Trainer::new(options).unwrap();
+    let trained = trainer.train(given(TRAIN), None, &mut ()).unwrap();
+    let labels = |weights: Vec<(u16, f64)>| weights.into_iter().map(|(label, _)| label).collect();
+    let nodes = node_weights(&trained.model).into_iter();
+    let nodes = nodes
+        .map(|(name, weights)| (name, labels(weights)))
+        .collect();
+    let pairs = &trained.model.header().label_weights.transitions;
+    let pairs = (0..pairs.len()).filter(|&i| pairs[i] != 0.0).collect();
+    (nodes, pairs)
+}
+
+fn owned(nodes: &[(&str, &[u16])]) -> Vec<(String, Vec<u16>)> {
+    let owned = |&(name, labels): &(&str, &[u16])| (name.to_owned(), labels.to_vec());
+    nodes.iter().map(owned).collect()
+}
+
+#[test]
+fn weights_exist_if_their_pairs_are_frequent_enough() {
+    // Of X (0) and Y (1): a 2, 2.5; b 2, 1; c 0.5, -1; d none, -0.25. Pairs: XY, YX twice, YY.
+    let (nodes, pairs) = existing(|_| {});
+    let all = owned(&[("a", &[0, 1]), ("b", &[0, 1]), ("c", &[0, 1]), ("d", &[1])]);
+    assert_eq!((nodes, pairs), (all, vec![1, 2, 3]));
+    let (nodes, pairs) = existing(|o| o.min_frequency = Some(0.0));
+    let not_negative = owned(&[("a", &[0, 1]), ("b", &[0, 1]), ("c", &[0])]);
+    assert_eq!((nodes, pairs), (not_negative, vec![1, 2, 3]));
+    let (nodes, pairs) = existing(|o| o.min_frequency = Some(2.0));
+    let frequent = owned(&[("a", &[0, 1]), ("b", &[0])]);
+    assert_eq!((nodes, pairs), (frequent, vec![2]));
+}
+
+#[test]
+fn weights_that_never_occur_have_the_frequency_0() {
+    let all = |o: &mut TrainOptions| (o.states, o.transitions) = (States::All, None);
+    let (nodes, pairs) = existing(|o| (all(o), o.min_frequency = Some(0.0)).1);
+    let expected = owned(&[("a", &[0, 1]), ("b", &[0, 1]), ("c", &[0]), ("d", &[0])]);
+    assert_eq!((nodes, pairs), (expected, vec![0, 1, 2, 3]));
+    let (nodes, pairs) = existing(|o| (all(o), o.min_frequency = Some(0.5)).1);
+    let expected = owned(&[("a", &[0, 1]), ("b", &[0, 1]), ("c", &[0])]);
+    assert_eq!((nodes, pairs), (expected, vec![1, 2, 3]));
+}
+
+#[test]
+fn the_weight_of_a_sentence_counts_for_frequencies() {
+    let mut corpus = AttributeCorpus::new();
+    corpus.push_sentence([["a"], ["b"]], ["X", "Y"]).unwrap();
+    for attribute in ["c", "d"] {
+        corpus.weight(0.5).unwrap();
+        corpus.attribute(attribute, 1.0).unwrap();
+        corpus.end_token(Some("Y")).unwrap();
+        corpus.end_sentence().unwrap();
+    }
+    let mut options = crfsuite();
+    options.min_frequency = Some(1.0);
+    let trainer = Trainer::new(options).unwrap();
+    let trained = trainer.train_attributes(&corpus, None, &mut ()).unwrap();
+    let names = node_weights(&trained.model).into_iter().map(|row| row.0);
+    assert_eq!(names.collect::<Vec<_>>(), ["a", "b"]);
+}
+
+#[derive(Default)]
+struct Events {
+    weights: usize,
+    iterations: Vec<Iteration>,
+    calibration: Option<Calibration>,
+}
+
+impl Observer for Events {
+    fn start(&mut self, start: &Start<'_>) {
+        self.weights = start.weights;
+    }
+
+    fn calibrated(&mut self, calibration: &Calibration) {
+        self.calibration = Some(calibration.clone());
+    }
+
+    fn iteration(&mut self, iteration: &Iteration) -> Result<ControlFlow<()>, ObserverError> {
+        self.iterations.push(iteration.clone());
+        Ok(ControlFlow::Continue(()))
+    }
+}
+
+/// Trains on names, holding out every third sentence if `dev` is set.
+fn hold_out(options: TrainOptions, dev: bool) -> (Trained, Events) {
+    let mut corpus = AttributeCorpus::new();
+    for sentence in super::corpus(NAMES) {
+        let words: Vec<&str> = (0..sentence.len()).map(|t| sentence.cell(t, 0)).collect();
+        let attributes = (0..words.len()).map(|t| {
+            let before = t.checked_sub(1).map_or("", |t| words[t]);
+            [format!("w={}", words[t]), format!("p={before}")]
+        });
+        corpus
+            .push_sentence(attributes, sentence.labels().unwrap())
+            .unwrap();
+    }
+    let [rest, held_out] = corpus.split(|sentence| sentence % 3 == 2);
+    let mut events = Events::default();
+    let trainer = Trainer::new(options).unwrap();
+    let dev = dev.then_some(&held_out);
+    let trained = trainer.train_attributes(&rest, dev, &mut events).unwrap();
+    (trained, events)
+}
+
+#[test]
+fn development_data_that_are_only_reported_change_nothing() {
+    let sgd = Algorithm::Sgd(SgdOptions::default());
+    let perceptron = Algorithm::Ap(Default::default());
+    for (algorithm, limit) in [(Algorithm::Lbfgs, 30), (sgd, 30), (perceptron, 5)] {
+        let options = TrainOptions {
+            algorithm,
+            l2: Some(if algorithm.is_probabilistic() {
+                0.1
+            } else {
+                0.0
+            }),
+            max_iterations: Some(limit),
+            patience: 1,
+            dev_use: DevUse::Report,
+            ..crfsuite()
+        };
+        let (alone, _) = hold_out(options.clone(), false);
+        let (reported, events) = hold_out(options, true);
+        assert_eq!(node_weights(&reported.model), node_weights(&alone.model));
+        assert_eq!(reported.end.iterations, alone.end.iterations);
+        assert_eq!(reported.end.best_iteration, alone.end.best_iteration);
+        let labels = reported.model.header().labels.names();
+        assert_eq!(labels, ["B-PER", "I-PER", "O", "B-LOC", "I-LOC"]);
+        for scores in events
+            .iterations
+            .iter()
+            .map(|i| i.label_scores.as_ref().unwrap())
+        {
+            let sum = |count: fn(&LabelCounts) -> usize| -> usize {
+                scores.labels.iter().map(|(_, counts)| count(counts)).sum()
+            };
+            assert_eq!((sum(|c| c.gold), sum(|c| c.predicted)), (9, 9));
+            assert!(scores.correct_sentences <= 2 && scores.sentences == 2);
+        }
+        let last = events
+            .iterations
+            .last()
+            .unwrap()
+            .label_scores
+            .as_ref()
+            .unwrap();
+        assert!(last.labels[0].1.correct >= 2, "{last:?}");
+    }
+}
+
+#[test]
+fn weights_are_counted_before_collapsing() {
+    let counts = |collapse| {
+        let options = TrainOptions {
+            collapse,
+            l1: 0.5,
+            max_iterations: Some(6),
+            ..crfsuite()
+        };
+        let (trained, events) = hold_out(options, false);
+        let last = events.iterations.last().unwrap().clone();
+        let nodes: usize = node_weights(&trained.model)
+            .iter()
+            .map(|row| row.1.len())
+            .sum();
+        let pairs = trained.model.header().label_weights.transitions.iter();
+        let nonzero = nodes + pairs.filter(|weight| **weight != 0.0).count();
+        assert_eq!(last.nonzero_weights, nonzero);
+        assert!(last.nonzero_weights < events.weights);
+        (
+            events.weights,
+            last.nonzero_weights,
+            last.weight_norm as f32,
+        )
+    };
+    assert_eq!(counts(true), counts(false));
+}
+
+#[test]
+fn without_a_preconditioner_the_minimum_is_the_same() {
+    let train = |precondition| {
+        let mut options = crfsuite();
+        options.lbfgs = LbfgsOptions {
+            precondition,
+            improvement_tolerance: 0.0,
+            ..LbfgsOptions::default()
+        };
+        hold_out(options, false).1.iterations
+    };
+    let [with, without] = [true, false].map(train);
+    assert!(with[1].objective != without[1].objective);
+    let [with, without] = [with, without].map(|iterations| iterations.last().unwrap().objective);
+    assert!((with - without).abs() < 1e-6 * with, "{with} {without}");
+}
+
+#[test]
+fn the_calibration_of_sgd_is_reported_once() {
+    let options = TrainOptions {
+        algorithm: Algorithm::Sgd(SgdOptions::default()),
+        max_iterations: Some(2),
+        ..crfsuite()
+    };
+    let calibration = hold_out(options, false).1.calibration.unwrap();
+    assert_eq!(calibration.sentences, 6);
+    assert!(calibration.initial > 0.0);
+    let best = (calibration.trials.iter())
+        .min_by(|x, y| x.1.total_cmp(&y.1))
+        .unwrap();
+    assert_eq!(calibration.rate, best.0);
+    assert_eq!(calibration.trials[0].0, 0.1);
+}
