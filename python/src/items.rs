@@ -14,7 +14,7 @@ use std::str;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{
-    PyBool, PyBytes, PyDict, PyFloat, PyFrozenSet, PyList, PySet, PyString, PyTuple,
+    PyBool, PyBytes, PyDict, PyFloat, PyFrozenSet, PyInt, PyList, PySet, PyString, PyTuple,
 };
 
 /// Depth of nested dicts beyond which features are refused; recursion takes stack.
@@ -56,13 +56,16 @@ impl ItemReader {
             return Err(PyValueError::new_err(message));
         }
         if let Ok(dict) = item.cast::<PyDict>() {
-            let start = self.name.len();
+            let mut others = Vec::new();
             for (key, value) in dict {
-                self.name.push_str(&text(&key)?);
-                self.read_value(&value, depth, sink)?;
-                self.name.truncate(start);
+                if is_plain(&value) {
+                    self.read_entry(&key, &value, depth, sink)?;
+                } else {
+                    others.push((key, value));
+                }
             }
-            return Ok(());
+            return (others.iter())
+                .try_for_each(|(key, value)| self.read_entry(key, value, depth, sink));
         }
         if let Ok(list) = item.cast_exact::<PyList>() {
             return list
@@ -100,6 +103,22 @@ impl ItemReader {
         Ok(())
     }
 
+    /// Reads an entry of a dict.
+    #[inline]
+    fn read_entry(
+        &mut self,
+        key: &Bound<'_, PyAny>,
+        value: &Bound<'_, PyAny>,
+        depth: usize,
+        sink: &mut impl FnMut(&str, f64) -> PyResult<()>,
+    ) -> PyResult<()> {
+        let start = self.name.len();
+        self.name.push_str(&text(key)?);
+        self.read_value(value, depth, sink)?;
+        self.name.truncate(start);
+        Ok(())
+    }
+
     /// Reads the value of a dict's key, which is at the end of `name`. The most common types come
     /// first.
     #[inline]
@@ -129,12 +148,24 @@ impl ItemReader {
     }
 }
 
+/// Returns whether reading a value runs no code of its class, which could change the dict that has
+/// it. Other values of a dict are read after these.
+#[inline]
+fn is_plain(value: &Bound<'_, PyAny>) -> bool {
+    value.is_instance_of::<PyString>()
+        || value.is_exact_instance_of::<PyBool>()
+        || value.is_exact_instance_of::<PyFloat>()
+        || value.is_exact_instance_of::<PyInt>()
+        || value.is_instance_of::<PyBytes>()
+}
+
 /// Returns the text of a string, or of bytes in UTF-8.
 #[inline]
 fn text<'a>(part: &'a Bound<'_, PyAny>) -> PyResult<Cow<'a, str>> {
     let what = "the name of a feature";
     if let Ok(text) = part.cast::<PyString>() {
-        text.to_cow()
+        let expected = "a string without lone surrogates";
+        text.to_cow().map_err(|_| found(part, what, expected))
     } else if let Ok(bytes) = part.cast::<PyBytes>() {
         match str::from_utf8(bytes.as_bytes()) {
             Ok(text) => Ok(Cow::Borrowed(text)),

@@ -11,6 +11,9 @@ use std::thread;
 use dropchain::Error;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
+/// Maximum number of threads; more is a typo.
+const MAX_THREADS: usize = 1024;
+
 /// Maximum number of pools that are kept, for different numbers of threads.
 const KEPT: usize = 4;
 
@@ -29,11 +32,12 @@ static POOLS: Mutex<Pools> = Mutex::new(Pools {
 ///
 /// # Errors
 ///
-/// [`Error::Parameter`] if `threads` is 0 or the system does not start them.
+/// [`Error::Parameter`] if `threads` is 0 or above 1024, or the system does not start them.
 pub fn pool(threads: Option<usize>) -> Result<Arc<ThreadPool>, Error> {
     let threads = threads.unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from));
-    if threads == 0 {
-        return Err(Error::parameter("0 threads; expected at least 1"));
+    if !(1..=MAX_THREADS).contains(&threads) {
+        let message = format!("{threads} threads; expected 1 to {MAX_THREADS}");
+        return Err(Error::parameter(message));
     }
     let mut kept = POOLS.lock().unwrap_or_else(PoisonError::into_inner);
     if kept.process != process::id() {
