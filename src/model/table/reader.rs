@@ -183,19 +183,16 @@ impl Table {
         }
     }
 
-    /// Returns the weights for fast summation, if this is a node table of version 2 with `f32`
-    /// weights.
+    /// Returns the weights for fast summation, if this is a node table of version 2.
     pub fn rows<'a>(&self, bytes: &'a Bytes) -> Option<WeightRows<'a>> {
-        let supported = self.version == Version::Two
-            && self.lines == 1
-            && self.encoding.precision == Precision::F32;
+        let supported = self.version == Version::Two && self.encoding.narrow;
         supported.then(|| WeightRows {
             bytes,
             data: &bytes.all()[..self.sections[1].end],
             start: self.sections[1].start,
             locations: self.info.locations(),
             labels: self.labels,
-            dense: self.info.dense,
+            encoding: self.encoding,
         })
     }
 
