@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use dropchain::corpus::{Corpus, ReadOptions};
-use dropchain::tag::Workspace;
+use dropchain::tag::{AttributeKind, Workspace};
 use dropchain::{Model, TagOptions, Tagger};
 use serde_json::Value;
 
@@ -159,4 +159,187 @@ fn every_command_reads_a_model_of_crfsuite() {
         "{text}"
     );
     assert!(!text.contains("options"), "{text}");
+}
+
+// `convert`
+
+#[test]
+fn a_converted_model_tags_as_crfsuite_does_and_stays_what_it_is() {
+    let dir = recorded();
+    let output = dir.run("convert m --model new");
+    assert_eq!(output.stdout, "");
+    let model = Model::open(dir.path("new")).unwrap();
+    let attributes = model.attributes(AttributeKind::Node);
+    let weights = model.weights(AttributeKind::Node);
+    let notice =
+        format!("wrote new: 6 labels, {attributes} attributes, {weights} weights of 8 bytes\n");
+    assert_eq!(output.exits(0), notice);
+    assert!(dir.bytes("new").starts_with(b"DROPCHN\n"));
+    assert_eq!(dir.bytes("m"), fixture_bytes("crfsuite.model"));
+    assert_tags_as_crfsuite(
+        model,
+        &dir.path("input.crfsuite"),
+        &fixture("crfsuite.expected"),
+    );
+    for command in ["inspect", "inspect --json"] {
+        let [old, new] = ["m", "new"].map(|model| dir.run(&format!("{command} {model}")).success());
+        assert_eq!(old, new);
+    }
+    // Again: the same bytes. They replace the old model, and so does a quiet run.
+    let converted = dir.bytes("new");
+    let output = dir.run("convert new --model again --quiet");
+    assert_eq!(output.stderr, "");
+    output.success();
+    assert!(dir.bytes("again") == converted);
+    dir.run("convert m --model again").success();
+    assert!(dir.bytes("again") == converted);
+}
+
+#[test]
+fn single_precision_halves_the_weights_and_keeps_the_labels() {
+    let dir = recorded();
+    dir.run("convert m --model single --precision f32")
+        .success();
+    dir.run("convert m --model double --precision f64")
+        .success();
+    let weights = Model::open(dir.path("double"))
+        .unwrap()
+        .weights(AttributeKind::Node);
+    let [single, double] = ["single", "double"].map(|model| dir.bytes(model).len());
+    assert_eq!(single + 4 * weights, double);
+    let tagged = ["single", "double"].map(|model| {
+        let line = format!("tag {model} input.crfsuite --output jsonl --marginals");
+        dir.run(&line).json_lines()
+    });
+    let mut differ = false;
+    for (single, double) in tagged[0].iter().zip(&tagged[1]) {
+        assert_eq!(single["labels"], double["labels"]);
+        let [single, double] = [single, double].map(|line| line["probability"].as_f64().unwrap());
+        assert!((single - double).abs() < 1e-5, "{single} {double}");
+        differ |= single.to_bits() != double.to_bits();
+    }
+    assert!(differ);
+    // Widening changes nothing but the size.
+    dir.run("convert single --model wide --precision f64")
+        .success();
+    let line = "tag wide input.crfsuite --output jsonl --marginals";
+    assert_eq!(dir.run(line).json_lines(), tagged[0]);
+    dir.run("convert wide --model narrow --precision f32")
+        .success();
+    assert!(dir.bytes("narrow") == dir.bytes("single"));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_model_of_crfsuite_can_be_read_from_a_pipe() {
+    let dir = recorded();
+    let bytes = dir.bytes("m");
+    dir.run_with_stdin("convert /dev/stdin --model piped", &bytes)
+        .success();
+    dir.run("convert m --model new").success();
+    assert!(dir.bytes("piped") == dir.bytes("new"));
+    let (length, short) = (bytes.len(), bytes.len() - 1);
+    let cut = dir.run_with_stdin("inspect /dev/stdin", &bytes[..short]);
+    assert_eq!(
+        cut.failure(),
+        format!(
+            "/dev/stdin: the model is damaged: it has {short} bytes; according to its preamble, \
+             {length}; retrain it or restore a copy"
+        )
+    );
+    let longer = dir.run_with_stdin("inspect /dev/stdin", [&bytes[..], b"x"].concat());
+    assert!(
+        longer
+            .failure()
+            .contains("there are bytes after its last section")
+    );
+}
+
+#[test]
+fn a_model_that_cannot_be_converted_leaves_the_old_file() {
+    let dir = recorded();
+    dir.run("convert m --model new").success();
+    let before = dir.bytes("new");
+    let bytes = dir.bytes("m");
+    dir.write("short", &bytes[..bytes.len() / 2]);
+    dir.write("other", b"lCRFmodel of another program");
+    let mut nan = bytes.clone();
+    let first_weight = 48 + 12 + 12;
+    nan[first_weight..first_weight + 8].copy_from_slice(&f64::NAN.to_le_bytes());
+    dir.write("nan", nan);
+    let mut large = bytes.clone();
+    large[first_weight..first_weight + 8].copy_from_slice(&1e300_f64.to_le_bytes());
+    dir.write("large", large);
+    for (line, expected) in [
+        ("none", "none: No such file or directory"),
+        ("short", "short: the model is damaged: it has"),
+        (
+            "other",
+            "other: the model is damaged: it ends within its first 48 bytes",
+        ),
+        (
+            "nan",
+            "nan: the model is damaged: feature 0 has the weight NaN",
+        ),
+        ("large --precision f32", "large: attribute"),
+        (
+            "input.crfsuite",
+            "input.crfsuite: this is not a dropchain model",
+        ),
+    ] {
+        let message = dir.run(&format!("convert {line} --model new")).failure();
+        assert!(message.starts_with(expected), "{message}");
+        assert!(dir.bytes("new") == before);
+    }
+    // A model of CRFsuite is not one of ours: it is not replaced by mistake.
+    let message = dir.run("convert new --model m").failure();
+    assert!(
+        message.contains("it looks like a CRFsuite model; expected a new file"),
+        "{message}"
+    );
+    assert!(dir.bytes("m") == bytes);
+    let names = [
+        "input.crfsuite",
+        "large",
+        "m",
+        "nan",
+        "new",
+        "other",
+        "short",
+    ];
+    assert_eq!(dir.names(), names);
+}
+
+/// A file without checksums: a changed byte is an error or another weight, never a crash.
+#[test]
+fn no_byte_makes_a_model_of_crfsuite_crash() {
+    let dir = recorded();
+    let text = dir.path("input.crfsuite").display().to_string();
+    let corpus = Corpus::read([text], &ReadOptions::default()).unwrap();
+    let bytes = dir.bytes("m");
+    let (mut errors, mut models) = (0, 0);
+    for at in 0..bytes.len() {
+        let mut damaged = bytes.clone();
+        damaged[at] ^= [0x01, 0x80, 0xff][at % 3];
+        match Model::from_bytes(damaged) {
+            Err(_) => errors += 1,
+            Ok(model) => {
+                model.verify().unwrap();
+                let tagger = Tagger::new(model);
+                for sentence in corpus.iter().take(3) {
+                    if let Ok(tagging) = tagger.tag(sentence) {
+                        assert_eq!(tagging.labels.len(), sentence.len());
+                    }
+                }
+                models += 1;
+            }
+        }
+        if at % 50 == 0 {
+            assert!(Model::from_bytes(bytes[..at].to_vec()).is_err());
+        }
+    }
+    assert!(
+        errors > 3000 && models > 3000,
+        "{errors} errors, {models} models"
+    );
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use crate::support::TestDir;
 
-const COMMANDS: [&str; 9] = [
-    "train", "tune", "tag", "eval", "compare", "inspect", "cluster", "demo", "bench",
+const COMMANDS: [&str; 10] = [
+    "train", "tune", "tag", "eval", "compare", "inspect", "convert", "cluster", "demo", "bench",
 ];
 
 const INPUT: &[&str] = &[
@@ -128,7 +128,7 @@ const GRADIENTS: &[&str] = &[
 type FlagGroups = &'static [&'static [&'static str]];
 
 /// The flags of each command. Scripts rely on them: none may disappear.
-const FLAGS: [(&str, FlagGroups); 9] = [
+const FLAGS: [(&str, FlagGroups); 10] = [
     ("train", &[INPUT, MODEL, STRENGTHS, STOPPING, TRAINING]),
     (
         "tune",
@@ -138,6 +138,10 @@ const FLAGS: [(&str, FlagGroups); 9] = [
     ("eval", &[INPUT, EVAL]),
     ("compare", &[INPUT, COMPARE]),
     ("inspect", &[&["--top", "--template", "--json"]]),
+    (
+        "convert",
+        &[&["--model", "--precision", "--force", "--quiet"]],
+    ),
     ("cluster", &[CLUSTER]),
     ("demo", &[&["--label"]]),
     ("bench gradients", &[INPUT, MODEL, STOPPING, GRADIENTS]),

@@ -134,6 +134,38 @@ fn a_version_2_model_tags_as_recorded() {
 }
 
 #[test]
+fn a_converted_version_1_model_tags_as_recorded_and_has_the_current_version() {
+    let dir = TestDir::new(&[("text.conll", TEXT)]);
+    dir.write("old", fs::read(fixture("v1.model")).unwrap());
+    dir.write("expected", fs::read(fixture("v1.expected")).unwrap());
+    dir.run("convert old --model m").success();
+    for (found, expected) in dir
+        .run(TAG)
+        .json_lines()
+        .iter()
+        .zip(&dir.json_lines("expected"))
+    {
+        assert!(is_close(found, expected), "{found}\ninstead of\n{expected}");
+    }
+    let [old, new] = ["old", "m"].map(|model| dir.run(&format!("inspect {model} --json")).json());
+    assert_eq!(
+        (&old["format_version"], &new["format_version"]),
+        (&1.into(), &2.into())
+    );
+    for field in [
+        "template",
+        "precision",
+        "options",
+        "files",
+        "edges",
+        "labels",
+        "columns",
+    ] {
+        assert_eq!(old[field], new[field], "{field}");
+    }
+}
+
+#[test]
 #[ignore = "overwrites the fixture; see tests/data/models/README.md"]
 fn write_the_model_fixture() {
     let dir = TestDir::new(&[

@@ -91,6 +91,8 @@ fn no_command_overwrites_a_file_that_it_reads() {
             "cluster text.txt train.conll --output text.txt".to_owned(),
             "text.txt",
         ),
+        ("convert m --model m --precision f64".to_owned(), "m"),
+        ("convert ./m --model m".to_owned(), "./m"),
         (format!("{bench} --json train.conll"), "train.conll"),
         (format!("{bench} --json my.tpl"), "my.tpl"),
     ] {
@@ -597,6 +599,8 @@ fn file_names_need_not_be_utf8() {
     run(&[o("eval"), o("--predictions"), tagged, train]).success();
     run(&[o("compare"), train, tagged, tagged]).success();
     run(&[o("inspect"), model]).success();
+    let copy = name(b"copy\xff");
+    run(&[o("convert"), model, o("--model"), copy]).success();
     run(&[
         o("cluster"),
         train,

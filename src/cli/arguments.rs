@@ -5,6 +5,7 @@ use std::str::FromStr;
 use clap::{Args, ValueEnum};
 use dropchain::corpus::{Format, ReadOptions};
 use dropchain::internals::memory::available_address_space;
+use dropchain::internals::model::Precision;
 use dropchain::label::Scheme;
 use dropchain::{Error, MemoryLimit, Result};
 
@@ -112,6 +113,24 @@ impl From<SchemeName> for Scheme {
             SchemeName::Iob1 => Self::Iob1,
             SchemeName::Iob2 => Self::Iob2,
             SchemeName::Bioes => Self::Bioes,
+        }
+    }
+}
+
+/// How weights are stored.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum PrecisionName {
+    /// 4 bytes per weight
+    F32,
+    /// 8 bytes per weight, exactly as trained
+    F64,
+}
+
+impl From<PrecisionName> for Precision {
+    fn from(name: PrecisionName) -> Self {
+        match name {
+            PrecisionName::F32 => Self::F32,
+            PrecisionName::F64 => Self::F64,
         }
     }
 }

@@ -7,6 +7,7 @@ mod checkpoint_arguments;
 mod closed_output;
 mod cluster;
 mod compare;
+mod convert;
 mod demo;
 mod eval;
 mod exit;
@@ -70,6 +71,7 @@ enum Command {
     Eval(eval::EvalCommand),
     Compare(compare::CompareCommand),
     Inspect(inspect::InspectCommand),
+    Convert(convert::ConvertCommand),
     Cluster(cluster::ClusterCommand),
     Demo(demo::DemoCommand),
     Bench(bench::BenchCommand),
@@ -115,6 +117,7 @@ impl Command {
             Self::Eval(command) => command.run(),
             Self::Compare(command) => command.run(),
             Self::Inspect(command) => command.run(),
+            Self::Convert(command) => command.run(),
             Self::Cluster(command) => command.run(),
             Self::Demo(command) => command.run(),
             Self::Bench(command) => command.run(),
@@ -123,7 +126,7 @@ impl Command {
 
     /// Returns whether the results go to standard output.
     fn prints(&self) -> bool {
-        !matches!(self, Self::Train(_) | Self::Cluster(_))
+        !matches!(self, Self::Train(_) | Self::Convert(_) | Self::Cluster(_))
     }
 }
 

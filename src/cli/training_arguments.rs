@@ -12,7 +12,9 @@ use dropchain::train::{BaseModels, Defaults, NoiseKind, TrainOptions, TrainingCo
 use dropchain::{Error, Result};
 
 use super::algorithm_arguments::AlgorithmArguments;
-use super::arguments::{FormatName, InputArguments, SchemeName, Switch, guess_unlabeled_format};
+use super::arguments::{
+    FormatName, InputArguments, PrecisionName, SchemeName, Switch, guess_unlabeled_format,
+};
 use super::file_name::FileName;
 use super::partial_label_arguments::PartialLabelArguments;
 use super::progress::Progress;
@@ -283,23 +285,6 @@ struct StorageArguments {
         allow_negative_numbers = true
     )]
     recall_bias: RecallBias,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum PrecisionName {
-    /// 4 bytes per weight
-    F32,
-    /// 8 bytes per weight, exactly as trained
-    F64,
-}
-
-impl From<PrecisionName> for Precision {
-    fn from(name: PrecisionName) -> Self {
-        match name {
-            PrecisionName::F32 => Self::F32,
-            PrecisionName::F64 => Self::F64,
-        }
-    }
 }
 
 /// A recall bias, or `None` for `auto`.

@@ -1,11 +1,20 @@
 //! The weights of a model by name: out of a model, and into a new one.
 
 use super::file::Model;
-use super::format::AttributeKind;
+use super::file_contents::SMALL;
+use super::format::{AttributeKind, Precision};
 use super::header::Header;
 use super::table::TableBuilder;
 use crate::error::{Error, Result};
 use crate::ids::LabelId;
+use crate::memory::MemoryLimit;
+
+/// Memory in bytes that copying a model takes for a weight: itself and its position while it is
+/// collected, and three times its encoding in 12 bytes or less.
+const COPIED_WEIGHT: usize = 56;
+
+/// How many times the rest of a model, mostly names, is in memory while it is copied.
+const COPIES: usize = 6;
 
 /// An attribute of tokens, with its weight for each label that has one.
 pub type NodeWeights<N> = (N, Vec<(LabelId, f64)>);
@@ -113,15 +122,53 @@ impl Model {
         nodes: impl IntoIterator<Item = NodeWeights<N>>,
         edges: impl IntoIterator<Item = EdgeWeights<E>>,
     ) -> Result<Self> {
+        Self::from_weight_results(header, nodes.into_iter().map(Ok), edges.into_iter().map(Ok))
+    }
+
+    /// Copies the model with its weights in another precision, or in the same one if it has an
+    /// older format version. Everything else stays, as do the weights if they fit.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Model`] if the file is damaged or memory does not suffice; [`Error::Parameter`] if
+    /// a weight is too large for the precision.
+    pub fn with_precision(&self, precision: Precision) -> Result<Self> {
+        self.check_copy_memory()?;
+        let header = Header {
+            precision,
+            ..self.header().clone()
+        };
+        Self::from_weight_results(header, self.node_weights(), self.edge_weights())
+    }
+
+    /// Checks that there is memory for a copy of the model.
+    fn check_copy_memory(&self) -> Result<()> {
+        let kinds = [AttributeKind::Node, AttributeKind::Edge];
+        let weights: usize = kinds.map(|kind| self.weights(kind)).into_iter().sum();
+        let bytes = weights * COPIED_WEIGHT + COPIES * self.as_bytes().len();
+        if bytes as u64 <= SMALL {
+            return Ok(());
+        }
+        let limit = MemoryLimit::default().check(bytes as u64, 0);
+        limit.map_err(|over| Error::model(self.path(), format!("copying the model: {over}")))
+    }
+
+    fn from_weight_results<N: AsRef<[u8]>, E: AsRef<[u8]>>(
+        header: Header,
+        nodes: impl Iterator<Item = Result<NodeWeights<N>>>,
+        edges: impl Iterator<Item = Result<EdgeWeights<E>>>,
+    ) -> Result<Self> {
         header.validate().map_err(Error::parameter)?;
         let (k, precision) = (header.labels.len(), header.precision);
         let mut node_table = TableBuilder::nodes(k, precision);
-        for (name, weights) in nodes {
+        for attribute in nodes {
+            let (name, weights) = attribute?;
             let position = |label: LabelId| Some(label.index()).filter(|&label| label < k);
             push(&mut node_table, name.as_ref(), weights, position)?;
         }
         let mut edge_table = TableBuilder::edges(k, precision);
-        for (name, weights) in edges {
+        for attribute in edges {
+            let (name, weights) = attribute?;
             let position = |[a, b]: [LabelId; 2]| {
                 let exist = a.index() < k && b.index() < k;
                 exist.then(|| a.index() * k + b.index())
@@ -206,6 +253,32 @@ mod tests {
                 assert!(copy.as_bytes() == model.as_bytes());
             }
         }
+    }
+
+    #[test]
+    fn a_copy_in_another_precision_has_the_same_weights() {
+        let nodes = || [("a", vec![(label(0), 0.1)]), ("b", vec![(label(2), -2.5)])];
+        let edges = || [("e", vec![([label(2), label(1)], 1.0 / 3.0)])];
+        let model = |precision| Model::from_weights(header(precision), nodes(), edges()).unwrap();
+        let [single, double] = [Precision::F32, Precision::F64].map(model);
+        let copy = |model: &Model, precision| model.with_precision(precision).unwrap();
+        assert!(copy(&double, Precision::F64).as_bytes() == double.as_bytes());
+        assert!(copy(&double, Precision::F32).as_bytes() == single.as_bytes());
+        let widened = copy(&single, Precision::F64);
+        assert_eq!(widened.header().precision, Precision::F64);
+        let first = widened.node_weights().next().unwrap().unwrap();
+        assert_eq!(first, (&b"a"[..], vec![(label(0), f64::from(0.1_f32))]));
+
+        let large = [("a", vec![(label(0), 1e300)])];
+        let model = Model::from_weights(header(Precision::F64), large, edges()).unwrap();
+        let error = model
+            .with_precision(Precision::F32)
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.starts_with("attribute 'a' has the weight 1e300"),
+            "{error}"
+        );
     }
 
     #[test]

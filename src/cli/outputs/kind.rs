@@ -107,6 +107,9 @@ fn describe_contents(beginning: &[u8]) -> String {
     if beginning.starts_with(&[0x1f, 0x8b]) {
         return "compressed data (gzip)".to_owned();
     }
+    if beginning.starts_with(b"lCRF") {
+        return "a CRFsuite model".to_owned();
+    }
     match first_line(beginning) {
         Some(line) if !line.contains('\0') => {
             let line = line.trim_end();
@@ -160,6 +163,7 @@ mod tests {
                 "text that begins with \"{\\\"tokens\\\":[\\\"a\\\"]}\"",
             ),
             (b"\x1f\x8b\x08", "compressed data (gzip)"),
+            (b"lCRF\x01\x02", "a CRFsuite model"),
             (b"\xff\xfe", "binary data"),
         ] {
             for kind in Kind::ALL {

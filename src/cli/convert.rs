@@ -1,0 +1,78 @@
+//! `dropchain convert`
+
+use std::path::PathBuf;
+
+use clap::Args;
+use dropchain::internals::model::{AttributeKind, Precision};
+use dropchain::{Error, Model, Result};
+
+use super::CommandResult;
+use super::arguments::{OutputArguments, PrecisionName};
+use super::interrupt;
+use super::outputs::{CommandFiles, Kind, ResultFile};
+use super::progress::Progress;
+
+/// Convert a model of CRFsuite, or change the precision of a model
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  dropchain convert old.crfsuite --model new.model
+  dropchain convert old.crfsuite --model small.model --precision f32
+  dropchain tag new.model test.crfsuite
+
+A model that CRFsuite wrote keeps its labels and probabilities. All commands read such files, too,
+but opening them takes longer, and they have no checksums. A model of an older dropchain is written
+in the current format. With --precision f32 a model is smaller and tags faster; its weights are
+rounded to seven digits.")]
+pub struct ConvertCommand {
+    /// Model file, of CRFsuite or dropchain
+    old: PathBuf,
+    /// Write the model to this file
+    #[arg(long, value_name = "FILE")]
+    model: PathBuf,
+    /// Precision of the stored weights [default: that of the old model, for CRFsuite f64]
+    #[arg(long, value_enum)]
+    precision: Option<PrecisionName>,
+    #[command(flatten)]
+    output: OutputArguments,
+    /// Do not print what was written
+    #[arg(long)]
+    quiet: bool,
+}
+
+impl ConvertCommand {
+    pub fn run(&self) -> CommandResult {
+        CommandFiles::new(self.output.force)
+            .read([&self.old])
+            .write("--model", Kind::Model, Some(&self.model))
+            .check()?;
+        interrupt::watch();
+        let file = ResultFile::reserve(&self.model)?;
+        let old = Model::open(&self.old)?;
+        old.verify()?;
+        let new = self.convert(&old)?;
+        file.save(new.as_bytes())?;
+        let weights = [AttributeKind::Node, AttributeKind::Edge].map(|kind| new.weights(kind));
+        Progress::new(self.quiet).println(&format!(
+            "wrote {}: {} labels, {} attributes, {} weights of {} bytes",
+            self.model.display(),
+            new.header().labels.len(),
+            new.attributes(AttributeKind::Node) + new.attributes(AttributeKind::Edge),
+            weights[0] + weights[1],
+            match new.header().precision {
+                Precision::F32 => 4,
+                Precision::F64 => 8,
+            }
+        ));
+        Ok(())
+    }
+
+    fn convert(&self, old: &Model) -> Result<Model> {
+        let precision = self.precision.map(Precision::from);
+        let precision = precision.unwrap_or(old.header().precision);
+        old.with_precision(precision).map_err(|error| match error {
+            Error::Parameter(message) => Error::model(&self.old, message),
+            other => other,
+        })
+    }
+}
