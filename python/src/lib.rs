@@ -1,6 +1,7 @@
 //! The extension module `dropchain._dropchain`: what must be fast, or needs the library. The rest
 //! of the package is Python, in `lib/dropchain/`.
 
+mod crfsuite;
 mod error;
 mod items;
 mod job;
@@ -13,6 +14,8 @@ use pyo3::prelude::*;
 mod _dropchain {
     use pyo3::prelude::*;
 
+    #[pymodule_export]
+    use super::crfsuite::{PyCrfModel, PyCrfTagger, PyCrfTrainer, PyItemSequence};
     #[pymodule_export]
     use super::error::{Interrupted, ModelError};
 

@@ -187,6 +187,11 @@ impl AttributeCorpus {
         added
     }
 
+    /// Drops the unfinished sentence.
+    pub fn discard_sentence(&mut self) {
+        self.sentence.clear();
+    }
+
     /// Adds a labeled sentence: the attributes of each token, and as many labels.
     ///
     /// # Errors
@@ -576,6 +581,10 @@ mod tests {
             fault(&[&one, &one], &["X", ""]),
             "the label of token 2 is empty; expected a label, such as O"
         );
+        corpus.attribute("c", 1.0).unwrap();
+        corpus.end_token(Some("X")).unwrap();
+        corpus.discard_sentence();
+        corpus.end_sentence().unwrap();
         corpus.attribute("c", 1.0).unwrap();
         let error = corpus.end_sentence().unwrap_err().to_string();
         assert!(error.starts_with("attributes follow the last token"));

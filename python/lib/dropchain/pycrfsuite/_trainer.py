@@ -1,0 +1,293 @@
+"""The trainers."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+from dropchain._dropchain import CrfModel, CrfTrainer, Interrupted
+from dropchain.pycrfsuite._logparser import TrainLogParser
+from dropchain.pycrfsuite._messages import MessageWriter
+from dropchain.pycrfsuite._parameters import ALIASES, PARAMETERS, Parameter
+from dropchain.pycrfsuite._tagger import Tagger
+
+
+class BaseTrainer(CrfTrainer):
+    """Collects training data and trains models with the algorithms of CRFsuite.
+
+    Parameters
+    ----------
+    algorithm : {'lbfgs', 'l2sgd', 'ap', 'pa', 'arow'}, optional
+        See `select`.
+    params : dict, optional
+        Parameters; see `set`.
+    verbose : bool, optional
+        Whether `message` prints.
+
+    Attributes
+    ----------
+    threads : int or None
+        Number of threads to train with; None is one for each processor. Models do not depend on
+        it.
+    extensions : dict
+        Options that CRFsuite does not have: ``dropout``, ``edge_dropout``, ``noise``, ``warm_up``,
+        ``unlabeled_weight``, ``seed``, ``precondition``; ``patience``, with which a held-out group
+        ends training and chooses the iteration.
+    """
+
+    verbose: bool
+    threads: int | None
+    extensions: dict[str, Any]
+    _algorithm: str
+    _values: dict[str, Any]
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> BaseTrainer:
+        # Here, since classes that extend this one need not call its __init__.
+        self = super().__new__(cls)
+        self.verbose = True
+        self.threads = None
+        self.extensions = {}
+        BaseTrainer.select(self, "lbfgs")
+        return self
+
+    def __init__(
+        self,
+        algorithm: str | None = None,
+        params: Mapping[str, Any] | None = None,
+        verbose: bool = True,
+    ) -> None:
+        if algorithm is not None:
+            self.select(algorithm)
+        if params is not None:
+            self.set_params(params)
+        self.verbose = verbose
+
+    def message(self, message: str) -> None:
+        """Receives a message of training. By default, prints it if `verbose` is set.
+
+        Override it to use the messages. An exception ends training.
+        """
+        if self.verbose:
+            print(message, end="")
+
+    def select(self, algorithm: str, type: str = "crf1d") -> None:
+        """Selects the algorithm; parameters get its defaults.
+
+        Parameters
+        ----------
+        algorithm : {'lbfgs', 'l2sgd', 'ap', 'pa', 'arow'}
+            L-BFGS, stochastic gradient descent with L2 regularization, averaged perceptron,
+            passive-aggressive, or adaptive regularization of weights.
+        type : {'crf1d'}, optional
+            The graphical model.
+
+        Raises
+        ------
+        ValueError
+            There is no such algorithm or type.
+        """
+        name = algorithm.lower()
+        name = ALIASES.get(name, name)
+        if name not in PARAMETERS or type != "crf1d":
+            raise ValueError(
+                f"Bad arguments: algorithm={algorithm!r}, type={type!r}; expected one of "
+                f"{', '.join([*PARAMETERS, *ALIASES])} and crf1d"
+            )
+        self._algorithm = name
+        self._values = {p.name: p.default for p in PARAMETERS[name].values()}
+
+    def params(self) -> list[str]:
+        """Returns the names of the parameters of the algorithm."""
+        return list(self._values)
+
+    def set_params(self, params: Mapping[str, Any]) -> None:
+        """Sets parameters, ``{name: value}``; see `set`."""
+        for name, value in params.items():
+            self.set(name, value)
+
+    def get_params(self) -> dict[str, Any]:
+        """Returns all parameters, ``{name: value}``."""
+        return {name: self.get(name) for name in self.params()}
+
+    def set(self, name: str, value: Any) -> None:
+        """Sets a parameter.
+
+        Parameters
+        ----------
+        name : str
+            Its name; `help` describes it.
+        value : float, int, bool or str
+            Its value.
+
+        Raises
+        ------
+        ValueError
+            The algorithm has no such parameter, or the value has the wrong type.
+        """
+        self._values[name] = self._parameter(name).parse(value)
+
+    def get(self, name: str) -> Any:
+        """Returns the value of a parameter.
+
+        Raises
+        ------
+        ValueError
+            The algorithm has no such parameter.
+        """
+        return self._parameter(name).cast(self._values[name])
+
+    def help(self, name: str) -> str:
+        """Returns the description of a parameter.
+
+        Raises
+        ------
+        ValueError
+            The algorithm has no such parameter.
+        """
+        return self._parameter(name).help
+
+    def _parameter(self, name: str) -> Parameter:
+        if not isinstance(name, str):
+            raise TypeError(f"found {name!r} as the name of a parameter; expected a string")
+        parameter = PARAMETERS[self._algorithm].get(name)
+        if parameter is None:
+            raise ValueError(
+                f"Parameter not found: {name}; {self._algorithm} has {', '.join(self._values)}"
+            )
+        return parameter
+
+    def train(self, model: str | bytes | os.PathLike[str], holdout: int = -1) -> None:
+        """Trains a model on the instances that were appended and writes it to a file.
+
+        Parameters
+        ----------
+        model : str
+            The path of the model file, which is replaced atomically. If it is empty, no file is
+            written.
+        holdout : int, optional
+            The group to hold out: its instances are not trained on, and tagged after each
+            iteration. By default, none is.
+
+        Raises
+        ------
+        OSError
+            The file cannot be written.
+        Interrupted
+            Ctrl-C, a KeyboardInterrupt: the model so far has been written.
+        """
+        self._train_model(os.fsdecode(model), holdout)
+
+    def _before_train(self) -> None:
+        pass
+
+    def _train_model(self, path: str, holdout: int = -1) -> CrfModel | None:
+        """Trains a model and writes it to a file unless `path` is empty; None without data."""
+        self._before_train()
+        instances = self._training_instances(holdout)
+        messages = MessageWriter(
+            self.message, self._algorithm, self._values, holdout, instances
+        )
+        if not instances:
+            messages.without_data()
+            warnings.warn("there are no training data; no model was trained", stacklevel=3)
+            return None
+        messages.begin()
+        model, raised = self._train(
+            self._algorithm,
+            self._values,
+            self.extensions,
+            holdout,
+            self.threads,
+            messages.event,
+        )
+        if raised is not None:
+            if not isinstance(raised, KeyboardInterrupt):
+                raise raised
+            raise self._interrupted(model, path) from raised
+        if path:
+            messages.begin_storing(*model.counts())
+            model.save(path)
+            messages.end_storing()
+        return model
+
+    @staticmethod
+    def _interrupted(model: CrfModel | None, path: str) -> Interrupted:
+        """Saves the model of an interrupted training run."""
+        if model is None:
+            error = Interrupted("training was interrupted in its first iteration")
+            error.result = None
+            return error
+        saved = ""
+        if path:
+            model.save(path)
+            saved = f"; the model so far is in {path}"
+        error = Interrupted("training was interrupted" + saved)
+        error.result = Tagger()._open_trained(model)
+        return error
+
+
+class Trainer(BaseTrainer):
+    """A trainer that parses the messages of training and calls a method for each event.
+
+    Override ``on_start``, ``on_featgen_progress``, ``on_featgen_end``, ``on_prepared``,
+    ``on_prepare_error``, ``on_iteration``, ``on_optimization_end`` or ``on_end`` to use them; by
+    default they print the messages of the event. They are called if `verbose` is set.
+
+    Attributes
+    ----------
+    logparser : TrainLogParser
+        What training logged, by number; None before.
+    """
+
+    logparser: TrainLogParser | None = None
+
+    def _before_train(self) -> None:
+        self.logparser = TrainLogParser()
+
+    def message(self, message: str) -> None:
+        parser = self.logparser
+        assert parser is not None
+        event = parser.feed(message)
+        if event is None or not self.verbose:
+            return
+        handler = getattr(self, "on_" + event)
+        if event == "featgen_progress":
+            handler(parser.last_log, parser.featgen_percent)
+        elif event == "iteration":
+            handler(parser.last_log, parser.last_iteration)
+        else:
+            handler(parser.last_log)
+
+    def on_start(self, log: str) -> None:
+        """Training starts."""
+        print(log, end="")
+
+    def on_featgen_progress(self, log: str, percent: int) -> None:
+        """Features are being generated."""
+        print(log, end="")
+
+    def on_featgen_end(self, log: str) -> None:
+        """Features have been generated."""
+        print(log, end="")
+
+    def on_prepared(self, log: str) -> None:
+        """The first iteration begins."""
+        print(log, end="")
+
+    def on_prepare_error(self, log: str) -> None:
+        """There is nothing to optimize."""
+        print(log, end="")
+
+    def on_iteration(self, log: str, info: dict[str, Any]) -> None:
+        """An iteration has ended."""
+        print(log, end="")
+
+    def on_optimization_end(self, log: str) -> None:
+        """The last iteration has ended."""
+        print(log, end="")
+
+    def on_end(self, log: str) -> None:
+        """The model has been written."""
+        print(log, end="")

@@ -1,0 +1,186 @@
+//! The parameters of CRFsuite as options of training.
+
+use dropchain::TrainOptions;
+use dropchain::optim::{LbfgsOptions, LineSearch};
+use dropchain::train::{
+    Algorithm, ArowOptions, Boundary, DevUse, NoiseKind, PassiveAggressiveOptions,
+    PassiveAggressiveType, PerceptronOptions, SgdOptions, States,
+};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+/// Converts parameters of CRFsuite, by name, and `extensions` beyond them.
+///
+/// # Errors
+///
+/// `ValueError` if an algorithm or a value is unknown; `KeyError` if a parameter is missing.
+pub fn train_options(
+    algorithm: &str,
+    parameters: &Bound<'_, PyDict>,
+    extensions: &Bound<'_, PyDict>,
+) -> PyResult<TrainOptions> {
+    let get = Parameters(parameters);
+    let observed = |name| {
+        Ok::<_, PyErr>(if get.flag(name)? {
+            States::All
+        } else {
+            States::Observed
+        })
+    };
+    let mut options = TrainOptions {
+        boundary: Boundary::Off,
+        states: observed("feature.possible_states")?,
+        transitions: Some(observed("feature.possible_transitions")?),
+        min_frequency: Some(get.float("feature.minfreq")?),
+        max_iterations: Some(get.count("max_iterations")?),
+        l2: Some(0.0),
+        dropout: 0.0,
+        edge_dropout: Some(0.0),
+        recall_bias: Some(0.0),
+        dev_use: DevUse::Report,
+        ..TrainOptions::default()
+    };
+    match algorithm {
+        "lbfgs" => {
+            // As liblbfgs: 0 is no limit, nor is the default, and negative strengths are none.
+            let is_limit = |&n: &usize| n > 0 && n < i32::MAX as usize;
+            options.max_iterations = options.max_iterations.filter(is_limit);
+            options.l1 = get.float("c1")?.max(0.0);
+            options.l2 = Some(get.float("c2")?.max(0.0));
+            options.lbfgs = lbfgs(&get)?;
+        }
+        "l2sgd" => {
+            options.l2 = Some(get.float("c2")?);
+            options.algorithm = Algorithm::Sgd(sgd(&get)?);
+        }
+        "averaged-perceptron" => {
+            let epsilon = get.float("epsilon")?;
+            options.algorithm = Algorithm::Ap(PerceptronOptions { epsilon });
+        }
+        "passive-aggressive" => {
+            options.algorithm = Algorithm::Pa(passive_aggressive(&get)?);
+        }
+        "arow" => {
+            options.algorithm = Algorithm::Arow(ArowOptions {
+                variance: get.float("variance")?,
+                gamma: get.float("gamma")?,
+                epsilon: get.float("epsilon")?,
+            });
+        }
+        _ => {
+            let message = format!("found the algorithm {algorithm}; expected one of CRFsuite's");
+            return Err(PyValueError::new_err(message));
+        }
+    }
+    extend(&mut options, extensions)?;
+    Ok(options)
+}
+
+fn lbfgs(get: &Parameters<'_, '_>) -> PyResult<LbfgsOptions> {
+    let line_search = get.0.get_item("linesearch")?;
+    let line_search: String = line_search.map_or_else(|| Ok(String::new()), |l| l.extract())?;
+    Ok(LbfgsOptions {
+        memory: get.count("num_memories")?,
+        line_search: match line_search.as_str() {
+            "Backtracking" => LineSearch::Backtracking,
+            "StrongBacktracking" => LineSearch::StrongBacktracking,
+            _ => LineSearch::StrongWolfe,
+        },
+        max_line_search: get.count("max_linesearch")?,
+        improvement_tolerance: get.float("delta")?,
+        period: get.count("period")?,
+        gradient_tolerance: get.float("epsilon")?,
+        precondition: false,
+        ..LbfgsOptions::default()
+    })
+}
+
+fn sgd(get: &Parameters<'_, '_>) -> PyResult<SgdOptions> {
+    Ok(SgdOptions {
+        eta: get.float("calibration.eta")?,
+        rate: get.float("calibration.rate")?,
+        samples: get.count("calibration.samples")?,
+        candidates: get.count("calibration.candidates")?,
+        max_trials: get.count("calibration.max_trials")?,
+        period: get.count("period")?,
+        delta: get.float("delta")?,
+        ..SgdOptions::default()
+    })
+}
+
+fn passive_aggressive(get: &Parameters<'_, '_>) -> PyResult<PassiveAggressiveOptions> {
+    Ok(PassiveAggressiveOptions {
+        variant: match get.int("type")? {
+            1 => PassiveAggressiveType::One,
+            2 => PassiveAggressiveType::Two,
+            _ => PassiveAggressiveType::Zero,
+        },
+        c: get.float("c")?,
+        error_sensitive: get.flag("error_sensitive")?,
+        averaging: get.flag("averaging")?,
+        epsilon: get.float("epsilon")?,
+    })
+}
+
+/// Sets options that CRFsuite does not have.
+fn extend(options: &mut TrainOptions, extensions: &Bound<'_, PyDict>) -> PyResult<()> {
+    for (name, value) in extensions {
+        let name: String = name.extract()?;
+        match name.as_str() {
+            "dropout" => options.dropout = value.extract()?,
+            "edge_dropout" => options.edge_dropout = value.extract()?,
+            "noise" => options.noise = noise(&value.extract::<String>()?)?,
+            "warm_up" => options.warm_up = value.extract()?,
+            "unlabeled_weight" => options.unlabeled_weight = value.extract()?,
+            "seed" => options.seed = value.extract()?,
+            "precondition" => options.lbfgs.precondition = value.extract()?,
+            "patience" => {
+                options.patience = value.extract()?;
+                options.dev_use = DevUse::Choose;
+            }
+            _ => {
+                let message = format!("found the option {name}; it is unknown");
+                return Err(PyValueError::new_err(message));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn noise(name: &str) -> PyResult<NoiseKind> {
+    Ok(match name {
+        "dropout" => NoiseKind::Dropout,
+        "gaussian" => NoiseKind::Gaussian,
+        "additive" => NoiseKind::Additive,
+        "monte-carlo" => NoiseKind::MonteCarlo,
+        _ => {
+            return Err(PyValueError::new_err(format!(
+                "noise '{name}'; expected dropout, gaussian, additive or monte-carlo"
+            )));
+        }
+    })
+}
+
+/// Parameters by their names in CRFsuite.
+struct Parameters<'a, 'py>(&'a Bound<'py, PyDict>);
+
+impl Parameters<'_, '_> {
+    fn float(&self, name: &str) -> PyResult<f64> {
+        self.0.as_any().get_item(name)?.extract()
+    }
+
+    fn int(&self, name: &str) -> PyResult<i64> {
+        self.0.as_any().get_item(name)?.extract()
+    }
+
+    fn flag(&self, name: &str) -> PyResult<bool> {
+        Ok(self.int(name)? != 0)
+    }
+
+    fn count(&self, name: &str) -> PyResult<usize> {
+        let value = self.int(name)?;
+        usize::try_from(value)
+            .map_err(|_| PyValueError::new_err(format!("{name} {value}; expected 0 or more")))
+    }
+}
