@@ -5,6 +5,8 @@ use pyo3::create_exception;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyValueError};
 use pyo3::prelude::*;
 
+use crate::inputs::IN_MEMORY;
+
 create_exception!(
     dropchain,
     ModelError,
@@ -22,7 +24,13 @@ create_exception!(
 /// Converts an error: those of the system to the subclass of `OSError` for their number, all
 /// others to `ValueError` or a subclass.
 pub fn exception(error: Error) -> PyErr {
-    let message = error.to_string();
+    let message = in_python(&match &error {
+        Error::Input { place, message } if place.file == IN_MEMORY => match place.line {
+            0 => message.clone(),
+            number => format!("sentence {}: {message}", number - 1),
+        },
+        _ => error.to_string(),
+    });
     match error {
         Error::Io { path, source } => match source.raw_os_error() {
             Some(number) => {
@@ -36,6 +44,26 @@ pub fn exception(error: Error) -> PyErr {
         Error::Model { .. } => ModelError::new_err(message),
         _ => PyValueError::new_err(message),
     }
+}
+
+/// Rewrites the flags of the command line in a message as Python names: `--edge-dropout 0` as
+/// `edge_dropout 0`.
+fn in_python(message: &str) -> String {
+    let mut parts = message.split("--");
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let is_flag = text.ends_with([' ', '(']) || text.is_empty();
+        let name = part.find(|c: char| c != '-' && !c.is_ascii_alphanumeric());
+        let (name, rest) = part.split_at(name.unwrap_or(part.len()));
+        if is_flag && name.starts_with(|c: char| c.is_ascii_lowercase()) {
+            text += &name.replace('-', "_");
+        } else {
+            text += "--";
+            text += name;
+        }
+        text += rest;
+    }
+    text
 }
 
 /// Says where in its arguments a `ValueError` comes from, such as `X[3][7]`; other exceptions stay

@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use std::panic;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -21,8 +22,7 @@ const POLL: Duration = Duration::from_millis(50);
 pub struct Job<'a, E> {
     /// Is set when the work should end.
     pub interrupt: &'a AtomicBool,
-    events: Sender<E>,
-    replies: Receiver<ControlFlow<()>>,
+    channel: Mutex<(Sender<E>, Receiver<ControlFlow<()>>)>,
 }
 
 /// What a job returned, and the exception that ended it early.
@@ -34,13 +34,13 @@ pub struct Finished<T> {
 }
 
 impl<E> Job<'_, E> {
-    /// Sends an event to Python and waits until it is handled. Returns whether to continue.
+    /// Sends an event to Python and waits until it is handled; any thread may. Returns whether to
+    /// continue.
     pub fn send(&self, event: E) -> ControlFlow<()> {
-        let reply = self
-            .events
-            .send(event)
-            .ok()
-            .and_then(|()| self.replies.recv().ok());
+        let channel = self.channel.lock().unwrap_or_else(PoisonError::into_inner);
+        let (events, replies) = &*channel;
+        let sent = events.send(event).ok();
+        let reply = sent.and_then(|()| replies.recv().ok());
         reply.unwrap_or(ControlFlow::Break(()))
     }
 }
@@ -80,8 +80,7 @@ pub fn run<E: Send, T: Send>(
     let result = thread::scope(|scope| {
         let job = Job {
             interrupt: &interrupt,
-            events,
-            replies,
+            channel: Mutex::new((events, replies)),
         };
         let worker = thread::Builder::new()
             .name("dropchain".to_owned())

@@ -1,11 +1,25 @@
 //! The extension module `dropchain._dropchain`: what must be fast, or needs the library. The rest
 //! of the package is Python, in `lib/dropchain/`.
+#![allow(clippy::needless_pass_by_value)] // arguments of Python functions are values
 
+mod attributes;
+mod clusters;
+mod corpus;
 mod crfsuite;
 mod error;
+mod evaluation;
+mod inputs;
 mod items;
 mod job;
+mod matrices;
+mod options;
+mod sentence;
+mod tagger;
+mod tagging;
+mod template;
 mod threads;
+mod training;
+mod tuning;
 
 use pyo3::prelude::*;
 
@@ -15,9 +29,31 @@ mod _dropchain {
     use pyo3::prelude::*;
 
     #[pymodule_export]
+    use super::attributes::PyAttributeCorpus;
+    #[pymodule_export]
+    use super::clusters::{PyClusters, cluster};
+    #[pymodule_export]
+    use super::corpus::PyCorpus;
+    #[pymodule_export]
     use super::crfsuite::{PyCrfModel, PyCrfTagger, PyCrfTrainer, PyItemSequence};
     #[pymodule_export]
     use super::error::{Interrupted, ModelError};
+    #[pymodule_export]
+    use super::evaluation::{
+        PyComparison, PyDifference, PyEvaluation, PyScore, compare, evaluate, spans,
+    };
+    #[pymodule_export]
+    use super::sentence::PySentence;
+    #[pymodule_export]
+    use super::tagger::PyTagger;
+    #[pymodule_export]
+    use super::tagging::{PyPath, PySpan, PyTaggedSentence, PyTagging, PyTextSpan, PyTextToken};
+    #[pymodule_export]
+    use super::template::PyTemplate;
+    #[pymodule_export]
+    use super::training::train;
+    #[pymodule_export]
+    use super::tuning::tune;
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

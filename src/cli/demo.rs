@@ -6,8 +6,12 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use clap::{Args, ValueEnum};
-use dropchain::corpus::{Format, OutputFormat, ReadOptions, Reader, Tagged, WriteOptions, Writer};
+use dropchain::corpus::{
+    Format, OutputFormat, ReadOptions, Reader, SAMPLE_DEV, SAMPLE_TEST, SAMPLE_TRAIN, Tagged,
+    WriteOptions, Writer,
+};
 use dropchain::eval::Evaluation;
+
 use dropchain::internals::sentence::Sentence;
 use dropchain::internals::tokenize::Tokenizer;
 use dropchain::tag::Tagger;
@@ -19,10 +23,6 @@ use super::arguments::ThreadArguments;
 use super::outputs::CommandFiles;
 use super::progress::notice;
 use super::{CommandResult, stdout_error};
-
-const TRAIN: &str = include_str!("../../corpora/sample/train.conll");
-const DEV: &str = include_str!("../../corpora/sample/dev.conll");
-const TEST: &str = include_str!("../../corpora/sample/test.conll");
 
 /// Train on a small built-in corpus, then tag standard input
 #[derive(Debug, Args)]
@@ -66,7 +66,8 @@ impl DemoCommand {
     pub fn run(&self) -> CommandResult {
         CommandFiles::new(false).read(["-"]).check()?;
         ThreadArguments::default().start_pool()?;
-        let [train, dev, test] = [TRAIN, DEV, TEST].map(|text| self.read(text));
+        let [train, dev, test] =
+            [SAMPLE_TRAIN, SAMPLE_DEV, SAMPLE_TEST].map(|text| self.read(text));
         let (train, dev, test) = (train?, dev?, test?);
         notice(&format!(
             "sample corpus: {} training, {} development and {} test sentences",

@@ -19,6 +19,7 @@ mod lines;
 mod output;
 mod parse;
 mod reader;
+mod sample;
 mod sentence_weight;
 #[cfg(test)]
 mod tests;
@@ -31,3 +32,5 @@ pub use format::Format;
 pub use output::{Candidate, OutputFormat, Tagged, WriteOptions, Writer};
 pub use parse::ReadOptions;
 pub use reader::Reader;
+#[doc(hidden)]
+pub use sample::{SAMPLE_DEV, SAMPLE_TEST, SAMPLE_TRAIN};

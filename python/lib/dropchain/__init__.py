@@ -1,5 +1,83 @@
-"""Linear-chain CRF sequence tagging for small labeled corpora."""
+"""Linear-chain CRF sequence tagging (names, parts of speech, chunks) for small labeled corpora.
 
-from dropchain._dropchain import Interrupted, ModelError, __version__
+>>> import dropchain
+>>> result = dropchain.train(dropchain.sample_corpus(), template="ner", max_iterations=30)
+>>> result.tagger.tag(["She", "lives", "in", "London", "."])
+['O', 'O', 'O', 'B-LOC', 'O']
 
-__all__ = ["Interrupted", "ModelError", "__version__"]
+================================  ===========================================================
+:func:`train`                     from labeled sentences to a model
+:class:`Tagger`                   words, text, batches: labels, spans, probabilities
+:class:`Corpus`                   sentences from files, lists, data sets
+:class:`Template`                 which features a token has
+:func:`evaluate`, :func:`compare` scores of predictions; whether a difference is significant
+:func:`tune`                      search for the best training options
+:func:`cluster`                   word clusters from unlabeled text
+================================  ===========================================================
+
+``dropchain.pycrfsuite`` and ``dropchain.sklearn`` stand in for python-crfsuite and sklearn-crfsuite.
+"""
+
+from __future__ import annotations
+
+from dropchain._clusters import cluster
+from dropchain._dropchain import (
+    Clusters,
+    Comparison,
+    Corpus,
+    Difference,
+    Evaluation,
+    Interrupted,
+    ModelError,
+    Path,
+    Score,
+    Sentence,
+    Span,
+    TaggedSentence,
+    Tagger,
+    Tagging,
+    Template,
+    TextSpan,
+    TextToken,
+    __version__,
+    spans,
+)
+from dropchain._evaluation import compare, evaluate
+from dropchain._features import Features
+from dropchain._results import Iteration, TrainResult, Trial, TuneResult
+from dropchain._sample import sample_corpus
+from dropchain._training import train
+from dropchain._tuning import tune
+
+__all__ = [
+    "Clusters",
+    "Comparison",
+    "Corpus",
+    "Difference",
+    "Evaluation",
+    "Features",
+    "Interrupted",
+    "Iteration",
+    "ModelError",
+    "Path",
+    "Score",
+    "Sentence",
+    "Span",
+    "TaggedSentence",
+    "Tagger",
+    "Tagging",
+    "Template",
+    "TextSpan",
+    "TextToken",
+    "TrainResult",
+    "Trial",
+    "TuneResult",
+    "__version__",
+    "cluster",
+    "compare",
+    "evaluate",
+    "sample_corpus",
+    "spans",
+    "train",
+    "tune",
+]

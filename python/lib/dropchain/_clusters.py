@@ -1,0 +1,82 @@
+"""Word clusters."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import Any
+
+from dropchain import _data, _datasets, _dropchain, _files
+from dropchain._dropchain import Clusters, Corpus
+from dropchain._progress import SearchProgress
+
+
+def cluster(
+    texts: Any,
+    clusters: int = 256,
+    *,
+    min_count: int = 1,
+    output: str | os.PathLike[str] | None = None,
+    progress: bool | Any = False,
+    threads: int | None = None,
+    memory: int | None = None,
+    force: bool = False,
+    format: str | None = None,
+    columns: Iterable[str] | None = None,
+    comments: bool = False,
+) -> Clusters:
+    """Learn Brown clusters of words from unlabeled text, for ``cluster("…")`` in templates.
+
+    Parameters
+    ----------
+    texts : path, list of paths, Corpus, data set or iterable of sentences
+        Files are streamed; ``.txt`` is raw text. Labels are ignored.
+    clusters : int
+        The number of clusters, 2 to 10,000.
+    min_count : int
+        Ignore words that occur fewer times.
+    output : path, optional
+        Write the clusters to this file.
+    progress : bool or class
+        Show progress, with tqdm if it is installed or with a class like it.
+    threads, memory, force, format, columns, comments
+        See :func:`dropchain.train`.
+
+    Examples
+    --------
+    >>> import dropchain
+    >>> clusters = dropchain.cluster(dropchain.sample_corpus(), 8)
+    >>> clusters
+    <Clusters of 1801 words: 8>
+    >>> template = dropchain.Template(
+    ...     'word\\ncluster("paths.txt", 2, 4)\\n', files={"paths.txt": clusters.text}
+    ... )
+    """
+    files = _data.paths(texts)
+    if output is not None:
+        _files.check_output("output", output, "cluster file", files, force=force)
+    corpus = None
+    if not files:
+        if _datasets.is_dataset(texts):
+            texts = Corpus.from_dataset(texts, unlabeled=True)
+        corpus = texts if isinstance(texts, Corpus) else Corpus(texts)
+    bar = SearchProgress(progress) if progress else None
+    try:
+        result = _dropchain.cluster({
+            "corpus": corpus,
+            "paths": files,
+            "clusters": clusters,
+            "min_count": min_count,
+            "format": format,
+            "columns": None if columns is None else list(columns),
+            "comments": comments,
+            "threads": threads,
+            "memory": memory,
+            "observer": None if bar is None else lambda n, of: bar("progress", ("words", n, of)),
+        })
+    finally:
+        if bar is not None:
+            bar.close()
+    if output is not None:
+        result._save(output)
+    return result

@@ -1,0 +1,106 @@
+"""Scores of predictions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from dropchain import _data, _dropchain
+from dropchain._dropchain import Comparison, Corpus, Evaluation, Tagger
+
+
+def evaluate(
+    gold: Any,
+    predicted: Any,
+    *,
+    threads: int | None = None,
+    constrain: bool = True,
+    format: str | None = None,
+    columns: Iterable[str] | None = None,
+    label: str | int | None = None,
+) -> Evaluation:
+    """Score predicted labels against gold labels, as conlleval does.
+
+    Parameters
+    ----------
+    gold : Corpus, labels of each sentence, or what :func:`dropchain.train` takes as data
+        The right labels.
+    predicted : Tagger, Corpus or labels of each sentence
+        A tagger tags the sentences of `gold`, which must then be more than labels.
+    threads : int, optional
+        Of the tagger.
+    constrain : bool
+        Whether the tagger predicts only sequences that are legal in the label scheme.
+    format, columns, label
+        How to read files: see :meth:`Corpus.read`. By default those of the tagger's corpus.
+
+    Examples
+    --------
+    >>> import dropchain
+    >>> evaluation = dropchain.evaluate([["B-PER", "O", "B-LOC"]], [["B-PER", "O", "O"]])
+    >>> evaluation
+    <Evaluation F1 0.6667, accuracy 0.6667>
+    >>> print(evaluation)
+    processed 3 tokens with 2 phrases; found: 1 phrases; correct: 1.
+    accuracy:  66.67%; precision: 100.00%; recall:  50.00%; FB1:  66.67
+                  LOC: precision:   0.00%; recall:   0.00%; FB1:   0.00  0
+                  PER: precision: 100.00%; recall: 100.00%; FB1: 100.00  1
+    <BLANKLINE>
+    """
+    reading = {"format": format, "columns": columns, "label": label}
+    if not isinstance(predicted, Tagger):
+        if _data.paths(predicted):
+            predicted = _data.labeled(predicted, "predicted", format=format)
+        if _data.paths(gold):
+            gold = _data.labeled(gold, "gold", **reading)
+        return _dropchain.evaluate(gold, predicted)
+    if _data.paths(gold):
+        reading["like"] = predicted
+    corpus = _data.labeled(gold, "gold", **reading)
+    assert isinstance(corpus, Corpus)
+    labels = predicted.tag_batch(corpus, threads=threads, constrain=constrain)
+    return _dropchain.evaluate(corpus, labels)
+
+
+def compare(
+    gold: Any,
+    a: Any,
+    b: Any,
+    *,
+    samples: int = 2000,
+    seed: int = 1,
+    threads: int | None = None,
+) -> Comparison:
+    """Test whether two taggers differ significantly, by paired bootstrap.
+
+    Parameters
+    ----------
+    gold : Corpus or labels of each sentence
+        The right labels.
+    a, b : Tagger, Corpus or labels of each sentence
+        Two taggers, or what they predicted.
+    samples : int
+        The number of samples; each draws as many sentences as there are, with replacement.
+    seed : int
+        Seed of the samples.
+
+    Examples
+    --------
+    >>> import dropchain
+    >>> gold = [["B-PER", "O"], ["B-LOC", "O"], ["O", "B-PER"]]
+    >>> comparison = dropchain.compare(gold, gold, [["O", "O"], ["B-LOC", "O"], ["O", "O"]])
+    >>> comparison.f1
+    Difference(a=1.0000, b=0.5000, difference=-0.5000, p_value=0.0820)
+    """
+    if _data.paths(gold):
+        gold = _data.labeled(gold, "gold")
+    predictions = []
+    for name, predicted in (("a", a), ("b", b)):
+        if isinstance(predicted, Tagger):
+            if not isinstance(gold, Corpus):
+                raise TypeError(f"{name} is a tagger; expected a Corpus as gold, to be tagged")
+            predicted = predicted.tag_batch(gold, threads=threads)
+        elif _data.paths(predicted):
+            predicted = _data.labeled(predicted, name)
+        predictions.append(predicted)
+    return _dropchain.compare(gold, *predictions, samples, seed, threads)

@@ -1,0 +1,100 @@
+"""Progress of training and searches: with tqdm if it is installed, else as lines."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import Any
+
+#: Least time between two lines, in seconds.
+_INTERVAL = 2.0
+
+
+class _Lines:
+    """Prints lines to standard error, in place of a bar."""
+
+    def __init__(self, total: int | None = None, desc: str = "", **_: Any) -> None:
+        self.total, self.desc, self.n = total, desc, 0
+        self._postfix = ""
+        self._printed = 0.0
+
+    def update(self, n: int = 1) -> None:
+        self.n += n
+        if time.monotonic() - self._printed >= _INTERVAL or self.n == self.total:
+            self._print()
+
+    def set_postfix_str(self, text: str, refresh: bool = True) -> None:
+        self._postfix = text
+
+    def set_description(self, text: str, refresh: bool = True) -> None:
+        self.desc = text
+
+    def close(self) -> None:
+        if self.n != self.total:
+            self._print()
+
+    def _print(self) -> None:
+        self._printed = time.monotonic()
+        of = "" if self.total is None else f"/{self.total}"
+        print(f"{self.desc}: {self.n}{of} {self._postfix}".rstrip(), file=sys.stderr, flush=True)
+
+
+def _bar_class(progress: Any) -> Any:
+    if progress is not True:
+        return progress
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        return _Lines
+    return tqdm
+
+
+class TrainingProgress:
+    """A bar over the iterations of training."""
+
+    def __init__(self, progress: Any, max_iterations: int | None) -> None:
+        self._bar = _bar_class(progress)(total=max_iterations, desc="training", unit="it")
+
+    def __call__(self, kind: str, content: Any) -> None:
+        if kind == "iteration":
+            score = content["dev_score"]
+            text = f"objective {content['objective']:.4g}"
+            if score is not None:
+                text += f", dev {content['metric']} {100 * score:.2f}"
+            self._bar.set_postfix_str(text, refresh=False)
+            if content["number"] > 0:
+                self._bar.update(1)
+
+    def close(self) -> None:
+        """End the bar."""
+        self._bar.close()
+
+
+class SearchProgress:
+    """A bar over the trainings of each phase of a search."""
+
+    def __init__(self, progress: Any) -> None:
+        self._class = _bar_class(progress)
+        self._bar: Any = None
+        self._phase: str | None = None
+        self._best: float | None = None
+
+    def __call__(self, kind: str, content: Any) -> None:
+        if kind == "trial" and content["score"] is not None:
+            self._best = max(content["score"], self._best or 0.0)
+        if kind != "progress":
+            return
+        phase, done, total = content
+        if phase != self._phase:
+            self.close()
+            self._phase = phase
+            self._bar = self._class(total=total, desc=phase, unit="run")
+        if self._best is not None:
+            self._bar.set_postfix_str(f"best {100 * self._best:.2f}", refresh=False)
+        self._bar.update(max(done - self._bar.n, 0))
+
+    def close(self) -> None:
+        """End the bar."""
+        if self._bar is not None:
+            self._bar.close()
+            self._bar = None

@@ -1,0 +1,222 @@
+"""What training and searches report and return."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from dropchain._dropchain import Tagger
+
+
+@dataclass(frozen=True)
+class Iteration:
+    """An iteration of training. Number 0 is the starting point."""
+
+    number: int
+    """Its number."""
+    objective: float
+    """The value of the objective, penalties and noise term included."""
+    log_likelihood: float
+    """The log-likelihood of the labels; NaN of ap, pa and arow."""
+    noise: float
+    """The noise term."""
+    l2: float
+    """The L2 penalty."""
+    l1: float
+    """The L1 penalty."""
+    gradient_norm: float
+    """The norm of the gradient; NaN of online algorithms."""
+    evaluations: int
+    """Evaluations of the objective so far."""
+    nonzero: int
+    """Weights that are not 0."""
+    seconds: float
+    """Time since training began, without that for scoring development data."""
+    dev_score: float | None = None
+    """The score on development data: F1 of spans, or accuracy if labels encode none."""
+    metric: str | None = None
+    """Which score that is: "f1" or "accuracy"."""
+    recall_bias: float | None = None
+    """The recall bias with which it was reached."""
+    learning_rate: float | None = None
+    """The learning rate, of algorithms that have one."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers by name."""
+        return dataclasses.asdict(self)
+
+
+@dataclass(frozen=True, repr=False)
+class TrainResult:
+    """The result of training."""
+
+    tagger: Tagger
+    """A tagger with the trained model."""
+    history: list[Iteration]
+    """All iterations."""
+    end_reason: str
+    """Why training ended: improvement, gradient, loss (converged), max_iterations, patience,
+    observer, interrupted, line_search, non_finite."""
+    iterations: int
+    """The number of iterations."""
+    best_iteration: int
+    """The iteration whose weights the model has."""
+    dev_score: float | None
+    """The best score on development data."""
+    metric: str | None
+    """Which score that is: "f1" or "accuracy"."""
+    recall_bias: float
+    """The recall bias of the model."""
+    warm_up: int
+    """How many iterations were without noise."""
+    seconds: float
+    """Time of training, without that for scoring development data."""
+    options: Mapping[str, Any]
+    """All options of training, with defaults."""
+    data: Mapping[str, Any]
+    """Sizes: sentences, tokens, labels, attributes, parameters and more."""
+    converged: bool
+    """False if the optimizer failed."""
+    model: str | None = None
+    """The file of the model, if one was written."""
+    pruned: tuple[int, int] | None = None
+    """The number of attributes with weights before and after pruning."""
+    messages: list[str] = field(default_factory=list)
+    """What else happened, for example to checkpoints."""
+
+    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
+        """Save the model: see :meth:`Tagger.save`."""
+        self.tagger.save(path, force=force)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything but the tagger, for JSON."""
+        fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
+        del fields["tagger"]
+        fields["history"] = [iteration.to_dict() for iteration in self.history]
+        fields["options"] = dict(self.options)
+        fields["data"] = dict(self.data)
+        return fields
+
+    def __repr__(self) -> str:
+        text = f"<TrainResult: {self.iterations} iterations, {self.end_reason}"
+        if self.dev_score is not None:
+            text += f"; dev {self.metric} {self.dev_score:.4f} at iteration {self.best_iteration}"
+        return text + ">"
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A configuration that a search has tried."""
+
+    number: int
+    """Its number in the search, from 1."""
+    template: str | None
+    """The template."""
+    dropout: float
+    """The rate of feature noise."""
+    edge_dropout: float
+    """The rate for transitions and features of pairs of tokens."""
+    l2: float
+    """Strength of the L2 penalty."""
+    l1: float
+    """Strength of the L1 penalty."""
+    unlabeled_weight: float
+    """Weight of an unlabeled sentence."""
+    score: float | None
+    """The score: on development data, or the mean over the folds."""
+    metric: str | None
+    """Which score that is: "f1" or "accuracy"."""
+    standard_error: float | None
+    """With folds: the standard error of the score."""
+    fold_scores: list[float]
+    """With folds: the score on each."""
+    best_iteration: int
+    """The iteration of the score."""
+    iterations: int
+    """The number of iterations."""
+    recall_bias: float
+    """The recall bias with which the score was reached."""
+    active_attributes: int | None
+    """With L1: attributes with weights."""
+    objective: float | None
+    """The objective after the last iteration."""
+    end_reason: str | None
+    """Why its training ended; None while it goes on."""
+    rung: int
+    """The last rung of halving that it took part in, from 1."""
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The searched options, as keyword arguments of :func:`dropchain.train`."""
+        names = ("dropout", "edge_dropout", "l2", "l1", "unlabeled_weight")
+        return {name: getattr(self, name) for name in names}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields by name."""
+        return dataclasses.asdict(self)
+
+
+@dataclass(frozen=True, repr=False)
+class TuneResult:
+    """The result of a search."""
+
+    tagger: Tagger
+    """A tagger with the model of the best configuration."""
+    trials: list[Trial]
+    """All configurations, the best first."""
+    options: Mapping[str, Any]
+    """All training options of the best configuration."""
+    refit_iterations: int | None
+    """With folds: iterations of training the best configuration on all data."""
+    interrupted: bool
+    """Whether the search ended early."""
+    model: str | None = None
+    """The file of the model, if one was written."""
+    pruned: tuple[int, int] | None = None
+    """The number of attributes with weights before and after pruning."""
+
+    @property
+    def best(self) -> Trial:
+        """The best configuration."""
+        return self.trials[0]
+
+    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
+        """Save the model: see :meth:`Tagger.save`."""
+        self.tagger.save(path, force=force)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything but the tagger, for JSON."""
+        fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
+        del fields["tagger"]
+        fields["trials"] = [trial.to_dict() for trial in self.trials]
+        fields["options"] = dict(self.options)
+        return fields
+
+    def __str__(self) -> str:
+        """Return a table of the configurations."""
+        rows = [("template", "dropout", "edge", "l2", "l1", "score", "±", "best at", "ended by")]
+        for trial in self.trials:
+            error = trial.standard_error
+            rows.append((
+                trial.template or "–",
+                f"{trial.dropout:g}",
+                f"{trial.edge_dropout:g}",
+                f"{trial.l2:g}",
+                f"{trial.l1:g}",
+                "–" if trial.score is None else f"{100 * trial.score:.2f}",
+                "" if error is None else f"{100 * error:.2f}",
+                str(trial.best_iteration),
+                trial.end_reason or "",
+            ))
+        columns = [i for i in range(len(rows[0])) if any(row[i] for row in rows[1:])]
+        widths = {i: max(len(row[i]) for row in rows) for i in columns}
+        lines = ("  ".join(row[i].rjust(widths[i]) for i in columns) for row in rows)
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        best = self.best
+        score = "" if best.score is None else f", best {best.metric} {best.score:.4f}"
+        return f"<TuneResult: {len(self.trials)} configurations{score}>"

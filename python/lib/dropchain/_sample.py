@@ -1,0 +1,28 @@
+"""The sample corpus."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from dropchain._dropchain import Corpus
+
+
+def sample_corpus(
+    part: Literal["train", "dev", "test"] = "train", *, label: Literal["ner", "upos"] = "ner"
+) -> Corpus:
+    """Return a part of a small English corpus that comes with dropchain, for first steps.
+
+    Parameters
+    ----------
+    part : {"train", "dev", "test"}
+        392, 84 or 84 sentences.
+    label : {"ner", "upos"}
+        Labels are named entities or parts of speech. The other is a column.
+
+    Examples
+    --------
+    >>> import dropchain
+    >>> dropchain.sample_corpus("dev")
+    <Corpus of 84 sentences, 984 tokens>
+    """
+    return Corpus._sample(part, label)

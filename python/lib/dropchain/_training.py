@@ -1,0 +1,310 @@
+"""Training."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import warnings
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from dropchain import _data, _dropchain, _files, _options
+from dropchain._dropchain import Interrupted, Tagger, Template
+from dropchain._progress import TrainingProgress
+from dropchain._results import Iteration, TrainResult
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from dropchain._options import TrainOptions
+
+
+def train(
+    data: Any,
+    dev: Any = None,
+    *,
+    template: str | os.PathLike[str] | Template | None = None,
+    model: str | os.PathLike[str] | None = None,
+    unlabeled: Any = None,
+    init: Tagger | str | os.PathLike[str] | None = None,
+    towards: Tagger | str | os.PathLike[str] | None = None,
+    observer: Callable[[Iteration], bool | None] | None = None,
+    progress: bool | Callable[..., Any] = False,
+    threads: int | None = None,
+    memory: int | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    checkpoint_every: int | datetime.timedelta | None = None,
+    resume: bool = False,
+    force: bool = False,
+    format: str | None = None,
+    columns: Iterable[str] | None = None,
+    label: str | int | None = None,
+    comments: bool = False,
+    partial_labels: bool = False,
+    weights: Iterable[float] | None = None,
+    **options: Unpack[TrainOptions],
+) -> TrainResult:
+    """Train a model.
+
+    Parameters
+    ----------
+    data : Corpus, path, list of paths, (X, y) or data set
+        Labeled sentences. In ``(X, y)`` a sentence is a list of words; or, without a template, of
+        features: dicts (numbers, booleans, strings, nested dicts and lists), lists of strings, a
+        two-dimensional array, a sparse matrix; see :class:`Features` for their names. Labels are
+        strings, None if unknown, lists if one of several. For data sets see
+        :meth:`Corpus.from_dataset`.
+    dev : same, optional
+        Development data: training stops when the score on them no longer rises, and the model has
+        the weights with the best score.
+    template : str, path or Template, optional
+        Which features words have: one that comes with dropchain (ner, pos, chunk, …), or a file.
+    model : path, optional
+        Write the model to this file, even if training is interrupted. It may be that of `init`.
+    unlabeled : Corpus, path, list of paths or sentences, optional
+        Text for the noise term; its labels, if any, are ignored.
+    init : Tagger or path, optional
+        Start at the weights of this model, and keep its labels and attributes.
+    towards : Tagger or path, optional
+        Pull the weights towards those of this model instead of 0.
+    observer : callable, optional
+        Called with each :class:`Iteration`; False ends training.
+    progress : bool or class
+        Show progress, with tqdm if it is installed or with a class like it.
+    threads : int, optional
+        By default one for each processor. The model does not depend on it.
+    memory : int, optional
+        Limit in bytes; by default most of the available memory.
+    checkpoint : path, optional
+        Write the state of training to this file, every ten minutes by default. It is removed when
+        training is done.
+    checkpoint_every : int or timedelta, optional
+        Iterations or time between checkpoints.
+    resume : bool
+        Continue from the checkpoint, if there is one.
+    force : bool
+        Replace existing files even if they are no models or checkpoints.
+    format, columns, label, comments, partial_labels
+        How to read files: see :meth:`Corpus.read`.
+    weights : iterable of float, optional
+        With ``(X, y)``: the weight of each sentence.
+    **options
+        See :class:`dropchain._options.TrainOptions`: dropout, l2, l1, max_iterations, seed, …
+
+    Returns
+    -------
+    TrainResult
+        With the tagger, the history and how training ended.
+
+    Raises
+    ------
+    Interrupted
+        On Ctrl-C. The best model so far is in `model`, if given, and in ``result.tagger`` of the
+        exception.
+    ValueError
+        The data are malformed or an option is out of range; the message says where.
+
+    Examples
+    --------
+    >>> import dropchain
+    >>> X = [[{"word": "Ada", "upper": True}, {"word": "left"}], [{"word": "rain"}]]
+    >>> y = [["PERSON", "OTHER"], ["OTHER"]]
+    >>> result = dropchain.train((X, y), dropout=0)
+    >>> result.tagger.tag([{"word": "Ada", "upper": True}])
+    ['PERSON']
+    """
+    _options.check_names(options, "train")
+    models = {"init": _data.tagger(init, "init"), "towards": _data.tagger(towards, "towards")}
+    parsed = _data.template(template)
+    inputs = inputs_of(data, dev, unlabeled, parsed, checkpoint, init, towards)
+    check_outputs(model, checkpoint, inputs, resume, force)
+    every = _interval(checkpoint_every)
+    reading = {
+        "format": format,
+        "comments": comments,
+        "partial_labels": partial_labels,
+        "columns": columns if columns is None else list(columns),
+        "label": label,
+    }
+    labeled = _data.labeled(data, "data", compact=True, weights=weights, **reading)
+    held_out = None if dev is None else _data.labeled(dev, "dev", compact=True, **reading)
+    labeled, held_out = _alike(labeled, held_out)
+    features = _has_features(labeled)
+    check_template(parsed, features, models["init"] or models["towards"], len(labeled))
+    text = None
+    if unlabeled is not None:
+        del reading["label"], reading["partial_labels"]
+        text = _data.unlabeled(unlabeled, features, **reading)
+    follower = _Follower(observer, progress, options.get("max_iterations"))
+    try:
+        outcome = _dropchain.train({
+            "labeled": labeled,
+            "dev": held_out,
+            "unlabeled": text,
+            "template": parsed,
+            "options": options,
+            **models,
+            "threads": threads,
+            "memory": memory,
+            "checkpoint": None if checkpoint is None else os.fspath(checkpoint),
+            **every,
+            "resume": resume,
+            "observer": follower if follower.is_needed else None,
+        })
+    except KeyboardInterrupt:
+        raise interrupted("interrupted before training began; there is no model", None) from None
+    finally:
+        follower.close()
+    return _finish(outcome, model, checkpoint, follower)
+
+
+def _finish(
+    outcome: dict[str, Any], model: Any, checkpoint: Any, follower: _Follower
+) -> TrainResult:
+    exception = outcome.pop("exception")
+    start = outcome.pop("start")
+    has_learned = outcome.pop("has_learned")
+    if follower.has_stopped and outcome["end_reason"] == "interrupted":
+        outcome["end_reason"] = "observer"
+    outcome["options"] = _options.from_json(outcome["options"])
+    outcome["history"] = [Iteration(**iteration) for iteration in outcome["history"]]
+    path = None if model is None or not has_learned else os.fspath(model)
+    result = TrainResult(**outcome, data=start, model=path)
+    finish(result, exception, model)
+    if checkpoint is not None and outcome["end_reason"] != "observer" and os.path.exists(checkpoint):
+        os.remove(checkpoint)
+    if not result.converged:
+        warnings.warn(
+            f"training did not converge: {result.end_reason} after {result.iterations} iterations",
+            RuntimeWarning,
+            stacklevel=3,
+        )
+    return result
+
+
+def finish(result: Any, exception: BaseException | None, model: Any) -> None:
+    """Save the model of a result, and raise the exception that ended the work early."""
+    if result.model is not None:
+        try:
+            _files.save_or_rescue(result.tagger, result.model)
+        except OSError as error:
+            error.result = result  # type: ignore[attr-defined]
+            raise
+    if exception is None:
+        return
+    fate = "the best model so far is in `result` of this exception"
+    if result.model is not None:
+        fate += f" and in {result.model}"
+    elif model is not None:
+        fate = f"nothing was learned yet, and {os.fspath(model)} was not written"
+    if isinstance(exception, KeyboardInterrupt):
+        raise interrupted(f"interrupted; {fate}", result) from None
+    if hasattr(exception, "add_note"):
+        exception.add_note(f"dropchain: {fate.replace('`result` of this exception and in ', '')}")
+    exception.result = result  # type: ignore[attr-defined]
+    raise exception
+
+
+def interrupted(message: str, result: Any) -> Interrupted:
+    """Return the exception with what was reached."""
+    error = Interrupted(message)
+    error.result = result
+    return error
+
+
+class _Follower:
+    """Hands events to the observer and the progress bar."""
+
+    def __init__(self, observer: Any, progress: Any, max_iterations: int | None) -> None:
+        if observer is not None and not callable(observer):
+            raise TypeError(f"found {observer!r} as observer; expected a callable")
+        self._observer = observer
+        self._progress = TrainingProgress(progress, max_iterations) if progress else None
+        self.is_needed = observer is not None or self._progress is not None
+        self.has_stopped = False
+
+    def __call__(self, kind: str, content: Any) -> bool:
+        if self._progress is not None:
+            self._progress(kind, content)
+        if kind != "iteration" or self._observer is None:
+            return True
+        self.has_stopped |= says_stop(self._observer(Iteration(**content)))
+        return not self.has_stopped
+
+    def close(self) -> None:
+        if self._progress is not None:
+            self._progress.close()
+
+
+def says_stop(reply: Any) -> bool:
+    """Return whether the reply of an observer is False (or that of numpy)."""
+    return type(reply).__name__ in ("bool", "bool_") and not reply
+
+
+def _alike(labeled: Any, dev: Any) -> tuple[Any, Any]:
+    """Bring training and development data into one form if they have features."""
+    compact = _dropchain.AttributeCorpus
+    if isinstance(labeled, compact) == isinstance(dev, compact) or dev is None:
+        return labeled, dev
+    for name, corpus in (("data", labeled), ("dev", dev)):
+        if isinstance(corpus, _dropchain.Corpus) and not corpus.has_features:
+            raise ValueError(f"{name} has words, the other data have features; expected one kind")
+    both = (c if isinstance(c, compact) else compact.of_corpus(c) for c in (labeled, dev))
+    first, second = both
+    return first, second
+
+
+def _has_features(labeled: Any) -> bool:
+    return isinstance(labeled, _dropchain.AttributeCorpus) or labeled.has_features
+
+
+def check_template(template: Any, features: bool, base: Tagger | None, sentences: int) -> None:
+    """Check that words have a template, and features have none."""
+    if not sentences:
+        raise ValueError("there are no sentences to train on")
+    if features and template is not None:
+        raise ValueError("the data have features of their own; expected no template")
+    has_template = template is not None or (base is not None and base.template is not None)
+    if not features and not has_template:
+        raise ValueError(
+            "the data have words, and template is missing; expected a file or the name of one that "
+            "comes with dropchain (ner, pos, chunk, minimal, …), or the features of each token"
+        )
+
+
+def _interval(every: Any) -> dict[str, Any]:
+    if isinstance(every, datetime.timedelta):
+        return {"checkpoint_iterations": None, "checkpoint_seconds": every.total_seconds()}
+    return {"checkpoint_iterations": every, "checkpoint_seconds": None}
+
+
+def inputs_of(
+    data: Any, dev: Any, unlabeled: Any, template: Any, checkpoint: Any, *models: Any
+) -> list[str]:
+    files = [file for part in (data, dev, unlabeled) for file in _data.paths(part)]
+    if template is not None:
+        files += map(os.fspath, template.paths)
+    if checkpoint is not None:
+        # An interrupted run needs these models to continue.
+        files += [os.fspath(m) for m in models if isinstance(m, (str, os.PathLike))]
+    return files
+
+
+def check_outputs(
+    model: Any, checkpoint: Any, inputs: list[str], resume: bool, force: bool
+) -> None:
+    _files.check_different({"model": model, "checkpoint": checkpoint})
+    if model is not None:
+        _files.check_output("model", model, "model", inputs, force=force)
+    if checkpoint is None:
+        if resume:
+            raise ValueError("resume without checkpoint; expected the file of the checkpoint")
+        return
+    _files.check_output("checkpoint", checkpoint, "checkpoint", inputs, force=force)
+    exists = os.path.exists(checkpoint) and os.path.getsize(checkpoint) > 0
+    if exists and not resume and not force:
+        raise ValueError(
+            f"checkpoint {os.fspath(checkpoint)!r}: there is one of an earlier run; expected "
+            "resume=True to continue it, or force=True to begin anew"
+        )
+

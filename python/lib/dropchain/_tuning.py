@@ -1,0 +1,243 @@
+"""Hyperparameter search."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from dropchain import _data, _dropchain, _options, _training
+from dropchain._dropchain import Tagger, Template
+from dropchain._progress import SearchProgress
+from dropchain._results import Trial, TuneResult
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from dropchain._options import TrainOptions
+
+#: Options that are searched, with arguments of their own.
+_SEARCHED = ("dropout", "edge_dropout", "l2", "l1", "unlabeled_weight")
+
+
+def tune(
+    data: Any,
+    dev: Any = None,
+    *,
+    folds: int | None = None,
+    template: Any = None,
+    dropout: float | str | Iterable[float | str] | None = None,
+    edge_dropout: float | str | Iterable[float | str] | None = None,
+    l2: float | str | Iterable[float | str] | None = None,
+    l1: float | str | Iterable[float | str] | None = None,
+    unlabeled_weight: float | str | Iterable[float | str] | None = None,
+    trials: int | None = None,
+    seed: int = 1,
+    halving: bool | int = True,
+    first_rung: int = 30,
+    warm_start: bool = True,
+    model: str | os.PathLike[str] | None = None,
+    unlabeled: Any = None,
+    init: Tagger | str | os.PathLike[str] | None = None,
+    towards: Tagger | str | os.PathLike[str] | None = None,
+    observer: Callable[[Trial], bool | None] | None = None,
+    progress: bool | Callable[..., Any] = False,
+    threads: int | None = None,
+    memory: int | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    resume: bool = False,
+    force: bool = False,
+    format: str | None = None,
+    columns: Iterable[str] | None = None,
+    label: str | int | None = None,
+    comments: bool = False,
+    partial_labels: bool = False,
+    weights: Iterable[float] | None = None,
+    **options: Unpack[TrainOptions],
+) -> TuneResult:
+    """Search for the best training options, and train the best model.
+
+    Every combination of the values is a configuration, or with `trials` as many are drawn at
+    random. Configurations are scored on development data or by cross-validation.
+
+    Parameters
+    ----------
+    data, dev, unlabeled, model, init, towards, threads, memory, checkpoint, resume, force, format, \
+columns, label, comments, partial_labels, weights
+        See :func:`dropchain.train`.
+    folds : int, optional
+        Score by cross-validation with this many folds, instead of `dev`. The best configuration is
+        then trained on all data.
+    template : str, path, Template or a list of them
+        Those in a list are compared.
+    dropout, edge_dropout, l2, l1, unlabeled_weight : number, str or list of them, optional
+        The values to try. With `trials` also ranges such as ``"0.01:1"``, from which strengths are
+        drawn log-uniformly. By default a few values around those of :func:`dropchain.train`.
+    trials : int, optional
+        The number of configurations to draw.
+    seed : int
+        Seed of configurations, folds and training.
+    halving : bool or int
+        Successive halving: after each rung, one in three configurations goes on, or one in this
+        many; False trains all to the end.
+    first_rung : int
+        The number of iterations of the first rung.
+    warm_start : bool
+        Start configurations at the weights of neighbors with stronger penalties.
+    observer : callable, optional
+        Called with each :class:`Trial` at the end of each rung; False ends the search.
+    progress : bool or class
+        Show progress, with tqdm if it is installed or with a class like it.
+    **options
+        Other options of training: see :func:`dropchain.train`.
+
+    Returns
+    -------
+    TuneResult
+        With the tagger and all configurations, the best first.
+
+    Raises
+    ------
+    Interrupted
+        On Ctrl-C. The best model so far is in `model`, if given, and in ``result.tagger`` of the
+        exception; ``result`` is None if no configuration was scored.
+
+    Examples
+    --------
+    >>> import dropchain
+    >>> train, dev = (dropchain.sample_corpus(part)[:60] for part in ("train", "dev"))
+    >>> result = dropchain.tune(train, dev, template="minimal", dropout=[0, 0.3], l2=0.1)
+    >>> sorted(trial.dropout for trial in result.trials)
+    [0.0, 0.3]
+    """
+    _options.check_names(options, "tune")
+    if (dev is None) == (folds is None):
+        raise ValueError("expected either dev or folds, to score configurations on")
+    values = (dropout, edge_dropout, l2, l1, unlabeled_weight)
+    space = {n: _axis(v, n) for n, v in zip(_SEARCHED, values) if v is not None}
+    models = {"init": _data.tagger(init, "init"), "towards": _data.tagger(towards, "towards")}
+    names, parsed = _templates(template)
+    inputs = [
+        file
+        for one in (parsed or [None])
+        for file in _training.inputs_of(data, dev, unlabeled, one, checkpoint, init, towards)
+    ]
+    _training.check_outputs(model, checkpoint, inputs, resume, force)
+    reading = {
+        "format": format,
+        "comments": comments,
+        "partial_labels": partial_labels,
+        "columns": columns if columns is None else list(columns),
+        "label": label,
+    }
+    labeled = _data.labeled(data, "data", weights=weights, **reading)
+    held_out = None if dev is None else _data.labeled(dev, "dev", **reading)
+    assert isinstance(labeled, _dropchain.Corpus)
+    base = models["init"] or models["towards"]
+    for one in parsed or [None]:
+        _training.check_template(one, labeled.has_features, base, len(labeled))
+    text = None
+    if unlabeled is not None:
+        del reading["label"], reading["partial_labels"]
+        text = _data.unlabeled(unlabeled, labeled.has_features, **reading)
+    follower = _Follower(observer, progress, names)
+    try:
+        outcome = _dropchain.tune({
+            "labeled": labeled,
+            "dev": held_out,
+            "folds": folds,
+            "unlabeled": text,
+            "templates": parsed,
+            "options": options,
+            "space": space,
+            "trials": trials,
+            "seed": seed,
+            "halving": _factor(halving),
+            "first_rung": first_rung,
+            "warm_start": warm_start,
+            **models,
+            "threads": threads,
+            "memory": memory,
+            "checkpoint": None if checkpoint is None else os.fspath(checkpoint),
+            "resume": resume,
+            "observer": follower if follower.is_needed else None,
+        })
+    except KeyboardInterrupt:
+        message = "interrupted before any configuration was scored; there is no model"
+        raise _training.interrupted(message, None) from None
+    finally:
+        follower.close()
+    exception = outcome.pop("exception")
+    has_learned = outcome.pop("has_learned")
+    outcome["trials"] = [_trial(trial, names) for trial in outcome["trials"]]
+    outcome["options"] = _options.from_json(outcome["options"])
+    path = None if model is None or not has_learned else os.fspath(model)
+    result = TuneResult(**outcome, model=path)
+    _training.finish(result, exception, model)
+    return result
+
+
+class _Follower:
+    """Hands events to the observer and the progress bar."""
+
+    def __init__(self, observer: Any, progress: Any, names: list[str]) -> None:
+        if observer is not None and not callable(observer):
+            raise TypeError(f"found {observer!r} as observer; expected a callable")
+        self._observer = observer
+        self._names = names
+        self._progress = SearchProgress(progress) if progress else None
+        self.is_needed = observer is not None or self._progress is not None
+        self._has_stopped = False
+
+    def __call__(self, kind: str, content: Any) -> bool:
+        if self._progress is not None:
+            self._progress(kind, content)
+        if kind == "trial" and self._observer is not None:
+            reply = self._observer(_trial(content, self._names))
+            self._has_stopped |= _training.says_stop(reply)
+        return not self._has_stopped
+
+    def close(self) -> None:
+        if self._progress is not None:
+            self._progress.close()
+
+
+def _trial(fields: dict[str, Any], names: list[str]) -> Trial:
+    template = names[fields["template"]] if names else None
+    return Trial(**{**fields, "template": template})
+
+
+def _templates(value: Any) -> tuple[list[str], list[Template]]:
+    """Return the templates with their names."""
+    if value is None:
+        return [], []
+    values = list(value) if isinstance(value, (list, tuple)) else [value]
+    templates = []
+    names = []
+    for i, one in enumerate(values):
+        parsed = _data.template(one)
+        if parsed is None:
+            raise TypeError("found None in a list of templates")
+        templates.append(parsed)
+        names.append(f"template {i + 1}" if isinstance(one, Template) else os.fspath(one))
+    if len(set(names)) < len(names):
+        raise ValueError("a template is given twice; expected different ones")
+    return names, templates
+
+
+def _axis(value: Any, name: str) -> str:
+    """Write the values of an option as the library reads them: `0,0.3,0.01:1`."""
+    values = [value] if isinstance(value, (str, int, float)) else list(value)
+    for item in values:
+        if isinstance(item, bool) or not isinstance(item, (str, int, float)):
+            if not hasattr(item, "__float__"):
+                raise TypeError(f"{name}: found {item!r}; expected a number or a range '0.01:1'")
+    if not values:
+        raise ValueError(f"{name}: found no values; expected at least one")
+    return ",".join(item if isinstance(item, str) else repr(float(item)) for item in values)
+
+
+def _factor(halving: bool | int) -> int | None:
+    if halving is True:
+        return 3
+    return None if halving is False else halving

@@ -1,0 +1,720 @@
+//! The class `Tagger`.
+
+use std::cell::RefCell;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use dropchain::corpus::{Schema, TokenLabel};
+use dropchain::label::{LabelId, Span, convert, spans};
+use dropchain::tag::{
+    AttributeKind, Condition, Header, KeyedSentence, Order, Precision, TagInput, TagOptions,
+    Workspace,
+};
+use dropchain::{Model, Sentence, Tagger};
+use numpy::PyArray2;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyType};
+use rayon::prelude::*;
+
+use crate::error::{at, exception};
+use crate::inputs::{self, FeatureSink, Place, SentenceReader, Tokens};
+use crate::items::{ItemReader, found};
+use crate::sentence::PySentence;
+use crate::tagging::{PyPath, PySpan, PyTaggedSentence, PyTagging};
+use crate::template::PyTemplate;
+use crate::threads;
+
+/// Sentences that are converted and tagged at a time, so that memory is bounded and Ctrl-C works.
+const BATCH: usize = 4096;
+
+/// Tags sentences with a model.
+///
+/// A tagger never changes, is shared by any number of threads, and is pickled with its model. The
+/// GIL is released while it works.
+///
+/// A sentence is an iterable of words, or a :class:`Sentence` with more columns; for a model that
+/// was trained without a template, an iterable of the features of each token (dicts, or iterables
+/// of strings), a two-dimensional array, a sparse matrix, or :class:`Features`.
+///
+/// Parameters
+/// ----------
+/// path : path
+///     The file of a model.
+#[pyclass(name = "Tagger", module = "dropchain", frozen)]
+pub struct PyTagger {
+    pub inner: Arc<Tagger>,
+    names: Vec<Py<PyString>>, // [K]
+    /// The columns that the model was trained on, without that of the labels; `None`: features.
+    columns: Option<Vec<String>>,
+    schema: Option<Arc<Schema>>, // of the columns, if there are several
+}
+
+impl PyTagger {
+    /// Creates a tagger for a model.
+    pub fn of(py: Python<'_>, model: Model) -> Self {
+        let header = model.header();
+        let names = header.labels.names().iter();
+        let columns = header.columns.iter().enumerate();
+        let columns = columns.filter(|(i, _)| Some(*i as u32) != header.label_column);
+        Self {
+            names: names.map(|name| PyString::new(py, name).unbind()).collect(),
+            columns: header.template.as_ref().map(|_| {
+                let columns: Vec<String> = columns.map(|(_, name)| name.clone()).collect();
+                match columns.is_empty() {
+                    true => vec!["word".to_owned()],
+                    false => columns,
+                }
+            }),
+            schema: None,
+            inner: Arc::new(Tagger::new(model)),
+        }
+        .with_schema()
+    }
+
+    /// Prepares to read sentences of several columns. Files have unique names of columns.
+    fn with_schema(mut self) -> Self {
+        let columns = self.columns.as_ref().filter(|columns| columns.len() > 1);
+        let schema = columns.and_then(|columns| Schema::new(columns.clone(), None).ok());
+        self.schema = schema.map(Arc::new);
+        self
+    }
+
+    fn header(&self) -> &Header {
+        self.inner.model().header()
+    }
+
+    /// Reads a sentence. `number` is that of a batch, from 1; 0 if there is one only.
+    fn read(
+        &self,
+        reader: &mut Reader,
+        sentence: &Bound<'_, PyAny>,
+        number: u64,
+        place: Place<'_>,
+    ) -> PyResult<Prepared> {
+        let py = sentence.py();
+        if let Ok(sentence) = sentence.cast::<PySentence>() {
+            let sentence = Arc::clone(&sentence.get().0);
+            self.check_features(&sentence)
+                .map_err(|e| at(py, place, e))?;
+            return Ok(Prepared::Sentence(sentence));
+        }
+        match reader {
+            Reader::Words(reader) => {
+                let sentence = reader.read(sentence, number, place)?;
+                self.check_features(&sentence)
+                    .map_err(|e| at(py, place, e))?;
+                Ok(Prepared::Sentence(sentence))
+            }
+            Reader::Features(items) => {
+                let tokens = Tokens::of(sentence).map_err(|e| at(py, place, e))?;
+                let mut keyed = self.inner.keyed_sentence().map_err(exception)?;
+                tokens.read(items, &mut keyed, place)?;
+                Ok(Prepared::Keyed(Box::new(keyed)))
+            }
+        }
+    }
+
+    /// Reads the only sentence of a call.
+    fn read_one(&self, sentence: &Bound<'_, PyAny>) -> PyResult<Prepared> {
+        self.read(&mut self.reader(), sentence, 0, &|| "sentence".to_owned())
+    }
+
+    /// Returns a reader of the sentences that the model can tag.
+    fn reader(&self) -> Reader {
+        match &self.columns {
+            None => Reader::Features(ItemReader::default()),
+            Some(_) => Reader::Words(SentenceReader::with_schema(self.schema.clone())),
+        }
+    }
+
+    /// Rejects features for a model with a template and words for one without.
+    fn check_features(&self, sentence: &Sentence) -> PyResult<()> {
+        if sentence.is_empty() || self.columns.is_some() == sentence.attributes.is_none() {
+            return Ok(());
+        }
+        Err(PyValueError::new_err(match &self.columns {
+            Some(_) => "found features; expected words, since the model has a template",
+            None => {
+                "found words; expected features, since the model was trained without a template"
+            }
+        }))
+    }
+
+    /// Returns the names of labels, in the scheme of the training corpus.
+    fn label_list<'py>(&self, py: Python<'py>, ids: &[LabelId]) -> PyResult<Bound<'py, PyList>> {
+        let header = self.header();
+        if header.scheme == header.corpus_scheme {
+            return PyList::new(py, ids.iter().map(|id| self.names[id.index()].bind(py)));
+        }
+        PyList::new(py, self.converted(ids))
+    }
+
+    /// Returns the names of labels, in the scheme of the training corpus.
+    fn converted(&self, ids: &[LabelId]) -> Vec<String> {
+        let header = self.header();
+        let names = self.inner.label_names(ids);
+        match header.scheme == header.corpus_scheme {
+            true => names.into_iter().map(str::to_owned).collect(),
+            false => convert(&names, header.corpus_scheme),
+        }
+    }
+
+    fn spans_of<'py>(&self, py: Python<'py>, ids: &[LabelId]) -> PyResult<Bound<'py, PyList>> {
+        let labels = match self.header().labels.encodes_spans() {
+            true => self.converted(ids),
+            false => Vec::new(),
+        };
+        token_spans(py, &labels)
+    }
+}
+
+/// Reads the sentences that a model can tag.
+enum Reader {
+    Words(SentenceReader),
+    Features(ItemReader),
+}
+
+/// A sentence that is ready to be tagged.
+enum Prepared {
+    Sentence(Arc<Sentence>),
+    Keyed(Box<KeyedSentence>),
+}
+
+impl Prepared {
+    fn input(&self) -> TagInput<'_> {
+        match self {
+            Self::Sentence(sentence) => (&**sentence).into(),
+            Self::Keyed(sentence) => (&**sentence).into(),
+        }
+    }
+
+    fn is_boundary(&self) -> bool {
+        matches!(self, Self::Sentence(sentence) if sentence.layout.document_start)
+    }
+}
+
+impl FeatureSink for KeyedSentence {
+    fn feature(&mut self, name: &str, value: f64) -> PyResult<()> {
+        inputs::check_feature(name, value)?;
+        self.attribute(name, value).map_err(exception)
+    }
+
+    fn end_token(&mut self, _t: usize) -> PyResult<()> {
+        Self::end_token(self);
+        Ok(())
+    }
+}
+
+/// Returns the spans that labels encode, as Python objects.
+pub fn token_spans<'py>(py: Python<'py>, labels: &[String]) -> PyResult<Bound<'py, PyList>> {
+    let spans = spans(labels).into_iter().map(|span| PySpan {
+        start: span.start,
+        end: span.end,
+        kind: span.kind.to_owned(),
+    });
+    let spans = spans.map(|span| Bound::new(py, span));
+    PyList::new(py, spans.collect::<PyResult<Vec<_>>>()?)
+}
+
+fn tag_options(constrain: bool) -> TagOptions {
+    TagOptions {
+        constrain,
+        ..TagOptions::default()
+    }
+}
+
+#[pymethods]
+impl PyTagger {
+    #[new]
+    fn new(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+        let model = py.detach(|| Model::open(path)).map_err(exception)?;
+        Ok(Self::of(py, model))
+    }
+
+    /// Open the file of a model.
+    ///
+    /// Raises OSError if it cannot be read, :class:`ModelError` if it is damaged or not a model.
+    #[classmethod]
+    fn open(_class: &Bound<'_, PyType>, py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+        Self::new(py, path)
+    }
+
+    /// Return a tagger for the contents of a model file, such as those of :meth:`to_bytes`.
+    #[classmethod]
+    fn from_bytes(_class: &Bound<'_, PyType>, py: Python<'_>, data: Vec<u8>) -> PyResult<Self> {
+        let model = py.detach(|| Model::from_bytes(data)).map_err(exception)?;
+        Ok(Self::of(py, model))
+    }
+
+    /// Return the contents of the model file.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, self.inner.model().as_bytes())
+    }
+
+    /// Writes the model.
+    fn _save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        py.detach(|| self.inner.model().save(path))
+            .map_err(exception)
+    }
+
+    /// Save the model to a file, atomically: if anything fails, an old file stays as it is.
+    ///
+    /// A file that is not a model is replaced only with `force`.
+    #[pyo3(signature = (path, *, force=false))]
+    fn save(slf: &Bound<'_, Self>, path: &Bound<'_, PyAny>, force: bool) -> PyResult<()> {
+        let files = slf.py().import("dropchain._files")?;
+        files.call_method1("save", (slf, path, force)).map(drop)
+    }
+
+    /// The labels of the model, in the order of the columns of marginals.
+    #[getter]
+    fn labels<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        PyList::new(py, &self.names)
+    }
+
+    /// The template of the model; None if it was trained on ready-made features.
+    #[getter]
+    fn template(&self) -> Option<PyTemplate> {
+        let template = self.header().template.clone()?;
+        Some(PyTemplate::stored(template))
+    }
+
+    /// The columns that sentences need, besides labels; None if it was trained on features.
+    #[getter]
+    fn columns(&self) -> Option<Vec<String>> {
+        self.columns.clone()
+    }
+
+    /// Return the best label of each token.
+    ///
+    /// Parameters
+    /// ----------
+    /// sentence : sentence
+    ///     Words, or features: see :class:`Tagger`.
+    /// constrain : bool
+    ///     Predict only sequences that are legal in the label scheme.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import dropchain
+    /// >>> sample = dropchain.sample_corpus()
+    /// >>> tagger = dropchain.train(sample, template="ner", max_iterations=30).tagger
+    /// >>> tagger.tag(["She", "lives", "in", "London", "."])
+    /// ['O', 'O', 'O', 'B-LOC', 'O']
+    #[pyo3(signature = (sentence, *, constrain=true))]
+    fn tag<'py>(
+        &self,
+        py: Python<'py>,
+        sentence: &Bound<'py, PyAny>,
+        constrain: bool,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let sentence = self.read_one(sentence)?;
+        let tagging = py.detach(|| match constrain {
+            true => self.inner.tag(sentence.input()),
+            false => with_workspace(|workspace| {
+                self.inner
+                    .tag_with(sentence.input(), tag_options(false), workspace)
+            }),
+        });
+        self.label_list(py, &tagging.map_err(exception)?.labels)
+    }
+
+    /// Return the best labels of each sentence, tagged in parallel.
+    ///
+    /// Document boundaries of a corpus have no labels.
+    ///
+    /// Parameters
+    /// ----------
+    /// sentences : iterable of sentences
+    ///     See :class:`Tagger`.
+    /// threads : int, optional
+    ///     By default one for each processor.
+    /// constrain : bool
+    ///     Predict only sequences that are legal in the label scheme.
+    #[pyo3(signature = (sentences, *, threads=None, constrain=true))]
+    fn tag_batch<'py>(
+        &self,
+        py: Python<'py>,
+        sentences: &Bound<'py, PyAny>,
+        threads: Option<i64>,
+        constrain: bool,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let expected = "an iterable of sentences";
+        if sentences.is_instance_of::<PyString>() {
+            return Err(found(sentences, "sentences", expected));
+        }
+        let Ok(items) = sentences.try_iter() else {
+            return Err(found(sentences, "sentences", expected));
+        };
+        let pool = threads::pool(inputs::count("threads", threads, 1)?).map_err(exception)?;
+        let mut reader = self.reader();
+        let labels = PyList::empty(py);
+        let mut batch: Vec<Prepared> = Vec::new();
+        let mut items = items.enumerate().peekable();
+        while items.peek().is_some() {
+            batch.clear();
+            let first = labels.len();
+            for (i, item) in items.by_ref().take(BATCH) {
+                let place = || format!("sentences[{i}]");
+                batch.push(self.read(&mut reader, &item?, i as u64 + 1, &place)?);
+            }
+            let taggings = py.detach(|| {
+                pool.install(|| {
+                    let tag = |sentence: &Prepared| {
+                        if sentence.is_boundary() {
+                            return Ok(Vec::new());
+                        }
+                        let options = tag_options(constrain);
+                        let tagged =
+                            with_workspace(|w| self.inner.tag_with(sentence.input(), options, w));
+                        tagged.map(|tagging| tagging.labels)
+                    };
+                    batch.par_iter().map(tag).collect::<Vec<_>>()
+                })
+            });
+            py.check_signals()?;
+            for (i, tagging) in taggings.into_iter().enumerate() {
+                let tagging = tagging.map_err(exception);
+                let place = || format!("sentences[{}]", first + i);
+                let ids = tagging.map_err(|e| at(py, place, e))?;
+                labels.append(self.label_list(py, &ids)?)?;
+            }
+        }
+        Ok(labels)
+    }
+
+    /// Tag a sentence and return more than the best labels.
+    ///
+    /// Probabilities are normalized over all label sequences that keep what is known, whether they
+    /// are legal in the label scheme or not.
+    ///
+    /// Parameters
+    /// ----------
+    /// sentence : sentence
+    ///     Words, or features: see :class:`Tagger`.
+    /// marginals : bool
+    ///     Compute the probability of every label of every token.
+    /// nbest : int
+    ///     How many of the best label sequences to return.
+    /// probability : bool
+    ///     Compute the probability of the best label sequence.
+    /// known : dict of int to str or list of str, optional
+    ///     The labels of some tokens, or several of which one is right.
+    /// spans : iterable of (int, int, str), optional
+    ///     Spans that the labels must encode: first token, one past the last, type.
+    /// constrain : bool
+    ///     Predict only sequences that are legal in the label scheme.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import dropchain
+    /// >>> sample = dropchain.sample_corpus()
+    /// >>> tagger = dropchain.train(sample, template="ner", max_iterations=30).tagger
+    /// >>> tagging = tagger.analyze(["Paris", "left", "London"], spans=[(0, 1, "PER")])
+    /// >>> tagging.labels
+    /// ['B-PER', 'O', 'B-LOC']
+    /// >>> tagging.spans
+    /// [Span(start=0, end=1, type='PER'), Span(start=2, end=3, type='LOC')]
+    #[pyo3(signature = (
+        sentence, *, marginals=false, nbest=1, probability=false, known=None, spans=None,
+        constrain=true
+    ))]
+    #[expect(clippy::too_many_arguments, reason = "keyword arguments")]
+    fn analyze<'py>(
+        &self,
+        py: Python<'py>,
+        sentence: &Bound<'py, PyAny>,
+        marginals: bool,
+        nbest: i64,
+        probability: bool,
+        known: Option<&Bound<'py, PyDict>>,
+        spans: Option<&Bound<'py, PyAny>>,
+        constrain: bool,
+    ) -> PyResult<PyTagging> {
+        let sentence = self.read_one(sentence)?;
+        let condition = condition(known, spans)?;
+        let options = TagOptions {
+            constrain,
+            marginals,
+            nbest: inputs::count("nbest", Some(nbest), 1)?.unwrap_or(1),
+            probability,
+        };
+        let tagging = py.detach(|| {
+            with_workspace(|workspace| {
+                self.inner
+                    .tag_given(sentence.input(), &condition, options, workspace)
+            })
+        });
+        let tagging = tagging.map_err(exception)?;
+        let candidates = tagging.nbest.iter().map(|path| {
+            let path = PyPath {
+                labels: self.label_list(py, &path.labels)?.unbind(),
+                score: path.score,
+                probability: path.probability,
+            };
+            Bound::new(py, path)
+        });
+        let candidates = candidates.collect::<PyResult<Vec<_>>>()?;
+        let marginals = tagging.marginals;
+        Ok(PyTagging {
+            labels: self.label_list(py, &tagging.labels)?.unbind(),
+            spans: self.spans_of(py, &tagging.labels)?.unbind(),
+            probability: tagging.probability,
+            marginals: marginals.map(|array| PyArray2::from_owned_array(py, array).unbind()),
+            nbest: PyList::new(py, candidates)?.unbind(),
+        })
+    }
+
+    /// Return the probability of given labels of a sentence.
+    ///
+    /// Labels are those of :attr:`labels`.
+    fn probability(
+        &self,
+        py: Python<'_>,
+        sentence: &Bound<'_, PyAny>,
+        labels: &Bound<'_, PyAny>,
+    ) -> PyResult<f64> {
+        let sentence = self.read_one(sentence)?;
+        let labels = inputs::strings(labels, "labels")?;
+        let probability = py.detach(|| {
+            self.inner
+                .distribution(sentence.input())?
+                .probability(&labels)
+        });
+        probability.map_err(exception)
+    }
+
+    /// Return the probability that the labels of a sentence encode a span: first token, one past
+    /// the last, and type.
+    fn span_probability(
+        &self,
+        py: Python<'_>,
+        sentence: &Bound<'_, PyAny>,
+        start: usize,
+        end: usize,
+        r#type: &str,
+    ) -> PyResult<f64> {
+        let sentence = self.read_one(sentence)?;
+        let span = Span {
+            start,
+            end,
+            kind: r#type,
+        };
+        let probability = py.detach(|| {
+            self.inner
+                .distribution(sentence.input())?
+                .span_probability(&span)
+        });
+        probability.map_err(exception)
+    }
+
+    /// Split raw text into sentences and tokens, and tag them. Every line is on its own.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import dropchain
+    /// >>> sample = dropchain.sample_corpus()
+    /// >>> tagger = dropchain.train(sample, template="ner", max_iterations=30).tagger
+    /// >>> [sentence] = tagger.tag_text("She lives in London.")
+    /// >>> sentence.spans
+    /// [TextSpan(start=13, end=19, type='LOC', text='London')]
+    fn tag_text<'py>(&self, py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyList>> {
+        if self.columns.is_none() {
+            return Err(PyValueError::new_err(
+                "the model was trained on features, which text does not have; expected a model \
+                 with a template",
+            ));
+        }
+        let tagged = py.detach(|| self.inner.tag_text(text)).map_err(exception)?;
+        let sentences = tagged.iter().map(|s| PyTaggedSentence::new(py, text, s));
+        PyList::new(py, sentences.collect::<PyResult<Vec<_>>>()?)
+    }
+
+    /// Tag raw text and return its spans as `displacy.render(…, style="ent", manual=True)` of
+    /// spaCy expects them.
+    #[pyo3(signature = (text, *, title=None))]
+    fn displacy<'py>(
+        &self,
+        py: Python<'py>,
+        text: &str,
+        title: Option<&str>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let tagged = py.detach(|| self.inner.tag_text(text)).map_err(exception)?;
+        let entities = PyList::empty(py);
+        for span in tagged.iter().flat_map(|sentence| &sentence.spans) {
+            let entity = PyDict::new(py);
+            entity.set_item("start", span.offsets.chars.start)?;
+            entity.set_item("end", span.offsets.chars.end)?;
+            entity.set_item("label", &span.kind)?;
+            entities.append(entity)?;
+        }
+        let document = PyDict::new(py);
+        document.set_item("text", text)?;
+        document.set_item("ents", entities)?;
+        document.set_item("title", title)?;
+        Ok(document)
+    }
+
+    /// Tag labeled sentences and score the result: see :func:`dropchain.evaluate`.
+    #[pyo3(signature = (data, **arguments))]
+    fn evaluate<'py>(
+        slf: &Bound<'py, Self>,
+        data: &Bound<'py, PyAny>,
+        arguments: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let evaluation = slf.py().import("dropchain._evaluation")?;
+        evaluation.getattr("evaluate")?.call((data, slf), arguments)
+    }
+
+    /// What the model is and how it was trained.
+    #[getter]
+    fn info<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let (model, header) = (self.inner.model(), self.header());
+        let info = PyDict::new(py);
+        info.set_item("version", &header.provenance.version)?;
+        info.set_item("format", model.version())?;
+        info.set_item("bytes", model.as_bytes().len())?;
+        info.set_item("labels", self.labels(py)?)?;
+        info.set_item("scheme", header.scheme.name())?;
+        info.set_item("corpus_scheme", header.corpus_scheme.name())?;
+        info.set_item("order", u8::from(header.order == Order::One))?;
+        let precision = match header.precision {
+            Precision::F32 => "f32",
+            Precision::F64 => "f64",
+        };
+        info.set_item("precision", precision)?;
+        info.set_item("columns", &header.columns)?;
+        info.set_item("label", header.label_name())?;
+        info.set_item("attributes", model.attributes(AttributeKind::Node))?;
+        info.set_item("edge_attributes", model.attributes(AttributeKind::Edge))?;
+        let kinds = [AttributeKind::Node, AttributeKind::Edge];
+        let weights: usize = kinds.into_iter().map(|kind| model.weights(kind)).sum();
+        info.set_item("weights", weights)?;
+        info.set_item("files", &header.provenance.files)?;
+        info.set_item("sentences", header.provenance.sentences)?;
+        info.set_item("tokens", header.provenance.tokens)?;
+        let json = py.import("json")?;
+        let options = json.call_method1("loads", (&header.provenance.options,));
+        info.set_item(
+            "options",
+            options.unwrap_or_else(|_| PyDict::new(py).into_any()),
+        )?;
+        Ok(info)
+    }
+
+    /// The weights of the attributes of tokens: ``{(attribute, label): weight}``.
+    fn weights<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let weights = PyDict::new(py);
+        for item in self.inner.model().node_weights() {
+            let (name, row) = item.map_err(exception)?;
+            let name = PyString::new(py, &String::from_utf8_lossy(name));
+            for (label, weight) in row {
+                weights.set_item((&name, &self.names[label.index()]), weight)?;
+            }
+        }
+        Ok(weights)
+    }
+
+    /// The weights of the attributes of pairs of adjacent tokens: ``{(attribute, label, next
+    /// label): weight}``.
+    fn edge_weights<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let weights = PyDict::new(py);
+        for item in self.inner.model().edge_weights() {
+            let (name, row) = item.map_err(exception)?;
+            let name = PyString::new(py, &String::from_utf8_lossy(name));
+            for (labels, weight) in row {
+                let [a, b] = labels.map(|label| &self.names[label.index()]);
+                weights.set_item((&name, a, b), weight)?;
+            }
+        }
+        Ok(weights)
+    }
+
+    /// The weights of pairs of labels, those that are not 0: ``{(label, next label): weight}``.
+    fn transitions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let weights = PyDict::new(py);
+        let (k, transitions) = (self.names.len(), &self.header().label_weights.transitions);
+        for (i, &weight) in transitions.iter().enumerate().filter(|(_, w)| **w != 0.0) {
+            weights.set_item((&self.names[i / k], &self.names[i % k]), weight)?;
+        }
+        Ok(weights)
+    }
+
+    /// The weights of the first label of a sentence: ``{label: weight}``.
+    fn start_weights<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        self.by_label(py, &self.header().label_weights.start)
+    }
+
+    /// The weights of the last label of a sentence: ``{label: weight}``.
+    fn end_weights<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        self.by_label(py, &self.header().label_weights.end)
+    }
+
+    fn __reduce__<'py>(
+        slf: &Bound<'py, Self>,
+    ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        let restore = slf.get_type().getattr("from_bytes")?;
+        Ok((restore, (slf.get().to_bytes(slf.py()),)))
+    }
+
+    fn __repr__(&self) -> String {
+        let labels = self.names.len();
+        let attributes = self.inner.model().attributes(AttributeKind::Node);
+        format!("<Tagger with {labels} labels and {attributes} attributes>")
+    }
+}
+
+impl PyTagger {
+    fn by_label<'py>(&self, py: Python<'py>, weights: &[f64]) -> PyResult<Bound<'py, PyDict>> {
+        let dict = PyDict::new(py);
+        for (name, weight) in self.names.iter().zip(weights) {
+            dict.set_item(name, weight)?;
+        }
+        Ok(dict)
+    }
+}
+
+/// Calls `f` with the workspace of this thread.
+fn with_workspace<R>(f: impl FnOnce(&mut Workspace) -> R) -> R {
+    thread_local! {
+        static WORKSPACE: RefCell<Workspace> = RefCell::default();
+    }
+    WORKSPACE.with_borrow_mut(f)
+}
+
+/// Reads what is known about the labels of a sentence.
+fn condition(
+    known: Option<&Bound<'_, PyDict>>,
+    spans: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Condition> {
+    let mut condition = Condition::new();
+    for (token, label) in known.iter().flat_map(|known| known.iter()) {
+        let Ok(t) = token.extract::<usize>() else {
+            return Err(found(&token, "a token of `known`", "its index, from 0"));
+        };
+        let label = inputs::label(&label);
+        let place = || format!("known[{t}]");
+        let label: TokenLabel = label.map_err(|e| at(token.py(), place, e))?;
+        condition = condition.label(t, label);
+    }
+    let spans = spans.map(PyAnyMethods::try_iter).transpose()?;
+    for (i, span) in spans.into_iter().flatten().enumerate() {
+        let span = span?;
+        let (start, end, kind) = match span.cast::<PySpan>() {
+            Ok(span) => {
+                let span = span.get();
+                (span.start, span.end, span.kind.clone())
+            }
+            Err(_) => span
+                .extract::<(usize, usize, String)>()
+                .map_err(|_| found(&span, &format!("spans[{i}]"), "(first token, end, type)"))?,
+        };
+        condition = condition.span(&Span {
+            start,
+            end,
+            kind: &kind,
+        });
+    }
+    Ok(condition)
+}

@@ -1,0 +1,205 @@
+//! The class `Template`.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+use dropchain::template::{Attribute, AttributeSink, ColumnRef, Template, Workspace};
+use dropchain::{Error, Place};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyType};
+
+use crate::error::exception;
+use crate::inputs::SentenceReader;
+
+/// A feature template: which properties of the context of a token are its features.
+///
+/// Parameters
+/// ----------
+/// text : str
+///     The lines of the template, in dropchain's language or that of CRF++ or Wapiti.
+/// files : dict of str to str, optional
+///     The contents of the files that the template refers to (lexica, clusters, vectors), by name.
+///
+/// Examples
+/// --------
+/// >>> from dropchain import Template
+/// >>> template = Template("word\nword[-1]\nsuffix(2)\n")
+/// >>> template.features(["in", "London"])[1]
+/// {'word[0]=London': 1.0, 'word[-1]=in': 1.0, 'suffix(2)[0]=on': 1.0}
+#[pyclass(name = "Template", module = "dropchain", frozen)]
+pub struct PyTemplate {
+    pub inner: Template,
+    /// The files that were read for it.
+    pub paths: Vec<PathBuf>,
+    name: String,
+}
+
+#[pymethods]
+impl PyTemplate {
+    #[new]
+    #[pyo3(signature = (text, *, files=None))]
+    fn new(text: &str, files: Option<HashMap<String, String>>) -> PyResult<Self> {
+        let mut load = |name: &str| {
+            let file = files.as_ref().and_then(|files| files.get(name));
+            file.cloned().ok_or_else(|| {
+                let message = "the template refers to this file; expected its contents in `files`";
+                Error::input(Place::file(name), message)
+            })
+        };
+        let template = Template::parse(text, "template", &mut load).map_err(exception)?;
+        Ok(Self {
+            inner: template,
+            paths: Vec::new(),
+            name: "template".to_owned(),
+        })
+    }
+
+    /// Read a template from a file.
+    ///
+    /// Parameters
+    /// ----------
+    /// path : path
+    ///     The file. Names of files in it are relative to its directory.
+    /// files : bool
+    ///     Whether it may refer to other files. Their contents become part of the model, so say no
+    ///     to templates from others.
+    #[classmethod]
+    #[pyo3(signature = (path, *, files=true))]
+    fn read(_class: &Bound<'_, PyType>, path: PathBuf, files: bool) -> PyResult<Self> {
+        let template = match files {
+            true => Template::read(&path),
+            false => Template::read_without_files(&path),
+        };
+        let inner = template.map_err(exception)?;
+        let directory = path.parent().map(PathBuf::from).unwrap_or_default();
+        let others = inner.file_names().map(|name| directory.join(name));
+        Ok(Self {
+            paths: [path.clone()].into_iter().chain(others).collect(),
+            name: path.display().to_string(),
+            inner,
+        })
+    }
+
+    /// Return a template that comes with dropchain: see :meth:`shipped_names`.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from dropchain import Template
+    /// >>> Template.shipped("minimal")
+    /// <Template 'minimal'>
+    #[classmethod]
+    fn shipped(_class: &Bound<'_, PyType>, name: &str) -> PyResult<Self> {
+        let template = Template::shipped(name).ok_or_else(|| {
+            let names: Vec<&str> = Template::shipped_names().collect();
+            PyValueError::new_err(format!(
+                "there is no template '{name}'; expected one of {}",
+                names.join(", ")
+            ))
+        })?;
+        Ok(Self {
+            inner: template.map_err(exception)?,
+            paths: Vec::new(),
+            name: name.to_owned(),
+        })
+    }
+
+    /// Return the names of the templates that come with dropchain.
+    #[staticmethod]
+    fn shipped_names() -> Vec<&'static str> {
+        Template::shipped_names().collect()
+    }
+
+    /// The text of the template.
+    #[getter]
+    fn text(&self) -> &str {
+        self.inner.source()
+    }
+
+    /// The names of the files that the template refers to.
+    #[getter]
+    fn file_names(&self) -> Vec<&str> {
+        self.inner.file_names().collect()
+    }
+
+    /// The columns that the template reads: names, or indices.
+    #[getter]
+    fn columns(&self) -> Vec<String> {
+        let columns = self.inner.columns().into_iter();
+        let names = columns.map(|column| match column {
+            ColumnRef::Word => "word".to_owned(),
+            ColumnRef::Name(name) => name,
+            ColumnRef::Number(number) => number.to_string(),
+        });
+        names.collect()
+    }
+
+    /// The files that were read for the template.
+    #[getter]
+    fn paths(&self) -> Vec<PathBuf> {
+        self.paths.clone()
+    }
+
+    /// Return the features of each token of a sentence, with their values.
+    ///
+    /// Those of pairs of tokens (lines with ``edge``) are not among them.
+    #[pyo3(signature = (sentence, *, columns=None))]
+    fn features<'py>(
+        &self,
+        sentence: &Bound<'py, PyAny>,
+        columns: Option<Vec<String>>,
+    ) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let mut reader = SentenceReader::new(columns)?;
+        let py = sentence.py();
+        let sentence = reader.read(sentence, 0, &|| "sentence".to_owned())?;
+        if sentence.attributes.is_some() {
+            return Err(PyValueError::new_err(
+                "the sentence has features; expected words",
+            ));
+        }
+        let extractor = self.inner.bind(sentence.schema()).map_err(exception)?;
+        let mut workspace = Workspace::default();
+        let prepared = extractor.prepare(&sentence, &mut workspace);
+        prepared.map_err(exception)?;
+        let tokens = (0..sentence.len()).map(|t| {
+            let mut features = Features::default();
+            extractor.extract(&sentence, t, &mut workspace, &mut features);
+            let dict = PyDict::new(py);
+            for (name, value) in features.0 {
+                dict.set_item(name, value)?;
+            }
+            Ok(dict)
+        });
+        tokens.collect()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<Template '{}'>", self.name)
+    }
+}
+
+impl PyTemplate {
+    /// Wraps a template that is stored in a model.
+    pub fn stored(inner: Template) -> Self {
+        Self {
+            inner,
+            paths: Vec::new(),
+            name: "of a model".to_owned(),
+        }
+    }
+}
+
+/// Collects the features of a token.
+#[derive(Default)]
+struct Features(Vec<(String, f64)>);
+
+impl AttributeSink for Features {
+    fn node(&mut self, attribute: &Attribute<'_>, value: f64) {
+        let mut name = Vec::new();
+        attribute.write(&mut name);
+        self.0
+            .push((String::from_utf8_lossy(&name).into_owned(), value));
+    }
+
+    fn edge(&mut self, _attribute: &Attribute<'_>, _value: f64) {}
+}

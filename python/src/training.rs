@@ -1,0 +1,481 @@
+//! Training.
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use dropchain::optim::StopReason;
+use dropchain::train::{
+    AttributeCorpus, BaseModels, CheckpointInterval, Checkpoints, DevScore, End, EndReason,
+    Iteration, ModelMatch, Observer, ObserverError, Pruned, Start, TrainOptions, TrainSettings,
+    Trained, Trainer, TrainingCorpora,
+};
+use dropchain::{Corpus, Error, MemoryLimit, Tagger, Template};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::attributes::PyAttributeCorpus;
+use crate::corpus::{PyCorpus, memory_limit};
+use crate::error::exception;
+use crate::inputs;
+use crate::job::{self, Job};
+use crate::options::train_options;
+use crate::tagger::PyTagger;
+use crate::template::PyTemplate;
+
+/// Sentences in either form.
+#[derive(FromPyObject)]
+enum Data<'py> {
+    Corpus(Bound<'py, PyCorpus>),
+    Attributes(Bound<'py, PyAttributeCorpus>),
+}
+
+/// The arguments of a training run.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct Arguments<'py> {
+    labeled: Data<'py>,
+    dev: Option<Data<'py>>,
+    unlabeled: Option<Bound<'py, PyCorpus>>,
+    template: Option<Bound<'py, PyTemplate>>,
+    options: Bound<'py, PyDict>,
+    init: Option<Bound<'py, PyTagger>>,
+    towards: Option<Bound<'py, PyTagger>>,
+    threads: Option<i64>,
+    memory: Option<i64>,
+    checkpoint: Option<PathBuf>,
+    checkpoint_iterations: Option<i64>,
+    checkpoint_seconds: Option<f64>,
+    resume: bool,
+    observer: Option<Bound<'py, PyAny>>,
+}
+
+/// The models that training continues from.
+pub struct Bases {
+    init: Option<Arc<Tagger>>,
+    towards: Option<Arc<Tagger>>,
+}
+
+impl Bases {
+    /// Shares the models of taggers.
+    pub fn new(init: Option<&Bound<'_, PyTagger>>, towards: Option<&Bound<'_, PyTagger>>) -> Self {
+        let [init, towards] = [init, towards].map(|t| t.map(|t| Arc::clone(&t.get().inner)));
+        Self { init, towards }
+    }
+
+    /// Returns the models.
+    pub fn models(&self) -> BaseModels<'_> {
+        BaseModels {
+            init: self.init.as_deref().map(Tagger::model),
+            towards: self.towards.as_deref().map(Tagger::model),
+        }
+    }
+
+    /// Returns the options by name; those that are not given are defaults, of the model that
+    /// training continues from if there is one.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`train_options`]; the structure of a model is another one.
+    pub fn options(&self, named: &Bound<'_, PyDict>) -> PyResult<TrainOptions> {
+        let models = self.models();
+        let first = models.first();
+        let base = first.map_or_else(TrainOptions::default, TrainOptions::continuing);
+        let options = train_options(named, base)?;
+        models.check(&options).map_err(exception)?;
+        Ok(options)
+    }
+}
+
+/// The sentences of a training run.
+enum Corpora {
+    Text(TrainingCorpora),
+    Attributes(Arc<AttributeCorpus>, Option<Arc<AttributeCorpus>>),
+}
+
+/// What happens in training.
+enum Event {
+    Start(Vec<(&'static str, f64)>),
+    Iteration(Iteration),
+    Message(String),
+}
+
+/// Keeps what happens, and sends it on if somebody follows training.
+struct Recorder<'a, 'j> {
+    job: &'a Job<'j, Event>,
+    is_followed: bool,
+    record: Record,
+}
+
+/// What happened in training.
+#[derive(Default)]
+struct Record {
+    start: Vec<(&'static str, f64)>,
+    history: Vec<Iteration>,
+    messages: Vec<String>,
+    pruned: Option<Pruned>,
+}
+
+impl Recorder<'_, '_> {
+    fn message(&mut self, message: String) {
+        if self.is_followed {
+            let _ = self.job.send(Event::Message(message.clone()));
+        }
+        self.record.messages.push(message);
+    }
+}
+
+impl Observer for Recorder<'_, '_> {
+    fn start(&mut self, start: &Start<'_>) {
+        self.record.start = start_fields(start);
+        if self.is_followed {
+            let _ = self.job.send(Event::Start(self.record.start.clone()));
+        }
+    }
+
+    fn matched(&mut self, found: &ModelMatch) {
+        let (labels, attributes) = (found.labels, found.node_attributes);
+        self.message(format!(
+            "{} of {} labels and {} of {} attributes are in the model {}",
+            labels.matched,
+            labels.matched + labels.new,
+            attributes.matched,
+            attributes.matched + attributes.new,
+            found.model
+        ));
+    }
+
+    fn resumed(&mut self, iterations: usize) {
+        self.message(format!("resumed after {iterations} iterations"));
+    }
+
+    fn checkpoint_failed(&mut self, error: &Error) {
+        self.message(format!("the checkpoint was not written: {error}"));
+    }
+
+    fn iteration(&mut self, iteration: &Iteration) -> Result<ControlFlow<()>, ObserverError> {
+        self.record.history.push(iteration.clone());
+        Ok(match self.is_followed {
+            true => self.job.send(Event::Iteration(iteration.clone())),
+            false => ControlFlow::Continue(()),
+        })
+    }
+
+    fn pruned(&mut self, pruned: &Pruned) {
+        self.record.pruned = Some(*pruned);
+    }
+}
+
+/// Trains a model. Returns a dict: the tagger, the history, how training ended, and the exception
+/// that ended it early, if any. Without a model, raises the exception.
+#[pyfunction]
+pub fn train<'py>(py: Python<'py>, arguments: Arguments<'py>) -> PyResult<Bound<'py, PyDict>> {
+    let bases = Bases::new(arguments.init.as_ref(), arguments.towards.as_ref());
+    let options = bases.options(&arguments.options)?;
+    let settings = TrainSettings::new(options.clone()).map_err(exception)?;
+    let unlabeled = arguments.unlabeled.as_ref();
+    if let Some(unlabeled) = unlabeled {
+        check_unlabeled(&options, !unlabeled.get().0.is_empty())?;
+    }
+    let template: Option<Template> = (arguments.template.as_ref()).map(|t| t.get().inner.clone());
+    let corpora = corpora(&arguments)?;
+    let run = Run {
+        bases: &bases,
+        options,
+        memory: memory_limit(arguments.memory)?,
+        checkpoints: checkpoints(&arguments)?,
+        template,
+        is_followed: arguments.observer.is_some(),
+    };
+    let threads = inputs::count("threads", arguments.threads, 1)?;
+    let handle = |event| match &arguments.observer {
+        Some(observer) => observe(observer, event),
+        None => Ok(ControlFlow::Continue(())),
+    };
+    let finished = job::run(py, threads, |job| run.train(corpora, job), handle)?;
+    let (trained, record) = match finished.result {
+        Ok(done) => done,
+        Err(error) => return Err(finished.exception.unwrap_or_else(|| exception(error))),
+    };
+    let result = end_fields(py, &trained.end)?;
+    let has_exact_gradient =
+        !settings.options().has_noise() || settings.options().gradient.is_exact();
+    let fails = trained.end.reason == EndReason::Optimizer(StopReason::LineSearch);
+    result.set_item(
+        "converged",
+        !(fails && has_exact_gradient) && is_finite(&trained.end),
+    )?;
+    record.add_to(&result)?;
+    result.set_item("tagger", PyTagger::of(py, trained.model))?;
+    result.set_item("exception", finished.exception)?;
+    result.set_item("options", serde_text(&settings))?;
+    Ok(result)
+}
+
+/// A training run.
+struct Run<'a> {
+    bases: &'a Bases,
+    options: TrainOptions,
+    memory: MemoryLimit,
+    checkpoints: Option<Checkpoints>,
+    template: Option<Template>,
+    is_followed: bool,
+}
+
+impl Run<'_> {
+    fn train(
+        &self,
+        corpora: Corpora,
+        job: &Job<'_, Event>,
+    ) -> dropchain::Result<(Trained, Record)> {
+        let mut trainer = Trainer::new(self.options.clone())?
+            .interrupt(job.interrupt)
+            .memory(self.memory);
+        let models = self.bases.models();
+        if let Some(model) = models.init {
+            trainer = trainer.init(model);
+        }
+        if let Some(model) = models.towards {
+            trainer = trainer.towards(model);
+        }
+        if let Some(checkpoints) = &self.checkpoints {
+            trainer = trainer.checkpoints(checkpoints.clone());
+        }
+        let mut recorder = Recorder {
+            job,
+            is_followed: self.is_followed,
+            record: Record::default(),
+        };
+        let trained = match corpora {
+            Corpora::Text(corpora) => {
+                trainer.train(corpora, self.template.clone(), &mut recorder)?
+            }
+            Corpora::Attributes(corpus, dev) => {
+                trainer.train_attributes(&corpus, dev.as_deref(), &mut recorder)?
+            }
+        };
+        Ok((trained, recorder.record))
+    }
+}
+
+/// Copies or shares the sentences.
+fn corpora(arguments: &Arguments<'_>) -> PyResult<Corpora> {
+    let unlabeled = arguments.unlabeled.as_ref();
+    match (&arguments.labeled, &arguments.dev) {
+        (Data::Attributes(corpus), dev) => {
+            let attributes = |corpus: &Bound<'_, PyAttributeCorpus>| Arc::clone(&corpus.get().0);
+            let dev = match dev {
+                None => None,
+                Some(Data::Attributes(dev)) => Some(attributes(dev)),
+                Some(Data::Corpus(_)) => return Err(mixed()),
+            };
+            let mut corpus = attributes(corpus);
+            if let Some(unlabeled) = unlabeled {
+                let corpus = Arc::make_mut(&mut corpus);
+                for sentence in &unlabeled.get().0 {
+                    push_unlabeled(corpus, sentence).map_err(exception)?;
+                }
+            }
+            Ok(Corpora::Attributes(corpus, dev))
+        }
+        (Data::Corpus(labeled), dev) => {
+            let copy = |corpus: &Bound<'_, PyCorpus>| corpus.get().to_corpus();
+            let dev = match dev {
+                None => None,
+                Some(Data::Corpus(dev)) => Some(copy(dev)),
+                Some(Data::Attributes(_)) => return Err(mixed()),
+            };
+            Ok(Corpora::Text(TrainingCorpora {
+                labeled: copy(labeled),
+                dev,
+                unlabeled: unlabeled.map_or_else(Corpus::new, copy),
+            }))
+        }
+    }
+}
+
+fn mixed() -> PyErr {
+    PyValueError::new_err(
+        "some data have words, others features; expected training and development data of one kind",
+    )
+}
+
+fn push_unlabeled(
+    corpus: &mut AttributeCorpus,
+    sentence: &dropchain::Sentence,
+) -> dropchain::Result<()> {
+    let Some(attributes) = &sentence.attributes else {
+        return Err(Error::parameter(
+            "unlabeled text has words; expected features",
+        ));
+    };
+    corpus.push_unlabeled((0..sentence.len()).map(|t| attributes.token(t)))
+}
+
+/// Rejects unlabeled text where training cannot learn from it.
+///
+/// # Errors
+///
+/// `ValueError` that says why.
+pub fn check_unlabeled(options: &TrainOptions, has_unlabeled: bool) -> PyResult<()> {
+    let name = options.algorithm.name();
+    let is_sampled = options.noise == dropchain::train::NoiseKind::MonteCarlo;
+    let reason = if !has_unlabeled {
+        return Ok(());
+    } else if !options.algorithm.is_probabilistic() {
+        format!("algorithm {name} learns from labels alone; expected lbfgs or sgd")
+    } else if options.algorithm.is_online() && is_sampled {
+        format!("algorithm {name} with sampled noise learns from labels alone; expected lbfgs")
+    } else if !options.has_noise() {
+        "without noise it teaches nothing; expected dropout above 0".to_owned()
+    } else {
+        return Ok(());
+    };
+    Err(PyValueError::new_err(format!("unlabeled text: {reason}")))
+}
+
+fn checkpoints(arguments: &Arguments<'_>) -> PyResult<Option<Checkpoints>> {
+    let Some(path) = &arguments.checkpoint else {
+        return Ok(None);
+    };
+    let mut checkpoints = Checkpoints::new(path);
+    let name = "checkpoint_every";
+    if let Some(count) = inputs::count(name, arguments.checkpoint_iterations, 1)? {
+        checkpoints = checkpoints.every(CheckpointInterval::Iterations(count));
+    }
+    if let Some(seconds) = arguments.checkpoint_seconds {
+        let time = Duration::try_from_secs_f64(seconds).map_err(|_| {
+            PyValueError::new_err(format!("{name} of {seconds} s; expected a time above 0"))
+        })?;
+        checkpoints = checkpoints.every(CheckpointInterval::Time(time));
+    }
+    Ok(Some(match arguments.resume {
+        true => checkpoints.resume(),
+        false => checkpoints,
+    }))
+}
+
+/// Calls the observer with the kind of an event and its content. It returns False to end training.
+fn observe(observer: &Bound<'_, PyAny>, event: Event) -> PyResult<ControlFlow<()>> {
+    let py = observer.py();
+    let reply = match event {
+        Event::Start(fields) => {
+            let dict = PyDict::new(py);
+            fill(&dict, &fields)?;
+            observer.call1(("start", dict))?
+        }
+        Event::Iteration(iteration) => {
+            observer.call1(("iteration", iteration_fields(py, &iteration)?))?
+        }
+        Event::Message(message) => observer.call1(("message", message))?,
+    };
+    Ok(flow(&reply))
+}
+
+/// Converts what an observer returns: False ends the work.
+pub fn flow(reply: &Bound<'_, PyAny>) -> ControlFlow<()> {
+    match reply.extract::<bool>() {
+        Ok(false) => ControlFlow::Break(()),
+        _ => ControlFlow::Continue(()),
+    }
+}
+
+fn fill(dict: &Bound<'_, PyDict>, fields: &[(&str, f64)]) -> PyResult<()> {
+    for &(name, value) in fields {
+        match name {
+            "active_per_token" | "total_weight" => dict.set_item(name, value)?,
+            _ => dict.set_item(name, value as u64)?,
+        }
+    }
+    Ok(())
+}
+
+fn start_fields(start: &Start<'_>) -> Vec<(&'static str, f64)> {
+    let counts = [
+        ("sentences", start.sentences),
+        ("tokens", start.tokens),
+        ("partial_tokens", start.partial_tokens),
+        ("unlabeled_sentences", start.unlabeled_sentences),
+        ("dev_sentences", start.dev_sentences),
+        ("labels", start.labels),
+        ("attributes", start.attributes),
+        ("parameters", start.parameters),
+        ("estimated_memory", start.estimated_memory),
+    ];
+    let mut fields: Vec<_> = counts.map(|(name, count)| (name, count as f64)).into();
+    fields.push(("active_per_token", start.active_per_token));
+    fields.extend(start.total_weight.map(|weight| ("total_weight", weight)));
+    fields
+}
+
+fn iteration_fields<'py>(py: Python<'py>, iteration: &Iteration) -> PyResult<Bound<'py, PyDict>> {
+    let fields = PyDict::new(py);
+    fields.set_item("number", iteration.number)?;
+    fields.set_item("objective", iteration.objective)?;
+    fields.set_item("log_likelihood", iteration.log_likelihood)?;
+    fields.set_item("noise", iteration.noise)?;
+    fields.set_item("l2", iteration.l2)?;
+    fields.set_item("l1", iteration.l1)?;
+    fields.set_item("gradient_norm", iteration.gradient_norm)?;
+    fields.set_item("evaluations", iteration.evaluations)?;
+    fields.set_item("nonzero", iteration.nonzero)?;
+    fields.set_item("seconds", iteration.time.as_secs_f64())?;
+    fields.set_item("dev_score", iteration.dev.map(DevScore::value))?;
+    fields.set_item("metric", iteration.dev.map(metric))?;
+    fields.set_item("recall_bias", iteration.recall_bias)?;
+    fields.set_item("learning_rate", iteration.learning_rate)?;
+    Ok(fields)
+}
+
+/// Returns the name of a score.
+pub fn metric(score: DevScore) -> &'static str {
+    match score {
+        DevScore::F1(_) => "f1",
+        DevScore::Accuracy(_) => "accuracy",
+    }
+}
+
+fn end_fields<'py>(py: Python<'py>, end: &End) -> PyResult<Bound<'py, PyDict>> {
+    let fields = PyDict::new(py);
+    fields.set_item("end_reason", end.reason.name())?;
+    fields.set_item("iterations", end.iterations)?;
+    fields.set_item("warm_up", end.warm_up)?;
+    fields.set_item("seconds", end.time.as_secs_f64())?;
+    fields.set_item("best_iteration", end.best_iteration)?;
+    fields.set_item("recall_bias", end.recall_bias)?;
+    fields.set_item("dev_score", end.dev.map(DevScore::value))?;
+    fields.set_item("metric", end.dev.map(metric))?;
+    let is_interrupted = end.reason == EndReason::Optimizer(StopReason::Interrupted);
+    let has_learned = match is_interrupted {
+        true => end.best_iteration > 0,
+        false => is_finite(end) || end.iterations > end.warm_up,
+    };
+    fields.set_item("has_learned", has_learned)?;
+    Ok(fields)
+}
+
+fn is_finite(end: &End) -> bool {
+    end.reason != EndReason::Optimizer(StopReason::NonFinite)
+}
+
+impl Record {
+    fn add_to(&self, result: &Bound<'_, PyDict>) -> PyResult<()> {
+        let py = result.py();
+        let start = PyDict::new(py);
+        fill(&start, &self.start)?;
+        result.set_item("start", start)?;
+        let history = self.history.iter();
+        let history = history.map(|iteration| iteration_fields(py, iteration));
+        result.set_item("history", history.collect::<PyResult<Vec<_>>>()?)?;
+        result.set_item("messages", &self.messages)?;
+        let pruned = self.pruned.map(|pruned| (pruned.before, pruned.after));
+        result.set_item("pruned", pruned)
+    }
+}
+
+/// Returns the options as JSON.
+pub fn serde_text(settings: &TrainSettings) -> String {
+    serde_json::to_string(settings).unwrap_or_else(|_| "{}".to_owned())
+}

@@ -1,0 +1,318 @@
+//! Hyperparameter search.
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
+
+use dropchain::train::{DevScore, EndReason, TrainSettings, TrainingCorpora};
+use dropchain::tune::{
+    Axis, Checkpoint, Configuration, Folds, Phase, ResourcePlan, Resumed, Rung, Schedule, Search,
+    SearchSpace, TrialResult, TuneObserver, TuneResult, TuningData, Validation,
+};
+use dropchain::{Corpus, Error, MemoryLimit, Template};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::corpus::{PyCorpus, memory_limit};
+use crate::error::exception;
+use crate::inputs;
+use crate::job::{self, Job};
+use crate::tagger::PyTagger;
+use crate::template::PyTemplate;
+use crate::threads;
+use crate::training::{Bases, check_unlabeled, flow, metric, serde_text};
+
+/// The arguments of a search.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct Arguments<'py> {
+    labeled: Bound<'py, PyCorpus>,
+    dev: Option<Bound<'py, PyCorpus>>,
+    folds: Option<i64>,
+    unlabeled: Option<Bound<'py, PyCorpus>>,
+    templates: Vec<Bound<'py, PyTemplate>>,
+    options: Bound<'py, PyDict>,
+    space: Bound<'py, PyDict>,
+    trials: Option<i64>,
+    seed: u64,
+    halving: Option<i64>,
+    first_rung: i64,
+    warm_start: bool,
+    init: Option<Bound<'py, PyTagger>>,
+    towards: Option<Bound<'py, PyTagger>>,
+    threads: Option<i64>,
+    memory: Option<i64>,
+    checkpoint: Option<PathBuf>,
+    resume: bool,
+    observer: Option<Bound<'py, PyAny>>,
+}
+
+/// What happens in a search.
+enum Event {
+    Start(Vec<Rung>, usize),
+    Message(String),
+    Trial(usize, Box<TrialResult>),
+    Progress(String, usize, usize),
+}
+
+/// Sends the events of a search to Python.
+struct Follower<'a, 'j> {
+    job: &'a Job<'j, Event>,
+    is_followed: bool,
+}
+
+impl Follower<'_, '_> {
+    fn send(&self, event: Event) {
+        if self.is_followed && self.job.send(event).is_break() {
+            self.job.interrupt.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+impl TuneObserver for Follower<'_, '_> {
+    fn start(&self, plan: &ResourcePlan, rungs: &[Rung]) {
+        self.send(Event::Start(rungs.to_vec(), plan.concurrency));
+    }
+
+    fn resumed(&self, resumed: &Resumed) {
+        let segments = resumed.segments;
+        self.send(Event::Message(format!(
+            "resumed: {segments} segments of training were done"
+        )));
+    }
+
+    fn trial(&self, rung: usize, result: &TrialResult) {
+        self.send(Event::Trial(rung, Box::new(result.clone())));
+    }
+
+    fn progress(&self, phase: Phase, done: usize, total: usize) {
+        let phase = match phase {
+            Phase::WarmStart => "warm-up".to_owned(),
+            Phase::Rung(number) => format!("rung {}", number + 1),
+            Phase::Refit(_) => "training on all data".to_owned(),
+        };
+        self.send(Event::Progress(phase, done, total));
+    }
+}
+
+/// A search with all it needs.
+struct Run<'a> {
+    bases: &'a Bases,
+    settings: TrainSettings,
+    configurations: Vec<Configuration>,
+    schedule: Schedule,
+    templates: Vec<Option<Template>>,
+    folds: Option<usize>,
+    seed: u64,
+    warm_start: bool,
+    threads: usize,
+    memory: MemoryLimit,
+    checkpoint: Option<Checkpoint>,
+    is_followed: bool,
+}
+
+impl Run<'_> {
+    fn search(
+        &self,
+        corpora: &TrainingCorpora,
+        job: &Job<'_, Event>,
+    ) -> dropchain::Result<TuneResult> {
+        let validation = match self.folds {
+            None => Validation::Dev,
+            Some(count) => {
+                let sentences = corpora.labeled.sentences();
+                Validation::Folds(Folds::new(sentences, count, self.seed)?)
+            }
+        };
+        let models = self.bases.models();
+        let settings = match models.is_empty() {
+            true => self.settings.clone(),
+            false => self.settings.clone().continuing(),
+        };
+        let templates = self.templates.clone();
+        let data = TuningData::from_models(corpora, templates, validation, &settings, &models)?;
+        let search = Search {
+            settings: self.settings.clone(),
+            configurations: self.configurations.clone(),
+            schedule: self.schedule,
+            warm_start: self.warm_start,
+            threads: self.threads,
+            memory: self.memory,
+            checkpoint: self.checkpoint.as_ref(),
+            interrupt: Some(job.interrupt),
+        };
+        let follower = Follower {
+            job,
+            is_followed: self.is_followed,
+        };
+        search.run(data, &follower)
+    }
+}
+
+/// Searches hyperparameters. Returns a dict: the tagger, the results of all configurations, and
+/// the exception that ended the search early, if any. Without a model, raises the exception.
+#[pyfunction]
+pub fn tune<'py>(py: Python<'py>, arguments: Arguments<'py>) -> PyResult<Bound<'py, PyDict>> {
+    let bases = Bases::new(arguments.init.as_ref(), arguments.towards.as_ref());
+    let mut options = bases.options(&arguments.options)?;
+    options.seed = arguments.seed;
+    let settings = TrainSettings::new(options).map_err(exception)?;
+    let space = space(&arguments, &settings)?;
+    let trials = inputs::count("trials", arguments.trials, 1)?;
+    let configurations = match trials {
+        None => space.grid(&settings),
+        Some(count) => space.random(count, arguments.seed, &settings),
+    };
+    let configurations = configurations.map_err(exception)?;
+    if let Some(unlabeled) = &arguments.unlabeled {
+        let has_noise = configurations.iter().any(Configuration::has_noise);
+        let mut options = settings.options().clone();
+        options.dropout = if has_noise { 0.5 } else { 0.0 };
+        check_unlabeled(&options, !unlabeled.get().0.is_empty())?;
+    }
+    let halving = inputs::count("halving", arguments.halving, 2)?;
+    let first_rung = inputs::count("first_rung", Some(arguments.first_rung), 1)?.unwrap_or(1);
+    let checkpoint = arguments.checkpoint.as_ref();
+    let checkpoint = checkpoint.map(|path| Checkpoint::open(path, arguments.resume));
+    let threads = inputs::count("threads", arguments.threads, 1)?;
+    let pool = threads::pool(threads).map_err(exception)?;
+    let templates = arguments.templates.iter();
+    let run = Run {
+        bases: &bases,
+        settings,
+        configurations,
+        schedule: Schedule::new(halving, first_rung).map_err(exception)?,
+        templates: match arguments.templates.is_empty() {
+            true => vec![bases.models().template().cloned()],
+            false => templates.map(|t| Some(t.get().inner.clone())).collect(),
+        },
+        folds: inputs::count("folds", arguments.folds, 2)?,
+        seed: arguments.seed,
+        warm_start: arguments.warm_start,
+        threads: pool.current_num_threads(),
+        memory: memory_limit(arguments.memory)?,
+        checkpoint: checkpoint.transpose().map_err(exception)?,
+        is_followed: arguments.observer.is_some(),
+    };
+    let copy = |corpus: &Bound<'_, PyCorpus>| corpus.get().to_corpus();
+    let corpora = TrainingCorpora {
+        labeled: copy(&arguments.labeled),
+        dev: arguments.dev.as_ref().map(copy),
+        unlabeled: arguments.unlabeled.as_ref().map_or_else(Corpus::new, copy),
+    };
+    let handle = |event| match &arguments.observer {
+        Some(observer) => observe(observer, event),
+        None => Ok(ControlFlow::Continue(())),
+    };
+    let finished = job::run(py, threads, |job| run.search(&corpora, job), handle)?;
+    let result = match finished.result {
+        Ok(result) => result,
+        Err(error) => return Err(finished.exception.unwrap_or_else(|| exception(error))),
+    };
+    let exception = finished.exception;
+    let is_complete = !result.interrupted && exception.is_none();
+    if let Some(checkpoint) = run.checkpoint.filter(|_| is_complete) {
+        checkpoint.remove().map_err(crate::error::exception)?;
+    }
+    let fields = result_fields(py, result)?;
+    fields.set_item("exception", exception)?;
+    Ok(fields)
+}
+
+/// Reads the values to search.
+fn space(arguments: &Arguments<'_>, settings: &TrainSettings) -> PyResult<SearchSpace> {
+    let axis = |name: &str| -> PyResult<Option<Axis>> {
+        let Some(text) = arguments.space.get_item(name)? else {
+            return Ok(None);
+        };
+        let text: String = text.extract()?;
+        let axis = text
+            .parse()
+            .map_err(|e: Error| PyValueError::new_err(format!("{name}: {e}")))?;
+        Ok(Some(axis))
+    };
+    let mut default = SearchSpace::default();
+    if !settings.options().algorithm.is_probabilistic() {
+        let zero = || Axis::from_values(&[0.0]);
+        (default.dropout, default.l2) = (zero(), zero());
+    }
+    Ok(SearchSpace {
+        templates: arguments.templates.len().max(1),
+        dropout: axis("dropout")?.unwrap_or(default.dropout),
+        edge_dropout: axis("edge_dropout")?.or(default.edge_dropout),
+        l2: axis("l2")?.unwrap_or(default.l2),
+        l1: axis("l1")?.unwrap_or(default.l1),
+        unlabeled_weight: axis("unlabeled_weight")?.unwrap_or(default.unlabeled_weight),
+    })
+}
+
+/// Calls the observer with the kind of an event and its content. It returns False to end the
+/// search.
+fn observe(observer: &Bound<'_, PyAny>, event: Event) -> PyResult<ControlFlow<()>> {
+    let py = observer.py();
+    let reply = match event {
+        Event::Start(rungs, concurrency) => {
+            let configurations: Vec<usize> = rungs.iter().map(|r| r.configurations).collect();
+            observer.call1(("start", (configurations, concurrency)))?
+        }
+        Event::Message(message) => observer.call1(("message", message))?,
+        Event::Trial(rung, result) => {
+            let fields = trial_fields(py, &result)?;
+            fields.set_item("rung", rung + 1)?;
+            observer.call1(("trial", fields))?
+        }
+        Event::Progress(phase, done, total) => {
+            observer.call1(("progress", (phase, done, total)))?
+        }
+    };
+    Ok(flow(&reply))
+}
+
+fn trial_fields<'py>(py: Python<'py>, trial: &TrialResult) -> PyResult<Bound<'py, PyDict>> {
+    let fields = PyDict::new(py);
+    let configuration = &trial.configuration;
+    fields.set_item("number", trial.number)?;
+    fields.set_item("template", configuration.template)?;
+    fields.set_item("dropout", configuration.dropout)?;
+    fields.set_item("edge_dropout", configuration.edge_dropout)?;
+    fields.set_item("l2", configuration.l2)?;
+    fields.set_item("l1", configuration.l1)?;
+    fields.set_item("unlabeled_weight", configuration.unlabeled_weight)?;
+    fields.set_item("score", trial.score.map(DevScore::value))?;
+    fields.set_item("metric", trial.score.map(metric))?;
+    fields.set_item("standard_error", trial.standard_error)?;
+    fields.set_item("fold_scores", &trial.fold_scores)?;
+    fields.set_item("best_iteration", trial.best_iteration)?;
+    fields.set_item("iterations", trial.iterations)?;
+    fields.set_item("recall_bias", trial.recall_bias)?;
+    fields.set_item("active_attributes", trial.active_attributes)?;
+    fields.set_item("objective", trial.objective)?;
+    fields.set_item("end_reason", trial.reason.map(EndReason::name))?;
+    fields.set_item("rung", trial.rungs)?;
+    Ok(fields)
+}
+
+fn result_fields(py: Python<'_>, result: TuneResult) -> PyResult<Bound<'_, PyDict>> {
+    let fields = PyDict::new(py);
+    let trials = result.trials.iter().map(|trial| {
+        let fields = trial_fields(py, trial)?;
+        let reason = match trial.reason {
+            Some(reason) => reason.name(),
+            None if result.interrupted => "interrupted",
+            None if trial.rungs < result.rungs.len() => "halving",
+            None => "max_iterations",
+        };
+        fields.set_item("end_reason", reason)?;
+        Ok(fields)
+    });
+    fields.set_item("trials", trials.collect::<PyResult<Vec<_>>>()?)?;
+    fields.set_item("options", serde_text(&result.settings))?;
+    fields.set_item("refit_iterations", result.refit_iterations)?;
+    fields.set_item("interrupted", result.interrupted)?;
+    fields.set_item("has_learned", result.refit_iterations != Some(0))?;
+    let pruned = result.pruned.map(|pruned| (pruned.before, pruned.after));
+    fields.set_item("pruned", pruned)?;
+    fields.set_item("tagger", PyTagger::of(py, result.model))?;
+    Ok(fields)
+}

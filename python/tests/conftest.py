@@ -1,0 +1,25 @@
+"""What several tests use."""
+
+import pytest
+
+import dropchain
+
+
+@pytest.fixture(scope="session")
+def sample():
+    return dropchain.sample_corpus()
+
+
+@pytest.fixture(scope="session")
+def dev():
+    return dropchain.sample_corpus("dev")
+
+
+@pytest.fixture(scope="session")
+def result(sample, dev):
+    return dropchain.train(sample, dev, template="ner", max_iterations=60)
+
+
+@pytest.fixture(scope="session")
+def tagger(result):
+    return result.tagger

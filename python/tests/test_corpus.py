@@ -1,0 +1,138 @@
+"""Corpora and sentences."""
+
+import pytest
+
+from dropchain import Corpus, Sentence, sample_corpus
+
+WORDS = [["Ada", "left"], ["in", "London"]]
+LABELS = [["B-PER", "O"], ["O", "B-LOC"]]
+
+
+def test_a_corpus_is_a_sequence_of_sentences():
+    corpus = Corpus(WORDS, LABELS)
+    assert len(corpus) == 2 and corpus.tokens == 4
+    assert corpus.words == WORDS and corpus.labels == LABELS
+    assert [sentence.words for sentence in corpus] == WORDS
+    assert corpus[-1].words == ["in", "London"]
+    assert corpus[::-1].words == WORDS[::-1]
+    assert (corpus + corpus[:1]).words == [*WORDS, WORDS[0]]
+    assert repr(corpus) == "<Corpus of 2 sentences, 4 tokens>"
+    for index in (2, -3):
+        with pytest.raises(IndexError, match=f"sentence {index} of 2"):
+            corpus[index]
+    with pytest.raises(TypeError):
+        corpus["a"]
+
+
+def test_files_are_read_by_their_extension(tmp_path):
+    conll = tmp_path / "a.conll"
+    conll.write_text("Ada NNP B-PER\nleft VBD O\n\nin IN O\n", encoding="utf-8")
+    corpus = Corpus.read(conll, columns=["word", "pos", "label"])
+    assert corpus.labels == [["B-PER", "O"], ["O"]]
+    assert corpus.columns == ["word", "pos"]
+    assert corpus[0].column("pos") == ["NNP", "VBD"]
+    assert (corpus[1].file, corpus[1].line) == (str(conll), 4)
+    jsonl = tmp_path / "a.jsonl"
+    jsonl.write_text('{"tokens": ["Ada"], "labels": ["B-PER"]}\n', encoding="utf-8")
+    assert Corpus.read(jsonl).labels == [["B-PER"]]
+    twice = Corpus.read([str(conll), conll], label=-1)
+    assert twice.labels == [["B-PER", "O"], ["O"]] * 2
+    pos = Corpus.read(conll, columns=["word", "pos", "ner"], label="pos")
+    assert pos.labels[0] == ["NNP", "VBD"]
+
+
+def test_partial_labels_and_weights_are_read():
+    text = "# weight = 0.5\nAda B-PER|B-ORG\nleft _\n"
+    corpus = Corpus.parse(text, format="conll", comments=True, partial_labels=True)
+    assert corpus.labels == [[["B-PER", "B-ORG"], None]]
+    assert corpus[0].weight == 0.5
+
+
+def test_malformed_files_are_errors_with_their_place(tmp_path):
+    path = tmp_path / "a.conll"
+    path.write_text("Ada B-PER\nleft\n", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"a\.conll:2: "):
+        Corpus.read(path)
+    with pytest.raises(FileNotFoundError, match="missing.conll"):
+        Corpus.read(tmp_path / "missing.conll")
+    with pytest.raises(ValueError, match="unknown input format 'xml'"):
+        Corpus.read(path, format="xml")
+    with pytest.raises(ValueError, match="'-'"):
+        Corpus.read("-")
+
+
+def test_sentences_have_columns_labels_and_weights():
+    sentence = Sentence(["Ada", "left"], ["B-PER", None], pos=["NNP", "VBD"], weight=2)
+    assert len(sentence) == 2 and sentence.weight == 2
+    assert sentence.columns == ["word", "pos"]
+    assert sentence.labels == ["B-PER", None]
+    assert sentence == Sentence(["Ada", "left"], ["B-PER", None], pos=["NNP", "VBD"], weight=2)
+    assert sentence != Sentence(["Ada", "left"], ["B-PER", "O"], pos=["NNP", "VBD"], weight=2)
+    assert repr(Sentence(["a"], ["O"])) == "Sentence(['a'], ['O'])"
+    assert Sentence(["a"]).labels is None and Sentence(["a"]).file is None
+    with pytest.raises(KeyError, match="no column 'lemma'"):
+        sentence.column("lemma")
+
+
+def test_features_of_sentences_follow_the_conventions_of_crfsuite():
+    features = {"bias": 1.0, "word": "Ada", "upper": True, "shape": {"long": 0.5}, "in": ["a", "b"]}
+    [token] = Sentence.from_features([features]).features
+    expected = {"bias": 1, "word:Ada": 1, "upper": 1, "shape:long": 0.5, "in:a": 1, "in:b": 1}
+    assert token == expected
+    assert Sentence.from_features([["a", "b"], set()]).features == [{"a": 1, "b": 1}, {}]
+
+
+@pytest.mark.parametrize(
+    ("sentences", "labels", "message"),
+    [
+        ([["a"], "b"], None, r"X\[1\]: found 'b' \(str\) as a sentence; expected a list of tokens"),
+        ([["a"], 3], None, r"X\[1\]: found 3 \(int\) as a sentence"),
+        ([["a", 3]], None, r"X\[0\]\[1\]: found 3 \(int\) as a token; expected a word"),
+        ([[{"a": 1}, {"a": None}]], None, r"X\[0\]\[1\]: found None \(NoneType\) as "),
+        ([[{"a": 1}, "b"]], None, r"X\[0\]\[1\]: found 'b' \(str\) as the features of a token"),
+        ([[{"a": float("nan")}]], None, r"X\[0\]\[0\]: feature 'a' has the value NaN"),
+        ([[[["a"]]]], None, r"X\[0\]\[0\]: found \['a'\] \(list\) as the name of a feature"),
+        (WORDS, LABELS[:1], "X has 2 sentences, but y has 1"),
+        (WORDS, [["O"], ["O", "O"]], r"y\[0\]: found 1 labels for a sentence of 2 tokens"),
+        (WORDS, [["O", "O"], ["O", 1]], r"y\[1\]\[1\]: found 1 \(int\) as a label"),
+        (WORDS, [["O", "O"], "OO"], r"y\[1\]: found 'OO' \(str\) as the labels of a sentence"),
+        (WORDS, [["O", "O"], ["O", ""]], r"y\[1\]\[1\]: found '' \(str\) as a label"),
+        (WORDS, [["O", "O"], ["O", []]], r"y\[1\]\[1\]: found no label"),
+        ("ab", None, r"found 'ab' \(str\) as X"),
+        (WORDS, "ab", r"found 'ab' \(str\) as y"),
+    ],
+)
+def test_malformed_sentences_are_errors_that_name_index_and_value(sentences, labels, message):
+    with pytest.raises(ValueError, match=message):
+        Corpus(sentences, labels)
+
+
+def test_tokens_may_have_columns():
+    corpus = Corpus([[("Ada", "NNP"), ["left", "VBD"]]], columns=["word", "pos"])
+    assert corpus[0].column("pos") == ["NNP", "VBD"]
+    with pytest.raises(ValueError, match=r"X\[0\]\[1\]: found 1 values; expected 2"):
+        Corpus([[("Ada", "NNP"), ("left",)]], columns=["word", "pos"])
+    with pytest.raises(ValueError, match="two columns have the name 'a'"):
+        Corpus([], columns=["a", "a"])
+
+
+def test_weights_belong_to_sentences():
+    assert [s.weight for s in Corpus(WORDS, LABELS, weights=[0.5, 2])] == [0.5, 2]
+    with pytest.raises(ValueError, match=r"weights\[1\]: .*-1"):
+        Corpus(WORDS, weights=[1, -1])
+    with pytest.raises(ValueError, match="found 1 weights for 2 sentences"):
+        Corpus(WORDS, weights=[1])
+
+
+def test_the_sample_corpus_has_three_parts_and_two_kinds_of_labels():
+    sizes = [len(sample_corpus(part)) for part in ("train", "dev", "test")]
+    assert sizes == [392, 84, 84]
+    assert sample_corpus("dev", label="upos")[0].labels[0].isupper()
+    with pytest.raises(ValueError, match="part 'x'"):
+        sample_corpus("x")
+
+
+def test_document_boundaries_are_marked():
+    corpus = Corpus.parse("-DOCSTART- O\n\nAda B-PER\n", format="conll")
+    assert [sentence.is_document_start for sentence in corpus] == [True, False]
+    assert corpus.tokens == 1 and len(corpus.without_boundaries()) == 1
