@@ -161,6 +161,49 @@ fn every_command_reads_a_model_of_crfsuite() {
     assert!(!text.contains("options"), "{text}");
 }
 
+#[test]
+fn training_continues_from_a_model_of_crfsuite() {
+    let dir = recorded();
+    let train = "train input.crfsuite --dropout 0 --max-iterations 5 --model new --quiet";
+    let objective = |options: &str| {
+        dir.run(&format!("{train} --log log.jsonl {options}"))
+            .success();
+        let log = dir.json_lines("log.jsonl");
+        let first = log.iter().find(|line| line["event"] == "iteration");
+        first.unwrap()["objective"].as_f64().unwrap()
+    };
+    let fresh = objective("");
+    let continued = objective("--init m");
+    assert!(continued < 0.8 * fresh, "{continued} {fresh}");
+    let inspected = dir.run("inspect new --json").json();
+    assert_eq!(inspected["precision"], "f64");
+    assert_eq!(inspected["options"]["converted_from"], Value::Null);
+    assert!(
+        dir.run("inspect new")
+            .success()
+            .contains("trained by dropchain")
+    );
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_model_of_crfsuite_that_does_not_fit_in_memory_is_an_error() {
+    let dir = recorded();
+    // A file of 60 MB, most of which no section uses.
+    let length = 60_000_000_u32;
+    let mut bytes = dir.bytes("m");
+    bytes[4..8].copy_from_slice(&length.to_le_bytes());
+    dir.write("large", bytes);
+    let file = fs::OpenOptions::new().write(true).open(dir.path("large"));
+    file.unwrap().set_len(length.into()).unwrap();
+    dir.run("inspect large").success();
+    let limited = dir
+        .shell("ulimit -v 300000 && exec \"$D\" inspect large")
+        .failure();
+    let expected = "large: converting the CRFsuite model: about 360 MB of memory needed; ";
+    assert!(limited.starts_with(expected), "{limited}");
+}
+
 // `convert`
 
 #[test]

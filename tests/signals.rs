@@ -204,6 +204,24 @@ fn an_interrupted_cluster_run_writes_nothing() {
     }
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn an_interrupted_conversion_writes_nothing() {
+    for (signal, code) in SIGNALS {
+        let dir = TestDir::new(&[]);
+        let line = "convert /dev/stdin --model m";
+        let mut child = dir.command(line).spawn().unwrap();
+        let stdin = child.stdin.take();
+        wait_until("the temporary file", || {
+            dir.path(".m.dropchain-tmp").exists()
+        });
+        send(signal, &mut child);
+        finish(child, line).exits(code);
+        drop(stdin);
+        assert!(dir.names().is_empty(), "{:?}", dir.names());
+    }
+}
+
 #[test]
 fn tagging_and_evaluation_are_ended_by_signals_as_usual() {
     let dir = TestDir::with_model(NER_CORPUS, "--template minimal");

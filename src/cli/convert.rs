@@ -22,8 +22,8 @@ Examples:
 
 A model that CRFsuite wrote keeps its labels and probabilities. All commands read such files, too,
 but opening them takes longer, and they have no checksums. A model of an older dropchain is written
-in the current format. With --precision f32 a model is smaller and tags faster; its weights are
-rounded to seven digits.")]
+in the current format. With --precision f32, a model has up to half the size and tags slightly
+faster; its weights are rounded to seven digits.")]
 pub struct ConvertCommand {
     /// Model file, of CRFsuite or dropchain
     old: PathBuf,

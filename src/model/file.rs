@@ -160,6 +160,11 @@ impl Model {
         self.version.number()
     }
 
+    /// Returns whether the format version is the one that new models have.
+    pub(super) fn is_current(&self) -> bool {
+        self.version == Version::CURRENT
+    }
+
     /// Returns the path that the model was opened from.
     #[must_use]
     pub fn path(&self) -> &Path {

@@ -134,6 +134,9 @@ impl Model {
     /// a weight is too large for the precision.
     pub fn with_precision(&self, precision: Precision) -> Result<Self> {
         self.check_copy_memory()?;
+        if precision == self.header().precision && self.is_current() {
+            return Self::from_bytes(self.as_bytes().to_vec());
+        }
         let header = Header {
             precision,
             ..self.header().clone()

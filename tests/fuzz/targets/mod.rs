@@ -2,6 +2,7 @@
 
 mod checkpoints;
 mod corpora;
+mod crfsuite_models;
 mod labels;
 mod models;
 mod templates;

@@ -91,7 +91,7 @@ fn exercise(bytes: Vec<u8>, is_genuine: bool) {
 
 /// Tags a sentence in every way, and checks the result. A hostile model may have weights so large
 /// that their rounding errors exceed all other scores: then marginals are only finite.
-fn tag(tagger: &Tagger, sentence: &Sentence, is_genuine: bool) {
+pub(super) fn tag(tagger: &Tagger, sentence: &Sentence, is_genuine: bool) {
     let k = tagger.model().header().labels.len();
     let mut workspace = Workspace::default();
     for constrain in [true, false] {
