@@ -56,16 +56,22 @@ impl ItemReader {
             return Err(PyValueError::new_err(message));
         }
         if let Ok(dict) = item.cast::<PyDict>() {
+            let start = self.name.len();
+            // Reading other values may run code of their classes, which could change the dict.
             let mut others = Vec::new();
             for (key, value) in dict {
-                if is_plain(&value) {
-                    self.read_entry(&key, &value, depth, sink)?;
-                } else {
+                self.name.push_str(&text(&key)?);
+                if !self.read_plain(&value, sink)? {
                     others.push((key, value));
                 }
+                self.name.truncate(start);
             }
-            return (others.iter())
-                .try_for_each(|(key, value)| self.read_entry(key, value, depth, sink));
+            for (key, value) in others {
+                self.name.push_str(&text(&key)?);
+                self.read_other(&value, depth, sink)?;
+                self.name.truncate(start);
+            }
+            return Ok(());
         }
         if let Ok(list) = item.cast_exact::<PyList>() {
             return list
@@ -103,40 +109,40 @@ impl ItemReader {
         Ok(())
     }
 
-    /// Reads an entry of a dict.
+    /// Reads the value of a dict's key, which is at the end of `name`, if that runs no code of its
+    /// class. Returns whether it did.
     #[inline]
-    fn read_entry(
-        &mut self,
-        key: &Bound<'_, PyAny>,
-        value: &Bound<'_, PyAny>,
-        depth: usize,
-        sink: &mut impl FnMut(&str, f64) -> PyResult<()>,
-    ) -> PyResult<()> {
-        let start = self.name.len();
-        self.name.push_str(&text(key)?);
-        self.read_value(value, depth, sink)?;
-        self.name.truncate(start);
-        Ok(())
-    }
-
-    /// Reads the value of a dict's key, which is at the end of `name`. The most common types come
-    /// first.
-    #[inline]
-    fn read_value(
+    fn read_plain(
         &mut self,
         value: &Bound<'_, PyAny>,
-        depth: usize,
         sink: &mut impl FnMut(&str, f64) -> PyResult<()>,
-    ) -> PyResult<()> {
+    ) -> PyResult<bool> {
         if value.is_instance_of::<PyString>() || value.is_instance_of::<PyBytes>() {
             self.name.push(SEPARATOR);
             self.name.push_str(&text(value)?);
-            sink(&self.name, 1.0)
+            sink(&self.name, 1.0)?;
         } else if let Ok(flag) = value.cast_exact::<PyBool>() {
-            sink(&self.name, f64::from(u8::from(flag.is_true())))
+            sink(&self.name, f64::from(u8::from(flag.is_true())))?;
         } else if let Ok(number) = value.cast_exact::<PyFloat>() {
-            sink(&self.name, number.value())
-        } else if value.is_instance_of::<PyDict>() || is_collection(value) {
+            sink(&self.name, number.value())?;
+        } else if value.is_exact_instance_of::<PyInt>()
+            && let Ok(number) = value.extract::<f64>()
+        {
+            sink(&self.name, number)?;
+        } else {
+            return Ok(false);
+        }
+        Ok(true)
+    }
+
+    /// Reads any other value of a dict's key.
+    fn read_other(
+        &mut self,
+        value: &Bound<'_, PyAny>,
+        depth: usize,
+        sink: &mut impl FnMut(&str, f64) -> PyResult<()>,
+    ) -> PyResult<()> {
+        if value.is_instance_of::<PyDict>() || is_collection(value) {
             self.name.push(SEPARATOR);
             self.read_nested(value, depth + 1, sink)
         } else if let Ok(number) = value.extract::<f64>() {
@@ -146,17 +152,6 @@ impl ItemReader {
             Err(found(value, &what, "a number, a string, a list or a dict"))
         }
     }
-}
-
-/// Returns whether reading a value runs no code of its class, which could change the dict that has
-/// it. Other values of a dict are read after these.
-#[inline]
-fn is_plain(value: &Bound<'_, PyAny>) -> bool {
-    value.is_instance_of::<PyString>()
-        || value.is_exact_instance_of::<PyBool>()
-        || value.is_exact_instance_of::<PyFloat>()
-        || value.is_exact_instance_of::<PyInt>()
-        || value.is_instance_of::<PyBytes>()
 }
 
 /// Returns the text of a string, or of bytes in UTF-8.
