@@ -83,6 +83,8 @@ def compare(
         The number of samples; each draws as many sentences as there are, with replacement.
     seed : int
         Seed of the samples.
+    threads : int, optional
+        By default one for each processor. The result does not depend on it.
 
     Examples
     --------
@@ -90,7 +92,7 @@ def compare(
     >>> gold = [["B-PER", "O"], ["B-LOC", "O"], ["O", "B-PER"]]
     >>> comparison = dropchain.compare(gold, gold, [["O", "O"], ["B-LOC", "O"], ["O", "O"]])
     >>> comparison.f1
-    Difference(a=1.0000, b=0.5000, difference=-0.5000, p_value=0.0820)
+    Difference(a=1.0000, b=0.5000, difference=-0.5000, p_value=0.0690)
     """
     if _data.paths(gold):
         gold = _data.labeled(gold, "gold")

@@ -91,8 +91,10 @@ class DropchainComponent:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The types of entities, or the tags."""
-        labels = self.tagger.labels
+        """The types of entities, or the tags; none without a model."""
+        if self._tagger is None:
+            return ()
+        labels = self._tagger.labels
         if self.sets in ("tag", "pos"):
             return tuple(labels)
         types = {span.type for label in labels for span in _dropchain.spans([label])}

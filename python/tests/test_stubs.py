@@ -1,0 +1,68 @@
+"""The stubs of the extension module and the docstrings."""
+
+import ast
+import importlib.resources
+import inspect
+import typing
+
+import pytest
+
+import dropchain
+from dropchain import _dropchain, _options
+
+CLASSES = [getattr(dropchain, name) for name in dropchain.__all__ if name[0].isupper()]
+
+
+def stubs():
+    file = importlib.resources.files(dropchain).joinpath("_dropchain.pyi")
+    return ast.parse(file.read_text("utf-8"))
+
+
+def names(body):
+    kinds = (ast.ClassDef, ast.FunctionDef)
+    found = {node.name for node in body if isinstance(node, kinds)}
+    return found | {node.target.id for node in body if isinstance(node, ast.AnnAssign)}
+
+
+def test_the_stubs_have_all_names():
+    inside = {name for name in vars(_dropchain) if not name.startswith("__")} | {"__version__"}
+    inside -= {"Sentences"}  # an iterator
+    declared = {name for name in names(stubs().body) if name not in ("_Path", "_Label")}
+    assert declared == inside
+
+
+def test_the_stubs_have_all_members():
+    for node in stubs().body:
+        if not isinstance(node, ast.ClassDef):
+            continue
+        described = getattr(_dropchain, node.name)
+        if issubclass(described, BaseException):
+            continue
+        members = vars(described)
+        inside = {name for name in members if not name.startswith("__")}
+        declared = {name for name in names(node.body) if not name.startswith("__")}
+        assert declared == inside, node.name
+
+
+@pytest.mark.parametrize("thing", CLASSES, ids=lambda thing: thing.__name__)
+def test_everything_public_is_documented(thing):
+    assert inspect.getdoc(thing)
+    if dataclass_fields := getattr(thing, "__dataclass_fields__", None):
+        source = inspect.getsource(thing)
+        for name in dataclass_fields:
+            assert f'    {name}: ' in source
+    for name, member in vars(thing).items():
+        if not name.startswith("_") and not isinstance(member, (int, float, str, type(None))):
+            documented = name in getattr(thing, "__dataclass_fields__", ()) or member.__doc__
+            assert documented, f"{thing.__name__}.{name}"
+
+
+def test_functions_are_documented_with_their_parameters():
+    functions = (dropchain.train, dropchain.tune, dropchain.cluster, dropchain.evaluate)
+    for function in (*functions, dropchain.compare):
+        for name in inspect.signature(function).parameters:
+            assert name in function.__doc__, f"{function.__name__}: {name}"
+
+
+def test_options_are_typed():
+    assert len(typing.get_type_hints(_options.TrainOptions)) == len(_options.NAMES)

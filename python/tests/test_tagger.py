@@ -1,0 +1,305 @@
+"""Tagging."""
+
+import copy
+import pickle
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+import dropchain
+from dropchain import Corpus, ModelError, Sentence, Span, Tagger, Template, train
+
+WORDS = ["She", "lives", "in", "London", "."]
+LABELS = ["O", "O", "O", "B-LOC", "O"]
+X = [[{"word": "Ada", "upper": True}, {"word": "left"}], [{"word": "rain"}]]
+Y = [["PER", "O"], ["O"]]
+
+
+@pytest.fixture(scope="module")
+def of_features():
+    return train((X, Y), dropout=0).tagger
+
+
+def test_words_in_any_iterable_are_tagged(tagger):
+    for words in (WORDS, tuple(WORDS), iter(WORDS), np.array(WORDS), Sentence(WORDS)):
+        assert tagger.tag(words) == LABELS
+    assert tagger.tag([]) == [] == tagger.tag_batch([])
+
+
+def test_batches_are_tagged_in_parallel_with_the_same_labels(tagger, sample):
+    one = [tagger.tag(sentence.words) for sentence in sample]
+    for threads in (None, 1, 2, 5):
+        assert tagger.tag_batch(sample.words, threads=threads) == one
+    assert tagger.tag_batch(sample) == one == tagger.tag_batch(iter(sample))
+    many = [WORDS] * 5000
+    assert tagger.tag_batch(many) == [LABELS] * 5000
+
+
+def test_document_boundaries_have_no_labels(tagger):
+    corpus = Corpus.parse("-DOCSTART- O\n\n" + " O\n".join(WORDS) + " O\n", format="conll")
+    assert tagger.tag_batch(corpus) == [[], LABELS]
+
+
+def test_features_are_tagged_as_they_were_trained(of_features):
+    assert of_features.tag_batch(X) == Y
+    assert of_features.tag(Sentence.from_features(X[0])) == Y[0]
+    assert of_features.tag(([token] for token in ["upper", "x"])) == Y[0]
+    with pytest.raises(ValueError, match="text does not have"):
+        of_features.tag_text("Ada left")
+    with pytest.raises(ValueError, match="found words; expected features"):
+        of_features.tag(Sentence(["Ada"]))
+
+
+def test_columns_are_those_of_the_training_data():
+    corpus = Corpus([[("Ada", "N"), ("left", "V")]], [["P", "O"]], columns=["word", "pos"])
+    tagger = train(corpus, template=Template("pos\n"), dropout=0).tagger
+    assert tagger.columns == ["word", "pos"]
+    assert tagger.tag([("x", "N"), ["y", "V"]]) == ["P", "O"]
+    assert tagger.tag(Sentence(["x"], pos=["N"])) == ["P"]
+    with pytest.raises(ValueError, match=r"sentence\[0\]: found 1 values; expected 2"):
+        tagger.tag([("x",)])
+    with pytest.raises(ValueError, match="pos"):
+        tagger.tag(["x"])
+
+
+@pytest.mark.parametrize(
+    ("sentence", "message"),
+    [
+        ("Ada left", r"sentence: found 'Ada left' \(str\) as a sentence"),
+        (3, r"sentence: found 3 \(int\) as a sentence; expected a list of tokens"),
+        (None, "sentence: found None"),
+        ({"a": 1}, r"sentence: found \{'a': 1\} \(dict\) as a sentence"),
+        (["Ada", 3], r"sentence\[1\]: found 3 \(int\) as a token; expected a word"),
+        ([["Ada"], 3], r"sentence"),
+        (["a\ud800"], "surrogates not allowed"),
+    ],
+)
+def test_malformed_sentences_are_errors(tagger, sentence, message):
+    with pytest.raises(ValueError, match=message):
+        tagger.tag(sentence)
+
+
+def test_errors_in_batches_name_the_sentence(tagger, of_features):
+    with pytest.raises(ValueError, match=r"sentences\[1\]\[1\]: found 3 \(int\) as a token"):
+        tagger.tag_batch([WORDS, ["Ada", 3]])
+    with pytest.raises(ValueError, match=r"sentences\[1\]\[0\]: found None \(NoneType\) as "):
+        of_features.tag_batch([X[0], [{"a": None}]])
+    with pytest.raises(ValueError, match=r"sentences\[1\]\[0\]: feature 'a' has the value inf"):
+        of_features.tag_batch([X[0], [{"a": float("inf")}]])
+    with pytest.raises(ValueError, match=r"sentences\[0\]: found 'London' \(str\) as a sentence"):
+        tagger.tag_batch(["London"])
+    with pytest.raises(ValueError, match=r"found 'London' \(str\) as sentences"):
+        tagger.tag_batch("London")
+    with pytest.raises(ValueError, match="threads 0"):
+        tagger.tag_batch([], threads=0)
+
+    def broken():
+        yield WORDS
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        tagger.tag_batch(broken())
+
+
+def test_marginals_are_arrays_that_sum_to_one(tagger):
+    tagging = tagger.analyze(WORDS, marginals=True)
+    assert tagging.marginals.shape == (5, len(tagger.labels))
+    assert tagging.marginals.dtype == np.float64 and tagging.marginals.flags.c_contiguous
+    assert tagging.marginals.flags.writeable and not tagging.marginals.flags.owndata
+    assert np.allclose(tagging.marginals.sum(axis=1), 1)
+    assert [tagger.labels[i] for i in tagging.marginals.argmax(axis=1)] == LABELS
+    alone = tagger.analyze(WORDS)
+    assert alone.marginals is None and alone.probability is None and alone.nbest == []
+    marginals = tagging.marginals
+    del tagging
+    assert np.allclose(marginals.sum(), 5)
+
+
+def test_the_best_sequences_are_in_order(tagger):
+    tagging = tagger.analyze(WORDS, nbest=4, probability=True)
+    assert [path.labels for path in tagging.nbest][0] == tagging.labels == LABELS
+    probabilities = [path.probability for path in tagging.nbest]
+    assert probabilities == sorted(probabilities, reverse=True) and len(probabilities) == 4
+    assert tagging.probability == probabilities[0]
+    assert tagger.probability(WORDS, LABELS) == pytest.approx(probabilities[0])
+    assert tagger.span_probability(WORDS, 3, 4, "LOC") >= probabilities[0]
+    assert repr(tagging.nbest[0]).startswith("Path(['O', 'O', 'O', 'B-LOC', 'O'], probability=")
+    assert repr(tagging) == f"<Tagging {LABELS}>"
+
+
+def test_known_labels_and_spans_are_kept(tagger):
+    tagging = tagger.analyze(WORDS, known={3: "B-PER"}, probability=True, marginals=True)
+    assert tagging.labels[3] == "B-PER"
+    assert tagging.marginals[3, tagger.labels.index("B-PER")] == pytest.approx(1)
+    tagging = tagger.analyze(WORDS, spans=[(0, 2, "ORG")])
+    assert tagging.spans == [Span(0, 2, "ORG"), Span(3, 4, "LOC")]
+    again = tagger.analyze(WORDS, spans=tagging.spans)
+    assert again.labels == tagging.labels
+    assert tagger.analyze(WORDS, known={0: ["B-PER", "B-ORG"]}).labels[0] in ("B-PER", "B-ORG")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"known": {"a": "O"}}, r"found 'a' \(str\) as a token of `known`"),
+        ({"known": {9: "O"}}, "a known label for token 9.* of a sentence of 5 tokens"),
+        ({"known": {0: 3}}, r"known\[0\]: found 3 \(int\) as a label"),
+        ({"known": {0: "X"}}, "'X'"),
+        ({"spans": [(0, 0, "PER")]}, "is empty"),
+        ({"spans": [(0, 9, "PER")]}, "ends after the sentence, which has 5 tokens"),
+        ({"spans": [(0, 2, "PER"), (1, 3, "LOC")]}, "overlaps"),
+        ({"spans": ["PER"]}, r"found 'PER' \(str\) as spans\[0\]"),
+        ({"known": {0: "O", 1: "I-PER"}}, "no legal label sequence"),
+        ({"nbest": 0}, "nbest 0; expected 1 or more"),
+    ],
+)
+def test_unfit_conditions_are_errors(tagger, arguments, message):
+    with pytest.raises(ValueError, match=message):
+        tagger.analyze(WORDS, **arguments)
+
+
+def test_illegal_sequences_are_predicted_without_constraint():
+    corpus = Corpus([["a", "b", "c"], ["c", "a"]], [["B-X", "I-X", "O"], ["O", "B-X"]])
+    model = train(corpus, template=Template("word\n"), order=0, boundary=False, dropout=0).tagger
+    illegal, legal = ["O", "I-X"], model.tag(["c", "b"])
+    assert legal != illegal and legal == model.analyze(["c", "b"]).labels
+    assert model.tag(["c", "b"], constrain=False) == illegal
+    assert model.analyze(["c", "b"], constrain=False).labels == illegal
+    assert model.tag_batch([["c", "b"]], constrain=False) == [illegal]
+
+
+def test_labels_are_in_the_scheme_of_the_corpus(sample):
+    model = train(sample, template="ner", scheme="bioes", max_iterations=30).tagger
+    assert model.info["scheme"] == "bioes" and model.info["corpus_scheme"] == "iob2"
+    assert "S-LOC" in model.labels
+    assert model.tag(WORDS) == LABELS == model.tag_batch([WORDS])[0]
+    assert model.analyze(WORDS, nbest=2).nbest[0].labels == LABELS
+    assert model.analyze(WORDS).spans == [Span(3, 4, "LOC")]
+
+
+def test_text_has_sentences_tokens_and_spans_with_offsets(tagger):
+    text = "😀 Ada lives in London.\nShe’s in Paris."
+    sentences = tagger.tag_text(text)
+    assert [text[s.start : s.end] for s in sentences][-1] == "She’s in Paris."
+    for sentence in sentences:
+        assert [text[t.start : t.end] for t in sentence.tokens] == sentence.words
+        assert sentence.labels == [token.label for token in sentence.tokens]
+        for span in sentence.spans:
+            assert text[span.start : span.end] == span.text
+            first, end = span.tokens
+            assert sentence.words[first:end] == span.text.split()
+    [place] = [span for s in sentences[:-1] for span in s.spans if span.text == "London"]
+    assert (place.start, place.end, place.type) == (15, 21, "LOC")
+    assert repr(place) == "TextSpan(start=15, end=21, type='LOC', text='London')"
+    assert tagger.tag_text("") == [] and len(tagger.tag_text("a b")[0]) == 2
+
+
+def test_displacy_gets_its_form(tagger):
+    text = "She lives in London."
+    expected = {"text": text, "ents": [{"start": 13, "end": 19, "label": "LOC"}], "title": None}
+    assert tagger.displacy(text) == expected
+    assert tagger.displacy("", title="a") == {"text": "", "ents": [], "title": "a"}
+
+
+def test_a_tagger_is_shared_by_threads(tagger, sample):
+    words = sample.words
+    expected = tagger.tag_batch(words)
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(tagger.tag, words)) == expected
+        batches = [pool.submit(tagger.tag_batch, words, threads=2) for _ in range(4)]
+        assert all(batch.result() == expected for batch in batches)
+
+
+def test_other_threads_run_while_batches_are_tagged(tagger, sample):
+    words = sample.words * 20
+    done = threading.Event()
+
+    def work():
+        tagger.tag_batch(words)
+        done.set()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    count = 0
+    while not done.is_set():
+        count += 1
+    thread.join()
+    assert count > 1000
+
+
+def test_a_tagger_is_pickled_with_its_model(tagger):
+    for other in (pickle.loads(pickle.dumps(tagger)), copy.deepcopy(tagger)):
+        assert other.to_bytes() == tagger.to_bytes()
+        assert other.tag(WORDS) == LABELS
+
+
+def test_models_are_saved_and_opened(tmp_path, tagger):
+    path = tmp_path / "a.model"
+    tagger.save(path)
+    tagger.save(str(path))
+    assert Tagger.open(path).to_bytes() == Tagger(str(path)).to_bytes() == path.read_bytes()
+    assert Tagger.from_bytes(path.read_bytes()).tag(WORDS) == LABELS
+    other = tmp_path / "notes.txt"
+    other.write_text("mine", encoding="utf-8")
+    with pytest.raises(ValueError, match="not a model"):
+        tagger.save(other)
+    assert other.read_text("utf-8") == "mine"
+    tagger.save(other, force=True)
+    assert Tagger.open(other).labels == tagger.labels
+    with pytest.raises(OSError):
+        tagger.save(tmp_path / "no" / "a.model")
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["a.model", "notes.txt"]
+
+
+def test_missing_and_damaged_models_are_errors(tmp_path, tagger):
+    with pytest.raises(FileNotFoundError):
+        Tagger.open(tmp_path / "missing.model")
+    with pytest.raises(OSError, match="is a directory"):
+        Tagger.open(tmp_path)
+    with pytest.raises(ModelError, match="not a dropchain model"):
+        Tagger.from_bytes(b"")
+    with pytest.raises(ModelError):
+        Tagger.from_bytes(b"x" * 1000)
+    data = bytearray(tagger.to_bytes())
+    with pytest.raises(ModelError):
+        Tagger.from_bytes(bytes(data[: len(data) // 2]))
+    rng = np.random.default_rng(1)
+    for position in rng.integers(0, len(data), 200):
+        damaged = bytearray(data)
+        damaged[position] ^= 0x55
+        try:
+            Tagger.from_bytes(bytes(damaged)).tag_batch([WORDS] * 3)
+        except ModelError:
+            pass  # a ValueError of its own
+    with pytest.raises(TypeError):
+        Tagger.from_bytes("text")
+    assert issubclass(ModelError, ValueError)
+
+
+def test_weights_and_facts_are_dicts(tagger, of_features, sample):
+    info = tagger.info
+    assert info["sentences"] == len(sample) and info["options"]["dropout"] == 0.3
+    assert info["labels"] == tagger.labels and info["label"] == "ner"
+    weights = tagger.weights()
+    assert len({name for name, _ in weights}) == info["attributes"]
+    transitions = tagger.transitions()
+    assert set(transitions) <= {(a, b) for a in tagger.labels for b in tagger.labels}
+    assert set(tagger.start_weights()) == set(tagger.end_weights()) == set(tagger.labels)
+    assert of_features.weights()["upper", "PER"] > 0
+    edges = train(sample[:50], template=Template("edge: word\n"), max_iterations=5).tagger
+    assert edges.edge_weights() and all(len(key) == 3 for key in edges.edge_weights())
+    assert repr(tagger) == f"<Tagger with 9 labels and {info['attributes']} attributes>"
+    assert tagger.template.text == Template.shipped("ner").text
+
+
+def test_spans_are_values():
+    assert Span(0, 2, "PER") == Span(0, 2, "PER") != Span(0, 2, "LOC")
+    assert len({Span(0, 2, "PER"), Span(0, 2, "PER")}) == 1
+    start, end, kind = Span(0, 2, "PER")
+    assert (start, end, kind) == (0, 2, "PER")
+    assert pickle.loads(pickle.dumps(Span(0, 2, "PER"))) == Span(0, 2, "PER")
+    assert dropchain.spans(["B-PER", "I-PER", "O"]) == [Span(0, 2, "PER")]
+    with pytest.raises(ValueError, match="item 1 of labels"):
+        dropchain.spans(["O", None])

@@ -1,0 +1,44 @@
+"""Templates."""
+
+import pytest
+
+from dropchain import Sentence, Template
+
+
+def test_templates_come_along_by_name():
+    assert {"ner", "pos", "chunk", "minimal"} <= set(Template.shipped_names())
+    for name in Template.shipped_names():
+        assert Template.shipped(name).text
+    assert repr(Template.shipped("ner")) == "<Template 'ner'>"
+    with pytest.raises(ValueError, match="there is no template 'x'; expected one of"):
+        Template.shipped("x")
+
+
+def test_features_are_those_of_the_lines():
+    template = Template("word\nprefix(1)\npos[-1]\n")
+    sentence = Sentence(["in", "Rome"], pos=["IN", "NNP"])
+    expected = {"word[0]=Rome": 1, "prefix(1)[0]=R": 1, "pos[-1]=IN": 1}
+    assert template.features(sentence)[1] == expected
+    assert template.features([("in", "IN"), ("Rome", "NNP")], columns=["word", "pos"])[1] == expected
+    assert template.columns == ["word", "pos"]
+    with pytest.raises(ValueError, match="pos"):
+        template.features(["in", "Rome"])
+    with pytest.raises(ValueError, match="the sentence has features"):
+        template.features([{"a": 1}])
+
+
+def test_malformed_templates_are_errors_with_their_place(tmp_path):
+    with pytest.raises(ValueError, match="template:2:"):
+        Template("word\nword[\n")
+    with pytest.raises(ValueError, match="expected its contents in `files`"):
+        Template('lexicon("names.txt")\n')
+    path = tmp_path / "a.tpl"
+    path.write_text('lexicon("names.txt")\n', encoding="utf-8")
+    with pytest.raises((ValueError, OSError), match="names.txt"):
+        Template.read(path)
+    with pytest.raises(FileNotFoundError):
+        Template.read(tmp_path / "missing.tpl")
+    (tmp_path / "names.txt").write_text("Ada\n", encoding="utf-8")
+    assert Template.read(path).file_names == ["names.txt"]
+    with pytest.raises(ValueError, match="not allowed"):
+        Template.read(path, files=False)

@@ -1,0 +1,169 @@
+"""Hyperparameter search."""
+
+import os
+import signal
+
+import pytest
+
+import dropchain
+from dropchain import Interrupted, Tagger, train, tune
+
+SMALL = {"template": "minimal", "dropout": [0, 0.3], "l2": [0.1, 1]}
+X = [[{"word": "Ada", "upper": True}, {"word": "left"}], [{"word": "rain"}]] * 4
+Y = [["PER", "O"], ["O"]] * 4
+
+
+@pytest.fixture(scope="module")
+def parts():
+    return dropchain.sample_corpus()[:80], dropchain.sample_corpus("dev")[:40]
+
+
+def test_the_best_of_a_grid_is_trained(parts, tmp_path):
+    path = tmp_path / "best.model"
+    result = tune(*parts, model=path, **SMALL)
+    assert len(result.trials) == 4 and not result.interrupted
+    scores = [trial.score for trial in result.trials]
+    assert scores[0] == max(scores) and result.best is result.trials[0]
+    assert Tagger.open(path).to_bytes() == result.tagger.to_bytes()
+    evaluation = result.tagger.evaluate(parts[1])
+    assert evaluation.f1 == pytest.approx(result.best.score)
+    assert result.options["dropout"] == result.best.dropout
+    assert {"dropout", "l2"} <= set(result.best.options)
+    assert str(result).splitlines()[0].split()[:3] == ["template", "dropout", "edge"]
+    assert result.to_dict()["trials"][0]["number"] == result.best.number
+    assert repr(result) == f"<TuneResult: 4 configurations, best f1 {scores[0]:.4f}>"
+    trained = train(*parts, template="minimal", **result.best.options)
+    assert trained.dev_score == pytest.approx(result.best.score, abs=0.1)
+
+
+def test_the_same_search_has_the_same_result_on_any_number_of_threads(parts):
+    results = [tune(*parts, threads=threads, **SMALL) for threads in (1, 2)]
+    assert results[0].tagger.to_bytes() == results[1].tagger.to_bytes()
+    assert results[0].trials == results[1].trials
+
+
+def test_folds_score_without_development_data(parts):
+    result = tune(parts[0], folds=3, halving=False, **SMALL)
+    assert result.refit_iterations > 0
+    assert all(len(trial.fold_scores) == 3 for trial in result.trials)
+    assert result.best.standard_error >= 0
+    assert "±" in str(result)
+
+
+def test_values_are_drawn_from_ranges(parts):
+    result = tune(*parts, template="minimal", dropout="0.1:0.6", l2=["0.01:1"], trials=3, seed=5)
+    assert len(result.trials) == 3
+    assert all(0.1 <= trial.dropout <= 0.6 and 0.01 <= trial.l2 <= 1 for trial in result.trials)
+
+
+def test_templates_are_compared(parts):
+    templates = ["minimal", dropchain.Template("shape\n")]
+    result = tune(*parts, template=templates, dropout=0, l2=0.3)
+    assert {trial.template for trial in result.trials} == {"minimal", "template 2"}
+    assert result.best.template == "minimal"
+
+
+def test_features_are_searched_too():
+    result = tune((X, Y), (X, Y), dropout=[0, 0.1], l2=0.1)
+    assert result.best.score == 1 and result.best.metric == "accuracy"
+    assert result.best.template is None
+    assert result.tagger.tag(X[0]) == Y[0]
+
+
+def test_observers_see_trials_and_may_stop(parts):
+    seen = []
+    result = tune(*parts, observer=seen.append, halving=False, **SMALL)
+    assert sorted(trial.number for trial in seen) == [1, 2, 3, 4]
+    assert {trial.score for trial in seen} == {trial.score for trial in result.trials}
+    stopped = tune(*parts, observer=lambda trial: False, first_rung=5, halving=2, **SMALL)
+    assert stopped.interrupted and stopped.tagger.labels
+
+
+def test_ctrl_c_saves_the_best_model(parts, tmp_path):
+    path = tmp_path / "best.model"
+
+    def press(trial):
+        os.kill(os.getpid(), signal.SIGINT)
+
+    with pytest.raises(Interrupted, match="best.model") as caught:
+        tune(*parts, observer=press, first_rung=5, halving=2, model=path, **SMALL)
+    result = caught.value.result
+    assert result.interrupted and result.best.score is not None
+    assert Tagger.open(path).to_bytes() == result.tagger.to_bytes()
+
+
+def test_an_exception_of_an_observer_keeps_the_model(parts, tmp_path):
+    path = tmp_path / "best.model"
+
+    def fail(trial):
+        raise ZeroDivisionError("mine")
+
+    with pytest.raises(ZeroDivisionError, match="mine") as caught:
+        tune(*parts, observer=fail, first_rung=5, halving=2, model=path, **SMALL)
+    assert Tagger.open(path).to_bytes() == caught.value.result.tagger.to_bytes()
+
+
+def test_a_search_resumes_from_its_checkpoint(parts, tmp_path):
+    path = tmp_path / "search.checkpoint"
+    expected = tune(*parts, first_rung=5, halving=2, **SMALL)
+
+    def press(trial):
+        raise KeyboardInterrupt
+
+    options = {"first_rung": 5, "halving": 2, "checkpoint": path, **SMALL}
+    with pytest.raises(Interrupted):
+        tune(*parts, observer=press, **options)
+    assert path.exists()
+    with pytest.raises(ValueError, match="resume=True"):
+        tune(*parts, **options)
+    result = tune(*parts, resume=True, **options)
+    assert result.tagger.to_bytes() == expected.tagger.to_bytes()
+    assert not path.exists()
+
+
+def test_progress_is_shown_by_phase(parts):
+    phases = []
+
+    class Bar:
+        def __init__(self, total, desc, unit):
+            phases.append(desc)
+            self.n = 0
+
+        def update(self, n):
+            self.n += n
+
+        def set_postfix_str(self, text, refresh):
+            pass
+
+        def close(self):
+            pass
+
+    tune(*parts, progress=Bar, **SMALL)
+    assert phases[0] == "warm-up" and "rung 1" in phases
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({}, ValueError, "either dev or folds"),
+        ({"folds": 1}, ValueError, "folds 1; expected 2 or more"),
+        ({"folds": 2, "dropout": []}, ValueError, "dropout: found no values"),
+        ({"folds": 2, "dropout": ["a"]}, ValueError, "dropout: 'a': 'a' is not a number"),
+        ({"folds": 2, "dropout": [None]}, TypeError, "dropout: found None"),
+        ({"folds": 2, "dropout": 2}, ValueError, "dropout 2; expected a rate"),
+        ({"folds": 2, "l2": "0.1:1"}, ValueError, "L2: a range has infinitely many values"),
+        ({"folds": 2, "halving": 1}, ValueError, "halving 1; expected 2 or more"),
+        ({"folds": 2, "trials": 0}, ValueError, "trials 0; expected 1 or more"),
+        ({"folds": 2, "droput": 1}, TypeError, "tune.. got an unknown option 'droput'"),
+        ({"folds": 2, "template": "ner"}, ValueError, "the data have features of their own"),
+        ({"folds": 99}, ValueError, "99 folds of 8 sentences"),
+    ],
+)
+def test_unfit_searches_are_errors(arguments, error, message):
+    with pytest.raises(error, match=message):
+        tune((X, Y), **arguments)
+
+
+def test_templates_are_different(parts):
+    with pytest.raises(ValueError, match="a template is given twice"):
+        tune(*parts, template=["minimal", "minimal"])
