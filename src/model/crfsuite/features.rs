@@ -113,7 +113,10 @@ impl<'a> FeatureLists<'a> {
     pub fn get(&self, i: usize) -> Option<&'a [Stored]> {
         match u32::from_le_bytes(*self.offsets.get(i)?) as usize {
             0 => Some(&[]),
-            at => array(self.file, at + 4, number(self.file, at)?),
+            at => {
+                let length = number(self.file, at)?;
+                array(self.file, at + 4, length)
+            }
         }
     }
 }

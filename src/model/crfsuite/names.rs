@@ -51,14 +51,14 @@ impl<'a> Names<'a> {
         self.database.len()
     }
 
-    /// Returns the name with an id; `None` if it is damaged.
+    /// Returns the name with an id; `None` if it is damaged or missing, which the offset 0 says.
     pub fn get(&self, id: usize) -> Option<&'a [u8]> {
         let at = u32::from_le_bytes(*self.offsets.get(id)?) as usize;
-        let is_record = at >= DATA_AT && number(self.database, at)? as usize == id;
+        let has_id = number(self.database, at)? as usize == id;
         let length = number(self.database, at + 4)? as usize;
         let start = at + 8;
         match self.database.get(start..start.checked_add(length)?)? {
-            [name @ .., 0] if is_record && !name.contains(&0) => Some(name),
+            [name @ .., 0] if has_id && !name.contains(&0) => Some(name),
             _ => None,
         }
     }

@@ -345,7 +345,7 @@ mod tests {
     fn check_sparse(encoding: WeightEncoding) {
         let size = encoding.entry_size();
         let mut data = vec![0xff; 7];
-        for (label, last, weight) in [(4, true, 1.5), (0, false, -2.0), (3, true, 0.5)] {
+        for (label, last, weight) in [(4, true, 0.1), (0, false, -2.0), (3, true, 0.5)] {
             encoding.push(label, last, weight, &mut data);
         }
         let rows = |bytes: &Bytes, positions: &[(usize, f64)]| {
@@ -362,7 +362,11 @@ mod tests {
         };
         let bytes = Bytes::new(data.clone(), Path::new("x"));
         let scores = rows(&bytes, &[(7 + size, 1.0), (7, 2.0), (7 + size, 0.5)]).unwrap();
-        assert_eq!(scores, [-3.0, 0.0, 0.0, 0.75, 3.0, 0.0, 0.0, 0.0]);
+        let tenth = match encoding.precision {
+            Precision::F32 => f64::from(0.1_f32),
+            Precision::F64 => 0.1,
+        };
+        assert_eq!(scores, [-3.0, 0.0, 0.0, 0.75, 2.0 * tenth, 0.0, 0.0, 0.0]);
 
         // An unterminated row, and a weight without a label.
         let bytes = Bytes::new(data[..7 + 2 * size].to_vec(), Path::new("x"));
