@@ -14,9 +14,6 @@ use crate::items::found;
 use crate::tagger::token_spans;
 use crate::threads;
 
-/// Number of confusions in reports.
-const CONFUSIONS: usize = 30;
-
 /// The labels of a sentence; `None` at a document boundary.
 type Labels = Option<Vec<String>>;
 
@@ -135,7 +132,7 @@ impl PyEvaluation {
     }
 
     /// Return the most frequent confusions: gold label, predicted label, number of tokens.
-    #[pyo3(signature = (limit=CONFUSIONS))]
+    #[pyo3(signature = (limit=30))]
     fn confusions(&self, limit: usize) -> Vec<(&str, &str, u64)> {
         let confusions = self.0.confusions(limit).into_iter();
         confusions.map(|c| (c.gold, c.predicted, c.count)).collect()

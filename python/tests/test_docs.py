@@ -2,6 +2,7 @@
 
 import doctest
 import importlib
+import importlib.util
 import inspect
 import pkgutil
 import re

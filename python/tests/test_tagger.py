@@ -45,7 +45,7 @@ def test_document_boundaries_have_no_labels(tagger):
 def test_features_are_tagged_as_they_were_trained(of_features):
     assert of_features.tag_batch(X) == Y
     assert of_features.tag(Sentence.from_features(X[0])) == Y[0]
-    assert of_features.tag(([token] for token in ["upper", "x"])) == Y[0]
+    assert of_features.tag([token] for token in ["upper", "x"]) == Y[0]
     with pytest.raises(ValueError, match="text does not have"):
         of_features.tag_text("Ada left")
     with pytest.raises(ValueError, match="found words; expected features"):

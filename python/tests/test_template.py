@@ -19,7 +19,8 @@ def test_features_are_those_of_the_lines():
     sentence = Sentence(["in", "Rome"], pos=["IN", "NNP"])
     expected = {"word[0]=Rome": 1, "prefix(1)[0]=R": 1, "pos[-1]=IN": 1}
     assert template.features(sentence)[1] == expected
-    assert template.features([("in", "IN"), ("Rome", "NNP")], columns=["word", "pos"])[1] == expected
+    tuples = [("in", "IN"), ("Rome", "NNP")]
+    assert template.features(tuples, columns=["word", "pos"])[1] == expected
     assert template.columns == ["word", "pos"]
     with pytest.raises(ValueError, match="pos"):
         template.features(["in", "Rome"])

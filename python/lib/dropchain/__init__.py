@@ -44,6 +44,7 @@ from dropchain._dropchain import (
 )
 from dropchain._evaluation import compare, evaluate
 from dropchain._features import Features
+from dropchain._options import TrainOptions
 from dropchain._results import Iteration, TrainResult, Trial, TuneResult
 from dropchain._sample import sample_corpus
 from dropchain._training import train
@@ -69,6 +70,7 @@ __all__ = [
     "Template",
     "TextSpan",
     "TextToken",
+    "TrainOptions",
     "TrainResult",
     "Trial",
     "TuneResult",

@@ -68,7 +68,7 @@ def cluster(
             "clusters": clusters,
             "min_count": min_count,
             "format": format,
-            "columns": None if columns is None else list(columns),
+            "columns": _data.column_names(columns),
             "comments": comments,
             "threads": threads,
             "memory": memory,

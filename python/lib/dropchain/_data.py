@@ -23,6 +23,13 @@ def paths(data: Any) -> list[str]:
     return []
 
 
+def column_names(columns: Iterable[str] | None) -> list[str] | None:
+    """Return the names of columns as a list."""
+    if isinstance(columns, str):
+        raise TypeError(f"found {columns!r} (str) as columns; expected a list of names")
+    return None if columns is None else list(columns)
+
+
 def labeled(
     data: Any,
     name: str,
@@ -37,8 +44,7 @@ def labeled(
 
     Features in memory become an `AttributeCorpus` if it is to be `compact`.
     """
-    if columns is not None:
-        columns = list(columns)
+    columns = column_names(columns)
     if weights is not None and not isinstance(data, tuple):
         raise ValueError("weights are those of sentences in memory; expected (X, y) as data")
     if isinstance(data, Corpus):
@@ -46,6 +52,7 @@ def labeled(
     if files := paths(data):
         return Corpus.read(files, columns=columns, label=label, **reading)
     if _datasets.is_dataset(data):
+        label = None if label is None else str(label)
         return Corpus.from_dataset(data, label=label, columns=columns)
     if isinstance(data, tuple) and len(data) == 2:
         sentences, labels = data

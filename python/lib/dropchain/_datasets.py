@@ -49,8 +49,9 @@ def corpus(
     for i, sentence in enumerate(words):
         labels = None
         if tags is not None and label is not None:
-            labels = [_tag(tag, known, f"{label}[{i}][{t}]") for t, tag in enumerate(_list(tags[i]))]
-        more = {name: _list(column[i]) for name, column in others.items()}
+            row = enumerate(_list(tags[i]))
+            labels = [_tag(tag, known, f"{label}[{i}][{t}]") for t, tag in row]
+        more: dict[str, Any] = {name: _list(column[i]) for name, column in others.items()}
         try:
             sentences.append(Sentence(sentence, labels, **more))
         except ValueError as error:

@@ -47,7 +47,7 @@ def evaluate(
                   PER: precision: 100.00%; recall: 100.00%; FB1: 100.00  1
     <BLANKLINE>
     """
-    reading = {"format": format, "columns": columns, "label": label}
+    reading: dict[str, Any] = {"format": format, "columns": columns, "label": label}
     if not isinstance(predicted, Tagger):
         if _data.paths(predicted):
             predicted = _data.labeled(predicted, "predicted", format=format)
@@ -96,13 +96,14 @@ def compare(
     """
     if _data.paths(gold):
         gold = _data.labeled(gold, "gold")
-    predictions = []
-    for name, predicted in (("a", a), ("b", b)):
-        if isinstance(predicted, Tagger):
-            if not isinstance(gold, Corpus):
-                raise TypeError(f"{name} is a tagger; expected a Corpus as gold, to be tagged")
-            predicted = predicted.tag_batch(gold, threads=threads)
-        elif _data.paths(predicted):
-            predicted = _data.labeled(predicted, name)
-        predictions.append(predicted)
-    return _dropchain.compare(gold, *predictions, samples, seed, threads)
+    a, b = (_predictions(gold, part, name, threads) for part, name in ((a, "a"), (b, "b")))
+    return _dropchain.compare(gold, a, b, samples, seed, threads)
+
+
+def _predictions(gold: Any, predicted: Any, name: str, threads: int | None) -> Any:
+    """Return the labels that a tagger predicts, or that are given."""
+    if isinstance(predicted, Tagger):
+        if not isinstance(gold, Corpus):
+            raise TypeError(f"{name} is a tagger; expected a Corpus as gold, to be tagged")
+        return predicted.tag_batch(gold, threads=threads)
+    return _data.labeled(predicted, name) if _data.paths(predicted) else predicted

@@ -8,22 +8,12 @@ from collections.abc import Mapping
 from typing import Any, Literal, TypedDict
 
 
-class TrainOptions(TypedDict, total=False):
-    """Options of :func:`dropchain.train`. What is not given, or None, is the default."""
+class FixedOptions(TypedDict, total=False):
+    """Options that :func:`dropchain.tune` does not search. Defaults are in brackets."""
 
     algorithm: Literal["lbfgs", "sgd", "ap", "pa", "arow"]
     """How the weights are trained: L-BFGS, stochastic gradient descent, averaged perceptron,
     passive-aggressive, AROW."""
-    dropout: float
-    """The rate of feature noise, 0 for none [0.3; 0 of ap, pa and arow]."""
-    edge_dropout: float | None
-    """The rate for transitions and features of pairs of tokens [twice dropout, at most 0.9]."""
-    l2: float | None
-    """Strength c2 of the L2 penalty [0.1 with noise, 0.3 without; 1 of sgd]."""
-    l1: float
-    """Strength c1 of the L1 penalty [0]."""
-    seed: int
-    """Seed of random numbers [1]."""
     max_iterations: int | None
     """Most iterations, or epochs [until convergence]."""
     patience: int
@@ -45,8 +35,6 @@ class TrainOptions(TypedDict, total=False):
     """Samples of monte-carlo noise for each sentence and iteration [4]."""
     warm_up: int | None
     """Iterations without noise before those with it [20]."""
-    unlabeled_weight: float
-    """Weight of an unlabeled sentence [0.2]."""
     discover: bool
     """Keep features that only unlabeled text has [False]."""
     collapse: bool
@@ -106,6 +94,24 @@ class TrainOptions(TypedDict, total=False):
     """arow: variance of a weight at the start [1]."""
     gamma: float
     """arow: tradeoff between loss and change [1]."""
+
+
+class TrainOptions(FixedOptions, total=False):
+    """Options of :func:`dropchain.train`: these and those of the base class. What is not given, or
+    None, is the default, in brackets."""
+
+    dropout: float
+    """The rate of feature noise, 0 for none [0.3; 0 of ap, pa and arow]."""
+    edge_dropout: float | None
+    """The rate for transitions and features of pairs of tokens [twice dropout, at most 0.9]."""
+    l2: float | None
+    """Strength c2 of the L2 penalty [0.1 with noise, 0.3 without; 1 of sgd]."""
+    l1: float
+    """Strength c1 of the L1 penalty [0]."""
+    seed: int
+    """Seed of random numbers [1]."""
+    unlabeled_weight: float
+    """Weight of an unlabeled sentence [0.2]."""
 
 
 NAMES = tuple(TrainOptions.__annotations__)

@@ -43,7 +43,7 @@ def _bar_class(progress: Any) -> Any:
     if progress is not True:
         return progress
     try:
-        from tqdm.auto import tqdm
+        from tqdm.auto import tqdm  # type: ignore[import-untyped,unused-ignore]
     except ImportError:
         return _Lines
     return tqdm

@@ -89,7 +89,7 @@ def train(
     weights : iterable of float, optional
         With ``(X, y)``: the weight of each sentence.
     **options
-        See :class:`dropchain._options.TrainOptions`: dropout, l2, l1, max_iterations, seed, …
+        See :class:`TrainOptions`: dropout, l2, l1, max_iterations, seed, …
 
     Returns
     -------
@@ -119,11 +119,11 @@ def train(
     inputs = inputs_of(data, dev, unlabeled, parsed, checkpoint, init, towards)
     check_outputs(model, checkpoint, inputs, resume, force)
     every = _interval(checkpoint_every)
-    reading = {
+    reading: dict[str, Any] = {
         "format": format,
         "comments": comments,
         "partial_labels": partial_labels,
-        "columns": columns if columns is None else list(columns),
+        "columns": _data.column_names(columns),
         "label": label,
     }
     labeled = _data.labeled(data, "data", compact=True, weights=weights, **reading)
@@ -171,11 +171,14 @@ def _finish(
     path = None if model is None or not has_learned else os.fspath(model)
     result = TrainResult(**outcome, data=start, model=path)
     finish(result, exception, model)
-    if checkpoint is not None and outcome["end_reason"] != "observer" and os.path.exists(checkpoint):
+    is_done = result.end_reason != "observer"  # who may want to resume
+    if is_done and checkpoint is not None and os.path.exists(checkpoint):
         os.remove(checkpoint)
     if not result.converged:
+        fate = "" if result.model is not None or model is None else f"; {model} was not written"
         warnings.warn(
-            f"training did not converge: {result.end_reason} after {result.iterations} iterations",
+            f"training did not converge: {result.end_reason} after {result.iterations} iterations"
+            + fate,
             RuntimeWarning,
             stacklevel=3,
         )

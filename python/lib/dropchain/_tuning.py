@@ -14,7 +14,7 @@ from dropchain._results import Trial, TuneResult
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from dropchain._options import TrainOptions
+    from dropchain._options import FixedOptions
 
 #: Options that are searched, with arguments of their own.
 _SEARCHED = ("dropout", "edge_dropout", "l2", "l1", "unlabeled_weight")
@@ -53,7 +53,7 @@ def tune(
     comments: bool = False,
     partial_labels: bool = False,
     weights: Iterable[float] | None = None,
-    **options: Unpack[TrainOptions],
+    **options: Unpack[FixedOptions],
 ) -> TuneResult:
     """Search for the best training options, and train the best model.
 
@@ -62,8 +62,9 @@ def tune(
 
     Parameters
     ----------
-    data, dev, unlabeled, model, init, towards, threads, memory, checkpoint, resume, force, format, \
-columns, label, comments, partial_labels, weights
+    data, dev, unlabeled, model, init, towards, threads, memory, checkpoint, resume, force
+        See :func:`dropchain.train`.
+    format, columns, label, comments, partial_labels, weights
         See :func:`dropchain.train`.
     folds : int, optional
         Score by cross-validation with this many folds, instead of `dev`. The best configuration is
@@ -117,24 +118,25 @@ columns, label, comments, partial_labels, weights
     space = {n: _axis(v, n) for n, v in zip(_SEARCHED, values) if v is not None}
     models = {"init": _data.tagger(init, "init"), "towards": _data.tagger(towards, "towards")}
     names, parsed = _templates(template)
+    templates: list[Template | None] = [*parsed] or [None]
     inputs = [
         file
-        for one in (parsed or [None])
+        for one in templates
         for file in _training.inputs_of(data, dev, unlabeled, one, checkpoint, init, towards)
     ]
     _training.check_outputs(model, checkpoint, inputs, resume, force)
-    reading = {
+    reading: dict[str, Any] = {
         "format": format,
         "comments": comments,
         "partial_labels": partial_labels,
-        "columns": columns if columns is None else list(columns),
+        "columns": _data.column_names(columns),
         "label": label,
     }
     labeled = _data.labeled(data, "data", weights=weights, **reading)
     held_out = None if dev is None else _data.labeled(dev, "dev", **reading)
     assert isinstance(labeled, _dropchain.Corpus)
     base = models["init"] or models["towards"]
-    for one in parsed or [None]:
+    for one in templates:
         _training.check_template(one, labeled.has_features, base, len(labeled))
     text = None
     if unlabeled is not None:

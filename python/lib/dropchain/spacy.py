@@ -106,7 +106,7 @@ class DropchainComponent:
 
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
         """Tag documents in batches, in parallel."""
-        for docs in minibatch(stream, size=batch_size):
+        for docs in minibatch(stream, size=batch_size):  # type: ignore[no-untyped-call]
             parts = [(doc, start, end) for doc in docs for start, end in _sentences(doc)]
             sentences = (self._sentence(doc[start:end]) for doc, start, end in parts)
             labels = iter(self.tagger.tag_batch(sentences, threads=self.threads))
@@ -124,7 +124,7 @@ class DropchainComponent:
         getters = {
             "pos": "tag_", "tag": "tag_", "xpos": "tag_", "upos": "pos_", "lemma": "lemma_",
         }
-        more = {
+        more: dict[str, Any] = {
             name: [getattr(token, getters[name]) or "_" for token in span]
             for name in columns
             if name in getters

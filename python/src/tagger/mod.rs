@@ -1,15 +1,15 @@
 //! The class `Tagger`.
 
+mod facts;
+mod sentences;
+
 use std::cell::RefCell;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use dropchain::corpus::{Schema, TokenLabel};
+use dropchain::corpus::Schema;
 use dropchain::label::{LabelId, Span, convert, spans};
-use dropchain::tag::{
-    AttributeKind, Condition, Header, KeyedSentence, Order, Precision, TagInput, TagOptions,
-    Workspace,
-};
+use dropchain::tag::{AttributeKind, Header, TagOptions, Workspace};
 use dropchain::{Model, Sentence, Tagger};
 use numpy::PyArray2;
 use pyo3::exceptions::PyValueError;
@@ -18,12 +18,13 @@ use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyType};
 use rayon::prelude::*;
 
 use crate::error::{at, exception};
-use crate::inputs::{self, FeatureSink, Place, SentenceReader, Tokens};
+use crate::inputs::{self, Place, SentenceReader, Tokens};
 use crate::items::{ItemReader, found};
 use crate::sentence::PySentence;
 use crate::tagging::{PyPath, PySpan, PyTaggedSentence, PyTagging};
 use crate::template::PyTemplate;
 use crate::threads;
+use sentences::{Prepared, Reader, condition};
 
 /// Sentences that are converted and tagged at a time, so that memory is bounded and Ctrl-C works.
 const BATCH: usize = 4096;
@@ -166,43 +167,6 @@ impl PyTagger {
             false => Vec::new(),
         };
         token_spans(py, &labels)
-    }
-}
-
-/// Reads the sentences that a model can tag.
-enum Reader {
-    Words(SentenceReader),
-    Features(ItemReader),
-}
-
-/// A sentence that is ready to be tagged.
-enum Prepared {
-    Sentence(Arc<Sentence>),
-    Keyed(Box<KeyedSentence>),
-}
-
-impl Prepared {
-    fn input(&self) -> TagInput<'_> {
-        match self {
-            Self::Sentence(sentence) => (&**sentence).into(),
-            Self::Keyed(sentence) => (&**sentence).into(),
-        }
-    }
-
-    fn is_boundary(&self) -> bool {
-        matches!(self, Self::Sentence(sentence) if sentence.layout.document_start)
-    }
-}
-
-impl FeatureSink for KeyedSentence {
-    fn feature(&mut self, name: &str, value: f64) -> PyResult<()> {
-        inputs::check_feature(name, value)?;
-        self.attribute(name, value).map_err(exception)
-    }
-
-    fn end_token(&mut self, _t: usize) -> PyResult<()> {
-        Self::end_token(self);
-        Ok(())
     }
 }
 
@@ -570,85 +534,35 @@ impl PyTagger {
     /// What the model is and how it was trained.
     #[getter]
     fn info<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let (model, header) = (self.inner.model(), self.header());
-        let info = PyDict::new(py);
-        info.set_item("version", &header.provenance.version)?;
-        info.set_item("format", model.version())?;
-        info.set_item("bytes", model.as_bytes().len())?;
+        let info = facts::info(py, self.inner.model())?;
         info.set_item("labels", self.labels(py)?)?;
-        info.set_item("scheme", header.scheme.name())?;
-        info.set_item("corpus_scheme", header.corpus_scheme.name())?;
-        info.set_item("order", u8::from(header.order == Order::One))?;
-        let precision = match header.precision {
-            Precision::F32 => "f32",
-            Precision::F64 => "f64",
-        };
-        info.set_item("precision", precision)?;
-        info.set_item("columns", &header.columns)?;
-        info.set_item("label", header.label_name())?;
-        info.set_item("attributes", model.attributes(AttributeKind::Node))?;
-        info.set_item("edge_attributes", model.attributes(AttributeKind::Edge))?;
-        let kinds = [AttributeKind::Node, AttributeKind::Edge];
-        let weights: usize = kinds.into_iter().map(|kind| model.weights(kind)).sum();
-        info.set_item("weights", weights)?;
-        info.set_item("files", &header.provenance.files)?;
-        info.set_item("sentences", header.provenance.sentences)?;
-        info.set_item("tokens", header.provenance.tokens)?;
-        let json = py.import("json")?;
-        let options = json.call_method1("loads", (&header.provenance.options,));
-        info.set_item(
-            "options",
-            options.unwrap_or_else(|_| PyDict::new(py).into_any()),
-        )?;
         Ok(info)
     }
 
     /// The weights of the attributes of tokens: ``{(attribute, label): weight}``.
     fn weights<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let weights = PyDict::new(py);
-        for item in self.inner.model().node_weights() {
-            let (name, row) = item.map_err(exception)?;
-            let name = PyString::new(py, &String::from_utf8_lossy(name));
-            for (label, weight) in row {
-                weights.set_item((&name, &self.names[label.index()]), weight)?;
-            }
-        }
-        Ok(weights)
+        facts::weights(py, self.inner.model(), &self.names)
     }
 
     /// The weights of the attributes of pairs of adjacent tokens: ``{(attribute, label, next
     /// label): weight}``.
     fn edge_weights<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let weights = PyDict::new(py);
-        for item in self.inner.model().edge_weights() {
-            let (name, row) = item.map_err(exception)?;
-            let name = PyString::new(py, &String::from_utf8_lossy(name));
-            for (labels, weight) in row {
-                let [a, b] = labels.map(|label| &self.names[label.index()]);
-                weights.set_item((&name, a, b), weight)?;
-            }
-        }
-        Ok(weights)
+        facts::edge_weights(py, self.inner.model(), &self.names)
     }
 
     /// The weights of pairs of labels, those that are not 0: ``{(label, next label): weight}``.
     fn transitions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let weights = PyDict::new(py);
-        let (k, transitions) = (self.names.len(), &self.header().label_weights.transitions);
-        for (i, &weight) in transitions.iter().enumerate().filter(|(_, w)| **w != 0.0) {
-            weights.set_item((&self.names[i / k], &self.names[i % k]), weight)?;
-        }
-        Ok(weights)
+        facts::transitions(py, self.inner.model(), &self.names)
     }
 
     /// The weights of the first label of a sentence: ``{label: weight}``.
     fn start_weights<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        self.by_label(py, &self.header().label_weights.start)
+        facts::by_label(py, &self.names, &self.header().label_weights.start)
     }
 
     /// The weights of the last label of a sentence: ``{label: weight}``.
     fn end_weights<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        self.by_label(py, &self.header().label_weights.end)
+        facts::by_label(py, &self.names, &self.header().label_weights.end)
     }
 
     fn __reduce__<'py>(
@@ -665,56 +579,10 @@ impl PyTagger {
     }
 }
 
-impl PyTagger {
-    fn by_label<'py>(&self, py: Python<'py>, weights: &[f64]) -> PyResult<Bound<'py, PyDict>> {
-        let dict = PyDict::new(py);
-        for (name, weight) in self.names.iter().zip(weights) {
-            dict.set_item(name, weight)?;
-        }
-        Ok(dict)
-    }
-}
-
 /// Calls `f` with the workspace of this thread.
 fn with_workspace<R>(f: impl FnOnce(&mut Workspace) -> R) -> R {
     thread_local! {
         static WORKSPACE: RefCell<Workspace> = RefCell::default();
     }
     WORKSPACE.with_borrow_mut(f)
-}
-
-/// Reads what is known about the labels of a sentence.
-fn condition(
-    known: Option<&Bound<'_, PyDict>>,
-    spans: Option<&Bound<'_, PyAny>>,
-) -> PyResult<Condition> {
-    let mut condition = Condition::new();
-    for (token, label) in known.iter().flat_map(|known| known.iter()) {
-        let Ok(t) = token.extract::<usize>() else {
-            return Err(found(&token, "a token of `known`", "its index, from 0"));
-        };
-        let label = inputs::label(&label);
-        let place = || format!("known[{t}]");
-        let label: TokenLabel = label.map_err(|e| at(token.py(), place, e))?;
-        condition = condition.label(t, label);
-    }
-    let spans = spans.map(PyAnyMethods::try_iter).transpose()?;
-    for (i, span) in spans.into_iter().flatten().enumerate() {
-        let span = span?;
-        let (start, end, kind) = match span.cast::<PySpan>() {
-            Ok(span) => {
-                let span = span.get();
-                (span.start, span.end, span.kind.clone())
-            }
-            Err(_) => span
-                .extract::<(usize, usize, String)>()
-                .map_err(|_| found(&span, &format!("spans[{i}]"), "(first token, end, type)"))?,
-        };
-        condition = condition.span(&Span {
-            start,
-            end,
-            kind: &kind,
-        });
-    }
-    Ok(condition)
 }
