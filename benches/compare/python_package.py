@@ -6,9 +6,8 @@
 
 Writes OUT/table.md and OUT/runs.json. Both sides get the same Python objects: the features of
 sklearn-crfsuite's tutorial on CoNLL-2000, as dicts. Each measurement is a process of its own, of
-both sides by turns; figures are medians of ROUNDS (environment, default 5); tagging counts the fastest of three passes of each process. One
-thread: the process
-may use one processor.
+both sides by turns; figures are medians of ROUNDS (environment, default 5). Tagging counts the
+fastest of three passes of each process. One thread: the process may use one processor.
 """
 
 import gc, json, os, platform, statistics, subprocess, sys, tempfile, threading, time
@@ -19,6 +18,27 @@ import attributes
 ROUNDS = int(os.environ.get("ROUNDS", "5"))
 ITERATIONS = 50
 PEER, OWN = "python-crfsuite", "dropchain"
+
+# The same features, as a template.
+TEMPLATE = """bias
+lower
+suffix(3)
+suffix(2)
+capitalization
+class
+pos
+prefix(2, pos)
+lower[-1]
+capitalization[-1]
+pos[-1]
+prefix(2, pos)[-1]
+lower[+1]
+capitalization[+1]
+pos[+1]
+prefix(2, pos)[+1]
+start
+end
+"""
 
 
 def features(sentence, t):
@@ -269,7 +289,9 @@ def train_models(folder, work):
         run("append", side, 2, folder, model)
     train = os.path.join(folder, "conll2000", "train.txt")
     model = models[OWN] + ".template"
-    dropchain.train(train, template="chunk", dropout=0, max_iterations=30, model=model)
+    template = dropchain.Template(TEMPLATE)
+    options = {"columns": ["word", "pos", "chunk"], "dropout": 0, "max_iterations": ITERATIONS}
+    dropchain.train(train, template=template, model=model, **options)
     return models
 
 
