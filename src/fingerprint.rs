@@ -203,8 +203,9 @@ mod tests {
             seed in any::<u64>(),
         ) {
             let fingerprinter = Fingerprinter::from_seed(seed);
+            let base = u128::from(fingerprinter.powers[1]);
             let value = text.iter().fold(0, |value, &byte| {
-                reduce(u128::from(value) * u128::from(fingerprinter.powers[1]) + u128::from(byte) + 1)
+                reduce(u128::from(value) * base + u128::from(byte) + 1)
             });
             prop_assert_eq!(value, fingerprinter.fingerprint(&text));
         }

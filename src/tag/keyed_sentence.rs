@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
-use super::tagger::Tagger;
 use crate::error::{Error, Result};
 use crate::model::{AttributeKind, TableKeys};
 
 /// A sentence of ready-made attributes for one tagger: names are hashed as they come and not
 /// stored, so that it takes 16 bytes per attribute and tagging it needs no names.
 ///
-/// [`Tagger::tag`] and all of its relatives accept it in place of a
+/// [`Tagger::tag`](super::Tagger::tag) and all of its relatives accept it in place of a
 /// [`Sentence`](crate::Sentence). Making it is cheap; looking the attributes up, which is not,
 /// is part of tagging, so a program can make sentences in one thread and tag them in many.
 ///
@@ -36,29 +35,17 @@ pub struct KeyedSentence {
     ends: [Vec<usize>; 2],         // [T] end of each token in `entries`
 }
 
-impl Tagger {
-    /// Creates an empty sentence of ready-made attributes for this tagger.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Parameter`] if the model has a template, which makes the attributes itself.
-    pub fn keyed_sentence(&self) -> Result<KeyedSentence> {
-        if self.model().header().template.is_some() {
-            return Err(Error::parameter(
-                "found ready-made attributes; expected words, since the model makes attributes \
-                 with its template",
-            ));
-        }
-        Ok(KeyedSentence {
-            tagger: Arc::clone(self.identity()),
-            keys: self.model().keys(),
+impl KeyedSentence {
+    /// Creates an empty sentence for the tagger with this identity, whose model has these keys.
+    pub(super) fn new(tagger: Arc<()>, keys: [TableKeys; 2]) -> Self {
+        Self {
+            tagger,
+            keys,
             entries: Default::default(),
             ends: Default::default(),
-        })
+        }
     }
-}
 
-impl KeyedSentence {
     /// Adds an attribute to the current token. The weights of attributes with the same name are
     /// summed.
     ///

@@ -81,6 +81,24 @@ impl Tagger {
         &self.model
     }
 
+    /// Creates an empty sentence of ready-made attributes for this tagger.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parameter`] if the model has a template, which makes the attributes itself.
+    pub fn keyed_sentence(&self) -> Result<KeyedSentence> {
+        if self.model.header().template.is_some() {
+            return Err(Error::parameter(
+                "found ready-made attributes; expected words, since the model makes attributes \
+                 with its template",
+            ));
+        }
+        Ok(KeyedSentence::new(
+            Arc::clone(&self.identity),
+            self.model.keys(),
+        ))
+    }
+
     /// Returns the name of a label.
     #[must_use]
     pub fn label(&self, id: LabelId) -> &str {
@@ -251,11 +269,6 @@ impl Tagger {
             Error::input(sentence.place(0), message)
         })?;
         Ok(needed)
-    }
-
-    /// Returns what distinguishes this tagger from others.
-    pub(super) fn identity(&self) -> &Arc<()> {
-        &self.identity
     }
 
     /// Returns the transitions and boundary weights.

@@ -15,7 +15,8 @@
 :func:`cluster`                   word clusters from unlabeled text
 ================================  ===========================================================
 
-``dropchain.pycrfsuite`` and ``dropchain.sklearn`` stand in for python-crfsuite and sklearn-crfsuite.
+``dropchain.pycrfsuite`` and ``dropchain.sklearn`` stand in for python-crfsuite and
+sklearn-crfsuite.
 """
 
 from __future__ import annotations
