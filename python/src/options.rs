@@ -51,7 +51,7 @@ const SPECIAL: [(&str, &[&str]); 19] = [
     ("lbfgs_memory", &["lbfgs"]),
     ("line_search", &["lbfgs"]),
     ("max_line_search", &["lbfgs"]),
-    ("precondition", &["lbfgs"]),
+    ("plain", &["lbfgs"]),
     ("step", &["sgd"]),
     ("eta", &["sgd"]),
     ("calibration_rate", &["sgd"]),
@@ -259,7 +259,7 @@ impl<'py> Named<'_, 'py> {
         let search = self.choice("line_search", searches)?;
         lbfgs.line_search = search.unwrap_or(lbfgs.line_search);
         self.count("max_line_search", &mut lbfgs.max_line_search)?;
-        self.flag("precondition", &mut lbfgs.precondition)?;
+        self.flag("plain", &mut lbfgs.plain)?;
         if is_lbfgs {
             self.number("epsilon", &mut lbfgs.gradient_tolerance)?;
             self.number("delta", &mut lbfgs.improvement_tolerance)?;

@@ -224,7 +224,7 @@ def test_every_option_has_a_name():
         "states": "observed", "transitions": "all", "precision": "f64", "prune": 1e-9,
         "recall_bias": 0.1, "epsilon": 1e-4, "delta": 1e-4, "period": 3, "lbfgs_memory": 3,
         "line_search": "backtracking", "max_line_search": 5,
-        "precondition": False, "min_frequency": 0.5, "dev_use": "report",
+        "plain": True, "min_frequency": 0.5, "dev_use": "report",
     }
     online = {
         "sgd": {

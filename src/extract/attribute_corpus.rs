@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use hashbrown::HashSet;
+
 use super::alphabet::{Alphabet, Alphabets};
 use super::builder::MAX_VALUE;
 use super::dataset::Dataset;
@@ -48,7 +50,18 @@ pub struct AttributeCorpus {
     labeled: Dataset,
     unlabeled: Dataset,
     has_all_labels: bool, // training has all of `labels`, also those without a token
+    part: i32,            // of the sentences to come
+    parts: Vec<i32>,      // of labeled sentences; those that are missing are in part 0
+    zeros: Option<HashSet<Zero>>, // if they count
     sentence: UnfinishedSentence,
+}
+
+/// An attribute that has the value 0 at a token with this label.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Zero {
+    part: i32,
+    attribute: u32,
+    label: LabelId,
 }
 
 /// The sentence that is being pushed.
@@ -288,30 +301,64 @@ impl AttributeCorpus {
         self.len() == 0
     }
 
-    /// Splits the labeled sentences, in the order in which they were pushed, by
-    /// `is_held_out(sentence)` into those that are not and those that are. Unlabeled sentences stay
-    /// with the first part.
+    /// Lets an attribute with the value 0 count as observed with the label of its token, as in
+    /// CRFsuite: with [`States::Observed`](crate::train::States::Observed), the two then have a
+    /// weight. By default such attributes are ignored. It has effect on sentences to come.
+    pub fn observe_zeros(&mut self) {
+        self.zeros.get_or_insert_default();
+    }
+
+    /// Puts the sentences to come into a part of the corpus, at first 0.
+    /// [`split`](Self::split) separates parts.
+    pub fn set_part(&mut self, part: i32) {
+        self.part = part;
+    }
+
+    /// Returns the number of labeled sentences of a part.
+    #[must_use]
+    pub fn part_len(&self, part: i32) -> usize {
+        let sentences = 0..self.labeled.len();
+        sentences.filter(|&i| self.part_of(i) == part).count()
+    }
+
+    /// Separates the labeled sentences of the parts that are held out from the others. Unlabeled
+    /// sentences stay with the first part.
     ///
-    /// Both parts share the names of attributes, and models that are trained on either have the
+    /// Both results share the names of attributes, and models that are trained on either have the
     /// labels of both.
     #[must_use]
-    pub fn split(&self, is_held_out: impl Fn(usize) -> bool) -> [Self; 2] {
+    pub fn split(&self, is_held_out: impl Fn(i32) -> bool) -> [Self; 2] {
         let part = |held_out: bool| {
-            let sentences: Vec<usize> = (0..self.labeled.len())
-                .filter(|&i| is_held_out(i) == held_out)
-                .collect();
+            let is_in = |part| is_held_out(part) == held_out;
+            let sentences = 0..self.labeled.len();
+            let sentences: Vec<usize> = sentences.filter(|&i| is_in(self.part_of(i))).collect();
+            let zeros = self.zeros.iter().flatten().filter(|zero| is_in(zero.part));
             Self {
                 alphabets: Arc::clone(&self.alphabets),
                 labels: self.labels.clone(),
                 labeled: self.labeled.select(&sentences, None),
-                unlabeled: Dataset::default(),
+                zeros: self.zeros.as_ref().map(|_| zeros.copied().collect()),
                 has_all_labels: true,
-                sentence: UnfinishedSentence::default(),
+                ..Self::default()
             }
         };
         let [mut rest, held_out] = [part(false), part(true)];
         rest.unlabeled = self.unlabeled.clone();
         [rest, held_out]
+    }
+
+    fn part_of(&self, sentence: usize) -> i32 {
+        self.parts.get(sentence).copied().unwrap_or(0)
+    }
+
+    /// Returns the attributes of tokens that have the value 0 with a label, and that label, in
+    /// ascending order.
+    pub(crate) fn zeros(&self) -> Vec<(u32, LabelId)> {
+        let zeros = self.zeros.iter().flatten();
+        let mut pairs: Vec<_> = zeros.map(|zero| (zero.attribute, zero.label)).collect();
+        pairs.sort_unstable();
+        pairs.dedup();
+        pairs
     }
 
     /// Returns the names of labels that a model has whether or not they occur.
@@ -336,7 +383,10 @@ impl AttributeCorpus {
     #[must_use]
     pub fn memory(&self) -> usize {
         let Alphabets { nodes, edges } = &*self.alphabets;
-        nodes.memory() + edges.memory() + self.labeled.memory() + self.unlabeled.memory()
+        let zeros = self.zeros.as_ref().map_or(0, HashSet::allocation_size);
+        let parts = 4 * self.parts.capacity();
+        let data = self.labeled.memory() + self.unlabeled.memory();
+        nodes.memory() + edges.memory() + data + parts + zeros
     }
 
     /// Returns the names of the attributes.
@@ -393,7 +443,7 @@ impl AttributeCorpus {
     /// Returns the id of an attribute, unless its value is 0.
     fn intern(&mut self, kind: usize, name: &str, value: f64) -> Result<Option<u32>> {
         check(name, value)?;
-        if value == 0.0 {
+        if value == 0.0 && (kind != 0 || self.zeros.is_none()) {
             return Ok(None);
         }
         // A training run may share the names; then they are copied once.
@@ -425,6 +475,13 @@ impl AttributeCorpus {
         };
         if is_labeled {
             sentence.labels.iter().for_each(|ids| part.push_labels(ids));
+            if self.part != 0 {
+                self.parts.resize(part.len(), 0);
+                self.parts.push(self.part);
+            }
+            if let Some(zeros) = &mut self.zeros {
+                sentence.add_zeros(self.part, zeros);
+            }
         }
         let matrices = [&mut part.nodes, &mut part.edges];
         let mut row = Vec::new();
@@ -433,7 +490,8 @@ impl AttributeCorpus {
             let mut start = 0;
             for &end in &sentence.ends[kind] {
                 row.clear();
-                row.extend_from_slice(&sentence.entries[kind][start..end]);
+                let entries = &sentence.entries[kind][start..end];
+                row.extend(entries.iter().filter(|&&(_, value)| value != 0.0));
                 matrix.push_row(&mut row);
                 start = end;
             }
@@ -447,6 +505,22 @@ impl UnfinishedSentence {
     /// Returns the number of tokens.
     fn len(&self) -> usize {
         self.ends[0].len()
+    }
+
+    /// Collects the attributes of tokens with the value 0, with their labels.
+    fn add_zeros(&self, part: i32, zeros: &mut HashSet<Zero>) {
+        let mut start = 0;
+        for (&end, labels) in self.ends[0].iter().zip(&self.labels) {
+            let entries = self.entries[0][start..end].iter();
+            for &(attribute, _) in entries.filter(|&&(_, value)| value == 0.0) {
+                zeros.extend(labels.iter().map(|&label| Zero {
+                    part,
+                    attribute,
+                    label,
+                }));
+            }
+            start = end;
+        }
     }
 
     fn clear(&mut self) {
@@ -514,11 +588,15 @@ mod tests {
     #[test]
     fn a_split_keeps_the_order_and_the_labels_of_all() {
         let mut corpus = AttributeCorpus::new();
-        for (attribute, label) in [("a", "X"), ("b", "Y"), ("c", "Z"), ("a", "X")] {
-            corpus.push_sentence([[attribute]], [label]).unwrap();
+        corpus.observe_zeros();
+        for (i, (attribute, label)) in (0..).zip([("a", "X"), ("b", "Y"), ("c", "Z"), ("a", "X")]) {
+            corpus.set_part(i % 2);
+            let zero = if i == 1 { "d" } else { "a" };
+            let attributes = [(attribute, 1.0), (zero, 0.0)];
+            corpus.push_sentence([attributes], [label]).unwrap();
         }
         corpus.push_unlabeled([["d"]]).unwrap();
-        let [rest, held_out] = corpus.split(|sentence| sentence % 2 == 1);
+        let [rest, held_out] = corpus.split(|part| part == 1);
         assert_eq!((rest.len(), held_out.len()), (3, 2));
         assert_eq!((rest.unlabeled().len(), held_out.unlabeled().len()), (1, 0));
         let columns = |part: &AttributeCorpus| {
@@ -527,15 +605,25 @@ mod tests {
                 .map(|row| nodes.row(row).0[0])
                 .collect::<Vec<_>>()
         };
-        assert_eq!(
-            (columns(&rest), columns(&held_out)),
-            (vec![0, 2], vec![1, 0])
-        );
+        let found = (columns(&rest), columns(&held_out));
+        assert_eq!(found, (vec![0, 3], vec![1, 0]));
+        let zeros = |part: &AttributeCorpus| -> Vec<_> {
+            let zeros = part.zeros().into_iter();
+            zeros
+                .map(|(attribute, label)| (attribute, label.0))
+                .collect()
+        };
+        let found = (zeros(&rest), zeros(&held_out));
+        assert_eq!(found, (vec![(0, 0), (0, 2)], vec![(0, 0), (2, 1)]));
         assert_eq!(held_out.labeled().labels, [LabelId(1), LabelId(0)]);
         for part in [rest, held_out] {
             assert_eq!(part.given_labels(), ["X", "Y", "Z"]);
         }
         assert_eq!(corpus.given_labels(), [""; 0]);
+        assert_eq!(
+            (corpus.part_len(0), corpus.part_len(1), corpus.part_len(2)),
+            (2, 2, 0)
+        );
     }
 
     #[test]

@@ -239,7 +239,7 @@ impl<'a> Learner<'a> {
                     objective: loss,
                     terms: Terms::default(),
                     rate: None,
-                    has_converged: loss / (self.order.len().max(1) as f64) < method.epsilon,
+                    has_converged: method.has_converged(loss / self.order.len().max(1) as f64),
                 }
             }
         }
@@ -488,6 +488,12 @@ impl MistakeMethod {
                 .learn(problem, sentence as usize, weights, sums);
         }
         loss
+    }
+
+    /// Returns whether training stops at this mean loss. Without averages nothing changes once it
+    /// is 0.
+    fn has_converged(&self, mean_loss: f64) -> bool {
+        mean_loss < self.epsilon || (mean_loss == 0.0 && !self.learner.is_averaged())
     }
 
     /// Writes the result to θ.

@@ -181,8 +181,8 @@ impl<'a, O: Objective> Descent<'a, O> {
         let mut ops = VectorOps::new(dimension);
         let mut penalty = l1.map(L1Penalty::new);
         let norms = measure(&mut ops, penalty.as_mut(), &current);
-        let curvature = (options.precondition.then(|| objective.inverse_curvature())).flatten();
-        let memory = LbfgsMemory::new(options.memory, dimension, curvature);
+        let curvature = (!options.plain).then(|| objective.inverse_curvature());
+        let memory = LbfgsMemory::new(options.memory, dimension, curvature.flatten());
         Self {
             objective,
             options,
@@ -446,7 +446,11 @@ impl<'a, O: Objective> Descent<'a, O> {
                 best = Some(step);
             }
             last = step;
-            next = step * owlqn::shorten(start, value, change);
+            next = step
+                * match self.options.plain {
+                    true => 0.5,
+                    false => owlqn::shorten(start, value, change),
+                };
         }
         self.fall_back(start, best, last)
     }

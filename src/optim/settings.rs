@@ -42,11 +42,13 @@ pub struct LbfgsOptions {
     ///
     /// Default 10⁻⁵, like CRFsuite.
     pub gradient_tolerance: f64,
-    /// Whether to scale parameters by the estimate of the curvature that the objective has
-    /// ([`Objective::inverse_curvature`](super::Objective::inverse_curvature)). Without it the
-    /// points are those that CRFsuite visits, and there are more of them.
-    #[serde(skip_serializing_if = "std::clone::Clone::clone")]
-    pub precondition: bool,
+    /// Whether to do without what liblbfgs, the optimizer of CRFsuite, does not have: the estimate
+    /// of the curvature that the objective has
+    /// ([`Objective::inverse_curvature`](super::Objective::inverse_curvature)), and, with an L1
+    /// penalty, interpolation between steps, which are halved instead. The points are then those
+    /// that it visits; there are more of them.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub plain: bool,
 }
 
 /// The line search of L-BFGS.
@@ -73,7 +75,7 @@ impl Default for LbfgsOptions {
             improvement_tolerance: 1e-5,
             period: 10,
             gradient_tolerance: 1e-5,
-            precondition: true,
+            plain: false,
         }
     }
 }

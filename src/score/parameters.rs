@@ -56,6 +56,8 @@ pub struct ExtraWeights {
     pub nodes: Vec<(u32, u32)>,
     /// Of edge attributes.
     pub edges: Vec<(u32, u32)>,
+    /// Of node attributes, as if they occurred together with a value of 0.
+    pub occurring: Vec<(u32, u32)>,
     /// Of label pairs, first labels and last labels: positions.
     pub labels: [Vec<u32>; 3],
 }
@@ -128,6 +130,7 @@ impl ParameterSpace {
                 }),
             ),
         };
+        let nodes = nodes.including(extra.occurring);
         let [nodes, edges] = match &frequencies {
             None => [nodes, edges],
             Some(frequencies) => [

@@ -16,6 +16,7 @@ use super::settings::TrainSettings;
 use crate::chain::Order;
 use crate::error::{Error, Result};
 use crate::extract::{Alphabets, AttributeSource, Dataset, DatasetBuilder, SparseRows};
+use crate::ids::LabelId;
 use crate::memory::{MemoryLimit, input_over_limit};
 use crate::sentence::Sentence;
 use crate::template::Template;
@@ -41,6 +42,9 @@ pub struct ExtractedCorpora {
     pub(super) base: Option<Arc<AllBaseWeights>>,
     /// The groups of template lines of node and edge attributes, as far as they are not 0.
     pub(super) groups: Option<Arc<[Vec<u32>; 2]>>,
+    /// Node attributes that have the value 0 at a token with this label, and so may have a weight
+    /// for it; ascending.
+    pub(super) zeros: Vec<(u32, LabelId)>,
     // [labeled sentences][T], for cross-validation only; empty if some label is partial.
     pub(super) gold: Vec<Vec<String>>,
 }
@@ -195,6 +199,7 @@ impl ExtractedCorpora {
             source: info,
             base: base.map(Arc::new),
             groups: groups.map(Arc::new),
+            zeros: Vec::new(),
             gold: Vec::new(),
         })
     }
@@ -320,6 +325,7 @@ impl ExtractedCorpora {
             source: CorpusInfo::default(),
             base: self.base.clone(),
             groups: self.groups.clone(),
+            zeros: self.zeros.clone(),
             gold: Vec::new(),
         })
     }

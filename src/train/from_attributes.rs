@@ -64,8 +64,10 @@ impl ExtractedCorpora {
             source: CorpusInfo::default(),
             base: None,
             groups: None,
+            zeros: Vec::new(),
             gold: Vec::new(),
         };
+        extracted.set_zeros(corpus);
         extracted.drop_rare_attributes(settings, models)?;
         if !models.is_empty() {
             let alphabets = Arc::make_mut(&mut extracted.alphabets);
@@ -98,9 +100,34 @@ impl ExtractedCorpora {
             self.alphabets = Arc::new(Alphabets { nodes, edges });
             self.data.nodes = Arc::new(node_rows);
             self.data.edges = Arc::new(edge_rows);
+            self.renumber_zeros(&kept[0]);
             self.count_attributes();
         }
         Ok(())
+    }
+
+    /// Sets which attributes have the value 0 with which labels.
+    fn set_zeros(&mut self, corpus: &AttributeCorpus) {
+        let known = |(attribute, label)| {
+            let label = self.labels.set.id(corpus.label_name(label))?;
+            Some((attribute, label))
+        };
+        self.zeros = corpus.zeros().into_iter().filter_map(known).collect();
+    }
+
+    /// Adjusts the numbers of attributes to those that are kept.
+    fn renumber_zeros(&mut self, kept: &[bool]) {
+        let mut numbers = Vec::with_capacity(kept.len());
+        let mut next = 0;
+        for &kept in kept {
+            numbers.push(kept.then_some(next));
+            next += u32::from(kept);
+        }
+        let number = |(attribute, label)| Some((numbers[attribute as usize]?, label));
+        self.zeros = std::mem::take(&mut self.zeros)
+            .into_iter()
+            .filter_map(number)
+            .collect();
     }
 
     fn count_attributes(&mut self) {

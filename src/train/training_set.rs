@@ -1,6 +1,7 @@
 //! The training set: matrices, the layout of the parameters, and the conversion of weights to a
 //! model.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -17,6 +18,7 @@ use super::settings::{NoiseTerm, TrainSettings};
 use crate::chain::{LabelWeights, padded};
 use crate::error::{Error, Result};
 use crate::extract::{Alphabets, Classes, Dataset};
+use crate::ids::LabelId;
 use crate::model::{Header, Model, Provenance};
 use crate::objective::{AttributeNoise, Noise, PenalizedLikelihood, Penalty};
 use crate::score::{ExtraWeights, FeatureBlock, ParameterSpace, SpaceOptions};
@@ -75,6 +77,7 @@ impl TrainingSet {
             source,
             base,
             groups,
+            zeros,
             ..
         } = extracted;
         let options = settings.options();
@@ -84,7 +87,7 @@ impl TrainingSet {
                 let penalties = groups.as_ref().map_or(&[][..], |groups| &groups[kind]);
                 column_groups(base.as_deref(), penalties, kind, columns)
             };
-            let nodes = groups(0, node_attributes);
+            let nodes = zero_groups(groups(0, node_attributes), &zeros);
             let nodes = Classes::equal_columns_in_groups(&data.nodes, nodes);
             let edges = groups(1, edge_attributes);
             let edges = Classes::equal_columns_in_groups(&data.edges, edges);
@@ -100,9 +103,13 @@ impl TrainingSet {
         }
         let classes = [&node_classes, &edge_classes];
         let k = labels.set.len();
-        let extra = base.as_ref().map_or_else(ExtraWeights::default, |base| {
+        let mut extra = base.as_ref().map_or_else(ExtraWeights::default, |base| {
             extra_weights(base, classes, k, padded(k))
         });
+        let occurring = zeros.iter();
+        extra.occurring = occurring
+            .map(|&(attribute, label)| (node_classes.class(attribute), label.index() as u32))
+            .collect();
         let space = ParameterSpace::including(
             k,
             &data,
@@ -435,6 +442,25 @@ impl TrainingSet {
         };
         Model::build(header, &nodes, &edges)
     }
+}
+
+/// Divides groups of columns further by the labels with which they have the value 0, ascending by
+/// column: the weights of a class are those of each member.
+fn zero_groups(groups: Vec<u32>, zeros: &[(u32, LabelId)]) -> Vec<u32> {
+    if zeros.is_empty() {
+        return groups;
+    }
+    let mut labels: Vec<Vec<LabelId>> = vec![Vec::new(); groups.len()];
+    for &(column, label) in zeros {
+        labels[column as usize].push(label);
+    }
+    let mut numbers = BTreeMap::new();
+    let keys = groups.into_iter().zip(labels);
+    keys.map(|key| {
+        let next = numbers.len() as u32;
+        *numbers.entry(key).or_insert(next)
+    })
+    .collect()
 }
 
 impl TrainingSet {

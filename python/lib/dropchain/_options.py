@@ -68,8 +68,8 @@ class FixedOptions(TypedDict, total=False):
     """lbfgs: the line search [strong-wolfe]."""
     max_line_search: int
     """lbfgs: most evaluations in a line search [20]."""
-    precondition: bool
-    """lbfgs: scale the weights by an estimate of the curvature: fewer iterations [True]."""
+    plain: bool
+    """lbfgs: take the steps of CRFsuite's optimizer, of which there are more [False]."""
     step: Literal["decreasing", "adagrad"]
     """sgd: how steps develop [decreasing]."""
     eta: float

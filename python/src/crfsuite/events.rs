@@ -2,7 +2,9 @@
 
 use std::ops::ControlFlow;
 
-use dropchain::train::{Calibration, End, EndReason, Iteration, Observer, ObserverError, Start};
+use dropchain::train::{
+    Calibration, DevScore, End, EndReason, Iteration, Observer, ObserverError, Start,
+};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -102,7 +104,7 @@ fn set_iteration(fields: &Bound<'_, PyDict>, iteration: &Iteration) -> PyResult<
     fields.set_item("evaluations", iteration.evaluations)?;
     fields.set_item("step", iteration.step)?;
     fields.set_item("learning_rate", iteration.learning_rate)?;
-    fields.set_item("dev_score", iteration.dev.map(|score| score.value()))?;
+    fields.set_item("dev_score", iteration.dev.map(DevScore::value))?;
     if let Some(scores) = &iteration.label_scores {
         let labels = scores.labels.iter();
         let labels = labels.map(|(name, c)| (name, c.correct, c.predicted, c.gold));

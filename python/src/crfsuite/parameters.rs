@@ -4,7 +4,7 @@ use dropchain::TrainOptions;
 use dropchain::optim::{LbfgsOptions, LineSearch};
 use dropchain::train::{
     Algorithm, ArowOptions, Boundary, DevUse, NoiseKind, PassiveAggressiveOptions,
-    PassiveAggressiveType, PerceptronOptions, SgdOptions, States,
+    PassiveAggressiveType, PerceptronOptions, Precision, SgdOptions, States,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -91,7 +91,7 @@ fn lbfgs(get: &Parameters<'_, '_>) -> PyResult<LbfgsOptions> {
         improvement_tolerance: get.float("delta")?,
         period: get.count("period")?,
         gradient_tolerance: get.float("epsilon")?,
-        precondition: false,
+        plain: true,
         ..LbfgsOptions::default()
     })
 }
@@ -134,7 +134,8 @@ fn extend(options: &mut TrainOptions, extensions: &Bound<'_, PyDict>) -> PyResul
             "warm_up" => options.warm_up = value.extract()?,
             "unlabeled_weight" => options.unlabeled_weight = value.extract()?,
             "seed" => options.seed = value.extract()?,
-            "precondition" => options.lbfgs.precondition = value.extract()?,
+            "precision" => options.precision = precision(&value.extract::<String>()?)?,
+            "plain" => options.lbfgs.plain = value.extract()?,
             "patience" => {
                 options.patience = value.extract()?;
                 options.dev_use = DevUse::Choose;
@@ -158,6 +159,17 @@ fn noise(name: &str) -> PyResult<NoiseKind> {
             return Err(PyValueError::new_err(format!(
                 "noise '{name}'; expected dropout, gaussian, additive or monte-carlo"
             )));
+        }
+    })
+}
+
+fn precision(name: &str) -> PyResult<Precision> {
+    Ok(match name {
+        "single" => Precision::F32,
+        "double" => Precision::F64,
+        _ => {
+            let message = format!("precision '{name}'; expected single or double");
+            return Err(PyValueError::new_err(message));
         }
     })
 }

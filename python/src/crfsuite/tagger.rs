@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use dropchain::Model;
+use dropchain::label::LabelId;
 use dropchain::tag::KeyedSentence;
 use ndarray::Array2;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
@@ -303,7 +304,7 @@ impl PyCrfTagger {
 /// `RuntimeError` if the model does not have it, like python-crfsuite.
 fn label_id(open: &OpenModel, name: &str, place: impl FnOnce() -> String) -> PyResult<usize> {
     let id = open.tagger.model().header().labels.id(name);
-    id.map(|id| id.index()).ok_or_else(|| {
+    id.map(LabelId::index).ok_or_else(|| {
         let place = place();
         PyRuntimeError::new_err(format!(
             "{place}: the label '{name}' is unknown to the model"

@@ -28,11 +28,20 @@ pub struct PyCrfTrainer {
     writer: Mutex<Option<ThreadId>>, // the thread that changes the data
 }
 
-#[derive(Default)]
 struct TrainingData {
-    corpus: AttributeCorpus,
-    groups: Vec<i32>, // [sentences]; empty while all are 0
+    corpus: AttributeCorpus, // its parts are the groups
     reader: ItemReader,
+}
+
+impl Default for TrainingData {
+    fn default() -> Self {
+        let mut corpus = AttributeCorpus::new();
+        corpus.observe_zeros();
+        Self {
+            corpus,
+            reader: ItemReader::default(),
+        }
+    }
 }
 
 impl TrainingData {
@@ -45,7 +54,7 @@ impl TrainingData {
         [items_name, labels_name]: [&dyn Fn() -> String; 2],
     ) -> PyResult<()> {
         let labels = labels_of(labels, labels_name)?;
-        let before = self.corpus.len();
+        self.corpus.set_part(group);
         let mut sink = LabeledSink {
             corpus: &mut self.corpus,
             labels: &labels,
@@ -63,21 +72,12 @@ impl TrainingData {
                 labels.len()
             )))
         });
-        read.inspect_err(|_| self.corpus.discard_sentence())?;
-        if self.corpus.len() > before && (group != 0 || !self.groups.is_empty()) {
-            self.groups.resize(before, 0);
-            self.groups.push(group);
-        }
-        Ok(())
+        read.inspect_err(|_| self.corpus.discard_sentence())
     }
 
     /// Returns the training data, and the sentences of a group that is held out.
     fn split(&self, holdout: i32) -> Option<[AttributeCorpus; 2]> {
-        if holdout < 0 {
-            return None;
-        }
-        let group = |sentence| self.groups.get(sentence).copied().unwrap_or(0);
-        Some(self.corpus.split(|sentence| group(sentence) == holdout))
+        (holdout >= 0).then(|| self.corpus.split(|group| group == holdout))
     }
 }
 
@@ -115,13 +115,13 @@ impl PyCrfTrainer {
     }
 
     /// Appends instances; messages name them as elements of `X` and `y`.
-    #[pyo3(signature = (x, y, group = 0, names = ("X".to_owned(), "y".to_owned())))]
+    #[pyo3(signature = (x, y, group, names))]
     fn _append_all(
         &self,
         x: &Bound<'_, PyAny>,
         y: &Bound<'_, PyAny>,
         group: i32,
-        names: (String, String),
+        names: [String; 2],
     ) -> PyResult<()> {
         let mut data = self.write(x.py())?;
         let (mut x, mut y) = (x.try_iter()?, y.try_iter()?);
@@ -129,14 +129,15 @@ impl PyCrfTrainer {
             let name = |name: &str| format!("{name}[{i}]");
             match (x.next().transpose()?, y.next().transpose()?) {
                 (Some(items), Some(labels)) => {
-                    let names: [&dyn Fn() -> String; 2] = [&|| name(&names.0), &|| name(&names.1)];
+                    let names: [&dyn Fn() -> String; 2] =
+                        [&|| name(&names[0]), &|| name(&names[1])];
                     data.append(&items, &labels, group, names)?;
                 }
                 (None, None) => break,
                 (more_items, _) => {
                     let (x, y) = match more_items {
-                        Some(_) => (&names.0, &names.1),
-                        None => (&names.1, &names.0),
+                        Some(_) => (&names[0], &names[1]),
+                        None => (&names[1], &names[0]),
                     };
                     return Err(PyValueError::new_err(format!(
                         "{x} has more sequences than {y}, which has {i}"
@@ -168,17 +169,13 @@ impl PyCrfTrainer {
 
     /// Returns how many instances a training run would train on.
     fn _training_instances(&self, holdout: i32) -> PyResult<usize> {
-        let data = self.read()?;
-        let held_out = match data.groups.is_empty() {
-            true if holdout == 0 => data.corpus.len(),
-            true => 0,
-            false => data
-                .groups
-                .iter()
-                .filter(|&&group| group == holdout)
-                .count(),
+        let corpus = &self.read()?.corpus;
+        let held_out = if holdout < 0 {
+            0
+        } else {
+            corpus.part_len(holdout)
         };
-        Ok(data.corpus.len() - if holdout < 0 { 0 } else { held_out })
+        Ok(corpus.len() - held_out)
     }
 
     /// Trains a model. `handler(kind, fields)` gets the training events.

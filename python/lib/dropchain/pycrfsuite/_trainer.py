@@ -33,8 +33,9 @@ class BaseTrainer(CrfTrainer):
         it.
     extensions : dict
         Options that CRFsuite does not have: ``dropout``, ``edge_dropout``, ``noise``, ``warm_up``,
-        ``unlabeled_weight``, ``seed``, ``precondition``; ``patience``, with which a held-out group
-        ends training and chooses the iteration.
+        ``unlabeled_weight``, ``seed``; ``patience``, with which a held-out group ends training and
+        chooses the iteration; ``plain`` (of lbfgs; False for fewer iterations than those of
+        CRFsuite); ``precision`` (``'double'`` for model files with weights in double precision).
     """
 
     verbose: bool
@@ -177,13 +178,19 @@ class BaseTrainer(CrfTrainer):
         Interrupted
             Ctrl-C, a KeyboardInterrupt: the model so far has been written.
         """
-        self._train_model(os.fsdecode(model), holdout)
+        path = os.fsdecode(model)
+        self._train_model(path, holdout, logs_storing=bool(path))
 
     def _before_train(self) -> None:
         pass
 
-    def _train_model(self, path: str, holdout: int = -1) -> CrfModel | None:
-        """Trains a model and writes it to a file unless `path` is empty; None without data."""
+    def _train_model(
+        self, path: str, holdout: int = -1, *, logs_storing: bool = True
+    ) -> CrfModel | None:
+        """Trains a model and writes it to a file unless `path` is empty; None without data.
+
+        `logs_storing` says whether the log has the messages of a model that is written.
+        """
         self._before_train()
         instances = self._training_instances(holdout)
         messages = MessageWriter(
@@ -206,9 +213,11 @@ class BaseTrainer(CrfTrainer):
             if not isinstance(raised, KeyboardInterrupt):
                 raise raised
             raise self._interrupted(model, path) from raised
-        if path:
+        if logs_storing:
             messages.begin_storing(*model.counts())
+        if path:
             model.save(path)
+        if logs_storing:
             messages.end_storing()
         return model
 
