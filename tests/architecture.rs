@@ -423,7 +423,9 @@ fn only_versioned_files_use_the_serialization_format() {
 /// The tests that a line of docs/reliability.md names, as `file: function`.
 fn named_tests(line: &str) -> Vec<(&str, &str)> {
     let code = line.split('`').skip(1).step_by(2);
-    code.filter_map(|code| code.split_once(".rs: ")).collect()
+    let named = code.filter_map(|code| code.split_once(": "));
+    let is_source = |file: &str| file.ends_with(".rs") || file.ends_with(".py");
+    named.filter(|(file, _)| is_source(file)).collect()
 }
 
 #[test]
@@ -435,9 +437,11 @@ fn every_promise_is_held_by_a_test_that_exists() {
         let tests = named_tests(row);
         assert!(!tests.is_empty(), "no test holds this promise: {row}");
         for (file, function) in tests {
-            let path = root().join(format!("{file}.rs"));
-            let exists = path.is_file() && read(&path).contains(&format!("fn {function}("));
-            assert!(exists, "there is no test {file}.rs: {function}");
+            let path = root().join(file);
+            let keyword = if file.ends_with(".rs") { "fn" } else { "def" };
+            let declaration = format!("{keyword} {function}(");
+            let exists = path.is_file() && read(&path).contains(&declaration);
+            assert!(exists, "there is no test {file}: {function}");
         }
         promises += 1;
     }
