@@ -38,6 +38,26 @@ def test_sentences_are_tagged_one_by_one(path, tagger):
     assert [token.tag_ for token in doc] == expected
 
 
+def test_the_tagger_gets_sentences_or_a_whole_document():
+    seen = []
+
+    class Recorder:
+        columns = ["word"]
+
+        def tag_batch(self, sentences, *, threads):
+            seen.extend(list(sentence) for sentence in sentences)
+            return [["O"] * len(sentence) for sentence in seen]
+
+    nlp = spacy.blank("en")
+    nlp.add_pipe("dropchain").tagger = Recorder()
+    nlp("She left. He did.")
+    assert seen == [["She", "left", ".", "He", "did", "."]]
+    seen.clear()
+    nlp.add_pipe("sentencizer", first=True)
+    nlp("She left. He did.")
+    assert seen == [["She", "left", "."], ["He", "did", "."]]
+
+
 def test_documents_are_tagged_in_batches(path):
     nlp = spacy.blank("en")
     nlp.add_pipe("sentencizer")
