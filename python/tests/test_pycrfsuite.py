@@ -95,9 +95,7 @@ class TestAgainstPythonCrfsuite:
                 assert a[name] == b[name], name
             for name in ("item_accuracy", "instance_accuracy"):
                 assert a[name] == b[name], name
-        assert ours.last_iteration["loss"] == pytest.approx(
-            theirs.last_iteration["loss"], rel=1e-4
-        )
+        assert ours.last_iteration["loss"] == pytest.approx(theirs.last_iteration["loss"], rel=1e-4)
         theirs, ours = infos
         assert list(ours.labels.items()) == list(theirs.labels.items())
         for name in ("transitions", "state_features"):

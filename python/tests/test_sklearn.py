@@ -76,9 +76,10 @@ class TestAgainstSklearnCrfsuite:
         theirs, ours = real.CRF().get_params(), CRF().get_params()
         assert {name: ours[name] for name in theirs} == theirs
         names = list(CRF.__init__.__code__.co_varnames)
-        assert names[1 : 1 + len(theirs)] == list(real.CRF.__init__.__code__.co_varnames)[
-            1 : 1 + len(theirs)
-        ]
+        assert (
+            names[1 : 1 + len(theirs)]
+            == list(real.CRF.__init__.__code__.co_varnames)[1 : 1 + len(theirs)]
+        )
 
     @pytest.mark.parametrize("dev", [False, True])
     def test_verbose_output_has_the_same_lines(self, real, capsys, dev):
@@ -87,7 +88,8 @@ class TestAgainstSklearnCrfsuite:
             data = (X_DEV, Y_DEV) if dev else ()
             module(verbose=True, max_iterations=3).fit(X, Y, *data)
             lines = capsys.readouterr().out.splitlines()
-            printed.append([line.split()[0] for line in lines if line.startswith(("Iter", "Label"))])
+            heads = [line.split()[0] for line in lines if line.startswith(("Iter", "Label"))]
+            printed.append(heads)
         assert printed[0] == printed[1] and len(printed[0]) == 3 + dev
 
 
@@ -99,8 +101,9 @@ class TestFitting:
         assert "avg_f1" in reported.training_log_.last_iteration
         stopped = CRF(patience=2, c2=1e-4).fit(X, Y, X_dev=X_DEV, y_dev=Y_DEV)
         unlimited = CRF(c2=1e-4).fit(X, Y)
-        assert stopped.training_log_.last_iteration["num"] < (
-            unlimited.training_log_.last_iteration["num"]
+        assert (
+            stopped.training_log_.last_iteration["num"]
+            < (unlimited.training_log_.last_iteration["num"])
         )
         with pytest.raises(ValueError, match="patience=2 without X_dev"):
             CRF(patience=2).fit(X, Y)

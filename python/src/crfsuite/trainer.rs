@@ -30,6 +30,7 @@ pub struct PyCrfTrainer {
 
 struct TrainingData {
     corpus: AttributeCorpus, // its parts are the groups
+    unlabeled: usize,        // instances without labels
     reader: ItemReader,
 }
 
@@ -39,6 +40,7 @@ impl Default for TrainingData {
         corpus.observe_zeros();
         Self {
             corpus,
+            unlabeled: 0,
             reader: ItemReader::default(),
         }
     }
@@ -151,13 +153,19 @@ impl PyCrfTrainer {
     /// Appends sequences of items without labels, for the noise term.
     fn _append_unlabeled(&self, x: &Bound<'_, PyAny>, name: &str) -> PyResult<()> {
         let mut data = self.write(x.py())?;
-        let TrainingData { corpus, reader, .. } = &mut *data;
+        let TrainingData {
+            corpus,
+            unlabeled,
+            reader,
+        } = &mut *data;
+        let before = corpus.len();
         for (i, items) in x.try_iter()?.enumerate() {
             let name = || format!("{name}[{i}]");
             let read = read_items(&items?, &name, reader, &mut UnlabeledSink(corpus));
             let read = read.and_then(|_| corpus.end_sentence().map_err(exception));
             read.inspect_err(|_| corpus.discard_sentence())?;
         }
+        *unlabeled += corpus.len() - before;
         Ok(())
     }
 
@@ -169,13 +177,14 @@ impl PyCrfTrainer {
 
     /// Returns how many instances a training run would train on.
     fn _training_instances(&self, holdout: i32) -> PyResult<usize> {
-        let corpus = &self.read()?.corpus;
+        let data = self.read()?;
+        let corpus = &data.corpus;
         let held_out = if holdout < 0 {
             0
         } else {
             corpus.part_len(holdout)
         };
-        Ok(corpus.len() - held_out)
+        Ok(corpus.len() - data.unlabeled - held_out)
     }
 
     /// Trains a model. `handler(kind, fields)` gets the training events.

@@ -35,11 +35,10 @@ _NUMBERS = {
     "Seconds required for this iteration": ("time", float),
 }
 
-_AVERAGES = re.compile(
-    r"Macro-average precision, recall, F1: \((\d\.\d+), (\d\.\d+), (\d\.\d+)\)"
-)
+_AVERAGES = re.compile(r"Macro-average precision, recall, F1: \((\d\.\d+), (\d\.\d+), (\d\.\d+)\)")
 _ACCURACY = re.compile(r"(Item|Instance) accuracy: (\d+) / (\d+)")
-_LABEL = re.compile(r" {4}(.+): \((\d+), (\d+), (\d+)\) \(([\d.]+|\*+), ([\d.]+|\*+), ([\d.]+|\*+)\)")
+_SCORE = r"([\d.]+|\*+)"
+_LABEL = re.compile(rf" {{4}}(.+): \((\d+), (\d+), (\d+)\) \({_SCORE}, {_SCORE}, {_SCORE}\)")
 
 _PROGRESS = frozenset([".", *(str(i) for i in range(11))])
 

@@ -191,9 +191,9 @@ class MessageWriter:
             at_minimum = reason == "gradient" and not self._losses
             self._send(_AT_MINIMUM if at_minimum else _LBFGS_ENDS[reason])
         elif self._algorithm == "l2sgd":
-            criterion = (
-                "maximum number of iterations" if reason == "max_iterations" else "stopping criteria"
-            )
+            criterion = "stopping criteria"
+            if reason == "max_iterations":
+                criterion = "maximum number of iterations"
             self._send(f"SGD terminated with the {criterion}\n")
             self._send(f"Loss: {min(self._losses, default=0.0):f}\n")
         elif reason in ("loss", "patience"):

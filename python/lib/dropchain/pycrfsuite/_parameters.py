@@ -119,8 +119,10 @@ _LBFGS = [
         "The number of past steps from which L-BFGS approximates the inverse Hessian matrix.",
     ),
     _float(
-        "epsilon", 1e-5, "Training stops when the norm of the gradient falls below this fraction "
-        "of that of the weights."
+        "epsilon",
+        1e-5,
+        "Training stops when the norm of the gradient falls below this fraction "
+        "of that of the weights.",
     ),
     _period(),
     _delta(1e-5),
@@ -157,9 +159,7 @@ _PA = [
     _int("type", 1, "How updates are limited: not at all (0), PA-I (1) or PA-II (2)."),
     _float("c", 1.0, "The aggressiveness: the limit of PA-I, and of the slack of PA-II."),
     _switch("error_sensitive", 1, "Whether the cost grows with the number of wrong labels."),
-    _switch(
-        "averaging", 1, "Whether the result is the average of the weights after all updates."
-    ),
+    _switch("averaging", 1, "Whether the result is the average of the weights after all updates."),
     _limit(100),
     _float("epsilon", 0.0, "Training stops when the mean loss falls below this."),
 ]

@@ -29,7 +29,7 @@ def _flattens(score: Callable[..., Any]) -> Callable[..., Any]:
     return flat
 
 
-def _check_lengths(y_true: list[Sequence[Any]], y_pred: list[Sequence[Any]]) -> None:
+def _check_lengths(y_true: Sequence[Sequence[Any]], y_pred: Sequence[Sequence[Any]]) -> None:
     if len(y_true) != len(y_pred):
         raise ValueError(f"y_true has {len(y_true)} sequences, y_pred {len(y_pred)}")
     for i, (true, predicted) in enumerate(zip(y_true, y_pred, strict=True)):
