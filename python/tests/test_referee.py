@@ -15,6 +15,9 @@ from pathlib import Path
 
 import pytest
 
+#: Where downloads are kept.
+CACHE = Path(__file__).resolve().parents[2] / "target" / "python" / "referee"
+
 #: What is replaced in the tests of each package.
 PEERS = {
     "python-crfsuite==0.9.12": {
@@ -96,10 +99,11 @@ def outcomes(folder: Path) -> dict[str, bool]:
 
 
 @pytest.mark.parametrize("peer", PEERS)
-def test_tests_of_the_peer_pass(peer, request, tmp_path):
+def test_tests_of_the_peer_pass(peer, tmp_path):
     if peer.startswith("sklearn"):
         pytest.importorskip("sklearn")
-    cache = Path(request.config.cache.mkdir("referee-" + re.sub(r"\W+", "-", peer)))
+    cache = CACHE / re.sub(r"\W+", "-", peer)
+    cache.mkdir(parents=True, exist_ok=True)
     copy_tests(peer, source(peer, cache) / "tests", tmp_path)
     results = outcomes(tmp_path)
     assert len(results) == TESTS[peer]
