@@ -71,9 +71,9 @@ impl OnlineTraining<'_> {
                 break StopReason::NonFinite;
             }
             last = epoch;
-            let flow = self.observe(&last, watch);
-            self.save(watch, false);
-            if flow.is_break() {
+            // No checkpoint follows the last epoch: a run that resumes from it would not know that
+            // training has ended. One from before repeats the epoch.
+            if self.observe(&last, watch).is_break() {
                 break StopReason::Interrupted;
             }
             if last.has_converged {
@@ -82,6 +82,7 @@ impl OnlineTraining<'_> {
                     Algorithm::Ap(_) | Algorithm::Pa(_) | Algorithm::Arow(_) => StopReason::Loss,
                 };
             }
+            self.save(watch, false);
         };
         self.finish(reason, &last, watch)
     }

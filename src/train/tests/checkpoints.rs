@@ -9,6 +9,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 
 use super::*;
+use crate::optim::StopReason;
 
 const DEV: &str = "\
 Ada/B-PER left/O New/B-LOC York/I-LOC
@@ -173,6 +174,53 @@ fn a_killed_run_resumes_from_the_last_checkpoint_to_the_same_bits() {
             assert!(resumed.model.as_bytes() == expected.model.as_bytes());
         }
     }
+}
+
+#[test]
+fn a_run_that_has_ended_resumes_from_its_last_checkpoint_to_the_same_end() {
+    let dir = TempDir::new().unwrap();
+    let online = [
+        Algorithm::Sgd(SgdOptions::default()),
+        Algorithm::Ap(PerceptronOptions::default()),
+        Algorithm::Pa(PassiveAggressiveOptions {
+            averaging: false,
+            ..PassiveAggressiveOptions::default()
+        }),
+        Algorithm::Arow(ArowOptions::default()),
+    ];
+    let online = online.map(|algorithm| TrainOptions {
+        algorithm,
+        dropout: 0.0,
+        max_iterations: Some(1000),
+        ..TrainOptions::default()
+    });
+    let mut converged = 0;
+    for (number, options) in all_kinds_of_training()
+        .into_iter()
+        .chain(online)
+        .enumerate()
+    {
+        let path = dir.path().join(number.to_string());
+        let expected = run(
+            &options,
+            Some(every_iteration(&path)),
+            &mut Watcher::default(),
+        );
+        let checkpoints = Some(Checkpoints::new(&path).resume());
+        let resumed = run(&options, checkpoints, &mut Watcher::default());
+        assert_eq!(
+            resumed.end.iterations, expected.end.iterations,
+            "{options:?}"
+        );
+        assert_eq!(resumed.end.reason, expected.end.reason, "{options:?}");
+        assert!(
+            resumed.model.as_bytes() == expected.model.as_bytes(),
+            "{options:?}"
+        );
+        let limit = EndReason::Optimizer(StopReason::MaxIterations);
+        converged += usize::from(expected.end.reason != limit);
+    }
+    assert!(converged >= 4, "{converged} runs ended before the limit");
 }
 
 #[test]
