@@ -259,7 +259,7 @@ impl<'a> Monitor<'a> {
             learning_rate,
             weight_norm: iteration.x_norm,
             step: iteration.step,
-            nonzero_weights: self.set.nonzero_weights(iteration.x),
+            nonzero_weights: self.set.nonzero_weights(iteration.x, iteration.nonzero),
             label_scores: self.scorer.as_mut().and_then(DevScorer::take_label_scores),
         });
         match observed {

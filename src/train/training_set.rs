@@ -2,7 +2,6 @@
 //! model.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 use std::sync::Arc;
 
 use super::base_weights::{APPLIED_RECALL_BIAS, AllBaseWeights};
@@ -215,29 +214,29 @@ impl TrainingSet {
     /// Returns the number of weights of single attributes and of label pairs, before collapsing.
     #[must_use]
     pub fn weights(&self) -> usize {
-        self.count_weights(|_| true)
+        self.space.dimension() + self.count_collapsed(|_| true)
     }
 
     /// Counts the nonzero weights of single attributes and of label pairs, given the parameters of
-    /// classes.
-    pub(super) fn nonzero_weights(&self, theta: &[f64]) -> usize {
-        self.count_weights(|parameter| theta[parameter] != 0.0)
+    /// classes and how many of these are not 0.
+    pub(super) fn nonzero_weights(&self, theta: &[f64], nonzero: usize) -> usize {
+        nonzero + self.count_collapsed(|parameter| theta[parameter] != 0.0)
     }
 
-    /// Counts the weights of single attributes and of label pairs whose parameter is `counted`.
-    fn count_weights(&self, counted: impl Fn(usize) -> bool) -> usize {
-        let count = |range: Range<usize>| range.filter(|&i| counted(i)).count();
+    /// Counts by how many the weights of single attributes outnumber the parameters of their
+    /// classes, where the parameter is `counted`.
+    fn count_collapsed(&self, counted: impl Fn(usize) -> bool) -> usize {
+        let mut more = 0;
         let blocks = self.space.blocks().into_iter();
-        let mut weights = count(self.space.edges.range.end..self.space.dimension());
         for (block, classes) in blocks.zip([&self.node_classes, &self.edge_classes]) {
-            for class in 0..classes.len() as u32 {
+            let collapsed = (0..classes.len() as u32).filter(|&class| classes.size(class) > 1);
+            for class in collapsed {
                 let range = block.targets.range(class as usize);
-                let start = block.range.start;
-                weights +=
-                    classes.size(class) as usize * count(start + range.start..start + range.end);
+                let count = range.filter(|i| counted(block.range.start + i)).count();
+                more += (classes.size(class) as usize - 1) * count;
             }
         }
-        weights
+        more
     }
 
     /// Returns whether there are development data that choose the weights.
