@@ -12,6 +12,7 @@ mod contract;
 mod crfsuite_models;
 mod damaged_models;
 mod determinism;
+mod documents;
 mod fingerprint;
 mod forced_decoding;
 mod help;

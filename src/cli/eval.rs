@@ -7,11 +7,12 @@ use dropchain::corpus::{Corpus, Format, ReadOptions};
 use dropchain::eval::Evaluation;
 use dropchain::internals::sentence::Sentence;
 use dropchain::label::{LabelSet, convert};
-use dropchain::tag::{TagOptions, Tagger, Tagging, Workspace};
+use dropchain::tag::{TagDocuments, TagOptions, Tagger, Tagging, Workspace};
 use dropchain::{Error, Result};
 use rayon::prelude::*;
 
 use super::arguments::{InputArguments, Switch, ThreadArguments};
+use super::document_arguments::DocumentArguments;
 use super::file_name::FileName;
 use super::outputs::CommandFiles;
 use super::predictions::{GoldCorpus, labels};
@@ -61,6 +62,8 @@ pub struct EvalCommand {
     threads: ThreadArguments,
     #[command(flatten)]
     input: InputArguments,
+    #[command(flatten)]
+    document: DocumentArguments,
 }
 
 impl EvalCommand {
@@ -121,6 +124,7 @@ impl EvalCommand {
     fn evaluate_model(&self, model: &FileName, gold: &FileName) -> Result<Evaluation> {
         let tagger = Tagger::open(model)?;
         let tagger = tagger.with_memory_limit(self.input.limits.memory());
+        let tagger = self.document.apply_to_tagger(tagger)?;
         let corpus = self.read_gold(&tagger, gold)?;
         let options = TagOptions {
             constrain: self.constrain.is_on(),
@@ -227,15 +231,16 @@ fn tag_parallel(
     let workspaces: Vec<Mutex<Workspace>> = (0..rayon::current_num_threads())
         .map(|_| Mutex::default())
         .collect();
-    let tag = |sentence: &Sentence| {
+    let documents = TagDocuments::new(tagger, sentences);
+    let tag = |i: usize| {
         let thread = rayon::current_thread_index().unwrap_or(0);
         // A workspace is scratch space: contents left behind by a panic are overwritten.
         let workspace = workspaces[thread % workspaces.len()].lock();
         let mut workspace = workspace.unwrap_or_else(PoisonError::into_inner);
-        tagger.tag_with(sentence, options, &mut workspace)
+        tagger.tag_with(documents.input(i), options, &mut workspace)
     };
-    match sentences {
-        [sentence] => vec![tag(sentence)],
-        sentences => sentences.par_iter().map(tag).collect(),
+    match documents.len() {
+        1 => vec![tag(0)],
+        len => (0..len).into_par_iter().map(tag).collect(),
     }
 }

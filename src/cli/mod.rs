@@ -9,6 +9,7 @@ mod cluster;
 mod compare;
 mod convert;
 mod demo;
+mod document_arguments;
 mod eval;
 mod exit;
 mod file_name;

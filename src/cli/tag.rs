@@ -8,11 +8,12 @@ use dropchain::corpus::{
     CONLLU_COLUMNS, Format, OutputFormat, ReadOptions, Reader, WriteOptions, Writer,
 };
 use dropchain::label::Scheme;
-use dropchain::tag::{Batch, TagOptions, Tagger, Tagging, Workspace, stream};
+use dropchain::tag::{Batch, TagInput, TagOptions, Tagger, Tagging, Workspace, stream_documents};
 use dropchain::{Error, Result, Sentence};
 
 use super::CommandResult;
 use super::arguments::{FormatName, LimitArguments, SchemeName, Switch, ThreadArguments};
+use super::document_arguments::DocumentArguments;
 use super::file_name::FileName;
 use super::forced_arguments::ForcedArguments;
 use super::named_tagging::NamedTagging;
@@ -67,6 +68,8 @@ pub struct TagCommand {
     #[arg(long, value_enum, default_value = "on")]
     constrain: Switch,
     #[command(flatten)]
+    document: DocumentArguments,
+    #[command(flatten)]
     forced: ForcedArguments,
     /// Output labels in this scheme; `raw` keeps those of the model
     #[arg(long, value_enum)]
@@ -98,6 +101,7 @@ impl TagCommand {
             .check()?;
         self.threads.check_stacks()?;
         let tagger = Tagger::open(&self.model)?.with_memory_limit(self.limits.memory());
+        let tagger = self.document.apply_to_tagger(tagger)?;
         self.check_scheme(&tagger)?;
         let format = self.input_format(&inputs)?;
         let header = tagger.model().header();
@@ -234,12 +238,15 @@ struct TaggingPipeline {
 }
 
 impl TaggingPipeline {
-    fn tag(&self, sentence: &Sentence, workspace: &mut Workspace) -> Result<Tagging> {
+    fn tag(
+        &self,
+        sentence: &Sentence,
+        input: TagInput<'_>,
+        workspace: &mut Workspace,
+    ) -> Result<Tagging> {
         match self.forced.condition(sentence, self.format)? {
-            None => self.tagger.tag_with(sentence, self.options, workspace),
-            Some(condition) => {
-                (self.tagger).tag_given(sentence, &condition, self.options, workspace)
-            }
+            None => self.tagger.tag_with(input, self.options, workspace),
+            Some(condition) => (self.tagger).tag_given(input, &condition, self.options, workspace),
         }
     }
 
@@ -253,14 +260,16 @@ impl TaggingPipeline {
             };
             let mut writer = Writer::new(text, OUTPUT, options)?;
             writer.begin_document(batch.new_document);
-            for sentence in &batch.sentences {
-                let tagging = self.tag(sentence, workspace)?;
+            let documents = batch.documents();
+            for (i, sentence) in batch.sentences.iter().enumerate() {
+                let tagging = self.tag(sentence, documents.input(i), workspace)?;
                 let tagging = NamedTagging::new(&self.tagger, tagging, self.scheme);
                 writer.write(&tagging.tagged(sentence))?;
             }
             Ok(())
         };
-        stream(reader, threads, io::stdout(), tag, |error| {
+        let documents = self.tagger.documents();
+        stream_documents(reader, documents, threads, io::stdout(), tag, |error| {
             Error::io(OUTPUT, error)
         })?;
         Ok(())

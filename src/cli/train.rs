@@ -11,6 +11,7 @@ use dropchain::train::{BaseModels, Defaults, TrainOptions, Trained, Trainer, che
 use super::CommandResult;
 use super::arguments::{InputArguments, OutputArguments, ThreadArguments};
 use super::checkpoint_arguments::CheckpointArguments;
+use super::document_arguments::DocumentArguments;
 use super::exit::{is_worth_saving, training_result};
 use super::file_name::FileName;
 use super::init_arguments::InitArguments;
@@ -79,6 +80,8 @@ pub struct TrainCommand {
     #[command(flatten)]
     input: InputArguments,
     #[command(flatten)]
+    document: DocumentArguments,
+    #[command(flatten)]
     init: InitArguments,
     #[command(flatten)]
     regularization: RegularizationArguments,
@@ -138,6 +141,8 @@ impl TrainCommand {
             &self.input,
             &models,
         )?;
+        let template = template.map(|template| self.document.apply_to_template(template));
+        let template = template.transpose()?;
         if let Some(template) = &template {
             check_line_options(template, trainer.settings())?;
         }

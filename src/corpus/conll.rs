@@ -10,11 +10,12 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::columns::{OUTSIDE, find_column, no_label_column};
+use super::conllu::is_new_document;
 use super::lines::{InputLine, LineReader, is_blank};
 use super::parse::{ReadOptions, SentenceParser};
 use super::sentence_weight::{PendingWeight, check_comment_inside};
 use crate::error::Result;
-use crate::sentence::{Schema, Sentence, list_names};
+use crate::sentence::{Schema, Sentence, Separation, list_names};
 
 /// The first cell of a line that starts a new document.
 const DOCUMENT_START: &str = "-DOCSTART-";
@@ -37,6 +38,8 @@ pub(super) struct ConllParser {
     early_boundaries: Vec<(u64, String)>, // -DOCSTART- lines before the first token
     comments: Vec<String>,
     weight: PendingWeight,
+    separation: Separation, // what stands before the next sentence
+    blank: bool,            // the last line was blank
 }
 
 impl ConllParser {
@@ -49,6 +52,8 @@ impl ConllParser {
             early_boundaries: Vec::new(),
             comments: Vec::new(),
             weight: PendingWeight::default(),
+            separation: Separation::default(),
+            blank: false,
         }
     }
 
@@ -66,6 +71,9 @@ impl ConllParser {
             None => {
                 if self.options.weights {
                     self.weight.read(line)?;
+                }
+                if is_new_document(line.text) {
+                    self.separation.add(Separation::MARK);
                 }
                 self.comments.push(line.text.to_owned());
             }
@@ -88,6 +96,7 @@ impl ConllParser {
             None => {
                 let mut sentence = Sentence::new(dialect.schema.clone(), line.file.clone());
                 sentence.layout.comments = std::mem::take(&mut self.comments);
+                sentence.layout.separation = std::mem::take(&mut self.separation);
                 self.weight.apply(&mut sentence)?;
                 self.current.insert(sentence)
             }
@@ -139,7 +148,11 @@ impl SentenceParser for ConllParser {
                 self.end_sentence();
                 return Ok(self.ready.pop_front());
             };
-            if is_blank(line.text) {
+            let is_blank = is_blank(line.text);
+            if std::mem::replace(&mut self.blank, is_blank) && is_blank {
+                self.separation.add(Separation::BLANK_LINE);
+            }
+            if is_blank {
                 self.end_sentence();
             } else if self.options.comments && line.text.starts_with('#') {
                 self.comment(&line)?;
@@ -268,7 +281,7 @@ fn label_column(line: &InputLine, names: &[String], options: &ReadOptions) -> Re
 #[cfg(test)]
 mod tests {
     use crate::corpus::tests::{error, options, sentences};
-    use crate::corpus::{Format, ReadOptions};
+    use crate::corpus::{DocumentRule, Format, ReadOptions};
     use crate::sentence::Sentence;
 
     fn conll() -> ReadOptions {
@@ -467,6 +480,24 @@ mod tests {
         assert_eq!(rows(&read[2]), [["-DOCSTART-", "-Y-", "B"]]);
         assert_eq!(read[2].place(0).to_string(), "x:4");
         assert_eq!(rows(&read[3]), [["b", "NN", "O"]]);
+    }
+
+    #[test]
+    fn boundaries_comments_and_blank_lines_separate_documents() {
+        let text = "a O\n\nb O\n\n\nc O\n-DOCSTART- O\n\nd O\n\n# newdoc\ne O\n";
+        let options = ReadOptions {
+            comments: true,
+            ..conll()
+        };
+        let read = sentences(text, &options).unwrap();
+        let words = |rule: DocumentRule| -> Vec<String> {
+            let documents = rule.documents(&read).into_iter();
+            let words = |document: Vec<&Sentence>| document.iter().map(|s| s.cell(0, 0)).collect();
+            documents.map(words).collect()
+        };
+        assert_eq!(words(DocumentRule::Auto), ["abc", "d", "e"]);
+        assert_eq!(words(DocumentRule::BlankLine), ["ab", "cde"]);
+        assert_eq!(words(DocumentRule::File), ["abcde"]);
     }
 
     #[test]

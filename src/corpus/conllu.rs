@@ -10,7 +10,7 @@ use super::lines::{InputLine, LineReader, is_blank};
 use super::parse::{ReadOptions, SentenceParser};
 use super::sentence_weight::{PendingWeight, check_comment_inside};
 use crate::error::{Error, Place, Result};
-use crate::sentence::{Schema, Sentence};
+use crate::sentence::{Schema, Sentence, Separation};
 
 /// The default label column.
 const DEFAULT_LABEL: &str = "upos";
@@ -123,14 +123,21 @@ impl SentenceParser for ConlluParser {
     fn next_sentence(&mut self, lines: &mut LineReader) -> Result<Option<Sentence>> {
         let mut current: Option<Sentence> = None;
         let mut multiword_end = MultiwordEnd::default();
+        let mut separation = Separation::default();
         while let Some(line) = lines.next_line()? {
             if is_blank(line.text) {
                 if current.is_some() {
                     break;
                 }
+                if line.number > 1 {
+                    separation.add(Separation::BLANK_LINE);
+                }
                 continue;
             }
             if line.text.starts_with('#') && current.is_none() {
+                if is_new_document(line.text) {
+                    separation.add(Separation::MARK);
+                }
                 if self.options.weights {
                     self.weight.read(&line)?;
                 }
@@ -140,6 +147,7 @@ impl SentenceParser for ConlluParser {
             if current.is_none() {
                 let mut sentence = Sentence::new(self.schema(&line)?, line.file.clone());
                 sentence.layout.comments = std::mem::take(&mut self.comments);
+                sentence.layout.separation = separation;
                 self.weight.apply(&mut sentence)?;
                 current = Some(sentence);
             }
@@ -153,6 +161,13 @@ impl SentenceParser for ConlluParser {
         }
         Ok(current)
     }
+}
+
+/// Returns whether a comment line marks a new document: `# newdoc` or `# newdoc id = x`.
+pub(super) fn is_new_document(line: &str) -> bool {
+    let comment = line.trim_start_matches('#').trim_start_matches([' ', '\t']);
+    let rest = comment.strip_prefix("newdoc");
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t']))
 }
 
 /// Checks that a complete sentence, whose last line is `line`, has at least one word, and all words

@@ -10,11 +10,14 @@ use super::json_object::JsonObject;
 use super::lines::{InputLine, LineReader, is_blank};
 use super::parse::{ReadOptions, SentenceParser};
 use crate::error::{Error, Place, Result};
-use crate::sentence::{Schema, Sentence, TokenLabel};
+use crate::sentence::{Schema, Sentence, Separation, TokenLabel};
 use crate::tokenize::Tokenizer;
 
 /// The default key of the labels.
 const LABELS: &str = "labels";
+
+/// The key of the document that an object belongs to, or of the array of its sentences.
+const DOCUMENT: &str = "doc";
 
 /// Maximum number of keys that messages list.
 const LISTED_KEYS: usize = 20;
@@ -46,6 +49,9 @@ pub(super) struct JsonlParser {
     columns: Option<JsonColumns>,
     tokenizer: Tokenizer,
     ready: VecDeque<Sentence>,
+    document: Option<Box<str>>, // the value of the key `doc` of the last object, as written
+    separation: Separation,     // what stands before the next sentence
+    blank: bool,                // the last line was blank
 }
 
 impl JsonlParser {
@@ -55,17 +61,79 @@ impl JsonlParser {
             options,
             columns: None,
             ready: VecDeque::new(),
+            document: None,
+            separation: Separation::default(),
+            blank: false,
         }
     }
 
-    /// Parses the object on `line`.
-    fn object(&mut self, line: &InputLine) -> Result<()> {
+    /// Parses the object on `line`: a sentence, a text, or a document of such objects.
+    fn line(&mut self, line: &InputLine) -> Result<()> {
         let object = parse_object(line)?;
+        let document = object.get(DOCUMENT);
+        if let (Some(document), None, None) = (document, object.get("tokens"), object.get("text"))
+            && let Ok(items) = serde_json::from_str::<Vec<&RawValue>>(document.get())
+        {
+            return self.document(line, items);
+        }
+        self.begin_object(document.filter(is_document).map(|value| value.get().into()));
+        self.object(line, &object)
+    }
+
+    /// Parses the objects of a document on one line.
+    fn document(&mut self, line: &InputLine, items: Vec<&RawValue>) -> Result<()> {
+        // No other object has this value: it is not JSON.
+        self.begin_object(Some(format!("line {}", line.number).into()));
+        for (i, item) in items.into_iter().enumerate() {
+            let inner = InputLine {
+                text: item.get(),
+                ..*line
+            };
+            if !item.get().starts_with('{') {
+                return Err(line.error(format!(
+                    "key \"{DOCUMENT}\": expected an array of sentences, objects such as \
+                     {{\"tokens\": [\"a\"], \"labels\": [\"O\"]}}, but item {} is {}",
+                    i + 1,
+                    type_name(item)
+                )));
+            }
+            let object = parse_object(&inner)?;
+            let before = self.ready.len();
+            self.object(&inner, &object)?;
+            if object.get(DOCUMENT).is_none() {
+                // The output has one object per sentence, and marks the document in each.
+                let number = line.number;
+                let members = &item.get()[1..];
+                let record: Arc<str> = format!("{{\"{DOCUMENT}\":{number},{members}").into();
+                for sentence in self.ready.range_mut(before..) {
+                    sentence.layout.record = Some(record.clone());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Begins an object of the document with this value of the key `doc`.
+    fn begin_object(&mut self, document: Option<Box<str>>) {
+        if self.document != document {
+            self.document = document;
+            self.separation.add(Separation::MARK);
+        }
+    }
+
+    /// Adds a sentence.
+    fn push(&mut self, mut sentence: Sentence) {
+        sentence.layout.separation = std::mem::take(&mut self.separation);
+        self.ready.push_back(sentence);
+    }
+
+    /// Parses an object with tokens or text.
+    fn object(&mut self, line: &InputLine, object: &JsonObject) -> Result<()> {
         if let Some(value) = object.get("tokens") {
             let tokens = strings(line, "tokens", value)?;
             if !tokens.is_empty() {
-                let sentence = self.tokens(line, &object, tokens)?;
-                self.ready.push_back(sentence);
+                let sentence = self.tokens(line, object, tokens)?;
+                self.push(sentence);
             }
             return Ok(());
         }
@@ -150,7 +218,7 @@ impl JsonlParser {
         let sentences = self.tokenizer.read_line(&text, line.file, line.number)?;
         for mut sentence in sentences {
             sentence.layout.record = Some(record.clone());
-            self.ready.push_back(sentence);
+            self.push(sentence);
         }
         Ok(())
     }
@@ -162,8 +230,12 @@ impl SentenceParser for JsonlParser {
             let Some(line) = lines.next_line()? else {
                 return Ok(None);
             };
-            if !is_blank(line.text) {
-                self.object(&line)?;
+            let is_blank = is_blank(line.text);
+            if std::mem::replace(&mut self.blank, is_blank) && !is_blank {
+                self.separation.add(Separation::BLANK_LINE);
+            }
+            if !is_blank {
+                self.line(&line)?;
             }
         }
         Ok(self.ready.pop_front())
@@ -296,6 +368,12 @@ fn strings(line: &InputLine, key: &str, value: &RawValue) -> Result<Vec<String>>
     }))
 }
 
+/// Returns whether the value of the key `doc` identifies a document: null does not, and neither
+/// does an array of strings, which may be a column.
+fn is_document(value: &&RawValue) -> bool {
+    value.get() != "null" && serde_json::from_str::<Vec<String>>(value.get()).is_err()
+}
+
 /// Names the type of a JSON value in an error message.
 fn type_name(value: &RawValue) -> &'static str {
     match serde_json::from_str(value.get()) {
@@ -334,7 +412,7 @@ fn parse_object<'a>(line: &InputLine<'a>) -> Result<JsonObject<'a>> {
 #[cfg(test)]
 mod tests {
     use crate::corpus::tests::{error, options, sentences};
-    use crate::corpus::{Format, ReadOptions};
+    use crate::corpus::{DocumentRule, Format, ReadOptions};
     use crate::sentence::Sentence;
 
     fn jsonl() -> ReadOptions {
@@ -424,6 +502,61 @@ mod tests {
             error(r#"{"text": 3}"#, &unlabeled()),
             "x:1: key \"text\": expected a string, found a number"
         );
+    }
+
+    /// The words of each document.
+    fn documents(text: &str) -> Vec<String> {
+        let read = sentences(text, &unlabeled()).unwrap();
+        let documents = DocumentRule::Auto.documents(&read).into_iter();
+        let words = |document: Vec<&Sentence>| document.iter().map(|s| s.cell(0, 0)).collect();
+        documents.map(words).collect()
+    }
+
+    #[test]
+    fn consecutive_objects_with_the_same_document_belong_together() {
+        let object =
+            |word: &str, document: &str| format!("{{\"tokens\":[\"{word}\",\".\"]{document}}}\n");
+        let text = object("a", ",\"doc\":1")
+            + &object("b", ",\"doc\":1")
+            + &object("c", ",\"doc\":\"1\"")
+            + &object("d", "")
+            + &object("e", ",\"doc\":null")
+            + "{\"tokens\":[],\"doc\":{\"id\":[3]}}\n"
+            + &object("f", ",\"doc\":{\"id\":[3]}")
+            + "\n{\"text\":\"g\",\"doc\":{\"id\":[3]}}\n";
+        assert_eq!(documents(&text), ["ab", "c", "de", "fg"]);
+    }
+
+    #[test]
+    fn an_array_of_objects_is_a_document() {
+        let text = concat!(
+            "{\"doc\":[{\"tokens\":[\"a\"],\"id\":1},{\"text\":\"b\"}]}\n",
+            "{\"doc\":[]}\n",
+            "{\"doc\":[{\"tokens\":[\"c\"]}]}\n",
+            "{\"tokens\":[\"d\"]}\n",
+        );
+        assert_eq!(documents(text), ["ab", "c", "d"]);
+        let read = sentences(text, &unlabeled()).unwrap();
+        let record = |i: usize| read[i].layout.record.as_deref().unwrap();
+        assert_eq!(record(0), r#"{"doc":1,"tokens":["a"],"id":1}"#);
+        assert_eq!(record(1), r#"{"doc":1,"text":"b"}"#);
+        assert_eq!(
+            error("{\"doc\":[{\"tokens\":[\"a\"]}, 3]}", &unlabeled()),
+            "x:1: key \"doc\": expected an array of sentences, objects such as \
+             {\"tokens\": [\"a\"], \"labels\": [\"O\"]}, but item 2 is a number"
+        );
+        assert_eq!(
+            error("{\"doc\":[{}]}", &unlabeled()),
+            "x:1: expected the key \"tokens\" or \"text\", found no key"
+        );
+    }
+
+    #[test]
+    fn a_column_may_have_the_name_of_documents() {
+        let text = "{\"tokens\":[\"a\"],\"doc\":[\"x\"]}\n{\"tokens\":[\"b\"],\"doc\":[\"y\"]}";
+        let read = sentences(text, &unlabeled()).unwrap();
+        assert_eq!(cells(&read[1], 0), ["b", "y"]);
+        assert_eq!(documents(text), ["ab"]);
     }
 
     #[test]

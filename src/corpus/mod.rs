@@ -25,7 +25,10 @@ mod sentence_weight;
 mod tests;
 mod text;
 
-pub use crate::sentence::{Attributes, Layout, Offsets, Schema, TokenLabel};
+pub use crate::sentence::{
+    Attributes, Document, DocumentOptions, DocumentRule, Layout, Offsets, Prediction, Predictions,
+    Schema, Separation, TokenLabel,
+};
 pub use columns::CONLLU_COLUMNS;
 pub use corpus::Corpus;
 pub use format::Format;

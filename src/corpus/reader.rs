@@ -16,7 +16,7 @@ use super::parse::{ReadOptions, SentenceParser};
 use super::text::TextParser;
 use crate::error::{Error, Place, Result};
 use crate::memory::input_over_limit;
-use crate::sentence::{Schema, Sentence};
+use crate::sentence::{Schema, Sentence, Separation};
 
 /// Size of the read buffer, in bytes.
 const BUFFER: usize = 64 << 10;
@@ -33,7 +33,25 @@ enum PendingInput {
 struct OpenInput {
     lines: LineReader,
     parser: Box<dyn SentenceParser>,
-    sentences: u64, // without document boundaries
+    sentences: u64,         // without document boundaries
+    line: Option<u64>,      // of the last sentence
+    separation: Separation, // what stands before the next sentence, as far as it is known
+}
+
+impl OpenInput {
+    /// Records what stands before a sentence: the beginning of the input, a document boundary, the
+    /// end of a line, and what the parser found.
+    fn separate(&mut self, sentence: &mut Sentence) {
+        let line = sentence.first_line();
+        if line != std::mem::replace(&mut self.line, line) {
+            self.separation.add(Separation::LINE);
+        }
+        let layout = &mut sentence.layout;
+        layout.separation.add(std::mem::take(&mut self.separation));
+        if layout.document_start {
+            self.separation = layout.separation.and(Separation::MARK);
+        }
+    }
 }
 
 /// An iterator over the sentences of some inputs. It ends after an error.
@@ -122,6 +140,11 @@ impl Reader {
         self.sentences_required = true;
     }
 
+    /// The memory in bytes that a sentence, or what waits to be tagged with it, may take.
+    pub(crate) fn memory_limit(&self) -> u64 {
+        self.options.memory.bytes(0)
+    }
+
     /// The column separator of the CoNLL file that the last sentence came from: a space if the file
     /// uses runs of blanks, else a tab. A tab before the first sentence and in other formats.
     #[must_use]
@@ -141,8 +164,9 @@ impl Reader {
             let Some(current) = &mut self.current else {
                 return Ok(None);
             };
-            if let Some(sentence) = current.parser.next_sentence(&mut current.lines)? {
+            if let Some(mut sentence) = current.parser.next_sentence(&mut current.lines)? {
                 current.lines.begin_sentence();
+                current.separate(&mut sentence);
                 current.sentences += u64::from(!sentence.layout.document_start);
                 self.separator = current.parser.separator().unwrap_or('\t');
                 self.check_columns(&sentence)?;
@@ -223,6 +247,8 @@ fn open(input: PendingInput, options: &ReadOptions) -> Result<OpenInput> {
         lines: LineReader::new(input, Arc::from(name), memory),
         parser,
         sentences: 0,
+        line: None,
+        separation: Separation::INPUT,
     })
 }
 

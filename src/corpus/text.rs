@@ -2,16 +2,20 @@
 
 use std::collections::VecDeque;
 
-use super::lines::LineReader;
+use super::lines::{LineReader, is_blank};
 use super::parse::{ReadOptions, SentenceParser};
 use crate::error::Result;
-use crate::sentence::Sentence;
+use crate::sentence::{Sentence, Separation};
 use crate::tokenize::Tokenizer;
+
+/// Separates pages or documents in text files.
+const FORM_FEED: char = '\u{c}';
 
 /// Parses raw text: every line has zero or more sentences.
 pub(super) struct TextParser {
     tokenizer: Tokenizer,
     ready: VecDeque<Sentence>,
+    separation: Separation, // what stands before the next sentence
 }
 
 impl TextParser {
@@ -19,6 +23,32 @@ impl TextParser {
         Self {
             tokenizer: Tokenizer::new(options.max_sentence),
             ready: VecDeque::new(),
+            separation: Separation::default(),
+        }
+    }
+
+    /// Adds the sentences of a line, with the form feeds and empty lines before each.
+    fn add(&mut self, text: &str, sentences: Vec<Sentence>) {
+        if is_blank(text) {
+            self.separation.add(Separation::BLANK_LINE);
+        }
+        let mut end = 0;
+        for mut sentence in sentences {
+            if let (Some(first), Some(last)) = (sentence.offsets.first(), sentence.offsets.last()) {
+                self.separate(&text[end..first.bytes.start]);
+                end = last.bytes.end;
+            }
+            sentence.layout.separation = std::mem::take(&mut self.separation);
+            self.ready.push_back(sentence);
+        }
+        self.separate(&text[end..]);
+    }
+
+    /// Adds a form feed to what stands before the next sentence, if there is one in a text that
+    /// belongs to no sentence.
+    fn separate(&mut self, text: &str) {
+        if text.contains(FORM_FEED) {
+            self.separation.add(Separation::FORM_FEED);
         }
     }
 }
@@ -32,7 +62,7 @@ impl SentenceParser for TextParser {
             let sentences = self
                 .tokenizer
                 .read_line(line.text, line.file, line.number)?;
-            self.ready.extend(sentences);
+            self.add(line.text, sentences);
         }
         Ok(self.ready.pop_front())
     }
@@ -40,8 +70,8 @@ impl SentenceParser for TextParser {
 
 #[cfg(test)]
 mod tests {
-    use crate::corpus::Format;
     use crate::corpus::tests::{options, sentences};
+    use crate::corpus::{DocumentRule, Format};
 
     #[test]
     fn each_line_is_split_into_sentences_and_empty_lines_are_skipped() {
@@ -54,5 +84,32 @@ mod tests {
         assert_eq!(read[1].place(0).to_string(), "x:4");
         assert_eq!(read[1].layout.source.as_deref(), Some("Bob too"));
         assert_eq!(read[1].offsets[1].bytes, 4..7);
+    }
+
+    /// The first words of each document.
+    fn documents(rule: DocumentRule, text: &str) -> String {
+        let read = sentences(text, &options(Format::Text)).unwrap();
+        let documents = rule.documents(&read).into_iter();
+        let words = documents.map(|document| {
+            let words: Vec<&str> = document.iter().map(|s| s.cell(0, 0)).collect();
+            words.join(" ")
+        });
+        words.collect::<Vec<_>>().join(" | ")
+    }
+
+    #[test]
+    fn lines_blank_lines_and_form_feeds_separate_documents() {
+        let text = "A b. C d.\nE\n\nF\n\x0cG\x0c\nH\n\x0c\nI\n";
+        assert_eq!(documents(DocumentRule::Auto, text), "A C E F G H I");
+        assert_eq!(
+            documents(DocumentRule::Line, text),
+            "A C | E | F | G | H | I"
+        );
+        assert_eq!(
+            documents(DocumentRule::BlankLine, text),
+            "A C E | F G H | I"
+        );
+        let form_feeds = documents(DocumentRule::FormFeed, text);
+        assert_eq!(form_feeds, "A C E F | G | H | I");
     }
 }

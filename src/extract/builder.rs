@@ -9,7 +9,7 @@ use super::matrix::SparseRows;
 use super::source::{AttributeSource, TokenSink};
 use crate::error::{Error, Result};
 use crate::ids::{AttributeId, LabelId};
-use crate::sentence::Sentence;
+use crate::sentence::{Document, Sentence};
 use crate::template::{Attribute, AttributeSink, Workspace};
 
 /// Maximum absolute value of an attribute; sums of squares of larger ones might overflow.
@@ -92,7 +92,48 @@ impl DatasetBuilder {
     /// If some tokens have labels and others do not.
     pub fn add(&mut self, sentence: &Sentence, labels: &[LabelId]) -> Result<()> {
         self.data.labels.extend_from_slice(labels);
-        self.add_tokens(sentence, labels.len())
+        self.add_tokens(sentence, None, labels.len())
+    }
+
+    /// Returns whether attributes depend on other sentences of the document.
+    #[must_use]
+    pub fn sees_document(&self) -> bool {
+        self.source.sees_document()
+    }
+
+    /// Like [`add`](Self::add), for sentence `i` of a document.
+    ///
+    /// # Errors
+    ///
+    /// Same as [`add`](Self::add), or there is no such sentence.
+    ///
+    /// # Panics
+    ///
+    /// Same as [`add`](Self::add).
+    pub fn add_in(&mut self, document: &Document<'_>, i: usize, labels: &[LabelId]) -> Result<()> {
+        self.data.labels.extend_from_slice(labels);
+        self.add_tokens(document.sentences()[i], Some((document, i)), labels.len())
+    }
+
+    /// Like [`add_partial`](Self::add_partial), for sentence `i` of a document.
+    ///
+    /// # Errors
+    ///
+    /// Same as [`add`](Self::add), or there is no such sentence.
+    ///
+    /// # Panics
+    ///
+    /// Same as [`add_partial`](Self::add_partial).
+    pub fn add_partial_in(
+        &mut self,
+        document: &Document<'_>,
+        i: usize,
+        allowed: &[Vec<LabelId>],
+    ) -> Result<()> {
+        for labels in allowed {
+            self.data.push_labels(labels);
+        }
+        self.add_tokens(document.sentences()[i], Some((document, i)), allowed.len())
     }
 
     /// Adds a sentence with the labels that each token may have, `[T]`; with none, a token may have
@@ -109,11 +150,16 @@ impl DatasetBuilder {
         for labels in allowed {
             self.data.push_labels(labels);
         }
-        self.add_tokens(sentence, allowed.len())
+        self.add_tokens(sentence, None, allowed.len())
     }
 
     /// Adds the tokens of a sentence, of which `labeled` have labels: all or none.
-    fn add_tokens(&mut self, sentence: &Sentence, labeled: usize) -> Result<()> {
+    fn add_tokens(
+        &mut self,
+        sentence: &Sentence,
+        document: Option<(&Document<'_>, usize)>,
+        labeled: usize,
+    ) -> Result<()> {
         let mut sink = DatasetSink {
             alphabets: &mut self.alphabets,
             grow: self.grow,
@@ -125,8 +171,12 @@ impl DatasetBuilder {
             first: true,
             error: None,
         };
-        self.source
-            .attributes(sentence, &mut self.workspace, &mut sink)?;
+        match document {
+            None => (self.source).attributes(sentence, &mut self.workspace, &mut sink)?,
+            Some((document, i)) => {
+                (self.source).attributes_in(document, i, &mut self.workspace, &mut sink)?;
+            }
+        }
         let tokens = self.data.nodes.len();
         let labels = self.data.labels.len();
         assert!(

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprinter;
-use crate::sentence::{Schema, Sentence};
+use crate::sentence::{Document, Schema, Sentence};
 use crate::template::{Attribute, AttributeSink, Extractor, Template, Workspace};
 
 /// Produces the attributes of each token.
@@ -40,6 +40,15 @@ impl AttributeSource {
         }
     }
 
+    /// Returns whether attributes depend on other sentences of the document.
+    #[must_use]
+    pub fn sees_document(&self) -> bool {
+        match &self.0 {
+            SourceKind::Template(extractor) => extractor.sees_document(),
+            SourceKind::Input(_) => false,
+        }
+    }
+
     /// Sets the fingerprinter that computes the keys of attributes.
     #[must_use]
     pub(crate) fn with_fingerprinter(self, fingerprinter: Fingerprinter) -> Self {
@@ -67,15 +76,46 @@ impl AttributeSource {
         match &self.0 {
             SourceKind::Template(extractor) => {
                 extractor.prepare(sentence, workspace)?;
-                for t in 0..sentence.len() {
-                    extractor.extract(sentence, t, workspace, sink);
-                    sink.end_token(t)?;
-                }
-                Ok(())
+                template_attributes(extractor, sentence, workspace, sink)
             }
             SourceKind::Input(fingerprinter) => input_attributes(sentence, *fingerprinter, sink),
         }
     }
+
+    /// Like [`attributes`](Self::attributes), for sentence `i` of a document.
+    ///
+    /// # Errors
+    ///
+    /// Same as [`attributes`](Self::attributes), or there is no such sentence.
+    pub fn attributes_in<S: TokenSink>(
+        &self,
+        document: &Document<'_>,
+        i: usize,
+        workspace: &mut Workspace,
+        sink: &mut S,
+    ) -> Result<()> {
+        match &self.0 {
+            SourceKind::Template(extractor) => {
+                extractor.prepare_in(document, i, workspace)?;
+                template_attributes(extractor, document.sentences()[i], workspace, sink)
+            }
+            SourceKind::Input(_) => self.attributes(document.sentences()[i], workspace, sink),
+        }
+    }
+}
+
+/// Passes the attributes of a sentence that the workspace is prepared for to `sink`.
+fn template_attributes<S: TokenSink>(
+    extractor: &Extractor,
+    sentence: &Sentence,
+    workspace: &mut Workspace,
+    sink: &mut S,
+) -> Result<()> {
+    for t in 0..sentence.len() {
+        extractor.extract(sentence, t, workspace, sink);
+        sink.end_token(t)?;
+    }
+    Ok(())
 }
 
 /// Passes the attributes that come with a sentence to `sink`.

@@ -3,6 +3,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::separation::Separation;
+
 /// The position of a token in the text it comes from; ends are exclusive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Offsets {
@@ -26,6 +28,8 @@ pub struct Layout {
     pub record: Option<Arc<str>>,
     /// Whether this is a document boundary (`-DOCSTART-`), not a sentence to tag.
     pub document_start: bool,
+    /// What stands between the sentence and the one before it.
+    pub separation: Separation,
 }
 
 impl Layout {

@@ -6,18 +6,27 @@
 //! [`Sentence::with_partial_labels`] if not all labels are known.
 
 mod attributes;
+mod document;
+mod document_rule;
 mod from_memory;
 mod layout;
 mod lines;
 mod schema;
 #[allow(clippy::module_inception)]
 mod sentence;
+mod separation;
 mod token_label;
+mod word_index;
 
 pub use attributes::Attributes;
+pub(crate) use document::IndexedText;
+pub use document::{Document, Prediction, Predictions};
+pub use document_rule::{DocumentOptions, DocumentRule};
 pub use layout::{Layout, Offsets};
 pub use schema::Schema;
 pub(crate) use schema::list_names;
 pub use sentence::Sentence;
 pub(crate) use sentence::check_weight;
+pub use separation::Separation;
 pub use token_label::TokenLabel;
+pub use word_index::WordIndex;

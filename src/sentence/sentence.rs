@@ -240,6 +240,11 @@ impl Sentence {
         Place::line(&*self.file, line.unwrap_or(0))
     }
 
+    /// The line of the first token.
+    pub(crate) fn first_line(&self) -> Option<u64> {
+        self.lines.get(0)
+    }
+
     /// The memory usage in bytes, with the overhead of its allocations. What several sentences
     /// share is divided among them.
     #[must_use]

@@ -2,23 +2,26 @@
 
 use super::keyed_sentence::KeyedSentence;
 use crate::error::Place;
-use crate::sentence::Sentence;
+use crate::sentence::{Document, Sentence};
 
 /// What a tagger tags. References to both kinds of sentences convert to it.
 #[derive(Clone, Copy, Debug)]
 pub enum TagInput<'a> {
     /// A sentence of columns, to which the model's template applies, or of ready-made attributes.
     Sentence(&'a Sentence),
+    /// A sentence of a document, by its number. Templates may look at the rest of the document.
+    InDocument(&'a Document<'a>, usize),
     /// A sentence of ready-made attributes, prepared for the tagger.
     Keyed(&'a KeyedSentence),
 }
 
 impl TagInput<'_> {
-    /// Returns the number of tokens T.
+    /// Returns the number of tokens T; 0 if the document has no such sentence.
     #[must_use]
     pub fn len(self) -> usize {
         match self {
             Self::Sentence(sentence) => sentence.len(),
+            Self::InDocument(document, i) => document.sentences().get(i).map_or(0, |s| s.len()),
             Self::Keyed(sentence) => sentence.len(),
         }
     }
@@ -33,6 +36,10 @@ impl TagInput<'_> {
     pub(super) fn place(self, t: usize) -> Place {
         match self {
             Self::Sentence(sentence) => sentence.place(t),
+            Self::InDocument(document, i) => match document.sentences().get(i) {
+                Some(sentence) => sentence.place(t),
+                None => Place::file(format!("sentence {i}")),
+            },
             Self::Keyed(_) => Place::file(format!("token {t}")),
         }
     }
@@ -41,6 +48,12 @@ impl TagInput<'_> {
 impl<'a> From<&'a Sentence> for TagInput<'a> {
     fn from(sentence: &'a Sentence) -> Self {
         Self::Sentence(sentence)
+    }
+}
+
+impl<'a> From<(&'a Document<'a>, usize)> for TagInput<'a> {
+    fn from((document, i): (&'a Document<'a>, usize)) -> Self {
+        Self::InDocument(document, i)
     }
 }
 

@@ -27,6 +27,7 @@
 
 mod condition;
 mod distribution;
+mod documents;
 mod input;
 mod json_condition;
 mod keyed_sentence;
@@ -46,9 +47,10 @@ pub use crate::model::{AttributeKind, EdgeWeights, Header, NodeWeights, Precisio
 pub use crate::sentence::Offsets;
 pub use condition::Condition;
 pub use distribution::Distribution;
+pub use documents::TagDocuments;
 pub use input::TagInput;
 pub use keyed_sentence::KeyedSentence;
-pub use stream::{Batch, stream};
+pub use stream::{Batch, stream, stream_documents};
 pub use tagger::Tagger;
 pub use tagging::{LabelPath, TagOptions, Tagging};
 pub use text::{TaggedSentence, TaggedSpan, TaggedToken};

@@ -16,13 +16,18 @@ use std::io::{self, Write};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
+use super::documents::TagDocuments;
 use super::workspace::Workspace;
 use crate::corpus::Reader;
 use crate::error::{Error, Result};
-use crate::sentence::Sentence;
+use crate::memory::input_over_limit;
+use crate::sentence::{DocumentOptions, DocumentRule, Sentence, Separation};
 
 /// Maximum number of sentences in a batch.
 const BATCH: usize = 64;
+
+/// Maximum number of sentences in a batch with its context, which is indexed for each batch.
+const DOCUMENT_BATCH: usize = 8 * BATCH;
 
 /// Number of tokens that ends a batch.
 const BATCH_TOKENS: usize = 1 << 14;
@@ -43,12 +48,23 @@ const MAX_WAITING_BYTES: usize = 64 << 20;
 #[derive(Debug)]
 pub struct Batch {
     /// The sentences, in input order.
-    pub sentences: Vec<Sentence>,
+    pub sentences: Vec<Arc<Sentence>>,
     /// The column separator of the input's first sentence ([`Reader::separator`]).
     pub separator: char,
     /// Whether the sentence before the batch is a document boundary.
     pub new_document: bool,
+    rule: Option<DocumentRule>,
+    before: Vec<Arc<Sentence>>, // of the document of the first sentence
+    after: Vec<Arc<Sentence>>,  // of that of the last one
     index: u64,
+}
+
+impl Batch {
+    /// Returns the sentences in their documents, as far as their tokens see them.
+    #[must_use]
+    pub fn documents(&self) -> TagDocuments<'_> {
+        TagDocuments::with_context(self.rule, [&self.before, &self.sentences, &self.after])
+    }
 }
 
 /// Tags the sentences of `reader` and writes the results to `out` in input order, with `threads`
@@ -72,7 +88,30 @@ where
     W: Write + Send,
     F: Fn(&Batch, &mut Workspace, &mut Vec<u8>) -> Result<()> + Sync,
 {
-    let queue = Arc::new(Queue::default());
+    stream_documents(reader, None, threads, out, tag, write_error)
+}
+
+/// Like [`stream`], with batches that know the documents of their sentences
+/// ([`Batch::documents`]): a sentence waits until its document has ended or `documents.window`
+/// tokens after it have been read. So memory is bounded by the window, however long the document.
+///
+/// # Errors
+///
+/// Same as [`stream`]; [`Error::Input`] if the sentences that wait exceed the memory limit of the
+/// reader.
+pub fn stream_documents<W, F>(
+    reader: Reader,
+    documents: Option<DocumentOptions>,
+    threads: usize,
+    out: W,
+    tag: F,
+    write_error: impl Fn(io::Error) -> Error + Sync,
+) -> Result<()>
+where
+    W: Write + Send,
+    F: Fn(&Batch, &mut Workspace, &mut Vec<u8>) -> Result<()> + Sync,
+{
+    let queue = Arc::new(Queue::new(documents));
     // Not a scoped thread: after an error it may be blocked on input that never comes, and is then
     // not joined.
     let reading = thread::Builder::new().spawn({
@@ -152,6 +191,11 @@ struct Queue {
 struct QueueState {
     sentences: VecDeque<Queued>,
     bytes: usize, // memory of the sentences
+    documents: Option<DocumentOptions>,
+    ready: usize, // sentences at the front that wait for no others of their document
+    end: u64,     // tokens read so far
+    past: VecDeque<Arc<Sentence>>, // sentences before the first, of the same document
+    past_tokens: usize,
     separator: Option<char>,
     idle_workers: usize,
     reader_waits: bool,
@@ -166,14 +210,73 @@ struct QueueState {
 /// A sentence and its memory when it was read: what it shares with sentences that were tagged in
 /// the meantime would count differently now.
 struct Queued {
-    sentence: Sentence,
+    sentence: Arc<Sentence>,
     bytes: usize,
+    end: u64,     // the number of tokens up to its last one
+    begins: bool, // a document begins with it
+}
+
+impl Queued {
+    /// The number of tokens that count in a document.
+    fn tokens(&self) -> usize {
+        document_tokens(&self.sentence)
+    }
+}
+
+/// Returns the number of tokens of a sentence that count in a document.
+fn document_tokens(sentence: &Sentence) -> usize {
+    match sentence.layout.document_start {
+        true => 0,
+        false => sentence.len(),
+    }
 }
 
 impl QueueState {
     /// Whether the next sentence has to wait. One sentence always fits.
     fn is_full(&self) -> bool {
-        self.sentences.len() >= READ_AHEAD || self.bytes >= READ_AHEAD_BYTES
+        let is_full = self.sentences.len() >= READ_AHEAD || self.bytes >= READ_AHEAD_BYTES;
+        is_full && self.ready() > 0
+    }
+
+    /// Returns the number of sentences at the front that wait for no others of their document.
+    fn ready(&self) -> usize {
+        match self.documents {
+            Some(_) if !self.ended => self.ready,
+            _ => self.sentences.len(),
+        }
+    }
+
+    /// Adds a sentence. Returns whether sentences have become ready.
+    fn push(&mut self, sentence: Sentence, bytes: usize) -> bool {
+        let before = self.ready();
+        let mut begins = false;
+        if let Some(DocumentOptions { rule, .. }) = self.documents {
+            let layout = &sentence.layout;
+            begins = rule.separates(layout.separation);
+            if begins || layout.document_start && rule.separates(Separation::MARK) {
+                self.ready = self.sentences.len();
+            }
+        }
+        self.end += document_tokens(&sentence) as u64;
+        self.bytes += bytes;
+        self.sentences.push_back(Queued {
+            sentence: Arc::new(sentence),
+            bytes,
+            end: self.end,
+            begins,
+        });
+        if let Some(DocumentOptions { rule, window }) = self.documents {
+            let window = match rule {
+                DocumentRule::Sentence => 0,
+                _ => u64::from(window),
+            };
+            while let Some(next) = self.sentences.get(self.ready)
+                && next.end + window <= self.end
+            {
+                self.ready += 1;
+            }
+        }
+        self.ready() > before
     }
 
     /// Whether so much output waits for an earlier batch that no more batches are to be taken.
@@ -181,21 +284,75 @@ impl QueueState {
         self.batches - self.written >= MAX_AHEAD || self.waiting_bytes >= MAX_WAITING_BYTES
     }
 
-    /// Removes the sentences of the next batch.
-    fn take_batch(&mut self) -> Vec<Sentence> {
+    /// Removes the sentences of the next batch. Returns them with those before and after that
+    /// belong to their documents and that they see.
+    fn take_batch(&mut self) -> [Vec<Arc<Sentence>>; 3] {
+        let largest = match self.documents {
+            Some(_) => DOCUMENT_BATCH,
+            None => BATCH,
+        };
         let (mut size, mut tokens) = (0, 0);
-        while size < self.sentences.len().min(BATCH) && tokens < BATCH_TOKENS {
+        while size < self.ready().min(largest) && tokens < BATCH_TOKENS {
             tokens += self.sentences[size].sentence.len();
             size += 1;
         }
+        let (mut before, mut after) = (Vec::new(), Vec::new());
+        if let Some(documents) = self.documents {
+            self.forget_past_at(0, documents.rule);
+            before = self.past.iter().cloned().collect();
+            after = self.context_after(size, documents);
+            for i in 0..size {
+                self.forget_past_at(i, documents.rule);
+                self.past_tokens += self.sentences[i].tokens();
+                self.past.push_back(Arc::clone(&self.sentences[i].sentence));
+                self.shorten_past(documents.window as usize);
+            }
+            self.ready = self.ready.saturating_sub(size);
+        }
         let batch = self.sentences.drain(..size);
         let bytes = &mut self.bytes;
-        batch
-            .map(|queued| {
-                *bytes -= queued.bytes;
-                queued.sentence
-            })
-            .collect()
+        let batch = batch.map(|queued| {
+            *bytes -= queued.bytes;
+            queued.sentence
+        });
+        [before, batch.collect(), after]
+    }
+
+    /// Forgets the sentences before sentence `i` if a document begins with it.
+    fn forget_past_at(&mut self, i: usize, rule: DocumentRule) {
+        let queued = &self.sentences[i];
+        let is_mark = queued.sentence.layout.document_start && rule.separates(Separation::MARK);
+        if queued.begins || is_mark {
+            self.past.clear();
+            self.past_tokens = 0;
+        }
+    }
+
+    /// Forgets the sentences at the beginning of the past that no token to come sees.
+    fn shorten_past(&mut self, window: usize) {
+        while let Some(first) = self.past.front()
+            && self.past_tokens - document_tokens(first) >= window
+        {
+            self.past_tokens -= document_tokens(first);
+            self.past.pop_front();
+        }
+    }
+
+    /// Returns the sentences from `first` on that the tokens before it see.
+    fn context_after(&self, first: usize, documents: DocumentOptions) -> Vec<Arc<Sentence>> {
+        let DocumentOptions { rule, window } = documents;
+        let mut tokens = 0;
+        let mut after = Vec::new();
+        for queued in self.sentences.range(first..) {
+            let is_boundary = queued.sentence.layout.document_start;
+            let ends = queued.begins || is_boundary && rule.separates(Separation::MARK);
+            if ends || tokens >= window as usize {
+                break;
+            }
+            tokens += queued.tokens();
+            after.push(Arc::clone(&queued.sentence));
+        }
+        after
     }
 }
 
@@ -210,9 +367,21 @@ impl Drop for EndOnDrop<'_> {
 }
 
 impl Queue {
+    fn new(documents: Option<DocumentOptions>) -> Self {
+        let state = QueueState {
+            documents,
+            ..QueueState::default()
+        };
+        Self {
+            state: Mutex::new(state),
+            ..Self::default()
+        }
+    }
+
     /// Reads all sentences into the queue, waiting while it is full.
     fn fill(&self, mut reader: Reader) -> Result<()> {
         let _guard = EndOnDrop(self);
+        let limit = reader.memory_limit();
         while let Some(sentence) = reader.next() {
             let sentence = sentence?;
             let mut state = lock(&self.state);
@@ -225,10 +394,17 @@ impl Queue {
             }
             state.separator.get_or_insert(reader.separator());
             let bytes = sentence.memory();
-            state.bytes += bytes;
-            state.sentences.push_back(Queued { sentence, bytes });
+            if (state.bytes + bytes) as u64 > limit && state.ready() == 0 && state.end > 0 {
+                return Err(input_over_limit(
+                    sentence.place(0),
+                    "the part of the document that a token sees needs",
+                    limit,
+                    "a smaller --document-window, or other --document",
+                ));
+            }
+            let has_more = state.push(sentence, bytes);
             // Wake another worker only if there is a batch for it.
-            if state.idle_workers > 0 && state.sentences.len() % BATCH == 1 {
+            if state.idle_workers > 0 && has_more && state.ready() % BATCH <= 1 {
                 self.not_empty.notify_one();
             }
         }
@@ -243,7 +419,7 @@ impl Queue {
                 return None;
             } else if state.is_far_ahead() {
                 state = wait(&self.written, state);
-            } else if state.sentences.is_empty() && !state.ended {
+            } else if state.ready() == 0 && !state.ended {
                 state.idle_workers += 1;
                 state = wait(&self.not_empty, state);
                 state.idle_workers -= 1;
@@ -254,11 +430,13 @@ impl Queue {
         let separator = state.separator.filter(|_| !state.sentences.is_empty())?;
         let index = state.batches;
         state.batches += 1;
-        let sentences = state.take_batch();
+        let rule = state.documents.map(|documents| documents.rule);
+        let [before, sentences, after] = state.take_batch();
         let ends_document = sentences.last().is_some_and(|s| s.layout.document_start);
         let new_document = std::mem::replace(&mut state.new_document, ends_document);
         let is_half_empty = state.sentences.len() <= READ_AHEAD / 2;
-        if state.reader_waits && is_half_empty && state.bytes <= READ_AHEAD_BYTES / 2 {
+        let has_space = is_half_empty && state.bytes <= READ_AHEAD_BYTES / 2;
+        if state.reader_waits && (has_space || state.ready() == 0) {
             state.reader_waits = false;
             self.not_full.notify_one();
         }
@@ -266,6 +444,9 @@ impl Queue {
             sentences,
             separator,
             new_document,
+            rule,
+            before,
+            after,
             index,
         })
     }

@@ -19,7 +19,8 @@ use crate::extract::AttributeSource;
 use crate::ids::LabelId;
 use crate::memory::MemoryLimit;
 use crate::model::{AttributeKind, Model, decoding_constraint};
-use crate::sentence::{Schema, Sentence};
+use crate::sentence::{Document, DocumentOptions, Schema, Sentence};
+use crate::template::Template;
 
 /// Tags sentences with a model.
 ///
@@ -33,6 +34,8 @@ pub struct Tagger {
     identity: Arc<()>,
     pool: WorkspacePool,
     memory: MemoryLimit,
+    /// The template of the model, if what a document is was changed.
+    template: Option<Template>,
     /// Held while a sentence that is not small is tagged, so that there is one at a time.
     large: Mutex<()>,
 }
@@ -52,6 +55,7 @@ impl Tagger {
             identity: Arc::new(()),
             pool: WorkspacePool::default(),
             memory: MemoryLimit::default(),
+            template: None,
             large: Mutex::new(()),
         }
     }
@@ -64,6 +68,35 @@ impl Tagger {
     #[must_use]
     pub fn with_memory_limit(self, memory: MemoryLimit) -> Self {
         Self { memory, ..self }
+    }
+
+    /// Returns what a document is to the model; `None` if its template does not look at documents, so
+    /// that a sentence is tagged alone as in its document.
+    #[must_use]
+    pub fn documents(&self) -> Option<DocumentOptions> {
+        self.template().and_then(Template::documents)
+    }
+
+    /// Sets what a document is, instead of what the model was trained with. Has no effect if its
+    /// template does not look at documents.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parameter`] if the template of the model is too large to be changed.
+    pub fn with_documents(mut self, documents: DocumentOptions) -> Result<Self> {
+        if self.documents().is_some()
+            && let Some(template) = self.template()
+        {
+            self.template = Some(template.clone().with_documents(documents)?);
+            self.identity = Arc::new(());
+        }
+        Ok(self)
+    }
+
+    fn template(&self) -> Option<&Template> {
+        self.template
+            .as_ref()
+            .or(self.model.header().template.as_ref())
     }
 
     /// Opens a model file and creates a tagger for it.
@@ -159,6 +192,52 @@ impl Tagger {
         workspace: &mut Workspace,
     ) -> Result<Tagging> {
         self.tag_restricted(sentence.into(), None, options, workspace)
+    }
+
+    /// Tags the sentences of one document, in order, with the default options: the template may look
+    /// at the words of all of them. Document boundaries are left out of the document and of the
+    /// result.
+    ///
+    /// ```no_run
+    /// # use dropchain::{Result, Sentence, Tagger};
+    /// # fn main() -> Result<()> {
+    /// let tagger = Tagger::open("ner.model")?;
+    /// let document = ["Ada Lovelace left", "Later Lovelace returned"]
+    ///     .map(|text| Sentence::from_words(text.split(' ')));
+    /// for tagging in tagger.tag_document(&document)? {
+    ///     println!("{:?}", tagger.label_names(&tagging.labels));
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Same as [`Tagger::tag_with`].
+    pub fn tag_document<'s>(
+        &self,
+        sentences: impl IntoIterator<Item = &'s Sentence>,
+    ) -> Result<Vec<Tagging>> {
+        let document = Document::new(sentences);
+        self.pool
+            .with(|workspace| self.tag_document_with(&document, TagOptions::default(), workspace))
+    }
+
+    /// Tags the sentences of a document in the caller's workspace. To tag only some of them, pass
+    /// `(&document, i)` to [`Tagger::tag_with`] or [`Tagger::tag_given`].
+    ///
+    /// # Errors
+    ///
+    /// Same as [`Tagger::tag_with`].
+    pub fn tag_document_with(
+        &self,
+        document: &Document<'_>,
+        options: TagOptions,
+        workspace: &mut Workspace,
+    ) -> Result<Vec<Tagging>> {
+        (0..document.len())
+            .map(|i| self.tag_with((document, i), options, workspace))
+            .collect()
     }
 
     /// Tags a sentence of which some labels or spans are known: the best label sequence, the n best
@@ -398,7 +477,13 @@ impl Tagger {
         }
         workspace.switch_to(&self.identity);
         match sentence {
-            TagInput::Sentence(sentence) => self.score_sentence(sentence, width, workspace)?,
+            TagInput::Sentence(sentence) => {
+                self.score_sentence(sentence, None, width, workspace)?;
+            }
+            TagInput::InDocument(document, i) => {
+                let sentence = document.sentences()[i]; // it has tokens, so it exists
+                self.score_sentence(sentence, Some((document, i)), width, workspace)?;
+            }
             TagInput::Keyed(sentence) => self.score_keyed(sentence, width, workspace)?,
         }
         for (scores, width) in [(&workspace.nodes, stride), (&workspace.edges, width)] {
@@ -414,6 +499,7 @@ impl Tagger {
     fn score_sentence(
         &self,
         sentence: &Sentence,
+        document: Option<(&Document<'_>, usize)>,
         width: usize,
         workspace: &mut Workspace,
     ) -> Result<()> {
@@ -427,9 +513,11 @@ impl Tagger {
         };
         workspace.buffers.clear();
         let mut scorer = self.scorer(&mut workspace.buffers, width);
-        let result = bound
-            .source
-            .attributes(sentence, &mut workspace.template, &mut scorer);
+        let (source, template) = (&bound.source, &mut workspace.template);
+        let result = match document {
+            None => source.attributes(sentence, template, &mut scorer),
+            Some((document, i)) => source.attributes_in(document, i, template, &mut scorer),
+        };
         let result =
             result.and_then(|()| scorer.finish(&mut workspace.nodes, &mut workspace.edges));
         workspace.bound = Some(bound);
@@ -465,7 +553,7 @@ impl Tagger {
 
     /// Binds the template to the columns of `schema`.
     fn bind(&self, schema: &Arc<Schema>) -> Result<BoundTemplate> {
-        let source = AttributeSource::bind(self.model.header().template.as_ref(), schema)?;
+        let source = AttributeSource::bind(self.template(), schema)?;
         let fingerprinter = self.model.fingerprinter().unwrap_or_default();
         Ok(BoundTemplate {
             schema: Arc::clone(schema),

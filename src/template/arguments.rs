@@ -4,6 +4,7 @@ use std::ops::RangeInclusive;
 
 use super::input::{ColumnRef, TextInput};
 use super::lexer::LineLocation;
+use super::mention::{MENTION_KINDS, MentionKind};
 use super::shape::{SHAPES, Shape};
 use super::source_regex::{Expressions, SourceRegex};
 use super::syntax::{FUNCTIONS, is_bare_column_name, unescape};
@@ -223,6 +224,18 @@ impl<'a> Arguments<'a> {
         let input = inner.input()?;
         self.finish_inner(&inner)?;
         Ok(TemplateFunction::LengthValue(input))
+    }
+
+    /// Consumes what `mention` is to say.
+    pub(super) fn mention(&mut self) -> Result<MentionKind> {
+        let kind = self.require("one of order, count, distance", |value| match value {
+            ArgumentValue::Call(call) if call.arguments.is_none() && call.offset.is_none() => {
+                let found = MENTION_KINDS.iter().find(|(name, _)| *name == call.name);
+                found.map(|(_, kind)| *kind)
+            }
+            _ => None,
+        })?;
+        Ok(kind.0)
     }
 
     /// Consumes the name of a shape, [`Shape::Long`] by default.

@@ -7,6 +7,7 @@ use hashbrown::HashMap;
 use super::ast::{Condition, ConditionTest, TemplateLine, Term};
 use super::bound_function::BoundFunction;
 use super::compiled::{CompiledCondition, CompiledTemplate, CompiledTerm};
+use super::document_state::DocumentPlan;
 use super::extractor::Extractor;
 use super::input::{ColumnRef, TextInput};
 use super::lexer::LineLocation;
@@ -19,7 +20,8 @@ use crate::error::Result;
 use crate::fingerprint::{EMPTY, Fingerprinter};
 use crate::sentence::Schema;
 
-/// Compiles `lines` of the template file `file` for `schema`.
+/// Compiles `lines` of the template file `file` for `schema`. Functions over the document see
+/// `window` tokens before and after theirs.
 ///
 /// # Errors
 ///
@@ -29,6 +31,7 @@ pub(super) fn bind(
     file: &str,
     schema: &Schema,
     known: &Arc<KnownWords>,
+    window: u32,
 ) -> Result<Extractor> {
     let mut binder = Binder {
         schema,
@@ -37,6 +40,10 @@ pub(super) fn bind(
         columns: schema.names().iter().map(String::as_str).zip(0..).collect(),
         functions: Vec::new(),
         indices: HashMap::new(),
+        document: DocumentPlan {
+            window,
+            indices: Vec::new(),
+        },
     };
     let numbers = number_groups(lines, file).0;
     let mut templates = Vec::with_capacity(lines.len());
@@ -48,7 +55,12 @@ pub(super) fn bind(
         let template = binder.line(line, location)?;
         templates.push(CompiledTemplate { group, ..template });
     }
-    Ok(Extractor::new(binder.functions, templates, schema))
+    let Binder {
+        functions,
+        document,
+        ..
+    } = binder;
+    Ok(Extractor::new(functions, templates, document, schema))
 }
 
 /// Returns the number of the group of each line, and the groups: lines with the same options. Group
@@ -78,6 +90,7 @@ struct Binder<'a> {
     columns: HashMap<&'a str, usize>, // by name
     functions: Vec<BoundFunction>,
     indices: HashMap<String, usize>, // canonical text → index in `functions`
+    document: DocumentPlan,
 }
 
 impl Binder<'_> {
@@ -170,6 +183,19 @@ impl Binder<'_> {
         Ok(self.intern(format!("lower({column})"), BoundFunction::Lower(source)))
     }
 
+    /// Returns the number of the index of a text in documents.
+    fn index(&mut self, input: &TextInput, at: u64, location: LineLocation<'_>) -> Result<usize> {
+        let key = (self.column(&input.column, at, location)?, input.lower);
+        let indices = &mut self.document.indices;
+        Ok(indices
+            .iter()
+            .position(|other| *other == key)
+            .unwrap_or_else(|| {
+                indices.push(key);
+                indices.len() - 1
+            }))
+    }
+
     fn function(&mut self, term: &Term, location: LineLocation<'_>) -> Result<usize> {
         let at = term.column;
         let source = match term.function.input() {
@@ -208,6 +234,10 @@ impl Binder<'_> {
             TemplateFunction::LengthValue(_) => BoundFunction::LengthValue(source),
             TemplateFunction::Value(input) => {
                 BoundFunction::Value(self.column(&input.column, at, location)?)
+            }
+            TemplateFunction::Mention(kind, input) => {
+                let index = self.index(input, at, location)?;
+                BoundFunction::Mention(*kind, index)
             }
             TemplateFunction::Macro(pattern_macro) => {
                 self.column(&ColumnRef::Number(pattern_macro.column), at, location)?;

@@ -8,6 +8,7 @@ use regex::Regex;
 use super::ast::ConditionTest;
 use super::clusters::Clusters;
 use super::lexicon::Lexicon;
+use super::mention::MentionKind;
 use super::pattern::PatternMacro;
 use super::shape::KnownWords;
 use super::template_function::{SubstringKind, TextFunction};
@@ -40,6 +41,8 @@ pub(super) enum BoundFunction {
     Value(usize),
     /// The length of the text as a number.
     LengthValue(usize),
+    /// What the document says about a word, given the number of the index in the extractor.
+    Mention(MentionKind, usize),
     Macro(PatternMacro),
     /// A flag that is set if a condition holds.
     Test(ConditionTest, usize),
@@ -53,6 +56,11 @@ impl BoundFunction {
             Self::Macro(pattern_macro) => Some(pattern_macro.column),
             _ => None,
         }
+    }
+
+    /// Returns whether it depends on other sentences of the document.
+    pub(super) fn sees_document(&self) -> bool {
+        matches!(self, Self::Mention(..))
     }
 
     /// Returns the number of positions on either side of a sentence with distinct values.

@@ -5,7 +5,7 @@ use super::ast::{Position, Term};
 use super::input::{ColumnRef, TextInput};
 use super::lexer::LineLocation;
 use super::resources::{FileReference, Resources};
-use super::syntax::{function_names, is_function, is_keyword};
+use super::syntax::{function_names, is_bare_column_name, is_function, is_keyword};
 use super::template_function::{SubstringKind, TemplateFunction, TextFunction, VectorLookup};
 use super::text::did_you_mean;
 use super::vectors::VectorSelection;
@@ -22,18 +22,21 @@ pub(super) fn term_from_call(
     location: LineLocation<'_>,
     resources: &mut Resources<'_>,
 ) -> Result<Term> {
-    let (name, column) = (call.name, call.column);
+    let (name, column, is_called) = (call.name, call.column, call.arguments.is_some());
     if is_keyword(name) {
         let message = format!("expected a function or a column, found the keyword '{name}'");
         return Err(location.error(column, message));
     }
-    if call.arguments.is_some() && !is_function(name) {
+    if is_called && !is_function(name) {
         let suggestion = did_you_mean(name, function_names());
         let message = format!("there is no function '{name}'{suggestion}");
         return Err(location.error(column, message));
     }
     let mut arguments = Arguments::new(call, location);
-    let function = function(&mut arguments, resources)?;
+    let function = match is_called {
+        false if is_bare_column_name(name) => column_of_name(name),
+        _ => function(&mut arguments, resources)?,
+    };
     arguments.finish()?;
     if !function.takes_offset() && arguments.offset.is_some() {
         let message = format!("'{name}' takes no position; remove the square brackets");
@@ -101,11 +104,14 @@ fn function(
         }
         "vector" => vector(arguments, resources)?,
         "value" => arguments.numeric_value()?,
-        name => {
-            let input = TextInput::verbatim(ColumnRef::from_name(name));
-            TemplateFunction::Text(TextFunction::Identity, input)
-        }
+        "mention" => TemplateFunction::Mention(arguments.mention()?, arguments.input()?),
+        name => column_of_name(name),
     })
+}
+
+fn column_of_name(name: &str) -> TemplateFunction {
+    let input = TextInput::verbatim(ColumnRef::from_name(name));
+    TemplateFunction::Text(TextFunction::Identity, input)
 }
 
 fn vector(

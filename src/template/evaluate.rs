@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 use std::ops::{Range, RangeInclusive};
+use std::sync::Arc;
 
 use regex::Regex;
 use xxhash_rust::xxh3::xxh3_64;
@@ -10,6 +11,7 @@ use super::ast::ConditionTest;
 use super::bound_function::BoundFunction;
 use super::clusters::Clusters;
 use super::lexicon::Lexicon;
+use super::mention::{MentionKind, VisibleOccurrences};
 use super::name_context::{is_title, occurrence};
 use super::pattern::{OutsidePosition, PatternMacro};
 use super::shape::{KnownWords, capitalization, character_classes};
@@ -73,7 +75,12 @@ impl BoundFunction {
     /// # Errors
     ///
     /// [`Error::Input`] at a token whose cell should be a number and is not.
-    pub(super) fn fill_sentence(&self, sentence: &Sentence, ws: &mut Workspace) -> Result<()> {
+    pub(super) fn fill_sentence(
+        &self,
+        sentence: &Sentence,
+        window: u32,
+        ws: &mut Workspace,
+    ) -> Result<()> {
         if let Self::Lexicon(lexicon, source) = self {
             tag_phrases(lexicon, *source, ws);
         }
@@ -86,6 +93,7 @@ impl BoundFunction {
                     push_test(test, cell, (0..length).contains(&p), ws);
                 }
                 _ if !(0..length).contains(&p) => {}
+                Self::Mention(kind, index) => push_mention(*kind, *index, p as usize, window, ws),
                 _ => self.fill_token(sentence, p as usize, ws)?,
             }
             ws.finish_cell();
@@ -120,6 +128,18 @@ impl BoundFunction {
         }
         Ok(())
     }
+}
+
+/// Pushes what the document says about the word of token `t` of the sentence.
+fn push_mention(kind: MentionKind, index: usize, t: usize, window: u32, ws: &mut Workspace) {
+    let token = ws.document.start + t;
+    let index = Arc::clone(ws.document.index(index));
+    let mut text = std::mem::take(&mut ws.boundary_token);
+    text.clear();
+    if VisibleOccurrences::new(&index, token, window).write(kind, &mut text) {
+        ws.push_text(&text);
+    }
+    ws.boundary_token = text;
 }
 
 fn push_flag(set: bool, ws: &mut Workspace) {

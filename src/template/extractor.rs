@@ -6,13 +6,14 @@ use std::sync::Arc;
 use super::attribute::Attribute;
 use super::bound_function::BoundFunction;
 use super::compiled::{CompiledTemplate, CompiledTerm};
+use super::document_state::{DocumentPlan, SentenceContext};
 use super::evaluate::InputCell;
 use super::evaluation_plan::{EvaluationPlan, Placement};
 use super::pattern::OutsidePosition;
 use super::workspace::{FunctionCells, Workspace};
 use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprinter;
-use crate::sentence::{Schema, Sentence};
+use crate::sentence::{Document, Schema, Sentence};
 
 /// Receives the attributes of a token, in the order of the template lines.
 ///
@@ -36,16 +37,24 @@ pub struct Extractor {
     memos_per_value: Vec<u32>, // [functions]
     templates: Vec<CompiledTemplate>,
     columns: Vec<(usize, String)>, // index and name of each column that is read
+    document: DocumentPlan,
+    sees_document: bool,
 }
 
 impl Extractor {
     pub(super) fn new(
         functions: Vec<BoundFunction>,
         templates: Vec<CompiledTemplate>,
+        document: DocumentPlan,
         schema: &Schema,
     ) -> Self {
         let mut columns: Vec<(usize, String)> = Vec::new();
-        for column in functions.iter().filter_map(BoundFunction::column) {
+        let indexed = document.indices.iter().map(|(column, _)| *column);
+        for column in functions
+            .iter()
+            .filter_map(BoundFunction::column)
+            .chain(indexed)
+        {
             if let Some(name) = schema.names().get(column) {
                 columns.push((column, name.clone()));
             }
@@ -55,9 +64,11 @@ impl Extractor {
             fingerprinter: Fingerprinter::default(),
             plan: EvaluationPlan::new(&functions),
             memos_per_value: Vec::new(),
+            sees_document: functions.iter().any(BoundFunction::sees_document),
             functions,
             templates,
             columns,
+            document,
         };
         extractor.assign_memos();
         extractor.with_fingerprinter(Fingerprinter::default())
@@ -104,27 +115,69 @@ impl Extractor {
         self.templates.iter().any(|template| template.group != 0)
     }
 
-    /// Evaluates the functions of all templates on `sentence`.
+    /// Returns whether attributes depend on other sentences of the document.
+    #[must_use]
+    pub fn sees_document(&self) -> bool {
+        self.sees_document
+    }
+
+    /// Evaluates the functions of all templates on `sentence`, a document of its own.
     ///
     /// # Errors
     ///
     /// [`Error::Input`] if the columns of the sentence differ from those bound, if a cell should be
     /// a number and is not, and if the sentence has gigabytes of text.
     pub fn prepare(&self, sentence: &Sentence, ws: &mut Workspace) -> Result<()> {
-        let filled = self.fill(sentence, ws);
+        if self.sees_document {
+            return self.prepare_in(&Document::new([sentence]), 0, ws);
+        }
+        self.prepare_context(
+            SentenceContext {
+                sentence,
+                document: None,
+            },
+            ws,
+        )
+    }
+
+    /// Evaluates the functions of all templates on sentence `i` of `document`.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Extractor::prepare`], and [`Error::Parameter`] if there is no such sentence.
+    pub fn prepare_in(&self, document: &Document<'_>, i: usize, ws: &mut Workspace) -> Result<()> {
+        let Some(sentence) = document.sentences().get(i) else {
+            return Err(Error::parameter(format!(
+                "sentence {i} of a document of {} sentences, counted from 0",
+                document.len()
+            )));
+        };
+        let context = SentenceContext {
+            sentence,
+            document: self.sees_document.then_some((document, i)),
+        };
+        self.prepare_context(context, ws)
+    }
+
+    fn prepare_context(&self, context: SentenceContext<'_>, ws: &mut Workspace) -> Result<()> {
+        let filled = self.fill(context, ws);
         if filled.is_err() {
             ws.clear();
         }
         filled
     }
 
-    fn fill(&self, sentence: &Sentence, ws: &mut Workspace) -> Result<()> {
+    fn fill(&self, context: SentenceContext<'_>, ws: &mut Workspace) -> Result<()> {
+        let sentence = context.sentence;
         sentence.check_text()?;
         self.check_columns(sentence)?;
         let outside_memoized = ws.set_owner(&self.identity, self.fingerprinter);
         ws.start_sentence(sentence.len(), self.plan.padding);
         if !outside_memoized {
             self.memoize_outside(ws);
+        }
+        if let Some((document, number)) = context.document {
+            self.prepare_document(document, number, ws)?;
         }
         for (number, memoized) in self.plan.columns.iter().enumerate() {
             ws.start_row(number);
@@ -148,7 +201,7 @@ impl Extractor {
                 Placement::PerSentence => {
                     let first = ws.next_cell();
                     ws.set_memos_per_value(0);
-                    function.fill_sentence(sentence, ws)?;
+                    function.fill_sentence(sentence, self.document.window, ws)?;
                     let row = ws.push_row(first);
                     ws.push_function(FunctionCells { row, offset: 0 });
                     check_overflow(sentence, ws)?;
@@ -156,6 +209,22 @@ impl Extractor {
             }
         }
         Ok(())
+    }
+
+    /// Indexes the words of a document, unless the workspace has done so.
+    fn prepare_document(
+        &self,
+        document: &Document<'_>,
+        number: usize,
+        ws: &mut Workspace,
+    ) -> Result<()> {
+        if !ws.document.is_prepared_for(document) {
+            for sentence in document.sentences() {
+                sentence.check_text()?;
+                self.check_columns(sentence)?;
+            }
+        }
+        ws.document.prepare(&self.document, document, number)
     }
 
     fn check_columns(&self, sentence: &Sentence) -> Result<()> {

@@ -7,14 +7,17 @@ use super::lexer::LineLocation;
 use super::resources::Resources;
 use super::source_regex::Expressions;
 use super::text::nonblank_lines;
-use super::{parser, pattern_parser};
+use super::{document_line, parser, pattern_parser};
 use crate::error::{Error, Place, Result};
+use crate::sentence::DocumentOptions;
 
 /// The templates of a file.
 pub(super) struct TemplateLines {
     pub lines: Vec<TemplateLine>,
     /// Whether bare transitions (label pairs) have weights.
     pub transitions: bool,
+    /// What a document is.
+    pub documents: DocumentOptions,
 }
 
 /// Parses the text of the template file `file`.
@@ -27,16 +30,21 @@ pub(super) fn parse_lines(
     file: &str,
     resources: &mut Resources<'_>,
 ) -> Result<TemplateLines> {
-    let numbered: Vec<(u64, &str)> = nonblank_lines(source)
+    let mut numbered: Vec<(u64, &str)> = nonblank_lines(source)
         .filter(|(_, line)| !line.trim_start().starts_with('#'))
         .collect();
     let patterns = is_pattern_file(&numbered, file)?;
+    let documents = match patterns {
+        true => None,
+        false => take_document_line(&mut numbered, file)?,
+    };
     let parsed = if patterns {
         parse_patterns(&numbered, file, &mut resources.expressions)?
     } else {
         TemplateLines {
             lines: parse_templates(&numbered, file, resources)?,
             transitions: true,
+            documents: documents.unwrap_or_default(),
         }
     };
     if parsed.lines.is_empty() && !(patterns && parsed.transitions) {
@@ -44,6 +52,24 @@ pub(super) fn parse_lines(
         return Err(Error::input(Place::file(file), message));
     }
     Ok(parsed)
+}
+
+/// Removes and parses the line that says what a document is, if there is one.
+fn take_document_line(
+    numbered: &mut Vec<(u64, &str)>,
+    file: &str,
+) -> Result<Option<DocumentOptions>> {
+    let is_document = |(_, text): &(u64, &str)| document_line::strip_keyword(text).is_some();
+    let Some(i) = numbered.iter().position(is_document) else {
+        return Ok(None);
+    };
+    let (first, text) = numbered.remove(i);
+    if let Some((line, _)) = numbered.iter().copied().find(is_document) {
+        let location = LineLocation { file, line };
+        return Err(location.error(1, format!("'document:' is already on line {first}")));
+    }
+    let location = LineLocation { file, line: first };
+    document_line::parse_line(text, location).map(Some)
 }
 
 /// Returns whether the file is in CRF++ or Wapiti syntax.
@@ -116,5 +142,9 @@ fn parse_patterns(
             lines.extend(parsed.line);
         }
     }
-    Ok(TemplateLines { lines, transitions })
+    Ok(TemplateLines {
+        lines,
+        transitions,
+        documents: DocumentOptions::default(),
+    })
 }

@@ -36,11 +36,12 @@
 //!
 //! | stage | files |
 //! |---|---|
-//! | text → [`Template`] | `lines`, `lexer`, `parser`, `arguments`, `calls`, `pattern_parser` |
+//! | text → [`Template`] | `lines`, `lexer`, `parser`, `arguments`, `calls`, `document_line`, `pattern_parser` |
 //! | parsed templates | `ast`, `template_function`, `input`, `pattern`, `source_regex` |
 //! | files that templates refer to | `resources`, `lexicon`, `clusters`, `vectors` |
 //! | [`Template`] + columns → [`Extractor`] | `bind`, `compiled`, `bound_function` |
 //! | sentence → [`Attribute`]s | `extractor`, `evaluation_plan`, `evaluate`, `workspace` |
+//! | document → values | `mention`, `document_state` |
 
 mod arguments;
 mod ast;
@@ -50,6 +51,8 @@ mod bound_function;
 mod calls;
 mod clusters;
 mod compiled;
+mod document_line;
+mod document_state;
 mod evaluate;
 mod evaluation_plan;
 mod extractor;
@@ -58,6 +61,7 @@ mod lexer;
 mod lexicon;
 mod line_options;
 mod lines;
+mod mention;
 mod name_context;
 mod parser;
 mod pattern;

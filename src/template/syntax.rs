@@ -1,7 +1,7 @@
 //! The names and string syntax of the template language: functions, keywords, quoting, escaping.
 
 /// Every function, with an example of its arguments.
-pub(super) const FUNCTIONS: [(&str, &str); 21] = [
+pub(super) const FUNCTIONS: [(&str, &str); 22] = [
     ("bias", "bias"),
     ("start", "start"),
     ("end", "end"),
@@ -26,7 +26,11 @@ pub(super) const FUNCTIONS: [(&str, &str); 21] = [
         "vector(\"vectors.txt\", first(50000), scale(0.5))",
     ),
     ("value", "value(column)"),
+    ("mention", "mention(order)"),
 ];
+
+/// Functions that need parentheses, since columns may have these names.
+const CALLED_FUNCTIONS: [&str; 1] = ["mention"];
 
 /// Keywords of the grammar. A column with such a name must be written `column("…")`.
 const KEYWORDS: [&str; 7] = ["if", "and", "not", "matches", "exists", "node", "edge"];
@@ -41,6 +45,11 @@ pub(super) fn is_function(name: &str) -> bool {
     function_names().any(|function| function == name)
 }
 
+/// Returns whether `name` is a function that needs no parentheses.
+fn is_bare_function(name: &str) -> bool {
+    is_function(name) && !CALLED_FUNCTIONS.contains(&name)
+}
+
 /// Returns whether `name` is a keyword.
 pub(super) fn is_keyword(name: &str) -> bool {
     KEYWORDS.contains(&name)
@@ -52,7 +61,7 @@ pub(super) fn is_bare_column_name(name: &str) -> bool {
     starts
         && name.chars().all(|c| c.is_alphanumeric() || c == '_')
         && !is_keyword(name)
-        && !is_function(name)
+        && !is_bare_function(name)
 }
 
 /// Quotes a string in template syntax.

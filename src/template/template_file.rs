@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ast::TemplateLine;
 use super::bind;
+use super::document_line;
 use super::extractor::Extractor;
 use super::input::ColumnRef;
 use super::line_options::LineGroup;
@@ -18,7 +19,7 @@ use super::shape::{KnownWords, is_known_word_candidate};
 use super::template_function::{TemplateFunction, TextFunction};
 use crate::error::{Error, Place, Result};
 use crate::input_file::{read_text, read_text_prefix};
-use crate::sentence::{Schema, Sentence};
+use crate::sentence::{DocumentOptions, Schema, Sentence};
 
 /// Maximum size of a template file, in bytes; typical ones have a few kilobytes.
 const MAX_SOURCE: usize = 1 << 20;
@@ -35,6 +36,7 @@ pub struct Template {
     files: Vec<(String, Arc<str>)>,
     lines: Arc<[TemplateLine]>,
     transitions: bool,
+    documents: DocumentOptions,
     known_words: Arc<KnownWords>,
 }
 
@@ -175,6 +177,7 @@ impl Template {
             files: resources.into_files(),
             lines: parsed.lines.into(),
             transitions: parsed.transitions,
+            documents: parsed.documents,
             known_words: Arc::default(),
         })
     }
@@ -204,6 +207,56 @@ impl Template {
     #[must_use]
     pub fn transitions(&self) -> bool {
         self.transitions
+    }
+
+    /// Returns what a document is to the template; `None` if no attribute depends on other sentences.
+    #[must_use]
+    pub fn documents(&self) -> Option<DocumentOptions> {
+        let sees_document = self.functions().any(TemplateFunction::sees_document);
+        sees_document.then_some(self.documents)
+    }
+
+    /// Sets what a document is, as the line `document: …` of the file does, which is replaced or
+    /// appended.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parameter`] if no attribute depends on other sentences, or the file is too large
+    /// for another line.
+    pub fn with_documents(self, documents: DocumentOptions) -> Result<Self> {
+        if self.documents().is_none() {
+            return Err(Error::parameter(
+                "no line of the template looks at the document (others, mention); expected such a \
+                 line, or no rule for documents",
+            ));
+        }
+        if self.documents == documents {
+            return Ok(self);
+        }
+        let mut source = String::with_capacity(self.source.len() + 64);
+        let mut line = Some(document_line::format_line(documents));
+        for text in self.source.split_inclusive('\n') {
+            match document_line::strip_keyword(text) {
+                Some(_) => {
+                    source.push_str(&line.take().unwrap_or_default());
+                    source.push('\n');
+                }
+                None => source.push_str(text),
+            }
+        }
+        if let Some(line) = line {
+            let separator = if source.ends_with('\n') { "" } else { "\n" };
+            source = format!("{source}{separator}{line}\n");
+        }
+        if source.len() > MAX_SOURCE {
+            let message = format!("the template file is larger than {MAX_SOURCE} bytes");
+            return Err(Error::parameter(message));
+        }
+        Ok(Self {
+            source: source.into(),
+            documents,
+            ..self
+        })
     }
 
     /// Returns whether some template is crossed with the label pair.
@@ -266,7 +319,8 @@ impl Template {
     ///
     /// [`Error::Input`] at a template that reads a missing column, or the column of the labels.
     pub fn bind(&self, schema: &Schema) -> Result<Extractor> {
-        bind::bind(&self.lines, &self.file, schema, &self.known_words)
+        let window = self.documents.window;
+        bind::bind(&self.lines, &self.file, schema, &self.known_words, window)
     }
 }
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::clusters::Clusters;
 use super::input::{ColumnRef, TextInput};
 use super::lexicon::Lexicon;
+use super::mention::MentionKind;
 use super::pattern::PatternMacro;
 use super::shape::Shape;
 use super::source_regex::SourceRegex;
@@ -74,6 +75,8 @@ pub(super) enum TemplateFunction {
     Value(TextInput),
     /// The length of the text as a number.
     LengthValue(TextInput),
+    /// What the document says about the occurrences of the text.
+    Mention(MentionKind, TextInput),
     /// A macro of a CRF++ or Wapiti template.
     Macro(PatternMacro),
 }
@@ -135,7 +138,8 @@ impl TemplateFunction {
             | Self::Cluster(_, _, _, input)
             | Self::Vector(_, input)
             | Self::Value(input)
-            | Self::LengthValue(input) => Some(input),
+            | Self::LengthValue(input)
+            | Self::Mention(_, input) => Some(input),
         }
     }
 
@@ -145,6 +149,11 @@ impl TemplateFunction {
             Self::Macro(pattern_macro) => Some(ColumnRef::Number(pattern_macro.column)),
             _ => self.input().map(|input| input.column.clone()),
         }
+    }
+
+    /// Returns whether it depends on other sentences of the document.
+    pub(super) fn sees_document(&self) -> bool {
+        matches!(self, Self::Mention(..))
     }
 
     /// Returns whether it can be applied at an offset from the current token.
@@ -189,6 +198,7 @@ impl fmt::Display for TemplateFunction {
                 let length = Self::Text(TextFunction::Length, input.clone());
                 write!(f, "value({length})")
             }
+            Self::Mention(kind, input) => write_call(f, "mention", &[kind.name()], input),
             Self::Macro(pattern_macro) => write!(f, "{pattern_macro}"),
         }
     }

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use hashbrown::HashTable;
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::document_state::DocumentState;
 use super::shape::ShapeScratch;
 use super::syntax::escape_value;
 use crate::fingerprint::{Fingerprinter, Fragment};
@@ -87,6 +88,7 @@ pub struct Workspace {
     pub(super) seen_ngrams: HashTable<(u32, u32)>,
     pub(super) lexicon_tags: Vec<u8>,
     pub(super) combination: Vec<u32>,
+    pub(super) document: DocumentState,
 }
 
 /// The location of a function's cells: `rows[row + padding + position] + offset`.
@@ -109,6 +111,7 @@ impl Workspace {
         self.entries.clear();
         self.entry_table.clear();
         self.outside.clear();
+        self.document.clear();
     }
 
     /// Prepares for a sentence of the extractor identified by `owner`. Drops the entries if they

@@ -18,7 +18,7 @@ use crate::label::convert;
 use crate::model::decoding_constraint;
 use crate::objective::forward_memory;
 use crate::score::{ForwardProduct, ParameterSpace};
-use crate::sentence::Sentence;
+use crate::sentence::{Document, Sentence};
 use crate::template::Template;
 
 /// The number of threads that the estimate of memory assumes, so that logs do not depend on it.
@@ -67,6 +67,7 @@ impl DevelopmentSet {
         let source = AttributeSource::bind(template, first.schema())?;
         let mut builder = DatasetBuilder::with_alphabets(source, alphabets, edges);
         let mut gold = Vec::with_capacity(sentences.len());
+        let documents = template.and_then(Template::documents);
         for sentence in sentences {
             let Some(labels) = sentence.labels() else {
                 return Err(Error::input(
@@ -85,7 +86,15 @@ impl DevelopmentSet {
                 ));
             }
             gold.push(labels.into_iter().map(str::to_owned).collect());
-            builder.add(sentence, &[])?;
+            if documents.is_none() {
+                builder.add(sentence, &[])?;
+            }
+        }
+        for document in documents.map_or_else(Vec::new, |d| d.rule.documents(sentences)) {
+            let document = Document::new(document);
+            for i in 0..document.len() {
+                builder.add_in(&document, i, &[])?;
+            }
         }
         let (data, alphabets) = builder.finish(1);
         Ok((Self::with_gold(data, gold, labels), alphabets))

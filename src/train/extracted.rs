@@ -18,7 +18,7 @@ use crate::error::{Error, Result};
 use crate::extract::{Alphabets, AttributeSource, Dataset, DatasetBuilder, SparseRows};
 use crate::ids::LabelId;
 use crate::memory::{MemoryLimit, input_over_limit};
-use crate::sentence::Sentence;
+use crate::sentence::{Document, DocumentRule, Sentence, Separation};
 use crate::template::Template;
 
 /// The attributes of all corpora of a training run as sparse matrices, one column per attribute.
@@ -96,7 +96,7 @@ impl ExtractedCorpora {
         } = corpora.into();
         let [sentences, dev] = [Some(labeled), dev].map(|corpus| {
             let mut sentences = corpus?.into_sentences();
-            sentences.retain(is_content);
+            retain_content(&mut sentences);
             Some(sentences)
         });
         let unlabeled = unlabeled.into_sentences();
@@ -170,20 +170,39 @@ impl ExtractedCorpora {
         let base = AllBaseWeights::read(models, &labels.set, &mut alphabets)?;
         check_transitions(base.as_ref(), template.as_ref())?;
         let mut builder = DatasetBuilder::extending(source, alphabets, options.order == Order::One);
-        for sentence in sentences {
-            match labels.ids(&sentence)? {
-                LabelIds::Gold(labels) => builder.add(&sentence, &labels)?,
-                LabelIds::Allowed(sets) => builder.add_partial(&sentence, &sets)?,
+        let rule = template
+            .as_ref()
+            .and_then(Template::documents)
+            .map(|documents| documents.rule);
+        match rule {
+            None => {
+                for sentence in sentences {
+                    add_labeled(&mut builder, &labels, &sentence, None)?;
+                    memory.check(&builder, &sentence, 0)?;
+                    memory.free(&sentence);
+                }
             }
-            memory.check(&builder, &sentence)?;
-            memory.free(&sentence);
+            Some(rule) => add_labeled_documents(&mut builder, &labels, sentences, rule, memory)?,
         }
         for sentences in unlabeled.chunk_by(|x, y| x.schema() == y.schema()) {
             let source = AttributeSource::bind(template.as_ref(), sentences[0].schema())?;
             builder.switch_source(source, options.discover);
-            for sentence in sentences.iter().filter(|s| is_content(s)) {
-                builder.add(sentence, &[])?;
-                memory.check(&builder, sentence)?;
+            match rule {
+                None => {
+                    for sentence in sentences.iter().filter(|s| is_content(s)) {
+                        builder.add(sentence, &[])?;
+                        memory.check(&builder, sentence, 0)?;
+                    }
+                }
+                Some(rule) => {
+                    for document in rule.documents(sentences) {
+                        let document = Document::new(document);
+                        for (i, sentence) in document.content() {
+                            builder.add_in(&document, i, &[])?;
+                            memory.check(&builder, sentence, document.memory())?;
+                        }
+                    }
+                }
             }
         }
         let (data, alphabets, groups) = builder.finish_grouped(options.min_count);
@@ -384,6 +403,66 @@ impl ExtractedCorpora {
     }
 }
 
+/// Removes document boundaries and sentences without tokens. What they separate stays separate.
+fn retain_content(sentences: &mut Vec<Sentence>) {
+    let mut before = Separation::default();
+    sentences.retain_mut(|sentence| {
+        let layout = &mut sentence.layout;
+        layout.separation.add(before);
+        if is_content(sentence) {
+            before = Separation::default();
+            return true;
+        }
+        before = sentence.layout.separation;
+        if sentence.layout.document_start {
+            before.add(Separation::MARK);
+        }
+        false
+    });
+}
+
+/// Adds a labeled sentence, of a document or alone.
+fn add_labeled(
+    builder: &mut DatasetBuilder,
+    labels: &TrainingLabels,
+    sentence: &Sentence,
+    document: Option<(&Document<'_>, usize)>,
+) -> Result<()> {
+    match (labels.ids(sentence)?, document) {
+        (LabelIds::Gold(labels), None) => builder.add(sentence, &labels),
+        (LabelIds::Gold(labels), Some((document, i))) => builder.add_in(document, i, &labels),
+        (LabelIds::Allowed(sets), None) => builder.add_partial(sentence, &sets),
+        (LabelIds::Allowed(sets), Some((document, i))) => {
+            builder.add_partial_in(document, i, &sets)
+        }
+    }
+}
+
+/// Adds labeled sentences document by document, and frees the text of each.
+fn add_labeled_documents(
+    builder: &mut DatasetBuilder,
+    labels: &TrainingLabels,
+    sentences: Vec<Sentence>,
+    rule: DocumentRule,
+    memory: &mut ExtractionMemory,
+) -> Result<()> {
+    let documents = rule.documents(&sentences).into_iter();
+    let lengths: Vec<usize> = documents.map(|document| document.len()).collect();
+    let mut rest = sentences.into_iter();
+    for length in lengths {
+        let sentences: Vec<Sentence> = rest.by_ref().take(length).collect();
+        let document = Document::new(&sentences);
+        for (i, sentence) in sentences.iter().enumerate() {
+            add_labeled(builder, labels, sentence, Some((&document, i)))?;
+            memory.check(builder, sentence, document.memory())?;
+        }
+        for sentence in &sentences {
+            memory.free(sentence);
+        }
+    }
+    Ok(())
+}
+
 /// What attributes are extracted from.
 struct ExtractionInput<'a> {
     sentences: Vec<Sentence>,
@@ -467,10 +546,16 @@ impl ExtractionMemory {
     }
 
     /// Checks the memory after `sentence`, the last one added to `builder`.
-    fn check(&mut self, builder: &DatasetBuilder, sentence: &Sentence) -> Result<()> {
+    /// `document` is the memory of its document.
+    fn check(
+        &mut self,
+        builder: &DatasetBuilder,
+        sentence: &Sentence,
+        document: usize,
+    ) -> Result<()> {
         self.sentences += 1;
         let is_due = self.sentences.is_multiple_of(Self::INTERVAL);
-        if !is_due || (self.text + builder.memory()) as u64 <= self.limit {
+        if !is_due || (self.text + document + builder.memory()) as u64 <= self.limit {
             return Ok(());
         }
         Err(input_over_limit(

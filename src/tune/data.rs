@@ -34,6 +34,8 @@ enum Sets {
     Dev(Vec<TrainingSet>),
     Folds {
         corpora_by_template: Vec<ExtractedCorpora>,
+        /// Without borders of folds in documents, if there are any.
+        whole_by_template: Vec<Option<ExtractedCorpora>>,
         folds: Folds,
     },
 }
@@ -100,11 +102,28 @@ impl TuningData {
                 Sets::Dev(templates.map(&mut set).collect::<Result<_>>()?)
             }
             Validation::Folds(folds) => {
-                let mut extract = |template| {
-                    let corpora = TrainingCorpora {
+                let mut whole_by_template = Vec::new();
+                let mut extract = |template: Option<Template>| {
+                    let mut corpora = TrainingCorpora {
                         dev: None,
                         ..corpora.clone()
                     };
+                    let documents = template.as_ref().and_then(Template::documents);
+                    let mut whole = None;
+                    if let Some(documents) = documents {
+                        let mut separate = corpora.labeled.clone().into_sentences();
+                        if folds.separate(&mut separate, documents.rule) {
+                            let template = template.clone();
+                            whole = Some(ExtractedCorpora::from_models(
+                                corpora.clone(),
+                                template,
+                                settings,
+                                models,
+                            )?);
+                            corpora.labeled = separate.into();
+                        }
+                    }
+                    whole_by_template.push(whole);
                     let extracted = ExtractedCorpora::for_cross_validation(
                         corpora, template, settings, models,
                     )?;
@@ -118,6 +137,7 @@ impl TuningData {
                 }
                 Sets::Folds {
                     corpora_by_template,
+                    whole_by_template,
                     folds,
                 }
             }
@@ -205,6 +225,7 @@ impl TuningData {
             Sets::Folds {
                 corpora_by_template,
                 folds,
+                ..
             } => work(&corpora_by_template[template].hold_out(&folds.held_out()[fold], settings)?),
         }
     }
@@ -219,9 +240,11 @@ impl TuningData {
             Sets::Dev(mut sets) => sets.swap_remove(template),
             Sets::Folds {
                 mut corpora_by_template,
+                mut whole_by_template,
                 ..
-            } => corpora_by_template
+            } => whole_by_template
                 .swap_remove(template)
+                .unwrap_or_else(|| corpora_by_template.swap_remove(template))
                 .into_training_set(settings),
         }
     }
@@ -232,9 +255,10 @@ impl TuningData {
             Sets::Dev(sets) => sets.iter().map(TrainingSet::memory).sum(),
             Sets::Folds {
                 corpora_by_template,
+                whole_by_template,
                 ..
-            } => corpora_by_template
-                .iter()
+            } => (corpora_by_template.iter())
+                .chain(whole_by_template.iter().flatten())
                 .map(ExtractedCorpora::memory)
                 .sum(),
         }

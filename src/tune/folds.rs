@@ -9,7 +9,7 @@
 
 use crate::error::{Error, Result};
 use crate::random::uniform;
-use crate::sentence::Sentence;
+use crate::sentence::{DocumentRule, Sentence, Separation};
 use crate::train::is_content;
 
 /// Maximum number of sentences in a block.
@@ -74,6 +74,36 @@ impl Folds {
     #[must_use]
     pub fn held_out(&self) -> &[Vec<usize>] {
         &self.held_out
+    }
+
+    /// Separates documents at the borders of folds, so that no token sees another fold. Returns
+    /// whether there was a document, by `rule`, on both sides of a border.
+    pub(super) fn separate(&self, sentences: &mut [Sentence], rule: DocumentRule) -> bool {
+        let numbered = (0..).zip(&self.held_out);
+        let mut folds: Vec<(usize, usize)> = numbered
+            .flat_map(|(fold, held_out)| held_out.iter().map(move |&i| (i, fold)))
+            .collect();
+        folds.sort_unstable();
+        let (mut number, mut is_split) = (0, false);
+        let mut before = Separation::default(); // of boundaries
+        for sentence in sentences {
+            let separation = sentence.layout.separation.and(before);
+            if !is_content(sentence) {
+                before = separation;
+                if sentence.layout.document_start {
+                    before.add(Separation::MARK);
+                }
+                continue;
+            }
+            before = Separation::default();
+            let is_border = number > 0 && folds[number].1 != folds[number - 1].1;
+            if is_border {
+                is_split |= !rule.separates(separation);
+                sentence.layout.separation.add(Separation::FOLD);
+            }
+            number += 1;
+        }
+        is_split
     }
 
     /// Returns whether the folds consist of whole documents.
@@ -189,5 +219,26 @@ mod tests {
         assert_eq!(error(5, 1), format!("1 folds of 5 sentences; {expected}"));
         assert_eq!(error(5, 6), format!("6 folds of 5 sentences; {expected}"));
         assert_eq!(error(0, 2), format!("2 folds of 0 sentences; {expected}"));
+    }
+
+    #[test]
+    fn no_document_lies_on_both_sides_of_a_border() {
+        let mut sentences = corpus(&[3; 40]);
+        let folds = Folds::new(&sentences, 4, 1).unwrap();
+        assert!(folds.separate(&mut sentences, DocumentRule::Auto));
+        let fold_of = |i: usize| folds.held_out().iter().position(|fold| fold.contains(&i));
+        let mut number = 0;
+        for document in DocumentRule::Auto.documents(&sentences) {
+            let folds: Vec<_> = (number..number + document.len()).map(fold_of).collect();
+            assert!(folds.iter().all(|fold| *fold == folds[0]), "{folds:?}");
+            number += document.len();
+        }
+        assert_eq!(number, 40);
+        // Marked documents are in one fold each, so nothing is split.
+        let mut sentences = corpus(&[0, 3, 3, 0, 3, 3, 3, 0, 3, 0, 3, 3]);
+        let folds = Folds::new(&sentences, 2, 1).unwrap();
+        assert!(folds.by_document());
+        assert!(!folds.separate(&mut sentences, DocumentRule::Auto));
+        assert!(folds.separate(&mut sentences, DocumentRule::File));
     }
 }

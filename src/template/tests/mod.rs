@@ -2,6 +2,7 @@
 
 mod dialects;
 mod docs;
+mod documents;
 mod errors;
 
 mod finkel;

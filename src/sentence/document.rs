@@ -1,0 +1,249 @@
+//! A document: a borrowed view of consecutive sentences.
+
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::sentence::Sentence;
+use super::word_index::WordIndex;
+
+/// Writes the text of a token that an index is made of, given its cell.
+pub(crate) type IndexedText = fn(&str, &mut String);
+
+/// A document: a borrowed view of consecutive sentences, whose tokens are numbered throughout.
+///
+/// It may be a part of a longer document: the sentences of interest, and as many before and after
+/// them as the functions of a template see ([`DocumentOptions::window`](super::DocumentOptions)).
+/// Attributes are the same then.
+///
+/// ```
+/// use dropchain::Sentence;
+/// use dropchain::corpus::Document;
+///
+/// let sentences = ["Ada Lovelace left", "Ada died"]
+///     .map(|text| Sentence::from_words(text.split(' ')));
+/// let document = Document::new(&sentences);
+/// assert_eq!(document.len(), 2);
+/// assert_eq!(document.tokens_of(1), 3..5);
+/// ```
+#[derive(Debug)]
+pub struct Document<'a> {
+    identity: Arc<()>,
+    sentences: Vec<&'a Sentence>,
+    starts: Vec<usize>, // [sentences + 1] the first token of each sentence
+    predictions: Option<Predictions>,
+    indices: Mutex<Vec<(IndexKey, Arc<WordIndex>)>>,
+}
+
+/// What an index is made of: a column, verbatim or as `IndexedText` writes it.
+type IndexKey = (usize, bool);
+
+/// A label that was predicted for a token.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Prediction<'a> {
+    /// The label.
+    pub label: &'a str,
+    /// Its probability given the sentence.
+    pub probability: f32,
+}
+
+/// Labels that were predicted for the tokens of a document, by an earlier pass over it.
+#[derive(Clone, Debug, Default)]
+pub struct Predictions {
+    /// The names of labels.
+    pub labels: Arc<[String]>,
+    /// The number and the probability of the label of each token, `[T]`; `None`: it has none.
+    pub tokens: Vec<Option<(u16, f32)>>,
+}
+
+impl<'a> Document<'a> {
+    /// Creates a document of sentences. Document boundaries among them are left out.
+    pub fn new(sentences: impl IntoIterator<Item = &'a Sentence>) -> Self {
+        let sentences: Vec<&Sentence> = sentences
+            .into_iter()
+            .filter(|sentence| !sentence.layout.document_start)
+            .collect();
+        let mut starts = Vec::with_capacity(sentences.len() + 1);
+        let mut tokens = 0;
+        starts.push(0);
+        starts.extend(sentences.iter().map(|sentence| {
+            tokens += sentence.len();
+            tokens
+        }));
+        Self {
+            identity: Arc::new(()),
+            sentences,
+            starts,
+            predictions: None,
+            indices: Mutex::default(),
+        }
+    }
+
+    /// Adds labels that were predicted for its tokens.
+    #[must_use]
+    pub fn with_predictions(self, predictions: Predictions) -> Self {
+        Self {
+            identity: Arc::new(()),
+            predictions: Some(predictions),
+            ..self
+        }
+    }
+
+    /// Returns the number of sentences.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.sentences.len()
+    }
+
+    /// Returns whether there are no sentences.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.sentences.is_empty()
+    }
+
+    /// Returns the sentences.
+    #[must_use]
+    pub fn sentences(&self) -> &[&'a Sentence] {
+        &self.sentences
+    }
+
+    /// Iterates over the sentences that have tokens, with their numbers.
+    pub(crate) fn content(&self) -> impl Iterator<Item = (usize, &'a Sentence)> {
+        let sentences = self.sentences.iter().copied().enumerate();
+        sentences.filter(|(_, sentence)| !sentence.is_empty())
+    }
+
+    /// Returns the number of tokens of all sentences.
+    #[must_use]
+    pub fn tokens(&self) -> usize {
+        self.starts[self.sentences.len()]
+    }
+
+    /// Returns the tokens of sentence `i`, as numbered through the document.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such sentence.
+    #[must_use]
+    pub fn tokens_of(&self, i: usize) -> Range<usize> {
+        self.starts[i]..self.starts[i + 1]
+    }
+
+    /// Returns the sentence of a token of the document.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such token.
+    #[must_use]
+    pub fn sentence_of(&self, token: usize) -> usize {
+        assert!(token < self.tokens(), "token {token} of {}", self.tokens());
+        self.starts.partition_point(|&start| start <= token) - 1
+    }
+
+    /// Returns the label that was predicted for a token of the document, if there is one.
+    #[must_use]
+    pub fn prediction(&self, token: usize) -> Option<Prediction<'_>> {
+        let predictions = self.predictions.as_ref()?;
+        let (label, probability) = (*predictions.tokens.get(token)?)?;
+        Some(Prediction {
+            label: predictions.labels.get(usize::from(label))?,
+            probability,
+        })
+    }
+
+    /// Returns what distinguishes it from other documents that are indexed.
+    pub(crate) fn identity(&self) -> &Arc<()> {
+        &self.identity
+    }
+
+    /// Returns the index of a column, which all sentences must have, of its cells verbatim or of
+    /// what `text` writes. It is built once.
+    pub(crate) fn index(&self, column: usize, text: Option<IndexedText>) -> Arc<WordIndex> {
+        let key = (column, text.is_some());
+        let mut indices = self.indices.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, index)) = indices.iter().find(|(other, _)| *other == key) {
+            return Arc::clone(index);
+        }
+        let write = |sentence: &Sentence, t: usize, out: &mut String| {
+            let cell = sentence.cell(t, column);
+            match text {
+                Some(write) => write(cell, out),
+                None => out.push_str(cell),
+            }
+        };
+        let index = Arc::new(WordIndex::new(&self.sentences, self.tokens(), write));
+        indices.push((key, Arc::clone(&index)));
+        index
+    }
+
+    /// Returns the memory in bytes of the view and its indices, without the sentences.
+    #[must_use]
+    pub fn memory(&self) -> usize {
+        let indices = self.indices.lock().unwrap_or_else(PoisonError::into_inner);
+        let indices: usize = indices.iter().map(|(_, index)| index.memory()).sum();
+        let predictions = self.predictions.as_ref();
+        16 * self.sentences.capacity()
+            + predictions.map_or(0, |p| 8 * p.tokens.capacity())
+            + indices
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sentences() -> Vec<Sentence> {
+        let texts = ["a b", "-", "c", "d a"];
+        let mut sentences = texts.map(|text| Sentence::from_words(text.split(' ')));
+        sentences[1].layout.document_start = true;
+        sentences.into()
+    }
+
+    #[test]
+    fn tokens_are_numbered_through_the_sentences_without_boundaries() {
+        let sentences = sentences();
+        let document = Document::new(&sentences);
+        assert_eq!((document.len(), document.tokens()), (3, 5));
+        let ranges: Vec<_> = (0..3).map(|i| document.tokens_of(i)).collect();
+        assert_eq!(ranges, [0..2, 2..3, 3..5]);
+        let of: Vec<usize> = (0..5).map(|token| document.sentence_of(token)).collect();
+        assert_eq!(of, [0, 0, 1, 2, 2]);
+    }
+
+    #[test]
+    fn empty_sentences_have_no_tokens() {
+        let sentences = ["", "a", ""].map(|text| Sentence::from_words(text.split_whitespace()));
+        let document = Document::new(&sentences);
+        assert_eq!((document.len(), document.tokens()), (3, 1));
+        assert_eq!(document.sentence_of(0), 1);
+        assert!(Document::new([]).is_empty());
+    }
+
+    #[test]
+    fn an_index_is_built_once_for_each_text() {
+        let sentences = sentences();
+        let document = Document::new(&sentences);
+        let before = document.memory();
+        let verbatim = document.index(0, None);
+        assert_eq!(verbatim.occurrences(0), (&[0, 4][..], 0));
+        assert!(Arc::ptr_eq(&verbatim, &document.index(0, None)));
+        assert!(document.memory() > before);
+        let same = document.index(0, Some(|_, out| out.push('x')));
+        assert_eq!(same.occurrences(2), (&[0, 1, 2, 3, 4][..], 2));
+    }
+
+    #[test]
+    fn predictions_belong_to_tokens() {
+        let sentences = sentences();
+        let labels: Arc<[String]> = ["O".to_owned(), "B".to_owned()].into();
+        let tokens = vec![Some((1, 0.5)), None, Some((7, 1.0))];
+        let document = Document::new(&sentences);
+        assert_eq!(document.prediction(0), None);
+        let document = document.with_predictions(Predictions { labels, tokens });
+        let prediction = Prediction {
+            label: "B",
+            probability: 0.5,
+        };
+        assert_eq!(document.prediction(0), Some(prediction));
+        assert!([1, 2, 3].iter().all(|&t| document.prediction(t).is_none()));
+    }
+}

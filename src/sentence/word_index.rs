@@ -1,0 +1,170 @@
+//! An index of the words of a document.
+
+use hashbrown::HashTable;
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::sentence::Sentence;
+
+/// Where each word of a document occurs. Building it takes time and memory linear in the text;
+/// looking up takes constant time.
+#[derive(Debug, Default)]
+pub struct WordIndex {
+    words: Vec<u32>,       // [T] the number of the word of each token
+    ranks: Vec<u32>,       // [T] which of the occurrences of its word each token is
+    starts: Vec<u32>,      // [words + 1] of each word in `occurrences`
+    occurrences: Vec<u32>, // [T] tokens, by word and then ascending
+    text: String,
+    ends: Vec<usize>,      // [words] of each word in `text`
+    table: HashTable<u32>, // hash(text) → number
+}
+
+impl WordIndex {
+    /// Indexes the texts of tokens; `write` appends that of a token.
+    pub(super) fn new(
+        sentences: &[&Sentence],
+        tokens: usize,
+        write: impl Fn(&Sentence, usize, &mut String),
+    ) -> Self {
+        let mut index = Self {
+            words: Vec::with_capacity(tokens),
+            ..Self::default()
+        };
+        let mut text = String::new();
+        let mut counts: Vec<u32> = Vec::new(); // [words]
+        for sentence in sentences {
+            for t in 0..sentence.len() {
+                text.clear();
+                write(sentence, t, &mut text);
+                let word = index.number(&text);
+                counts.resize(counts.len().max(word as usize + 1), 0);
+                index.words.push(word);
+                index.ranks.push(counts[word as usize]);
+                counts[word as usize] += 1;
+            }
+        }
+        index.starts.push(0);
+        let mut end = 0;
+        index.starts.extend(counts.iter().map(|count| {
+            end += count;
+            end
+        }));
+        index.occurrences = vec![0; index.words.len()];
+        for (t, (&word, &rank)) in index.words.iter().zip(&index.ranks).enumerate() {
+            index.occurrences[(index.starts[word as usize] + rank) as usize] = t as u32;
+        }
+        index
+    }
+
+    /// Returns the number of a text, a new one if it is unknown.
+    fn number(&mut self, text: &str) -> u32 {
+        let hash = xxh3_64(text.as_bytes());
+        if let Some(number) = self.find(hash, text) {
+            return number;
+        }
+        let number = self.ends.len() as u32;
+        self.text.push_str(text);
+        self.ends.push(self.text.len());
+        let Self {
+            table, text, ends, ..
+        } = self;
+        table.insert_unique(hash, number, |&other| {
+            xxh3_64(word(text, ends, other).as_bytes())
+        });
+        number
+    }
+
+    fn find(&self, hash: u64, text: &str) -> Option<u32> {
+        let is_text = |&number: &u32| word(&self.text, &self.ends, number) == text;
+        self.table.find(hash, is_text).copied()
+    }
+
+    /// Returns the tokens of the document with the word of token `t`, ascending, and which of them
+    /// `t` is.
+    #[must_use]
+    pub fn occurrences(&self, t: usize) -> (&[u32], usize) {
+        let word = self.words[t];
+        (self.of_number(word), self.ranks[t] as usize)
+    }
+
+    /// Returns the tokens of the document with the word `text`, ascending.
+    #[must_use]
+    pub fn occurrences_of(&self, text: &str) -> &[u32] {
+        let number = self.find(xxh3_64(text.as_bytes()), text);
+        number.map_or(&[], |number| self.of_number(number))
+    }
+
+    fn of_number(&self, number: u32) -> &[u32] {
+        let number = number as usize;
+        &self.occurrences[self.starts[number] as usize..self.starts[number + 1] as usize]
+    }
+
+    /// Returns where the occurrences of the word of token `t` begin in a list of all tokens by
+    /// word, in which those of a word are consecutive.
+    #[must_use]
+    pub fn first_of_word(&self, t: usize) -> usize {
+        self.starts[self.words[t] as usize] as usize
+    }
+
+    /// Returns all tokens by word, those of a word ascending.
+    #[must_use]
+    pub fn by_word(&self) -> &[u32] {
+        &self.occurrences
+    }
+
+    /// Returns the memory usage in bytes.
+    #[must_use]
+    pub fn memory(&self) -> usize {
+        let numbers = [&self.words, &self.ranks, &self.starts, &self.occurrences];
+        let numbers: usize = numbers.into_iter().map(Vec::capacity).sum();
+        4 * numbers + 8 * self.ends.capacity() + self.text.capacity() + 5 * self.table.capacity()
+    }
+}
+
+/// Returns the text of word `number`.
+fn word<'a>(text: &'a str, ends: &[usize], number: u32) -> &'a str {
+    let number = number as usize;
+    let start = if number == 0 { 0 } else { ends[number - 1] };
+    &text[start..ends[number]]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn index(sentences: &[&str]) -> WordIndex {
+        let sentences: Vec<Sentence> = sentences
+            .iter()
+            .map(|text| Sentence::from_words(text.split(' ')))
+            .collect();
+        let sentences: Vec<&Sentence> = sentences.iter().collect();
+        let tokens = sentences.iter().map(|s| s.len()).sum();
+        WordIndex::new(&sentences, tokens, |s, t, out| out.push_str(s.cell(t, 0)))
+    }
+
+    #[test]
+    fn occurrences_are_those_of_a_search_of_all_tokens() {
+        let texts = ["a b a c", "b", "c a b b", "ab aa a"];
+        let index = index(&texts);
+        let words: Vec<&str> = texts.iter().flat_map(|text| text.split(' ')).collect();
+        for (t, word) in words.iter().enumerate() {
+            let same = (0..words.len()).filter(|&u| words[u] == *word);
+            let same: Vec<u32> = same.map(|u| u as u32).collect();
+            let (found, rank) = index.occurrences(t);
+            assert_eq!(found, same, "{word}");
+            assert_eq!(found[rank], t as u32);
+            assert_eq!(index.occurrences_of(word), same, "{word}");
+            assert_eq!(
+                &index.by_word()[index.first_of_word(t)..][..same.len()],
+                same
+            );
+        }
+        assert!(index.occurrences_of("x").is_empty());
+        assert!(index.memory() > 4 * 4 * words.len());
+    }
+
+    #[test]
+    fn a_document_without_tokens_has_no_words() {
+        let index = WordIndex::new(&[], 0, |_, _, _| unreachable!());
+        assert!(index.occurrences_of("").is_empty());
+    }
+}
