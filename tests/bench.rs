@@ -37,6 +37,7 @@ fn a_report_has_a_row_of_documented_fields_for_each_engine() {
         "seconds",
         "ratio_to_likelihood",
         "relative_error",
+        "relative_error_whole",
         "cosine",
         "active_per_token",
         "peak_bytes",

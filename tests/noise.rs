@@ -35,15 +35,71 @@ fn exact_engines_find_the_same_minimum() {
 }
 
 #[test]
-fn approximate_engines_stop_with_a_reason() {
+fn approximate_engines_end_where_no_step_is_lower_and_say_so() {
     let dir = TestDir::new(&[("train.conll", NER_CORPUS)]);
+    let exact = last_iteration(&dir, "--dropout 0.3 --warm-up 5");
     for engine in ["local", "window=0", "window=1"] {
-        let last = last_iteration(&dir, &format!("--dropout 0.3 --gradient {engine}"));
-        assert!(number(&last, "objective").is_finite());
+        let last = last_iteration(
+            &dir,
+            &format!("--dropout 0.3 --warm-up 5 --gradient {engine}"),
+        );
         let log = dir.json_lines("log");
+        let with_noise =
+            |line: &&Value| line["event"] == "iteration" && number(line, "dropout") > 0.0;
+        let first = log.iter().find(with_noise).unwrap();
+        assert!(
+            number(&last, "objective") < number(first, "objective"),
+            "{engine}"
+        );
+        // Their directions do not lead to the minimum, but the value is exact: never below it.
+        let [found, minimum] = [&last, &exact].map(|line| number(line, "objective"));
+        assert!(
+            found > minimum * (1.0 + 1e-6),
+            "{engine}: {found} {minimum}"
+        );
         let end = log.last().unwrap();
         assert_eq!(end["event"], "end");
-        assert!(!end["stop_reason"].as_str().unwrap().is_empty());
+        assert_eq!(end["stop_reason"], "line_search", "{engine}");
+        assert_eq!(end["iterations"], last["iteration"]);
+    }
+}
+
+#[test]
+fn reweighted_noise_converges_near_the_minimum_of_eq_14() {
+    let dir = TestDir::new(&[("train.conll", NER_CORPUS)]);
+    let exact = last_iteration(&dir, "--dropout 0.3");
+    let without = last_iteration(&dir, "--dropout 0");
+    let mut ends = Vec::new();
+    for engine in ["reweighted", "reweighted=5", "reweighted=1"] {
+        let last = last_iteration(&dir, &format!("--dropout 0.3 --gradient {engine}"));
+        let end = dir.json_lines("log").pop().unwrap();
+        assert_eq!(end["stop_reason"], "improvement", "{engine}");
+        assert!(number(&last, "dropout") > 0.0);
+        ends.push(number(&last, "objective"));
+    }
+    // The fixed point does not depend on the length of a round.
+    assert!((ends[0] - ends[1]).abs() < 2e-3 * ends[0], "{ends:?}");
+    assert!((ends[0] - ends[2]).abs() < 2e-3 * ends[0], "{ends:?}");
+    let [exact, without] = [exact, without].map(|line| number(&line, "objective"));
+    assert!(
+        ends[0] > exact && ends[0] - exact < 0.5 * (exact - without),
+        "{ends:?} {exact}"
+    );
+}
+
+#[test]
+fn an_equal_amount_of_unlabeled_text_halves_the_noise_term_of_each() {
+    // λ = n/(n + αm) = ½ with the training data once more as unlabeled text, α = 1 (eq. 11).
+    let dir = TestDir::new(&[("train.conll", NER_CORPUS)]);
+    for engine in ["adjoint", "message", "local", "reweighted=3"] {
+        let options = format!("--dropout 0.3 --warm-up 3 --max-iterations 6 --gradient {engine}");
+        let without = last_iteration(&dir, &options);
+        let unlabeled = "--unlabeled train.conll --unlabeled-weight 1";
+        let with = last_iteration(&dir, &format!("{options} {unlabeled}"));
+        for field in ["objective", "dropout", "log_likelihood"] {
+            let [a, b] = [&with, &without].map(|line| number(line, field));
+            assert!((a - b).abs() < 1e-6 * b.abs(), "{engine}, {field}: {a} {b}");
+        }
     }
 }
 
@@ -106,12 +162,14 @@ fn noise_on_edges_alone_learns_from_unlabeled_text() {
 #[test]
 fn noise_gives_the_same_bytes_for_any_number_of_threads() {
     let dir = TestDir::new(&[("train.conll", NER_CORPUS), ("raw.txt", "Ada met Bob.\n")]);
-    let models = ["1", "2", "5"].map(|threads| {
-        let options = "--dropout 0.3 --unlabeled raw.txt --gradient message --threads";
-        last_iteration(&dir, &format!("{options} {threads}"));
-        dir.bytes("m")
-    });
-    assert!(models[0] == models[1] && models[0] == models[2]);
+    for engine in ["message", "reweighted=4"] {
+        let models = ["1", "2", "5"].map(|threads| {
+            let options = "--dropout 0.3 --unlabeled raw.txt --threads";
+            last_iteration(&dir, &format!("{options} {threads} --gradient {engine}"));
+            dir.bytes("m")
+        });
+        assert!(models[0] == models[1] && models[0] == models[2]);
+    }
 }
 
 const MONTE_CARLO: &str = "--noise monte-carlo --dropout 0.3 --max-iterations 15";

@@ -278,3 +278,72 @@ fn a_search_without_any_iteration_leaves_the_model_alone() {
     assert_eq!(dir.text("m"), "DROPCHN\nold");
     assert_eq!(dir.json_lines("l")[0]["event"], "start");
 }
+
+#[test]
+fn every_course_of_training_is_that_of_train() {
+    let dir = TestDir::with_sample_corpus();
+    let line = "tune train.conll --dev dev.conll --columns word,upos,ner --template minimal \
+                --model m --patience 5 --l2 0.1 --halving off --warm-start off --dropout 0,0.3 \
+                --warm-up 0,6 --gradient adjoint,reweighted=4";
+    let output = dir.run(&format!("{line} --json --log l")).json();
+    let configurations = output["configurations"].as_array().unwrap();
+    assert_eq!(configurations.len(), 5);
+    for row in configurations {
+        if row["dropout"] == 0.0 {
+            assert!(row.get("warm_up").is_none() && row.get("gradient").is_none());
+            continue;
+        }
+        let (warm_up, gradient) = (&row["warm_up"], row["gradient"].as_str().unwrap());
+        dir.run(&format!(
+            "train train.conll --dev dev.conll --columns word,upos,ner --template minimal \
+             --model other --force --patience 5 --l2 0.1 --warm-up {warm_up} \
+             --gradient {gradient} --log t --quiet"
+        ))
+        .success();
+        let log = dir.json_lines("t");
+        assert_eq!(log.last().unwrap()["iterations"], row["iterations"]);
+        let noisy = log.iter().filter(|line| line["event"] == "iteration");
+        let noisy = noisy.skip(1 + warm_up.as_u64().unwrap() as usize);
+        let scores = noisy.map(|line| line["dev_f1"].as_f64().unwrap());
+        let best = scores.fold(0.0, f64::max);
+        assert_eq!(row["dev_f1"].as_f64().unwrap(), best, "{row}");
+    }
+    let logged = dir.json_lines("l");
+    let of_log = |field: &str| {
+        let lines = logged
+            .iter()
+            .filter(|line| line["event"] == "configuration");
+        lines.filter(|line| line.get(field).is_some()).count()
+    };
+    assert_eq!((of_log("warm_up"), of_log("gradient")), (4, 4));
+    let table = dir.run(&format!("{line} --force")).success();
+    let heading: Vec<&str> = table.lines().next().unwrap().split_whitespace().collect();
+    assert!(
+        heading.join(" ").contains("L2 warm-up gradient dev F1"),
+        "{table}"
+    );
+    let best = &configurations[0];
+    let flags = match best.get("warm_up") {
+        None => "--dropout 0 --l2 0.1".to_owned(),
+        Some(warm_up) => format!(
+            "--dropout 0.3 --edge-dropout 0.6 --l2 0.1 --warm-up {warm_up} --gradient {}",
+            best["gradient"].as_str().unwrap()
+        ),
+    };
+    assert_eq!(table.lines().last().unwrap(), format!("best: {flags}"));
+}
+
+#[test]
+fn one_warm_up_and_one_engine_are_options_of_all_configurations() {
+    let dir = TestDir::with_sample_corpus();
+    let line = format!("{SAMPLE} --dev dev.conll --dropout 0.3 --l2 0.1,1 --warm-up 3");
+    let output = dir
+        .run(&format!("{line} --gradient reweighted --json"))
+        .json();
+    let options = &output["options"];
+    assert_eq!(options["warm_up"], 3);
+    assert_eq!(options["gradient"], "reweighted=20");
+    for row in output["configurations"].as_array().unwrap() {
+        assert!(row.get("warm_up").is_none() && row.get("gradient").is_none());
+    }
+}

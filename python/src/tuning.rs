@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
-use dropchain::train::{DevScore, EndReason, TrainSettings, TrainingCorpora};
+use dropchain::train::{DevScore, EndReason, Engine, TrainSettings, TrainingCorpora};
 use dropchain::tune::{
     Axis, Checkpoint, Configuration, Folds, Phase, ResourcePlan, Resumed, Rung, Schedule, Search,
     SearchSpace, TrialResult, TuneObserver, TuneResult, TuningData, Validation,
@@ -244,7 +244,25 @@ fn space(arguments: &Arguments<'_>, settings: &TrainSettings) -> PyResult<Search
         l2: axis("l2")?.unwrap_or(default.l2),
         l1: axis("l1")?.unwrap_or(default.l1),
         unlabeled_weight: axis("unlabeled_weight")?.unwrap_or(default.unlabeled_weight),
+        warm_up: axis("warm_up")?,
+        gradients: engines(arguments)?,
     })
+}
+
+/// Reads the engines to search.
+fn engines(arguments: &Arguments<'_>) -> PyResult<Vec<Engine>> {
+    let Some(text) = arguments.space.get_item("gradient")? else {
+        return Ok(Vec::new());
+    };
+    let text: String = text.extract()?;
+    let mut engines: Vec<Engine> = Vec::new();
+    for name in text.split(',') {
+        let engine = name.parse().map_err(exception)?;
+        if !engines.contains(&engine) {
+            engines.push(engine);
+        }
+    }
+    Ok(engines)
 }
 
 /// Calls the observer with the kind of an event and its content. It returns False to end the
@@ -279,6 +297,11 @@ fn trial_fields<'py>(py: Python<'py>, trial: &TrialResult) -> PyResult<Bound<'py
     fields.set_item("l2", configuration.l2)?;
     fields.set_item("l1", configuration.l1)?;
     fields.set_item("unlabeled_weight", configuration.unlabeled_weight)?;
+    fields.set_item("warm_up", configuration.warm_up)?;
+    fields.set_item(
+        "gradient",
+        configuration.gradient.map(|engine| engine.to_string()),
+    )?;
     fields.set_item("score", trial.score.map(DevScore::value))?;
     fields.set_item("metric", trial.score.map(metric))?;
     fields.set_item("standard_error", trial.standard_error)?;

@@ -56,6 +56,18 @@ def test_values_are_drawn_from_ranges(parts):
     assert all(0.1 <= trial.dropout <= 0.6 and 0.01 <= trial.l2 <= 1 for trial in result.trials)
 
 
+def test_the_course_of_training_is_searched(parts):
+    course = {"warm_up": [0, 3], "gradient": ["adjoint", "reweighted=2"]}
+    result = tune(*parts, template="minimal", dropout=[0, 0.3], l2=0.1, max_iterations=6, **course)
+    found = sorted((t.warm_up, t.gradient) for t in result.trials if t.dropout > 0)
+    assert found == sorted((n, e) for n in course["warm_up"] for e in course["gradient"])
+    assert all(t.warm_up is None for t in result.trials if t.dropout == 0)
+    fixed = tune(*parts, template="minimal", dropout=0.3, l2=0.1, warm_up=3, gradient="reweighted")
+    assert fixed.options["warm_up"] == 3
+    assert fixed.options["gradient"] == "reweighted=20"
+    assert fixed.best.gradient is None
+
+
 def test_templates_are_compared(parts):
     templates = ["minimal", dropchain.Template("shape\n")]
     result = tune(*parts, template=templates, dropout=0, l2=0.3)

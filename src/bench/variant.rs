@@ -44,7 +44,7 @@ impl Variant {
     }
 
     /// Returns the name, excluding [`is_collapsed`](Self::is_collapsed): `likelihood`, `adjoint`,
-    /// `message`, `window=R` or `local`.
+    /// `message`, `reweighted=N`, `window=R` or `local`.
     #[must_use]
     pub fn name(self) -> String {
         self.engine()
@@ -60,7 +60,7 @@ impl Variant {
 }
 
 /// Parses engine names: `adjoint`, `message` (both `message=collapsed` and `message=plain`),
-/// `window=R`, `local`. The result starts with the likelihood and has no duplicates.
+/// `reweighted[=N]`, `window=R`, `local`. The result starts with the likelihood and has no duplicates.
 ///
 /// # Errors
 ///
@@ -90,8 +90,8 @@ pub fn parse_variants<S: AsRef<str>>(names: &[S]) -> Result<Vec<Variant>> {
 
 fn unknown(name: &str) -> Error {
     Error::parameter(format!(
-        "engine '{name}'; expected adjoint, message, message=collapsed, message=plain, local, or \
-         window=R with an integer R"
+        "engine '{name}'; expected adjoint, message, message=collapsed, message=plain, \
+         reweighted, reweighted=N, local, or window=R with integers N above 0 and R"
     ))
 }
 
@@ -135,8 +135,9 @@ mod tests {
             "message=on",
         ] {
             let error = parse_variants(&["adjoint", name]).unwrap_err().to_string();
-            let expected = "expected adjoint, message, message=collapsed, message=plain, local, or \
-                            window=R with an integer R";
+            let expected = "expected adjoint, message, message=collapsed, message=plain, \
+                            reweighted, reweighted=N, local, or window=R with integers N above 0 \
+                            and R";
             assert_eq!(error, format!("engine '{name}'; {expected}"));
         }
         let none: [&str; 0] = [];

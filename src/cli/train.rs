@@ -19,7 +19,7 @@ use super::interrupt;
 use super::outputs::{CommandFiles, ResultFile};
 use super::progress::Progress;
 use super::template_argument::{TemplateLimits, load_template, template_files};
-use super::training_arguments::{NoiseLevelArguments, TrainingArguments};
+use super::training_arguments::{CourseArguments, NoiseLevelArguments, TrainingArguments};
 use super::training_reporter::TrainingReporter;
 
 /// Train a model on labeled sentences
@@ -116,6 +116,8 @@ struct RegularizationArguments {
     l1: f64,
     #[command(flatten)]
     noise: NoiseLevelArguments,
+    #[command(flatten)]
+    course: CourseArguments,
     /// Random seed of --noise monte-carlo and of the order of sentences online [default: 1]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     seed: Option<u64>,
@@ -133,7 +135,8 @@ impl TrainCommand {
         let has_noise = options.has_noise();
         let has_exact_gradient = !has_noise || options.gradient.is_exact();
         self.training.check_unlabeled()?;
-        self.training.check_noise_options(has_noise)?;
+        let gradient = self.regularization.course.gradient.as_deref();
+        self.training.check_noise_options(has_noise, gradient)?;
         let template = load_template(
             self.template.as_ref(),
             self.template_limits,
@@ -233,6 +236,7 @@ impl TrainCommand {
             ..self.training.options(models)?
         };
         regularization.noise.apply(&mut options);
+        regularization.course.apply(&mut options)?;
         Ok(options)
     }
 }

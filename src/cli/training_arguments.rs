@@ -6,7 +6,6 @@ use clap::{Args, ValueEnum};
 use dropchain::corpus::{Corpus, Format, ReadOptions};
 use dropchain::internals::chain::Order;
 use dropchain::internals::model::Precision;
-use dropchain::internals::noise::Engine;
 use dropchain::internals::score::{Boundary, States};
 use dropchain::train::{BaseModels, Defaults, NoiseKind, TrainOptions, TrainingCorpora};
 use dropchain::{Error, Result};
@@ -50,12 +49,7 @@ impl TrainingArguments {
         let precision = self.storage.precision.map(Precision::from);
         let mut options = TrainOptions {
             noise: self.noise.kind(),
-            gradient: match &self.noise.gradient {
-                Some(name) => name.parse()?,
-                None => Engine::Adjoint,
-            },
             samples: self.noise.samples.unwrap_or(Defaults::SAMPLES),
-            warm_up: self.noise.warm_up.or(defaults.warm_up),
             discover: self.unlabeled.discover,
             collapse: self.collapse.is_on(),
             precision: precision.unwrap_or(defaults.precision),
@@ -96,7 +90,7 @@ impl TrainingArguments {
     }
 
     /// Rejects options that require noise if there is none.
-    pub fn check_noise_options(&self, has_noise: bool) -> Result<()> {
+    pub fn check_noise_options(&self, has_noise: bool, gradient: Option<&str>) -> Result<()> {
         if has_noise {
             return Ok(());
         }
@@ -107,7 +101,7 @@ impl TrainingArguments {
         } else {
             format!("--algorithm {} has none", algorithm.name())
         };
-        let option = match (&self.noise.gradient, self.noise.noise) {
+        let option = match (gradient, self.noise.noise) {
             (Some(name), _) => format!("--gradient {name}"),
             (None, Some(_)) => "--noise".to_owned(),
             (None, None) if self.has_unlabeled() => "--unlabeled".to_owned(),
@@ -330,6 +324,33 @@ impl NoiseLevelArguments {
     }
 }
 
+/// The course of training with noise, for one configuration.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Regularization")]
+pub struct CourseArguments {
+    /// How to compute the gradient of the noise term [default: adjoint]
+    ///
+    /// `adjoint` and `message` are exact. `reweighted=N` turns the noise into a weighted L2 penalty
+    /// every N iterations (20 if there is no N): faster, and slightly different. `window=R` and
+    /// `local` are approximations.
+    #[arg(long, value_name = "ENGINE")]
+    pub gradient: Option<String>,
+    /// Warm-up iterations without noise [default: 20, or half of --max-iterations if less]
+    #[arg(long, value_name = "N")]
+    warm_up: Option<usize>,
+}
+
+impl CourseArguments {
+    /// Sets the corresponding training options.
+    pub fn apply(&self, options: &mut TrainOptions) -> Result<()> {
+        if let Some(name) = &self.gradient {
+            options.gradient = name.parse()?;
+        }
+        options.warm_up = self.warm_up.or(options.warm_up);
+        Ok(())
+    }
+}
+
 /// The kind of noise and how to compute its penalty.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Regularization")]
@@ -337,20 +358,12 @@ struct NoiseArguments {
     /// Kind of feature noise [default: dropout]
     #[arg(long, value_enum)]
     noise: Option<NoiseName>,
-    /// How to compute the gradient of the noise term [default: adjoint]
-    ///
-    /// `adjoint` and `message` are exact; `window=R` and `local` are approximations.
-    #[arg(long, value_name = "ENGINE")]
-    gradient: Option<String>,
     /// Monte-Carlo samples per sentence and iteration, 1 to 1000 [default: 4]
     ///
     /// Time grows linearly with the number of samples; the sampling error falls with its square
     /// root.
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     samples: Option<u32>,
-    /// Warm-up iterations without noise [default: 20, or half of --max-iterations if less]
-    #[arg(long, value_name = "N")]
-    warm_up: Option<usize>,
 }
 
 impl NoiseArguments {

@@ -6,13 +6,16 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::adjoint::Adjoint;
+use super::direct::Direct;
 use super::message::Message;
 use super::regularizer::Regularizer;
 use super::window::Window;
 use crate::error::Error;
 
 /// The algorithm for the gradient of the quadratic regularizer: `--gradient` on the command line.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 #[serde(try_from = "String", into = "String")]
 pub enum Engine {
     /// Exact, by scalar messages: [`Adjoint`].
@@ -27,7 +30,13 @@ pub enum Engine {
     Window(usize),
     /// Approximate, each token on its own: [`Window`] of radius 0.
     Local,
+    /// The marginals are held fixed for this number of iterations, at least 1: R is a weighted L2
+    /// penalty meanwhile, whose strengths come from [`Direct`].
+    Reweighted(usize),
 }
+
+/// The default number of iterations for which [`Engine::Reweighted`] holds the marginals fixed.
+pub const ROUND: usize = 20;
 
 impl Engine {
     /// Creates the engine.
@@ -38,13 +47,27 @@ impl Engine {
             Self::Message { collapse } => Box::new(Message::new(collapse)),
             Self::Window(radius) => Box::new(Window::new(radius)),
             Self::Local => Box::new(Window::new(0)),
+            Self::Reweighted(_) => Box::new(Direct::default()),
         }
     }
 
-    /// Returns whether the gradient is exact.
+    /// Returns whether the gradient is exactly that of the function being minimized: eq. 14, or
+    /// eq. 14 with fixed marginals.
     #[must_use]
     pub fn is_exact(self) -> bool {
-        matches!(self, Self::Adjoint | Self::Message { .. })
+        match self {
+            Self::Adjoint | Self::Message { .. } | Self::Reweighted(_) => true,
+            Self::Window(_) | Self::Local => false,
+        }
+    }
+
+    /// Returns the number of iterations for which the marginals are held fixed, if they are.
+    #[must_use]
+    pub fn round(self) -> Option<usize> {
+        match self {
+            Self::Reweighted(iterations) => Some(iterations),
+            _ => None,
+        }
     }
 }
 
@@ -56,6 +79,7 @@ impl fmt::Display for Engine {
             Self::Message { .. } => f.write_str("message"),
             Self::Window(radius) => write!(f, "window={radius}"),
             Self::Local => f.write_str("local"),
+            Self::Reweighted(iterations) => write!(f, "reweighted={iterations}"),
         }
     }
 }
@@ -65,21 +89,29 @@ impl FromStr for Engine {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Self, Error> {
+        let error = |expected: &str| Error::parameter(format!("gradient '{name}'; {expected}"));
         match name {
             "adjoint" => return Ok(Self::Adjoint),
             "message" => return Ok(Self::Message { collapse: true }),
             "local" => return Ok(Self::Local),
+            "reweighted" => return Ok(Self::Reweighted(ROUND)),
             _ => {}
         }
-        let radius = name.strip_prefix("window").ok_or_else(|| {
-            let expected = "expected adjoint, message, window=R or local";
-            Error::parameter(format!("gradient '{name}'; {expected}"))
-        })?;
-        let radius = radius.strip_prefix('=').and_then(|r| r.parse().ok());
-        radius.map(Self::Window).ok_or_else(|| {
-            let expected = "expected window=R with a whole number R, for example window=2";
-            Error::parameter(format!("gradient '{name}'; {expected}"))
-        })
+        if let Some(rest) = name.strip_prefix("reweighted") {
+            let iterations = rest.strip_prefix('=').and_then(|n| n.parse().ok());
+            return (iterations.filter(|&n| n > 0).map(Self::Reweighted)).ok_or_else(|| {
+                error(
+                    "expected reweighted=N with a whole number N above 0, for example \
+                     reweighted=20",
+                )
+            });
+        }
+        let rest = name
+            .strip_prefix("window")
+            .ok_or_else(|| error("expected adjoint, reweighted, message, window=R or local"))?;
+        let radius = rest.strip_prefix('=').and_then(|r| r.parse().ok());
+        (radius.map(Self::Window))
+            .ok_or_else(|| error("expected window=R with a whole number R, for example window=2"))
     }
 }
 
@@ -103,9 +135,18 @@ mod tests {
 
     #[test]
     fn names_round_trip() {
-        for name in ["adjoint", "message", "window=0", "window=12", "local"] {
+        for name in [
+            "adjoint",
+            "message",
+            "window=0",
+            "window=12",
+            "local",
+            "reweighted=7",
+        ] {
             assert_eq!(name.parse::<Engine>().unwrap().to_string(), name);
         }
+        let default = "reweighted".parse::<Engine>().unwrap();
+        assert_eq!(default.to_string(), "reweighted=20");
     }
 
     #[test]
@@ -125,9 +166,24 @@ mod tests {
     }
 
     #[test]
+    fn reweighting_takes_a_number_above_0() {
+        for name in [
+            "reweighted=",
+            "reweighted=0",
+            "reweighted=-3",
+            "reweighted7",
+        ] {
+            let error = name.parse::<Engine>().unwrap_err().to_string();
+            let expected = "expected reweighted=N with a whole number N above 0, for example \
+                            reweighted=20";
+            assert_eq!(error, format!("gradient '{name}'; {expected}"));
+        }
+    }
+
+    #[test]
     fn an_unknown_name_is_answered_with_the_known_ones() {
         let error = "exact".parse::<Engine>().unwrap_err().to_string();
-        let expected = "gradient 'exact'; expected adjoint, message, window=R or local";
+        let expected = "gradient 'exact'; expected adjoint, reweighted, message, window=R or local";
         assert_eq!(error, expected);
     }
 }

@@ -34,6 +34,7 @@
 //! | the paper's dynamic program (eqs. 15–18), exact, O(TK²q) | `message.rs` |
 //! | co-occurrence collapsing (section 4.1) | `active_features.rs` |
 //! | the gradient within a window (eqs. 20 and 21) | `window.rs` |
+//! | the direct part alone, for fixed μ | `direct.rs` |
 //! | ∇²A·w for any w | `hessian.rs` |
 //!
 //! # The gradient
@@ -58,6 +59,7 @@
 //! | [`Message`] | eqs. 15–18, vector messages over q features: exact | O(TK²q) | O(Kq) |
 //! | [`Window`] | only the t with \|t − i\| ≤ r (eq. 20) | O(TK²r) | O(TK) |
 //! | [`Window`] of radius 0 | only t = i (eq. 21) | O(TK²) | O(TK) |
+//! | [`Direct`] | none: μ is held fixed, and R is a weighted L2 penalty | O(TK²) | O(K²) |
 //!
 //! At order 0 tokens are independent: V is that of the node, and only t = i contributes.
 //!
@@ -66,6 +68,7 @@
 mod active_features;
 mod adjoint;
 mod adjoint_kernel;
+mod direct;
 mod edge_matrices;
 mod engine;
 mod features;
@@ -81,7 +84,8 @@ mod window;
 
 pub use active_features::ActiveCounts;
 pub use adjoint::Adjoint;
-pub use engine::Engine;
+pub use direct::Direct;
+pub use engine::{Engine, ROUND};
 pub use features::{AttributeRows, FeatureGradient, Features};
 pub use hessian::{HessianProduct, ScoreDirection};
 pub use message::Message;

@@ -30,6 +30,8 @@ pub(super) struct Context<'a> {
     pub total_weights: [f64; 2],
     /// The factors of the noise terms of a labeled and of an unlabeled sentence of weight 1.
     pub noise_factors: [f64; 2],
+    /// Whether the likelihood is left out: all derivatives are those of the noise term.
+    pub is_noise_alone: bool,
 }
 
 /// Output buffers for the derivatives of the tokens of a chunk.
@@ -124,7 +126,11 @@ impl ChunkWorker {
         let is_unlabeled = matches!(target, Target::Unlabeled);
         let engine = context.noise.map(|noise| noise.engine);
         let task = SentenceTask {
-            target,
+            target: if context.is_noise_alone {
+                Target::Unlabeled
+            } else {
+                target
+            },
             weight,
             noise_weight: weight * context.noise_factors[usize::from(is_unlabeled)],
             attributes: self.attributes.fill_for(engine, data, space, tokens),

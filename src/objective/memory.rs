@@ -232,7 +232,7 @@ impl<'a> Shape<'a> {
                         pairs += 10;
                         rows += if edge_width == 0 { 12 } else { 1 };
                     }
-                    Engine::Adjoint => {}
+                    Engine::Adjoint | Engine::Reweighted(_) => {}
                     Engine::Window(_) | Engine::Local => rows += 2,
                     Engine::Message { .. } => {
                         pairs += 1;

@@ -26,6 +26,9 @@
 //! 5. with Monte-Carlo noise, its samples (`monte_carlo/`);
 //! 6. the gradient with respect to transitions and boundary weights, from sums over sentences.
 //!
+//! With reweighted noise, an evaluation is one without noise and a weighted L2 penalty, whose
+//! strengths are recomputed when a round begins (`reweighting.rs`).
+//!
 //! Time O(nonzeros of X · K + M·K²) for M tokens. All sums run over fixed chunks in corpus order,
 //! so the bits do not depend on the number of threads.
 
@@ -38,6 +41,7 @@ mod memory;
 mod monte_carlo;
 mod noise;
 mod penalty;
+mod reweighting;
 mod sentence;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -47,7 +51,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::chain::{LabelWeights, Transitions};
 use crate::extract::Dataset;
-use crate::optim::Objective;
+use crate::optim::{Objective, Round};
 use crate::score::{
     Block, BlockPartition, ColumnRates, ForwardProduct, ParameterSpace, TransposeProduct,
     VarianceDerivatives,
@@ -64,6 +68,7 @@ pub use monte_carlo::MonteCarlo;
 use monte_carlo::Sampling;
 pub use noise::{AttributeNoise, Noise, NoiseDistribution};
 pub use penalty::Penalty;
+use reweighting::Reweighting;
 pub(crate) use sentence::{
     ChainParameters, SentenceArrays, SentenceKernel, SentenceTask, SentenceTerms, fill_mask,
 };
@@ -91,6 +96,7 @@ pub struct PenalizedLikelihood {
     noise: Option<Noise>,
     rates: [Option<ColumnRates>; 2], // nodes, edges
     sampling: Option<Sampling>,
+    reweighting: Option<Reweighting>,
     partition: BlockPartition,
     products: [ForwardProduct; 2],     // nodes, edges
     transposes: [TransposeProduct; 2], // nodes, edges
@@ -120,6 +126,7 @@ impl PenalizedLikelihood {
             noise: None,
             rates: [None, None],
             sampling: None,
+            reweighting: None,
             products: matrices.map(|(matrix, block)| ForwardProduct::new(matrix, block)),
             transposes: matrices
                 .map(|(matrix, block)| TransposeProduct::new(matrix, block, &partition)),
@@ -157,7 +164,18 @@ impl PenalizedLikelihood {
     /// Adds a noise term in which attributes have amounts of noise of their own.
     #[must_use]
     pub fn with_attribute_noise(mut self, noise: Noise, amounts: AttributeNoise) -> Self {
-        self.rates = amounts.rates(noise.distribution, &self.space);
+        let rates = amounts.rates(noise.distribution, &self.space);
+        if let Some(iterations) = noise.engine.round() {
+            self.reweighting = Some(Reweighting::new(noise, rates, iterations));
+            return self;
+        }
+        self.set_noise(noise, rates);
+        self
+    }
+
+    /// Sets the noise of the sentences, and sizes the buffers for it.
+    fn set_noise(&mut self, noise: Noise, rates: [Option<ColumnRates>; 2]) {
+        self.rates = rates;
         if noise.distribution != NoiseDistribution::Additive {
             for buffers in &mut self.buffers {
                 let tokens = self.partition.max_block_tokens();
@@ -168,7 +186,18 @@ impl PenalizedLikelihood {
             *worker = ChunkWorker::new(&self.transitions, Some(noise.engine));
         }
         self.noise = Some(noise);
-        self
+    }
+
+    /// Removes the noise of the sentences, and what only it needs.
+    fn clear_noise(&mut self) {
+        self.noise = None;
+        self.rates = [None, None];
+        for buffers in &mut self.buffers {
+            buffers.variances = BlockArrays::default();
+        }
+        for worker in &mut self.workers {
+            *worker = ChunkWorker::new(&self.transitions, None);
+        }
     }
 
     /// Adds a noise term estimated by sampling. [`Objective::begin_iteration`] draws new samples.
@@ -217,11 +246,15 @@ impl Objective for PenalizedLikelihood {
     }
 
     fn evaluate(&mut self, theta: &[f64], gradient: &mut [f64]) -> (f64, Terms) {
+        self.begin_due_round(theta);
         let l2 = self.penalty.evaluate(theta, gradient);
         self.set_weights(theta);
-        let [loss, quadratic] = self.add_blocks(theta, gradient);
+        let [loss, quadratic] = self.add_blocks(Pass::evaluation(theta), gradient);
         let noise = quadratic + self.add_samples(theta, gradient);
+        self.subtract_observed_pairs();
         self.add_label_gradient(theta, gradient);
+        let reweighted = self.reweighting.as_ref();
+        let noise = noise + reweighted.map_or(0.0, |r| r.add_gradient(theta, gradient));
         let terms = Terms {
             log_likelihood: -loss,
             noise,
@@ -233,6 +266,42 @@ impl Objective for PenalizedLikelihood {
     fn begin_iteration(&mut self, iteration: u64) -> bool {
         let sampling = self.sampling.as_mut();
         sampling.is_some_and(|sampling| sampling.begin_iteration(iteration))
+    }
+
+    fn begin_round(&mut self, iteration: u64, is_converged: bool) -> bool {
+        let reweighting = self.reweighting.as_mut();
+        reweighting.is_some_and(|reweighting| reweighting.begin_round(iteration, is_converged))
+    }
+
+    fn round(&self) -> Option<Round<'_>> {
+        self.reweighting.as_ref().and_then(Reweighting::round)
+    }
+
+    fn resume_round(&mut self, round: Round<'static>) {
+        if let Some(reweighting) = &mut self.reweighting {
+            reweighting.resume(round);
+        }
+    }
+}
+
+/// A pass over all sentences.
+#[derive(Clone, Copy)]
+struct Pass<'a> {
+    theta: &'a [f64],
+    /// What 2ρ·∂R/∂V is multiplied by: θ for the gradient with respect to θ.
+    factors: &'a [f64],
+    /// Whether the likelihood is left out.
+    is_noise_alone: bool,
+}
+
+impl<'a> Pass<'a> {
+    /// The pass of an evaluation at θ.
+    fn evaluation(theta: &'a [f64]) -> Self {
+        Self {
+            theta,
+            factors: theta,
+            is_noise_alone: false,
+        }
     }
 }
 
@@ -261,11 +330,11 @@ impl PenalizedLikelihood {
     ///
     /// While the gradient of one block is gathered, the sentences of the next are already being
     /// evaluated, so that no thread waits for the last sentences of a block.
-    fn add_blocks(&mut self, theta: &[f64], gradient: &mut [f64]) -> [f64; 2] {
+    fn add_blocks(&mut self, pass: Pass<'_>, gradient: &mut [f64]) -> [f64; 2] {
         let [mut current, mut next] = std::mem::take(&mut self.buffers);
         let mut workers = std::mem::take(&mut self.workers);
         let mut terms = [0.0; 2];
-        self.run_sentences(0, theta, &mut workers, &mut current);
+        self.run_sentences(0, pass, &mut workers, &mut current);
         for (index, block) in self.partition.blocks.iter().enumerate() {
             for worker in &mut workers[..block.chunks.len()] {
                 terms[0] += worker.terms.loss;
@@ -278,8 +347,8 @@ impl PenalizedLikelihood {
             }
             let this = &*self;
             rayon::join(
-                || this.gather(index, theta, &current, gradient),
-                || this.run_sentences(index + 1, theta, &mut workers, &mut next),
+                || this.gather(index, pass.factors, &current, gradient),
+                || this.run_sentences(index + 1, pass, &mut workers, &mut next),
             );
             std::mem::swap(&mut current, &mut next);
         }
@@ -292,7 +361,7 @@ impl PenalizedLikelihood {
     fn run_sentences(
         &self,
         index: usize,
-        theta: &[f64],
+        pass: Pass<'_>,
         workers: &mut [ChunkWorker],
         derivatives: &mut BlockDerivatives,
     ) {
@@ -309,18 +378,22 @@ impl PenalizedLikelihood {
         });
         let work = workers.iter_mut().zip(&block.chunks).zip(derivatives);
         let work: Vec<_> = work.collect();
-        let context = self.context(theta);
+        let context = Context {
+            is_noise_alone: pass.is_noise_alone,
+            ..self.context(pass.theta)
+        };
         work.into_par_iter()
             .for_each(|((worker, chunk), derivatives)| {
                 worker.run(context, chunk.clone(), derivatives);
             });
     }
 
-    /// Adds the contribution of a block to the gradient with respect to attribute weights.
+    /// Adds the contribution of a block to the gradient with respect to attribute weights;
+    /// `factors` are those of [`Pass`].
     fn gather(
         &self,
         index: usize,
-        theta: &[f64],
+        factors: &[f64],
         derivatives: &BlockDerivatives,
         gradient: &mut [f64],
     ) {
@@ -336,7 +409,7 @@ impl PenalizedLikelihood {
                 values: variance_derivatives,
                 rate: rates[i],
                 rates: self.rates[i].as_ref(),
-                theta,
+                theta: factors,
             });
             self.transposes[i].add_gradient(
                 index,
@@ -373,13 +446,17 @@ impl PenalizedLikelihood {
         value
     }
 
-    /// Adds the derivatives with respect to label weights, and under additive noise those through
-    /// the variances that all tokens share.
-    fn add_label_gradient(&mut self, theta: &[f64], gradient: &mut [f64]) {
-        let sums = &mut self.sums;
+    /// Turns expected counts of label pairs into derivatives of the likelihood.
+    fn subtract_observed_pairs(&mut self) {
         let observed = self.observed_pairs.iter();
-        let pairs = sums.pairs.iter_mut().zip(observed);
+        let pairs = self.sums.pairs.iter_mut().zip(observed);
         pairs.for_each(|(expected, observed)| *expected -= observed);
+    }
+
+    /// Adds the derivatives with respect to label weights, and under additive noise those through
+    /// the variances that all tokens share. `factors` are those of [`Pass`].
+    fn add_label_gradient(&mut self, factors: &[f64], gradient: &mut [f64]) {
+        let sums = &mut self.sums;
         if let Some(noise) = &self.noise {
             let rates = noise.rates();
             sums.add_variances(rates[1], &self.weights);
@@ -387,7 +464,7 @@ impl PenalizedLikelihood {
                 let variances = [&sums.node_variances, &sums.pair_variances];
                 for (i, block) in self.space.blocks().into_iter().enumerate() {
                     block.targets.add_square_derivatives(
-                        block.weights(theta),
+                        block.weights(factors),
                         |column| {
                             let own = self.rates[i].as_ref();
                             2.0 * own.map_or(rates[i], |own| own.column(column))
@@ -400,6 +477,29 @@ impl PenalizedLikelihood {
         }
         self.space
             .add_label_gradient([&sums.pairs, &sums.first, &sums.last], gradient);
+    }
+
+    /// With reweighted noise, recomputes the strengths of the penalty at θ if a round begins.
+    fn begin_due_round(&mut self, theta: &[f64]) {
+        let Some(mut reweighting) = self.reweighting.take_if(|r| r.is_due()) else {
+            return;
+        };
+        self.set_noise(reweighting.noise, reweighting.rates.clone());
+        self.set_weights(theta);
+        // With factors ½, the derivatives 2ρ·½·(X∘²ᵀ·∂V) are the coefficients of θ∘² in R.
+        let halves = vec![0.5; theta.len()];
+        let pass = Pass {
+            theta,
+            factors: &halves,
+            is_noise_alone: true,
+        };
+        let mut strengths = vec![0.0; theta.len()];
+        self.add_blocks(pass, &mut strengths);
+        self.space.label_weights(&halves, &mut self.weights);
+        self.add_label_gradient(&halves, &mut strengths);
+        self.clear_noise();
+        reweighting.begin(strengths);
+        self.reweighting = Some(reweighting);
     }
 
     /// Returns the inputs that all chunks of an evaluation share.
@@ -419,6 +519,7 @@ impl PenalizedLikelihood {
             rates: &self.rates,
             total_weights: self.total_weights,
             noise_factors: noise.map_or([0.0; 2], |noise| noise.factors(self.total_weights)),
+            is_noise_alone: false,
         }
     }
 

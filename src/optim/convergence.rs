@@ -11,6 +11,10 @@
 //! of iterations must decrease by a fraction of its size from that of the period before. This stops
 //! the optimizer once progress disappears in the sampling noise: when the mean stagnates, it
 //! increases by chance sooner or later.
+//!
+//! An objective that changes in rounds agrees at the beginning of each with a function that is the
+//! same in all rounds, so values there are comparable. They need not decrease. They are settled when
+//! two in a row are equal up to the tolerance; the test of means ends a sequence that never settles.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -40,6 +44,8 @@ pub(super) struct ConvergenceTest {
     norm_reference: f64,  // the gradient norm at its last progress
     stalled: usize,       // iterations since one of the references was set
     reevaluated: VecDeque<f64>, // values of the last 2·`period` points under the next function
+    rounds: VecDeque<f64>, // values at the beginning of the last 2·`period` rounds
+    is_settled: bool,     // whether the current round, which has no steps yet, is the last
 }
 
 impl ConvergenceTest {
@@ -51,16 +57,28 @@ impl ConvergenceTest {
             norm_reference: gradient_norm,
             stalled: 0,
             reevaluated: VecDeque::new(),
+            rounds: VecDeque::new(),
+            is_settled: false,
         }
     }
 
     /// Records the value of the current point under a new function.
     pub(super) fn record_reevaluation(&mut self, value: f64, period: usize) {
-        if self.reevaluated.len() / 2 >= period {
-            self.reevaluated.pop_front();
-        }
-        self.reevaluated.push_back(value);
+        push(&mut self.reevaluated, value, 2 * period);
         self.lowest = value;
+    }
+
+    /// Records the value and the gradient norm at the beginning of a round.
+    pub(super) fn record_round(&mut self, value: f64, gradient_norm: f64, options: &LbfgsOptions) {
+        let tolerance = options.improvement_tolerance;
+        let is_equal = |last: &f64| (value - last).abs() <= tolerance * value.abs();
+        let is_last_equal = tolerance > 0.0 && self.rounds.back().is_some_and(is_equal);
+        push(&mut self.rounds, value, 2 * options.period);
+        self.is_settled = is_last_equal || has_converged_mean(&self.rounds, options);
+        self.recent = VecDeque::from([value]);
+        (self.lowest, self.value_reference) = (value, value);
+        self.norm_reference = gradient_norm;
+        self.stalled = 0;
     }
 
     /// Returns the rounding noise of F: values this close count as equal.
@@ -80,10 +98,8 @@ impl ConvergenceTest {
 
     /// Records an accepted point.
     pub(super) fn record_step(&mut self, value: f64, gradient_norm: f64, period: usize) {
-        if self.recent.len() > period {
-            self.recent.pop_front();
-        }
-        self.recent.push_back(value);
+        push(&mut self.recent, value, period + 1);
+        self.is_settled = false;
         self.lowest = self.lowest.min(value);
         self.stalled += 1;
         if value < self.value_reference - self.noise() {
@@ -99,9 +115,9 @@ impl ConvergenceTest {
     /// Returns whether a stopping test holds.
     pub(super) fn is_converged(&self, options: &LbfgsOptions) -> bool {
         if !self.reevaluated.is_empty() {
-            return self.is_mean_converged(options);
+            return has_converged_mean(&self.reevaluated, options);
         }
-        if self.stalled >= MAX_STALLED {
+        if self.is_settled || self.stalled >= MAX_STALLED {
             return true;
         }
         let (Some(old), Some(new)) = (self.recent.front(), self.recent.back()) else {
@@ -111,20 +127,26 @@ impl ConvergenceTest {
             && options.improvement_tolerance > 0.0
             && old - new < options.improvement_tolerance * new.abs()
     }
+}
 
-    /// Returns whether the mean over the last period decreased by less than the tolerance from that
-    /// of the period before.
-    fn is_mean_converged(&self, options: &LbfgsOptions) -> bool {
-        if self.reevaluated.len() / 2 < options.period {
-            return false;
-        }
-        let mean = |values: Range<usize>| {
-            self.reevaluated.range(values).sum::<f64>() / options.period as f64
-        };
-        let old = mean(0..options.period);
-        let new = mean(options.period..2 * options.period);
-        old - new <= options.improvement_tolerance * new.abs()
+/// Appends a value, and drops the first if there are more than `most`.
+fn push(values: &mut VecDeque<f64>, value: f64, most: usize) {
+    values.push_back(value);
+    if values.len() > most {
+        values.pop_front();
     }
+}
+
+/// Returns whether there are values of two periods, and the mean over the second is lower than that
+/// over the first by less than the tolerance.
+fn has_converged_mean(values: &VecDeque<f64>, options: &LbfgsOptions) -> bool {
+    if values.len() / 2 < options.period {
+        return false;
+    }
+    let mean = |range: Range<usize>| values.range(range).sum::<f64>() / options.period as f64;
+    let old = mean(0..options.period);
+    let new = mean(options.period..2 * options.period);
+    old - new <= options.improvement_tolerance * new.abs()
 }
 
 #[cfg(test)]
@@ -201,6 +223,41 @@ mod tests {
             reevaluated_stop(1e-5, |k| 1e6 - 100.0 * k as f64 + noise(k)),
             None
         );
+    }
+
+    /// Returns the round at which a sequence of values at their beginnings stops, with three steps
+    /// in each.
+    fn settled_round(tolerance: f64, value: impl Fn(usize) -> f64) -> Option<usize> {
+        let options = options(tolerance);
+        let mut test = ConvergenceTest::new(value(0), 1.0);
+        (1..=1000).find(|&round| {
+            for step in 1..=3 {
+                let value = value(round - 1) - 10.0 * step as f64;
+                test.record_step(value, 1.0, options.period);
+                assert!(!test.is_converged(&options));
+            }
+            test.record_round(value(round), 1.0, &options);
+            test.is_converged(&options)
+        })
+    }
+
+    #[test]
+    fn rounds_stop_when_their_first_values_settle() {
+        let sequence = |sign: f64| move |k: usize| 1000.0 + sign * 100.0 * 0.5_f64.powi(k as i32);
+        let settled = |sign, tolerance| settled_round(tolerance, sequence(sign));
+        assert_eq!([settled(1.0, 0.01), settled(-1.0, 0.01)], [Some(4); 2]);
+        // The mean of values that increase tells so after two periods of 4 rounds.
+        assert_eq!(
+            [settled(1.0, 1e-5), settled(-1.0, 1e-5)],
+            [Some(14), Some(8)]
+        );
+    }
+
+    #[test]
+    fn rounds_that_never_settle_stop_once_their_mean_does() {
+        let cycle = |k: usize| 1000.0 + 50.0 * (k % 2) as f64;
+        assert_eq!(settled_round(1e-5, cycle), Some(8));
+        assert_eq!(settled_round(0.0, cycle), Some(8));
     }
 
     #[test]

@@ -142,7 +142,7 @@ impl<'a, O: Objective> Descent<'a, O> {
     /// Resumes in a state, whose vectors are `[n]`.
     pub(super) fn resume(
         objective: &'a mut O,
-        state: OptimizerState<'_, O::Detail>,
+        state: OptimizerState<'static, O::Detail>,
         l1: Option<&'a [f64]>,
         settings: &'a LbfgsSettings,
         interrupt: Option<&'a AtomicBool>,
@@ -164,6 +164,9 @@ impl<'a, O: Objective> Descent<'a, O> {
             is_reevaluated: state.is_reevaluated,
             ..Self::at(current, objective, l1, settings, interrupt)
         };
+        if let Some(round) = state.round {
+            descent.objective.resume_round(round);
+        }
         descent.memory.restore(state.pairs);
         descent
     }
@@ -251,10 +254,20 @@ impl<'a, O: Objective> Descent<'a, O> {
     /// Makes the stopping tests and a step.
     fn iterate(&mut self) -> ControlFlow<StopReason, f64> {
         self.begin_iteration()?;
-        if let Some(reason) = self.stopping_test() {
-            return ControlFlow::Break(reason);
+        self.begin_round(false)?;
+        loop {
+            let reason = match self.stopping_test() {
+                Some(reason) => reason,
+                None => match self.advance() {
+                    ControlFlow::Break(StopReason::LineSearch) => StopReason::LineSearch,
+                    result => return result,
+                },
+            };
+            let is_limit = reason == StopReason::MaxIterations;
+            if is_limit || !self.begin_round(true)? {
+                return ControlFlow::Break(reason);
+            }
         }
-        self.advance()
     }
 
     /// Returns the state. After an interrupt it is that at the beginning of the iteration, or of
@@ -279,6 +292,7 @@ impl<'a, O: Objective> Descent<'a, O> {
             skipped_updates: self.skipped_updates,
             restarts: self.restarts,
             is_reevaluated: self.is_reevaluated,
+            round: self.objective.round(),
         }
     }
 
@@ -349,13 +363,34 @@ impl<'a, O: Objective> Descent<'a, O> {
         if !has_changed || self.is_reevaluated {
             return ControlFlow::Continue(());
         }
+        self.reevaluate()?;
+        self.is_reevaluated = true;
+        self.convergence
+            .record_reevaluation(self.current.value, self.options.period);
+        ControlFlow::Continue(())
+    }
+
+    /// Reevaluates `current` if a new round of the objective begins, and returns whether one does.
+    fn begin_round(&mut self, is_converged: bool) -> ControlFlow<StopReason, bool> {
+        let iteration = self.iterations as u64;
+        if !self.objective.begin_round(iteration, is_converged) {
+            return ControlFlow::Continue(false);
+        }
+        self.reevaluate()?;
+        self.search_evaluations = 0;
+        let (value, norm) = (self.current.value, self.norms.gradient);
+        self.convergence.record_round(value, norm, self.options);
+        ControlFlow::Continue(true)
+    }
+
+    /// Evaluates `current` under a function that has changed.
+    fn reevaluate(&mut self) -> ControlFlow<StopReason> {
         if self.is_interrupted() {
             return ControlFlow::Break(StopReason::Interrupted);
         }
         let current = &mut self.current;
         let (smooth, detail) = self.objective.evaluate(&current.x, &mut current.gradient);
         self.evaluations += 1;
-        self.is_reevaluated = true;
         current.detail = detail;
         current.value = match &self.penalty {
             Some(penalty) => smooth + penalty.value(&mut self.ops, &current.x),
@@ -365,8 +400,6 @@ impl<'a, O: Objective> Descent<'a, O> {
         if !(self.current.value.is_finite() && self.norms.are_finite()) {
             return ControlFlow::Break(StopReason::NonFinite);
         }
-        self.convergence
-            .record_reevaluation(self.current.value, self.options.period);
         ControlFlow::Continue(())
     }
 

@@ -43,6 +43,17 @@
 //! just minimized, which tends to be biased low. For the stopping test in this case see
 //! [`LbfgsOptions::improvement_tolerance`].
 //!
+//! # Objectives that change in rounds
+//!
+//! An [`Objective`] may keep a part of itself fixed for a number of iterations, a round
+//! ([`Objective::begin_round`]). A new round begins when the objective says so and when the
+//! optimizer would otherwise stop. The current point is then reevaluated; the pairs of earlier
+//! rounds stay in the memory, since most of the curvature is the same. The stopping tests compare
+//! values of the same round only; in addition, the optimizer stops ([`StopReason::Improvement`])
+//! at the beginning of a round whose value differs from that at the beginning of the last one by
+//! less than the fraction [`LbfgsOptions::improvement_tolerance`], or if the mean of these values
+//! over a period of rounds is no longer lower than that over the period before.
+//!
 //! # Rounding
 //!
 //! Near a minimum a step changes F by less than the rounding error of F long before the gradient
@@ -119,7 +130,7 @@ pub use gradient_check::check_gradient;
 pub use minimize::minimize;
 #[cfg(feature = "train")]
 pub(crate) use minimize::minimize_from;
-pub use objective::Objective;
+pub use objective::{Objective, Round};
 pub use outcome::{Iteration, Outcome, StopReason};
 pub use settings::{LbfgsOptions, LbfgsSettings, LineSearch};
 pub(crate) use state::{OptimizerState, Start, StateObserver};

@@ -6,6 +6,7 @@ use std::ops::ControlFlow;
 use serde::{Deserialize, Serialize};
 
 use super::convergence::ConvergenceTest;
+use super::objective::Round;
 use super::outcome::Iteration;
 use crate::error::{Error, Result};
 
@@ -21,8 +22,8 @@ pub(crate) enum Start<D> {
 /// The state of a minimization after an accepted step.
 ///
 /// Everything that later iterations depend on, except what follows from the objective and the
-/// settings. Serialized, it takes 8n bytes for each of x and ∇f, and 4n for each of the 2m vectors
-/// of the L-BFGS memory.
+/// settings. Serialized, it takes 8n bytes for each of x and ∇f, 8n for an objective that changes
+/// in rounds, and 4n for each of the 2m vectors of the L-BFGS memory.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct OptimizerState<'a, D> {
     pub(super) x: Cow<'a, [f64]>,        // [n]
@@ -39,6 +40,8 @@ pub(crate) struct OptimizerState<'a, D> {
     /// Whether value and gradient belong to the function of the next iteration already, for an
     /// objective that changes.
     pub(super) is_reevaluated: bool,
+    /// Of an objective that changes in rounds.
+    pub(super) round: Option<Round<'a>>,
 }
 
 /// A pair of the L-BFGS memory.
@@ -61,7 +64,8 @@ impl<D> OptimizerState<'_, D> {
         let is_valid = self.x.len() == dimension
             && self.gradient.len() == dimension
             && self.pairs.len() <= memory
-            && vectors.into_iter().all(|vector| vector.len() == dimension);
+            && vectors.into_iter().all(|vector| vector.len() == dimension)
+            && (self.round.iter()).all(|round| round.numbers.len() == dimension);
         if is_valid {
             return Ok(());
         }

@@ -9,12 +9,12 @@
 //! | bytes | content |
 //! |---|---|
 //! | 0–7 | magic `DROPCKP\n` |
-//! | 8–15 | kind and version, `train 2\n` |
+//! | 8–15 | kind and version, `train 3\n` |
 //! | … | [`CheckpointHeader`] and [`TrainingState`] in bincode 2, standard configuration |
 //! | the last 8 | XXH3-64 of all bytes before, little-endian |
 //!
-//! It takes 64 to 72 bytes per parameter (with development data the latter); of online learners 16
-//! to 32.
+//! It takes 64 to 72 bytes per parameter (with development data the latter), 8 more with reweighted
+//! noise; of online learners 16 to 32.
 
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
@@ -39,7 +39,7 @@ use crate::optim::OptimizerState;
 pub const CHECKPOINT_MAGIC: [u8; 8] = *b"DROPCKP\n";
 
 /// Kind and version of the format.
-const FORMAT: [u8; 8] = *b"train 2\n";
+const FORMAT: [u8; 8] = *b"train 3\n";
 
 /// Maximum length of an encoded header, so that a damaged length does not allocate more.
 const MAX_HEADER: usize = 1 << 20;

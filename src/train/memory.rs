@@ -77,8 +77,14 @@ impl TrainingSet {
         let dimension = self.space().dimension();
         // Two points with their gradients and the direction; with L1 the pseudo-gradient and the
         // strengths; the best weights.
-        // Of template lines with options: strengths, and rates of weights and columns.
+        // Of template lines with options: strengths, and rates of weights and columns. Of
+        // reweighted noise: the strengths, those of the next round, and halves.
+        let is_reweighted = matches!(
+            &noise_term,
+            Some(NoiseTerm::Quadratic(noise)) if noise.engine.round().is_some()
+        );
         let doubles = 5
+            + 3 * usize::from(is_reweighted)
             + 2 * usize::from(has_l1)
             + 3 * usize::from(self.has_line_options())
             + usize::from(self.development.is_some());

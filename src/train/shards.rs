@@ -108,6 +108,13 @@ impl ShardedObjective {
         }
         let noise = match settings.noise() {
             None => None,
+            Some(NoiseTerm::Quadratic(noise)) if noise.engine.round().is_some() => {
+                return Err(Error::parameter(format!(
+                    "shards with gradient '{}'; expected one without rounds, such as adjoint, \
+                     since only the optimizer of training begins them",
+                    noise.engine
+                )));
+            }
             Some(NoiseTerm::Quadratic(noise)) => Some(noise),
             Some(NoiseTerm::MonteCarlo(_)) => {
                 return Err(Error::parameter(

@@ -75,6 +75,20 @@ impl SearchIdentity {
             let values: Vec<String> = values.iter().map(f64::to_string).collect();
             self.add(name, Some(values.join(",")));
         }
+        let list = |values: Vec<Option<String>>| {
+            let mut values: Vec<String> = values.into_iter().flatten().collect();
+            values.sort();
+            values.dedup();
+            (!values.is_empty()).then(|| values.join(","))
+        };
+        let warm_ups = configurations
+            .iter()
+            .map(|c| c.warm_up.map(|n| n.to_string()));
+        self.add("--warm-up, searched:", list(warm_ups.collect()));
+        let engines = configurations
+            .iter()
+            .map(|c| c.gradient.map(|e| e.to_string()));
+        self.add("--gradient, searched:", list(engines.collect()));
         let all = format!("{configurations:?}");
         self.add_opaque("configurations".to_owned(), all);
     }

@@ -15,7 +15,7 @@
 //! | bytes | content |
 //! |---|---|
 //! | 0–7 | magic `DROPCKP\n` |
-//! | 8–15 | kind and version, `tune  2\n` |
+//! | 8–15 | kind and version, `tune  3\n` |
 //! | 16– | records |
 //!
 //! The first record describes the search ([`SearchIdentity`](super::identity::SearchIdentity)),
@@ -41,7 +41,7 @@ use super::pool::lock;
 use crate::error::{Error, Result};
 use crate::train::CHECKPOINT_MAGIC;
 
-const FORMAT: [u8; 8] = *b"tune  2\n";
+const FORMAT: [u8; 8] = *b"tune  3\n";
 const PREAMBLE: u64 = 16;
 const HEAD: u64 = 24;
 const SUM: u64 = 8;

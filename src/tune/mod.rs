@@ -72,5 +72,5 @@ pub use run::TuneResult;
 pub use schedule::{Rung, Schedule};
 pub use search::Search;
 pub use segment_store::Resumed;
-pub use space::{Configuration, SearchSpace};
+pub use space::{Configuration, SearchSpace, warm_up_iterations};
 pub use trial::TrialResult;

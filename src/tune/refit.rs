@@ -60,7 +60,7 @@ impl Refit<'_> {
         let mut theta = self.set.start();
         let mut history = FoldHistory::default();
         for (position, &start) in path.iter().enumerate() {
-            let mut limit = self.warm_starts.iterations_at(position);
+            let mut limit = self.warm_starts.iterations_at(start, position);
             if position + 1 == path.len() && !has_noise {
                 limit = limit.min(iterations);
             }

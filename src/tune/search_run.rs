@@ -146,7 +146,7 @@ impl<'a> SearchRun<'a> {
             let mut theta = self.store.read_start(weights, set, (base, 0))?;
             for (position, &start) in path.iter().enumerate().skip(first) {
                 let settings = self.warm_starts.all[start].settings(base)?;
-                let limit = self.warm_starts.iterations_at(position);
+                let limit = self.warm_starts.iterations_at(start, position);
                 let (stored, last) = self.train(
                     set,
                     NextSegment {

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::axis::{Axis, Scale};
 use crate::error::{Error, Result};
+use crate::noise::Engine;
 use crate::random::uniform;
 use crate::train::{Defaults, TrainOptions, TrainSettings};
 
@@ -30,6 +31,10 @@ pub struct SearchSpace {
     pub l1: Axis,
     /// Weights α of unlabeled sentences.
     pub unlabeled_weight: Axis,
+    /// Numbers of warm-up iterations; `None`: [`TrainSettings::warm_up`].
+    pub warm_up: Option<Axis>,
+    /// Engines for the gradient of the noise term; if empty, that of the training options.
+    pub gradients: Vec<Engine>,
 }
 
 impl Default for SearchSpace {
@@ -42,6 +47,8 @@ impl Default for SearchSpace {
             l2: Axis::from_values(&[0.03, 0.1, Defaults::L2, Defaults::L2_WITH_NOISE]),
             l1: Axis::from_values(&[0.0]),
             unlabeled_weight: Axis::from_values(&[Defaults::UNLABELED_WEIGHT]),
+            warm_up: None,
+            gradients: Vec::new(),
         }
     }
 }
@@ -54,6 +61,7 @@ enum Parameter {
     Dropout,
     UnlabeledWeight,
     EdgeDropout,
+    WarmUp,
 }
 
 impl Parameter {
@@ -65,13 +73,14 @@ impl Parameter {
             Self::Dropout => "dropout",
             Self::UnlabeledWeight => "unlabeled weight",
             Self::EdgeDropout => "edge dropout",
+            Self::WarmUp => "warm-up",
         }
     }
 
     fn scale(self) -> Scale {
         match self {
             Self::L1 | Self::L2 | Self::UnlabeledWeight => Scale::Logarithmic,
-            Self::Dropout | Self::EdgeDropout => Scale::Linear,
+            Self::Dropout | Self::EdgeDropout | Self::WarmUp => Scale::Linear,
         }
     }
 
@@ -82,6 +91,7 @@ impl Parameter {
             Self::Dropout => options.dropout = value,
             Self::UnlabeledWeight => options.unlabeled_weight = value,
             Self::EdgeDropout => options.edge_dropout = Some(value),
+            Self::WarmUp => options.warm_up = Some(value.round() as usize),
         }
     }
 }
@@ -101,6 +111,12 @@ pub struct Configuration {
     pub l1: f64,
     /// Weight α of unlabeled sentences.
     pub unlabeled_weight: f64,
+    /// Number of warm-up iterations, if it is searched and there is noise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub warm_up: Option<usize>,
+    /// Engine for the gradient of the noise term, likewise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gradient: Option<Engine>,
 }
 
 impl Configuration {
@@ -117,6 +133,8 @@ impl Configuration {
             l2: Some(self.l2),
             l1: self.l1,
             unlabeled_weight: self.unlabeled_weight,
+            warm_up: self.warm_up.or(base.options().warm_up),
+            gradient: self.gradient.unwrap_or(base.options().gradient),
             ..base.options().clone()
         })
     }
@@ -129,7 +147,8 @@ impl Configuration {
 
     /// Compares two configurations by strength of regularization, the stronger one first: more
     /// noise, then more noise on edges, then stronger L2, then stronger L1, then more weight on
-    /// unlabeled text, then the earlier template.
+    /// unlabeled text, then the shorter warm-up, then the engine (exact ones
+    /// first), then the earlier template.
     #[must_use]
     pub fn compare_strength(&self, other: &Self) -> Ordering {
         let strengths = |c: &Self| [c.dropout, c.edge_dropout, c.l2, c.l1, c.unlabeled_weight];
@@ -137,7 +156,11 @@ impl Configuration {
         pairs
             .map(|(own, other)| other.total_cmp(&own))
             .find(|order| order.is_ne())
-            .unwrap_or_else(|| self.template.cmp(&other.template))
+            .unwrap_or_else(|| {
+                (self.warm_up.cmp(&other.warm_up))
+                    .then(self.gradient.cmp(&other.gradient))
+                    .then(self.template.cmp(&other.template))
+            })
     }
 }
 
@@ -160,9 +183,12 @@ impl SearchSpace {
                 ))
             })?);
         }
+        let first = self.templates.checked_mul(self.engines().len());
         let count = axes
             .iter()
-            .try_fold(self.templates, |n, axis| n.checked_mul(axis.len()));
+            .try_fold(first.unwrap_or(usize::MAX), |n, axis| {
+                n.checked_mul(axis.len())
+            });
         if count.is_none_or(|count| count > MAX_CONFIGURATIONS) {
             return Err(Error::parameter(format!(
                 "the grid has {} configurations; expected at most {MAX_CONFIGURATIONS}, or a \
@@ -182,7 +208,9 @@ impl SearchSpace {
                 })
                 .collect();
             values.reverse();
-            self.push(rest, &values, base, &mut configurations);
+            let engines = self.engines();
+            let (template, engine) = (rest / engines.len(), engines[rest % engines.len()]);
+            self.push((template, engine), &values, base, &mut configurations);
         }
         Ok(configurations)
     }
@@ -211,7 +239,9 @@ impl SearchSpace {
             return Ok(grid);
         }
         let axes = self.axes();
-        let numbers = 1 + 2 * axes.len() as u64; // of a draw
+        let engines = self.engines();
+        // of a draw
+        let numbers = 1 + 2 * axes.len() as u64 + u64::from(engines.len() > 1);
         let mut configurations = Vec::new();
         for draw in 0..MAX_DRAWS * count as u64 {
             if configurations.len() == count {
@@ -223,9 +253,27 @@ impl SearchSpace {
             let values: Vec<f64> = (axes.iter().zip(counters))
                 .map(|((parameter, axis), counter)| axis.draw(parameter.scale(), seed, counter))
                 .collect();
-            self.push(template as usize, &values, base, &mut configurations);
+            let chosen = match engines.len() {
+                1 => 0,
+                n => ((1.0 - uniform(seed, first + numbers - 1)) * n as f64) as usize,
+            };
+            let engine = engines[chosen.min(engines.len() - 1)];
+            self.push(
+                (template as usize, engine),
+                &values,
+                base,
+                &mut configurations,
+            );
         }
         Ok(configurations)
+    }
+
+    /// Returns the engines to try; `None` is that of the training options.
+    fn engines(&self) -> Vec<Option<Engine>> {
+        match &self.gradients[..] {
+            [] => vec![None],
+            engines => engines.iter().copied().map(Some).collect(),
+        }
     }
 
     /// Returns the axes. Their order determines the order of a grid and the draws of a random
@@ -240,13 +288,16 @@ impl SearchSpace {
         if let Some(edge) = &self.edge_dropout {
             axes.push((Parameter::EdgeDropout, edge));
         }
+        if let Some(warm_up) = &self.warm_up {
+            axes.push((Parameter::WarmUp, warm_up));
+        }
         axes
     }
 
     /// Adds a configuration, with a value for each axis, unless it is a duplicate.
     fn push(
         &self,
-        template: usize,
+        (template, gradient): (usize, Option<Engine>),
         values: &[f64],
         base: &TrainSettings,
         configurations: &mut Vec<Configuration>,
@@ -262,10 +313,13 @@ impl SearchSpace {
             l2: options.l2.unwrap_or(base.l2()),
             l1: options.l1,
             unlabeled_weight: options.unlabeled_weight,
+            warm_up: self.warm_up.as_ref().and(options.warm_up),
+            gradient,
         };
         if !configuration.has_noise() {
             // Only the noise term learns from unlabeled text.
             configuration.unlabeled_weight = Defaults::UNLABELED_WEIGHT;
+            (configuration.warm_up, configuration.gradient) = (None, None);
         }
         if !configurations.contains(&configuration) {
             configurations.push(configuration);
@@ -279,6 +333,9 @@ impl SearchSpace {
         }
         for (parameter, axis) in self.axes() {
             for end in axis.ends() {
+                if parameter == Parameter::WarmUp {
+                    warm_up_iterations(end)?;
+                }
                 let mut options = base.options().clone();
                 parameter.set(&mut options, end);
                 TrainSettings::new(options)?;
@@ -293,6 +350,20 @@ impl SearchSpace {
         }
         Ok(())
     }
+}
+
+/// Converts a number of an axis to one of warm-up iterations.
+///
+/// # Errors
+///
+/// It is not a whole number, or negative.
+pub fn warm_up_iterations(number: f64) -> Result<usize> {
+    if number >= 0.0 && number.fract() == 0.0 && number < 1e9 {
+        return Ok(number as usize);
+    }
+    Err(Error::parameter(format!(
+        "warm-up {number}; expected a whole number of iterations"
+    )))
 }
 
 #[cfg(test)]
@@ -336,6 +407,52 @@ mod tests {
             assert!(!grid[..i].contains(configuration));
         }
         assert_eq!((grid[0].template, grid[8].template), (0, 1));
+    }
+
+    #[test]
+    fn warm_up_and_engine_are_searched_with_noise_only() {
+        let space = SearchSpace {
+            warm_up: Some(axis("0,20")),
+            gradients: vec![Engine::Adjoint, Engine::Reweighted(20)],
+            ..space("0,0.5", "0.1")
+        };
+        let grid = grid(&space).unwrap();
+        let found: Vec<_> = grid
+            .iter()
+            .map(|c| (c.dropout, c.warm_up, c.gradient))
+            .collect();
+        let (adjoint, reweighted) = (Some(Engine::Adjoint), Some(Engine::Reweighted(20)));
+        let noisy = |warm_up, gradient| (0.5, Some(warm_up), gradient);
+        assert_eq!(
+            found,
+            [
+                (0.0, None, None),
+                noisy(0, adjoint),
+                noisy(20, adjoint),
+                noisy(0, reweighted),
+                noisy(20, reweighted),
+            ]
+        );
+        let settings = grid[3].settings(&base()).unwrap();
+        assert_eq!(settings.warm_up(), 0);
+        assert_eq!(settings.options().gradient, Engine::Reweighted(20));
+        for (i, one) in grid.iter().enumerate() {
+            for (j, other) in grid.iter().enumerate() {
+                assert_eq!(one.compare_strength(other).is_eq(), i == j);
+            }
+        }
+        assert_eq!(random(&space, 4, 1).unwrap().len(), 4);
+        let wrong = |text| SearchSpace {
+            warm_up: Some(axis(text)),
+            ..SearchSpace::default()
+        };
+        for text in ["0,2.5", "-1,3", "0:7.5"] {
+            let error = random(&wrong(text), 3, 1).unwrap_err().to_string();
+            assert!(
+                error.ends_with("expected a whole number of iterations"),
+                "{error}"
+            );
+        }
     }
 
     #[test]

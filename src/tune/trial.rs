@@ -149,6 +149,8 @@ mod tests {
             l2,
             l1: 0.0,
             unlabeled_weight: 0.2,
+            warm_up: None,
+            gradient: None,
         }
     }
 

@@ -12,6 +12,8 @@ pub(super) struct WarmStart {
     pub template: usize,
     pub l2: f64,
     pub l1: f64,
+    /// Number of iterations, if it is searched.
+    pub warm_up: Option<usize>,
 }
 
 /// The warm starts of a search.
@@ -23,11 +25,11 @@ pub(super) struct WarmStarts {
     /// Regularization paths: each warm start begins with the weights of the one before, the first
     /// with θ = 0.
     pub paths: Vec<Vec<usize>>,
-    first_iterations: usize, // of the first warm start of a path
-    next_iterations: usize,  // of the others
+    default_iterations: usize, // of the first warm start of a path, if that is not searched
+    is_online: bool,
 }
 
-/// Returns the number of iterations of the first warm start of a path. Online algorithms have none:
+/// Returns the number of iterations of the first warm start of a path by default. Online algorithms have none:
 /// from weights alone they would not continue as they began.
 pub(super) fn warm_start_iterations(settings: &TrainSettings) -> usize {
     if settings.options().algorithm.is_online() {
@@ -43,12 +45,18 @@ impl WarmStart {
             template: configuration.template,
             l2: configuration.l2,
             l1: configuration.l1,
+            warm_up: configuration.warm_up,
         }
     }
 
-    /// Compares by position along a path: strong penalties first.
+    /// Returns what all warm starts of a path have in common.
+    fn path(&self) -> (usize, Option<usize>) {
+        (self.template, self.warm_up)
+    }
+
+    /// Compares by path, then by position along it: strong penalties first.
     fn compare(&self, other: &Self) -> Ordering {
-        (self.template.cmp(&other.template))
+        (self.path().cmp(&other.path()))
             .then(other.l1.total_cmp(&self.l1))
             .then(other.l2.total_cmp(&self.l2))
     }
@@ -70,8 +78,8 @@ impl WarmStart {
 }
 
 impl WarmStarts {
-    /// Creates the warm starts of `configurations`, with one path per template; if `is_warm` is
-    /// false, with one path per warm start.
+    /// Creates the warm starts of `configurations`, with one path per template and number of
+    /// iterations; if `is_warm` is false, with one path per warm start.
     pub fn new(configurations: &[Configuration], base: &TrainSettings, is_warm: bool) -> Self {
         let mut all: Vec<WarmStart> = configurations.iter().map(WarmStart::new).collect();
         all.sort_by(WarmStart::compare);
@@ -82,13 +90,12 @@ impl WarmStarts {
         };
         let by_configuration = configurations.iter().map(index).collect();
         let numbers: Vec<usize> = (0..all.len()).collect();
-        let paths = numbers.chunk_by(|&a, &b| is_warm && all[a].template == all[b].template);
-        let first_iterations = warm_start_iterations(base);
+        let paths = numbers.chunk_by(|&a, &b| is_warm && all[a].path() == all[b].path());
         Self {
             by_configuration,
             paths: paths.map(<[usize]>::to_vec).collect(),
-            first_iterations,
-            next_iterations: first_iterations.div_ceil(2),
+            default_iterations: warm_start_iterations(base),
+            is_online: base.options().algorithm.is_online(),
             all,
         }
     }
@@ -102,12 +109,15 @@ impl WarmStarts {
         path.unwrap_or_default()
     }
 
-    /// Returns the number of iterations of the warm start at a position of its path.
-    pub fn iterations_at(&self, position: usize) -> usize {
+    /// Returns the number of iterations of a warm start at a position of its path: those after the
+    /// first have half of them.
+    pub fn iterations_at(&self, start: usize, position: usize) -> usize {
+        let searched = self.all[start].warm_up.filter(|_| !self.is_online);
+        let first = searched.unwrap_or(self.default_iterations);
         if position == 0 {
-            self.first_iterations
+            first
         } else {
-            self.next_iterations
+            first.div_ceil(2)
         }
     }
 }
@@ -125,6 +135,8 @@ mod tests {
             l2,
             l1,
             unlabeled_weight: 0.2,
+            warm_up: None,
+            gradient: None,
         }
     }
 
@@ -150,13 +162,28 @@ mod tests {
         assert_eq!(starts.paths, [vec![0, 1, 2], vec![3]]);
         assert_eq!(starts.path_to(1), [0, 1]);
         assert_eq!(
-            [0, 1, 2].map(|position| starts.iterations_at(position)),
+            [0, 1, 2].map(|position| starts.iterations_at(position, position)),
             [
                 Defaults::WARM_UP,
                 Defaults::WARM_UP.div_ceil(2),
                 Defaults::WARM_UP.div_ceil(2)
             ]
         );
+        let searched = [Some(8), Some(0), None, Some(8), Some(0)];
+        let lengths = configurations
+            .iter()
+            .zip(searched)
+            .map(|(c, warm_up)| Configuration {
+                warm_up: warm_up.filter(|_| c.has_noise()),
+                ..*c
+            });
+        let searched = WarmStarts::new(&lengths.collect::<Vec<_>>(), &base, true);
+        // Without noise nothing is searched; (0, 0.1, 0.5) and (0, 0.1, 0) have 8 and 0 iterations.
+        let lengths: Vec<usize> = (searched.paths.iter().flatten())
+            .map(|&start| searched.iterations_at(start, 0))
+            .collect();
+        assert_eq!(searched.paths.len(), 4);
+        assert_eq!(lengths, [Defaults::WARM_UP, Defaults::WARM_UP, 0, 8, 0]);
         let cold = WarmStarts::new(&configurations, &base, false);
         assert_eq!(cold.paths, [vec![0], vec![1], vec![2], vec![3]]);
     }

@@ -28,13 +28,8 @@ class FixedOptions(TypedDict, total=False):
     [choose]."""
     noise: Literal["dropout", "gaussian", "additive", "monte-carlo"]
     """The kind of feature noise [dropout]."""
-    gradient: str
-    """How the gradient of the noise term is computed: adjoint, message, window=R, local
-    [adjoint]."""
     samples: int
     """Samples of monte-carlo noise for each sentence and iteration [4]."""
-    warm_up: int | None
-    """Iterations without noise before those with it [20]."""
     discover: bool
     """Keep features that only unlabeled text has [False]."""
     collapse: bool
@@ -112,6 +107,11 @@ class TrainOptions(FixedOptions, total=False):
     """Seed of random numbers [1]."""
     unlabeled_weight: float
     """Weight of an unlabeled sentence [0.2]."""
+    gradient: str
+    """How the gradient of the noise term is computed: adjoint, reweighted[=N], message, window=R,
+    local [adjoint]."""
+    warm_up: int | None
+    """Iterations without noise before those with it [20]."""
 
 
 NAMES = tuple(TrainOptions.__annotations__)

@@ -125,6 +125,10 @@ class Trial:
     """Strength of the L1 penalty."""
     unlabeled_weight: float
     """Weight of an unlabeled sentence."""
+    warm_up: int | None
+    """Iterations without noise, if that is searched and there is noise."""
+    gradient: str | None
+    """How the gradient of the noise term is computed, likewise."""
     score: float | None
     """The score: on development data, or the mean over the folds."""
     metric: str | None
@@ -152,7 +156,8 @@ class Trial:
     def options(self) -> dict[str, Any]:
         """The searched options, as keyword arguments of :func:`dropchain.train`."""
         names = ("dropout", "edge_dropout", "l2", "l1", "unlabeled_weight")
-        return {name: getattr(self, name) for name in names}
+        course = [name for name in ("warm_up", "gradient") if getattr(self, name) is not None]
+        return {name: getattr(self, name) for name in (*names, *course)}
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields by name."""

@@ -31,6 +31,8 @@ def tune(
     l2: float | str | Iterable[float | str] | None = None,
     l1: float | str | Iterable[float | str] | None = None,
     unlabeled_weight: float | str | Iterable[float | str] | None = None,
+    warm_up: int | str | Iterable[int | str] | None = None,
+    gradient: str | Iterable[str] | None = None,
     trials: int | None = None,
     seed: int = 1,
     halving: bool | int = True,
@@ -74,6 +76,10 @@ def tune(
     dropout, edge_dropout, l2, l1, unlabeled_weight : number, str or list of them, optional
         The values to try. With `trials` also ranges such as ``"0.01:1"``, from which strengths are
         drawn log-uniformly. By default a few values around those of :func:`dropchain.train`.
+    warm_up : int, str or list of them, optional
+        Numbers of iterations without noise before those with it.
+    gradient : str or list of them, optional
+        How the gradient of the noise term is computed, such as ``["adjoint", "reweighted"]``.
     trials : int, optional
         The number of configurations to draw.
     seed : int
@@ -116,6 +122,15 @@ def tune(
         raise ValueError("expected either dev or folds, to score configurations on")
     values = (dropout, edge_dropout, l2, l1, unlabeled_weight)
     space = {n: _axis(v, n) for n, v in zip(_SEARCHED, values) if v is not None}
+    training: dict[str, Any] = dict(options)
+    if isinstance(warm_up, int):
+        training["warm_up"] = warm_up
+    elif warm_up is not None:
+        space["warm_up"] = _axis(warm_up, "warm_up")
+    if isinstance(gradient, str):
+        training["gradient"] = gradient
+    elif gradient is not None:
+        space["gradient"] = ",".join(gradient)
     models = {"init": _data.tagger(init, "init"), "towards": _data.tagger(towards, "towards")}
     names, parsed = _templates(template)
     templates: list[Template | None] = [*parsed] or [None]
@@ -150,7 +165,7 @@ def tune(
             "folds": folds,
             "unlabeled": text,
             "templates": parsed,
-            "options": options,
+            "options": training,
             "space": space,
             "trials": trials,
             "seed": seed,

@@ -41,7 +41,8 @@ Examples:
 
 Times are the minimum over all repeats; every repeat runs all engines. `x likelihood` is relative to
 the likelihood alone in the same run. Error and cosine compare the gradient of the noise term alone
-with the exact one (adjoint). `active/token` is q/T of Wang et al. 2013, section 4.1, before or
+with the exact one (adjoint); `of all` is the same error relative to the whole gradient, of
+likelihood and noise term. `active/token` is q/T of Wang et al. 2013, section 4.1, before or
 after collapsing. Memory is the peak of one evaluation in a separate process, excluding the data.")]
 pub struct GradientsCommand {
     /// Training files; .gz files are decompressed

@@ -20,6 +20,7 @@ pub fn gradient_table(rows: &[Measurement]) -> String {
         "seconds",
         "x likelihood",
         "error",
+        "of all",
         "cosine",
         "active/token",
         "memory",
@@ -30,6 +31,7 @@ pub fn gradient_table(rows: &[Measurement]) -> String {
             format!("{:.4}", row.seconds),
             format!("{:.2}", row.ratio_to_likelihood),
             row.relative_error.map_or_else(dash, format_error),
+            row.relative_error_whole.map_or_else(dash, format_error),
             row.cosine
                 .map_or_else(dash, |cosine| format!("{cosine:.6}")),
             format!("{:.1}", row.active_per_token),

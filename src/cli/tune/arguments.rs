@@ -5,8 +5,8 @@ use std::str::FromStr;
 
 use clap::Args;
 use dropchain::Result;
-use dropchain::train::Algorithm;
-use dropchain::tune::{Axis, Checkpoint, Schedule, SearchSpace};
+use dropchain::train::{Algorithm, Engine, TrainOptions};
+use dropchain::tune::{Axis, Checkpoint, Schedule, SearchSpace, warm_up_iterations};
 
 use crate::cli::arguments::Switch;
 
@@ -36,25 +36,69 @@ pub struct SpaceArguments {
         requires = "unlabeled"
     )]
     unlabeled_weight: Option<Axis>,
+    /// Warm-up iterations without noise [default: 20, or half of --max-iterations if less]
+    #[arg(long, value_name = "VALUES", allow_hyphen_values = true)]
+    warm_up: Option<Axis>,
+    /// How to compute the gradient of the noise term: one engine or several [default: adjoint]
+    ///
+    /// Those of `train`, for example `adjoint,reweighted`.
+    #[arg(long, value_name = "ENGINES", value_delimiter = ',')]
+    pub gradient: Vec<String>,
 }
 
 impl SpaceArguments {
     /// Returns the search space, with defaults for unspecified axes.
-    pub fn to_space(&self, templates: usize, algorithm: &Algorithm) -> SearchSpace {
+    ///
+    /// # Errors
+    ///
+    /// An engine is unknown.
+    pub fn to_space(&self, templates: usize, algorithm: &Algorithm) -> Result<SearchSpace> {
         let axes = self.clone();
         let mut default = SearchSpace::default();
         if !algorithm.is_probabilistic() {
             let zero = || Axis::from_values(&[0.0]);
             (default.dropout, default.l2) = (zero(), zero());
         }
-        SearchSpace {
+        Ok(SearchSpace {
             templates,
             dropout: axes.dropout.unwrap_or(default.dropout),
             edge_dropout: axes.edge_dropout.or(default.edge_dropout),
             l2: axes.l2.unwrap_or(default.l2),
             l1: axes.l1.unwrap_or(default.l1),
             unlabeled_weight: axes.unlabeled_weight.unwrap_or(default.unlabeled_weight),
+            warm_up: axes.warm_up.filter(|axis| axis.single().is_none()),
+            gradients: match self.gradients()? {
+                engines if engines.len() > 1 => engines,
+                _ => Vec::new(),
+            },
+        })
+    }
+
+    /// Sets the training options that are given as one value: nothing is searched then.
+    ///
+    /// # Errors
+    ///
+    /// An engine is unknown; a number of iterations is not whole.
+    pub fn apply(&self, options: &mut TrainOptions) -> Result<()> {
+        if let [engine] = self.gradients()?[..] {
+            options.gradient = engine;
         }
+        if let Some(iterations) = self.warm_up.as_ref().and_then(Axis::single) {
+            options.warm_up = Some(warm_up_iterations(iterations)?);
+        }
+        Ok(())
+    }
+
+    /// Returns the engines in the order given, without duplicates.
+    fn gradients(&self) -> Result<Vec<Engine>> {
+        let mut engines = Vec::new();
+        for name in &self.gradient {
+            let engine = name.parse()?;
+            if !engines.contains(&engine) {
+                engines.push(engine);
+            }
+        }
+        Ok(engines)
     }
 }
 

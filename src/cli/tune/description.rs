@@ -77,6 +77,12 @@ impl SearchDescription<'_> {
         if self.has_unlabeled {
             set("unlabeled_weight", json!(configuration.unlabeled_weight));
         }
+        if let Some(warm_up) = configuration.warm_up {
+            set("warm_up", json!(warm_up));
+        }
+        if let Some(engine) = configuration.gradient {
+            set("gradient", json!(engine));
+        }
         let source = if self.folds.is_some() { "mean" } else { "dev" };
         match trial.score {
             Some(DevScore::F1(f1)) => set(&format!("{source}_f1"), json!(f1)),

@@ -57,7 +57,8 @@ the warm-up), and the model of the best configuration is written. With --folds, 
 mean over the folds at the iteration where that mean is highest, ± its standard error; the best
 configuration is then retrained on all data for that many iterations. Folds keep documents
 (-DOCSTART-) together, or else blocks of adjacent sentences. Ties go to the stronger regularization
-(dropout, edge dropout, L2, L1, unlabeled weight), then to the earlier template.
+(dropout, edge dropout, L2, L1, unlabeled weight), then to the shorter warm-up and the earlier
+template.
 
 Successive halving: all configurations train for --first-rung iterations; the best third continues
 for three times as many, and so on; the last three or fewer train until their scores no longer
@@ -258,17 +259,18 @@ impl TuneCommand {
     /// Validates the arguments before any corpus is read.
     fn validate(&self, models: &BaseModels<'_>) -> Result<SearchSettings> {
         self.training.check_sampling_options(None)?;
-        let options = TrainOptions {
+        let mut options = TrainOptions {
             seed: self.strategy.seed,
             ..self.training.options(models)?
         };
+        self.space.apply(&mut options)?;
         let schedule = Schedule::new(self.strategy.halving.0, self.strategy.first_rung)?;
         models.check(&options)?;
         let templates = self.templates(models)?;
         let training = TrainSettings::new(options)?;
         let space = self
             .space
-            .to_space(templates.len(), &training.options().algorithm);
+            .to_space(templates.len(), &training.options().algorithm)?;
         let configurations = match self.strategy.random {
             None => space.grid(&training)?,
             Some(count) => space.random(count, self.strategy.seed, &training)?,
@@ -280,7 +282,8 @@ impl TuneCommand {
         }
         let has_noise = configurations.iter().any(Configuration::has_noise);
         self.training.check_unlabeled()?;
-        self.training.check_noise_options(has_noise)?;
+        let gradient = self.space.gradient.first().map(String::as_str);
+        self.training.check_noise_options(has_noise, gradient)?;
         if let Some(folds @ (0 | 1)) = self.folds {
             return Err(Error::parameter(format!(
                 "--folds {folds}; expected 2 or more"

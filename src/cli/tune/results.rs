@@ -69,6 +69,12 @@ impl Results<'_> {
         if is_searched(|c| c.unlabeled_weight) {
             columns.push(number("unlabeled", |c| c.unlabeled_weight));
         }
+        if all.iter().any(|s| s.configuration.warm_up.is_some()) {
+            columns.push(("warm-up", Box::new(|s| or_dash(s.configuration.warm_up))));
+        }
+        if all.iter().any(|s| s.configuration.gradient.is_some()) {
+            columns.push(("gradient", Box::new(|s| or_dash(s.configuration.gradient))));
+        }
         let folds = self.description.folds;
         let heading = match (folds, all.iter().find_map(|s| s.score)) {
             (None, Some(DevScore::Accuracy(_))) => "dev accuracy",
@@ -86,11 +92,10 @@ impl Results<'_> {
             columns.push(("±", Box::new(move |s| percent(s.standard_error))));
         }
         if all.iter().any(|s| s.active_attributes.is_some()) {
-            let count = |s: &TrialResult| {
-                let count = s.active_attributes.map(|count| count.to_string());
-                count.unwrap_or_else(|| "–".to_owned())
-            };
-            columns.push(("active attributes", Box::new(count)));
+            columns.push((
+                "active attributes",
+                Box::new(|s| or_dash(s.active_attributes)),
+            ));
         }
         columns.push(("best at", Box::new(|s| s.best_iteration.to_string())));
         columns.push(("iterations", Box::new(|s| s.iterations.to_string())));
@@ -149,6 +154,11 @@ impl Results<'_> {
     }
 }
 
+/// Formats a value, or a dash if there is none.
+fn or_dash(value: Option<impl ToString>) -> String {
+    value.map_or_else(|| "–".to_owned(), |value| value.to_string())
+}
+
 /// Formats a configuration as flags of `train`.
 pub fn train_flags(
     configuration: &Configuration,
@@ -169,6 +179,12 @@ pub fn train_flags(
     }
     if has_unlabeled && configuration.has_noise() {
         text += &format!(" --unlabeled-weight {}", configuration.unlabeled_weight);
+    }
+    if let Some(warm_up) = configuration.warm_up {
+        text += &format!(" --warm-up {warm_up}");
+    }
+    if let Some(engine) = configuration.gradient {
+        text += &format!(" --gradient {engine}");
     }
     text
 }

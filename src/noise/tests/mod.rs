@@ -1,6 +1,7 @@
 //! One suite: every engine on every sentence, against the enumeration of all paths.
 
 mod approximate;
+mod direct;
 mod exact;
 mod extreme;
 mod hessian;

@@ -1,6 +1,7 @@
 //! The objective against path enumeration, central differences, and itself.
 
 mod partial;
+mod reweighted;
 mod sentence;
 
 use super::*;

@@ -46,6 +46,72 @@ impl Objective for MovingQuadratic {
     }
 }
 
+/// ½ Σ (x_i² + 1)·c_i(x) + Σ (x_i − 3)², whose c_i(x) = 1 / (1 + x_i²) are held fixed in a round.
+pub(super) struct Rounds {
+    iterations: u64,
+    iteration: u64,
+    first: u64,
+    is_due: bool,
+    strengths: Vec<f64>,
+    pub(super) beginnings: Vec<u64>,
+}
+
+impl Rounds {
+    pub(super) fn new(iterations: u64) -> Self {
+        Self {
+            iterations,
+            iteration: 0,
+            first: 0,
+            is_due: true,
+            strengths: Vec::new(),
+            beginnings: Vec::new(),
+        }
+    }
+}
+
+impl Objective for Rounds {
+    type Detail = ();
+
+    fn dimension(&self) -> usize {
+        5
+    }
+
+    fn evaluate(&mut self, x: &[f64], gradient: &mut [f64]) -> (f64, ()) {
+        if self.is_due {
+            self.strengths = x.iter().map(|x| 1.0 / (1.0 + x * x)).collect();
+            (self.first, self.is_due) = (self.iteration, false);
+            self.beginnings.push(self.iteration);
+        }
+        let mut value = 10.0;
+        for (i, ((g, x), c)) in gradient.iter_mut().zip(x).zip(&self.strengths).enumerate() {
+            let scale = 10.0_f64.powi(i as i32);
+            *g = c * x + 2.0 * scale * (x - 3.0);
+            value += 0.5 * c * (x * x + 1.0) + scale * (x - 3.0).powi(2);
+        }
+        (value, ())
+    }
+
+    fn begin_round(&mut self, iteration: u64, is_converged: bool) -> bool {
+        let age = iteration - self.first;
+        self.iteration = iteration;
+        self.is_due = age >= self.iterations || is_converged && age > 0;
+        self.is_due
+    }
+
+    fn round(&self) -> Option<Round<'_>> {
+        Some(Round {
+            first: self.first,
+            numbers: self.strengths.as_slice().into(),
+        })
+    }
+
+    fn resume_round(&mut self, round: Round<'static>) {
+        (self.first, self.iteration) = (round.first, round.first);
+        self.strengths = round.numbers.into_owned();
+        self.is_due = false;
+    }
+}
+
 const L1: Option<&[f64]> = Some(&[1e-3; 5]);
 
 #[test]
@@ -119,4 +185,43 @@ fn a_function_that_becomes_infinite_stops_the_optimizer() {
     let mut objective = MovingQuadratic::new(f64::MAX);
     let outcome = run(&mut objective, &[0.0; 5], None, &LbfgsSettings::default());
     assert_eq!(outcome.stop_reason, StopReason::NonFinite);
+}
+
+/// Solves c·x + 2·scale·(x − 3) = 0 with c = 1 / (1 + x²).
+fn fixed_point(scale: f64) -> f64 {
+    (0..100).fold(3.0, |x, _| {
+        let c = 1.0 / (1.0 + x * x);
+        6.0 * scale / (2.0 * scale + c)
+    })
+}
+
+#[test]
+fn rounds_end_at_the_fixed_point_whatever_their_length() {
+    for iterations in [1, 3, 20, 1000] {
+        let mut objective = Rounds::new(iterations);
+        let outcome = run(&mut objective, &[0.0; 5], None, &precise(1e-9));
+        for (i, x) in outcome.x.iter().enumerate() {
+            let expected = fixed_point(10.0_f64.powi(i as i32));
+            assert!((x - expected).abs() < 1e-6, "{iterations}: {x}, {expected}");
+        }
+        assert!(objective.beginnings.len() > 2);
+        // Only a round whose first point needs no step ends the minimization.
+        assert_eq!(
+            *objective.beginnings.last().unwrap(),
+            outcome.iterations as u64
+        );
+    }
+}
+
+#[test]
+fn a_round_that_begins_where_the_last_one_did_ends_the_minimization() {
+    let mut objective = Rounds::new(20);
+    let options = LbfgsOptions {
+        gradient_tolerance: 0.0,
+        ..LbfgsOptions::default()
+    };
+    let settings = LbfgsSettings::new(options).unwrap();
+    let outcome = run(&mut objective, &[0.0; 5], None, &settings);
+    assert_eq!(outcome.stop_reason, StopReason::Improvement);
+    assert!(outcome.iterations < 200, "{outcome:?}");
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::changing::MovingQuadratic;
+use super::changing::{MovingQuadratic, Rounds};
 use super::*;
 use crate::optim::minimize::minimize_from;
 use crate::optim::state::{OptimizerState, Start, StateObserver};
@@ -34,6 +34,18 @@ impl<O: Objective> Objective for Counted<'_, O> {
 
     fn begin_iteration(&mut self, iteration: u64) -> bool {
         self.objective.begin_iteration(iteration)
+    }
+
+    fn begin_round(&mut self, iteration: u64, is_converged: bool) -> bool {
+        self.objective.begin_round(iteration, is_converged)
+    }
+
+    fn round(&self) -> Option<Round<'_>> {
+        self.objective.round()
+    }
+
+    fn resume_round(&mut self, round: Round<'static>) {
+        self.objective.resume_round(round);
     }
 }
 
@@ -151,6 +163,15 @@ fn an_objective_that_changes_resumes_with_the_same_functions() {
     let create = || MovingQuadratic::new(0.5);
     assert_resumes(create, &[0.0; 5], None);
     assert_resumes(create, &[0.0; 5], Some(&[1e-3; 5]));
+}
+
+#[test]
+fn an_objective_that_changes_in_rounds_resumes_in_the_same_round() {
+    for iterations in [1, 3, 7] {
+        let create = || Rounds::new(iterations);
+        assert_resumes(create, &[0.0; 5], None);
+        assert_resumes(create, &[0.0; 5], Some(&[1e-3; 5]));
+    }
 }
 
 #[test]

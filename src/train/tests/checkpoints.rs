@@ -105,6 +105,10 @@ fn all_kinds_of_training() -> Vec<TrainOptions> {
             ..dropout.clone()
         },
         TrainOptions {
+            gradient: Engine::Reweighted(3),
+            ..dropout.clone()
+        },
+        TrainOptions {
             gradient: Engine::Window(1),
             warm_up: Some(0),
             ..dropout.clone()

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use tempfile::TempDir;
 
 use super::*;
+use crate::noise::Engine;
 use crate::train::NoiseKind;
 use crate::tune::journal::Records;
 
@@ -50,7 +51,13 @@ fn searches() -> Vec<(Search<'static>, Validation)> {
         l1: "0,0.2".parse().unwrap(),
         ..space("0,0.3", "0.1")
     };
+    let course = SearchSpace {
+        warm_up: Some("0,4".parse().unwrap()),
+        gradients: vec![Engine::Adjoint, Engine::Reweighted(3)],
+        ..space("0,0.3", "0.1")
+    };
     vec![
+        (with(course, |_| {}), Validation::Dev),
         (with(space("0,0.3", "0.03,0.3"), |_| {}), Validation::Dev),
         (with(space("0,0.3", "0.03,0.3"), |_| {}), small_folds(3)),
         (with(l1, |_| {}), Validation::Dev),

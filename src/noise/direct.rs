@@ -1,0 +1,68 @@
+//! The direct part of the gradient alone: R as a function of the variances, with μ held fixed.
+//!
+//! With μ fixed, R = ½ Σ μ(1 − μ)·V is linear in V, and V is a weighted sum of squares of the
+//! weights θ. So R is a weighted L2 penalty Σ Λ_i·θ_i², and ∂R/∂V is all that Λ depends on:
+//!
+//! ```text
+//! Λ_jb = ½ρ Σ_t g²·Σ_a μ[t][a][b]·(1 − μ[t][a][b])
+//! ```
+//!
+//! (`objective/reweighting.rs`). There are no derivatives with respect to scores. O(TK²).
+
+use std::ops::Range;
+
+use super::edge_matrices::EdgeMatrices;
+use super::quadratic::add_node_value;
+use super::regularizer::{
+    ChainContext, ChainDerivatives, Derivatives, Regularizer, SentenceInput, checked_tokens,
+};
+use crate::chain::Order;
+
+/// The engine that leaves out the indirect part, for noise that is reweighted.
+#[derive(Clone, Debug, Default)]
+pub struct Direct {
+    edges: EdgeMatrices,
+    row: Vec<f64>, // [S]
+}
+
+impl Regularizer for Direct {
+    fn begin(&mut self, context: ChainContext<'_>) {
+        self.edges.begin(context);
+        self.row.clear();
+        self.row.resize(context.transitions.stride(), 0.0);
+    }
+
+    fn regularize(
+        &mut self,
+        context: ChainContext<'_>,
+        sentence: SentenceInput<'_>,
+        mut out: Derivatives<'_>,
+    ) -> f64 {
+        let tokens = checked_tokens(context, sentence, &out);
+        if context.transitions.order() == Order::Zero {
+            return add_node_values(sentence, 0..tokens, &mut self.row, &mut out);
+        }
+        let mut value = add_node_values(sentence, 0..tokens.min(1), &mut self.row, &mut out);
+        for t in 1..tokens {
+            self.edges.set_quadratic(context, sentence, t);
+            value += self.edges.add_edge_value(sentence.weight, t, &mut out);
+        }
+        value
+    }
+
+    fn finish(&mut self, context: ChainContext<'_>, mut out: ChainDerivatives<'_>) {
+        if context.transitions.order() == Order::One {
+            self.edges.finish(&mut out);
+        }
+    }
+}
+
+/// Returns the contributions to weight·R of tokens without incoming edges, and adds those to ∂R/∂V.
+fn add_node_values(
+    sentence: SentenceInput<'_>,
+    tokens: Range<usize>,
+    row: &mut [f64],
+    out: &mut Derivatives<'_>,
+) -> f64 {
+    tokens.map(|t| add_node_value(sentence, t, row, out)).sum()
+}
