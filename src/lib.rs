@@ -40,6 +40,7 @@
 //! | continue a model, or adapt it to other data | [`Trainer::init`], [`Trainer::towards`] |
 //! | follow training, or end it | [`train::Observer`] |
 //! | minimize with an optimizer or on machines of one's own | [`train::ShardedObjective`] |
+//! | add clusters, vectors or lists of names to a template | [`knowledge`] |
 //! | search hyperparameters | [`tune`] |
 //! | tag sentences, raw text, streams | [`Tagger`], [`Tagger::tag_text`], [`tag::stream()`] |
 //! | tag ready-made attributes without storing their names | [`Tagger::keyed_sentence`] |
@@ -66,6 +67,8 @@ mod extract;
 mod fingerprint;
 mod ids;
 mod input_file;
+#[cfg(feature = "train")]
+pub mod knowledge;
 pub mod label;
 mod math;
 mod memory;

@@ -16,6 +16,7 @@ mod documents;
 mod fingerprint;
 mod forced_decoding;
 mod help;
+mod knowledge;
 mod learners;
 mod memory;
 mod model_files;

@@ -17,6 +17,7 @@ mod forced_arguments;
 mod init_arguments;
 mod inspect;
 mod interrupt;
+mod knowledge_arguments;
 mod lbfgs_arguments;
 mod named_tagging;
 mod outputs;

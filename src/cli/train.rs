@@ -16,6 +16,7 @@ use super::exit::{is_worth_saving, training_result};
 use super::file_name::FileName;
 use super::init_arguments::InitArguments;
 use super::interrupt;
+use super::knowledge_arguments::KnowledgeArguments;
 use super::outputs::{CommandFiles, ResultFile};
 use super::progress::Progress;
 use super::template_argument::{TemplateLimits, load_template, template_files};
@@ -34,6 +35,10 @@ Examples:
 
   # Your own template, named columns, sparse weights
   dropchain train train.txt --columns word,pos,chunk --template my.tpl --l1 0.5 --model m.model
+
+  # Word clusters from your own unlabeled text, and a list of names
+  dropchain train train.conll --dev dev.conll --template ner --model ner.model \\
+      --clusters texts.txt --gazetteer cities.txt
 
   # Continue with more data; or adapt a model to another domain, tied to the old weights
   dropchain train new.conll --init ner.model --model ner.model
@@ -87,6 +92,8 @@ pub struct TrainCommand {
     regularization: RegularizationArguments,
     #[command(flatten)]
     training: TrainingArguments,
+    #[command(flatten)]
+    knowledge: KnowledgeArguments,
     /// Weight of an unlabeled sentence, relative to a labeled one
     #[arg(
         long,
@@ -159,8 +166,11 @@ impl TrainCommand {
         let corpora = self
             .training
             .read_corpora(&self.train, &self.dev, &self.input, &progress)?;
+        let knowledge = self.knowledge.read(&self.input, &progress)?;
+        let template = self.knowledge.attach(&knowledge, template)?;
         let mut reporter = TrainingReporter::new(&progress, &self.train, log)
-            .with_free_space(ResultFile::free_space(&self.model));
+            .with_free_space(ResultFile::free_space(&self.model))
+            .with_knowledge(&knowledge);
         let mut trainer = trainer
             .interrupt(interrupt::flag())
             .memory(self.input.limits.memory());
@@ -202,6 +212,7 @@ impl TrainCommand {
         CommandFiles::new(self.output.force)
             .read(self.training.corpus_files(&self.train, &self.dev))
             .read(template_files(self.template.as_ref(), template))
+            .read(self.knowledge.files().iter())
             .read_models(self.init.files())
             .write_model(&self.model, self.log.as_deref())
             .write_checkpoint(

@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 
 use dropchain::internals::model::Precision;
 use dropchain::internals::report::{self, Log, Record};
+use dropchain::knowledge::{Knowledge, KnowledgePart};
 use dropchain::train::{self, DevScore, Observer, ObserverError};
 use dropchain::{Error, Result};
 
@@ -19,6 +20,7 @@ pub struct TrainingReporter<'a> {
     log: Option<Log>,
     log_error: Option<Error>,
     free_space: Option<u64>,
+    knowledge: Vec<KnowledgePart>,
 }
 
 impl<'a> TrainingReporter<'a> {
@@ -30,12 +32,19 @@ impl<'a> TrainingReporter<'a> {
             log,
             log_error: None,
             free_space: None,
+            knowledge: Vec::new(),
         }
     }
 
     /// Sets the number of bytes that the model may have; a larger one gets a warning at the start.
     pub fn with_free_space(mut self, bytes: Option<u64>) -> Self {
         self.free_space = bytes;
+        self
+    }
+
+    /// Sets what was added to the template, for the log.
+    pub fn with_knowledge(mut self, knowledge: &Knowledge) -> Self {
+        self.knowledge = knowledge.parts().to_vec();
         self
     }
 
@@ -94,6 +103,9 @@ impl Observer for TrainingReporter<'_> {
         }
         let files = std::mem::take(&mut self.files);
         self.log(&Record::Start(report::Start::new(&files, start)));
+        for part in std::mem::take(&mut self.knowledge) {
+            self.log(&Record::Knowledge(&part));
+        }
     }
 
     fn matched(&mut self, found: &train::ModelMatch) {

@@ -26,6 +26,7 @@ pub struct DatasetBuilder {
     alphabets: Alphabets,
     grow: bool,       // whether new attributes are interned
     edges: bool,      // whether edge attributes are extracted
+    training: bool,   // whether labeled sentences are those that the template has learned from
     kept: [usize; 2], // node and edge attributes that are kept however rare they are
     groups: AttributeGroups,
     data: Dataset,
@@ -47,6 +48,7 @@ impl DatasetBuilder {
         Self {
             groups: source.has_groups().then(Default::default),
             kept: [alphabets.nodes.len(), alphabets.edges.len()],
+            training: true,
             ..Self::with_growth(source, alphabets, true, edges)
         }
     }
@@ -63,6 +65,7 @@ impl DatasetBuilder {
             alphabets,
             grow,
             edges,
+            training: false,
             kept: [0; 2],
             groups: None,
             data: Dataset::default(),
@@ -160,6 +163,9 @@ impl DatasetBuilder {
         document: Option<(&Document<'_>, usize)>,
         labeled: usize,
     ) -> Result<()> {
+        let is_training = self.training && labeled > 0;
+        let number = is_training.then_some(self.data.len() as u32);
+        self.workspace.set_training_sentence(number);
         let mut sink = DatasetSink {
             alphabets: &mut self.alphabets,
             grow: self.grow,

@@ -11,6 +11,7 @@ use serde::Serialize;
 
 pub use log::Log;
 
+use crate::knowledge::KnowledgePart;
 use crate::train::{self, TrainOptions};
 
 /// A line of a run record.
@@ -21,6 +22,8 @@ pub enum Record<'a> {
     Start(Start<'a>),
     /// What a model that training continues from has in common with the data.
     Match(&'a train::ModelMatch),
+    /// Clusters, vectors or a gazetteer that were added to the template.
+    Knowledge(&'a KnowledgePart),
     /// An iteration.
     Iteration(&'a train::Iteration),
     /// The result of training.

@@ -8,7 +8,7 @@ use super::mention::{MENTION_KINDS, MentionKind};
 use super::shape::{SHAPES, Shape};
 use super::source_regex::{Expressions, SourceRegex};
 use super::syntax::{FUNCTIONS, is_bare_column_name, unescape};
-use super::template_function::{SubstringKind, TemplateFunction};
+use super::template_function::{OPEN_LENGTH, SubstringKind, TemplateFunction};
 use crate::error::Result;
 
 /// Maximum length of a prefix, suffix, n-gram or cluster path prefix, in characters.
@@ -43,6 +43,8 @@ pub(super) struct Argument<'a> {
 pub(super) enum ArgumentValue<'a> {
     /// A range of integers; of one integer if both ends are equal.
     Range(i32, i32),
+    /// A range of integers without an end.
+    OpenRange(i32),
     /// A number with a fractional part, as written.
     Decimal(&'a str),
     Quoted(&'a str),
@@ -120,6 +122,7 @@ impl<'a> Arguments<'a> {
         let found = match &argument.value {
             ArgumentValue::Range(first, last) if first == last => first.to_string(),
             ArgumentValue::Range(first, last) => format!("{first}..{last}"),
+            ArgumentValue::OpenRange(first) => format!("{first}.."),
             ArgumentValue::Decimal(text) => (*text).to_owned(),
             ArgumentValue::Quoted(text) => format!("\"{text}\""),
             ArgumentValue::Call(call) => call.name.to_owned(),
@@ -238,6 +241,34 @@ impl<'a> Arguments<'a> {
         Ok(kind.0)
     }
 
+    /// Consumes `known(reading)`. Returns its column if it is there.
+    pub(super) fn known_reading(&mut self) -> Result<Option<u64>> {
+        let call = self.take(|value| match value {
+            ArgumentValue::Call(call) if call.name == "known" && call.arguments.is_some() => {
+                Some(call.clone())
+            }
+            _ => None,
+        });
+        let Some((call, column)) = call else {
+            return Ok(None);
+        };
+        let arguments = call.arguments.as_deref().unwrap_or_default();
+        match arguments {
+            [
+                Argument {
+                    value: ArgumentValue::Call(inner),
+                    ..
+                },
+            ] if inner.name == "reading" && inner.arguments.is_none() && call.offset.is_none() => {
+                Ok(Some(column))
+            }
+            _ => self.error(
+                column,
+                "'known' takes one argument, as in known(reading): known are the words read so far",
+            ),
+        }
+    }
+
     /// Consumes the name of a shape, [`Shape::Long`] by default.
     pub(super) fn shape(&mut self) -> Result<Shape> {
         let shape = self.take(|value| match value {
@@ -266,6 +297,16 @@ impl<'a> Arguments<'a> {
 
     /// Consumes the lengths and the input of a substring function.
     pub(super) fn substrings(&mut self, kind: SubstringKind) -> Result<TemplateFunction> {
+        if kind != SubstringKind::Ngrams
+            && let Some((first, column)) = self.take(|value| match value {
+                ArgumentValue::OpenRange(first) => Some(*first),
+                _ => None,
+            })
+        {
+            self.check_length(first, column)?;
+            let range = first..=OPEN_LENGTH;
+            return Ok(TemplateFunction::Substrings(kind, range, self.input()?));
+        }
         let (range, column) = self.range("a length or a range of lengths")?;
         self.check_length(*range.start(), column)?;
         self.check_length(*range.end(), column)?;

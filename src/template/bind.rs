@@ -12,7 +12,7 @@ use super::extractor::Extractor;
 use super::input::{ColumnRef, TextInput};
 use super::lexer::LineLocation;
 use super::line_options::{LineGroup, LineOptions};
-use super::shape::{KnownWords, SHAPES};
+use super::shape::{FirstRead, KnownWords, SHAPES};
 use super::syntax::function_names;
 use super::template_function::{TemplateFunction, TextFunction};
 use super::text::did_you_mean;
@@ -30,12 +30,13 @@ pub(super) fn bind(
     lines: &[TemplateLine],
     file: &str,
     schema: &Schema,
-    known: &Arc<KnownWords>,
+    (known, first_read): (&Arc<KnownWords>, &Arc<FirstRead>),
     window: u32,
 ) -> Result<Extractor> {
     let mut binder = Binder {
         schema,
         known,
+        first_read,
         word: ColumnRef::Word.index(schema),
         columns: schema.names().iter().map(String::as_str).zip(0..).collect(),
         functions: Vec::new(),
@@ -86,6 +87,7 @@ pub(super) fn number_groups(lines: &[TemplateLine], file: &str) -> (Vec<u32>, Ve
 struct Binder<'a> {
     schema: &'a Schema,
     known: &'a Arc<KnownWords>,
+    first_read: &'a Arc<FirstRead>,
     word: Option<usize>,              // the column of the words
     columns: HashMap<&'a str, usize>, // by name
     functions: Vec<BoundFunction>,
@@ -207,6 +209,10 @@ impl Binder<'_> {
             TemplateFunction::Bias => BoundFunction::Bias,
             TemplateFunction::Start => BoundFunction::Start,
             TemplateFunction::End => BoundFunction::End,
+            TemplateFunction::Text(TextFunction::ShapeWhileReading(shape), _) => {
+                let (known, first_read) = (Arc::clone(self.known), Arc::clone(self.first_read));
+                BoundFunction::ShapeWhileReading(*shape, known, first_read, source)
+            }
             TemplateFunction::Text(function, _) => {
                 BoundFunction::Text(*function, Arc::clone(self.known), source)
             }

@@ -10,7 +10,7 @@ use super::clusters::Clusters;
 use super::lexicon::Lexicon;
 use super::mention::MentionKind;
 use super::pattern::PatternMacro;
-use super::shape::KnownWords;
+use super::shape::{FirstRead, KnownWords, Shape};
 use super::template_function::{SubstringKind, TextFunction};
 use super::vectors::Vectors;
 
@@ -28,6 +28,8 @@ pub(super) enum BoundFunction {
     Column(usize),
     Lower(usize),
     Text(TextFunction, Arc<KnownWords>, usize),
+    /// A shape whose known words are, in training, those read up to the token.
+    ShapeWhileReading(Shape, Arc<KnownWords>, Arc<FirstRead>, usize),
     Substrings(SubstringKind, RangeInclusive<usize>, usize),
     Regex(Regex, usize),
     Bag(RangeInclusive<i32>, usize),

@@ -60,7 +60,7 @@ fn function(
         "column" => TemplateFunction::Text(TextFunction::Identity, arguments.column_input()?),
         "lower" => TemplateFunction::Text(TextFunction::Identity, arguments.lower_input()?),
         "shape" => {
-            let shape = TextFunction::Shape(arguments.shape()?);
+            let shape = shape(arguments)?;
             TemplateFunction::Text(shape, arguments.input()?)
         }
         "length" => TemplateFunction::Text(TextFunction::Length, arguments.input()?),
@@ -112,6 +112,18 @@ fn function(
 fn column_of_name(name: &str) -> TemplateFunction {
     let input = TextInput::verbatim(ColumnRef::from_name(name));
     TemplateFunction::Text(TextFunction::Identity, input)
+}
+
+fn shape(arguments: &mut Arguments<'_>) -> Result<TextFunction> {
+    let shape = arguments.shape()?;
+    match arguments.known_reading()? {
+        None => Ok(TextFunction::Shape(shape)),
+        Some(_) if shape.uses_known_words() => Ok(TextFunction::ShapeWhileReading(shape)),
+        Some(at) => Err(arguments.location.error(
+            at,
+            "only the shapes dan2 and chris2 mark known words; expected shape(dan2, known(reading))",
+        )),
+    }
 }
 
 fn vector(

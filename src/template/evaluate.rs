@@ -15,7 +15,9 @@ use super::mention::{MentionKind, VisibleOccurrences};
 use super::name_context::{is_title, occurrence};
 use super::pattern::{OutsidePosition, PatternMacro};
 use super::shape::{KnownWords, capitalization, character_classes};
-use super::template_function::{NGRAM_WINDOW, SubstringKind, TextFunction};
+use super::template_function::{
+    NGRAM_WINDOW, OPEN_BYTES, OPEN_LENGTH, SubstringKind, TextFunction,
+};
 use super::text::{graphemes, push_lower};
 use super::vectors::Vectors;
 use super::workspace::{FunctionValue, Workspace};
@@ -92,6 +94,7 @@ impl BoundFunction {
                     let cell = ws.cell_index(*source, p);
                     push_test(test, cell, (0..length).contains(&p), ws);
                 }
+                Self::ShapeWhileReading(..) if !(0..length).contains(&p) => ws.push_text(""),
                 _ if !(0..length).contains(&p) => {}
                 Self::Mention(kind, index) => push_mention(*kind, *index, p as usize, window, ws),
                 _ => self.fill_token(sentence, p as usize, ws)?,
@@ -105,6 +108,16 @@ impl BoundFunction {
     fn fill_token(&self, sentence: &Sentence, t: usize, ws: &mut Workspace) -> Result<()> {
         match self {
             Self::Start => push_flag(t == 0, ws),
+            Self::ShapeWhileReading(shape, known, first_read, source) => {
+                let here = ws.training_sentence().map(|number| (number, t as u32));
+                let is_read = |word: &str| {
+                    here.is_none_or(|here| first_read.get(word).is_none_or(|first| *first <= here))
+                };
+                let text = ws.text_at(*source, t as i64);
+                ws.push_derived(text, |text, scratch, out| {
+                    shape.write_if(text, known, is_read, scratch, out);
+                });
+            }
             Self::End => push_flag(t + 1 == ws.tokens, ws),
             Self::Bag(window, source) => push_bag(window, *source, t as i64, ws),
             Self::Occurrence(source) => {
@@ -175,7 +188,7 @@ fn push_text_function(
 ) {
     match function {
         TextFunction::Identity => ws.push_range(source),
-        TextFunction::Shape(shape) => {
+        TextFunction::Shape(shape) | TextFunction::ShapeWhileReading(shape) => {
             ws.push_derived(source, |text, scratch, out| {
                 shape.write(text, known, scratch, out);
             });
@@ -211,6 +224,15 @@ fn push_substrings(
     }
 }
 
+/// Returns the length of the longest prefix or suffix in bytes, which open ranges limit.
+fn longest_affix(lengths: &RangeInclusive<usize>) -> usize {
+    if *lengths.end() == OPEN_LENGTH as usize {
+        OPEN_BYTES
+    } else {
+        usize::MAX
+    }
+}
+
 /// Writes `<text>` to the arena.
 fn push_bracketed(word: Range<usize>, ws: &mut Workspace) -> Range<usize> {
     let start = ws.arena.len();
@@ -222,9 +244,12 @@ fn push_bracketed(word: Range<usize>, ws: &mut Workspace) -> Range<usize> {
 
 fn push_prefixes(lengths: &RangeInclusive<usize>, word: Range<usize>, ws: &mut Workspace) {
     ws.boundaries.clear();
-    let mut end = word.start;
+    let (mut end, longest) = (word.start, longest_affix(lengths));
     for grapheme in graphemes(&ws.arena[word.clone()]).take(*lengths.end()) {
         end += grapheme.len();
+        if end - word.start > longest {
+            break;
+        }
         ws.boundaries.push(end);
     }
     for i in lengths.start() - 1..ws.boundaries.len() {
@@ -241,12 +266,15 @@ fn push_suffixes(
     ws: &mut Workspace,
 ) {
     ws.boundaries.clear();
-    let mut start = word.end;
+    let (mut start, longest) = (word.end, longest_affix(lengths));
     for grapheme in graphemes(&ws.arena[word.clone()])
         .rev()
         .take(*lengths.end())
     {
         start -= grapheme.len();
+        if word.end - start > longest {
+            break;
+        }
         ws.boundaries.push(start);
     }
     for i in lengths.start() - 1..ws.boundaries.len() {

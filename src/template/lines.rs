@@ -72,6 +72,13 @@ fn take_document_line(
     document_line::parse_line(text, location).map(Some)
 }
 
+/// Returns whether the first line of a template is in CRF++ or Wapiti syntax.
+pub(super) fn is_pattern_source(source: &str) -> bool {
+    let mut lines = nonblank_lines(source).map(|(_, line)| line);
+    let first = lines.find(|line| !line.trim_start().starts_with('#'));
+    first.is_some_and(pattern_parser::is_pattern)
+}
+
 /// Returns whether the file is in CRF++ or Wapiti syntax.
 ///
 /// # Errors

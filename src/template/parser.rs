@@ -276,7 +276,7 @@ impl<'a> Parser<'a, '_, '_> {
         let value = match lexeme.kind {
             LexemeKind::Integer(first) => {
                 self.next();
-                ArgumentValue::Range(first, self.range_end(first)?)
+                self.range_from(first)?
             }
             LexemeKind::Decimal => {
                 self.next();
@@ -295,15 +295,19 @@ impl<'a> Parser<'a, '_, '_> {
         })
     }
 
-    fn range_end(&mut self, first: i32) -> Result<i32> {
+    /// Parses the rest of `3`, `1..3` or `1..`.
+    fn range_from(&mut self, first: i32) -> Result<ArgumentValue<'a>> {
         if !self.accept(LexemeKind::Symbol("..")) {
-            return Ok(first);
+            return Ok(ArgumentValue::Range(first, first));
         }
-        let LexemeKind::Integer(last) = self.peek().kind else {
-            return Err(self.expected("the end of the range"));
-        };
-        self.next();
-        Ok(last)
+        match self.peek().kind {
+            LexemeKind::Integer(last) => {
+                self.next();
+                Ok(ArgumentValue::Range(first, last))
+            }
+            LexemeKind::Symbol("," | ")") => Ok(ArgumentValue::OpenRange(first)),
+            _ => Err(self.expected("the end of the range, ',' or ')'")),
+        }
     }
 
     fn condition(&mut self) -> Result<Condition> {

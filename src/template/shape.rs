@@ -1,6 +1,6 @@
 //! Orthographic features: word shapes, capitalization, character classes.
 
-use hashbrown::HashSet;
+use hashbrown::{HashMap, HashSet};
 use serde::{Deserialize, Serialize};
 
 use super::text::{graphemes, push_lower};
@@ -45,6 +45,12 @@ const BOUNDARY: usize = 2;
 /// Words seen in lower case in training; the Stanford shapes mark them with `k`.
 pub(super) type KnownWords = HashSet<Box<str>>;
 
+/// A token of the training data: the number of its sentence, and its number in the sentence.
+pub(super) type TrainingToken = (u32, u32);
+
+/// The token at which each known word was first read; earlier models know those that are missing.
+pub(super) type FirstRead = HashMap<Box<str>, TrainingToken>;
+
 /// Scratch buffers of [`Shape::write`].
 #[derive(Clone, Debug, Default)]
 pub(super) struct ShapeScratch {
@@ -74,6 +80,18 @@ impl Shape {
         scratch: &mut ShapeScratch,
         out: &mut String,
     ) {
+        self.write_if(word, known, |_| true, scratch, out);
+    }
+
+    /// Like [`write`](Self::write); of the known words, those for which `is_read` holds count.
+    pub(super) fn write_if(
+        self,
+        word: &str,
+        known: &KnownWords,
+        is_read: impl Fn(&str) -> bool,
+        scratch: &mut ShapeScratch,
+        out: &mut String,
+    ) {
         if word.is_empty() {
             return;
         }
@@ -88,7 +106,7 @@ impl Shape {
         if self.uses_known_words() && !known.is_empty() && all_letters(word) {
             scratch.lower.clear();
             push_lower(word, &mut scratch.lower);
-            if known.contains(scratch.lower.as_str()) {
+            if known.contains(scratch.lower.as_str()) && is_read(&scratch.lower) {
                 out.push('k');
             }
         }

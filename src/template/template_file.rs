@@ -13,9 +13,9 @@ use super::document_line;
 use super::extractor::Extractor;
 use super::input::ColumnRef;
 use super::line_options::LineGroup;
-use super::lines::parse_lines;
+use super::lines::{is_pattern_source, parse_lines};
 use super::resources::Resources;
-use super::shape::{KnownWords, is_known_word_candidate};
+use super::shape::{FirstRead, KnownWords, is_known_word_candidate};
 use super::template_function::{TemplateFunction, TextFunction};
 use crate::error::{Error, Place, Result};
 use crate::input_file::{read_text, read_text_prefix};
@@ -38,6 +38,7 @@ pub struct Template {
     transitions: bool,
     documents: DocumentOptions,
     known_words: Arc<KnownWords>,
+    first_read: Arc<FirstRead>, // of the training data, which a stored template no longer needs
 }
 
 /// The stored form of a [`Template`].
@@ -179,6 +180,7 @@ impl Template {
             transitions: parsed.transitions,
             documents: parsed.documents,
             known_words: Arc::default(),
+            first_read: Arc::default(),
         })
     }
 
@@ -191,6 +193,40 @@ impl Template {
     /// Returns the names of the files that the template refers to, relative to its directory.
     pub fn file_names(&self) -> impl Iterator<Item = &str> {
         self.files.iter().map(|(name, _)| name.as_str())
+    }
+
+    /// Returns the name and the number of bytes of each file that the template stores.
+    pub fn files(&self) -> impl Iterator<Item = (&str, usize)> {
+        let files = self.files.iter();
+        files.map(|(name, text)| (name.as_str(), text.len()))
+    }
+
+    /// Returns whether the template has the syntax of CRF++ or Wapiti.
+    pub(crate) fn is_pattern_file(&self) -> bool {
+        is_pattern_source(&self.source)
+    }
+
+    /// Returns the template with more lines, which may refer to more files, given by name and
+    /// contents. It has learned nothing yet.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Template::parse`].
+    pub(crate) fn with_lines(&self, lines: &str, files: &[(&str, &str)]) -> Result<Self> {
+        let mut load = |name: &str| {
+            let own = self.files.iter().find(|(own, _)| own == name);
+            let own = own.map(|(_, text)| text.as_ref());
+            let text = own.or_else(|| {
+                files
+                    .iter()
+                    .find(|(n, _)| *n == name)
+                    .map(|(_, text)| *text)
+            });
+            let missing = || Error::parameter("the template does not have this file");
+            text.map(str::to_owned).ok_or_else(missing)
+        };
+        let source = format!("{}\n{lines}", self.source.trim_end());
+        Self::parse(&source, &self.file, &mut load)
     }
 
     /// Returns the template without the name of its file, which only error messages use.
@@ -284,18 +320,24 @@ impl Template {
         if columns.is_empty() {
             return;
         }
-        let mut known_words = KnownWords::new();
-        for sentence in sentences {
+        let with_order = self.functions().any(is_shape_while_reading);
+        let (mut known_words, mut first_read) = (KnownWords::new(), FirstRead::new());
+        for (number, sentence) in (0..).zip(sentences) {
             let indices = columns.iter().filter_map(|c| c.index(sentence.schema()));
             for index in indices {
-                for word in (0..sentence.len()).map(|t| sentence.cell(t, index)) {
+                for t in 0..sentence.len() {
+                    let word = sentence.cell(t, index);
                     if is_known_word_candidate(word) && !known_words.contains(word) {
                         known_words.insert(word.into());
+                        if with_order {
+                            first_read.insert(word.into(), (number, t as u32));
+                        }
                     }
                 }
             }
         }
         self.known_words = Arc::new(known_words);
+        self.first_read = Arc::new(first_read);
     }
 
     /// Adds what another template has learned, if this one uses it.
@@ -303,6 +345,8 @@ impl Template {
         if self.functions().any(uses_known_words) && !other.known_words.is_empty() {
             let known_words = Arc::make_mut(&mut self.known_words);
             known_words.extend(other.known_words.iter().cloned());
+            let first_read = Arc::make_mut(&mut self.first_read);
+            first_read.retain(|word, _| !other.known_words.contains(word));
         }
     }
 
@@ -320,7 +364,13 @@ impl Template {
     /// [`Error::Input`] at a template that reads a missing column, or the column of the labels.
     pub fn bind(&self, schema: &Schema) -> Result<Extractor> {
         let window = self.documents.window;
-        bind::bind(&self.lines, &self.file, schema, &self.known_words, window)
+        bind::bind(
+            &self.lines,
+            &self.file,
+            schema,
+            (&self.known_words, &self.first_read),
+            window,
+        )
     }
 }
 
@@ -329,6 +379,14 @@ fn uses_known_words(function: &TemplateFunction) -> bool {
     matches!(
         function,
         TemplateFunction::Text(TextFunction::Shape(shape), _) if shape.uses_known_words()
+    ) || is_shape_while_reading(function)
+}
+
+/// Returns whether a function depends on the order of the training data.
+fn is_shape_while_reading(function: &TemplateFunction) -> bool {
+    matches!(
+        function,
+        TemplateFunction::Text(TextFunction::ShapeWhileReading(_), _)
     )
 }
 

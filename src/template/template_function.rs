@@ -19,6 +19,8 @@ use super::vectors::Vectors;
 pub(super) enum TextFunction {
     Identity,
     Shape(Shape),
+    /// A shape whose known words are, in training, those read up to the token.
+    ShapeWhileReading(Shape),
     Length,
     Capitalization,
     Class,
@@ -91,6 +93,13 @@ pub(super) struct VectorLookup {
     /// Factor applied to the components.
     pub scale: Option<f64>,
 }
+
+/// Length of the longest prefix or suffix of an open range, such as `affixes(2..)`, in characters.
+pub(super) const OPEN_LENGTH: i32 = 256;
+
+/// Length of the longest prefix or suffix of an open range, in bytes. A character may have any
+/// number of accents. All affixes of a word together have at most 256 KiB.
+pub(super) const OPEN_BYTES: usize = 1024;
 
 /// Maximum number of characters of `<word>` that `ngrams` looks at.
 pub(super) const NGRAM_WINDOW: usize = 100;
@@ -213,6 +222,9 @@ fn write_text_function(
         TextFunction::Identity => write!(f, "{input}"),
         TextFunction::Shape(Shape::Long) => write_call(f, "shape", &[], input),
         TextFunction::Shape(shape) => write_call(f, "shape", &[shape.name()], input),
+        TextFunction::ShapeWhileReading(shape) => {
+            write_call(f, "shape", &[shape.name(), "known(reading)"], input)
+        }
         TextFunction::Length => write_call(f, "length", &[], input),
         TextFunction::Capitalization => write_call(f, "capitalization", &[], input),
         TextFunction::Class => write_call(f, "class", &[], input),
@@ -241,6 +253,8 @@ fn write_call(
 fn format_range(range: &RangeInclusive<i32>) -> String {
     if range.start() == range.end() {
         range.start().to_string()
+    } else if *range.end() == OPEN_LENGTH {
+        format!("{}..", range.start())
     } else {
         format!("{}..{}", range.start(), range.end())
     }

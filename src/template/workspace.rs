@@ -68,6 +68,7 @@ pub struct Workspace {
     owner: Option<Arc<()>>,
     fingerprinter: Fingerprinter,
     pub(super) tokens: usize,
+    training_sentence: Option<u32>,
     padding: usize,
     pub(super) arena: String,
     values: Vec<FunctionValue>,
@@ -112,6 +113,18 @@ impl Workspace {
         self.entry_table.clear();
         self.outside.clear();
         self.document.clear();
+    }
+
+    /// Sets the number of the next sentences among the labeled sentences that the template has
+    /// learned from, counted from 0; `None` (the default) if it is not one of them. What a function
+    /// has learned from the sentence itself, or from later ones, can then be left out.
+    pub(crate) fn set_training_sentence(&mut self, number: Option<u32>) {
+        self.training_sentence = number;
+    }
+
+    /// Returns the number of the sentence in the training data, if it is one of them.
+    pub(super) fn training_sentence(&self) -> Option<u32> {
+        self.training_sentence
     }
 
     /// Prepares for a sentence of the extractor identified by `owner`. Drops the entries if they

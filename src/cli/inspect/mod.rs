@@ -81,6 +81,13 @@ impl InspectCommand {
         );
         let _ = writeln!(text, "fingerprint {fingerprint:032x}");
         let _ = writeln!(text, "{}", origin(&header.provenance));
+        let stored = header.template.iter().flat_map(|template| template.files());
+        for (name, bytes) in stored {
+            let _ = writeln!(
+                text,
+                "the template reads {name} ({bytes} bytes, in the model)"
+            );
+        }
         if self.template
             && let Some(template) = &header.template
         {
@@ -124,7 +131,7 @@ impl InspectCommand {
             })
             .collect();
         let options: Value = serde_json::from_str(&header.provenance.options).unwrap_or_default();
-        Ok(json!({
+        let mut value = json!({
             "scheme": header.scheme.to_string(),
             "corpus_scheme": header.corpus_scheme.to_string(),
             "columns": header.columns,
@@ -144,7 +151,15 @@ impl InspectCommand {
             "template": header.template.as_ref().map(|t| t.source().to_owned()),
             "labels": labels,
             "edges": edges,
-        }))
+        });
+        let files = header.template.iter().flat_map(|t| t.files());
+        let files: Vec<Value> = files
+            .map(|(name, bytes)| json!({"name": name, "bytes": bytes}))
+            .collect();
+        if !files.is_empty() {
+            value["template_files"] = files.into();
+        }
+        Ok(value)
     }
 }
 

@@ -1,5 +1,6 @@
 //! The inputs of a search, and its results as JSON.
 
+use dropchain::knowledge::KnowledgePart;
 use dropchain::train::{DevScore, EndReason};
 use dropchain::tune::{ResourcePlan, Rung, Search, TrialResult};
 use serde_json::{Map, Value, json};
@@ -20,6 +21,8 @@ pub struct SearchDescription<'a> {
     pub dev: &'a [FileName],
     pub folds: Option<usize>,
     pub seed: u64,
+    /// What was added to the templates.
+    pub knowledge: &'a [KnowledgePart],
 }
 
 impl SearchDescription<'_> {
@@ -39,6 +42,9 @@ impl SearchDescription<'_> {
             "rungs": rungs,
             "plan": plan,
         });
+        if !self.knowledge.is_empty() {
+            line["knowledge"] = json!(self.knowledge);
+        }
         self.add_models(&mut line);
         line
     }

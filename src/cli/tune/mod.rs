@@ -22,6 +22,7 @@ use super::exit::CommandError;
 use super::file_name::FileName;
 use super::init_arguments::{InitArguments, format_match};
 use super::interrupt;
+use super::knowledge_arguments::KnowledgeArguments;
 use super::outputs::{CommandFiles, ResultFile};
 use super::progress::{Progress, notice};
 use super::template_argument::{TemplateLimits, load_template, template_files};
@@ -116,6 +117,8 @@ pub struct TuneCommand {
     strategy: StrategyArguments,
     #[command(flatten)]
     training: TrainingArguments,
+    #[command(flatten)]
+    knowledge: KnowledgeArguments,
 }
 
 /// The validated arguments.
@@ -130,7 +133,7 @@ impl TuneCommand {
     pub fn run(&self) -> CommandResult {
         let open = self.init.open()?;
         let models = open.models();
-        let settings = self.validate(&models)?;
+        let mut settings = self.validate(&models)?;
         interrupt::watch();
         let model_file = ResultFile::reserve(&self.model)?;
         let log = self.log.as_deref().map(SearchLog::reserve).transpose()?;
@@ -140,6 +143,10 @@ impl TuneCommand {
         let progress = Progress::new(self.quiet);
         if let Some(notice) = open.notice_of_template(settings.templates[0].as_ref()) {
             progress.println(&notice);
+        }
+        let knowledge = self.knowledge.read(&self.input, &progress)?;
+        for template in &mut settings.templates {
+            *template = self.knowledge.attach(&knowledge, template.take())?;
         }
         let data = self.extract(&settings, &models, &progress)?;
         self.print_matches(&data, &progress);
@@ -157,7 +164,8 @@ impl TuneCommand {
         let names = self.template_names();
         let template_arguments: Vec<String> =
             self.template.iter().map(ToString::to_string).collect();
-        let description = self.description(&search, &names, &template_arguments);
+        let mut description = self.description(&search, &names, &template_arguments);
+        description.knowledge = knowledge.parts();
         let reporter = SearchReporter::new(&progress, &description, log, self.how_to_continue());
         let result = match search.run(data, &reporter) {
             Ok(result) => result,
@@ -201,6 +209,7 @@ impl TuneCommand {
             dev: &self.dev,
             folds: self.folds,
             seed: self.strategy.seed,
+            knowledge: &[],
         }
     }
 
@@ -306,6 +315,7 @@ impl TuneCommand {
         CommandFiles::new(self.output.force)
             .read(self.training.corpus_files(&self.train, &self.dev))
             .read(template_files)
+            .read(self.knowledge.files().iter())
             .read_models(self.init.files())
             .write_model(&self.model, self.log.as_deref())
             .write_checkpoint(

@@ -101,8 +101,30 @@ fn unexpected_lexemes_are_quoted() {
             "t.tpl:1:9: expected ',' or ')', found the end of the line",
         ),
         (
-            "prefix(1..)",
-            "t.tpl:1:11: expected the end of the range, found ')'",
+            "prefix(1..x)",
+            "t.tpl:1:11: expected the end of the range, ',' or ')', found 'x'",
+        ),
+        (
+            "prefix(0..)",
+            "t.tpl:1:8: the length 0 is not allowed; expected 1 to 32",
+        ),
+        (
+            "ngrams(2..)",
+            "t.tpl:1:1: 'ngrams' needs a length or a range of lengths, as in ngrams(2..4)",
+        ),
+        (
+            "bag(word, 1..)",
+            "t.tpl:1:1: 'bag' needs a range of positions, as in bag(word, 1..4)",
+        ),
+        (
+            "shape(known(reading))",
+            "t.tpl:1:7: only the shapes dan2 and chris2 mark known words; expected shape(dan2, \
+             known(reading))",
+        ),
+        (
+            "shape(dan2, known(later))",
+            "t.tpl:1:13: 'known' takes one argument, as in known(reading): known are the words \
+             read so far",
         ),
         (
             "word noise=0.2",

@@ -100,6 +100,91 @@ fn affixes_longer_than_the_word_are_omitted() {
 }
 
 #[test]
+fn an_open_range_has_all_lengths_of_the_word() {
+    assert_eq!(
+        nodes("prefix(3..)\nsuffix(4.., word)\naffixes(4..)", "Rome!", 0),
+        [
+            "prefix(3..)[0]=Rom",
+            "prefix(3..)[0]=Rome",
+            "prefix(3..)[0]=Rome!",
+            "suffix(4..)[0]=ome!",
+            "suffix(4..)[0]=Rome!",
+            "affixes(4..)[0]=<Rom",
+            "affixes(4..)[0]=<Rome",
+            "affixes(4..)[0]=<Rome!",
+            "affixes(4..)[0]=<Rome!>",
+            "affixes(4..)[0]=me!>",
+            "affixes(4..)[0]=ome!>",
+            "affixes(4..)[0]=Rome!>",
+        ]
+    );
+}
+
+#[test]
+fn an_open_range_ends_at_256_characters_or_1024_bytes() {
+    let longest = |word: &str| {
+        let template = parse("prefix(1..)\nsuffix(1..)").unwrap();
+        let all = collect(&template, &Sentence::from_words([word]), 0).node;
+        let values = all.iter().filter_map(|name| name.split_once('='));
+        let lengths: Vec<usize> = values.map(|(_, value)| value.len()).collect();
+        (lengths.len(), lengths.into_iter().max().unwrap_or(0))
+    };
+    assert_eq!(longest(&"a".repeat(1 << 20)), (512, 256));
+    assert_eq!(longest(&"ab".repeat(1 << 19)), (512, 256));
+    assert_eq!(longest(&"e\u{301}x".repeat(1000)), (512, 512));
+    // Characters of 101 bytes: ten of them fit.
+    let accented = format!("e{}", "\u{301}".repeat(50));
+    assert_eq!(longest(&accented.repeat(1000)), (10, 1010));
+    assert_eq!(
+        longest(&accented.repeat(1000).repeat(10)[..101 * 11]),
+        (10, 1010)
+    );
+    assert_eq!(longest(&format!("e{}", "\u{301}".repeat(600))), (0, 0));
+}
+
+#[test]
+fn words_known_while_reading_are_those_up_to_the_token() {
+    let mut template = parse("shape(dan2, known(reading))\nshape(dan2)").unwrap();
+    let training = ["Said he", "Said and said Said", "Said"].map(words);
+    template.learn(training.iter());
+    let extractor = template.bind(training[0].schema()).unwrap();
+    let mut workspace = Workspace::default();
+    let mut shapes = |sentence: &Sentence, number| {
+        workspace.set_training_sentence(number);
+        extractor.prepare(sentence, &mut workspace).unwrap();
+        let all = (0..sentence.len()).map(|t| {
+            let mut collected = Collected::default();
+            extractor.extract(sentence, t, &mut workspace, &mut collected);
+            let values = collected
+                .node
+                .iter()
+                .filter_map(|name| name.split_once('='));
+            values
+                .map(|(_, shape)| shape.to_owned())
+                .collect::<Vec<_>>()
+        });
+        all.map(|of_token| of_token.join(" ")).collect::<Vec<_>>()
+    };
+    assert_eq!(shapes(&training[0], Some(0)), ["Xx Xxk", "x:2k x:2k"]);
+    assert_eq!(
+        shapes(&training[1], Some(1)),
+        ["Xx Xxk", "x:3k x:3k", "xk xk", "Xxk Xxk"]
+    );
+    assert_eq!(shapes(&training[2], Some(2)), ["Xxk Xxk"]);
+    assert_eq!(shapes(&training[0], None), ["Xxk Xxk", "x:2k x:2k"]);
+
+    let mut earlier = parse("shape(dan2)").unwrap();
+    earlier.learn([words("said")].iter());
+    template.learn_from(&earlier);
+    let extractor = template.bind(training[0].schema()).unwrap();
+    workspace.set_training_sentence(Some(0));
+    extractor.prepare(&training[0], &mut workspace).unwrap();
+    let mut collected = Collected::default();
+    extractor.extract(&training[0], 0, &mut workspace, &mut collected);
+    assert_eq!(collected.node[0], "shape(dan2, known(reading))[0]=Xxk");
+}
+
+#[test]
 fn affixes_never_split_a_character() {
     let word = "e\u{301}te\u{301}";
     assert_eq!(

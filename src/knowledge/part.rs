@@ -1,0 +1,181 @@
+//! One file or clustering, and the template lines that use it.
+
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use super::cluster_text::LearnedClusters;
+
+/// Lengths of the prefixes of cluster paths, and the positions around the token; see
+/// `docs/knowledge.md` for what they gain.
+const CLUSTER_PREFIXES: &str = "4, 6, 10, 20";
+const NEIGHBORS: [&str; 3] = ["", "[-1]", "[+1]"];
+
+/// Target of the root mean square of the components of vectors, which are scaled to it.
+const VECTOR_SIZE: f64 = 0.5;
+
+/// Vectors whose components are measured.
+const MEASURED_VECTORS: usize = 1000;
+
+/// The kind of a [`KnowledgePart`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum KnowledgeKind {
+    /// Brown clusters.
+    Clusters,
+    /// Word vectors.
+    Vectors,
+    /// A list of names.
+    Gazetteer,
+}
+
+impl KnowledgeKind {
+    /// Describes the kind in messages.
+    #[must_use]
+    pub fn description(self) -> &'static str {
+        match self {
+            Self::Clusters => "clusters",
+            Self::Vectors => "vectors",
+            Self::Gazetteer => "a gazetteer",
+        }
+    }
+}
+
+/// A file, or clusters learned from files, and how the template uses it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct KnowledgePart {
+    /// What it is.
+    pub kind: KnowledgeKind,
+    /// Its name in the template and in the names of attributes.
+    pub name: String,
+    /// The files as the user named them.
+    pub files: Vec<String>,
+    /// Number of bytes that were read or, of learned clusters, of the resulting cluster file.
+    pub bytes: usize,
+    /// Number of clusters, if they were learned.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clusters: Option<usize>,
+    /// Number of different words that clusters were learned of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub words: Option<usize>,
+    /// Number of tokens that clusters were learned from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<u64>,
+    /// The terms of the template that look words up.
+    pub terms: Vec<String>,
+    #[serde(skip)]
+    pub(super) text: String,
+}
+
+impl KnowledgePart {
+    /// Creates the part for clusters that were learned from `files`.
+    pub(super) fn learned(name: String, files: &[&PathBuf], learned: LearnedClusters) -> Self {
+        Self {
+            clusters: Some(learned.clusters),
+            words: Some(learned.words),
+            tokens: Some(learned.tokens),
+            files: files
+                .iter()
+                .map(|file| file.display().to_string())
+                .collect(),
+            ..Self::new(KnowledgeKind::Clusters, name, learned.text, 0)
+        }
+    }
+
+    /// Creates the part for the contents of a file, of which `vectors` vectors are used.
+    pub(super) fn read(
+        kind: KnowledgeKind,
+        name: String,
+        file: &Path,
+        text: String,
+        vectors: usize,
+    ) -> Self {
+        Self {
+            files: vec![file.display().to_string()],
+            ..Self::new(kind, name, text, vectors)
+        }
+    }
+
+    fn new(kind: KnowledgeKind, name: String, text: String, vectors: usize) -> Self {
+        let quoted = name.replace('\\', r"\\").replace('"', r#"\""#);
+        let at_neighbors = |call: String| NEIGHBORS.map(|position| format!("{call}{position}"));
+        let terms = match kind {
+            KnowledgeKind::Clusters => {
+                at_neighbors(format!("cluster(\"{quoted}\", {CLUSTER_PREFIXES})")).to_vec()
+            }
+            KnowledgeKind::Vectors => {
+                let scale = vector_scale(&text);
+                at_neighbors(format!(
+                    "vector(\"{quoted}\", first({vectors}), scale({scale}))"
+                ))
+                .to_vec()
+            }
+            KnowledgeKind::Gazetteer => {
+                let mut terms = at_neighbors(format!("lexicon(\"{quoted}\")")).to_vec();
+                terms.push(format!("lexicon(\"{quoted}\", lower)"));
+                terms
+            }
+        };
+        Self {
+            kind,
+            files: Vec::new(),
+            bytes: text.len(),
+            clusters: None,
+            words: None,
+            tokens: None,
+            terms,
+            name,
+            text,
+        }
+    }
+
+    /// Describes where it comes from.
+    #[must_use]
+    pub fn description(&self) -> String {
+        let files = self.files.join(" ").replace(['\n', '\r'], " ");
+        match (self.clusters, self.words, self.tokens) {
+            (Some(clusters), Some(words), Some(tokens)) => format!(
+                "{clusters} clusters of {words} words, learned from {tokens} tokens of {files}"
+            ),
+            _ => format!(
+                "{} of {files} ({} bytes)",
+                self.kind.description(),
+                self.bytes
+            ),
+        }
+    }
+
+    /// Returns the lines to add to a template: a comment that says where it comes from, and a line
+    /// for each term.
+    pub(super) fn lines(&self) -> String {
+        let mut lines = format!("\n# {}\n", self.description());
+        for term in &self.terms {
+            lines.push_str(term);
+            lines.push('\n');
+        }
+        lines
+    }
+}
+
+/// Returns the factor that gives the components of the first vectors a root mean square of
+/// [`VECTOR_SIZE`], with two digits; 1 if there are no numbers.
+fn vector_scale(text: &str) -> f64 {
+    let lines = text
+        .lines()
+        .filter(|line| line.split_whitespace().count() > 2);
+    let (mut sum, mut count) = (0.0, 0.0);
+    for line in lines.take(MEASURED_VECTORS) {
+        let numbers = line.split_whitespace().skip(1);
+        for number in numbers.filter_map(|number| number.parse::<f64>().ok()) {
+            sum += number * number;
+            count += 1.0;
+        }
+    }
+    let size = (sum / f64::max(count, 1.0)).sqrt();
+    let scale: f64 = format!("{:.1e}", VECTOR_SIZE / size).parse().unwrap_or(1.0);
+    if scale.is_finite() && (1e-3..=1e3).contains(&scale) {
+        scale
+    } else {
+        1.0
+    }
+}

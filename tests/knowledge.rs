@@ -1,0 +1,207 @@
+//! Clusters, vectors and gazetteers for any template.
+
+use serde_json::Value;
+
+use crate::support::{NER_CORPUS, TestDir};
+#[cfg(unix)]
+use crate::support::{finish, send, wait_until};
+
+const TEXT: &str = "Ann left Rome. Bob left York. The bank of Rome closed. Eve met Ann in York.\n";
+
+fn test_dir() -> TestDir {
+    TestDir::new(&[
+        ("train.conll", NER_CORPUS),
+        ("raw.txt", TEXT),
+        ("vectors.txt", "Ann 1 0.5\nBob 1 0.4\nRome -1 0.5\n"),
+        ("cities.txt", "New York\nRome\n"),
+    ])
+}
+
+/// Returns the template of a model.
+fn template(dir: &TestDir, model: &str) -> String {
+    let shown = dir.run(&format!("inspect {model} --json")).json();
+    shown["template"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn all_kinds_of_knowledge_are_learned_recorded_and_used() {
+    let dir = test_dir();
+    dir.run("cluster raw.txt train.conll --clusters 4 --output paths.txt --quiet")
+        .success();
+    let arguments = "--template minimal --cluster-count 4 --vectors vectors.txt --gazetteer \
+                     cities.txt --threads 1 --max-iterations 3";
+    let trained = dir.run(&format!(
+        "train train.conll --model m --clusters raw.txt train.conll {arguments} --log log"
+    ));
+    let summary = "raw.txt: 4 clusters of 18 words, learned from 38 tokens of raw.txt train.conll";
+    assert!(trained.stderr.contains(summary), "{}", trained.stderr);
+    let template = template(&dir, "m");
+    for line in [
+        "cluster(\"raw.txt\", 4, 6, 10, 20)[-1]\n",
+        "vector(\"vectors.txt\", first(50000), scale(0.64))[+1]\n",
+        "lexicon(\"cities.txt\")[-1]\nlexicon(\"cities.txt\")[+1]\n",
+        "lexicon(\"cities.txt\", lower)\n",
+    ] {
+        assert!(template.contains(line), "{line}: {template}");
+    }
+    let shown = dir.run("inspect m").success();
+    let bytes = dir.text("paths.txt").len();
+    let stored = format!("the template reads raw.txt ({bytes} bytes, in the model)");
+    assert!(shown.contains(&stored), "{shown}");
+    let log = dir.text("log");
+    let events: Vec<Value> = log
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .filter(|line: &Value| line["event"] == "knowledge")
+        .collect();
+    assert_eq!(events.len(), 3, "{log}");
+    assert_eq!(events[0]["kind"], "clusters");
+    assert_eq!(
+        events[0]["files"],
+        serde_json::json!(["raw.txt", "train.conll"])
+    );
+    assert_eq!(events[0]["clusters"], 4);
+    assert_eq!(events[2]["bytes"], 14);
+    // Tagging needs none of the files.
+    for file in ["raw.txt", "vectors.txt", "cities.txt"] {
+        std::fs::remove_file(dir.path(file)).unwrap();
+    }
+    dir.run("tag m train.conll").success();
+}
+
+#[test]
+fn a_finished_cluster_file_gives_the_same_model_as_its_text() {
+    let dir = test_dir();
+    let train = |clusters: &str, model: &str| {
+        let train = "train train.conll --template minimal --max-iterations 5 --quiet --model";
+        dir.run(&format!(
+            "{train} {model} --clusters {clusters} --cluster-count 4"
+        ))
+        .success();
+        dir.run(&format!("tag {model} train.conll --marginals"))
+            .success()
+    };
+    dir.run("cluster raw.txt --clusters 4 --output paths.txt --quiet")
+        .success();
+    let learned = train("raw.txt", "a");
+    assert_eq!(train("paths.txt", "b"), learned);
+    assert!(template(&dir, "b").contains("# clusters of paths.txt ("));
+    assert_ne!(train("train.conll", "c"), learned);
+}
+
+#[test]
+fn tune_adds_knowledge_to_every_template() {
+    let dir = test_dir();
+    dir.run(
+        "tune train.conll --folds 2 --template minimal --template ner --dropout 0 --l2 1 \
+         --model m --clusters raw.txt --cluster-count 4 --quiet --log log",
+    )
+    .success();
+    assert!(template(&dir, "m").contains("cluster(\"raw.txt\", 4, 6, 10, 20)\n"));
+    let start: Value = serde_json::from_str(dir.text("log").lines().next().unwrap()).unwrap();
+    assert_eq!(start["knowledge"][0]["name"], "raw.txt");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_training_with_clusters_resumes_to_the_same_model() {
+    let dir = TestDir::with_sample_corpus();
+    let line = "train train.conll --template ner --max-iterations 60 --model m --log log \
+                --checkpoint state --clusters train.conll --cluster-count 20";
+    dir.run(line).success();
+    let model = dir.bytes("m");
+    dir.write("log", "");
+    let mut child = dir.command(line).spawn().unwrap();
+    wait_until("the second iteration", || {
+        dir.text("log").contains("\"iteration\":2,")
+    });
+    send("INT", &mut child);
+    let output = finish(child, line);
+    assert_eq!(output.status.code(), Some(130), "{output:#?}");
+    let other = line.replace("--cluster-count 20", "--cluster-count 19");
+    let error = dir.run(&format!("{other} --resume")).failure();
+    assert!(error.contains("checkpoint"), "{error}");
+    dir.run(&format!("{line} --resume")).success();
+    assert!(dir.bytes("m") == model);
+    assert!(dir.text("log").contains("\"event\":\"knowledge\""));
+}
+
+#[test]
+fn files_of_knowledge_are_inputs_that_no_output_replaces() {
+    let dir = test_dir();
+    for (flag, file) in [
+        ("--clusters", "raw.txt"),
+        ("--vectors", "vectors.txt"),
+        ("--gazetteer", "cities.txt"),
+    ] {
+        let before = dir.text(file);
+        for command in ["train", "tune --folds 2"] {
+            let error = dir
+                .run(&format!(
+                    "{command} train.conll --template minimal {flag} {file} --model {file} --force"
+                ))
+                .failure();
+            assert!(error.contains("this is the input file"), "{error}");
+            assert_eq!(dir.text(file), before);
+        }
+    }
+}
+
+#[test]
+fn bad_files_and_bad_combinations_are_errors_that_say_what_is_expected() {
+    let dir = test_dir();
+    dir.write("bad.txt", "Ann 1 2\nBob 1\n");
+    dir.write("names.tpl", "word\nlexicon(\"cities.txt\")\n");
+    dir.write("crf.tpl", "U00:%x[0,0]\n");
+    dir.write("a.crfsuite", "B-PER\tw=a\nO\tw=b\n");
+    for (arguments, expected) in [
+        (
+            "train.conll --template minimal --clusters none.txt",
+            "none.txt",
+        ),
+        (
+            "train.conll --template minimal --clusters -",
+            "expected a file",
+        ),
+        (
+            "train.conll --template minimal --clusters raw.txt --cluster-count 1",
+            "1 clusters; expected 2 to 10000",
+        ),
+        (
+            "train.conll --template minimal --vectors bad.txt",
+            "bad.txt:2",
+        ),
+        (
+            "train.conll --template minimal --vectors vectors.txt --vector-count 0",
+            "0 vectors",
+        ),
+        (
+            "train.conll --template names.tpl --gazetteer cities.txt",
+            "reads a file 'cities.txt' already",
+        ),
+        (
+            "train.conll --template crf.tpl --gazetteer cities.txt",
+            "own language",
+        ),
+        ("a.crfsuite --gazetteer cities.txt", "come with attributes"),
+        (
+            "train.conll --template names.tpl --no-files --gazetteer raw.txt",
+            "files are not allowed in this template",
+        ),
+        (
+            "train.conll --template minimal --clusters train.conll --memory 1kB",
+            "memory",
+        ),
+    ] {
+        let error = dir
+            .run(&format!("train {arguments} --model m --quiet"))
+            .failure();
+        assert!(error.contains(expected), "{arguments}: {error}");
+        assert!(!dir.path("m").exists(), "{arguments}");
+    }
+    // --no-files concerns the template, not the files that the user names.
+    dir.run(
+        "train train.conll --template minimal --no-files --gazetteer cities.txt --model m --quiet",
+    )
+    .success();
+}
