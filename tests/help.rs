@@ -50,6 +50,7 @@ const TRAINING: &[&str] = &[
     "--warm-up",
     "--collapse",
     "--partial-labels",
+    "--caseless",
     "--clusters",
     "--cluster-count",
     "--vectors",

@@ -14,9 +14,10 @@ use pyo3::types::{PyBool, PyDict, PyString};
 use crate::error::exception;
 
 /// The options of all algorithms.
-const COMMON: [&str; 26] = [
+const COMMON: [&str; 27] = [
     "algorithm",
     "boundary",
+    "caseless",
     "collapse",
     "dev_use",
     "discover",
@@ -244,6 +245,7 @@ impl<'py> Named<'_, 'py> {
             options.seed = seed as u64;
         }
         self.number("unlabeled_weight", &mut options.unlabeled_weight)?;
+        self.number("caseless", &mut options.caseless)?;
         self.flag("discover", &mut options.discover)
     }
 

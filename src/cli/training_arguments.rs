@@ -38,6 +38,14 @@ pub struct TrainingArguments {
     unlabeled: UnlabeledArguments,
     #[command(flatten)]
     partial: PartialLabelArguments,
+    /// Also learn to tag text without case, from copies of the sentences in lower case
+    ///
+    /// Sentences without capitals, of capitals only, or in which Every Word Is Capitalized then
+    /// have weights of their own; other sentences are tagged as before. WEIGHT is that of a copy
+    /// relative to its sentence. Training takes twice as long.
+    #[arg(long, value_name = "WEIGHT", num_args = 0..=1, require_equals = true,
+          default_missing_value = "1", help_heading = "Training")]
+    caseless: Option<f64>,
 }
 
 impl TrainingArguments {
@@ -55,6 +63,7 @@ impl TrainingArguments {
             precision: precision.unwrap_or(defaults.precision),
             prune: self.storage.prune,
             recall_bias: self.storage.recall_bias.0,
+            caseless: self.caseless.unwrap_or(0.0),
             ..defaults
         };
         self.model.apply(&mut options);

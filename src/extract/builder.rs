@@ -24,10 +24,11 @@ pub type AttributeGroups = Option<[Vec<u32>; 2]>;
 pub struct DatasetBuilder {
     source: AttributeSource,
     alphabets: Alphabets,
-    grow: bool,       // whether new attributes are interned
-    edges: bool,      // whether edge attributes are extracted
-    training: bool,   // whether labeled sentences are those that the template has learned from
-    kept: [usize; 2], // node and edge attributes that are kept however rare they are
+    grow: bool,          // whether new attributes are interned
+    edges: bool,         // whether edge attributes are extracted
+    training: bool,      // whether labeled sentences are those that the template has learned from
+    copied: Option<u32>, // the sentence that the next ones are copies of
+    kept: [usize; 2],    // node and edge attributes that are kept however rare they are
     groups: AttributeGroups,
     data: Dataset,
     workspace: Workspace,
@@ -66,6 +67,7 @@ impl DatasetBuilder {
             grow,
             edges,
             training: false,
+            copied: None,
             kept: [0; 2],
             groups: None,
             data: Dataset::default(),
@@ -80,6 +82,18 @@ impl DatasetBuilder {
         self.source = source;
         self.grow &= discover;
         self.workspace.clear();
+    }
+
+    /// Declares that the next sentences are copies of a labeled sentence, by its number, or that
+    /// they are not (the default).
+    pub fn set_copied(&mut self, number: Option<u32>) {
+        self.copied = number;
+    }
+
+    /// Returns the source.
+    #[must_use]
+    pub fn source(&self) -> &AttributeSource {
+        &self.source
     }
 
     /// Adds a sentence with its labels, `[T]`, or with none if it is unlabeled. Labeled sentences
@@ -164,7 +178,8 @@ impl DatasetBuilder {
         labeled: usize,
     ) -> Result<()> {
         let is_training = self.training && labeled > 0;
-        let number = is_training.then_some(self.data.len() as u32);
+        let number = self.copied.unwrap_or(self.data.len() as u32);
+        let number = is_training.then_some(number);
         self.workspace.set_training_sentence(number);
         let mut sink = DatasetSink {
             alphabets: &mut self.alphabets,

@@ -3,7 +3,9 @@
 use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprinter;
 use crate::sentence::{Document, Schema, Sentence};
-use crate::template::{Attribute, AttributeSink, Extractor, Template, Workspace};
+use crate::template::{
+    Attribute, AttributeSink, CaselessExtractor, Extractor, Template, Workspace,
+};
 
 /// Produces the attributes of each token.
 #[derive(Debug)]
@@ -11,8 +13,9 @@ pub struct AttributeSource(SourceKind);
 
 #[derive(Debug)]
 enum SourceKind {
-    /// A template, bound to the columns of the input.
-    Template(Box<Extractor>),
+    /// A template, bound to the columns of the input; and for sentences without case, if these
+    /// have attributes of their own.
+    Template(Box<Extractor>, Option<Box<CaselessExtractor>>),
     /// The input itself ([`Sentence::attributes`]).
     Input(Fingerprinter),
 }
@@ -26,7 +29,11 @@ impl AttributeSource {
     /// The template reads columns that `schema` does not have.
     pub fn bind(template: Option<&Template>, schema: &Schema) -> Result<Self> {
         Ok(Self(match template {
-            Some(template) => SourceKind::Template(Box::new(template.bind(schema)?)),
+            Some(template) => {
+                let extractor = template.bind(schema)?;
+                let caseless = template.bind_caseless(&extractor, schema);
+                SourceKind::Template(Box::new(extractor), caseless.map(Box::new))
+            }
             None => SourceKind::Input(Fingerprinter::default()),
         }))
     }
@@ -35,7 +42,7 @@ impl AttributeSource {
     #[must_use]
     pub(super) fn has_groups(&self) -> bool {
         match &self.0 {
-            SourceKind::Template(extractor) => extractor.has_groups(),
+            SourceKind::Template(extractor, _) => extractor.has_groups(),
             SourceKind::Input(_) => false,
         }
     }
@@ -53,11 +60,30 @@ impl AttributeSource {
     #[must_use]
     pub(crate) fn with_fingerprinter(self, fingerprinter: Fingerprinter) -> Self {
         Self(match self.0 {
-            SourceKind::Template(extractor) => {
-                SourceKind::Template(Box::new(extractor.with_fingerprinter(fingerprinter)))
+            SourceKind::Template(extractor, caseless) => {
+                let caseless = caseless.map(|c| Box::new(c.with_fingerprinter(fingerprinter)));
+                let extractor = extractor.with_fingerprinter(fingerprinter);
+                SourceKind::Template(Box::new(extractor), caseless)
             }
             SourceKind::Input(_) => SourceKind::Input(fingerprinter),
         })
+    }
+
+    /// Returns a copy of a training sentence without case, with `weight` times its weight, if the
+    /// template gives such sentences attributes of their own and the copy is another sentence.
+    ///
+    /// # Errors
+    ///
+    /// The sentence is too long, or the weight too large.
+    pub(crate) fn caseless_copy(
+        &self,
+        sentence: &Sentence,
+        weight: f64,
+    ) -> Result<Option<Sentence>> {
+        match &self.0 {
+            SourceKind::Template(_, Some(caseless)) => caseless.copy(sentence, weight),
+            _ => Ok(None),
+        }
     }
 
     /// Passes all attributes of a sentence to `sink`, token by token; `end_token(t)` follows the
@@ -74,7 +100,12 @@ impl AttributeSource {
         sink: &mut S,
     ) -> Result<()> {
         match &self.0 {
-            SourceKind::Template(extractor) => {
+            SourceKind::Template(extractor, caseless) => {
+                if let Some(caseless) = caseless
+                    && let Some(folded) = caseless.fold(sentence)?
+                {
+                    return caseless_attributes(caseless, &folded, workspace, sink);
+                }
                 extractor.prepare(sentence, workspace)?;
                 template_attributes(extractor, sentence, workspace, sink)
             }
@@ -95,7 +126,13 @@ impl AttributeSource {
         sink: &mut S,
     ) -> Result<()> {
         match &self.0 {
-            SourceKind::Template(extractor) => {
+            SourceKind::Template(extractor, caseless) => {
+                if let Some(caseless) = caseless
+                    && let Some(sentence) = document.sentences().get(i)
+                    && let Some(folded) = caseless.fold(sentence)?
+                {
+                    return caseless_attributes(caseless, &folded, workspace, sink);
+                }
                 extractor.prepare_in(document, i, workspace)?;
                 template_attributes(extractor, document.sentences()[i], workspace, sink)
             }
@@ -116,6 +153,19 @@ fn template_attributes<S: TokenSink>(
         sink.end_token(t)?;
     }
     Ok(())
+}
+
+/// Passes the attributes of a sentence without case, in its folded form, to `sink`. Functions over the
+/// document see this sentence alone.
+fn caseless_attributes<S: TokenSink>(
+    caseless: &CaselessExtractor,
+    folded: &Sentence,
+    workspace: &mut Workspace,
+    sink: &mut S,
+) -> Result<()> {
+    let workspace = workspace.caseless();
+    caseless.extractor().prepare(folded, workspace)?;
+    template_attributes(caseless.extractor(), folded, workspace, sink)
 }
 
 /// Passes the attributes that come with a sentence to `sink`.

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::KnowledgeOptions;
+use super::options::KnowledgeOptions;
 use crate::cluster::{Clusters, InternedText};
 use crate::corpus::{Format, ReadOptions, Reader};
 use crate::error::{Error, Result};

@@ -1,8 +1,8 @@
 //! Outside knowledge: word clusters, word vectors and gazetteers, added to any template.
 //!
-//! [`Knowledge::read`] reads the files, or learns clusters from text, and [`Knowledge::attach`] adds
-//! lines to a template that look words up in them. The template stores the contents, so the model
-//! needs none of the files. `docs/knowledge.md` is a guide.
+//! [`Knowledge::read`] reads the files, or learns clusters from text, and [`Knowledge::attach`]
+//! adds lines to a template that look words up in them. The template stores the contents, so the
+//! model needs none of the files. `docs/knowledge.md` is a guide.
 //!
 //! ```
 //! use dropchain::Template;
@@ -21,17 +21,18 @@
 //! ```
 
 mod cluster_text;
+mod options;
 mod part;
 #[cfg(test)]
 mod tests;
 
 use std::path::{Path, PathBuf};
 
-use crate::corpus::ReadOptions;
 use crate::error::{Error, Result};
 use crate::input_file::read_text_prefix;
 use crate::template::Template;
 use cluster_text::learn_clusters;
+pub use options::{KnowledgeFiles, KnowledgeOptions};
 pub use part::{KnowledgeKind, KnowledgePart};
 
 /// Number of bytes of a file to read; a template holds fewer.
@@ -39,60 +40,6 @@ const READ_LIMIT: usize = (192 << 20) + (1 << 20);
 
 /// Lines from which a cluster file is recognized.
 const INSPECTED_LINES: usize = 20;
-
-/// The files that the user has.
-#[derive(Clone, Debug, Default)]
-pub struct KnowledgeFiles {
-    /// Text to learn Brown clusters from, all of it together; or finished cluster files, as
-    /// `dropchain cluster` and other programs write them, each by itself. Contents tell which.
-    pub clusters: Vec<PathBuf>,
-    /// Word vectors in the formats of word2vec and GloVe.
-    pub vectors: Vec<PathBuf>,
-    /// Lists of names, one phrase per line.
-    pub gazetteers: Vec<PathBuf>,
-}
-
-impl KnowledgeFiles {
-    /// Returns all files.
-    pub fn iter(&self) -> impl Iterator<Item = &Path> {
-        let files = self.clusters.iter().chain(&self.vectors);
-        files.chain(&self.gazetteers).map(PathBuf::as_path)
-    }
-
-    /// Returns whether there are none.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.iter().next().is_none()
-    }
-}
-
-/// How files become lines of a template.
-#[derive(Clone, Debug)]
-pub struct KnowledgeOptions {
-    /// Number of clusters to learn from text, 2 to 10,000.
-    pub clusters: usize,
-    /// Number of words to read from the beginning of each file of vectors.
-    pub vectors: usize,
-    /// How to read the text that clusters are learned from. Without a format, `.txt` is raw text.
-    pub read: ReadOptions,
-}
-
-impl KnowledgeOptions {
-    /// The default of [`clusters`](field@Self::clusters).
-    pub const CLUSTERS: usize = 1000;
-    /// The default of [`vectors`](field@Self::vectors).
-    pub const VECTORS: usize = 50_000;
-}
-
-impl Default for KnowledgeOptions {
-    fn default() -> Self {
-        Self {
-            clusters: Self::CLUSTERS,
-            vectors: Self::VECTORS,
-            read: ReadOptions::default(),
-        }
-    }
-}
 
 /// Files that have been read, and the lines of a template that use them.
 #[derive(Clone, Debug, Default)]

@@ -241,6 +241,19 @@ impl<'a> Arguments<'a> {
         Ok(kind.0)
     }
 
+    /// Consumes `training`, which stands where a file name could. Returns whether it is there.
+    pub(super) fn training(&mut self) -> bool {
+        let mut values = self.rest.iter().map(|argument| &argument.value);
+        let has_file = values.any(|value| matches!(value, ArgumentValue::Quoted(_)));
+        let training = |value: &ArgumentValue<'a>| match value {
+            ArgumentValue::Call(call) if call.name == "training" => {
+                (call.arguments.is_none() && call.offset.is_none()).then_some(())
+            }
+            _ => None,
+        };
+        !has_file && self.take(training).is_some()
+    }
+
     /// Consumes `known(reading)`. Returns its column if it is there.
     pub(super) fn known_reading(&mut self) -> Result<Option<u64>> {
         let call = self.take(|value| match value {

@@ -1,5 +1,6 @@
 //! Binds templates to the columns of a corpus.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use hashbrown::HashMap;
@@ -12,6 +13,7 @@ use super::extractor::Extractor;
 use super::input::{ColumnRef, TextInput};
 use super::lexer::LineLocation;
 use super::line_options::{LineGroup, LineOptions};
+use super::mined::MinedNames;
 use super::shape::{FirstRead, KnownWords, SHAPES};
 use super::syntax::function_names;
 use super::template_function::{TemplateFunction, TextFunction};
@@ -19,6 +21,15 @@ use super::text::did_you_mean;
 use crate::error::Result;
 use crate::fingerprint::{EMPTY, Fingerprinter};
 use crate::sentence::Schema;
+
+/// What a template has learned from the training data.
+#[derive(Clone, Copy)]
+pub(super) struct Learned<'a> {
+    pub known: &'a Arc<KnownWords>,
+    pub first_read: &'a Arc<FirstRead>,
+    /// The names, by the text that they are found in.
+    pub mined: &'a BTreeMap<String, Arc<MinedNames>>,
+}
 
 /// Compiles `lines` of the template file `file` for `schema`. Functions over the document see
 /// `window` tokens before and after theirs.
@@ -30,13 +41,12 @@ pub(super) fn bind(
     lines: &[TemplateLine],
     file: &str,
     schema: &Schema,
-    (known, first_read): (&Arc<KnownWords>, &Arc<FirstRead>),
+    learned: Learned<'_>,
     window: u32,
 ) -> Result<Extractor> {
     let mut binder = Binder {
         schema,
-        known,
-        first_read,
+        learned,
         word: ColumnRef::Word.index(schema),
         columns: schema.names().iter().map(String::as_str).zip(0..).collect(),
         functions: Vec::new(),
@@ -86,8 +96,7 @@ pub(super) fn number_groups(lines: &[TemplateLine], file: &str) -> (Vec<u32>, Ve
 
 struct Binder<'a> {
     schema: &'a Schema,
-    known: &'a Arc<KnownWords>,
-    first_read: &'a Arc<FirstRead>,
+    learned: Learned<'a>,
     word: Option<usize>,              // the column of the words
     columns: HashMap<&'a str, usize>, // by name
     functions: Vec<BoundFunction>,
@@ -210,11 +219,12 @@ impl Binder<'_> {
             TemplateFunction::Start => BoundFunction::Start,
             TemplateFunction::End => BoundFunction::End,
             TemplateFunction::Text(TextFunction::ShapeWhileReading(shape), _) => {
-                let (known, first_read) = (Arc::clone(self.known), Arc::clone(self.first_read));
+                let (known, first_read) =
+                    (self.learned.known.clone(), self.learned.first_read.clone());
                 BoundFunction::ShapeWhileReading(*shape, known, first_read, source)
             }
             TemplateFunction::Text(function, _) => {
-                BoundFunction::Text(*function, Arc::clone(self.known), source)
+                BoundFunction::Text(*function, Arc::clone(self.learned.known), source)
             }
             TemplateFunction::Substrings(kind, range, _) => {
                 let range = *range.start() as usize..=*range.end() as usize;
@@ -228,6 +238,10 @@ impl Binder<'_> {
             TemplateFunction::Occurrence(_) => BoundFunction::Occurrence(source),
             TemplateFunction::Lexicon(_, lexicon, _) => {
                 BoundFunction::Lexicon(Arc::clone(lexicon), source)
+            }
+            TemplateFunction::MinedNames(input) => {
+                let names = self.learned.mined.get(&input.to_string());
+                BoundFunction::MinedNames(names.cloned().unwrap_or_default(), source)
             }
             TemplateFunction::Cluster(_, clusters, lengths, _) => {
                 let lengths = lengths.iter().map(|&length| length as usize).collect();

@@ -9,6 +9,7 @@ use super::ast::ConditionTest;
 use super::clusters::Clusters;
 use super::lexicon::Lexicon;
 use super::mention::MentionKind;
+use super::mined::MinedNames;
 use super::pattern::PatternMacro;
 use super::shape::{FirstRead, KnownWords, Shape};
 use super::template_function::{SubstringKind, TextFunction};
@@ -36,6 +37,7 @@ pub(super) enum BoundFunction {
     Title(usize),
     Occurrence(usize),
     Lexicon(Arc<Lexicon>, usize),
+    MinedNames(Arc<MinedNames>, usize),
     Cluster(Arc<Clusters>, Vec<usize>, usize),
     /// Vectors, and the factor applied to their components.
     Vector(Arc<Vectors>, f64, usize),

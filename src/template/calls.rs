@@ -79,6 +79,7 @@ fn function(
         "bag" => TemplateFunction::Bag(arguments.window()?, arguments.input()?),
         "title" => TemplateFunction::Title(arguments.input()?),
         "occurrence" => TemplateFunction::Occurrence(arguments.input()?),
+        "lexicon" if arguments.training() => TemplateFunction::MinedNames(arguments.input()?),
         "lexicon" => {
             let (file, column) = arguments.file()?;
             let input = arguments.input()?;
@@ -121,7 +122,8 @@ fn shape(arguments: &mut Arguments<'_>) -> Result<TextFunction> {
         Some(_) if shape.uses_known_words() => Ok(TextFunction::ShapeWhileReading(shape)),
         Some(at) => Err(arguments.location.error(
             at,
-            "only the shapes dan2 and chris2 mark known words; expected shape(dan2, known(reading))",
+            "only the shapes dan2 and chris2 mark known words; expected shape(dan2, \
+             known(reading))",
         )),
     }
 }

@@ -12,6 +12,7 @@ use super::bound_function::BoundFunction;
 use super::clusters::Clusters;
 use super::lexicon::Lexicon;
 use super::mention::{MentionKind, VisibleOccurrences};
+use super::mined::MinedNames;
 use super::name_context::{is_title, occurrence};
 use super::pattern::{OutsidePosition, PatternMacro};
 use super::shape::{KnownWords, capitalization, character_classes};
@@ -86,6 +87,9 @@ impl BoundFunction {
         if let Self::Lexicon(lexicon, source) = self {
             tag_phrases(lexicon, *source, ws);
         }
+        if let Self::MinedNames(names, source) = self {
+            tag_names(names, *source, ws);
+        }
         let length = ws.tokens as i64;
         for p in -1..=length {
             match self {
@@ -130,6 +134,7 @@ impl BoundFunction {
                 Some(b' ') | None => {}
                 Some(&tag) => ws.push_text(char::from(tag).encode_utf8(&mut [0; 4])),
             },
+            Self::MinedNames(names, _) => push_types(names, t, ws),
             Self::Value(column) => {
                 let number = parse_number(sentence.cell(t, *column));
                 push_number(
@@ -350,6 +355,27 @@ fn tag_phrases(lexicon: &Lexicon, source: usize, ws: &mut Workspace) {
     let word = |t: usize| &ws.arena[ws.text_at(source, t as i64)];
     lexicon.tag(ws.tokens, word, &mut tags);
     ws.lexicon_tags = tags;
+}
+
+fn tag_names(names: &MinedNames, source: usize, ws: &mut Workspace) {
+    let mut tags = std::mem::take(&mut ws.name_tags);
+    let word = |t: usize| &ws.arena[ws.text_at(source, t as i64)];
+    names.tag(ws.tokens, word, ws.training_sentence(), &mut tags);
+    ws.name_tags = tags;
+}
+
+/// Pushes each type of the name that token `t` belongs to, with its position in the name.
+fn push_types(names: &MinedNames, t: usize, ws: &mut Workspace) {
+    let Some(&(tag, node)) = ws.name_tags.get(t).filter(|(tag, _)| *tag != b' ') else {
+        return;
+    };
+    names.for_each_type(node, ws.training_sentence(), |kind| {
+        let start = ws.arena.len();
+        ws.arena.push_str(kind);
+        ws.arena.push('-');
+        ws.arena.push(char::from(tag));
+        ws.push_range(start..ws.arena.len());
+    });
 }
 
 /// Pushes prefixes of the cluster path. Lengths beyond the path yield the whole path, once.

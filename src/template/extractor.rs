@@ -88,6 +88,16 @@ impl Extractor {
         self
     }
 
+    /// Adds a prefix to the names of all attributes.
+    #[must_use]
+    pub(super) fn with_prefix(mut self, prefix: &[u8]) -> Self {
+        for template in &mut self.templates {
+            template.head = [prefix, &template.head].concat().into();
+        }
+        let fingerprinter = self.fingerprinter;
+        self.with_fingerprinter(fingerprinter)
+    }
+
     /// Assigns a memo to each template that consists of one function memoized per word. The values
     /// of a bag are those of the function it collects.
     fn assign_memos(&mut self) {

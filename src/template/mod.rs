@@ -39,6 +39,7 @@
 //! | text → [`Template`] | `lines`, `lexer`, `parser`, `arguments`, `calls`, `document_line`, `pattern_parser` |
 //! | parsed templates | `ast`, `template_function`, `input`, `pattern`, `source_regex` |
 //! | files that templates refer to | `resources`, `lexicon`, `clusters`, `vectors` |
+//! | what is learned from the training data | `mined`, `shape`, `caseless` |
 //! | [`Template`] + columns → [`Extractor`] | `bind`, `compiled`, `bound_function` |
 //! | sentence → [`Attribute`]s | `extractor`, `evaluation_plan`, `evaluate`, `workspace` |
 //! | document → values | `mention`, `document_state` |
@@ -49,6 +50,7 @@ mod attribute;
 mod bind;
 mod bound_function;
 mod calls;
+mod caseless;
 mod clusters;
 mod compiled;
 mod document_line;
@@ -62,6 +64,7 @@ mod lexicon;
 mod line_options;
 mod lines;
 mod mention;
+mod mined;
 mod name_context;
 mod parser;
 mod pattern;
@@ -82,6 +85,8 @@ mod workspace;
 mod tests;
 
 pub use attribute::Attribute;
+#[doc(hidden)]
+pub use caseless::CaselessExtractor;
 pub use extractor::{AttributeSink, Extractor};
 pub use input::ColumnRef;
 #[doc(hidden)]

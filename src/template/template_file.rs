@@ -1,5 +1,6 @@
 //! A parsed template file and its stored form.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -8,18 +9,27 @@ use hashbrown::{HashMap, HashSet};
 use serde::{Deserialize, Serialize};
 
 use super::ast::TemplateLine;
-use super::bind;
+use super::bind::{self, Learned};
+use super::caseless::CaselessExtractor;
 use super::document_line;
 use super::extractor::Extractor;
-use super::input::ColumnRef;
+use super::input::{ColumnRef, TextInput};
 use super::line_options::LineGroup;
 use super::lines::{is_pattern_source, parse_lines};
+use super::mined::MinedNames;
 use super::resources::Resources;
 use super::shape::{FirstRead, KnownWords, is_known_word_candidate};
 use super::template_function::{TemplateFunction, TextFunction};
 use crate::error::{Error, Place, Result};
 use crate::input_file::{read_text, read_text_prefix};
 use crate::sentence::{DocumentOptions, Schema, Sentence};
+
+/// The name under which a stored template says that sentences without case have attributes of their
+/// own. No file can have it.
+const CASELESS: &str = "\0caseless";
+
+/// The beginning of the name under which a stored template has the names of the training data.
+const MINED: &str = "\0training ";
 
 /// Maximum size of a template file, in bytes; typical ones have a few kilobytes.
 const MAX_SOURCE: usize = 1 << 20;
@@ -38,6 +48,9 @@ pub struct Template {
     transitions: bool,
     documents: DocumentOptions,
     known_words: Arc<KnownWords>,
+    mined: BTreeMap<String, Arc<MinedNames>>, // by the text that they are found in
+    parts: Option<Arc<[u32]>>,                // of the training data, for mining
+    caseless: bool, // whether sentences without case have attributes of their own
     first_read: Arc<FirstRead>, // of the training data, which a stored template no longer needs
 }
 
@@ -55,10 +68,17 @@ impl From<Template> for StoredTemplate {
     fn from(template: Template) -> Self {
         let mut known_words: Vec<Box<str>> = template.known_words.iter().cloned().collect();
         known_words.sort_unstable();
+        let mut files = template.files;
+        if template.caseless {
+            files.push((CASELESS.to_owned(), Arc::from("")));
+        }
+        for (input, names) in &template.mined {
+            files.push((format!("{MINED}{input}"), names.to_text().into()));
+        }
         Self {
             source: template.source,
             file: template.file,
-            files: template.files,
+            files,
             known_words,
         }
     }
@@ -81,6 +101,13 @@ impl TryFrom<StoredTemplate> for Template {
         };
         let mut template = Self::parse(&stored.source, &stored.file, &mut load)?;
         template.known_words = Arc::new(stored.known_words.into_iter().collect());
+        for (name, text) in &stored.files {
+            if let Some(input) = name.strip_prefix(MINED) {
+                let names = MinedNames::parse(text, "the names of the training data")?;
+                template.mined.insert(input.to_owned(), Arc::new(names));
+            }
+        }
+        template.caseless = stored.files.iter().any(|(name, _)| name == CASELESS);
         Ok(template)
     }
 }
@@ -180,6 +207,9 @@ impl Template {
             transitions: parsed.transitions,
             documents: parsed.documents,
             known_words: Arc::default(),
+            mined: BTreeMap::new(),
+            parts: None,
+            caseless: false,
             first_read: Arc::default(),
         })
     }
@@ -315,8 +345,11 @@ impl Template {
     /// `k`, which are those that occur in lower case. Replaces what was learned before. Does
     /// nothing if no template uses such a shape.
     pub fn learn<'a>(&mut self, sentences: impl Iterator<Item = &'a Sentence>) {
+        let sentences: Vec<&Sentence> = sentences.collect();
+        self.mine(&sentences);
         let with_known_words = self.functions().filter(|f| uses_known_words(f));
-        let columns = distinct(with_known_words.filter_map(TemplateFunction::column));
+        let read = with_known_words.filter_map(TemplateFunction::column);
+        let columns = distinct(read.chain(self.caseless.then_some(ColumnRef::Word)));
         if columns.is_empty() {
             return;
         }
@@ -340,9 +373,38 @@ impl Template {
         self.first_read = Arc::new(first_read);
     }
 
+    /// Learns the names of the training data, if some template looks words up in them.
+    fn mine(&mut self, sentences: &[&Sentence]) {
+        let inputs = self.functions().filter_map(|function| match function {
+            TemplateFunction::MinedNames(input) => Some(input.clone()),
+            _ => None,
+        });
+        let inputs: Vec<TextInput> = inputs.collect();
+        for input in inputs {
+            let column = |sentence: &Sentence| input.column.index(sentence.schema());
+            let parts = self.parts.as_deref();
+            let names = MinedNames::learn(sentences, input.lower, column, parts);
+            self.mined.insert(input.to_string(), Arc::new(names));
+        }
+    }
+
+    /// Sets the parts of the training data, one for each sentence: in training, the names of the
+    /// part of a sentence are not looked up in it. By default parts are blocks of sentences.
+    pub(crate) fn set_parts(&mut self, parts: Arc<[u32]>) {
+        self.parts = Some(parts);
+    }
+
     /// Adds what another template has learned, if this one uses it.
     pub(crate) fn learn_from(&mut self, other: &Self) {
-        if self.functions().any(uses_known_words) && !other.known_words.is_empty() {
+        self.caseless |= other.caseless;
+        for (input, names) in &mut self.mined {
+            if let Some(earlier) = other.mined.get(input) {
+                Arc::make_mut(names).extend(earlier);
+            }
+        }
+        if (self.caseless || self.functions().any(uses_known_words))
+            && !other.known_words.is_empty()
+        {
             let known_words = Arc::make_mut(&mut self.known_words);
             known_words.extend(other.known_words.iter().cloned());
             let first_read = Arc::make_mut(&mut self.first_read);
@@ -357,6 +419,28 @@ impl Template {
         bind::number_groups(&self.lines, &self.file).1
     }
 
+    /// Gives sentences without case attributes of their own; see [`CaselessExtractor`]. Call it
+    /// before [`learn`](Self::learn).
+    pub(crate) fn set_caseless(&mut self) {
+        self.caseless = true;
+    }
+
+    /// Returns whether sentences without case have attributes of their own.
+    #[must_use]
+    pub fn is_caseless(&self) -> bool {
+        self.caseless
+    }
+
+    /// Returns the extractor for sentences without case, if they have attributes of their own.
+    pub(crate) fn bind_caseless(
+        &self,
+        extractor: &Extractor,
+        schema: &Schema,
+    ) -> Option<CaselessExtractor> {
+        let column = ColumnRef::Word.index(schema).filter(|_| self.caseless)?;
+        Some(CaselessExtractor::new(extractor, column, &self.known_words))
+    }
+
     /// Binds the templates to the columns of a corpus.
     ///
     /// # Errors
@@ -368,7 +452,11 @@ impl Template {
             &self.lines,
             &self.file,
             schema,
-            (&self.known_words, &self.first_read),
+            Learned {
+                known: &self.known_words,
+                first_read: &self.first_read,
+                mined: &self.mined,
+            },
             window,
         )
     }

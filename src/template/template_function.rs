@@ -8,6 +8,7 @@ use super::clusters::Clusters;
 use super::input::{ColumnRef, TextInput};
 use super::lexicon::Lexicon;
 use super::mention::MentionKind;
+use super::mined::MAX_TYPES;
 use super::pattern::PatternMacro;
 use super::shape::Shape;
 use super::source_regex::SourceRegex;
@@ -69,6 +70,8 @@ pub(super) enum TemplateFunction {
     Title(TextInput),
     Occurrence(TextInput),
     Lexicon(String, Arc<Lexicon>, TextInput),
+    /// The names in the training data, with their types.
+    MinedNames(TextInput),
     /// Prefixes of the cluster path with the given lengths; the whole path if there are none.
     Cluster(String, Arc<Clusters>, Vec<i32>, TextInput),
     /// The components of the word's vector.
@@ -128,6 +131,7 @@ impl TemplateFunction {
             Self::Substrings(SubstringKind::Affixes, range, _) => 2 * width(range),
             Self::Substrings(SubstringKind::Ngrams, range, _) => NGRAM_WINDOW * width(range),
             Self::Cluster(_, _, lengths, _) => lengths.len().max(1),
+            Self::MinedNames(_) => MAX_TYPES,
             Self::Vector(lookup, _) => lookup.vectors.dimensions(),
             _ => 1,
         }
@@ -144,6 +148,7 @@ impl TemplateFunction {
             | Self::Title(input)
             | Self::Occurrence(input)
             | Self::Lexicon(_, _, input)
+            | Self::MinedNames(input)
             | Self::Cluster(_, _, _, input)
             | Self::Vector(_, input)
             | Self::Value(input)
@@ -189,6 +194,7 @@ impl fmt::Display for TemplateFunction {
             Self::Title(input) => write_call(f, "title", &[], input),
             Self::Occurrence(input) => write_call(f, "occurrence", &[], input),
             Self::Lexicon(file, _, input) => write_call(f, "lexicon", &[&quote(file)], input),
+            Self::MinedNames(input) => write_call(f, "lexicon", &["training"], input),
             Self::Cluster(file, _, lengths, input) => {
                 let mut arguments = vec![quote(file)];
                 arguments.extend(lengths.iter().map(ToString::to_string));

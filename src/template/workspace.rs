@@ -13,6 +13,7 @@ use hashbrown::HashTable;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::document_state::DocumentState;
+use super::mined::NameTag;
 use super::shape::ShapeScratch;
 use super::syntax::escape_value;
 use crate::fingerprint::{Fingerprinter, Fragment};
@@ -69,6 +70,7 @@ pub struct Workspace {
     fingerprinter: Fingerprinter,
     pub(super) tokens: usize,
     training_sentence: Option<u32>,
+    caseless: Option<Box<Workspace>>, // that of the extractor of sentences without case
     padding: usize,
     pub(super) arena: String,
     values: Vec<FunctionValue>,
@@ -88,6 +90,7 @@ pub struct Workspace {
     pub(super) boundaries: Vec<usize>,
     pub(super) seen_ngrams: HashTable<(u32, u32)>,
     pub(super) lexicon_tags: Vec<u8>,
+    pub(super) name_tags: Vec<NameTag>,
     pub(super) combination: Vec<u32>,
     pub(super) document: DocumentState,
 }
@@ -103,6 +106,7 @@ impl Workspace {
     /// Drops all contents but keeps the allocated memory.
     pub fn clear(&mut self) {
         self.owner = None;
+        self.caseless = None;
         self.drop_entries();
         self.start_sentence(0, 0);
     }
@@ -120,6 +124,14 @@ impl Workspace {
     /// has learned from the sentence itself, or from later ones, can then be left out.
     pub(crate) fn set_training_sentence(&mut self, number: Option<u32>) {
         self.training_sentence = number;
+    }
+
+    /// Returns the workspace for sentences without case, so that those with case keep their memos.
+    pub(crate) fn caseless(&mut self) -> &mut Self {
+        let number = self.training_sentence;
+        let caseless = self.caseless.get_or_insert_with(Box::default);
+        caseless.training_sentence = number;
+        caseless
     }
 
     /// Returns the number of the sentence in the training data, if it is one of them.

@@ -12,6 +12,7 @@ use super::development::DevelopmentSet;
 use super::labels::{LabelIds, TrainingLabels};
 use super::line_options::{check_line_options, line_options_key};
 use super::model_match::{ModelMatch, Occurrences};
+use super::options::TrainOptions;
 use super::settings::TrainSettings;
 use crate::chain::Order;
 use crate::error::{Error, Result};
@@ -35,6 +36,8 @@ pub struct ExtractedCorpora {
     pub(super) edge_attributes: usize,
     /// Labeled sentences, then unlabeled ones.
     pub(super) data: Dataset,
+    /// The last labeled sentences are copies of others without case: the numbers of these.
+    pub(super) copies: Vec<usize>,
     pub(super) development: Option<DevelopmentSet>,
     pub(super) template: Option<Template>,
     pub(super) source: CorpusInfo,
@@ -153,7 +156,7 @@ impl ExtractedCorpora {
         memory: &mut ExtractionMemory,
     ) -> Result<Self> {
         let options = settings.options();
-        let template = input.template();
+        let template = input.template(options)?;
         let ExtractionInput {
             sentences,
             unlabeled,
@@ -170,6 +173,8 @@ impl ExtractedCorpora {
         let base = AllBaseWeights::read(models, &labels.set, &mut alphabets)?;
         check_transitions(base.as_ref(), template.as_ref())?;
         let mut builder = DatasetBuilder::extending(source, alphabets, options.order == Order::One);
+        let copies = caseless_copies(builder.source(), &sentences, options.caseless)?;
+        memory.text += copies.iter().map(|(_, copy)| copy.memory()).sum::<usize>();
         let rule = template
             .as_ref()
             .and_then(Template::documents)
@@ -184,6 +189,14 @@ impl ExtractedCorpora {
             }
             Some(rule) => add_labeled_documents(&mut builder, &labels, sentences, rule, memory)?,
         }
+        let numbers = copies.iter().map(|(number, _)| *number).collect();
+        for (number, copy) in copies {
+            builder.set_copied(Some(number as u32));
+            add_labeled(&mut builder, &labels, &copy, None)?;
+            memory.check(&builder, &copy, 0)?;
+            memory.free(&copy);
+        }
+        builder.set_copied(None);
         for sentences in unlabeled.chunk_by(|x, y| x.schema() == y.schema()) {
             let source = AttributeSource::bind(template.as_ref(), sentences[0].schema())?;
             builder.switch_source(source, options.discover);
@@ -213,6 +226,7 @@ impl ExtractedCorpora {
             edge_attributes: alphabets.edges.len(),
             alphabets: Arc::new(alphabets),
             data,
+            copies: numbers,
             development: None,
             template,
             source: info,
@@ -289,7 +303,7 @@ impl ExtractedCorpora {
     /// Returns the number of labeled sentences.
     #[must_use]
     pub fn sentences(&self) -> usize {
-        self.data.labeled()
+        self.data.labeled() - self.copies.len()
     }
 
     /// Returns a fingerprint of all labels and attributes.
@@ -339,6 +353,7 @@ impl ExtractedCorpora {
             node_attributes: self.node_attributes,
             edge_attributes: self.edge_attributes,
             data: self.data.select(&rest, Some(&kept)),
+            copies: Vec::new(),
             development: Some(DevelopmentSet::held_out(fold, gold, &self.labels)),
             template: self.template.clone(),
             source: CorpusInfo::default(),
@@ -351,7 +366,7 @@ impl ExtractedCorpora {
 
     /// Returns the sentences that are not held out, and those that are, in ascending order.
     fn split(&self, held_out: &[usize]) -> Result<[Vec<usize>; 2]> {
-        let labeled = self.data.labeled();
+        let labeled = self.sentences();
         let mut is_held_out = vec![false; self.data.len()];
         for &sentence in held_out {
             if sentence >= labeled.min(self.gold.len()) {
@@ -368,11 +383,14 @@ impl ExtractedCorpora {
                 held_out.len()
             )));
         }
-        Ok([false, true].map(|part| {
-            (0..self.data.len())
-                .filter(|&i| is_held_out[i] == part)
-                .collect()
-        }))
+        // A copy without case is neither trained on nor scored without its sentence.
+        for (i, &original) in (labeled..).zip(&self.copies) {
+            is_held_out[i] = is_held_out[original];
+        }
+        let all = 0..self.data.len();
+        let rest = all.filter(|&i| !is_held_out[i]).collect();
+        let fold = (0..labeled).filter(|&i| is_held_out[i]).collect();
+        Ok([rest, fold])
     }
 
     /// Returns, for each column of nodes and of edges, whether it is frequent enough in these
@@ -475,19 +493,55 @@ impl ExtractionInput<'_> {
     /// Returns the template: the given one, or that of a model unless the sentences come with
     /// attributes. It learns from the sentences, and keeps what the template of a model has
     /// learned: its training data are data of this model, too.
-    fn template(&self) -> Option<Template> {
-        let first = self.sentences.first();
-        let has_attributes = first.is_some_and(|sentence| sentence.attributes.is_some());
-        let earlier = self.models.template().filter(|_| !has_attributes);
-        let mut template = self.template.clone().or_else(|| earlier.cloned())?;
+    ///
+    /// # Errors
+    ///
+    /// There is no template, but sentences without case should have attributes of their own.
+    fn template(&self, options: &TrainOptions) -> Result<Option<Template>> {
+        let Some(mut template) = self.unlearned_template() else {
+            if options.caseless > 0.0 {
+                return Err(Error::parameter(
+                    "--caseless needs a template, and the sentences come with their attributes",
+                ));
+            }
+            return Ok(None);
+        };
+        if options.caseless > 0.0 {
+            template.set_caseless();
+        }
         template.learn(self.sentences.iter());
         for (_, model) in self.models.iter() {
             if let Some(earlier) = &model.header().template {
                 template.learn_from(earlier);
             }
         }
-        Some(template)
+        Ok(Some(template))
     }
+
+    fn unlearned_template(&self) -> Option<Template> {
+        let first = self.sentences.first();
+        let has_attributes = first.is_some_and(|sentence| sentence.attributes.is_some());
+        let earlier = self.models.template().filter(|_| !has_attributes);
+        self.template.clone().or_else(|| earlier.cloned())
+    }
+}
+
+/// Returns copies without case of those training sentences that have one, with their numbers; none
+/// if their weight is 0.
+fn caseless_copies(
+    source: &AttributeSource,
+    sentences: &[Sentence],
+    weight: f64,
+) -> Result<Vec<(usize, Sentence)>> {
+    let mut copies = Vec::new();
+    if weight > 0.0 {
+        for (number, sentence) in sentences.iter().enumerate() {
+            if let Some(copy) = source.caseless_copy(sentence, weight)? {
+                copies.push((number, copy));
+            }
+        }
+    }
+    Ok(copies)
 }
 
 /// Checks that some training sentence counts.

@@ -31,6 +31,11 @@ impl ExtractedCorpora {
     ) -> Result<Self> {
         let options = settings.options();
         models.check(options)?;
+        if options.caseless > 0.0 {
+            return Err(Error::parameter(
+                "copies without case need a template, but the attributes are ready-made",
+            ));
+        }
         if corpus.labeled().is_empty() {
             return Err(Error::parameter("there are no sentences to train on"));
         }
@@ -59,6 +64,7 @@ impl ExtractedCorpora {
             edge_attributes: alphabets.edges.len(),
             alphabets,
             data,
+            copies: Vec::new(),
             development: None,
             template: None,
             source: CorpusInfo::default(),

@@ -91,6 +91,12 @@ pub struct TrainOptions {
     /// What development data are for.
     #[serde(skip_serializing_if = "is_default")]
     pub dev_use: DevUse,
+    /// Weight of a copy in lower case of every training sentence, relative to the sentence. Above
+    /// 0, sentences whose case says nothing (no capitals, nothing but capitals, or every word
+    /// capitalized) have attributes of their own, those of their words in lower case, and the
+    /// copies teach their weights. 0: no copies.
+    #[serde(skip_serializing_if = "is_default")]
+    pub caseless: f64,
 }
 
 /// What development data are for.
@@ -199,6 +205,7 @@ impl Default for TrainOptions {
             algorithm: Algorithm::Lbfgs,
             min_frequency: None,
             dev_use: DevUse::default(),
+            caseless: 0.0,
         }
     }
 }

@@ -75,6 +75,7 @@ impl TrainSettings {
         check_monte_carlo(&options)?;
         check_not_negative("pruning threshold", options.prune)?;
         check_not_negative("unlabeled weight", options.unlabeled_weight)?;
+        check_not_negative("weight of copies without case", options.caseless)?;
         if let Some(bias) = options.recall_bias
             && !bias.is_finite()
         {

@@ -1,6 +1,7 @@
 //! The training sets of a search: per template, with development data or folds.
 
 use std::hash::{Hash, Hasher};
+use std::sync::Arc;
 
 use xxhash_rust::xxh3::Xxh3;
 
@@ -102,8 +103,12 @@ impl TuningData {
                 Sets::Dev(templates.map(&mut set).collect::<Result<_>>()?)
             }
             Validation::Folds(folds) => {
+                let parts = folds.parts();
                 let mut whole_by_template = Vec::new();
-                let mut extract = |template: Option<Template>| {
+                let mut extract = |mut template: Option<Template>| {
+                    if let Some(template) = &mut template {
+                        template.set_parts(Arc::clone(&parts));
+                    }
                     let mut corpora = TrainingCorpora {
                         dev: None,
                         ..corpora.clone()

@@ -7,6 +7,8 @@
 //! sentences do: up to 20 sentences in a large corpus, a single one in a small corpus. Documents or
 //! blocks are shuffled, and each is assigned to the fold with the fewest tokens.
 
+use std::sync::Arc;
+
 use crate::error::{Error, Result};
 use crate::random::uniform;
 use crate::sentence::{DocumentRule, Sentence, Separation};
@@ -106,6 +108,18 @@ impl Folds {
         is_split
     }
 
+    /// Returns the fold of each sentence.
+    pub(super) fn parts(&self) -> Arc<[u32]> {
+        let count = self.held_out.iter().map(Vec::len).sum();
+        let mut parts = vec![0; count];
+        for (fold, sentences) in (0..).zip(&self.held_out) {
+            for &sentence in sentences {
+                parts[sentence] = fold;
+            }
+        }
+        parts.into()
+    }
+
     /// Returns whether the folds consist of whole documents.
     #[must_use]
     pub fn by_document(&self) -> bool {
@@ -137,8 +151,6 @@ fn documents(sentences: &[Sentence]) -> Vec<Vec<usize>> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use proptest::prelude::*;
 
     use super::*;

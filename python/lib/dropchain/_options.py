@@ -45,6 +45,9 @@ class FixedOptions(TypedDict, total=False):
     """Which pairs of feature and label have weights [all]."""
     transitions: Literal["all", "observed"] | None
     """Which pairs of labels have weights [as states]."""
+    caseless: float
+    """Weight of a copy in lower case of each sentence, for text without case: all in lower case, in
+    capitals, or with every word capitalized [0]."""
     precision: Literal["f32", "f64"]
     """Precision of weights in the model [f32]."""
     prune: float

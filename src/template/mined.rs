@@ -1,0 +1,417 @@
+//! Names in the training data: the phrases that are labeled there, with their types.
+//!
+//! In training, a name would give itself away if the lexicon had it from its own sentence. So the
+//! training data are divided into parts of adjacent sentences, and in a sentence only those names
+//! count that are labeled in another part (jackknifing): training then sees names as unknown as
+//! tagging will. Parts are long because names recur in neighboring sentences.
+
+use hashbrown::HashMap;
+
+use super::text::{nonblank_lines, push_lower};
+use crate::error::{Error, Place, Result};
+use crate::label::{SpanEvidence, spans};
+use crate::sentence::Sentence;
+
+/// Number of parts of the training data.
+const PARTS: usize = 10;
+
+/// Number of bits for parts; of more folds, several share a bit.
+const BITS: u32 = 63;
+
+/// The bit of names that count everywhere.
+const EVERYWHERE: u64 = 1 << BITS;
+
+/// Maximum number of tokens of a name; longer spans are no names.
+const MAX_PHRASE: usize = 64;
+
+/// Maximum number of types of a name.
+pub(super) const MAX_TYPES: usize = 16;
+
+/// The type of a name, and the parts that have it, as bits.
+type TypeInParts = (u32, u64);
+
+/// Names with their types, stored as a trie over word ids.
+#[derive(Clone, Debug, Default)]
+pub(super) struct MinedNames {
+    words: HashMap<String, u32>,
+    children: HashMap<(u32, u32), u32>, // (node, word) → node
+    nodes: Vec<Vec<TypeInParts>>,       // [node] types by name; node 0 is the root
+    types: Vec<String>,
+    parts: Vec<u32>, // [training sentences] for training only
+}
+
+/// A token of a name that was found: the position in the name, and the node of the name.
+pub(super) type NameTag = (u8, u32);
+
+impl MinedNames {
+    /// Collects the names of labeled sentences. `column` returns the column that holds their words;
+    /// `parts` are the parts of the sentences, by default blocks of adjacent ones.
+    pub(super) fn learn<'a>(
+        sentences: &[&'a Sentence],
+        lower: bool,
+        column: impl Fn(&Sentence) -> Option<usize>,
+        parts: Option<&[u32]>,
+    ) -> Self {
+        let mut evidence = SpanEvidence::default();
+        for sentence in sentences {
+            let labels = sentence.labels().unwrap_or_default();
+            labels.into_iter().for_each(|label| evidence.observe(label));
+        }
+        let mut names = Self::empty();
+        let count = sentences.len().max(1);
+        names.parts = match parts {
+            Some(parts) if parts.len() == sentences.len() => parts.to_vec(),
+            _ => (0..count).map(|i| (i * PARTS / count) as u32).collect(),
+        };
+        for (number, sentence) in sentences.iter().enumerate() {
+            let Some(column) = column(sentence).filter(|_| sentence.weight() > 0.0) else {
+                continue;
+            };
+            let part = 1 << (names.parts[number] % BITS);
+            for (start, end, kind) in known_spans(sentence, evidence.encodes_spans()) {
+                let mut words = String::new();
+                let cells = (start..end).map(|t| sentence.cell(t, column));
+                // Words are stored between tabs.
+                if cells
+                    .clone()
+                    .any(|cell| cell.is_empty() || cell.contains(char::is_control))
+                {
+                    continue;
+                }
+                for cell in cells {
+                    push(cell, lower, &mut words);
+                    words.push('\n');
+                }
+                names.insert(words.split_terminator('\n'), kind, part);
+            }
+        }
+        names
+    }
+
+    fn empty() -> Self {
+        Self {
+            nodes: vec![Vec::new()],
+            ..Self::default()
+        }
+    }
+
+    /// Adds the names of earlier training data. Of a name that the new data have, they decide.
+    pub(super) fn extend(&mut self, earlier: &Self) {
+        for (words, kind, _) in earlier.names() {
+            if !self.has(&words, kind) {
+                self.insert(words.iter().copied(), kind, EVERYWHERE);
+            }
+        }
+    }
+
+    /// Parses names as stored in a model: lines with a type, a tab and a phrase, its words
+    /// separated by tabs.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Input`] at a line without both.
+    pub(super) fn parse(text: &str, file: &str) -> Result<Self> {
+        let mut names = Self::empty();
+        for (i, line) in nonblank_lines(text) {
+            match line.split_once('\t') {
+                Some((kind, phrase)) => names.insert(phrase.split('\t'), kind, EVERYWHERE),
+                None => {
+                    let message = format!("expected a type, a tab and a name, found '{line}'");
+                    return Err(Error::input(Place::line(file, i), message));
+                }
+            }
+        }
+        Ok(names)
+    }
+
+    /// Returns the names as [`parse`](Self::parse) reads them, sorted.
+    pub(super) fn to_text(&self) -> String {
+        let names = self.names();
+        let lines = names.iter();
+        let mut lines: Vec<String> = lines
+            .map(|(words, kind, _)| format!("{kind}\t{}\n", words.join("\t")))
+            .collect();
+        lines.sort_unstable();
+        lines.concat()
+    }
+
+    /// Returns all names with their types, in no particular order.
+    fn names(&self) -> Vec<(Vec<&str>, &str, u64)> {
+        let mut words = vec![""; self.words.len()];
+        for (word, &id) in &self.words {
+            words[id as usize] = word;
+        }
+        let mut parents = vec![(0, 0); self.nodes.len()];
+        for (&(parent, word), &node) in &self.children {
+            parents[node as usize] = (parent, word);
+        }
+        let mut names = Vec::new();
+        for (node, types) in self.nodes.iter().enumerate() {
+            let (mut phrase, mut at) = (Vec::new(), node as u32);
+            while at != 0 {
+                let (parent, word) = parents[at as usize];
+                phrase.push(words[word as usize]);
+                at = parent;
+            }
+            phrase.reverse();
+            for &(kind, parts) in types {
+                names.push((phrase.clone(), self.types[kind as usize].as_str(), parts));
+            }
+        }
+        names
+    }
+
+    fn has(&self, words: &[&str], kind: &str) -> bool {
+        let mut node = 0;
+        for word in words {
+            let next = self.words.get(*word);
+            match next.and_then(|&word| self.children.get(&(node, word))) {
+                Some(&next) => node = next,
+                None => return false,
+            }
+        }
+        let mut types = self.nodes[node as usize].iter();
+        types.any(|&(id, _)| self.types[id as usize] == kind)
+    }
+
+    fn insert<'a>(&mut self, words: impl Iterator<Item = &'a str>, kind: &str, parts: u64) {
+        let mut node = 0;
+        for word in words {
+            let next = self.words.len() as u32;
+            let word = *self.words.entry_ref(word).or_insert(next);
+            let next = self.nodes.len() as u32;
+            node = *self.children.entry((node, word)).or_insert(next);
+            if node == next {
+                self.nodes.push(Vec::new());
+            }
+        }
+        let found = self.types.iter().position(|own| own == kind);
+        let id = found.unwrap_or_else(|| {
+            self.types.push(kind.to_owned());
+            self.types.len() - 1
+        });
+        let kinds = &self.types;
+        let types = &mut self.nodes[node as usize];
+        match types.iter_mut().find(|(own, _)| *own == id as u32) {
+            Some((_, own)) => *own |= parts,
+            None if node != 0 && types.len() < MAX_TYPES => {
+                types.push((id as u32, parts));
+                types.sort_by_key(|(id, _)| &kinds[*id as usize]);
+            }
+            None => {}
+        }
+    }
+
+    /// Returns the bits of the parts that count for a training sentence, or for any other.
+    fn counted(&self, training_sentence: Option<u32>) -> u64 {
+        let part = training_sentence.and_then(|number| self.parts.get(number as usize));
+        part.map_or(u64::MAX, |part| !(1 << (part % BITS)))
+    }
+
+    /// Finds names, the leftmost first and the longest of those, and writes the position of each
+    /// token in them: `B`egin, `I`nside, `E`nd, `S`ingle, or a blank for none.
+    pub(super) fn tag<'a>(
+        &self,
+        length: usize,
+        word: impl Fn(usize) -> &'a str,
+        training_sentence: Option<u32>,
+        tags: &mut Vec<NameTag>,
+    ) {
+        let counted = self.counted(training_sentence);
+        tags.clear();
+        tags.resize(length, (b' ', 0));
+        let mut t = 0;
+        while t < length {
+            let (end, node) = self.longest_match(t, length, &word, counted);
+            match end - t {
+                0 => t += 1,
+                1 => tags[t] = (b'S', node),
+                _ => {
+                    tags[t..end].fill((b'I', node));
+                    tags[t].0 = b'B';
+                    tags[end - 1].0 = b'E';
+                }
+            }
+            t = t.max(end);
+        }
+    }
+
+    fn longest_match<'a>(
+        &self,
+        t: usize,
+        length: usize,
+        word: impl Fn(usize) -> &'a str,
+        counted: u64,
+    ) -> (usize, u32) {
+        let (mut node, mut found) = (0, (t, 0));
+        for u in t..length {
+            let step = self.words.get(word(u));
+            let Some(&next) = step.and_then(|&word| self.children.get(&(node, word))) else {
+                break;
+            };
+            node = next;
+            let mut types = self.nodes[node as usize].iter();
+            if types.any(|(_, parts)| parts & counted != 0) {
+                found = (u + 1, node);
+            }
+        }
+        found
+    }
+
+    /// Calls `visit` with each type of a name that counts.
+    pub(super) fn for_each_type(
+        &self,
+        node: u32,
+        training_sentence: Option<u32>,
+        mut visit: impl FnMut(&str),
+    ) {
+        let counted = self.counted(training_sentence);
+        let types = self.nodes.get(node as usize).into_iter().flatten();
+        for (kind, _) in types.filter(|(_, parts)| parts & counted != 0) {
+            visit(&self.types[*kind as usize]);
+        }
+    }
+}
+
+fn push(word: &str, lower: bool, out: &mut String) {
+    if lower {
+        push_lower(word, out);
+    } else {
+        out.push_str(word);
+    }
+}
+
+/// Returns the spans of a sentence, or its tokens if labels encode no spans. What touches a token
+/// whose label is not fully known may be part of a longer span and is left out.
+fn known_spans(sentence: &Sentence, encodes_spans: bool) -> Vec<(usize, usize, &str)> {
+    let mut labels = sentence.labels().unwrap_or_default();
+    let is_partial = |t: usize| sentence.partial_label(t).is_some();
+    for (t, label) in labels.iter_mut().enumerate() {
+        if is_partial(t) {
+            *label = "O";
+        }
+    }
+    if !encodes_spans {
+        let tokens = labels.iter().enumerate();
+        let tokens = tokens.filter(|(t, _)| !is_partial(*t));
+        return tokens.map(|(t, label)| (t, t + 1, *label)).collect();
+    }
+    let spans = spans(&labels).into_iter();
+    // The labels borrow from the sentence, the spans from the labels.
+    let bounds: Vec<(usize, usize, usize)> = spans
+        .filter(|span| span.end - span.start <= MAX_PHRASE)
+        .filter(|span| !(span.start > 0 && is_partial(span.start - 1)) && !is_partial(span.end))
+        .map(|span| (span.start, span.end, span.kind.len()))
+        .collect();
+    let kind = |(start, end, length): (usize, usize, usize)| {
+        let label = labels[start];
+        (start, end, &label[label.len() - length..])
+    };
+    bounds.into_iter().map(kind).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sentence(text: &str, labels: &str) -> Sentence {
+        let sentence = Sentence::from_words(text.split(' '));
+        sentence.with_labels(labels.split(' ')).unwrap()
+    }
+
+    fn corpus() -> Vec<Sentence> {
+        let mut corpus: Vec<Sentence> = (0..20).map(|_| sentence("no one", "O O")).collect();
+        corpus[0] = sentence("in New York City", "O B-LOC I-LOC I-LOC");
+        corpus[1] = sentence("New York and Ford", "B-LOC I-LOC O B-PER");
+        corpus[9] = sentence("Ford wins", "B-ORG O");
+        corpus[19] = sentence("New York wins", "B-ORG I-ORG O");
+        corpus
+    }
+
+    fn mined(parts: Option<&[u32]>, lower: bool) -> MinedNames {
+        let corpus = corpus();
+        let sentences: Vec<&Sentence> = corpus.iter().collect();
+        MinedNames::learn(&sentences, lower, |_| Some(0), parts)
+    }
+
+    fn tags(names: &MinedNames, text: &str, training: Option<u32>) -> String {
+        let words: Vec<&str> = text.split(' ').collect();
+        let mut tags = Vec::new();
+        names.tag(words.len(), |t| words[t], training, &mut tags);
+        let all = tags.iter().map(|&(tag, node)| {
+            let mut types = Vec::new();
+            names.for_each_type(node, training, |kind| types.push(kind.to_owned()));
+            format!("{}{}", char::from(tag), types.join("+"))
+        });
+        all.collect::<Vec<_>>().join(",")
+    }
+
+    #[test]
+    fn names_are_found_with_all_their_types() {
+        let names = mined(None, false);
+        assert_eq!(
+            tags(&names, "New York City or New York", None),
+            "BLOC,ILOC,ELOC, ,BLOC+ORG,ELOC+ORG"
+        );
+        assert_eq!(tags(&names, "Ford new york", None), "SORG+PER, , ");
+        let lower = "SORG+PER,BLOC+ORG,ELOC+ORG";
+        assert_eq!(tags(&mined(None, true), "ford new york", None), lower);
+    }
+
+    #[test]
+    fn in_training_only_names_of_other_parts_count() {
+        let names = mined(None, false);
+        // Sentences 0 and 1 are one part; 9 and 19 are others.
+        assert_eq!(tags(&names, "in New York City", Some(0)), " ,BORG,EORG, ");
+        assert_eq!(
+            tags(&names, "New York and Ford", Some(1)),
+            "BORG,EORG, ,SORG"
+        );
+        assert_eq!(tags(&names, "Ford wins", Some(9)), "SPER, ");
+        assert_eq!(tags(&names, "New York wins", Some(19)), "BLOC,ELOC, ");
+        assert_eq!(tags(&names, "Ford", Some(12)), "SORG+PER");
+        // Given parts, such as folds.
+        let parts: Vec<u32> = (0..20).map(|i| u32::from(i != 1)).collect();
+        let names = mined(Some(&parts), false);
+        assert_eq!(tags(&names, "Ford wins", Some(9)), "SPER, ");
+        assert_eq!(tags(&names, "New York City", Some(0)), "BLOC,ELOC, ");
+    }
+
+    #[test]
+    fn names_are_stored_and_read_again() {
+        let names = mined(None, false);
+        let text = names.to_text();
+        assert_eq!(
+            text,
+            "LOC\tNew\tYork\nLOC\tNew\tYork\tCity\nORG\tFord\nORG\tNew\tYork\nPER\tFord\n"
+        );
+        let stored = MinedNames::parse(&text, "m").unwrap();
+        assert_eq!(stored.to_text(), text);
+        let all = "in New York City Ford";
+        assert_eq!(tags(&stored, all, None), tags(&names, all, None));
+        assert!(MinedNames::parse("LOC", "m").is_err());
+    }
+
+    #[test]
+    fn names_of_earlier_data_count_everywhere_unless_the_new_data_have_them() {
+        let mut names = mined(None, false);
+        names.extend(&MinedNames::parse("PER\tFord\nPER\tLee\n", "m").unwrap());
+        assert_eq!(tags(&names, "Ford and Lee", Some(0)), "SORG, ,SPER");
+    }
+
+    #[test]
+    fn what_touches_an_unknown_label_is_no_name() {
+        let words = Sentence::from_words(["Ann", "Lee", "of", "York"]);
+        let labels = ["B-PER", "_", "O", "B-LOC"].map(|label| label.parse().unwrap());
+        let partial = words.with_partial_labels(labels).unwrap();
+        let names = MinedNames::learn(&[&partial], false, |_| Some(0), None);
+        assert_eq!(names.to_text(), "LOC\tYork\n");
+    }
+
+    #[test]
+    fn tokens_are_names_if_labels_encode_no_spans() {
+        let tagged = sentence("the dog", "DET NOUN");
+        let names = MinedNames::learn(&[&tagged], false, |_| Some(0), None);
+        assert_eq!(tags(&names, "a dog", None), " ,SNOUN");
+    }
+}
