@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
+use dropchain::corpus::ReadOptions;
+use dropchain::knowledge::{Knowledge, KnowledgeFiles, KnowledgeOptions};
 use dropchain::template::{Attribute, AttributeSink, ColumnRef, Template, Workspace};
 use dropchain::{Error, Place};
 use pyo3::exceptions::PyValueError;
@@ -10,7 +12,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyType};
 
 use crate::error::exception;
-use crate::inputs::SentenceReader;
+use crate::corpus::memory_limit;
+use crate::inputs::{self, SentenceReader};
 
 /// A feature template: which properties of the context of a token are its features.
 ///
@@ -173,9 +176,53 @@ impl PyTemplate {
         tokens.collect()
     }
 
+    /// Returns the template with lines for clusters, vectors and gazetteers.
+    fn _with_knowledge(&self, py: Python<'_>, arguments: KnowledgeArguments) -> PyResult<Self> {
+        let files = KnowledgeFiles {
+            clusters: arguments.clusters,
+            vectors: arguments.vectors,
+            gazetteers: arguments.gazetteers,
+        };
+        let clusters = inputs::count("cluster_count", Some(arguments.cluster_count), 2)?;
+        let vectors = inputs::count("vector_count", Some(arguments.vector_count), 1)?;
+        let options = KnowledgeOptions {
+            clusters: clusters.unwrap_or(KnowledgeOptions::CLUSTERS),
+            vectors: vectors.unwrap_or(KnowledgeOptions::VECTORS),
+            read: ReadOptions {
+                columns: arguments.columns,
+                memory: memory_limit(arguments.memory)?,
+                ..ReadOptions::default()
+            },
+        };
+        let mut paths = self.paths.clone();
+        paths.extend(files.iter().map(Path::to_owned));
+        let attached = py.detach(|| {
+            let knowledge = Knowledge::read(&files, &options, &mut |_| ())?;
+            knowledge.attach(&self.inner)
+        });
+        Ok(Self {
+            inner: attached.map_err(exception)?,
+            paths,
+            name: self.name.clone(),
+        })
+    }
+
     fn __repr__(&self) -> String {
         format!("<Template '{}'>", self.name)
     }
+}
+
+/// Files of outside knowledge, and how to use them.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+struct KnowledgeArguments {
+    clusters: Vec<PathBuf>,
+    vectors: Vec<PathBuf>,
+    gazetteers: Vec<PathBuf>,
+    cluster_count: i64,
+    vector_count: i64,
+    columns: Option<Vec<String>>,
+    memory: Option<i64>,
 }
 
 impl PyTemplate {

@@ -51,7 +51,7 @@ impl AttributeSource {
     #[must_use]
     pub fn sees_document(&self) -> bool {
         match &self.0 {
-            SourceKind::Template(extractor) => extractor.sees_document(),
+            SourceKind::Template(extractor, _) => extractor.sees_document(),
             SourceKind::Input(_) => false,
         }
     }
@@ -155,8 +155,8 @@ fn template_attributes<S: TokenSink>(
     Ok(())
 }
 
-/// Passes the attributes of a sentence without case, in its folded form, to `sink`. Functions over the
-/// document see this sentence alone.
+/// Passes the attributes of a sentence without case, in its folded form, to `sink`. Functions over
+/// the document see this sentence alone.
 fn caseless_attributes<S: TokenSink>(
     caseless: &CaselessExtractor,
     folded: &Sentence,

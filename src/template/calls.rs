@@ -79,8 +79,10 @@ fn function(
         "bag" => TemplateFunction::Bag(arguments.window()?, arguments.input()?),
         "title" => TemplateFunction::Title(arguments.input()?),
         "occurrence" => TemplateFunction::Occurrence(arguments.input()?),
-        "lexicon" if arguments.training() => TemplateFunction::MinedNames(arguments.input()?),
         "lexicon" => {
+            if arguments.training() {
+                return Ok(TemplateFunction::MinedNames(arguments.input()?));
+            }
             let (file, column) = arguments.file()?;
             let input = arguments.input()?;
             let reference = FileReference {

@@ -192,13 +192,11 @@ impl MinedNames {
         });
         let kinds = &self.types;
         let types = &mut self.nodes[node as usize];
-        match types.iter_mut().find(|(own, _)| *own == id as u32) {
-            Some((_, own)) => *own |= parts,
-            None if node != 0 && types.len() < MAX_TYPES => {
-                types.push((id as u32, parts));
-                types.sort_by_key(|(id, _)| &kinds[*id as usize]);
-            }
-            None => {}
+        if let Some((_, own)) = types.iter_mut().find(|(own, _)| *own == id as u32) {
+            *own |= parts;
+        } else if node != 0 && types.len() < MAX_TYPES {
+            types.push((id as u32, parts));
+            types.sort_by_key(|(id, _)| &kinds[*id as usize]);
         }
     }
 

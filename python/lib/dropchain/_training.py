@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from dropchain import _data, _dropchain, _files, _options
 from dropchain._dropchain import Interrupted, Tagger, Template
+from dropchain._knowledge import Knowledge
 from dropchain._progress import TrainingProgress
 from dropchain._results import Iteration, TrainResult
 
@@ -26,6 +27,11 @@ def train(
     template: str | os.PathLike[str] | Template | None = None,
     model: str | os.PathLike[str] | None = None,
     unlabeled: Any = None,
+    clusters: Any = None,
+    vectors: Any = None,
+    gazetteers: Any = None,
+    cluster_count: int = 1000,
+    vector_count: int = 50_000,
     init: Tagger | str | os.PathLike[str] | None = None,
     towards: Tagger | str | os.PathLike[str] | None = None,
     observer: Callable[[Iteration], bool | None] | None = None,
@@ -63,6 +69,13 @@ def train(
         Write the model to this file, even if training is interrupted. It may be that of `init`.
     unlabeled : Corpus, path, list of paths or sentences, optional
         Text for the noise term; its labels, if any, are ignored.
+    clusters : path or list of paths, optional
+        Text to learn Brown clusters from, `cluster_count` of them (.txt is raw text, other files are
+        read like training files), or finished cluster files. Adds lines to the template.
+    vectors : path or list of paths, optional
+        Word vectors (word2vec, GloVe), of the first `vector_count` words. Adds lines to the template.
+    gazetteers : path or list of paths, optional
+        Lists of names, one phrase per line. Adds lines to the template.
     init : Tagger or path, optional
         Start at the weights of this model, and keep its labels and attributes.
     towards : Tagger or path, optional
@@ -116,7 +129,8 @@ def train(
     _options.check_names(options, "train")
     models = {"init": _data.tagger(init, "init"), "towards": _data.tagger(towards, "towards")}
     parsed = _data.template(template)
-    inputs = inputs_of(data, dev, unlabeled, parsed, checkpoint, init, towards)
+    knowledge = Knowledge(clusters, vectors, gazetteers, cluster_count, vector_count)
+    inputs = inputs_of(data, dev, unlabeled, parsed, checkpoint, init, towards) + knowledge.files
     check_outputs(model, checkpoint, inputs, resume, force)
     every = _interval(checkpoint_every)
     reading: dict[str, Any] = {
@@ -131,6 +145,8 @@ def train(
     labeled, held_out = _alike(labeled, held_out)
     features = _has_features(labeled)
     check_template(parsed, features, models["init"] or models["towards"], len(labeled))
+    base = models["init"] or models["towards"]
+    parsed = knowledge.attach(parsed, base, reading["columns"], memory)
     text = None
     if unlabeled is not None:
         del reading["label"], reading["partial_labels"]

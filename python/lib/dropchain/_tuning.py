@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from dropchain import _data, _dropchain, _options, _training
 from dropchain._dropchain import Tagger, Template
+from dropchain._knowledge import Knowledge
 from dropchain._progress import SearchProgress
 from dropchain._results import Trial, TuneResult
 
@@ -40,6 +41,11 @@ def tune(
     warm_start: bool = True,
     model: str | os.PathLike[str] | None = None,
     unlabeled: Any = None,
+    clusters: Any = None,
+    vectors: Any = None,
+    gazetteers: Any = None,
+    cluster_count: int = 1000,
+    vector_count: int = 50_000,
     init: Tagger | str | os.PathLike[str] | None = None,
     towards: Tagger | str | os.PathLike[str] | None = None,
     observer: Callable[[Trial], bool | None] | None = None,
@@ -64,7 +70,7 @@ def tune(
 
     Parameters
     ----------
-    data, dev, unlabeled, model, init, towards, threads, memory, checkpoint, resume, force
+    data, dev, unlabeled, clusters, vectors, gazetteers, model, init, towards, threads, memory, checkpoint, resume, force
         See :func:`dropchain.train`.
     format, columns, label, comments, partial_labels, weights
         See :func:`dropchain.train`.
@@ -139,6 +145,8 @@ def tune(
         for one in templates
         for file in _training.inputs_of(data, dev, unlabeled, one, checkpoint, init, towards)
     ]
+    knowledge = Knowledge(clusters, vectors, gazetteers, cluster_count, vector_count)
+    inputs += knowledge.files
     _training.check_outputs(model, checkpoint, inputs, resume, force)
     reading: dict[str, Any] = {
         "format": format,
@@ -153,6 +161,9 @@ def tune(
     base = models["init"] or models["towards"]
     for one in templates:
         _training.check_template(one, labeled.has_features, base, len(labeled))
+    if knowledge.files:
+        attached = [knowledge.attach(t, base, reading["columns"], memory) for t in templates]
+        parsed = [one for one in attached if one is not None]
     text = None
     if unlabeled is not None:
         del reading["label"], reading["partial_labels"]
