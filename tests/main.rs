@@ -5,6 +5,7 @@ mod architecture;
 mod bad_input;
 mod bad_options;
 mod bench;
+mod caseless;
 mod checkpoints;
 mod cluster;
 mod compare;

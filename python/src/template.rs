@@ -11,8 +11,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyType};
 
-use crate::error::exception;
 use crate::corpus::memory_limit;
+use crate::error::exception;
 use crate::inputs::{self, SentenceReader};
 
 /// A feature template: which properties of the context of a token are its features.
