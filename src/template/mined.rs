@@ -311,6 +311,7 @@ fn known_spans(sentence: &Sentence, encodes_spans: bool) -> Vec<(usize, usize, &
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sentence::TokenLabel;
 
     fn sentence(text: &str, labels: &str) -> Sentence {
         let sentence = Sentence::from_words(text.split(' '));
@@ -400,7 +401,8 @@ mod tests {
     #[test]
     fn what_touches_an_unknown_label_is_no_name() {
         let words = Sentence::from_words(["Ann", "Lee", "of", "York"]);
-        let labels = ["B-PER", "_", "O", "B-LOC"].map(|label| label.parse().unwrap());
+        let labels = ["B-PER", "_", "O", "B-LOC"].map(str::parse::<TokenLabel>);
+        let labels = labels.map(|label| label.unwrap());
         let partial = words.with_partial_labels(labels).unwrap();
         let names = MinedNames::learn(&[&partial], false, |_| Some(0), None);
         assert_eq!(names.to_text(), "LOC\tYork\n");

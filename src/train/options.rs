@@ -297,6 +297,7 @@ mod tests {
                     Precision::F64
                 },
                 prune: noise.2,
+                caseless: noise.2,
                 transitions: on[1].then_some(States::Observed),
                 lbfgs: LbfgsOptions {
                     memory: patience,
