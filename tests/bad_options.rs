@@ -61,7 +61,7 @@ fn invalid_noise_options_are_reported() {
         ),
         (
             "--dropout 0.2 --gradient exact",
-            "gradient 'exact'; expected adjoint, message, window=R or local",
+            "gradient 'exact'; expected adjoint, reweighted, message, window=R or local",
         ),
         (
             "--dropout 0 --gradient local",

@@ -60,7 +60,8 @@ impl Variant {
 }
 
 /// Parses engine names: `adjoint`, `message` (both `message=collapsed` and `message=plain`),
-/// `reweighted[=N]`, `window=R`, `local`. The result starts with the likelihood and has no duplicates.
+/// `reweighted[=N]`, `window=R`, `local`. The result starts with the likelihood and has no
+/// duplicates.
 ///
 /// # Errors
 ///

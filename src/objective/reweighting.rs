@@ -3,7 +3,8 @@
 //! With fixed μ, R is a weighted L2 penalty,
 //!
 //! ```text
-//! R = ½ Σ_{t,a,b} μ(1 − μ)·V = Σ_i Λ_i·θ_i²          Λ_jb = ½ρ Σ_t g²·Σ_a μ[t][a][b]·(1 − μ[t][a][b])
+//! R = ½ Σ_{t,a,b} μ(1 − μ)·V = Σ_i Λ_i·θ_i²
+//! Λ_jb = ½ρ Σ_t g²·Σ_a μ[t][a][b]·(1 − μ[t][a][b])
 //! ```
 //!
 //! and likewise Λ_ab = ½ρ Σ_t μ[t][a][b]·(1 − μ[t][a][b]) of a transition. This is the adaptive L2
@@ -11,8 +12,8 @@
 //! nothing pulls towards confident predictions, as ∇μ does. At the beginning of a round Λ is
 //! recomputed at the current θ, where the value is that of eq. 14.
 //!
-//! Λ follows from the derivatives ∂R/∂V of the sentences as the gradient does, 2Λ∘θ, so all kinds of
-//! noise, rates of single attributes, collapsed classes and unlabeled text are those of eq. 14.
+//! Λ follows from the derivatives ∂R/∂V of the sentences as the gradient 2Λ∘θ does, so all kinds
+//! of noise, rates of single attributes, collapsed classes and unlabeled text are those of eq. 14.
 
 use std::borrow::Cow;
 

@@ -13,8 +13,9 @@
 //! increases by chance sooner or later.
 //!
 //! An objective that changes in rounds agrees at the beginning of each with a function that is the
-//! same in all rounds, so values there are comparable. They need not decrease. They are settled when
-//! two in a row are equal up to the tolerance; the test of means ends a sequence that never settles.
+//! same in all rounds, so values there are comparable. They need not decrease. They are settled
+//! when two in a row are equal up to the tolerance; the test of means ends a sequence that never
+//! settles.
 
 use std::collections::VecDeque;
 use std::ops::Range;

@@ -29,8 +29,8 @@ pub(super) struct WarmStarts {
     is_online: bool,
 }
 
-/// Returns the number of iterations of the first warm start of a path by default. Online algorithms have none:
-/// from weights alone they would not continue as they began.
+/// Returns the number of iterations of the first warm start of a path by default. Online algorithms
+/// have none: from weights alone they would not continue as they began.
 pub(super) fn warm_start_iterations(settings: &TrainSettings) -> usize {
     if settings.options().algorithm.is_online() {
         0

@@ -82,7 +82,7 @@ pub struct GradientsCommand {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Measurement")]
 struct MeasurementArguments {
-    /// Engines to compare: adjoint, message, message=collapsed, message=plain, window=R, local
+    /// Engines: adjoint, reweighted, message, message=collapsed, message=plain, window=R, local
     ///
     /// `message` stands for both message=collapsed and message=plain.
     #[arg(
