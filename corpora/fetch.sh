@@ -9,7 +9,7 @@ here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 dest=$here/public
 mirror=${DROPCHAIN_CORPORA_MIRROR:-}
 
-all_corpora='ewt wnut17 conll2000 conll2002-esp'
+all_corpora='ewt wnut17 conll2000 conll2002-esp conll2002-ned'
 
 usage() {
     cat <<'EOF'
@@ -23,6 +23,7 @@ Corpora:
   wnut17         wnut17/{train,dev,test}.conll           NER, English, emerging entities
   conll2000      conll2000/{train,test}.txt              chunking, English news
   conll2002-esp  conll2002-esp/esp.{train,testa,testb}   NER, Spanish news
+  conll2002-ned  conll2002-ned/ned.{train,testa,testb}   NER, Dutch news
 
 Options:
   --list   list the corpora with their licenses and whether they are present and intact
@@ -42,7 +43,7 @@ license() {
     case $1 in
         ewt) echo 'CC BY-SA 4.0' ;;
         wnut17) echo 'CC BY 4.0' ;;
-        conll2000 | conll2002-esp) echo 'research use only' ;;
+        conll2000 | conll2002-*) echo 'research use only' ;;
     esac
 }
 
@@ -88,6 +89,14 @@ esp.testa 85c17793b77881c53d19017d9d0f1e6fb98b7ddcab54a5f24b05ed1793103c87 \
     $copies/conll2002/esp.testa
 esp.testb 1f8f7a392c6d4979a5592a5794eed43d7869b46da6851bbcde99714149f1d016 \
     $copies/conll2002/esp.testb
+EOF
+        conll2002-ned) cat <<EOF ;;
+ned.train 0a419dcb356b62c8cff38515675550b3d5dbea9f45a1c4956328dbd5cc7fcdbc \
+    $copies/conll2002/ned.train
+ned.testa 51259d4bfe52462f211d3d0b67173a7ecbfa296e199f6c6bd0895f4c78155057 \
+    $copies/conll2002/ned.testa
+ned.testb 2aa748edb82e6f9c4d82e57a4bed69ded18cfa4803122c75070335d513517488 \
+    $copies/conll2002/ned.testb
 EOF
     esac
 }

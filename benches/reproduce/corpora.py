@@ -1,11 +1,12 @@
 """The corpora: where their files are, how they are split, and how models are trained on them."""
 
 import hashlib, os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 CHUNK_DEV = 936  # CoNLL-2000 has no development file: the last sentences of its training file
 ROTATIONS = 3  # each third of a corpus is the test data once
 FIFTH = 5  # one in five sentences of a training third is development data
+BLOCK = 20  # adjacent sentences of a fold that stay together where a corpus marks no documents
 
 NAMES = ("--template", "ner-finkel", "--scheme", "io")  # IO labels, as in the paper
 CHUNKS = ("--columns", "word,pos,chunk", "--template", "chunk")
@@ -37,6 +38,7 @@ class Corpus:
 
 PUBLIC = {
     "conll2002-esp": ("CoNLL-2002 Spanish", ("esp.train", "esp.testa", "esp.testb")),
+    "conll2002-ned": ("CoNLL-2002 Dutch", ("ned.train", "ned.testa", "ned.testb")),
     "wnut17": ("W-NUT 2017", ("train.conll", "dev.conll", "test.conll")),
     "conll2000": ("CoNLL-2000 chunks", ("train.txt", "test.txt")),
     "ewt": ("EWT", ("train.conllu", "dev.conllu", "test.conllu")),
@@ -97,19 +99,48 @@ def conll2003(paths):
 
 def read_sentences(path):
     """Yields the sentences of a file as lists of lines, without `-DOCSTART-` lines."""
+    for lines in read_blocks(path):
+        if not is_mark(lines):
+            yield lines
+
+
+def read_blocks(path):
+    """Yields the sentences and `-DOCSTART-` lines of a file, in order, as lists of lines."""
     sentence = []
     with open(path, encoding="utf-8", newline="\n") as file:
         try:
             for line in file:
-                if line.strip(" \t\r\n") and not line.startswith("-DOCSTART-"):
+                is_text = line.strip(" \t\r\n") and not line.startswith("-DOCSTART-")
+                if is_text:
                     sentence.append(line if line.endswith("\n") else line + "\n")
-                elif sentence:
+                    continue
+                if sentence:
                     yield sentence
                     sentence = []
+                if line.startswith("-DOCSTART-"):
+                    yield [line if line.endswith("\n") else line + "\n"]
         except UnicodeDecodeError as error:
             raise UserError(f"{path}: invalid UTF-8 ({error.reason})") from None
     if sentence:
         yield sentence
+
+
+def is_mark(lines):
+    """Returns whether a block is a `-DOCSTART-` line."""
+    return lines[0].startswith("-DOCSTART-")
+
+
+def read_documents(path):
+    """Returns the documents of a file as lists of blocks, each with the mark that begins it.
+
+    A file without marks is one document.
+    """
+    documents = [[]]
+    for lines in read_blocks(path):
+        if is_mark(lines) or lines[0].startswith("# newdoc"):
+            documents.append([])
+        documents[-1].append(lines)
+    return [document for document in documents if document]
 
 
 def write_sentences(path, sentences):
@@ -168,6 +199,44 @@ def thirds(corpus, out):
             for split, part in contents.items()
         }
         yield Corpus(name, corpus.title, files, corpus.train_options, l2=corpus.l2)
+
+
+def folds(corpus, count, out):
+    """Splits the training data of a corpus into folds; yields a corpus per fold.
+
+    Its test data are the fold, its training data the other folds, its development data those of the
+    corpus. Documents stay in one fold if there are enough of them, else blocks of adjacent
+    sentences do. The order in which they are dealt is that of a hash of their number, so the split
+    is the same on every machine.
+    """
+    units = read_documents(corpus.files["train"])
+    if len(units) < count:
+        blocks = [lines for document in units for lines in document]
+        units = [blocks[i : i + BLOCK] for i in range(0, len(blocks), BLOCK)]
+    if len(units) < count:
+        raise UserError(
+            f"--folds {count}: {corpus.files['train']} has {len(units)} blocks of {BLOCK} "
+            "sentences; expected at least one for each fold"
+        )
+    rank = lambda i: hashlib.sha256(f"folds {i}".encode()).digest()
+    size = lambda unit: sum(len(lines) for lines in unit)
+    fold_of, sizes = {}, [0] * count
+    for i in sorted(range(len(units)), key=rank):
+        fold_of[i] = sizes.index(min(sizes))
+        sizes[fold_of[i]] += size(units[i])
+    extension = "conllu" if corpus.format == "conllu" else "conll"
+    for fold in range(count):
+        name = f"{corpus.name}.fold{fold + 1}of{count}"
+        contents = {
+            "train": [b for i, unit in enumerate(units) if fold_of[i] != fold for b in unit],
+            "test": [b for i, unit in enumerate(units) if fold_of[i] == fold for b in unit],
+        }
+        folder = os.path.join(out, "corpora", name)
+        files = {
+            split: write_sentences(os.path.join(folder, f"{split}.{extension}"), blocks)
+            for split, blocks in contents.items()
+        }
+        yield replace(corpus, name=name, files={**files, "dev": corpus.files["dev"]})
 
 
 def concatenate(paths, target):

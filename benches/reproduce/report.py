@@ -14,17 +14,19 @@ TITLES = {
 GENERAL = (
     "Strengths were chosen on development data; in each column only the chosen model tagged the "
     "test data.",
-    "Training is the same in all columns: L-BFGS with early stopping on the development data, "
-    "which also choose the iteration and, for spans in a chain, the recall bias.",
-    "Where the best iteration of a run with noise fell within its warm-up, before any noise, the "
-    "run was repeated without warm-up.",
+    "Training is the same in all columns. Until dev: L-BFGS stops early on the development data, "
+    "which also choose the iteration and, for spans in a chain, the recall bias. Until "
+    "convergence: it ends when the objective is flat (at most 500 iterations), without reading "
+    "them.",
+    "Dropout is searched with a warm-up of 20 iterations without noise and with none. A run whose "
+    "best iteration fell within its warm-up is a model without noise and is not chosen.",
     "Stars mark where Dropout or a column with + differs from L2, in either direction, by paired "
     "bootstrap over sentences (2000 samples, two-sided): \\* p < 0.05, \\*\\* p < 0.01, "
     "\\*\\*\\* p < 0.001.",
 )
 NONE = (
     "None is the likelihood without penalty or noise (`--l2 0`); early stopping on the development "
-    "data is its only regularization."
+    "data, or the end after 500 iterations, is its only regularization."
 )
 NOTES = {
     "table2": (
@@ -39,7 +41,7 @@ NOTES = {
         "All sentences of a corpus are shuffled and split into thirds A, B, C, which rotate: "
         "training on A, test on B, unlabeled C; then B, C, A; then C, A, B. A fifth of each "
         "training third is development data, on which strengths are chosen again. Scores are means "
-        "over the three rotations with their standard error. Every sentence is test data once: "
+        "over the three rotations ± their standard deviation. Every sentence is test data once: "
         "comparisons, stars, precision and recall are over all sentences.",
         "Order 0 is the paper's setting (independent tokens); the paper has no chain here.",
         "Scores are span F1; the paper speaks of accuracies. Its other rows are document "
@@ -78,8 +80,8 @@ def score_cell(row, column):
         return "–"
     scores = row["scores"][column]
     text = f"{scores['score']:.2f}"
-    if "standard_error" in scores:
-        text += f" ± {scores['standard_error']:.2f}"
+    if "deviation" in scores:
+        text += f" ± {scores['deviation']:.2f}"
     return with_stars(row, column, text)
 
 
@@ -89,9 +91,9 @@ def paper_cell(row, column):
 
 
 def row_header(row):
-    """Returns the first cells of a row: corpus, order, split."""
+    """Returns the first cells of a row: corpus, order, end of training, split."""
     title = row["title"] + (f", {row['part']}" if row["part"] != "all" else "")
-    return [title, str(row["order"]), row["split"]]
+    return [title, str(row["order"]), row["stop"], row["split"]]
 
 
 def markdown_table(rows):
@@ -114,6 +116,7 @@ def rows_not_run(table):
         "title": "CoNLL-2003 (not given)",
         "part": "all",
         "order": 0 if table in ("table2", "table3") else 1,
+        "stop": "convergence",
         "scores": {},
         "comparisons": [],
     }
@@ -122,7 +125,7 @@ def rows_not_run(table):
 
 def summary(result, rows):
     columns = result["columns"]
-    table = [["corpus", "order", "split", *columns, *(f"paper: {c}" for c in columns)]]
+    table = [["corpus", "order", "until", "split", *columns, *(f"paper: {c}" for c in columns)]]
     for row in rows:
         ours = (score_cell(row, column) for column in columns)
         theirs = (paper_cell(row, column) for column in columns)
@@ -148,24 +151,70 @@ def by_type(result, row):
         if name in paper_scores:
             theirs = [f"{value:.2f}" for c in columns for value in paper_scores[name][c]]
             table.append(["", "paper", *theirs])
-    title, order, split = row_header(row)
-    return [f"### {title}, order {order}, {split}", "", *markdown_table(table)]
+    title, order, stop, split = row_header(row)
+    heading = f"### {title}, order {order}, until {stop}, {split}"
+    return [heading, "", *markdown_table(table)]
+
+
+def p_value(p):
+    return f"{p:.3f}" if p >= 0.001 else "< 0.001"
 
 
 def differences(rows):
-    table = [["corpus", "order", "split", "difference", "points", "95 % interval", "p"]]
+    table = [["corpus", "order", "until", "split", "difference", "points", "95 % interval", "p"]]
     for row in rows:
         for c in row["comparisons"]:
             low, high = (f"{100 * end:+.2f}" for end in c["interval"])
             difference = f"{100 * c['difference']:+.2f}"
-            p = f"{c['p_value']:.3f}" if c["p_value"] >= 0.001 else "< 0.001"
             pair = f"{c['b']} − {c['a']}"
-            table.append([*row_header(row), pair, difference, f"{low} … {high}", p])
+            cells = [pair, difference, f"{low} … {high}", p_value(c["p_value"])]
+            table.append([*row_header(row), *cells])
     return markdown_table(table)
 
 
+def over_parts(result):
+    """Returns the section on folds of the training data, or thirds of the corpus."""
+    rows, columns = result["folds"], result["columns"]
+    if not rows:
+        return []
+    scores = [["corpus", "order", "until", "folds", *columns]]
+    pairs = [["corpus", "order", "until", "difference", "points", "ahead in", "p", "p, folds"]]
+    for row in rows:
+        header = row_header(row)[:-1]
+        count = len(row["scores"][columns[0]]["parts"])
+        scores.append([*header, str(count), *(score_cell(row, column) for column in columns)])
+        for c in row["comparisons"]:
+            paired = c["over_parts"]
+            points = f"{paired['mean']:+.2f} ± {paired['deviation']:.2f}"
+            ahead = f"{paired['ahead']} of {count}"
+            ends = [p_value(c["p_value"]), p_value(paired["p_value"])]
+            pairs.append([*header, f"{c['b']} − {c['a']}", points, ahead, *ends])
+    if result["table"] == "table3":
+        title, source = "Over thirds", "The rotations are the folds."
+    else:
+        title, source = "Over folds", (
+            "The chosen settings, trained on all but one fold of the training data and scored once "
+            "on that fold; the development data stop them as before. Documents, or blocks of "
+            "adjacent sentences, stay in one fold."
+        )
+    method = (
+        "Scores and differences: mean ± standard deviation, differences paired by fold. p: paired "
+        "bootstrap over the held-out sentences of all folds, as the stars. p, folds: t-test over "
+        "the folds, corrected for training data that overlap (Nadeau and Bengio 2003)."
+    )
+    return [
+        f"## {title}",
+        "",
+        *markdown_table(scores),
+        *markdown_table(pairs),
+        f"- {source}",
+        f"- {method}",
+        "",
+    ]
+
+
 def chosen_settings(result):
-    header = ["corpus", "order", "column", "settings", "dev", "iteration", "recall bias"]
+    header = ["corpus", "order", "until", "column", "settings", "dev", "iteration", "recall bias"]
     table = [[*header, "settings tried"]]
     for c in result["chosen"]:
         options = " ".join(f"--{option} {value:g}" for option, value in c["settings"].items())
@@ -175,6 +224,7 @@ def chosen_settings(result):
             [
                 c["corpus"] + third,
                 str(c["order"]),
+                c["stop"],
                 c["column"],
                 f"`{options}`{edge}",
                 f"{c['dev']:.2f}",
@@ -201,5 +251,6 @@ def markdown(result, command):
             if table == "table6" or (row["scores"] and row["split"] == "test"):
                 text += by_type(result, row)
     text += ["## Differences", "", *differences(result["rows"])]
+    text += over_parts(result)
     text += ["## Chosen settings", "", *chosen_settings(result)]
     return "\n".join(text)

@@ -25,6 +25,13 @@ def positive(text):
     return number
 
 
+def at_least_two(text):
+    number = int(text)
+    if number < 2:
+        raise ValueError
+    return number
+
+
 def parse_arguments():
     parser = argparse.ArgumentParser(
         description="Reproduces a table of Wang et al. (2013): tunes on development data, tests "
@@ -53,6 +60,22 @@ def parse_arguments():
         metavar="CORPUS",
         nargs="+",
         help=f"use only these public corpora: {', '.join(PUBLIC)}",
+    )
+    parser.add_argument(
+        "--stop",
+        choices=tables.STOPS,
+        nargs="+",
+        default=tables.STOPS,
+        help="how training ends: early, by the score on development data; or at convergence "
+        "(default: a table has both)",
+    )
+    parser.add_argument(
+        "--folds",
+        metavar="N",
+        type=at_least_two,
+        default=0,
+        help="also train the chosen models on all but each of N folds of the training data and "
+        "score them on that fold: mean, deviation and paired differences",
     )
     parser.add_argument(
         "--threads",
@@ -107,7 +130,9 @@ def main():
         corpora = open_corpora(args)
         for corpus in corpora:
             runner.check(corpus)
-        result = tables.make(args.table, runner, corpora, args.out)
+        result = tables.make(
+            args.table, runner, corpora, args.out, tuple(dict.fromkeys(args.stop)), args.folds
+        )
         target = os.path.join(args.out, args.table)
         text = report.markdown(result, ["python3", *sys.argv])
         write(target + ".json", json.dumps(result, indent=1) + "\n")

@@ -6,18 +6,29 @@ from dataclasses import dataclass
 
 from corpora import Corpus, UserError
 
+# How training ends: DEV stops early and keeps the iteration with the best score on development
+# data; CONVERGENCE trains until the objective is flat, without reading them.
+DEV, CONVERGENCE = "dev", "convergence"
+# Exit code of a training whose last step failed: its model is written and as good as converged.
+LINE_SEARCH_FAILED = 3
+# Without penalties the objective of separable data has no minimum.
+MAX_ITERATIONS = 500
+
 
 @dataclass(frozen=True)
 class Task:
-    """What to train on: a corpus, the order of the chain, and unlabeled text for the noise term."""
+    """What to train on, and until when."""
 
     corpus: Corpus
-    order: int = 1
-    unlabeled: str = ""  # a file in the format of the corpus
+    order: int = 1  # of the chain
+    unlabeled: str = ""  # text for the noise term, a file in the format of the corpus
+    stop: str = DEV  # or CONVERGENCE
 
     @property
     def name(self):
-        return f"{self.corpus.name}.order{self.order}" + (".unlabeled" if self.unlabeled else "")
+        parts = [self.corpus.name, f"order{self.order}"]
+        parts += ["converged"] * (self.stop == CONVERGENCE) + ["unlabeled"] * bool(self.unlabeled)
+        return ".".join(parts)
 
 
 @dataclass(frozen=True)
@@ -27,8 +38,8 @@ class Run:
     task: Task
     settings: dict  # option → number
     stem: str  # path of its log and model, without extension
-    score: float  # on development data at the best iteration, as a fraction
-    iteration: int
+    score: float  # on development data at that iteration, as a fraction
+    iteration: int  # of the model
     seconds: float
     recall_bias: float
     noise: float  # the noise term at that iteration; 0 during the warm-up
@@ -85,7 +96,7 @@ class Runner:
             out, errors = process.communicate()
         finally:
             self.children.discard(process)
-        if process.returncode != 0:
+        if process.returncode not in (0, LINE_SEARCH_FAILED):
             raise UserError(
                 f"{shlex.join(command)}\nexit status {process.returncode}: "
                 f"{errors.strip()[-2000:]}"
@@ -101,7 +112,11 @@ class Runner:
     def command(self, task, settings):
         """Returns the arguments of a training run, except those that cannot affect its result."""
         corpus = task.corpus
-        command = ["train", corpus.files["train"], "--dev", corpus.files["dev"]]
+        command = ["train", corpus.files["train"]]
+        if task.stop == DEV:
+            command += ["--dev", corpus.files["dev"]]
+        else:
+            command += ["--max-iterations", str(MAX_ITERATIONS)]
         command += ["--format", corpus.format, *corpus.train_options, "--order", str(task.order)]
         if task.unlabeled:
             command += ["--unlabeled", task.unlabeled, "--unlabeled-format", corpus.format]
@@ -130,6 +145,8 @@ class Runner:
             if end["stop_reason"] == "interrupted":
                 return None
             best = next(e for e in events if e.get("iteration") == end["best_iteration"])
+            if task.stop == CONVERGENCE:
+                best.update(next(e for e in events if e["event"] == "evaluation"))
             return Run(
                 task,
                 settings,
@@ -156,6 +173,8 @@ class Runner:
         self.print("$ " + shlex.join([self.program, *command]))
         try:
             self.call(*command, "--threads", str(threads), "--log", part, "--quiet")
+            if task.stop == CONVERGENCE:
+                self.add_evaluation(part, task, stem + ".model")
             os.replace(part, stem + ".jsonl")
         finally:
             if os.path.exists(part):
@@ -167,13 +186,28 @@ class Runner:
         self.print(f"  {name}: dev {score:.2f} at {run.iteration}, {run.seconds:.0f} s")
         return run
 
+    def add_evaluation(self, log, task, model):
+        """Puts the scores of a model on development data into a log that has none."""
+        corpus = task.corpus
+        command = ("eval", model, corpus.files["dev"], *corpus.format_options, "--json")
+        scores = json.loads(self.call(*command))
+        line = {"event": "evaluation", f"dev_{corpus.metric}": scores[corpus.metric]}
+        with open(log, encoding="utf-8") as file:
+            lines = file.read().splitlines()
+        with open(log, "w", encoding="utf-8") as file:
+            file.write("\n".join([*lines[:-1], json.dumps(line), lines[-1]]) + "\n")
+
     def train(self, task, candidates):
         """Returns the runs of several settings, in order; those not cached run in parallel."""
-        missing = [s for s in candidates if self.finished(task, s) is None]
+        return self.train_all([(task, settings) for settings in candidates])
+
+    def train_all(self, jobs):
+        """Returns the runs of pairs of a task and settings, likewise."""
+        missing = [job for job in jobs if self.finished(*job) is None]
         workers = max(1, min(self.threads, len(missing)))
         threads = max(1, self.threads // workers)
         pool = ThreadPoolExecutor(workers)
-        futures = [pool.submit(self.train_one, task, s, threads) for s in missing]
+        futures = [pool.submit(self.train_one, *job, threads) for job in missing]
         try:
             for future in futures:
                 future.result()
@@ -182,12 +216,12 @@ class Runner:
             self.stop()
             raise
         pool.shutdown()
-        return [self.finished(task, s) for s in candidates]
+        return [self.finished(*job) for job in jobs]
 
     def delete_models(self, runs, chosen):
-        """Deletes the models of all runs but the chosen one; their logs suffice."""
+        """Deletes the models of all runs but the chosen one, if any; their logs suffice."""
         for run in runs:
-            if run.stem != chosen.stem and os.path.exists(run.model):
+            if (chosen is None or run.stem != chosen.stem) and os.path.exists(run.model):
                 os.remove(run.model)
 
     def tag(self, run, split):

@@ -1,13 +1,15 @@
 """Computes each table: tunes the models, tags the test files once, and computes scores."""
 
-import os
-import statistics
+import itertools, os, statistics
+from dataclasses import replace
 
 import paper, tuning
-from corpora import ROTATIONS, concatenate, split_genres, thirds
-from runs import Task
+from corpora import ROTATIONS, concatenate, folds, split_genres, thirds
+from runs import CONVERGENCE, DEV, Task
+from significance import paired_t
 
-NAMES = ("conll2002-esp", "wnut17")
+NAMES = ("conll2002-esp", "conll2002-ned", "wnut17")
+STOPS = (DEV, CONVERGENCE)
 # Table → its public corpora.
 CORPORA = {
     "table2": NAMES,
@@ -34,10 +36,10 @@ PAIRS = (
 )
 
 
-def tune(runner, corpus, order, columns, text=""):
+def tune(runner, task, columns, text=""):
     """Returns the choice for each column; `text` is the unlabeled text of columns with a +."""
     searches = {"None": tuning.none, "L2": tuning.l2, "Dropout": tuning.dropout}
-    task, choices = Task(corpus, order), {}
+    choices = {}
     for column in columns:
         if column.startswith("+"):
             choices[column] = tuning.unlabeled(runner, task, text, choices["Dropout"])
@@ -72,6 +74,7 @@ def row(runner, task, split, gold, tagged, part="all"):
         "corpus": corpus.name,
         "title": corpus.title,
         "order": task.order,
+        "stop": task.stop,
         "split": split,
         "part": part,
         "measure": corpus.metric,
@@ -83,14 +86,15 @@ def row(runner, task, split, gold, tagged, part="all"):
     }
 
 
-def describe(corpus, order, choices, runner):
+def describe(task, choices, runner):
     """Yields what was chosen for each column."""
     for column, chosen in choices.items():
         run = chosen.run
         yield {
-            "corpus": corpus.title,
-            "part": corpus.name,
-            "order": order,
+            "corpus": task.corpus.title,
+            "part": task.corpus.name,
+            "order": task.order,
+            "stop": task.stop,
             "column": column,
             "settings": run.settings,
             "dev": 100 * run.score,
@@ -105,7 +109,7 @@ def describe(corpus, order, choices, runner):
 def with_own_splits(runner, task, columns, paper_scores, out):
     """Returns the rows of a corpus with its own splits, and the choices."""
     corpus = task.corpus
-    choices = tune(runner, corpus, task.order, columns, corpus.files["test"])
+    choices = tune(runner, task, columns, corpus.files["test"])
     rows = []
     for split in ("dev", "test"):
         tagged = {column: runner.tag(chosen.run, split) for column, chosen in choices.items()}
@@ -113,76 +117,114 @@ def with_own_splits(runner, task, columns, paper_scores, out):
         scores = row(runner, task, split, gold, tagged)
         rows.append({**scores, "paper": paper_scores(split, "all")})
         if corpus.name == "ewt":
-            folder = lambda name: os.path.join(out, "corpora", "ewt", split, name)
+            folder = lambda name: os.path.join(out, "corpora", "ewt", split, task.stop, name)
             golds = split_genres(gold, folder("gold"))
             parts = {column: split_genres(file, folder(column)) for column, file in tagged.items()}
             for genre, file in golds.items():
                 by_genre = {column: files[genre] for column, files in parts.items()}
                 scores = row(runner, task, split, file, by_genre, genre)
                 rows.append({**scores, "paper": paper_scores(split, genre)})
-    return rows, list(describe(corpus, task.order, choices, runner))
+    return rows, choices
+
+
+def over_parts(runner, task, golds, tagged, out):
+    """Returns a row over parts of a corpus, each of which is test data once.
+
+    `golds` and `tagged` (by column) are files, one for each part. Scores are means over the parts;
+    comparisons are over all sentences and, paired, over the parts.
+    """
+    corpus = task.corpus
+    form = "conllu" if corpus.format == "conllu" else "conll"
+    gold = concatenate(golds, os.path.join(out, f"gold.{form}"))
+    joined = {
+        column: concatenate(files, os.path.join(out, f"{column}.{form}"))
+        for column, files in tagged.items()
+    }
+    result = row(runner, task, "test", gold, joined)
+    for column, files in tagged.items():
+        evaluate = lambda pair: 100 * runner.evaluate(corpus, *pair)[corpus.metric]
+        values = list(map(evaluate, zip(golds, files)))
+        cell = result["scores"][column]
+        cell["pooled"], cell["parts"] = cell["score"], values
+        cell["score"], cell["deviation"] = statistics.mean(values), statistics.stdev(values)
+    for comparison in result["comparisons"]:
+        a, b = (result["scores"][comparison[side]]["parts"] for side in "ab")
+        comparison["over_parts"] = paired_t([y - x for x, y in zip(a, b)])
+    return result
 
 
 def in_thirds(runner, task, columns, paper_scores, out):
-    """Returns the row of a corpus split into thirds, and the choices.
-
-    Scores are means over the rotations; comparisons are over all sentences.
-    """
-    corpus, order = task.corpus, task.order
+    """Returns the row of a corpus split into thirds, and descriptions of the choices."""
     golds, tagged, chosen = [], {column: [] for column in columns}, []
-    scores = {column: [] for column in columns}
-    for rotation in thirds(corpus, out):
-        choices = tune(runner, rotation, order, columns, rotation.files["unlabeled"])
-        chosen += describe(rotation, order, choices, runner)
+    for rotation in thirds(task.corpus, out):
+        part = replace(task, corpus=rotation)
+        choices = tune(runner, part, columns, rotation.files["unlabeled"])
+        chosen += describe(part, choices, runner)
         golds.append(rotation.files["test"])
         for column in columns:
             tagged[column].append(runner.tag(choices[column].run, "test"))
-            result = runner.evaluate(corpus, golds[-1], tagged[column][-1])
-            scores[column].append(100 * result[corpus.metric])
-    folder = os.path.join(out, "corpora", f"{corpus.name}.thirds", f"order{order}")
-    gold = concatenate(golds, os.path.join(folder, "gold.conll"))
-    joined = {
-        column: concatenate(files, os.path.join(folder, f"{column}.conll"))
-        for column, files in tagged.items()
-    }
-    result = {**row(runner, task, "test", gold, joined), "paper": paper_scores}
-    for column, values in scores.items():
-        cell = result["scores"][column]
-        cell["pooled"], cell["rotations"] = cell["score"], values
-        cell["score"] = statistics.mean(values)
-        cell["standard_error"] = statistics.stdev(values) / ROTATIONS**0.5
-    return [result], chosen
+    name = f"{task.corpus.name}.thirds"
+    folder = os.path.join(out, "corpora", name, f"order{task.order}.{task.stop}")
+    result = over_parts(runner, task, golds, tagged, folder)
+    return [{**result, "paper": paper_scores}], chosen
 
 
-def make(table, runner, corpora, out):
-    """Computes a table from the given corpora."""
-    rows, chosen = [], []
-    for corpus in corpora:
-        is_paper_corpus = corpus.name == "conll2003"
-        paper_scores = {
-            "table2": lambda split, _: (
-                paper.TABLE2 if is_paper_corpus and split == "test" else {}
-            ),
-            "table3": lambda *_: paper.TABLE3 if is_paper_corpus else {},
-            "table4": lambda split, _: paper.TABLE4[split] if is_paper_corpus else {},
-            "table5": lambda split, genre: paper.TABLE5.get(genre, {}).get(split, {}),
-            "table6": lambda split, _: paper.TABLE6[split] if is_paper_corpus else {},
-        }[table]
-        # The paper's table 3 has order 0 only; the rows of order 1 are ours.
-        for order in {"table2": (0,), "table3": (0, 1)}.get(table, (1,)):
-            runner.print(f"== {table}: {corpus.title}, order {order}")
-            task, columns = Task(corpus, order), COLUMNS[table]
-            if table == "table3":
-                scores = paper_scores() if order == 0 else {}
-                new_rows, choices = in_thirds(runner, task, columns, scores, out)
-            else:
-                new_rows, choices = with_own_splits(runner, task, columns, paper_scores, out)
-            rows += new_rows
-            chosen += choices
+def in_folds(runner, task, choices, count, out):
+    """Returns the row of a corpus over folds of its training data.
+
+    The settings are those chosen on development data, which also stop training in each fold; a fold
+    is scored once.
+    """
+    parts = list(folds(task.corpus, count, out))
+    golds, tagged = [part.files["test"] for part in parts], {}
+    for column, chosen in choices.items():
+        text = lambda part: part.files["test"] if column.startswith("+") else ""
+        tasks = [replace(task, corpus=part, unlabeled=text(part)) for part in parts]
+        runs = runner.train_all([(fold, chosen.run.settings) for fold in tasks])
+        tagged[column] = [runner.tag(run, "test") for run in runs]
+        runner.delete_models(runs, None)
+    name = f"{task.corpus.name}.folds{count}"
+    folder = os.path.join(out, "corpora", name, f"order{task.order}.{task.stop}")
+    return over_parts(runner, task, golds, tagged, folder)
+
+
+def scores_of_the_paper(table, corpus):
+    """Returns a function from split and part of a corpus to the paper's scores."""
+    is_paper_corpus = corpus.name == "conll2003"
+    return {
+        "table2": lambda split, _: paper.TABLE2 if is_paper_corpus and split == "test" else {},
+        "table3": lambda *_: paper.TABLE3 if is_paper_corpus else {},
+        "table4": lambda split, _: paper.TABLE4[split] if is_paper_corpus else {},
+        "table5": lambda split, genre: paper.TABLE5.get(genre, {}).get(split, {}),
+        "table6": lambda split, _: paper.TABLE6[split] if is_paper_corpus else {},
+    }[table]
+
+
+def make(table, runner, corpora, out, stops=STOPS, fold_count=0):
+    """Computes a table from the given corpora; `fold_count` 0 is without folds."""
+    rows, chosen, by_fold = [], [], []
+    columns = COLUMNS[table]
+    # The paper's table 3 has order 0 only; the rows of order 1 are ours.
+    orders = {"table2": (0,), "table3": (0, 1)}.get(table, (1,))
+    for corpus, order, stop in itertools.product(corpora, orders, stops):
+        runner.print(f"== {table}: {corpus.title}, order {order}, until {stop}")
+        task, paper_scores = Task(corpus, order, stop=stop), scores_of_the_paper(table, corpus)
+        if table == "table3":
+            scores = paper_scores() if order == 0 else {}
+            new_rows, descriptions = in_thirds(runner, task, columns, scores, out)
+            by_fold += new_rows
+        else:
+            new_rows, choices = with_own_splits(runner, task, columns, paper_scores, out)
+            descriptions = describe(task, choices, runner)
+            if fold_count:
+                by_fold.append(in_folds(runner, task, choices, fold_count, out))
+        rows += new_rows
+        chosen += descriptions
     return {
         "table": table,
         "program": runner.version,
-        "columns": COLUMNS[table],
+        "columns": columns,
         "rows": rows,
+        "folds": by_fold,
         "chosen": chosen,
     }

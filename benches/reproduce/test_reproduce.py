@@ -3,10 +3,10 @@
 python3 -m unittest discover -s benches/reproduce
 """
 
-import os, sys, tempfile, unittest
+import json, os, sys, tempfile, unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import corpora, paper, report, runs, tuning
+import corpora, paper, report, runs, significance, tables, tuning
 
 
 class FakeRunner:
@@ -19,8 +19,12 @@ class FakeRunner:
         run = lambda s: runs.Run(task, s, str(s), self.score(s), 30, 1.0, 0.0, self.noise(s))
         return [run(settings) for settings in candidates]
 
+    def train_all(self, jobs):
+        return [self.train(task, [settings])[0] for task, settings in jobs]
+
     def delete_models(self, candidates, chosen):
-        self.deleted += [run.stem for run in candidates if run.stem != chosen.stem]
+        kept = chosen and chosen.stem
+        self.deleted += [run.stem for run in candidates if run.stem != kept]
 
 
 def write_corpus(folder, counts=(20, 10, 9)):
@@ -71,6 +75,57 @@ class Splits(unittest.TestCase):
                 file.write("-DOCSTART- -X- O O\n\na X X O\n-DOCSTART- -X- O O\nb X X O")
             self.assertEqual(list(corpora.read_sentences(path)), [["a X X O\n"], ["b X X O\n"]])
 
+    def test_folds_hold_out_every_document_once_and_keep_it_whole(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "train")
+            mark = ["-DOCSTART- O\n"]
+            documents = [[mark, *([[f"d{d}s{s} O\n"] for s in range(d + 2)])] for d in range(7)]
+            corpora.write_sentences(path, (lines for d in documents for lines in d))
+            files = {"train": path, "dev": "dev", "test": "never read"}
+            corpus = corpora.Corpus("c", "C", files, corpora.NAMES)
+            parts = list(corpora.folds(corpus, 3, folder))
+            self.assertEqual([part.name for part in parts], [f"c.fold{i}of3" for i in (1, 2, 3)])
+            held_out = []
+            for part in parts:
+                self.assertEqual(part.files["dev"], "dev")
+                train = corpora.read_documents(part.files["train"])
+                test = corpora.read_documents(part.files["test"])
+                self.assertTrue(all(document in documents for document in train + test))
+                self.assertEqual(len(train) + len(test), 7)
+                self.assertFalse([document for document in test if document in train])
+                held_out += test
+            self.assertEqual(sorted(held_out), sorted(documents))
+            sizes = [sum(map(len, corpora.read_documents(p.files["test"]))) for p in parts]
+            self.assertLess(max(sizes) - min(sizes), 9)
+
+    def test_without_document_marks_folds_consist_of_adjacent_sentences(self):
+        with tempfile.TemporaryDirectory() as folder:
+            corpus = write_corpus(folder, (100, 2, 2))
+            for part in corpora.folds(corpus, 2, folder):
+                numbers = [
+                    int(s[0].split()[0].removeprefix("train"))
+                    for s in corpora.read_sentences(part.files["test"])
+                ]
+                blocks = [numbers[i : i + corpora.BLOCK] for i in range(0, len(numbers), 20)]
+                self.assertIn(len(blocks), (2, 3))
+                for block in blocks:
+                    self.assertEqual(block, list(range(block[0], block[0] + corpora.BLOCK)))
+            with self.assertRaisesRegex(corpora.UserError, "--folds 6: .* has 5 blocks of 20"):
+                list(corpora.folds(corpus, 6, folder))
+
+    def test_the_first_document_needs_no_mark(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "f")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write("# newdoc id = a\n1\ta\n\n1\tb\n\n# newdoc\n1\tc\n")
+            sentences = [["# newdoc id = a\n", "1\ta\n"], ["1\tb\n"]]
+            expected = [sentences, [["# newdoc\n", "1\tc\n"]]]
+            self.assertEqual(corpora.read_documents(path), expected)
+            with open(path, "w", encoding="utf-8") as file:
+                file.write("a O\n-DOCSTART- O\nb O\n")
+            expected = [[["a O\n"]], [["-DOCSTART- O\n"], ["b O\n"]]]
+            self.assertEqual(corpora.read_documents(path), expected)
+
     def test_a_sentence_without_a_genre_is_an_error(self):
         with tempfile.TemporaryDirectory() as folder:
             sentences = [["# sent_id = email-1\n"], ["# text = x\n"]]
@@ -98,25 +153,122 @@ class Searches(unittest.TestCase):
             top[axis]
         )
         runner = FakeRunner(lambda s: -sum(abs(offset(s, axis)) for axis in top))
-        chosen = tuning.dropout(runner, TASK)
+        start = {"dropout": 0.3, "edge-dropout": 0.6, "l2": 0.1}
+        chosen = tuning.climb(runner, TASK, start, list(start))
         self.assertEqual((chosen.run.settings, chosen.at_edge), (top, []))
         self.assertEqual(len(runner.deleted), chosen.tried - 1)
 
-    def test_a_run_whose_best_model_is_from_the_warm_up_is_repeated_without_it(self):
-        score = lambda s: 0.5 if "warm-up" in s else 0.9
-        chosen = tuning.dropout(FakeRunner(score, lambda s: float("warm-up" in s)), TASK)
-        settings = {"dropout": 0.3, "edge-dropout": 0.6, "l2": 0.1, "warm-up": 0}
-        self.assertEqual(chosen.run.settings, settings)
-        self.assertEqual(chosen.run.score, 0.5)
+    def test_dropout_is_searched_with_and_without_warm_up(self):
+        # With a warm-up the best is 0.2, without one, and better, 0.5 and no L2.
+        def score(s):
+            dropout, l2, top = (0.2, 0.1, 0.8) if s["warm-up"] else (0.5, 0.0, 0.9)
+            offset = lambda axis, to: tuning.AXES[axis].index(s[axis]) - tuning.AXES[axis].index(to)
+            return top - abs(offset("dropout", dropout)) - abs(offset("l2", l2))
+
+        runner = FakeRunner(score)
+        chosen = tuning.dropout(runner, TASK)
+        settings = {"dropout": 0.5, "edge-dropout": 0.6, "l2": 0.0, "warm-up": 0}
+        self.assertEqual((chosen.run.settings, chosen.at_edge), (settings, []))
+        self.assertEqual(len(set(runner.deleted)), chosen.tried - 1)
+        self.assertNotIn(chosen.run.stem, runner.deleted)
+
+    def test_a_model_from_within_the_warm_up_is_not_dropout(self):
+        noise = lambda s: 0.0 if s["warm-up"] else 1.0
+        chosen = tuning.dropout(FakeRunner(lambda s: 0.9 if s["warm-up"] else 0.5, noise), TASK)
+        self.assertEqual((chosen.run.settings["warm-up"], chosen.run.score), (0, 0.5))
 
     def test_unlabeled_text_starts_from_the_choice_without_it(self):
-        settings = {"dropout": 0.1, "l2": 3.0, "warm-up": 0}
+        settings = {"dropout": 0.1, "l2": 3.0, "warm-up": 20}
         (run,) = FakeRunner(lambda s: 1.0).train(TASK, [settings])
         without = tuning.Chosen(run, 1, [])
         chosen = tuning.unlabeled(FakeRunner(lambda s: 0.0), TASK, "text", without)
-        settings = {"dropout": 0.1, "l2": 3.0, "unlabeled-weight": 0.2}
-        self.assertEqual(chosen.run.settings, settings)
+        expected = {**settings, "unlabeled-weight": 0.2}
+        self.assertEqual(chosen.run.settings, expected)
         self.assertEqual(chosen.run.task.unlabeled, "text")
+        in_warm_up = FakeRunner(lambda s: 0.0, lambda s: 0.0 if s["warm-up"] else 1.0)
+        chosen = tuning.unlabeled(in_warm_up, TASK, "text", without)
+        self.assertEqual(chosen.run.settings, {**expected, "warm-up": 0})
+
+
+class Commands(unittest.TestCase):
+    def command(self, stop):
+        files = {"train": "TRAIN", "dev": "DEV", "test": "TEST"}
+        task = runs.Task(corpora.Corpus("c", "C", files, ("--x",)), stop=stop)
+        return task, runs.Runner.command(None, task, {"l2": 0.1, "warm-up": 0})
+
+    def test_only_training_that_stops_on_development_data_reads_them(self):
+        task, command = self.command(runs.DEV)
+        self.assertEqual(command[:4], ["train", "TRAIN", "--dev", "DEV"])
+        self.assertEqual(command[-4:], ["--l2", "0.1", "--warm-up", "0"])
+        converged, command = self.command(runs.CONVERGENCE)
+        self.assertEqual(command[:4], ["train", "TRAIN", "--max-iterations", "500"])
+        self.assertNotIn("DEV", command)
+        self.assertNotEqual(task.name, converged.name)
+
+    def test_a_log_without_scores_gets_that_of_the_model(self):
+        class Evaluator(runs.Runner):
+            def __init__(self):
+                pass
+
+            def call(self, *command):
+                assert command[:3] == ("eval", "MODEL", "DEV"), command
+                return '{"f1": 0.25, "accuracy": 0.5}'
+
+        with tempfile.TemporaryDirectory() as folder:
+            log = os.path.join(folder, "log")
+            with open(log, "w", encoding="utf-8") as file:
+                file.write('{"event": "iteration"}\n{"event": "end"}\n')
+            Evaluator().add_evaluation(log, self.command(runs.CONVERGENCE)[0], "MODEL")
+            with open(log, encoding="utf-8") as file:
+                events = [json.loads(line) for line in file]
+        self.assertEqual(events[1], {"event": "evaluation", "dev_f1": 0.25})
+        self.assertEqual([e["event"] for e in events], ["iteration", "evaluation", "end"])
+
+
+class Significance(unittest.TestCase):
+    def test_critical_values_of_t_have_their_probability(self):
+        for freedom, t in ((1, 12.706), (2, 4.303), (3, 3.182), (4, 2.776), (9, 2.262)):
+            self.assertAlmostEqual(significance.two_sided(t, freedom), 0.05, delta=1e-4)
+        self.assertEqual(significance.two_sided(0, 4), 1)
+
+    def test_folds_are_paired_and_overlapping_training_data_widen_the_error(self):
+        result = significance.paired_t([1.0, 2.0, 0.0, 1.0, 1.0])
+        self.assertEqual((result["mean"], result["ahead"]), (1, 4))
+        self.assertAlmostEqual(result["deviation"], 0.5**0.5)
+        t = 1 / (0.5 * (1 / 5 + 1 / 4)) ** 0.5
+        self.assertAlmostEqual(result["p_value"], significance.two_sided(t, 4))
+        self.assertEqual(significance.paired_t([0.0, 0.0])["p_value"], 1)
+        self.assertEqual(significance.paired_t([0.5, 0.5])["p_value"], 0)
+
+
+class Folds(unittest.TestCase):
+    def test_rows_over_folds_have_means_deviations_and_paired_differences(self):
+        f1 = {"a1": 0.5, "a2": 0.7, "b1": 0.6, "b2": 0.7, "L2.conll": 0.6, "Dropout.conll": 0.65}
+
+        class Evaluator:
+            def evaluate(self, corpus, gold, tagged):
+                score = f1[os.path.basename(tagged)]
+                return {"f1": score, "accuracy": 0.9, "precision": 1, "recall": 1, "types": {}}
+
+            def compare(self, corpus, gold, a, b):
+                return {"difference": 0.05, "interval": [0.01, 0.09], "p_value": 0.02}
+
+        with tempfile.TemporaryDirectory() as folder:
+            path = lambda name: os.path.join(folder, name)
+            for name in ("a1", "a2", "b1", "b2", "gold1", "gold2"):
+                corpora.write_sentences(path(name), [["a O\n"]])
+            tagged = {"L2": [path("a1"), path("a2")], "Dropout": [path("b1"), path("b2")]}
+            golds = [path("gold1"), path("gold2")]
+            row = tables.over_parts(Evaluator(), TASK, golds, tagged, folder)
+        scores, (comparison,) = row["scores"], row["comparisons"]
+        self.assertAlmostEqual(scores["L2"]["score"], 60)
+        self.assertAlmostEqual(scores["L2"]["deviation"], 200**0.5)
+        self.assertAlmostEqual(scores["Dropout"]["pooled"], 65)
+        self.assertAlmostEqual(comparison["over_parts"]["mean"], 5)
+        self.assertEqual(comparison["over_parts"]["ahead"], 1)
+        text = "\n".join(report.over_parts({"table": "t", "columns": list(tagged), "folds": [row]}))
+        self.assertIn("| C | 1 | dev | 2 | 60.00 ± 14.14 | 65.00 ± 7.07 \\* |", text)
+        self.assertIn("| C | 1 | dev | Dropout − L2 | +5.00 ± 7.07 | 1 of 2 | 0.020 |", text)
 
 
 class Stars(unittest.TestCase):

@@ -1,15 +1,16 @@
 """Searches for regularization strengths, on development data alone."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from runs import Run, Task
+from runs import Run
 
 L2 = [float(f"{digit}e{power}") for power in range(-5, 3) for digit in (1, 3)]
 L2_GRID = (0.003, 3.0)  # first and last value of the initial grid
 DROPOUT = [0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9]
 EDGE = [0.02, 0.05, 0.1, 0.3, 0.6, 0.8, 0.9, 0.95]
 WEIGHT = [0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0]
-AXES = {"dropout": DROPOUT, "edge-dropout": EDGE, "l2": L2, "unlabeled-weight": WEIGHT}
+WARM_UP = (20, 0)  # iterations without noise at the start of training
+AXES = {"dropout": DROPOUT, "edge-dropout": EDGE, "l2": [0.0, *L2], "unlabeled-weight": WEIGHT}
 
 
 @dataclass(frozen=True)
@@ -18,7 +19,7 @@ class Chosen:
 
     run: Run
     tried: int  # number of settings
-    at_edge: list  # the options whose value is the first or last of its range
+    at_edge: list  # the options whose value is the first or last of its range, except 0
 
 
 def none(runner, task):
@@ -50,13 +51,7 @@ def climb(runner, task, start, axes):
 
     def score(candidates):
         seen.update((key(run.settings), run) for run in runner.train(task, candidates))
-        # A model from within the warm-up was trained without noise: repeat without warm-up.
-        noiseless = [s for s in candidates if seen[key(s)].noise == 0]
-        repeated = runner.train(task, [{**s, "warm-up": 0} for s in noiseless])
-        for s, run in zip(noiseless, repeated):
-            runner.delete_models([seen[key(s)]], run)
-            seen[key(s)] = run
-        return [seen[key(s)].score for s in candidates]
+        return [score_with_noise(seen[key(s)]) for s in candidates]
 
     (best,) = score([settings])
     without_gain, turn = 0, 0
@@ -81,21 +76,39 @@ def climb(runner, task, start, axes):
             settings = {**settings, axis: values[there]}
     run = seen[key(settings)]
     runner.delete_models(seen.values(), run)
-    at_edge = [axis for axis in axes if settings[axis] in (AXES[axis][0], AXES[axis][-1])]
-    return Chosen(run, len(seen), at_edge)
+    ends = lambda axis: {AXES[axis][0], AXES[axis][-1]} - {0.0}
+    return Chosen(run, len(seen), [axis for axis in axes if settings[axis] in ends(axis)])
+
+
+def score_with_noise(run):
+    """Returns the score of a run; below all others if its model is from within the warm-up.
+
+    Such a model was trained without noise: as a result of dropout it would be L2 by another name.
+    """
+    return run.score if run.noise > 0 else -1.0
 
 
 def dropout(runner, task):
-    """Searches dropout with a little L2; without edges (order 0) there is no edge dropout."""
+    """Searches dropout with a little L2, or none, once for each warm-up.
+
+    Where noise begins and how much of it is best depend on each other, so the warm-up is not
+    another axis of one coordinate search. Without edges (order 0) there is no edge dropout.
+    """
     start = {"dropout": 0.3, "edge-dropout": 0.6, "l2": task.corpus.l2}
     if task.order == 0:
         del start["edge-dropout"]
-    return climb(runner, task, start, list(start))
+    choices = [climb(runner, task, {**start, "warm-up": n}, list(start)) for n in WARM_UP]
+    best = max(choices, key=lambda chosen: score_with_noise(chosen.run))
+    runner.delete_models([chosen.run for chosen in choices], best.run)
+    return replace(best, tried=sum(chosen.tried for chosen in choices))
 
 
 def unlabeled(runner, task, file, dropout_choice):
     """Searches the weight of unlabeled text, dropout and L2, from the choice without it."""
     start = {**dropout_choice.run.settings, "unlabeled-weight": 0.2}
-    start.pop("warm-up", None)
-    task = Task(task.corpus, task.order, file)
-    return climb(runner, task, start, ["unlabeled-weight", "dropout", "l2"])
+    task, axes = replace(task, unlabeled=file), ["unlabeled-weight", "dropout", "l2"]
+    chosen = climb(runner, task, start, axes)
+    if chosen.run.noise > 0:
+        return chosen
+    runner.delete_models([chosen.run], None)
+    return climb(runner, task, {**start, "warm-up": 0}, axes)
