@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use serde_json::Value;
+
 use crate::support::{TestDir, keys};
 
 const SAMPLE: &str = "tune train.conll --columns word,upos,ner --template minimal --model m \
@@ -93,13 +95,52 @@ fn folds_need_no_development_file_and_report_their_scores() {
         let mean = scores.iter().map(|s| s.as_f64().unwrap()).sum::<f64>() / 3.0;
         assert_eq!(scores.len(), 3);
         assert!((configuration["mean_f1"].as_f64().unwrap() - mean).abs() < 1e-12);
-        assert!(configuration["standard_error"].as_f64().unwrap() >= 0.0);
+        let squares = scores.iter().map(|s| (s.as_f64().unwrap() - mean).powi(2));
+        let deviation = (squares.sum::<f64>() / 2.0).sqrt();
+        let field = |name: &str| configuration[name].as_f64().unwrap();
+        assert!((field("standard_deviation") - deviation).abs() < 1e-12);
+        assert!((field("standard_error") - deviation / 3.0_f64.sqrt()).abs() < 1e-12);
     }
     assert_eq!(
         output["iterations_on_all_data"],
         configurations[0]["best_iteration"]
     );
     dir.run("tag m dev.conll").success();
+}
+
+#[test]
+fn folds_say_what_dropout_gains_over_the_best_without() {
+    let dir = TestDir::with_sample_corpus();
+    let line = format!("{SAMPLE} --folds 3 --dropout 0,0.3 --l2 0.1,0.3");
+    let output = dir.run(&format!("{line} --json --log l")).json();
+    let gain = &output["noise_gain"];
+    let configurations = output["configurations"].as_array().unwrap();
+    let scores = |number: &Value| -> Vec<f64> {
+        let mut all = configurations.iter();
+        let found = all.find(|c| c["number"] == *number).unwrap();
+        let scores = found["fold_scores"].as_array().unwrap();
+        scores.iter().map(|s| s.as_f64().unwrap()).collect()
+    };
+    let best = |with: bool| {
+        let mut all = configurations.iter();
+        &all.find(|c| (c["dropout"] != 0.0) == with).unwrap()["number"]
+    };
+    assert_eq!((&gain["with"], &gain["without"]), (best(true), best(false)));
+    let (with, without) = (scores(best(true)), scores(best(false)));
+    let mean = with.iter().zip(&without).map(|(a, b)| a - b).sum::<f64>() / 3.0;
+    assert!((gain["mean"].as_f64().unwrap() - mean).abs() < 1e-12);
+    let log = dir.json_lines("l");
+    assert_eq!(log[log.len() - 1]["noise_gain"], *gain);
+
+    let table = dir.run(&line).success();
+    let expected = format!("dropout over the best without: {:+.2} ± ", 100.0 * mean);
+    let last = table.lines().last().unwrap();
+    assert!(last.starts_with(&expected), "{last}: {expected}");
+    assert!(last.contains(" of 3 folds (p = "), "{last}");
+    let on_dev = dir.run(&format!(
+        "{SAMPLE} --dev dev.conll --dropout 0,0.3 --l2 0.1 --json"
+    ));
+    assert!(on_dev.json().get("noise_gain").is_none());
 }
 
 #[test]

@@ -305,6 +305,7 @@ fn trial_fields<'py>(py: Python<'py>, trial: &TrialResult) -> PyResult<Bound<'py
     fields.set_item("score", trial.score.map(DevScore::value))?;
     fields.set_item("metric", trial.score.map(metric))?;
     fields.set_item("standard_error", trial.standard_error)?;
+    fields.set_item("standard_deviation", trial.standard_deviation)?;
     fields.set_item("fold_scores", &trial.fold_scores)?;
     fields.set_item("best_iteration", trial.best_iteration)?;
     fields.set_item("iterations", trial.iterations)?;

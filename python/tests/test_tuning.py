@@ -46,7 +46,7 @@ def test_folds_score_without_development_data(parts):
     result = tune(parts[0], folds=3, halving=False, **SMALL)
     assert result.refit_iterations > 0
     assert all(len(trial.fold_scores) == 3 for trial in result.trials)
-    assert result.best.standard_error >= 0
+    assert result.best.standard_deviation == pytest.approx(3**0.5 * result.best.standard_error)
     assert "±" in str(result)
 
 

@@ -1,6 +1,7 @@
 //! Running a search: warm starts, rungs, and the model of the best configuration.
 
 use super::data::TuningData;
+use super::gain::NoiseGain;
 use super::identity::SearchIdentity;
 use super::observer::{Phase, RungResult, TuneObserver};
 use super::refit::Refit;
@@ -31,6 +32,15 @@ pub struct TuneResult {
     pub refit_iterations: Option<usize>,
     /// Whether the search was interrupted.
     pub interrupted: bool,
+}
+
+impl TuneResult {
+    /// Returns what noise gains over the folds; `None` without folds, or if there is no
+    /// configuration with noise or none without.
+    #[must_use]
+    pub fn noise_gain(&self) -> Option<NoiseGain> {
+        NoiseGain::new(&self.trials)
+    }
 }
 
 /// The weights of the final model.

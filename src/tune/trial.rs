@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 
 use super::fold_history::FoldHistory;
 use super::space::Configuration;
+use super::statistics::{mean, standard_deviation, standard_error};
 use crate::train::{DevScore, EndReason};
 
 /// The result of trying a configuration.
@@ -19,6 +20,8 @@ pub struct TrialResult {
     pub score: Option<DevScore>,
     /// With folds: the standard error of the score.
     pub standard_error: Option<f64>,
+    /// With folds: the standard deviation of their scores.
+    pub standard_deviation: Option<f64>,
     /// With folds: the score on each.
     pub fold_scores: Vec<f64>,
     /// The iteration of the score, counting the warm-up.
@@ -66,6 +69,7 @@ impl TrialResult {
             rungs: 0,
             score: best.map(|(_, score)| score),
             standard_error: (has_folds && best.is_some()).then(|| standard_error(&values)),
+            standard_deviation: (has_folds && best.is_some()).then(|| standard_deviation(&values)),
             fold_scores: if has_folds { values } else { Vec::new() },
             best_iteration: if counted > 0 { counted + warm_up } else { 0 },
             iterations: warm_up
@@ -116,20 +120,10 @@ fn best(histories: &[FoldHistory]) -> Option<(usize, DevScore)> {
     best
 }
 
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len().max(1) as f64
-}
-
-/// Returns the standard error of the mean.
-fn standard_error(values: &[f64]) -> f64 {
-    let (n, mean) = (values.len() as f64, mean(values));
-    let squares: f64 = values.iter().map(|x| (x - mean).powi(2)).sum();
-    (squares / (n - 1.0).max(1.0) / n).sqrt()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tune::NoiseGain;
 
     fn history(scores: &[f64]) -> FoldHistory {
         FoldHistory {
@@ -173,6 +167,22 @@ mod tests {
         assert_eq!(result.recall_bias, 2.0);
         // The standard deviation of 0.5 and 0.8 is 0.3 / √2.
         assert!((result.standard_error.unwrap() - 0.15).abs() < 1e-12);
+        assert!((result.standard_deviation.unwrap() - 0.3 / 2.0_f64.sqrt()).abs() < 1e-12);
+    }
+
+    #[test]
+    fn what_noise_gains_is_compared_fold_by_fold() {
+        let histories = |scores: [f64; 3]| scores.map(|score| history(&[score]));
+        let with = trial(1, configuration(0.3, 0.1), &histories([0.75, 0.5, 0.5]));
+        let worse = trial(2, configuration(0.5, 0.1), &histories([0.5, 0.5, 0.5]));
+        let without = trial(3, configuration(0.0, 0.1), &histories([0.5, 0.5, 0.625]));
+        let gain = NoiseGain::new(&[with.clone(), without, worse]).unwrap();
+        assert_eq!((gain.with, gain.without, gain.ahead), (1, 3, 1));
+        assert_eq!(gain.fold_differences, [0.25, 0.0, -0.125]);
+        assert!((gain.mean - 0.125 / 3.0).abs() < 1e-15);
+        assert_eq!(NoiseGain::new(std::slice::from_ref(&with)), None);
+        let on_dev = |dropout| trial(4, configuration(dropout, 0.1), &[history(&[0.5])]);
+        assert_eq!(NoiseGain::new(&[on_dev(0.3), on_dev(0.0)]), None);
     }
 
     #[test]

@@ -135,6 +135,8 @@ class Trial:
     """Which score that is: "f1" or "accuracy"."""
     standard_error: float | None
     """With folds: the standard error of the score."""
+    standard_deviation: float | None
+    """With folds: the standard deviation of their scores."""
     fold_scores: list[float]
     """With folds: the score on each."""
     best_iteration: int
@@ -204,7 +206,7 @@ class TuneResult:
         """Return a table of the configurations."""
         rows = [("template", "dropout", "edge", "l2", "l1", "score", "±", "best at", "ended by")]
         for trial in self.trials:
-            error = trial.standard_error
+            deviation = trial.standard_deviation
             rows.append((
                 trial.template or "–",
                 f"{trial.dropout:g}",
@@ -212,7 +214,7 @@ class TuneResult:
                 f"{trial.l2:g}",
                 f"{trial.l1:g}",
                 "–" if trial.score is None else f"{100 * trial.score:.2f}",
-                "" if error is None else f"{100 * error:.2f}",
+                "" if deviation is None else f"{100 * deviation:.2f}",
                 str(trial.best_iteration),
                 trial.end_reason or "",
             ))

@@ -99,6 +99,7 @@ impl SearchDescription<'_> {
         }
         if self.folds.is_some() {
             set("standard_error", json!(trial.standard_error));
+            set("standard_deviation", json!(trial.standard_deviation));
             set("fold_scores", json!(trial.fold_scores));
         }
         if let Some(count) = trial.active_attributes {

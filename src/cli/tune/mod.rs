@@ -55,11 +55,11 @@ are sampled uniformly, ranges of strengths and weights log-uniformly.
 
 With --dev, the score of a configuration is that of its best iteration (with noise, the best after
 the warm-up), and the model of the best configuration is written. With --folds, the score is the
-mean over the folds at the iteration where that mean is highest, ± its standard error; the best
-configuration is then retrained on all data for that many iterations. Folds keep documents
-(-DOCSTART-) together, or else blocks of adjacent sentences. Ties go to the stronger regularization
-(dropout, edge dropout, L2, L1, unlabeled weight), then to the shorter warm-up and the earlier
-template.
+mean over the folds at the iteration where that mean is highest, ± the standard deviation of the
+folds; the best configuration is then retrained on all data for that many iterations. Folds keep
+documents (-DOCSTART-) together, or else blocks of adjacent sentences. Ties go to the stronger
+regularization (dropout, edge dropout, L2, L1, unlabeled weight), then to the shorter warm-up and
+the earlier template.
 
 Successive halving: all configurations train for --first-rung iterations; the best third continues
 for three times as many, and so on; the last three or fewer train until their scores no longer

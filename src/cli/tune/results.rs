@@ -1,7 +1,7 @@
 //! The results of `dropchain tune`, as a table and as JSON.
 
 use dropchain::train::{DevScore, EndReason};
-use dropchain::tune::{Configuration, TrialResult, TuneResult};
+use dropchain::tune::{Configuration, NoiseGain, TrialResult, TuneResult};
 use serde_json::{Value, json};
 
 use super::description::SearchDescription;
@@ -38,7 +38,35 @@ impl Results<'_> {
             );
             text += &format!("\nbest: {best}\n");
         }
+        if let Some(gain) = self.result.noise_gain() {
+            text += &self.format_gain(&gain);
+        }
         text
+    }
+
+    /// Formats the difference between the best configurations with and without noise.
+    fn format_gain(&self, gain: &NoiseGain) -> String {
+        let (mean, deviation) = (100.0 * gain.mean, 100.0 * gain.standard_deviation);
+        let p = if gain.p_value < 0.001 {
+            "p < 0.001".to_owned()
+        } else {
+            format!("p = {:.3}", gain.p_value)
+        };
+        format!(
+            "dropout over the best without: {mean:+.2} ± {deviation:.2} points of {}, ahead in {} \
+             of {} folds ({p})\n",
+            self.metric(),
+            gain.ahead,
+            gain.fold_differences.len()
+        )
+    }
+
+    /// Returns the name of the score.
+    fn metric(&self) -> &'static str {
+        match self.result.trials.iter().find_map(|s| s.score) {
+            Some(DevScore::Accuracy(_)) => "accuracy",
+            _ => "F1",
+        }
     }
 
     fn columns(&self) -> Vec<Column<'_>> {
@@ -76,10 +104,10 @@ impl Results<'_> {
             columns.push(("gradient", Box::new(|s| or_dash(s.configuration.gradient))));
         }
         let folds = self.description.folds;
-        let heading = match (folds, all.iter().find_map(|s| s.score)) {
-            (None, Some(DevScore::Accuracy(_))) => "dev accuracy",
+        let heading = match (folds, self.metric()) {
+            (None, "accuracy") => "dev accuracy",
             (None, _) => "dev F1",
-            (Some(_), Some(DevScore::Accuracy(_))) => "mean accuracy",
+            (Some(_), "accuracy") => "mean accuracy",
             (Some(_), _) => "mean F1",
         };
         let percent =
@@ -89,7 +117,7 @@ impl Results<'_> {
             Box::new(move |s| percent(s.score.map(DevScore::value))),
         ));
         if folds.is_some() {
-            columns.push(("±", Box::new(move |s| percent(s.standard_error))));
+            columns.push(("±", Box::new(move |s| percent(s.standard_deviation))));
         }
         if all.iter().any(|s| s.active_attributes.is_some()) {
             columns.push((
@@ -136,6 +164,9 @@ impl Results<'_> {
             "seconds": self.seconds,
             "configurations": trials,
         });
+        if let Some(gain) = self.result.noise_gain() {
+            results["noise_gain"] = json!(gain);
+        }
         description.add_models(&mut results);
         results
     }
@@ -143,14 +174,18 @@ impl Results<'_> {
     /// Returns the last line of the log.
     pub fn end_line(&self) -> Value {
         let result = self.result;
-        json!({
+        let mut line = json!({
             "event": "end",
             "best": result.trials.first().map(|best| best.number),
             "options": result.settings,
             "iterations_on_all_data": result.refit_iterations,
             "interrupted": result.interrupted,
             "seconds": self.seconds,
-        })
+        });
+        if let Some(gain) = result.noise_gain() {
+            line["noise_gain"] = json!(gain);
+        }
+        line
     }
 }
 
