@@ -6,8 +6,8 @@ use std::sync::atomic::Ordering;
 
 use dropchain::train::{DevScore, EndReason, Engine, TrainSettings, TrainingCorpora};
 use dropchain::tune::{
-    Axis, Checkpoint, Configuration, Folds, Phase, ResourcePlan, Resumed, Rung, Schedule, Search,
-    SearchSpace, TrialResult, TuneObserver, TuneResult, TuningData, Validation,
+    Axis, Checkpoint, Configuration, Folds, NoiseGain, Phase, ResourcePlan, Resumed, Rung,
+    Schedule, Search, SearchSpace, TrialResult, TuneObserver, TuneResult, TuningData, Validation,
 };
 use dropchain::{Corpus, Error, MemoryLimit, Template};
 use pyo3::exceptions::PyValueError;
@@ -317,6 +317,18 @@ fn trial_fields<'py>(py: Python<'py>, trial: &TrialResult) -> PyResult<Bound<'py
     Ok(fields)
 }
 
+fn gain_fields<'py>(py: Python<'py>, gain: &NoiseGain) -> PyResult<Bound<'py, PyDict>> {
+    let fields = PyDict::new(py);
+    fields.set_item("with_noise", gain.with_noise)?;
+    fields.set_item("without_noise", gain.without_noise)?;
+    fields.set_item("fold_differences", &gain.fold_differences)?;
+    fields.set_item("mean", gain.mean)?;
+    fields.set_item("standard_deviation", gain.standard_deviation)?;
+    fields.set_item("ahead", gain.ahead)?;
+    fields.set_item("p_value", gain.p_value)?;
+    Ok(fields)
+}
+
 fn result_fields(py: Python<'_>, result: TuneResult) -> PyResult<Bound<'_, PyDict>> {
     let fields = PyDict::new(py);
     let trials = result.trials.iter().map(|trial| {
@@ -332,6 +344,11 @@ fn result_fields(py: Python<'_>, result: TuneResult) -> PyResult<Bound<'_, PyDic
     });
     fields.set_item("trials", trials.collect::<PyResult<Vec<_>>>()?)?;
     fields.set_item("options", serde_text(&result.settings))?;
+    let gain = result.noise_gain();
+    fields.set_item(
+        "noise_gain",
+        gain.map(|gain| gain_fields(py, &gain)).transpose()?,
+    )?;
     fields.set_item("refit_iterations", result.refit_iterations)?;
     fields.set_item("interrupted", result.interrupted)?;
     fields.set_item("has_learned", result.refit_iterations != Some(0))?;

@@ -48,6 +48,16 @@ def test_folds_score_without_development_data(parts):
     assert all(len(trial.fold_scores) == 3 for trial in result.trials)
     assert result.best.standard_deviation == pytest.approx(3**0.5 * result.best.standard_error)
     assert "±" in str(result)
+    gain = result.noise_gain
+    pair = [
+        next(trial for trial in result.trials if (trial.dropout > 0) == noisy)
+        for noisy in (True, False)
+    ]
+    assert [gain["with_noise"], gain["without_noise"]] == [trial.number for trial in pair]
+    assert gain["mean"] == pytest.approx(pair[0].score - pair[1].score)
+    assert len(gain["fold_differences"]) == 3
+    assert 0 <= gain["p_value"] <= 1
+    assert result.to_dict()["noise_gain"] == gain
 
 
 def test_values_are_drawn_from_ranges(parts):

@@ -12,9 +12,9 @@ use super::trial::TrialResult;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct NoiseGain {
     /// Number of the best configuration with noise.
-    pub with: usize,
+    pub with_noise: usize,
     /// Number of the best configuration without noise.
-    pub without: usize,
+    pub without_noise: usize,
     /// The difference of their scores on each fold.
     pub fold_differences: Vec<f64>,
     /// The mean of the differences.
@@ -40,8 +40,8 @@ impl NoiseGain {
         let pairs = with.fold_scores.iter().zip(&without.fold_scores);
         let differences: Vec<f64> = pairs.map(|(with, without)| with - without).collect();
         Some(Self {
-            with: with.number,
-            without: without.number,
+            with_noise: with.number,
+            without_noise: without.number,
             mean: mean(&differences),
             standard_deviation: standard_deviation(&differences),
             ahead: differences.iter().filter(|&&d| d > 0.0).count(),

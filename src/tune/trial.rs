@@ -177,7 +177,7 @@ mod tests {
         let worse = trial(2, configuration(0.5, 0.1), &histories([0.5, 0.5, 0.5]));
         let without = trial(3, configuration(0.0, 0.1), &histories([0.5, 0.5, 0.625]));
         let gain = NoiseGain::new(&[with.clone(), without, worse]).unwrap();
-        assert_eq!((gain.with, gain.without, gain.ahead), (1, 3, 1));
+        assert_eq!((gain.with_noise, gain.without_noise, gain.ahead), (1, 3, 1));
         assert_eq!(gain.fold_differences, [0.25, 0.0, -0.125]);
         assert!((gain.mean - 0.125 / 3.0).abs() < 1e-15);
         assert_eq!(NoiseGain::new(std::slice::from_ref(&with)), None);

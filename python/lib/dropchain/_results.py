@@ -180,6 +180,13 @@ class TuneResult:
     """With folds: iterations of training the best configuration on all data."""
     interrupted: bool
     """Whether the search ended early."""
+    noise_gain: Mapping[str, Any] | None = None
+    """With folds: the difference between the best configuration with noise and the best without.
+
+    `with_noise` and `without_noise` are their numbers; `fold_differences` are those of their scores
+    on each fold, with `mean` and `standard_deviation`; noise is `ahead` in so many folds; `p_value`
+    is that of a paired t-test, corrected for training data that overlap.
+    """
     model: str | None = None
     """The file of the model, if one was written."""
     pruned: tuple[int, int] | None = None
