@@ -11,12 +11,13 @@ use crate::support::{TestDir, wait};
 use crate::support::{finish, send};
 
 /// Options of different kinds of training, each a second or less on the sample corpus.
-const KINDS: [&str; 8] = [
+const KINDS: [&str; 9] = [
     "--dropout 0 --dev dev.conll",
     "--dropout 0 --l1 0.2",
     "--dev dev.conll --warm-up 4",
     "--noise monte-carlo --samples 1 --warm-up 3 --l1 0.1",
     "--gradient window=1 --warm-up 5 --order 0",
+    "--gradient reweighted=3 --warm-up 4 --dev dev.conll",
     "--algorithm sgd --step adagrad --noise monte-carlo --warm-up 2",
     "--algorithm ap --dev dev.conll",
     "--algorithm arow",

@@ -3,8 +3,8 @@
 
     course.py PROGRAM CORPORA LOGS [CORPUS…]
 
-PROGRAM is dropchain, CORPORA the folder of the public corpora; a run whose log is in LOGS already is
-not repeated. Each run goes on for its number of iterations whatever the scores, so one log tells
+PROGRAM is dropchain, CORPORA the folder of the public corpora; a run whose log is in LOGS already
+is not repeated. Each run goes on for its number of iterations whatever the scores, so one log tells
 what stopping on development data would have chosen, and what training without such data ends with.
 """
 
@@ -14,22 +14,17 @@ import subprocess
 import sys
 
 NAMES = ["--columns", "word,pos,ner", "--label", "ner"]
-TWEETS = ["--scheme", "io"]
+DUTCH = ("conll2002-ned/ned.train", "conll2002-ned/ned.testa")
+SPANISH = ("conll2002-esp/esp.train", "conll2002-esp/esp.testa")
+WNUT = ("wnut17/train.conll", "wnut17/dev.conll")
+EWT = ("ewt/train.conllu", "ewt/dev.conllu")
 CORPORA = {  # training file, development file, options
-    "Dutch, ner": ("conll2002-ned/ned.train", "conll2002-ned/ned.testa", [*NAMES, "--template", "ner"]),
-    "Spanish, ner": ("conll2002-esp/esp.train", "conll2002-esp/esp.testa", [*NAMES, "--template", "ner"]),
-    "Spanish, ner-finkel": (
-        "conll2002-esp/esp.train",
-        "conll2002-esp/esp.testa",
-        [*NAMES, "--template", "ner-finkel"],
-    ),
-    "W-NUT 2017, ner, IO": ("wnut17/train.conll", "wnut17/dev.conll", [*TWEETS, "--template", "ner"]),
-    "EWT UPOS, pos-sancl": (
-        "ewt/train.conllu",
-        "ewt/dev.conllu",
-        ["--label", "upos", "--template", "pos-sancl"],
-    ),
-    "EWT UPOS, pos": ("ewt/train.conllu", "ewt/dev.conllu", ["--label", "upos", "--template", "pos"]),
+    "Dutch, ner": (*DUTCH, [*NAMES, "--template", "ner"]),
+    "Spanish, ner": (*SPANISH, [*NAMES, "--template", "ner"]),
+    "Spanish, ner-finkel": (*SPANISH, [*NAMES, "--template", "ner-finkel"]),
+    "W-NUT 2017, ner, IO": (*WNUT, ["--scheme", "io", "--template", "ner"]),
+    "EWT UPOS, pos-sancl": (*EWT, ["--label", "upos", "--template", "pos-sancl"]),
+    "EWT UPOS, pos": (*EWT, ["--label", "upos", "--template", "pos"]),
     "CoNLL-2000, chunk": (
         "chunks.train",  # made of conll2000/train.txt
         "chunks.dev",
