@@ -11,12 +11,17 @@ import argparse, contextlib, dataclasses, hashlib, json, os, re, subprocess, sys
 from concurrent.futures import ThreadPoolExecutor
 
 CHUNK_DEV = 936  # CoNLL-2000 has no development file: the last sentences of its training file
-L2 = {f"L2 {strength}": ["--dropout", "0", "--l2", strength] for strength in ("0.1", "0.3", "1")}
-DEFAULTS = "defaults"
+DEFAULTS, EDGES, WEAK = "defaults", "edges 0.3", "L2 0.03"
+REWEIGHTED = "reweighted, 0.1, edges 0.2"
 DROPOUT = {
-    DEFAULTS: [],
-    "dropout 0.5, edges 0.5, L2 0.03": "--dropout 0.5 --edge-dropout 0.5 --l2 0.03".split(),
-    "dropout 0.3, edges 0.3": ["--edge-dropout", "0.3"],
+    DEFAULTS: [],  # dropout 0.3, edges 0.6, L2 0.1
+    EDGES: ["--edge-dropout", "0.3"],
+    WEAK: ["--l2", "0.03"],
+    REWEIGHTED: "--gradient reweighted --dropout 0.1 --edge-dropout 0.2".split(),
+}
+L2 = {
+    f"L2 {strength} alone": ["--dropout", "0", "--l2", strength]
+    for strength in ("0.03", "0.1", "0.3", "1")
 }
 NAMES = ["minimal", "ner", "ner-document", "ner-finkel", "ner-finkel-edges"]
 POS = ["minimal", "pos", "pos-document", "pos-large", "pos-sancl"]
@@ -32,7 +37,8 @@ class Case:
     files: tuple  # train, dev, test, in CORPORA
     templates: list
     options: list  # of all configurations
-    dropout: tuple = tuple(DROPOUT)  # names of configurations with dropout
+    dropout: tuple = (DEFAULTS, EDGES, REWEIGHTED)  # configurations with dropout
+    l2: tuple = tuple(L2)  # configurations with L2 alone
 
 
 CASES = [
@@ -63,6 +69,8 @@ CASES = [
         ("conll2000/train.txt", "conll2000/train.txt", "conll2000/test.txt"),
         CHUNKS,
         ["--columns", "word,pos,chunk", "--scheme", "bioes"],
+        (DEFAULTS, EDGES, WEAK),
+        tuple(L2)[1:],
     ),
     Case(
         "ewt-upos",
@@ -70,6 +78,8 @@ CASES = [
         ("ewt/train.conllu", "ewt/dev.conllu", "ewt/test.conllu"),
         POS,
         ["--label", "upos"],
+        (DEFAULTS, WEAK),
+        tuple(L2)[:3],
     ),
     Case(
         "ewt-xpos",
@@ -77,7 +87,8 @@ CASES = [
         ("ewt/train.conllu", "ewt/dev.conllu", "ewt/test.conllu"),
         POS,
         ["--label", "xpos"],
-        tuple(DROPOUT)[:2],  # a run takes ten times as long as one of the others
+        (DEFAULTS, WEAK),
+        tuple(L2)[:3],
     ),
 ]
 
@@ -181,7 +192,7 @@ class Measurement:
     def test(self, case, template):
         """Scores the two chosen models of a template on the test file, once, if there are both."""
         with self.lock:
-            chosen = [self.best(case, template, names) for names in (L2, case.dropout)]
+            chosen = [self.best(case, template, names) for names in (case.l2, case.dropout)]
             if (case.name, template) in self.tested or self.dev_only or not all(chosen):
                 return
             self.tested.add((case.name, template))
@@ -225,7 +236,7 @@ class Measurement:
         for case in cases:
             title = case.title
             for template in self.templates_of(case):
-                pair = [self.best(case, template, names) for names in (L2, case.dropout)]
+                pair = [self.best(case, template, names) for names in (case.l2, case.dropout)]
                 if not all(pair):
                     yield f"| {title} | `{template}` | – | – | – | – | – |"
                     continue
@@ -253,7 +264,7 @@ class Measurement:
             (case, template, name)
             for case in cases
             for template in self.templates_of(case)
-            for name in (*L2, *case.dropout)
+            for name in (*case.l2, *case.dropout)
         ]
         for case in cases:
             self.files(case)  # writes those that are missing
