@@ -129,10 +129,10 @@ impl MinedNames {
         let names = self.names();
         let lines = names.iter();
         let mut lines: Vec<String> = lines
-            .map(|(words, kind, _)| format!("{kind}\t{}\n", words.join("\t")))
+            .map(|(words, kind, _)| format!("{kind}\t{}", words.join("\t")))
             .collect();
         lines.sort_unstable();
-        lines.concat()
+        lines.into_iter().map(|line| line + "\n").collect()
     }
 
     /// Returns all names with their types, in no particular order.
