@@ -17,7 +17,7 @@ CASES = {"as it is": str, "lower case": str.lower, "capitals": str.upper, "Every
 
 
 def run(program, *arguments):
-    command = ["nice", program, *arguments]
+    command = ["nice", "-n", "10", program, *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode not in (0, 3):
         sys.exit(f"{' '.join(command)}\n{done.stderr}")
