@@ -1,7 +1,7 @@
 //! The class `Template`.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use dropchain::corpus::ReadOptions;
 use dropchain::knowledge::{Knowledge, KnowledgeFiles, KnowledgeOptions};
