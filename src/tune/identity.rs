@@ -84,11 +84,11 @@ impl SearchIdentity {
         let warm_ups = configurations
             .iter()
             .map(|c| c.warm_up.map(|n| n.to_string()));
-        self.add("--warm-up, searched:", list(warm_ups.collect()));
+        self.add("searched --warm-up", list(warm_ups.collect()));
         let engines = configurations
             .iter()
             .map(|c| c.gradient.map(|e| e.to_string()));
-        self.add("--gradient, searched:", list(engines.collect()));
+        self.add("searched --gradient", list(engines.collect()));
         let all = format!("{configurations:?}");
         self.add_opaque("configurations".to_owned(), all);
     }

@@ -57,9 +57,9 @@ fn searches() -> Vec<(Search<'static>, Validation)> {
         ..space("0,0.3", "0.1")
     };
     vec![
-        (with(course, |_| {}), Validation::Dev),
         (with(space("0,0.3", "0.03,0.3"), |_| {}), Validation::Dev),
         (with(space("0,0.3", "0.03,0.3"), |_| {}), small_folds(3)),
+        (with(course, |_| {}), Validation::Dev),
         (with(l1, |_| {}), Validation::Dev),
         (
             with(space("0.2,0.4", "0.1"), |o| o.noise = NoiseKind::MonteCarlo),
@@ -230,6 +230,16 @@ fn a_checkpoint_of_another_search_names_the_difference() {
     assert_eq!(
         changed(|s| s.configurations.retain(|c| c.l2 > 0.1)),
         format!("was written with --l2 0.03,0.3, this search is with --l2 0.3; {expected}")
+    );
+    assert_eq!(
+        changed(|s| s
+            .configurations
+            .iter_mut()
+            .for_each(|c| c.warm_up = Some(5))),
+        format!(
+            "was written without searched --warm-up, this search is with searched --warm-up 5; \
+             {expected}"
+        )
     );
     assert_eq!(
         changed(|s| s.schedule = Schedule::new(None, 2).unwrap()),
