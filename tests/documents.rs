@@ -1,6 +1,6 @@
 //! Documents: marks, windows, and templates that look at them.
 
-use crate::support::TestDir;
+use crate::support::{Session, TestDir, gzip};
 
 /// The label of a word that occurs once in its document is `O`, of one that recurs `R`.
 const CORPUS: &str = "\
@@ -34,7 +34,8 @@ fn model(options: &str) -> TestDir {
 
 /// The last column of each line.
 fn labels(tagged: &str) -> String {
-    let lines = tagged.lines().filter(|line| !line.is_empty());
+    let lines = tagged.lines();
+    let lines = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
     let labels = lines.filter_map(|line| line.rsplit(['\t', ' ']).next());
     labels.collect::<Vec<_>>().join(" ")
 }
@@ -124,10 +125,161 @@ fn a_file_ends_a_document() {
 }
 
 #[test]
+fn at_a_terminal_sentences_are_answered_at_once_if_they_are_documents() {
+    let dir = model("");
+    let mut tag = Session::start(&dir, "tag m - --document sentence");
+    tag.exchange("Ann Ann\n", "Ann\tR\nAnn\tR\n");
+    tag.exchange("\nleft\n", "\nleft\tO\n");
+    tag.finish_after_output();
+    // A document is answered when the next one begins, or a window later.
+    let mut tag = Session::start(&dir, "tag m - --format conll --columns word");
+    tag.exchange("Ann\n\nAnn\n\n-DOCSTART-\n\n", "Ann\tR\n\nAnn\tR\n");
+    tag.finish_after_output();
+    let mut tag = Session::start(&dir, "tag m - --document-window 2");
+    tag.exchange("Ann\nAnn\nleft\nRome\n", "Ann\tR\n\nAnn\tR\n");
+    tag.finish_after_output();
+}
+
+#[test]
+fn the_number_of_threads_changes_nothing() {
+    let dir = model("--document-window 50");
+    let sentences = (0..3000).map(|i| format!("{} x{i} Ann.\n", ["Bob", "Ann", "Rome"][i * i % 3]));
+    dir.write("a.txt", sentences.collect::<String>());
+    let one = dir.run("tag m a.txt --threads 1").success();
+    assert!(one.contains("\tR\n") && one.contains("\tO\n"));
+    for threads in [2, 5] {
+        let other = dir
+            .run(&format!("tag m a.txt --threads {threads}"))
+            .success();
+        assert!(other == one, "{threads} threads");
+    }
+    // From a pipe, batches are others.
+    let piped = dir
+        .run_with_stdin("tag m - --threads 2", &dir.text("a.txt"))
+        .success();
+    assert!(piped == one);
+}
+
+#[test]
+fn odd_documents_are_tagged() {
+    let dir = model("");
+    let columns = "--columns word,label";
+    for (name, text, expected) in [
+        (
+            "twice.conll",
+            "-DOCSTART- O\n\n-DOCSTART- O\n\nAnn O\n\nAnn O\n",
+            "O O R R",
+        ),
+        (
+            "end.conll",
+            "Ann O\n\n-DOCSTART- O\n\nAnn O\n\n-DOCSTART- O\n",
+            "O O O O",
+        ),
+        ("none.conll", "Ann O\n\nAnn O\n", "R R"),
+        ("empty.txt", "", ""),
+        ("feeds.txt", "\x0c\n\x0c\n", ""),
+        ("empty.jsonl", "{\"doc\":[]}\n{\"doc\":[]}\n", ""),
+    ] {
+        dir.write(name, text);
+        let options = if name.ends_with(".conll") {
+            columns
+        } else {
+            ""
+        };
+        let tagged = dir
+            .run(&format!("tag m {name} --output conll {options}"))
+            .success();
+        assert_eq!(labels(&tagged), expected, "{name}: {tagged}");
+    }
+    dir.write(
+        "a.conll.gz",
+        gzip("Ann O\n\n-DOCSTART- O\n\nAnn O\n\nAnn O\n"),
+    );
+    let tagged = dir
+        .run(&format!("tag m a.conll.gz end.conll {columns}"))
+        .success();
+    assert_eq!(labels(&tagged), "O O R R O O O O");
+    dir.write("bad.jsonl", "{\"doc\":[3]}\n");
+    assert_eq!(
+        dir.run("tag m bad.jsonl").failure(),
+        "bad.jsonl:1: key \"doc\": expected an array of sentences, objects such as {\"tokens\": \
+         [\"a\"], \"labels\": [\"O\"]}, but item 1 is a number"
+    );
+}
+
+#[test]
+fn documents_survive_tagging_in_every_format() {
+    let dir = model("");
+    dir.write(
+        "a.jsonl",
+        "{\"doc\":[{\"tokens\":[\"Ann\"]},{\"tokens\":[\"Ann\"]}]}\n{\"tokens\":[\"Ann\"]}\n",
+    );
+    let tagged = dir.run("tag m a.jsonl").success();
+    dir.write("b.jsonl", &tagged);
+    let again = dir.run("tag m b.jsonl").success();
+    assert_eq!(again, tagged);
+    assert_eq!(
+        labels(&dir.run("tag m b.jsonl --output conll").success()),
+        "R R O"
+    );
+}
+
+#[test]
+fn the_final_model_of_a_search_by_folds_sees_whole_documents() {
+    // Most words recur once, far away: in another fold, half of the time.
+    let pairs: String = (0..40).map(|i| format!("p{i} R\n\n")).collect();
+    let others: String = (0..10).map(|i| format!("u{i} O\n\n")).collect();
+    let dir = TestDir::new(&[("doc.tpl", TEMPLATE)]);
+    dir.write("train.conll", format!("{pairs}{pairs}{others}"));
+    let tune = "tune train.conll --template doc.tpl --folds 2 --l2 0.1 --dropout 0 --model m";
+    dir.run(&format!("{tune} --quiet")).success();
+    let report = dir.run("eval m train.conll").success();
+    assert!(report.contains("accuracy: 100.00%"), "{report}");
+}
+
+#[test]
+fn ner_looks_at_documents_where_they_are_marked() {
+    let dir = TestDir::new(&[("marked.conll", CORPUS)]);
+    dir.write("plain.conll", CORPUS.replace("-DOCSTART- O\n\n", ""));
+    for (file, template, options, expected) in [
+        ("marked", "ner", "", "ner-document"),
+        ("plain", "ner", "", "ner"),
+        ("marked", "ner", "--document sentence", "ner"),
+        ("plain", "ner", "--document-window 1000", "ner-document"),
+        ("marked", "minimal", "", "minimal"),
+    ] {
+        let train = "train --max-iterations 5 --quiet --force --model";
+        dir.run(&format!(
+            "{train} m {file}.conll --template {template} {options}"
+        ))
+        .success();
+        let keep = if expected == "ner" {
+            "--document sentence"
+        } else {
+            ""
+        };
+        dir.run(&format!(
+            "{train} n {file}.conll --template {expected} {keep}"
+        ))
+        .success();
+        assert!(
+            dir.bytes("m") == dir.bytes("n"),
+            "{file} {template} {options}"
+        );
+    }
+    let trained = dir.run("train marked.conll --template ner --max-iterations 5 --model new");
+    assert!(
+        trained.stderr.contains("the template ner is ner-document"),
+        "{}",
+        trained.stderr
+    );
+}
+
+#[test]
 fn a_rule_without_a_template_that_looks_at_documents_is_an_error() {
     let dir = TestDir::new(&[("train.conll", CORPUS)]);
     let error = dir
-        .run("train train.conll --template ner --model m --document file")
+        .run("train train.conll --template minimal --model m --document file")
         .failure();
     assert!(
         error.contains("no line of the template looks at the document"),

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use dropchain::corpus::{
-    CONLLU_COLUMNS, Corpus, Format, ReadOptions, SAMPLE_DEV, SAMPLE_TEST, SAMPLE_TRAIN,
+    CONLLU_COLUMNS, Corpus, DocumentRule, Format, ReadOptions, SAMPLE_DEV, SAMPLE_TEST,
+    SAMPLE_TRAIN,
 };
 
 use dropchain::{MemoryLimit, Sentence, Tagger};
@@ -341,6 +342,32 @@ impl PyCorpus {
     #[getter]
     fn has_features(&self) -> bool {
         self.0.iter().any(|sentence| sentence.attributes.is_some())
+    }
+
+    /// Return the documents, without their boundaries.
+    ///
+    /// Parameters
+    /// ----------
+    /// rule : str
+    ///     What separates documents: ``auto`` (the marks of the format, and the end of each file),
+    ///     ``sentence``, ``file``, ``marks``, ``blank-line``, ``form-feed`` or ``line``.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from dropchain import Corpus
+    /// >>> text = "-DOCSTART- O\n\nAda B-PER\n\n-DOCSTART- O\n\nleft O\n\nagain O\n"
+    /// >>> [document.words for document in Corpus.parse(text, format="conll").documents()]
+    /// [[['Ada']], [['left'], ['again']]]
+    #[pyo3(signature = (rule="auto"))]
+    fn documents(&self, rule: &str) -> PyResult<Vec<Self>> {
+        let rule: DocumentRule = rule.parse().map_err(exception)?;
+        let documents = rule.documents(self.0.iter().map(|sentence| &**sentence));
+        let mut sentences = (self.0.iter()).filter(|sentence| !sentence.layout.document_start);
+        let take = |document: Vec<&Sentence>| {
+            let own = sentences.by_ref().take(document.len());
+            Self(own.map(Arc::clone).collect())
+        };
+        Ok(documents.into_iter().map(take).collect())
     }
 
     fn __len__(&self) -> usize {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use dropchain::corpus::ReadOptions;
+use dropchain::corpus::{DocumentOptions, ReadOptions};
 use dropchain::knowledge::{Knowledge, KnowledgeFiles, KnowledgeOptions};
 use dropchain::template::{Attribute, AttributeSink, ColumnRef, Template, Workspace};
 use dropchain::{Error, Place};
@@ -123,6 +123,54 @@ impl PyTemplate {
     #[getter]
     fn file_names(&self) -> Vec<&str> {
         self.inner.file_names().collect()
+    }
+
+    /// What a document is to the template, ``(rule, window)``; None if it does not look at any.
+    #[getter]
+    fn documents(&self) -> Option<(&'static str, u32)> {
+        let documents = self.inner.documents()?;
+        Some((documents.rule.name(), documents.window))
+    }
+
+    /// Return the template with another notion of a document, which must be one that looks at it.
+    ///
+    /// Parameters
+    /// ----------
+    /// rule : str, optional
+    ///     What separates documents: see :meth:`Corpus.documents`.
+    /// window : int, optional
+    ///     The number of tokens before and after a token that it sees.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from dropchain import Template
+    /// >>> Template("word\nothers(word[-1])").with_documents(window=500).documents
+    /// ('auto', 500)
+    #[pyo3(signature = (rule=None, window=None))]
+    fn with_documents(&self, rule: Option<&str>, window: Option<i64>) -> PyResult<Self> {
+        let mut documents = self.inner.documents().unwrap_or_default();
+        if let Some(rule) = rule {
+            documents.rule = rule.parse().map_err(exception)?;
+        }
+        if let Some(window) = inputs::count("window", window, 1)? {
+            documents.window = u32::try_from(window)
+                .ok()
+                .filter(|window| *window <= DocumentOptions::MAX_WINDOW)
+                .ok_or_else(|| {
+                    let largest = DocumentOptions::MAX_WINDOW;
+                    let message = format!("found the window {window}; expected at most {largest}");
+                    PyValueError::new_err(message)
+                })?;
+        }
+        Ok(Self {
+            inner: self
+                .inner
+                .clone()
+                .with_documents(documents)
+                .map_err(exception)?,
+            paths: self.paths.clone(),
+            name: self.name.clone(),
+        })
     }
 
     /// The columns that the template reads: names, or indices.

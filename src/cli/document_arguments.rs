@@ -1,9 +1,14 @@
 //! What a document is, for templates that look at documents.
 
 use clap::{Args, ValueEnum};
-use dropchain::corpus::{DocumentOptions, DocumentRule};
+use dropchain::corpus::{Corpus, DocumentOptions, DocumentRule, Separation};
 use dropchain::tag::Tagger;
-use dropchain::{Result, Template};
+use dropchain::{Result, Sentence, Template};
+
+use super::progress::Progress;
+
+/// The windows that are allowed.
+const WINDOWS: std::ops::RangeInclusive<i64> = 1..=DocumentOptions::MAX_WINDOW as i64;
 
 /// What a document is, for templates that look at documents.
 #[derive(Clone, Copy, Debug, Default, Args)]
@@ -15,8 +20,7 @@ pub struct DocumentArguments {
     document: Option<DocumentName>,
     /// Number of tokens before and after a word that such templates look at [default: what the
     /// model was trained with, or 1000]
-    #[arg(long, value_name = "TOKENS",
-          value_parser = clap::value_parser!(u32).range(1..=i64::from(DocumentOptions::MAX_WINDOW)))]
+    #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u32).range(WINDOWS))]
     document_window: Option<u32>,
 }
 
@@ -62,15 +66,26 @@ impl DocumentArguments {
         }
     }
 
-    /// Sets what a document is to a template.
+    /// Returns whether there are arguments.
+    pub fn are_given(self) -> bool {
+        self.document.is_some() || self.document_window.is_some()
+    }
+
+    /// Sets what a document is to a template. The built-in template `ner` becomes `ner-document`,
+    /// unless every sentence is to be a document.
     ///
     /// # Errors
     ///
     /// There are arguments, but the template does not look at documents.
     pub fn apply_to_template(self, template: Template) -> Result<Template> {
-        if self.document.is_none() && self.document_window.is_none() {
+        if !self.are_given() {
             return Ok(template);
         }
+        let template = match in_documents(&template) {
+            Some(_) if self.document == Some(DocumentName::Sentence) => return Ok(template),
+            Some(in_documents) => in_documents?,
+            None => template,
+        };
         let documents = template.documents().unwrap_or_default();
         template.with_documents(self.apply(documents))
     }
@@ -81,5 +96,28 @@ impl DocumentArguments {
             Some(documents) => tagger.with_documents(self.apply(documents)),
             None => Ok(tagger),
         }
+    }
+}
+
+/// Returns the built-in template `ner-document` for `ner`; `None` for other templates.
+fn in_documents(template: &Template) -> Option<Result<Template>> {
+    let ner = Template::shipped("ner")?.ok()?;
+    let is_ner = template.source() == ner.source();
+    is_ner.then(|| Template::shipped("ner-document")).flatten()
+}
+
+/// Returns the template for a corpus: the built-in template `ner` becomes `ner-document` if the
+/// corpus marks documents, which is printed.
+pub fn template_for(template: Template, corpus: &Corpus, progress: &Progress) -> Result<Template> {
+    let marks = |sentence: &Sentence| sentence.layout.separation.contains(Separation::MARK);
+    match in_documents(&template) {
+        Some(in_documents) if corpus.iter().any(marks) => {
+            progress.println(
+                "the corpus marks documents, so the template ner is ner-document (--document \
+                 sentence keeps ner)",
+            );
+            in_documents
+        }
+        _ => Ok(template),
     }
 }

@@ -36,8 +36,10 @@ Examples:
   dropchain tag ner.model news.txt --output jsonl --marginals --nbest 3 | jq .
   dropchain tag ner.model partly.conll --forced label       # completes labels, `_` is unknown
 
-Output is in input order and streams: each sentence is written as soon as it is tagged. Labels are
-in the scheme of the training corpus.")]
+Output is in input order and streams: each sentence is written as soon as it is tagged. If the model
+looks at documents (template ner-document), a sentence waits until its document ends or
+--document-window tokens after it were read; --document sentence answers at once. Labels are in the
+scheme of the training corpus.")]
 pub struct TagCommand {
     /// Model file
     model: PathBuf,

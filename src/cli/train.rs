@@ -11,7 +11,7 @@ use dropchain::train::{BaseModels, Defaults, TrainOptions, Trained, Trainer, che
 use super::CommandResult;
 use super::arguments::{InputArguments, OutputArguments, ThreadArguments};
 use super::checkpoint_arguments::CheckpointArguments;
-use super::document_arguments::DocumentArguments;
+use super::document_arguments::{DocumentArguments, template_for};
 use super::exit::{is_worth_saving, training_result};
 use super::file_name::FileName;
 use super::init_arguments::InitArguments;
@@ -166,6 +166,12 @@ impl TrainCommand {
         let corpora = self
             .training
             .read_corpora(&self.train, &self.dev, &self.input, &progress)?;
+        let template = match template {
+            Some(template) if models.is_empty() && !self.document.are_given() => {
+                Some(template_for(template, &corpora.labeled, &progress)?)
+            }
+            template => template,
+        };
         let knowledge = self.knowledge.read(&self.input, &progress)?;
         let template = self.knowledge.attach(&knowledge, template)?;
         let mut reporter = TrainingReporter::new(&progress, &self.train, log)

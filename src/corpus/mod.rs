@@ -37,3 +37,4 @@ pub use parse::ReadOptions;
 pub use reader::Reader;
 #[doc(hidden)]
 pub use sample::{SAMPLE_DEV, SAMPLE_TEST, SAMPLE_TRAIN};
+pub(crate) use text::TextSeparations;

@@ -15,7 +15,7 @@ const FORM_FEED: char = '\u{c}';
 pub(super) struct TextParser {
     tokenizer: Tokenizer,
     ready: VecDeque<Sentence>,
-    separation: Separation, // what stands before the next sentence
+    separations: TextSeparations,
 }
 
 impl TextParser {
@@ -23,32 +23,40 @@ impl TextParser {
         Self {
             tokenizer: Tokenizer::new(options.max_sentence),
             ready: VecDeque::new(),
-            separation: Separation::default(),
+            separations: TextSeparations::default(),
         }
     }
+}
 
-    /// Adds the sentences of a line, with the form feeds and empty lines before each.
-    fn add(&mut self, text: &str, sentences: Vec<Sentence>) {
+/// What stands between the sentences of raw text.
+#[derive(Default)]
+pub(crate) struct TextSeparations {
+    next: Separation, // what stands before the next sentence
+}
+
+impl TextSeparations {
+    /// Records the form feeds and empty lines before each of the sentences of a line.
+    pub(crate) fn separate(&mut self, text: &str, sentences: &mut [Sentence]) {
+        self.next.add(Separation::LINE);
         if is_blank(text) {
-            self.separation.add(Separation::BLANK_LINE);
+            self.next.add(Separation::BLANK_LINE);
         }
         let mut end = 0;
-        for mut sentence in sentences {
+        for sentence in sentences {
             if let (Some(first), Some(last)) = (sentence.offsets.first(), sentence.offsets.last()) {
-                self.separate(&text[end..first.bytes.start]);
+                self.add_form_feed(&text[end..first.bytes.start]);
                 end = last.bytes.end;
             }
-            sentence.layout.separation = std::mem::take(&mut self.separation);
-            self.ready.push_back(sentence);
+            sentence.layout.separation = std::mem::take(&mut self.next);
         }
-        self.separate(&text[end..]);
+        self.add_form_feed(&text[end..]);
     }
 
     /// Adds a form feed to what stands before the next sentence, if there is one in a text that
     /// belongs to no sentence.
-    fn separate(&mut self, text: &str) {
+    fn add_form_feed(&mut self, text: &str) {
         if text.contains(FORM_FEED) {
-            self.separation.add(Separation::FORM_FEED);
+            self.next.add(Separation::FORM_FEED);
         }
     }
 }
@@ -59,10 +67,11 @@ impl SentenceParser for TextParser {
             let Some(line) = lines.next_line()? else {
                 return Ok(None);
             };
-            let sentences = self
+            let mut sentences = self
                 .tokenizer
                 .read_line(line.text, line.file, line.number)?;
-            self.add(line.text, sentences);
+            self.separations.separate(line.text, &mut sentences);
+            self.ready.extend(sentences);
         }
         Ok(self.ready.pop_front())
     }

@@ -58,10 +58,16 @@ pub struct Predictions {
 impl<'a> Document<'a> {
     /// Creates a document of sentences. Document boundaries among them are left out.
     pub fn new(sentences: impl IntoIterator<Item = &'a Sentence>) -> Self {
-        let sentences: Vec<&Sentence> = sentences
-            .into_iter()
-            .filter(|sentence| !sentence.layout.document_start)
-            .collect();
+        let is_content = |sentence: &&Sentence| !sentence.layout.document_start;
+        Self::of(sentences.into_iter().filter(is_content).collect())
+    }
+
+    /// Creates a document of one sentence, which may be a document boundary.
+    pub(crate) fn alone(sentence: &'a Sentence) -> Self {
+        Self::of(vec![sentence])
+    }
+
+    fn of(sentences: Vec<&'a Sentence>) -> Self {
         let mut starts = Vec::with_capacity(sentences.len() + 1);
         let mut tokens = 0;
         starts.push(0);

@@ -13,9 +13,6 @@ pub struct WordIndex {
     ranks: Vec<u32>,       // [T] which of the occurrences of its word each token is
     starts: Vec<u32>,      // [words + 1] of each word in `occurrences`
     occurrences: Vec<u32>, // [T] tokens, by word and then ascending
-    text: String,
-    ends: Vec<usize>,      // [words] of each word in `text`
-    table: HashTable<u32>, // hash(text) → number
 }
 
 impl WordIndex {
@@ -30,12 +27,13 @@ impl WordIndex {
             ..Self::default()
         };
         let mut text = String::new();
+        let mut numbers = WordNumbers::default();
         let mut counts: Vec<u32> = Vec::new(); // [words]
         for sentence in sentences {
             for t in 0..sentence.len() {
                 text.clear();
                 write(sentence, t, &mut text);
-                let word = index.number(&text);
+                let word = numbers.number(&text);
                 counts.resize(counts.len().max(word as usize + 1), 0);
                 index.words.push(word);
                 index.ranks.push(counts[word as usize]);
@@ -55,42 +53,12 @@ impl WordIndex {
         index
     }
 
-    /// Returns the number of a text, a new one if it is unknown.
-    fn number(&mut self, text: &str) -> u32 {
-        let hash = xxh3_64(text.as_bytes());
-        if let Some(number) = self.find(hash, text) {
-            return number;
-        }
-        let number = self.ends.len() as u32;
-        self.text.push_str(text);
-        self.ends.push(self.text.len());
-        let Self {
-            table, text, ends, ..
-        } = self;
-        table.insert_unique(hash, number, |&other| {
-            xxh3_64(word(text, ends, other).as_bytes())
-        });
-        number
-    }
-
-    fn find(&self, hash: u64, text: &str) -> Option<u32> {
-        let is_text = |&number: &u32| word(&self.text, &self.ends, number) == text;
-        self.table.find(hash, is_text).copied()
-    }
-
     /// Returns the tokens of the document with the word of token `t`, ascending, and which of them
     /// `t` is.
     #[must_use]
     pub fn occurrences(&self, t: usize) -> (&[u32], usize) {
         let word = self.words[t];
         (self.of_number(word), self.ranks[t] as usize)
-    }
-
-    /// Returns the tokens of the document with the word `text`, ascending.
-    #[must_use]
-    pub fn occurrences_of(&self, text: &str) -> &[u32] {
-        let number = self.find(xxh3_64(text.as_bytes()), text);
-        number.map_or(&[], |number| self.of_number(number))
     }
 
     fn of_number(&self, number: u32) -> &[u32] {
@@ -152,19 +120,17 @@ mod tests {
             let (found, rank) = index.occurrences(t);
             assert_eq!(found, same, "{word}");
             assert_eq!(found[rank], t as u32);
-            assert_eq!(index.occurrences_of(word), same, "{word}");
             assert_eq!(
                 &index.by_word()[index.first_of_word(t)..][..same.len()],
                 same
             );
         }
-        assert!(index.occurrences_of("x").is_empty());
-        assert!(index.memory() > 4 * 4 * words.len());
+        assert!(index.memory() >= 4 * 3 * words.len());
     }
 
     #[test]
     fn a_document_without_tokens_has_no_words() {
         let index = WordIndex::new(&[], 0, |_, _, _| unreachable!());
-        assert!(index.occurrences_of("").is_empty());
+        assert!(index.by_word().is_empty());
     }
 }

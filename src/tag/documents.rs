@@ -34,7 +34,7 @@ impl<'a> TagDocuments<'a> {
     /// Divides the sentences of a corpus into the documents that a tagger sees. If its template
     /// does not look at documents, every sentence stands alone.
     #[must_use]
-    pub fn new(tagger: &super::Tagger, sentences: &'a [Sentence]) -> Self {
+    pub fn new<S: Borrow<Sentence>>(tagger: &super::Tagger, sentences: &'a [S]) -> Self {
         let rule = tagger.documents().map(|documents| documents.rule);
         Self::with_context(rule, [&[], sentences, &[]])
     }

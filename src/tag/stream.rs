@@ -661,6 +661,155 @@ mod tests {
         assert!((5..=10 + 1 + 4).contains(&most), "{most} batches");
     }
 
+    /// One-word sentences with words of a few letters; `-` is a document boundary.
+    fn document_text(sentences: usize, documents: usize) -> String {
+        let sentence = |i: usize| match i % (sentences / documents) {
+            0 => "-DOCSTART-\n\n".to_owned(),
+            j => format!(
+                "{}\n\n",
+                ["a", "b\na\nc", "d", "a\na", "e\nb"][(j * j + j / 7) % 5]
+            ),
+        };
+        (0..sentences).map(sentence).collect()
+    }
+
+    /// The attributes of all tokens of a sentence, with a template that looks at its document.
+    fn attributes(input: crate::tag::TagInput<'_>) -> String {
+        struct Names(Vec<u8>);
+        impl crate::template::AttributeSink for Names {
+            fn node(&mut self, attribute: &crate::template::Attribute<'_>, _: f64) {
+                attribute.write(&mut self.0);
+                self.0.push(b' ');
+            }
+            fn edge(&mut self, _: &crate::template::Attribute<'_>, _: f64) {}
+        }
+        let source = "mention(count)\nmention(order)\nothers(word[-1])\ndocument: window=23";
+        let template: crate::Template = source.parse().unwrap();
+        let mut names = Names(Vec::new());
+        if let crate::tag::TagInput::InDocument(document, i) = input {
+            let sentence = document.sentences()[i];
+            let extractor = template.bind(sentence.schema()).unwrap();
+            let mut workspace = crate::template::Workspace::default();
+            extractor.prepare_in(document, i, &mut workspace).unwrap();
+            for t in 0..sentence.len() {
+                extractor.extract(sentence, t, &mut workspace, &mut names);
+            }
+        }
+        String::from_utf8(names.0).unwrap()
+    }
+
+    fn documents_of(window: u32) -> Option<DocumentOptions> {
+        Some(DocumentOptions {
+            rule: DocumentRule::Auto,
+            window,
+        })
+    }
+
+    #[test]
+    fn attributes_do_not_depend_on_when_sentences_arrive() {
+        let sentences: Vec<Sentence> = reader(&document_text(400, 5))
+            .collect::<Result<_>>()
+            .unwrap();
+        let whole = TagDocuments::with_context(Some(DocumentRule::Auto), [&[], &sentences, &[]]);
+        let expected: Vec<String> = (0..whole.len())
+            .map(|i| attributes(whole.input(i)))
+            .collect();
+        for every in [1, 2, 5, 37, 1000] {
+            let mut state = QueueState {
+                documents: documents_of(23),
+                ..QueueState::default()
+            };
+            let (mut found, mut most) = (Vec::new(), 0);
+            let mut take = |state: &mut QueueState| {
+                while state.ready() > 0 {
+                    let [before, batch, after] = state.take_batch();
+                    most = most.max(before.len() + after.len());
+                    let parts = [&before[..], &batch, &after];
+                    let parts = TagDocuments::with_context(Some(DocumentRule::Auto), parts);
+                    found.extend((0..parts.len()).map(|i| attributes(parts.input(i))));
+                }
+            };
+            for (i, sentence) in sentences.iter().enumerate() {
+                state.push(sentence.clone(), 1);
+                if i % every == 0 {
+                    take(&mut state);
+                }
+            }
+            state.ended = true;
+            take(&mut state);
+            assert!(state.sentences.is_empty());
+            assert_eq!(found, expected, "every {every}");
+            // Whole sentences of up to 3 tokens to either side, and boundaries.
+            assert!(most <= 2 * 24, "{most}");
+        }
+    }
+
+    #[test]
+    fn what_waits_for_its_document_is_bounded_by_the_window() {
+        let mut state = QueueState {
+            documents: documents_of(100),
+            ..QueueState::default()
+        };
+        for i in 0..10_000 {
+            state.push(Sentence::from_words(["a"]), 1);
+            assert_eq!(state.ready(), usize::from(i >= 100));
+            if state.ready() > 0 {
+                state.take_batch();
+            }
+            assert!(state.sentences.len() <= 101 && state.past.len() <= 100);
+        }
+        assert_eq!(state.past_tokens, 100);
+    }
+
+    #[test]
+    fn a_window_larger_than_the_queue_does_not_block() {
+        let documents = documents_of(5 * READ_AHEAD as u32);
+        let expected: String = (0..20_000).map(|i| format!("{i} ")).collect();
+        for threads in [1, 3] {
+            let mut out = Vec::new();
+            let tag = |batch: &Batch, _: &mut Workspace, text: &mut Vec<u8>| {
+                words(batch, text);
+                Ok(())
+            };
+            let input = reader(&numbers(20_000));
+            stream_documents(input, documents, threads, &mut out, tag, write_error).unwrap();
+            assert!(out == expected.as_bytes(), "{threads} threads");
+        }
+    }
+
+    #[test]
+    fn output_of_an_unfinished_document_before_an_error_is_written() {
+        let mut out = Vec::new();
+        let tag = |batch: &Batch, _: &mut Workspace, text: &mut Vec<u8>| {
+            words(batch, text);
+            Ok(())
+        };
+        let text = numbers(100) + "a b\n";
+        let input = reader(&text);
+        let result = stream_documents(input, documents_of(1000), 2, &mut out, tag, write_error);
+        assert!(result.unwrap_err().to_string().starts_with("x:201: "));
+        assert!(out.ends_with(b"98 99 "));
+    }
+
+    #[test]
+    fn sentences_that_wait_count_against_the_limit_on_memory() {
+        let options = ReadOptions {
+            format: Some(Format::Conll),
+            unlabeled: true,
+            memory: crate::MemoryLimit::Bytes(100_000),
+            ..ReadOptions::default()
+        };
+        let input = Box::new(Cursor::new(numbers(10_000)));
+        let input = Reader::from_read(input, "x", &options);
+        let tag = |_: &Batch, _: &mut Workspace, _: &mut Vec<u8>| Ok(());
+        let result = stream_documents(input, documents_of(9000), 1, io::sink(), tag, write_error);
+        let message = result.unwrap_err().to_string();
+        assert!(
+            message.contains("the part of the document that a token sees needs more memory"),
+            "{message}"
+        );
+    }
+
     #[test]
     fn long_sentences_make_small_batches() {
         let queue = Queue::default();

@@ -70,8 +70,8 @@ impl Tagger {
         Self { memory, ..self }
     }
 
-    /// Returns what a document is to the model; `None` if its template does not look at documents, so
-    /// that a sentence is tagged alone as in its document.
+    /// Returns what a document is to the model; `None` if its template does not look at documents,
+    /// so that a sentence is tagged alone as in its document.
     #[must_use]
     pub fn documents(&self) -> Option<DocumentOptions> {
         self.template().and_then(Template::documents)
@@ -194,8 +194,8 @@ impl Tagger {
         self.tag_restricted(sentence.into(), None, options, workspace)
     }
 
-    /// Tags the sentences of one document, in order, with the default options: the template may look
-    /// at the words of all of them. Document boundaries are left out of the document and of the
+    /// Tags the sentences of one document, in order, with the default options: the template may
+    /// look at the words of all of them. Document boundaries are left out of the document and of the
     /// result.
     ///
     /// ```no_run

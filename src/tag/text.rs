@@ -3,8 +3,10 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::documents::TagDocuments;
+use super::input::TagInput;
 use super::tagger::Tagger;
-use crate::corpus::ReadOptions;
+use crate::corpus::{ReadOptions, TextSeparations};
 use crate::error::Result;
 use crate::label::{convert, spans};
 use crate::sentence::{Offsets, Sentence};
@@ -65,33 +67,45 @@ impl Tagger {
     pub fn tag_text(&self, text: &str) -> Result<Vec<TaggedSentence>> {
         let tokenizer = Tokenizer::new(ReadOptions::MAX_SENTENCE);
         let file: Arc<str> = Arc::from("-");
-        let mut tagged = Vec::new();
+        let mut sentences = Vec::new();
+        let mut separations = TextSeparations::default();
         let (mut bytes, mut chars) = (0, 0);
         for (number, line) in text.split_inclusive('\n').enumerate() {
             let content = line.strip_suffix('\n').unwrap_or(line);
             let content = content.strip_suffix('\r').unwrap_or(content);
-            for mut sentence in tokenizer.read_line(content, &file, number as u64 + 1)? {
+            let mut line_sentences = tokenizer.read_line(content, &file, number as u64 + 1)?;
+            separations.separate(content, &mut line_sentences);
+            for sentence in &mut line_sentences {
                 for offsets in &mut sentence.offsets {
                     *offsets = Offsets {
                         bytes: shifted(&offsets.bytes, bytes),
                         chars: shifted(&offsets.chars, chars),
                     };
                 }
-                tagged.extend(self.tag_with_offsets(&sentence)?);
             }
+            sentences.extend(line_sentences);
             bytes += line.len();
             chars += line.chars().count();
+        }
+        let documents = TagDocuments::new(self, &sentences);
+        let mut tagged = Vec::with_capacity(sentences.len());
+        for (i, sentence) in sentences.iter().enumerate() {
+            tagged.extend(self.tag_with_offsets(sentence, documents.input(i))?);
         }
         Ok(tagged)
     }
 
     /// Tags a sentence whose tokens have offsets; `None` if there are no tokens.
-    fn tag_with_offsets(&self, sentence: &Sentence) -> Result<Option<TaggedSentence>> {
+    fn tag_with_offsets(
+        &self,
+        sentence: &Sentence,
+        input: TagInput<'_>,
+    ) -> Result<Option<TaggedSentence>> {
         if sentence.is_empty() {
             return Ok(None);
         }
         let header = self.model().header();
-        let tagging = self.tag(sentence)?;
+        let tagging = self.tag(input)?;
         let names = self.label_names(&tagging.labels);
         let labels: Vec<String> = if header.scheme == header.corpus_scheme {
             names.into_iter().map(str::to_owned).collect()

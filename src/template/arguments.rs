@@ -5,9 +5,10 @@ use std::ops::RangeInclusive;
 use super::input::{ColumnRef, TextInput};
 use super::lexer::LineLocation;
 use super::mention::{MENTION_KINDS, MentionKind};
+use super::run::RUN_KINDS;
 use super::shape::{SHAPES, Shape};
 use super::source_regex::{Expressions, SourceRegex};
-use super::syntax::{FUNCTIONS, is_bare_column_name, unescape};
+use super::syntax::{function_example, is_bare_column_name, unescape};
 use super::template_function::{OPEN_LENGTH, SubstringKind, TemplateFunction};
 use crate::error::Result;
 
@@ -78,8 +79,7 @@ impl<'a> Arguments<'a> {
     }
 
     fn example(&self) -> &'static str {
-        let found = FUNCTIONS.iter().find(|(name, _)| *name == self.name);
-        found.map_or("word", |(_, example)| example)
+        function_example(self.name)
     }
 
     /// Consumes the first argument that `pick` accepts. Returns it with its column.
@@ -229,16 +229,85 @@ impl<'a> Arguments<'a> {
         Ok(TemplateFunction::LengthValue(input))
     }
 
-    /// Consumes what `mention` is to say.
-    pub(super) fn mention(&mut self) -> Result<MentionKind> {
-        let kind = self.require("one of order, count, distance", |value| match value {
+    /// Consumes one of some names without parentheses.
+    fn one_of<T: Copy>(&mut self, names: &[(&str, T)]) -> Result<T> {
+        let listed: Vec<&str> = names.iter().map(|(name, _)| *name).collect();
+        let what = format!("one of {}", listed.join(", "));
+        let found = self.require(&what, |value| match value {
             ArgumentValue::Call(call) if call.arguments.is_none() && call.offset.is_none() => {
-                let found = MENTION_KINDS.iter().find(|(name, _)| *name == call.name);
-                found.map(|(_, kind)| *kind)
+                let found = names.iter().find(|(name, _)| *name == call.name);
+                found.map(|(_, value)| *value)
             }
             _ => None,
         })?;
-        Ok(kind.0)
+        Ok(found.0)
+    }
+
+    /// Consumes the arguments of `mention`.
+    pub(super) fn mention(&mut self) -> Result<TemplateFunction> {
+        let kind = self.one_of(&MENTION_KINDS)?;
+        let input = self.input()?;
+        if kind == MentionKind::Forms && input.lower {
+            return self.error(
+                self.column,
+                "'mention(forms)' compares words in lower case by itself; expected a column",
+            );
+        }
+        Ok(TemplateFunction::Mention(kind, input))
+    }
+
+    /// Consumes the arguments of `run`.
+    pub(super) fn run(&mut self) -> Result<TemplateFunction> {
+        let kind = self.one_of(&RUN_KINDS)?;
+        let input = self.input()?;
+        if input.lower {
+            return self.error(
+                self.column,
+                "'run' reads a column, not 'lower', for its capitals",
+            );
+        }
+        Ok(TemplateFunction::Run(kind, input))
+    }
+
+    /// Consumes a call.
+    pub(super) fn call(&mut self, what: &str) -> Result<FunctionCall<'a>> {
+        let call = self.require(what, |value| match value {
+            ArgumentValue::Call(call) => Some(call.clone()),
+            _ => None,
+        })?;
+        Ok(call.0)
+    }
+
+    /// Consumes a named number such as `nearest(3)`, from 1 to `largest`.
+    pub(super) fn count(&mut self, name: &str, largest: u32) -> Result<Option<u32>> {
+        let Some((value, column)) = self.named(name)? else {
+            return Ok(None);
+        };
+        let number = match value {
+            ArgumentValue::Range(first, last) if first == last => u32::try_from(first).ok(),
+            _ => None,
+        };
+        match number.filter(|number| (1..=largest).contains(number)) {
+            Some(number) => Ok(Some(number)),
+            None => self.error(
+                column,
+                format!("'{name}' takes a number from 1 to {largest}"),
+            ),
+        }
+    }
+
+    /// Consumes `same(lower)`, the text that occurrences have in common; by default it is the word.
+    pub(super) fn same(&mut self) -> Result<TextInput> {
+        match self.named("same")? {
+            None => Ok(TextInput::verbatim(ColumnRef::Word)),
+            Some((ArgumentValue::Call(call), column)) => {
+                if call.offset.is_some() {
+                    return self.error(column, "'same' takes no position; remove the brackets");
+                }
+                self.input_from_call(call)
+            }
+            Some((_, column)) => self.error(column, "'same' takes a column or lower"),
+        }
     }
 
     /// Consumes `training`, which stands where a file name could. Returns whether it is there.
@@ -371,7 +440,10 @@ impl<'a> Arguments<'a> {
             None => Ok(None),
             Some((arguments, column)) => match &arguments[..] {
                 [argument] => Ok(Some((argument.value.clone(), argument.column))),
-                _ => self.error(column, format!("'{name}' takes one number")),
+                _ => {
+                    let what = if name == "same" { "text" } else { "number" };
+                    self.error(column, format!("'{name}' takes one {what}"))
+                }
             },
         }
     }

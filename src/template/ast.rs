@@ -163,9 +163,17 @@ pub(super) struct TemplateLine {
 }
 
 impl TemplateLine {
-    /// Returns the functions of the line, including those of its conditions.
+    /// Returns the functions of the line, including those of its conditions and those that others
+    /// gather.
     pub(super) fn functions(&self) -> impl Iterator<Item = &TemplateFunction> {
         let values = self.parts.iter().map(|part| &part.term.function);
-        values.chain(self.conditions.iter().map(|c| &c.term.function))
+        let all = values.chain(self.conditions.iter().map(|c| &c.term.function));
+        all.flat_map(|function| {
+            let gathered = match function {
+                TemplateFunction::Others(call) => Some(&call.function),
+                _ => None,
+            };
+            [Some(function), gathered].into_iter().flatten()
+        })
     }
 }

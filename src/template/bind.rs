@@ -5,18 +5,19 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
-use super::ast::{Condition, ConditionTest, TemplateLine, Term};
+use super::ast::{Condition, ConditionTest, Position, TemplateLine, Term};
 use super::bound_function::BoundFunction;
 use super::compiled::{CompiledCondition, CompiledTemplate, CompiledTerm};
-use super::document_state::DocumentPlan;
+use super::document_state::{DocumentPlan, OccurrenceGroup};
 use super::extractor::Extractor;
 use super::input::{ColumnRef, TextInput};
 use super::lexer::LineLocation;
 use super::line_options::{LineGroup, LineOptions};
+use super::mention::MentionKind;
 use super::mined::MinedNames;
 use super::shape::{FirstRead, KnownWords, SHAPES};
-use super::syntax::function_names;
-use super::template_function::{TemplateFunction, TextFunction};
+use super::syntax::{function_example, function_names, is_function};
+use super::template_function::{OthersCall, TemplateFunction, TextFunction};
 use super::text::did_you_mean;
 use crate::error::Result;
 use crate::fingerprint::{EMPTY, Fingerprinter};
@@ -53,7 +54,7 @@ pub(super) fn bind(
         indices: HashMap::new(),
         document: DocumentPlan {
             window,
-            indices: Vec::new(),
+            ..DocumentPlan::default()
         },
     };
     let numbers = number_groups(lines, file).0;
@@ -163,6 +164,11 @@ impl Binder<'_> {
         let Some(index) = index else {
             let listed = names.join(" ");
             let message = match column {
+                ColumnRef::Name(name) if is_function(name) => format!(
+                    "the input has no column '{name}', only {listed}; as a function it needs \
+                     arguments, as in {}",
+                    function_example(name)
+                ),
                 ColumnRef::Name(name) => {
                     let mut candidates: Vec<&str> = function_names().collect();
                     candidates.extend(SHAPES.iter().map(|(shape, _)| *shape));
@@ -194,6 +200,49 @@ impl Binder<'_> {
         Ok(self.intern(format!("lower({column})"), BoundFunction::Lower(source)))
     }
 
+    fn others(&mut self, call: &OthersCall, location: LineLocation<'_>) -> Result<BoundFunction> {
+        let window = self.document.window;
+        let group = OccurrenceGroup {
+            index: self.index(&call.same, call.column, location)?,
+            nearest: call.nearest,
+            window: call.within.map_or(window, |within| within.min(window)),
+        };
+        let groups = &mut self.document.groups;
+        let found = groups.iter().position(|other| *other == group);
+        let group = found.unwrap_or_else(|| {
+            groups.push(group);
+            groups.len() - 1
+        });
+        let (source, offsets) = match &call.function {
+            TemplateFunction::Run(kind, input) => {
+                return Ok(BoundFunction::OthersRun {
+                    kind: *kind,
+                    column: self.column(&input.column, call.column, location)?,
+                    offset: call.offset,
+                    group,
+                });
+            }
+            TemplateFunction::Bag(range, input) => {
+                (self.input(input, call.column, location)?, range.clone())
+            }
+            _ => {
+                let term = Term {
+                    function: call.function.clone(),
+                    position: Position::Relative(call.offset),
+                    column: call.column,
+                };
+                (self.function(&term, location)?, call.offset..=call.offset)
+            }
+        };
+        self.document.others += 1;
+        Ok(BoundFunction::Others {
+            source,
+            offsets,
+            group,
+            number: self.document.others - 1,
+        })
+    }
+
     /// Returns the number of the index of a text in documents.
     fn index(&mut self, input: &TextInput, at: u64, location: LineLocation<'_>) -> Result<usize> {
         let key = (self.column(&input.column, at, location)?, input.lower);
@@ -213,6 +262,10 @@ impl Binder<'_> {
             Some(input) => self.input(input, at, location)?,
             None => 0,
         };
+        let key = term.function.to_string();
+        if let Some(&known) = self.indices.get(&key) {
+            return Ok(known);
+        }
         let function = match &term.function {
             TemplateFunction::Text(TextFunction::Identity, _) => return Ok(source),
             TemplateFunction::Bias => BoundFunction::Bias,
@@ -256,15 +309,26 @@ impl Binder<'_> {
                 BoundFunction::Value(self.column(&input.column, at, location)?)
             }
             TemplateFunction::Mention(kind, input) => {
-                let index = self.index(input, at, location)?;
+                let lower = TextInput {
+                    lower: input.lower || *kind == MentionKind::Forms,
+                    ..input.clone()
+                };
+                let index = self.index(&lower, at, location)?;
+                if *kind == MentionKind::Forms && !self.document.forms.contains(&index) {
+                    self.document.forms.push(index);
+                }
                 BoundFunction::Mention(*kind, index)
+            }
+            TemplateFunction::Others(call) => self.others(call, location)?,
+            TemplateFunction::Run(kind, input) => {
+                BoundFunction::Run(*kind, self.column(&input.column, at, location)?)
             }
             TemplateFunction::Macro(pattern_macro) => {
                 self.column(&ColumnRef::Number(pattern_macro.column), at, location)?;
                 BoundFunction::Macro(pattern_macro.clone())
             }
         };
-        Ok(self.intern(term.function.to_string(), function))
+        Ok(self.intern(key, function))
     }
 
     fn condition(&mut self, condition: &Condition, location: LineLocation<'_>) -> Result<usize> {

@@ -11,15 +11,16 @@ use super::lexicon::Lexicon;
 use super::mention::MentionKind;
 use super::mined::MinedNames;
 use super::pattern::PatternMacro;
+use super::run::RunKind;
 use super::shape::{FirstRead, KnownWords, Shape};
 use super::template_function::{SubstringKind, TextFunction};
 use super::vectors::Vectors;
 
 /// A template function bound to a column or to the value of an earlier bound function.
 ///
-/// The last field of a variant is the index of that function; for [`BoundFunction::Column`] and
-/// [`BoundFunction::Value`] it is the index of a column. A function that several templates use is
-/// bound, and computed, once.
+/// The last field of a variant is the index of that function; for [`BoundFunction::Column`],
+/// [`BoundFunction::Value`] and [`BoundFunction::Run`] it is the index of a column. A function that
+/// several templates use is bound, and computed, once.
 #[derive(Clone, Debug)]
 pub(super) enum BoundFunction {
     Bias,
@@ -47,6 +48,25 @@ pub(super) enum BoundFunction {
     LengthValue(usize),
     /// What the document says about a word, given the number of the index in the extractor.
     Mention(MentionKind, usize),
+    /// The values of a function of a word, at positions relative to other occurrences.
+    Others {
+        /// The function.
+        source: usize,
+        offsets: RangeInclusive<i32>,
+        /// Which occurrences: an index of [`DocumentPlan::groups`](super::document_state).
+        group: usize,
+        /// Its number among the functions of this kind.
+        number: usize,
+    },
+    /// Where in a run of capitalized cells of a column a word is.
+    Run(RunKind, usize),
+    /// The same at other occurrences, at a position relative to them, for a group of occurrences.
+    OthersRun {
+        kind: RunKind,
+        column: usize,
+        offset: i32,
+        group: usize,
+    },
     Macro(PatternMacro),
     /// A flag that is set if a condition holds.
     Test(ConditionTest, usize),
@@ -56,7 +76,10 @@ impl BoundFunction {
     /// Returns the column that it reads directly, if any.
     pub(super) fn column(&self) -> Option<usize> {
         match self {
-            Self::Column(column) | Self::Value(column) => Some(*column),
+            Self::Column(column)
+            | Self::Value(column)
+            | Self::Run(_, column)
+            | Self::OthersRun { column, .. } => Some(*column),
             Self::Macro(pattern_macro) => Some(pattern_macro.column),
             _ => None,
         }
@@ -64,7 +87,10 @@ impl BoundFunction {
 
     /// Returns whether it depends on other sentences of the document.
     pub(super) fn sees_document(&self) -> bool {
-        matches!(self, Self::Mention(..))
+        matches!(
+            self,
+            Self::Mention(..) | Self::Others { .. } | Self::OthersRun { .. }
+        )
     }
 
     /// Returns the number of positions on either side of a sentence with distinct values.

@@ -6,7 +6,9 @@ use super::input::{ColumnRef, TextInput};
 use super::lexer::LineLocation;
 use super::resources::{FileReference, Resources};
 use super::syntax::{function_names, is_bare_column_name, is_function, is_keyword};
-use super::template_function::{SubstringKind, TemplateFunction, TextFunction, VectorLookup};
+use super::template_function::{
+    OthersCall, SubstringKind, TemplateFunction, TextFunction, VectorLookup,
+};
 use super::text::did_you_mean;
 use super::vectors::VectorSelection;
 use crate::error::Result;
@@ -107,8 +109,39 @@ fn function(
         }
         "vector" => vector(arguments, resources)?,
         "value" => arguments.numeric_value()?,
-        "mention" => TemplateFunction::Mention(arguments.mention()?, arguments.input()?),
+        "others" => TemplateFunction::Others(Box::new(others(arguments, resources)?)),
+        "mention" => arguments.mention()?,
+        "run" => arguments.run()?,
         name => column_of_name(name),
+    })
+}
+
+fn others(arguments: &mut Arguments<'_>, resources: &mut Resources<'_>) -> Result<OthersCall> {
+    let nearest = arguments.count("nearest", OthersCall::MAX_NEAREST)?;
+    let within = arguments.count("within", OthersCall::MAX_WITHIN)?;
+    let same = arguments.same()?;
+    let call = arguments.call("a function of a word")?;
+    let (name, column) = (call.name, call.column);
+    let term = term_from_call(call, arguments.location, resources)?;
+    if !OthersCall::takes(&term.function) {
+        let message = format!(
+            "'others' gathers texts that a word or its run has, not '{name}'; expected for example \
+             others(word[-1]) or others(shape[+1])"
+        );
+        return Err(arguments.location.error(column, message));
+    }
+    let Position::Relative(offset) = term.position else {
+        return Err(arguments
+            .location
+            .error(column, "'others' takes relative positions"));
+    };
+    Ok(OthersCall {
+        function: term.function,
+        offset,
+        column,
+        nearest: nearest.unwrap_or(OthersCall::NEAREST),
+        within,
+        same,
     })
 }
 

@@ -10,11 +10,13 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::ast::ConditionTest;
 use super::bound_function::BoundFunction;
 use super::clusters::Clusters;
+use super::document_state::SentenceContext;
 use super::lexicon::Lexicon;
 use super::mention::{MentionKind, VisibleOccurrences};
 use super::mined::MinedNames;
 use super::name_context::{is_title, occurrence};
 use super::pattern::{OutsidePosition, PatternMacro};
+use super::run::{RunKind, write_run};
 use super::shape::{KnownWords, capitalization, character_classes};
 use super::template_function::{
     NGRAM_WINDOW, OPEN_BYTES, OPEN_LENGTH, SubstringKind, TextFunction,
@@ -23,7 +25,7 @@ use super::text::{graphemes, push_lower};
 use super::vectors::Vectors;
 use super::workspace::{FunctionValue, Workspace};
 use crate::error::{Error, Result};
-use crate::sentence::Sentence;
+use crate::sentence::{Document, Sentence};
 
 /// Largest magnitude of a number in a column, so that products of several numbers stay finite.
 const MAX_NUMBER: f64 = 1e15;
@@ -80,10 +82,11 @@ impl BoundFunction {
     /// [`Error::Input`] at a token whose cell should be a number and is not.
     pub(super) fn fill_sentence(
         &self,
-        sentence: &Sentence,
+        context: SentenceContext<'_>,
         window: u32,
         ws: &mut Workspace,
     ) -> Result<()> {
+        let sentence = context.sentence;
         if let Self::Lexicon(lexicon, source) = self {
             tag_phrases(lexicon, *source, ws);
         }
@@ -101,6 +104,21 @@ impl BoundFunction {
                 Self::ShapeWhileReading(..) if !(0..length).contains(&p) => ws.push_text(""),
                 _ if !(0..length).contains(&p) => {}
                 Self::Mention(kind, index) => push_mention(*kind, *index, p as usize, window, ws),
+                Self::Others { number, .. } => push_gathered(*number, p as usize, ws),
+                Self::OthersRun {
+                    kind,
+                    column,
+                    offset,
+                    group,
+                } => {
+                    if let Some((document, _)) = context.document {
+                        let run = (*kind, *column, *offset);
+                        push_other_runs(run, document, *group, p as usize, ws);
+                    }
+                }
+                Self::Run(kind, column) => {
+                    push_run(*kind, sentence, *column, p, ws);
+                }
                 _ => self.fill_token(sentence, p as usize, ws)?,
             }
             ws.finish_cell();
@@ -149,15 +167,85 @@ impl BoundFunction {
 }
 
 /// Pushes what the document says about the word of token `t` of the sentence.
-fn push_mention(kind: MentionKind, index: usize, t: usize, window: u32, ws: &mut Workspace) {
+fn push_mention(kind: MentionKind, number: usize, t: usize, window: u32, ws: &mut Workspace) {
     let token = ws.document.start + t;
-    let index = Arc::clone(ws.document.index(index));
+    let index = Arc::clone(ws.document.index(number));
     let mut text = std::mem::take(&mut ws.boundary_token);
     text.clear();
-    if VisibleOccurrences::new(&index, token, window).write(kind, &mut text) {
+    let has_value = match kind {
+        MentionKind::Forms => {
+            ws.document.write_forms(number, t, window, &mut text);
+            true
+        }
+        _ => VisibleOccurrences::new(&index, token, window).write(kind, &mut text),
+    };
+    if has_value {
         ws.push_text(&text);
     }
     ws.boundary_token = text;
+}
+
+/// Pushes the set of values that a function has gathered for token `t` of the sentence.
+fn push_gathered(number: usize, t: usize, ws: &mut Workspace) {
+    let first = ws.next_value();
+    for i in ws.document.gathered(number, ws.tokens, t) {
+        let cell = ws.document.gathered[i] as usize;
+        for j in ws.cell_value_range(cell) {
+            push_distinct(*ws.value(j), first, ws);
+        }
+    }
+}
+
+/// Pushes the set of what is known about the runs of other occurrences of token `t` of the
+/// sentence, or of the tokens at an offset from them.
+fn push_other_runs(
+    (kind, column, offset): (RunKind, usize, i32),
+    document: &Document<'_>,
+    group: usize,
+    t: usize,
+    ws: &mut Workspace,
+) {
+    let first = ws.next_value();
+    for i in ws.document.others(group, ws.tokens, t) {
+        let other = ws.document.occurrence(i);
+        let sentence = document.sentences()[other.sentence as usize];
+        let position = i64::from(other.t) + i64::from(offset);
+        let next = ws.next_value();
+        push_run(kind, sentence, column, position, ws);
+        if ws.next_value() > next {
+            let pushed = *ws.value(next as u32);
+            let same = |value: &FunctionValue| is_same(*value, pushed, ws);
+            if ws.values_from(first)[..next - first].iter().any(same) {
+                ws.pop_value();
+            }
+        }
+    }
+}
+
+/// Pushes what is known about a token in a run of capitalized cells of a column.
+fn push_run(kind: RunKind, sentence: &Sentence, column: usize, position: i64, ws: &mut Workspace) {
+    let length = sentence.len();
+    let Some(t) = usize::try_from(position).ok().filter(|&t| t < length) else {
+        return;
+    };
+    let mut text = std::mem::take(&mut ws.boundary_token);
+    text.clear();
+    if write_run(kind, length, |u| sentence.cell(u, column), t, &mut text) {
+        ws.push_text(&text);
+    }
+    ws.boundary_token = text;
+}
+
+/// Pushes a copy of a value, unless it is among those from `first` on.
+fn push_distinct(value: FunctionValue, first: usize, ws: &mut Workspace) {
+    let same = |other: &FunctionValue| is_same(*other, value, ws);
+    if !ws.values_from(first).iter().any(same) {
+        ws.push_copy(value);
+    }
+}
+
+fn is_same(one: FunctionValue, other: FunctionValue, ws: &Workspace) -> bool {
+    one.fragment == other.fragment && ws.text(one) == ws.text(other)
 }
 
 fn push_flag(set: bool, ws: &mut Workspace) {
@@ -338,14 +426,8 @@ fn push_group(regex: &Regex, word: Range<usize>, ws: &mut Workspace) {
 fn push_bag(window: &RangeInclusive<i32>, source: usize, p: i64, ws: &mut Workspace) {
     let first = ws.next_value();
     for offset in window.clone().map(i64::from) {
-        let Some(&value) = ws.values_at(source, p + offset).first() else {
-            continue;
-        };
-        let same = |other: &FunctionValue| {
-            other.fragment == value.fragment && ws.text(*other) == ws.text(value)
-        };
-        if !ws.values_from(first).iter().any(same) {
-            ws.push_copy(value);
+        if let Some(&value) = ws.values_at(source, p + offset).first() {
+            push_distinct(value, first, ws);
         }
     }
 }

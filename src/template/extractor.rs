@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::attribute::Attribute;
 use super::bound_function::BoundFunction;
 use super::compiled::{CompiledTemplate, CompiledTerm};
-use super::document_state::{DocumentPlan, SentenceContext};
+use super::document_state::{DocumentPlan, Occurrence, SentenceContext, UNKNOWN};
 use super::evaluate::InputCell;
 use super::evaluation_plan::{EvaluationPlan, Placement};
 use super::pattern::OutsidePosition;
@@ -99,7 +99,7 @@ impl Extractor {
     }
 
     /// Assigns a memo to each template that consists of one function memoized per word. The values
-    /// of a bag are those of the function it collects.
+    /// of a bag are those of the function it collects, and those of others of what they gather.
     fn assign_memos(&mut self) {
         let mut memos = vec![0; self.functions.len()];
         for template in &mut self.templates {
@@ -107,7 +107,7 @@ impl Extractor {
                 continue;
             };
             let function = match &self.functions[term.function] {
-                BoundFunction::Bag(_, source) => *source,
+                BoundFunction::Bag(_, source) | BoundFunction::Others { source, .. } => *source,
                 _ => term.function,
             };
             let per_word = matches!(self.plan.placements[function], Placement::PerWord { .. });
@@ -139,7 +139,7 @@ impl Extractor {
     /// a number and is not, and if the sentence has gigabytes of text.
     pub fn prepare(&self, sentence: &Sentence, ws: &mut Workspace) -> Result<()> {
         if self.sees_document {
-            return self.prepare_in(&Document::new([sentence]), 0, ws);
+            return self.prepare_in(&Document::alone(sentence), 0, ws);
         }
         self.prepare_context(
             SentenceContext {
@@ -202,6 +202,10 @@ impl Extractor {
             ws.finish_row(number);
             check_overflow(sentence, ws)?;
         }
+        if let Some((document, _)) = context.document {
+            self.gather_others(document, sentence.len(), ws);
+            check_overflow(sentence, ws)?;
+        }
         for (function, placement) in self.functions.iter().zip(&self.plan.placements) {
             match *placement {
                 Placement::PerWord { column, offset } => {
@@ -211,7 +215,7 @@ impl Extractor {
                 Placement::PerSentence => {
                     let first = ws.next_cell();
                     ws.set_memos_per_value(0);
-                    function.fill_sentence(sentence, self.document.window, ws)?;
+                    function.fill_sentence(context, self.document.window, ws)?;
                     let row = ws.push_row(first);
                     ws.push_function(FunctionCells { row, offset: 0 });
                     check_overflow(sentence, ws)?;
@@ -235,6 +239,76 @@ impl Extractor {
             }
         }
         ws.document.prepare(&self.document, document, number)
+    }
+
+    /// Memoizes what functions gather at other occurrences of the words of a sentence of `length`
+    /// tokens.
+    fn gather_others(&self, document: &Document<'_>, length: usize, ws: &mut Workspace) {
+        ws.document.find_others(&self.document, document, length);
+        ws.document.gathered.clear();
+        ws.document.gathered_ends.clear();
+        for function in &self.functions {
+            let BoundFunction::Others {
+                source,
+                offsets,
+                group,
+                ..
+            } = function
+            else {
+                continue;
+            };
+            for t in 0..length {
+                let others = ws.document.others(*group, length, t);
+                // Only functions of a single word are gathered (`OthersCall::takes`).
+                let placement = self.plan.placements[*source];
+                for i in others {
+                    let Placement::PerWord { column, offset } = placement else {
+                        break;
+                    };
+                    let other = ws.document.occurrence(i);
+                    for distance in offsets.clone() {
+                        let first = self.cell_near(column, document, other, distance, ws);
+                        ws.document.gathered.push(first + offset as u32);
+                    }
+                }
+                let end = ws.document.gathered.len() as u32;
+                ws.document.gathered_ends.push(end);
+            }
+        }
+    }
+
+    /// Returns the first cell of the memo entry of the token `distance` tokens after another
+    /// occurrence.
+    fn cell_near(
+        &self,
+        number: usize,
+        document: &Document<'_>,
+        other: Occurrence,
+        distance: i32,
+        ws: &mut Workspace,
+    ) -> u32 {
+        let sentence = document.sentences()[other.sentence as usize];
+        let t = i64::from(other.t) + i64::from(distance);
+        if t < 0 || t >= sentence.len() as i64 {
+            return ws.outside_cell(number, t < 0);
+        }
+        let token = document.tokens_of(other.sentence as usize).start + t as usize;
+        let cells = &mut ws.document.cells;
+        if cells.len() <= number {
+            cells.resize(number + 1, Vec::new());
+        }
+        cells[number].resize(document.tokens(), UNKNOWN);
+        let known = cells[number][token];
+        if known != UNKNOWN {
+            return known;
+        }
+        let text = sentence.cell(t as usize, self.plan.columns[number].column);
+        let first = match ws.memo_entry(number, text) {
+            Some(first) => first,
+            None => self.memoize(number, text, ws),
+        };
+        ws.document.cells[number][token] = first;
+        first
     }
 
     fn check_columns(&self, sentence: &Sentence) -> Result<()> {

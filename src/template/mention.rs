@@ -14,13 +14,16 @@ pub(super) enum MentionKind {
     Count,
     /// How far back the previous mention is.
     Distance,
+    /// In which forms the word is seen elsewhere.
+    Forms,
 }
 
 /// The kinds by their names in templates.
-pub(super) const MENTION_KINDS: [(&str, MentionKind); 3] = [
+pub(super) const MENTION_KINDS: [(&str, MentionKind); 4] = [
     ("order", MentionKind::Order),
     ("count", MentionKind::Count),
     ("distance", MentionKind::Distance),
+    ("forms", MentionKind::Forms),
 ];
 
 impl MentionKind {
@@ -54,7 +57,7 @@ impl<'a> VisibleOccurrences<'a> {
         }
     }
 
-    /// Writes what is known about the token; returns whether it has a value.
+    /// Writes what is known about the token, except forms; returns whether it has a value.
     pub(super) fn write(&self, kind: MentionKind, out: &mut String) -> bool {
         let has_before = self.visible.start < self.own;
         match kind {
@@ -67,7 +70,7 @@ impl<'a> VisibleOccurrences<'a> {
             MentionKind::Distance if has_before => {
                 write_bucket(self.all[self.own] - self.all[self.own - 1], out);
             }
-            MentionKind::Distance => return false,
+            MentionKind::Distance | MentionKind::Forms => return false,
         }
         true
     }

@@ -36,13 +36,14 @@
 //!
 //! | stage | files |
 //! |---|---|
-//! | text → [`Template`] | `lines`, `lexer`, `parser`, `arguments`, `calls`, `document_line`, `pattern_parser` |
+//! | text → [`Template`] | `lines`, `lexer`, `parser`, `arguments`, `calls`, `pattern_parser` |
+//! | what a document is | `document_line` |
 //! | parsed templates | `ast`, `template_function`, `input`, `pattern`, `source_regex` |
 //! | files that templates refer to | `resources`, `lexicon`, `clusters`, `vectors` |
 //! | what is learned from the training data | `mined`, `shape`, `caseless` |
 //! | [`Template`] + columns → [`Extractor`] | `bind`, `compiled`, `bound_function` |
 //! | sentence → [`Attribute`]s | `extractor`, `evaluation_plan`, `evaluate`, `workspace` |
-//! | document → values | `mention`, `document_state` |
+//! | document → values | `others`, `mention`, `forms`, `run`, `document_state` |
 
 mod arguments;
 mod ast;
@@ -58,6 +59,7 @@ mod document_state;
 mod evaluate;
 mod evaluation_plan;
 mod extractor;
+mod forms;
 mod input;
 mod lexer;
 mod lexicon;
@@ -66,10 +68,12 @@ mod lines;
 mod mention;
 mod mined;
 mod name_context;
+mod others;
 mod parser;
 mod pattern;
 mod pattern_parser;
 mod resources;
+mod run;
 mod shape;
 mod shipped;
 mod source_regex;

@@ -4,7 +4,7 @@ use super::template_file::Template;
 use crate::error::Result;
 
 /// The name and text of each template in `features/`.
-const SHIPPED: [(&str, &str); 8] = [
+const SHIPPED: [(&str, &str); 9] = [
     ("minimal", include_str!("../../features/minimal.tpl")),
     ("chunk", include_str!("../../features/chunk.tpl")),
     (
@@ -13,6 +13,10 @@ const SHIPPED: [(&str, &str); 8] = [
     ),
     ("pos", include_str!("../../features/pos.tpl")),
     ("ner", include_str!("../../features/ner.tpl")),
+    (
+        "ner-document",
+        include_str!("../../features/ner-document.tpl"),
+    ),
     ("ner-finkel", include_str!("../../features/ner-finkel.tpl")),
     (
         "ner-finkel-edges",

@@ -1,7 +1,7 @@
 //! The names and string syntax of the template language: functions, keywords, quoting, escaping.
 
 /// Every function, with an example of its arguments.
-pub(super) const FUNCTIONS: [(&str, &str); 22] = [
+pub(super) const FUNCTIONS: [(&str, &str); 24] = [
     ("bias", "bias"),
     ("start", "start"),
     ("end", "end"),
@@ -26,11 +26,13 @@ pub(super) const FUNCTIONS: [(&str, &str); 22] = [
         "vector(\"vectors.txt\", first(50000), scale(0.5))",
     ),
     ("value", "value(column)"),
+    ("others", "others(word[-1])"),
     ("mention", "mention(order)"),
+    ("run", "run(position)"),
 ];
 
 /// Functions that need parentheses, since columns may have these names.
-const CALLED_FUNCTIONS: [&str; 1] = ["mention"];
+const CALLED_FUNCTIONS: [&str; 3] = ["others", "mention", "run"];
 
 /// Keywords of the grammar. A column with such a name must be written `column("…")`.
 const KEYWORDS: [&str; 7] = ["if", "and", "not", "matches", "exists", "node", "edge"];
@@ -43,6 +45,12 @@ pub(super) fn function_names() -> impl Iterator<Item = &'static str> {
 /// Returns whether `name` is a function.
 pub(super) fn is_function(name: &str) -> bool {
     function_names().any(|function| function == name)
+}
+
+/// Returns an example of the arguments of a function.
+pub(super) fn function_example(name: &str) -> &'static str {
+    let found = FUNCTIONS.iter().find(|(function, _)| *function == name);
+    found.map_or("word", |(_, example)| example)
 }
 
 /// Returns whether `name` is a function that needs no parentheses.

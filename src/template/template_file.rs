@@ -275,7 +275,8 @@ impl Template {
         self.transitions
     }
 
-    /// Returns what a document is to the template; `None` if no attribute depends on other sentences.
+    /// Returns what a document is to the template; `None` if no attribute depends on other
+    /// sentences.
     #[must_use]
     pub fn documents(&self) -> Option<DocumentOptions> {
         let sees_document = self.functions().any(TemplateFunction::sees_document);

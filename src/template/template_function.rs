@@ -10,10 +10,12 @@ use super::lexicon::Lexicon;
 use super::mention::MentionKind;
 use super::mined::MAX_TYPES;
 use super::pattern::PatternMacro;
+use super::run::RunKind;
 use super::shape::Shape;
 use super::source_regex::SourceRegex;
 use super::syntax::quote;
 use super::vectors::Vectors;
+use crate::sentence::DocumentOptions;
 
 /// Functions with exactly one value per text, including the empty text outside the sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,6 +84,10 @@ pub(super) enum TemplateFunction {
     LengthValue(TextInput),
     /// What the document says about the occurrences of the text.
     Mention(MentionKind, TextInput),
+    /// The set of values at other occurrences of the text in the document.
+    Others(Box<OthersCall>),
+    /// Where in a run of capitalized words the text is, or its neighbors there.
+    Run(RunKind, TextInput),
     /// A macro of a CRF++ or Wapiti template.
     Macro(PatternMacro),
 }
@@ -118,6 +124,7 @@ impl TemplateFunction {
             | Self::Value(_)
             | Self::LengthValue(_) => true,
             Self::Regex(expression, _) => expression.regex.captures_len() == 1,
+            Self::Others(call) => call.function.is_flag(),
             _ => false,
         }
     }
@@ -133,6 +140,9 @@ impl TemplateFunction {
             Self::Cluster(_, _, lengths, _) => lengths.len().max(1),
             Self::MinedNames(_) => MAX_TYPES,
             Self::Vector(lookup, _) => lookup.vectors.dimensions(),
+            Self::Others(call) => {
+                (call.nearest as usize).saturating_mul(call.function.max_values())
+            }
             _ => 1,
         }
     }
@@ -153,7 +163,9 @@ impl TemplateFunction {
             | Self::Vector(_, input)
             | Self::Value(input)
             | Self::LengthValue(input)
-            | Self::Mention(_, input) => Some(input),
+            | Self::Mention(_, input)
+            | Self::Run(_, input) => Some(input),
+            Self::Others(call) => Some(&call.same),
         }
     }
 
@@ -167,7 +179,7 @@ impl TemplateFunction {
 
     /// Returns whether it depends on other sentences of the document.
     pub(super) fn sees_document(&self) -> bool {
-        matches!(self, Self::Mention(..))
+        matches!(self, Self::Mention(..) | Self::Others(_))
     }
 
     /// Returns whether it can be applied at an offset from the current token.
@@ -214,8 +226,75 @@ impl fmt::Display for TemplateFunction {
                 write!(f, "value({length})")
             }
             Self::Mention(kind, input) => write_call(f, "mention", &[kind.name()], input),
+            Self::Others(call) => write!(f, "{call}"),
+            Self::Run(kind, input) => write_call(f, "run", &[kind.name()], input),
             Self::Macro(pattern_macro) => write!(f, "{pattern_macro}"),
         }
+    }
+}
+
+/// A call of `others`.
+#[derive(Clone, Debug)]
+pub(super) struct OthersCall {
+    /// What is gathered at the other occurrences.
+    pub function: TemplateFunction,
+    /// Its position relative to them.
+    pub offset: i32,
+    /// Column of the function in the template line.
+    pub column: u64,
+    /// Maximum number of occurrences that are looked at.
+    pub nearest: u32,
+    /// Maximum distance of these occurrences, if that is less than the window of the document.
+    pub within: Option<u32>,
+    /// The text that occurrences have in common.
+    pub same: TextInput,
+}
+
+impl OthersCall {
+    /// The default of `nearest`.
+    pub(super) const NEAREST: u32 = 8;
+
+    /// Maximum of `nearest`.
+    pub(super) const MAX_NEAREST: u32 = 64;
+
+    /// Maximum of `within`.
+    pub(super) const MAX_WITHIN: u32 = DocumentOptions::MAX_WINDOW;
+
+    /// Returns whether `function` can be gathered: it must depend on a single word or its
+    /// surroundings, and have texts as values.
+    pub(super) fn takes(function: &TemplateFunction) -> bool {
+        match function {
+            TemplateFunction::Text(TextFunction::ShapeWhileReading(_), _) => false,
+            TemplateFunction::Text(..)
+            | TemplateFunction::Substrings(..)
+            | TemplateFunction::Regex(..)
+            | TemplateFunction::Bag(..)
+            | TemplateFunction::Title(_)
+            | TemplateFunction::Cluster(..)
+            | TemplateFunction::Run(..) => true,
+            _ => false,
+        }
+    }
+}
+
+impl fmt::Display for OthersCall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "others({}", self.function)?;
+        match self.offset {
+            _ if !self.function.takes_offset() => {}
+            0 => f.write_str("[0]")?,
+            offset => write!(f, "[{offset:+}]")?,
+        }
+        if self.nearest != Self::NEAREST {
+            write!(f, ", nearest({})", self.nearest)?;
+        }
+        if let Some(within) = self.within {
+            write!(f, ", within({within})")?;
+        }
+        if !self.same.is_default() {
+            write!(f, ", same({})", self.same)?;
+        }
+        f.write_str(")")
     }
 }
 

@@ -248,6 +248,14 @@ impl Workspace {
         self.retain_all();
     }
 
+    /// Returns the first cell of the position before or after the sentence in a column.
+    pub(super) fn outside_cell(&self, column: usize, before: bool) -> u32 {
+        match before {
+            true => self.outside[(2 * column + 1) * self.padding - 1],
+            false => self.outside[(2 * column + 1) * self.padding],
+        }
+    }
+
     /// Starts the row of a memoized column with the positions before the sentence.
     pub(super) fn start_row(&mut self, column: usize) {
         let before = 2 * column * self.padding;
@@ -286,6 +294,11 @@ impl Workspace {
     pub(super) fn push_copy(&mut self, value: FunctionValue) {
         self.values.push(value);
         self.overflow |= self.values.len() > u32::MAX as usize;
+    }
+
+    /// Removes the last value of the cell. It must be one that was not copied.
+    pub(super) fn pop_value(&mut self) {
+        self.values.pop();
     }
 
     /// Adds a text in the arena with a number to the cell.

@@ -250,7 +250,7 @@ mod tests {
         let mut sentences = corpus(&[0, 3, 3, 0, 3, 3, 3, 0, 3, 0, 3, 3]);
         let folds = Folds::new(&sentences, 2, 1).unwrap();
         assert!(folds.by_document());
-        assert!(!folds.separate(&mut sentences, DocumentRule::Auto));
+        assert!(!folds.separate(&mut sentences.clone(), DocumentRule::Auto));
         assert!(folds.separate(&mut sentences, DocumentRule::File));
     }
 }

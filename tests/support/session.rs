@@ -54,6 +54,12 @@ impl<'a> Session<'a> {
         }
     }
 
+    /// Closes the input and waits until the process has ended, whatever it writes until then.
+    pub fn finish_after_output(mut self) {
+        drop(self.stdin);
+        assert!(wait(&mut self.child, "tag").success());
+    }
+
     /// Closes the input and asserts that the process ends without further output.
     pub fn finish(mut self) {
         drop(self.stdin);

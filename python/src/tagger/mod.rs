@@ -7,9 +7,9 @@ use std::cell::RefCell;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use dropchain::corpus::Schema;
+use dropchain::corpus::{Document, Schema};
 use dropchain::label::{LabelId, Span, convert, spans};
-use dropchain::tag::{AttributeKind, Header, TagOptions, Workspace};
+use dropchain::tag::{AttributeKind, Header, TagDocuments, TagInput, TagOptions, Workspace};
 use dropchain::{Model, Sentence, Tagger};
 use numpy::PyArray2;
 use pyo3::exceptions::PyValueError;
@@ -17,6 +17,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyType};
 use rayon::prelude::*;
 
+use crate::corpus::PyCorpus;
 use crate::error::{at, exception};
 use crate::inputs::{self, Place, SentenceReader, Tokens};
 use crate::items::{ItemReader, found};
@@ -161,6 +162,32 @@ impl PyTagger {
         }
     }
 
+    /// Tags a sentence in the workspace of this thread.
+    fn labels_of(
+        &self,
+        input: TagInput<'_>,
+        options: TagOptions,
+    ) -> dropchain::Result<Vec<LabelId>> {
+        let tagging = with_workspace(|workspace| self.inner.tag_with(input, options, workspace));
+        tagging.map(|tagging| tagging.labels)
+    }
+
+    /// Appends the names of the labels of further sentences.
+    fn append_labels(
+        &self,
+        py: Python<'_>,
+        labels: &Bound<'_, PyList>,
+        taggings: Vec<dropchain::Result<Vec<LabelId>>>,
+    ) -> PyResult<()> {
+        for tagging in taggings {
+            let i = labels.len();
+            let ids = tagging.map_err(exception);
+            let ids = ids.map_err(|e| at(py, || format!("sentences[{i}]"), e))?;
+            labels.append(self.label_list(py, &ids)?)?;
+        }
+        Ok(())
+    }
+
     fn spans_of<'py>(&self, py: Python<'py>, ids: &[LabelId]) -> PyResult<Bound<'py, PyList>> {
         let labels = match self.header().labels.encodes_spans() {
             true => self.converted(ids),
@@ -284,9 +311,74 @@ impl PyTagger {
         self.label_list(py, &tagging.map_err(exception)?.labels)
     }
 
+    /// Return the best labels of each sentence of one document.
+    ///
+    /// A template may look at the document (see ``docs/documents.md``): the labels of a sentence
+    /// then depend on the others. Document boundaries have no labels.
+    ///
+    /// Parameters
+    /// ----------
+    /// sentences : iterable of sentences
+    ///     See :class:`Tagger`.
+    /// constrain : bool
+    ///     Predict only sequences that are legal in the label scheme.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import dropchain
+    /// >>> sample = dropchain.sample_corpus()
+    /// >>> template = dropchain.Template("word\nothers(word[-1])")
+    /// >>> tagger = dropchain.train(sample, template=template, max_iterations=30).tagger
+    /// >>> tagger.tag_document([["She", "left"], ["in", "London"]])
+    /// [['O', 'O'], ['O', 'B-LOC']]
+    #[pyo3(signature = (sentences, *, constrain=true))]
+    fn tag_document<'py>(
+        &self,
+        py: Python<'py>,
+        sentences: &Bound<'py, PyAny>,
+        constrain: bool,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let expected = "an iterable of sentences";
+        if sentences.is_instance_of::<PyString>() {
+            return Err(found(sentences, "sentences", expected));
+        }
+        let Ok(items) = sentences.try_iter() else {
+            return Err(found(sentences, "sentences", expected));
+        };
+        let mut reader = self.reader();
+        let mut prepared: Vec<Prepared> = Vec::new();
+        for (i, item) in items.enumerate() {
+            let place = || format!("sentences[{i}]");
+            prepared.push(self.read(&mut reader, &item?, i as u64 + 1, &place)?);
+        }
+        let all = prepared.iter().filter_map(|sentence| match sentence {
+            Prepared::Sentence(sentence) => Some(&**sentence),
+            Prepared::Keyed(_) => None,
+        });
+        let document = Document::new(all);
+        let options = tag_options(constrain);
+        let taggings = py.detach(|| {
+            let mut number = 0;
+            let tag = |sentence: &Prepared| match sentence {
+                _ if sentence.is_boundary() => Ok(Vec::new()),
+                Prepared::Keyed(_) => self.labels_of(sentence.input(), options),
+                Prepared::Sentence(_) => {
+                    number += 1;
+                    self.labels_of((&document, number - 1).into(), options)
+                }
+            };
+            prepared.iter().map(tag).collect::<Vec<_>>()
+        });
+        let labels = PyList::empty(py);
+        self.append_labels(py, &labels, taggings)?;
+        Ok(labels)
+    }
+
     /// Return the best labels of each sentence, tagged in parallel.
     ///
-    /// Document boundaries of a corpus have no labels.
+    /// If the template looks at documents, the sentences of a :class:`Corpus` are tagged in their
+    /// documents, and others alone: see :meth:`tag_document`. Document boundaries of a corpus have no
+    /// labels.
     ///
     /// Parameters
     /// ----------
@@ -312,13 +404,32 @@ impl PyTagger {
             return Err(found(sentences, "sentences", expected));
         };
         let pool = threads::pool(inputs::count("threads", threads, 1)?).map_err(exception)?;
-        let mut reader = self.reader();
         let labels = PyList::empty(py);
+        if let Ok(corpus) = sentences.cast::<PyCorpus>()
+            && self.inner.documents().is_some()
+        {
+            let corpus = &corpus.get().0;
+            let documents = TagDocuments::new(&self.inner, corpus);
+            let options = tag_options(constrain);
+            for first in (0..corpus.len()).step_by(BATCH) {
+                let batch = first..corpus.len().min(first + BATCH);
+                let taggings = py.detach(|| {
+                    let tag = |i: usize| match corpus[i].layout.document_start {
+                        true => Ok(Vec::new()),
+                        false => self.labels_of(documents.input(i), options),
+                    };
+                    pool.install(|| batch.into_par_iter().map(tag).collect::<Vec<_>>())
+                });
+                py.check_signals()?;
+                self.append_labels(py, &labels, taggings)?;
+            }
+            return Ok(labels);
+        }
+        let mut reader = self.reader();
         let mut batch: Vec<Prepared> = Vec::new();
         let mut items = items.enumerate().peekable();
         while items.peek().is_some() {
             batch.clear();
-            let first = labels.len();
             for (i, item) in items.by_ref().take(BATCH) {
                 let place = || format!("sentences[{i}]");
                 batch.push(self.read(&mut reader, &item?, i as u64 + 1, &place)?);
@@ -329,21 +440,13 @@ impl PyTagger {
                         if sentence.is_boundary() {
                             return Ok(Vec::new());
                         }
-                        let options = tag_options(constrain);
-                        let tagged =
-                            with_workspace(|w| self.inner.tag_with(sentence.input(), options, w));
-                        tagged.map(|tagging| tagging.labels)
+                        self.labels_of(sentence.input(), tag_options(constrain))
                     };
                     batch.par_iter().map(tag).collect::<Vec<_>>()
                 })
             });
             py.check_signals()?;
-            for (i, tagging) in taggings.into_iter().enumerate() {
-                let tagging = tagging.map_err(exception);
-                let place = || format!("sentences[{}]", first + i);
-                let ids = tagging.map_err(|e| at(py, place, e))?;
-                labels.append(self.label_list(py, &ids)?)?;
-            }
+            self.append_labels(py, &labels, taggings)?;
         }
         Ok(labels)
     }

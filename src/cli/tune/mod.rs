@@ -18,6 +18,7 @@ use dropchain::tune::{
 use dropchain::{Error, Result};
 
 use super::arguments::{InputArguments, OutputArguments, ThreadArguments};
+use super::document_arguments::template_for;
 use super::exit::CommandError;
 use super::file_name::FileName;
 use super::init_arguments::{InitArguments, format_match};
@@ -393,13 +394,13 @@ impl TuneCommand {
             }
         };
         progress.update("extracting attributes".to_owned());
-        TuningData::from_models(
-            &corpora,
-            settings.templates.clone(),
-            validation,
-            &settings.training,
-            models,
-        )
+        let mut templates = settings.templates.clone();
+        if let [Some(template)] = &mut templates[..]
+            && models.is_empty()
+        {
+            *template = template_for(template.clone(), &corpora.labeled, progress)?;
+        }
+        TuningData::from_models(&corpora, templates, validation, &settings.training, models)
     }
 
     /// Prints what the models that training continues from have in common with the data.

@@ -99,9 +99,11 @@ fn a_sentence_alone_is_a_document() {
 
 #[test]
 fn a_part_of_a_document_with_its_context_has_the_same_attributes() {
-    let template = with_window("mention(order)\nmention(count)\nmention(distance)", 7);
+    let source = "mention(order)\nmention(count)\nmention(distance)\nmention(forms)\n\
+                  others(word[-2])\nothers(word[+3], nearest(2))\nothers(run(words), same(lower))";
+    let template = with_window(source, 7);
     let sentences: Vec<Sentence> = (0..40)
-        .map(|i| words(["a b c", "d", "a e f g", "c c", "h b i"][i * i % 5]))
+        .map(|i| words(["A B c", "d", "a E f g", "C C", "h b i"][i * i % 5]))
         .collect();
     let whole = Document::new(&sentences);
     for i in 0..sentences.len() {
@@ -215,11 +217,12 @@ fn errors_in_the_line_name_the_place() {
         ),
         (
             "mention",
-            "t.tpl:1:1: the input has no column 'mention', only word",
+            "t.tpl:1:1: the input has no column 'mention', only word; as a function it needs \
+             arguments, as in mention(order)",
         ),
         (
             "mention(first)",
-            "t.tpl:1:1: 'mention' needs one of order, count, distance, as in mention(order)",
+            "t.tpl:1:1: 'mention' needs one of order, count, distance, forms, as in mention(order)",
         ),
     ] {
         let found = parse(&format!("{line}\nword"));
@@ -236,5 +239,245 @@ fn columns_may_have_the_names_of_functions_over_documents() {
     assert_eq!(
         collect(&template, &sentence, 1).node,
         ["mention[0]=y", "mention[-1]|word[0]=x|b"]
+    );
+}
+
+/// The values of a function at the first token of the last sentence of a document.
+fn last(source: &str, text: &str) -> Vec<String> {
+    let template = parse(source).unwrap();
+    let nodes = document_nodes(&template, text);
+    let sentence = text.rsplit('/').next().unwrap().split_whitespace().count();
+    let values = nodes[nodes.len() - sentence].iter();
+    let value = |node: &String| match node.split_once(")[0]=") {
+        Some((_, value)) => value.to_owned(),
+        None => node.clone(),
+    };
+    values.map(value).collect()
+}
+
+#[test]
+fn others_are_the_values_at_other_occurrences() {
+    let text = "in Ford said / Ford Motors / x Ford / Ford left";
+    assert_eq!(last("others(word[-1])", text), ["x", "", "in"]);
+    assert_eq!(last("others(word[+1])", text), ["", "Motors", "said"]);
+    assert_eq!(last("others(word[-1], nearest(2))", text), ["x", ""]);
+    assert_eq!(last("others(word[-1], within(3))", text), ["x"]);
+    assert_eq!(last("others(word[-1], within(4))", text), ["x", ""]);
+    assert_eq!(
+        last("others(prefix(1..2)[+1])", text),
+        ["M", "Mo", "s", "sa"]
+    );
+    assert_eq!(
+        last("others(bag(word, -1..1))", text),
+        ["x", "Ford", "", "Motors", "in", "said"]
+    );
+    assert_eq!(last("others(shape(collapsed)[+1])", text), ["", "Xx", "x"]);
+    assert_eq!(last("others(word[-1])", "Ford / ford / Ford"), [""]);
+    assert_eq!(last("others(word[-1])", "Ford left"), [""; 0]);
+}
+
+#[test]
+fn others_may_be_the_same_in_another_text() {
+    let text = "a Ford / b ford / c FORD / Ford";
+    assert_eq!(last("others(word[-1], same(lower))", text), ["c", "b", "a"]);
+    assert_eq!(
+        last("others(capitalization, same(lower))", text),
+        ["upper", "lower", "initial"]
+    );
+}
+
+#[test]
+fn others_of_flags_are_flags() {
+    assert_eq!(
+        last("others(title[-1])", "Mr. Ford / Ford"),
+        ["others(title[-1])[0]"]
+    );
+    assert_eq!(last("others(regex(\"^i\")[-1])", "in Ford / Ford").len(), 1);
+    assert!(last("others(regex(\"^o\")[-1])", "in Ford / Ford").is_empty());
+}
+
+#[test]
+fn others_may_be_at_a_position_and_combined() {
+    let template = parse("others(word[-1])[+1] & word if run(position)[+1] exists").unwrap();
+    let nodes = document_nodes(&template, "at Ford / a Ford / a b");
+    assert_eq!(
+        nodes[0],
+        ["others(word[-1])[+1]|word[0] if run(position)[+1] exists=a|at"]
+    );
+    assert_eq!(
+        nodes[2],
+        ["others(word[-1])[+1]|word[0] if run(position)[+1] exists=at|a"]
+    );
+    assert!(
+        [1, 3, 4, 5].iter().all(|&t| nodes[t].is_empty()),
+        "{nodes:?}"
+    );
+}
+
+#[test]
+fn others_are_those_of_a_search_of_the_whole_document() {
+    let template = with_window("others(word[-1], nearest(3))\nothers(word[+2])", 9);
+    let sentences: Vec<&str> = (0..30)
+        .map(|i| ["a b c", "d", "a e a", "c c", "h b i"][(i * i + i / 3) % 5])
+        .collect();
+    let text = sentences.join("/");
+    let words: Vec<Vec<&str>> = sentences.iter().map(|s| s.split(' ').collect()).collect();
+    let tokens: Vec<(usize, usize)> = (0..words.len())
+        .flat_map(|s| (0..words[s].len()).map(move |t| (s, t)))
+        .collect();
+    let nodes = document_nodes(&template, &text);
+    for (p, &(s, t)) in tokens.iter().enumerate() {
+        let is_other = |&q: &usize| q != p && words[tokens[q].0][tokens[q].1] == words[s][t];
+        let mut others: Vec<usize> = (0..tokens.len()).filter(is_other).collect();
+        others.retain(|q| q.abs_diff(p) <= 9);
+        others.sort_by_key(|q| (q.abs_diff(p), *q));
+        let mut expected = Vec::new();
+        for (name, count, k) in [
+            ("others(word[-1], nearest(3))[0]", 3, -1),
+            ("others(word[+2])[0]", 8, 2),
+        ] {
+            let from = expected.len();
+            for &q in others.iter().take(count) {
+                let (s, t) = (tokens[q].0, tokens[q].1 as i64 + k);
+                let word = usize::try_from(t).ok().and_then(|t| words[s].get(t));
+                let value = format!("{name}={}", word.unwrap_or(&""));
+                if !expected[from..].contains(&value) {
+                    expected.push(value);
+                }
+            }
+        }
+        assert_eq!(nodes[p], expected, "token {p}");
+    }
+}
+
+#[test]
+fn runs_are_seen_here_and_elsewhere() {
+    assert_eq!(last("run(words)", "New York Times"), ["New York Times"]);
+    assert_eq!(last("run(position)", "the New"), [""; 0]);
+    let text = "the New York Times / in York / York City / York";
+    assert_eq!(last("others(run(position))", text), ["B", "S", "I"]);
+    assert_eq!(last("others(run(before))", text), ["New"]);
+    assert_eq!(last("others(run(after))", text), ["City", "Times"]);
+    assert_eq!(
+        last("others(run(words))", text),
+        ["York City", "York", "New York Times"]
+    );
+    assert_eq!(last("others(run(words)[-1])", text), ["New York Times"]);
+}
+
+#[test]
+fn forms_are_those_of_other_occurrences() {
+    let form = |text: &str| last("mention(forms)", text).remove(0);
+    assert_eq!(form("Die / x"), "none");
+    assert_eq!(form("Die x / Die"), "first");
+    assert_eq!(form("x die DIE / a Die / Die"), "lower+inside+upper");
+    assert_eq!(form("a iDie / 7 iDie"), "none");
+    assert_eq!(form("7 / 7"), "none");
+    let template = with_window("mention(forms)", 2);
+    let nodes = document_nodes(&template, "die x / y Die / Die");
+    assert_eq!(nodes[0], ["mention(forms)[0]=none"]);
+    assert_eq!(nodes[4], ["mention(forms)[0]=inside"]);
+}
+
+#[test]
+fn errors_in_functions_over_the_document_say_what_is_expected() {
+    for (line, expected) in [
+        (
+            "others()",
+            "t.tpl:1:1: 'others' needs a function of a word, as in others(word[-1])",
+        ),
+        (
+            "others(start)",
+            "t.tpl:1:8: 'others' gathers texts that a word or its run has, not 'start'; expected \
+             for example others(word[-1]) or others(shape[+1])",
+        ),
+        (
+            "others(others(word))",
+            "t.tpl:1:8: 'others' gathers texts that a word or its run has, not 'others'; expected \
+             for example others(word[-1]) or others(shape[+1])",
+        ),
+        (
+            "others(word, nearest(0))",
+            "t.tpl:1:22: 'nearest' takes a number from 1 to 64",
+        ),
+        (
+            "others(word, within(1..2))",
+            "t.tpl:1:21: 'within' takes a number from 1 to 1000000",
+        ),
+        (
+            "others(word, same(3))",
+            "t.tpl:1:19: 'same' takes a column or lower",
+        ),
+        (
+            "others(word, shape)",
+            "t.tpl:1:14: 'others' does not take the argument shape; expected others(word[-1])",
+        ),
+        (
+            "run(position, lower)",
+            "t.tpl:1:1: 'run' reads a column, not 'lower', for its capitals",
+        ),
+        (
+            "others(ngrams(1..9), nearest(64))",
+            "t.tpl:1:1: this line can produce 57600 attributes per token; at most 4096 are allowed",
+        ),
+        (
+            "others(lemma)",
+            "t.tpl:1:8: the input has no column 'lemma', only word",
+        ),
+        (
+            "others(word, same(lemma))",
+            "t.tpl:1:1: the input has no column 'lemma', only word",
+        ),
+    ] {
+        let found = parse(line);
+        let found = found.and_then(|template| template.bind(&Schema::words()).map(|_| ()));
+        assert_eq!(found.unwrap_err().to_string(), expected, "{line}");
+    }
+}
+
+#[test]
+fn canonical_names_omit_defaults() {
+    for (line, name) in [
+        ("others( word [ -1 ] )", "others(word[-1])[0]="),
+        ("others(nearest(8), shape)", "others(shape[0])[0]="),
+        (
+            "others(same(lower), nearest(2), within(5), run(before))",
+            "others(run(before)[0], nearest(2), within(5), same(lower))[0]=",
+        ),
+        ("mention(lower, count)[-1]", "mention(count, lower)[-1]="),
+    ] {
+        let template = parse(line).unwrap();
+        let nodes = document_nodes(&template, "A B / a B / A B");
+        let all: Vec<String> = nodes.into_iter().flatten().collect();
+        assert!(
+            all.iter().all(|node| node.starts_with(name)),
+            "{line}: {all:?}"
+        );
+        assert!(!all.is_empty(), "{line}");
+    }
+}
+
+#[test]
+fn a_document_of_equal_words_takes_linear_time() {
+    // Quadratic loops would take hours.
+    let text = "W ".repeat(100_000);
+    let sentences: Vec<Sentence> = (0..10).map(|_| words(text.trim())).collect();
+    let document = Document::new(&sentences);
+    let source = "others(word[-1])\nothers(run(words))\nmention(count)\nmention(forms)";
+    let template = with_window(source, 1_000_000);
+    let extractor = template.bind(&Schema::words()).unwrap();
+    let mut workspace = Workspace::default();
+    extractor.prepare_in(&document, 5, &mut workspace).unwrap();
+    let mut collected = Collected::default();
+    extractor.extract(&sentences[5], 50_000, &mut workspace, &mut collected);
+    let run = ["W"; 17].join(" ");
+    assert_eq!(
+        collected.node,
+        [
+            "others(word[-1])[0]=W",
+            &format!("others(run(words)[0])[0]={run}"),
+            "mention(count)[0]=524289-1048576",
+            "mention(forms)[0]=inside+first"
+        ]
     );
 }
