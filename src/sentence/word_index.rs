@@ -84,7 +84,34 @@ impl WordIndex {
     pub fn memory(&self) -> usize {
         let numbers = [&self.words, &self.ranks, &self.starts, &self.occurrences];
         let numbers: usize = numbers.into_iter().map(Vec::capacity).sum();
-        4 * numbers + 8 * self.ends.capacity() + self.text.capacity() + 5 * self.table.capacity()
+        4 * numbers
+    }
+}
+
+/// The numbers of words, while an index is built.
+#[derive(Default)]
+struct WordNumbers {
+    text: String,
+    ends: Vec<usize>,      // [words] of each word in `text`
+    table: HashTable<u32>, // hash(text) → number
+}
+
+impl WordNumbers {
+    /// Returns the number of a text, a new one if it is unknown.
+    fn number(&mut self, text: &str) -> u32 {
+        let hash = xxh3_64(text.as_bytes());
+        let is_text = |&number: &u32| word(&self.text, &self.ends, number) == text;
+        if let Some(&number) = self.table.find(hash, is_text) {
+            return number;
+        }
+        let number = self.ends.len() as u32;
+        self.text.push_str(text);
+        self.ends.push(self.text.len());
+        let Self { table, text, ends } = self;
+        table.insert_unique(hash, number, |&other| {
+            xxh3_64(word(text, ends, other).as_bytes())
+        });
+        number
     }
 }
 
