@@ -31,7 +31,7 @@ impl AttributeSource {
         Ok(Self(match template {
             Some(template) => {
                 let extractor = template.bind(schema)?;
-                let caseless = template.bind_caseless(&extractor, schema);
+                let caseless = template.bind_caseless(schema)?;
                 SourceKind::Template(Box::new(extractor), caseless.map(Box::new))
             }
             None => SourceKind::Input(Fingerprinter::default()),

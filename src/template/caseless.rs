@@ -30,10 +30,11 @@ pub struct CaselessExtractor {
 }
 
 impl CaselessExtractor {
-    /// Creates the extractor from that of ordinary sentences; `column` is the index of the words.
-    pub(super) fn new(extractor: &Extractor, column: usize, known: &Arc<KnownWords>) -> Self {
+    /// Creates the extractor from one for ordinary sentences; `column` is the index of the words,
+    /// `known` are those that occur in lower case in the training data.
+    pub(super) fn new(extractor: Extractor, column: usize, known: &Arc<KnownWords>) -> Self {
         Self {
-            extractor: extractor.clone().with_prefix(PREFIX),
+            extractor: extractor.with_prefix(PREFIX),
             column,
             known: Arc::clone(known),
         }

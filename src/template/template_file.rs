@@ -433,13 +433,23 @@ impl Template {
     }
 
     /// Returns the extractor for sentences without case, if they have attributes of their own.
-    pub(crate) fn bind_caseless(
-        &self,
-        extractor: &Extractor,
-        schema: &Schema,
-    ) -> Option<CaselessExtractor> {
-        let column = ColumnRef::Word.index(schema).filter(|_| self.caseless)?;
-        Some(CaselessExtractor::new(extractor, column, &self.known_words))
+    ///
+    /// Their shapes do not mark known words: in lower case, a word of the training data without the
+    /// mark would be a name, and one of other text only a new word.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`bind`](Self::bind).
+    pub(crate) fn bind_caseless(&self, schema: &Schema) -> Result<Option<CaselessExtractor>> {
+        let Some(column) = ColumnRef::Word.index(schema).filter(|_| self.caseless) else {
+            return Ok(None);
+        };
+        let extractor = self.bind_with(schema, &Arc::default())?;
+        Ok(Some(CaselessExtractor::new(
+            extractor,
+            column,
+            &self.known_words,
+        )))
     }
 
     /// Binds the templates to the columns of a corpus.
@@ -448,13 +458,17 @@ impl Template {
     ///
     /// [`Error::Input`] at a template that reads a missing column, or the column of the labels.
     pub fn bind(&self, schema: &Schema) -> Result<Extractor> {
+        self.bind_with(schema, &self.known_words)
+    }
+
+    fn bind_with(&self, schema: &Schema, known: &Arc<KnownWords>) -> Result<Extractor> {
         let window = self.documents.window;
         bind::bind(
             &self.lines,
             &self.file,
             schema,
             Learned {
-                known: &self.known_words,
+                known,
                 first_read: &self.first_read,
                 mined: &self.mined,
             },

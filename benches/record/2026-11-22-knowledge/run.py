@@ -13,7 +13,12 @@ import tempfile
 
 TEMPLATES = os.path.join(os.path.dirname(__file__), *[os.pardir] * 3, "features")
 NAMES = "lexicon(training{0})\nlexicon(training{0})[-1]\nlexicon(training{0})[+1]\n"
-CASES = {"as it is": str, "lower case": str.lower, "capitals": str.upper, "Every Word": lambda word: word[:1].upper() + word[1:]}
+CASES = {
+    "as it is": str,
+    "lower case": str.lower,
+    "capitals": str.upper,
+    "Every Word": lambda word: word[:1].upper() + word[1:],
+}
 
 
 def run(program, *arguments):
@@ -67,8 +72,10 @@ def main():
     with tempfile.TemporaryDirectory() as scratch:
         place = lambda *names: os.path.join(corpora, *names)
         columns = ["--columns", "word,pos,ner"]
-        spanish = Corpus(scratch, "Spanish", place("conll2002-esp"), ("esp.train", "esp.testa"), columns)
-        dutch = Corpus(scratch, "Dutch", place("conll2002-ned"), ("ned.train", "ned.testa"), columns)
+        files = ("esp.train", "esp.testa")
+        spanish = Corpus(scratch, "Spanish", place("conll2002-esp"), files, columns)
+        files = ("ned.train", "ned.testa")
+        dutch = Corpus(scratch, "Dutch", place("conll2002-ned"), files, columns)
         tweets = Corpus(scratch, "W-NUT", place("wnut17"), ("train.conll", "dev.conll"),
                         ["--scheme", "io"], "\t")
         unlabeled = place("wnut17", "unlabeled.txt")

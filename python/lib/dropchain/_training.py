@@ -70,10 +70,11 @@ def train(
     unlabeled : Corpus, path, list of paths or sentences, optional
         Text for the noise term; its labels, if any, are ignored.
     clusters : path or list of paths, optional
-        Text to learn Brown clusters from, `cluster_count` of them (.txt is raw text, other files are
-        read like training files), or finished cluster files. Adds lines to the template.
+        Text to learn Brown clusters from, `cluster_count` of them (.txt is raw text, other files
+        are read like training files), or finished cluster files. Adds lines to the template.
     vectors : path or list of paths, optional
-        Word vectors (word2vec, GloVe), of the first `vector_count` words. Adds lines to the template.
+        Word vectors (word2vec, GloVe), of the first `vector_count` words. Adds lines to the
+        template.
     gazetteers : path or list of paths, optional
         Lists of names, one phrase per line. Adds lines to the template.
     init : Tagger or path, optional

@@ -70,9 +70,9 @@ def tune(
 
     Parameters
     ----------
-    data, dev, unlabeled, clusters, vectors, gazetteers, model, init, towards, threads, memory, checkpoint, resume, force
+    data, dev, unlabeled, clusters, vectors, gazetteers, model, init, towards, threads, memory
         See :func:`dropchain.train`.
-    format, columns, label, comments, partial_labels, weights
+    checkpoint, resume, force, format, columns, label, comments, partial_labels, weights
         See :func:`dropchain.train`.
     folds : int, optional
         Score by cross-validation with this many folds, instead of `dev`. The best configuration is
