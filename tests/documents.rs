@@ -225,19 +225,6 @@ fn documents_survive_tagging_in_every_format() {
 }
 
 #[test]
-fn the_final_model_of_a_search_by_folds_sees_whole_documents() {
-    // Most words recur once, far away: in another fold, half of the time.
-    let pairs: String = (0..40).map(|i| format!("p{i} R\n\n")).collect();
-    let others: String = (0..10).map(|i| format!("u{i} O\n\n")).collect();
-    let dir = TestDir::new(&[("doc.tpl", TEMPLATE)]);
-    dir.write("train.conll", format!("{pairs}{pairs}{others}"));
-    let tune = "tune train.conll --template doc.tpl --folds 2 --l2 0.1 --dropout 0 --model m";
-    dir.run(&format!("{tune} --quiet")).success();
-    let report = dir.run("eval m train.conll").success();
-    assert!(report.contains("accuracy: 100.00%"), "{report}");
-}
-
-#[test]
 fn ner_looks_at_documents_where_they_are_marked() {
     let dir = TestDir::new(&[("marked.conll", CORPUS)]);
     dir.write("plain.conll", CORPUS.replace("-DOCSTART- O\n\n", ""));

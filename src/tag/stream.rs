@@ -246,7 +246,7 @@ impl QueueState {
         }
     }
 
-    /// Adds a sentence. Returns whether sentences have become ready.
+    /// Adds a sentence. Returns whether there is a batch for another worker.
     fn push(&mut self, sentence: Sentence, bytes: usize) -> bool {
         let before = self.ready();
         let mut begins = false;
@@ -276,7 +276,8 @@ impl QueueState {
                 self.ready += 1;
             }
         }
-        self.ready() > before
+        // Batches that are full, and one for the rest.
+        self.ready().div_ceil(BATCH) > before.div_ceil(BATCH)
     }
 
     /// Whether so much output waits for an earlier batch that no more batches are to be taken.
@@ -404,7 +405,7 @@ impl Queue {
             }
             let has_more = state.push(sentence, bytes);
             // Wake another worker only if there is a batch for it.
-            if state.idle_workers > 0 && has_more && state.ready() % BATCH <= 1 {
+            if state.idle_workers > 0 && has_more {
                 self.not_empty.notify_one();
             }
         }

@@ -195,8 +195,8 @@ impl Tagger {
     }
 
     /// Tags the sentences of one document, in order, with the default options: the template may
-    /// look at the words of all of them. Document boundaries are left out of the document and of the
-    /// result.
+    /// look at the words of all of them. Document boundaries are left out of the document and of
+    /// the result.
     ///
     /// ```no_run
     /// # use dropchain::{Result, Sentence, Tagger};

@@ -377,8 +377,8 @@ impl PyTagger {
     /// Return the best labels of each sentence, tagged in parallel.
     ///
     /// If the template looks at documents, the sentences of a :class:`Corpus` are tagged in their
-    /// documents, and others alone: see :meth:`tag_document`. Document boundaries of a corpus have no
-    /// labels.
+    /// documents, and others alone: see :meth:`tag_document`. Document boundaries of a corpus have
+    /// no labels.
     ///
     /// Parameters
     /// ----------
