@@ -119,7 +119,7 @@ fn an_interrupted_training_with_clusters_resumes_to_the_same_model() {
     let output = finish(child, line);
     assert_eq!(output.status.code(), Some(130), "{output:#?}");
     let other = line.replace("--cluster-count 20", "--cluster-count 19");
-    let error = dir.run(&format!("{other} --resume")).failure();
+    let error = dir.run(&format!("{other} --resume --quiet")).failure();
     assert!(error.contains("or another template"), "{error}");
     dir.run(&format!("{line} --resume")).success();
     assert!(dir.bytes("m") == model);
