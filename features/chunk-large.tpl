@@ -1,6 +1,6 @@
 # Phrase chunks (CoNLL-2000): chunk.tpl, and words together with the parts of speech around them.
 #
-# Probably a little more accurate than chunk.tpl, at twice its memory and time. The input has the
+# With much training data a little more accurate, at twice the memory and time. The input has the
 # word in its first column and the part of speech in its second, `column(1)`: columns count from 0.
 
 # Words, up to two tokens away

@@ -104,7 +104,7 @@ class Measurement:
         self.end = time.monotonic() + 60 * arguments.minutes
         with open(self.program, "rb") as file:
             self.checksum = hashlib.sha256(file.read()).hexdigest()[:12]
-        names = re.search(r"Built-in templates: ([^.]*)\.", self.call("train", "--help"))
+        names = re.search(r"Built-in templates:\s+([^.]*)\.", self.call("train", "--help"))
         self.templates = re.split(r",\s+", names[1])
         self.lock, self.tested = threading.Lock(), set()
         os.makedirs(self.out, exist_ok=True)
