@@ -133,7 +133,7 @@ fn at_a_terminal_sentences_are_answered_at_once_if_they_are_documents() {
     tag.finish_after_output();
     // A document is answered when the next one begins, or a window later.
     let mut tag = Session::start(&dir, "tag m - --format conll --columns word");
-    tag.exchange("Ann\n\nAnn\n\n-DOCSTART-\n\n", "Ann\tR\n\nAnn\tR\n");
+    tag.exchange("Ann\n\nAnn\n\n-DOCSTART-\n\n", "Ann R\n\nAnn R\n");
     tag.finish_after_output();
     let mut tag = Session::start(&dir, "tag m - --document-window 2");
     tag.exchange("Ann\nAnn\nleft\nRome\n", "Ann\tR\n\nAnn\tR\n");
