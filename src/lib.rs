@@ -86,6 +86,7 @@ mod random;
 mod report;
 #[cfg(feature = "train")]
 mod score;
+mod second_pass;
 mod sentence;
 mod simd;
 pub mod tag;

@@ -155,7 +155,7 @@ fn the_number_of_threads_changes_nothing() {
     }
     // From a pipe, batches are others.
     let piped = dir
-        .run_with_stdin("tag m - --threads 2", &dir.text("a.txt"))
+        .run_with_stdin("tag m - --threads 2", dir.text("a.txt"))
         .success();
     assert!(piped == one);
 }

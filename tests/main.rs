@@ -39,6 +39,7 @@ mod template_files;
 mod training;
 mod tune;
 mod tune_resume;
+mod two_passes;
 mod vectors;
 mod warm_start;
 mod weights;

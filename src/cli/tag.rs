@@ -270,7 +270,7 @@ impl TaggingPipeline {
             }
             Ok(())
         };
-        let documents = self.tagger.documents();
+        let documents = self.tagger.context();
         stream_documents(reader, documents, threads, io::stdout(), tag, |error| {
             Error::io(OUTPUT, error)
         })?;

@@ -69,6 +69,17 @@ impl<'a> TrainingReporter<'a> {
 }
 
 impl Observer for TrainingReporter<'_> {
+    fn pass(&mut self, pass: train::Pass) {
+        self.progress.println(&match pass {
+            train::Pass::First => "first pass".to_owned(),
+            train::Pass::Fold { number, of } => {
+                format!("first pass without fold {number} of {of}, to predict it")
+            }
+            train::Pass::Second => "second pass, with the predictions of the first".to_owned(),
+        });
+        self.log(&Record::Pass(pass));
+    }
+
     fn start(&mut self, start: &train::Start<'_>) {
         let unlabeled = match start.unlabeled_sentences {
             0 => String::new(),
@@ -101,7 +112,7 @@ impl Observer for TrainingReporter<'_> {
                 format_megabytes(usize::try_from(size).unwrap_or(usize::MAX))
             ));
         }
-        let files = std::mem::take(&mut self.files);
+        let files = self.files.clone();
         self.log(&Record::Start(report::Start::new(&files, start)));
         for part in std::mem::take(&mut self.knowledge) {
             self.log(&Record::Knowledge(&part));

@@ -129,7 +129,7 @@ impl DatasetBuilder {
     /// Same as [`add`](Self::add).
     pub fn add_in(&mut self, document: &Document<'_>, i: usize, labels: &[LabelId]) -> Result<()> {
         self.data.labels.extend_from_slice(labels);
-        self.add_tokens(document.sentences()[i], Some((document, i)), labels.len())
+        self.add_tokens(sentence_of(document, i)?, Some((document, i)), labels.len())
     }
 
     /// Like [`add_partial`](Self::add_partial), for sentence `i` of a document.
@@ -150,7 +150,11 @@ impl DatasetBuilder {
         for labels in allowed {
             self.data.push_labels(labels);
         }
-        self.add_tokens(document.sentences()[i], Some((document, i)), allowed.len())
+        self.add_tokens(
+            sentence_of(document, i)?,
+            Some((document, i)),
+            allowed.len(),
+        )
     }
 
     /// Adds a sentence with the labels that each token may have, `[T]`; with none, a token may have
@@ -272,6 +276,13 @@ pub(crate) fn retain(
     let (alphabet, new_ids) = alphabet.retain(|id| is_kept[id.index()]);
     let rows = rows.map_columns(|column| new_ids[column as usize], |_, value| value);
     (alphabet, rows)
+}
+
+/// Returns a sentence of a document.
+fn sentence_of<'a>(document: &'a Document<'_>, i: usize) -> Result<&'a Sentence> {
+    document.sentence(i).ok_or_else(|| {
+        Error::parameter(format!("sentence {i} of a document of {}", document.len()))
+    })
 }
 
 /// Appends the attributes of one sentence to the data set.

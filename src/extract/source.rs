@@ -128,15 +128,21 @@ impl AttributeSource {
         match &self.0 {
             SourceKind::Template(extractor, caseless) => {
                 if let Some(caseless) = caseless
-                    && let Some(sentence) = document.sentences().get(i)
+                    && let Some(sentence) = document.sentence(i)
                     && let Some(folded) = caseless.fold(sentence)?
                 {
                     return caseless_attributes(caseless, &folded, workspace, sink);
                 }
                 extractor.prepare_in(document, i, workspace)?;
-                template_attributes(extractor, document.sentences()[i], workspace, sink)
+                match document.sentence(i) {
+                    Some(s) => template_attributes(extractor, s, workspace, sink),
+                    None => Ok(()),
+                }
             }
-            SourceKind::Input(_) => self.attributes(document.sentences()[i], workspace, sink),
+            SourceKind::Input(_) => match document.sentence(i) {
+                Some(s) => self.attributes(s, workspace, sink),
+                None => Ok(()),
+            },
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use memmap2::Mmap;
@@ -44,6 +45,8 @@ pub(super) enum Contents {
     /// the time of ordinary pages.
     Anonymous(Mmap),
     Vector(Vec<u8>),
+    /// A part of the contents of another file.
+    Part(Arc<Contents>, Range<usize>),
 }
 
 impl std::ops::Deref for Contents {
@@ -54,6 +57,7 @@ impl std::ops::Deref for Contents {
         match self {
             Self::Anonymous(memory) => memory,
             Self::Vector(bytes) => bytes,
+            Self::Part(whole, range) => &whole[range.clone()],
         }
     }
 }
@@ -99,6 +103,11 @@ impl Bytes {
         self.data = data;
         self.verified = (0..blocks).map(|_| AtomicBool::new(false)).collect();
         Ok(())
+    }
+
+    /// Returns the contents, for the parts of a file.
+    pub fn into_contents(self) -> Contents {
+        self.contents
     }
 
     pub fn path(&self) -> &Path {

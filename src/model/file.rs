@@ -1,12 +1,14 @@
 //! Building, opening and saving models, and looking up attributes.
 
 use std::path::Path;
+use std::sync::Arc;
 
-use super::bytes::Bytes;
+use super::bytes::{Bytes, Contents};
 use super::crfsuite::{self, CrfsuiteFile};
 use super::file_contents::{self, SMALL};
 use super::format::{AttributeKind, Precision, SUM_AT, Version};
 use super::header::Header;
+use super::parts;
 use super::preamble::{Preamble, assemble, preamble_sum};
 use super::table::{
     AttributeWeights, Table, TableBuilder, TableFormat, TableKeys, WeightLocation, WeightRows,
@@ -26,6 +28,14 @@ pub struct Model {
     header: Header,
     version: Version,
     tables: [Table; 2], // nodes, edges
+    file: Option<FileOfParts>,
+}
+
+/// The file that the models of two passes share.
+#[derive(Debug)]
+struct FileOfParts {
+    contents: Arc<Contents>,
+    first_pass: Arc<Model>,
 }
 
 impl Model {
@@ -72,7 +82,7 @@ impl Model {
         let path = bytes.path();
         check_conversion_memory(bytes.len(), path)?;
         let file = CrfsuiteFile::read(path, bytes.all())?;
-        check_memory(file.labels(), path)?;
+        check_memory(file.labels().pow(2), path)?;
         let (header, nodes) = file.convert()?;
         let edges = TableBuilder::edges(header.labels.len(), Precision::F64);
         let converted = encode(header, &nodes, &edges)?;
@@ -83,6 +93,9 @@ impl Model {
     fn from_storage(mut bytes: Bytes) -> Result<Self> {
         if bytes.all().starts_with(crfsuite::MAGIC) {
             return Self::from_crfsuite(&bytes);
+        }
+        if parts::is_file_of_parts(bytes.all()) {
+            return Self::from_file_of_parts(bytes);
         }
         let preamble = Preamble::read(&bytes)?;
         let [header, sums] = [&preamble.sections[0], &preamble.sections[1]];
@@ -96,7 +109,7 @@ impl Model {
             return Err(bytes.damaged("its beginning does not match its checksum"));
         }
         let header = Header::decode(header_bytes).map_err(|what| bytes.damaged(&what))?;
-        check_memory(header.labels.len(), bytes.path())?;
+        check_memory(header.labels.len().pow(2), bytes.path())?;
         let table = |kind: AttributeKind| {
             let i = kind as usize;
             let format = TableFormat {
@@ -118,12 +131,59 @@ impl Model {
             header,
             version: preamble.version,
             tables,
+            file: None,
         })
+    }
+
+    fn from_file_of_parts(bytes: Bytes) -> Result<Self> {
+        let path = bytes.path().to_owned();
+        let contents = Arc::new(bytes.into_contents());
+        let [main, first_pass] = parts::ranges(&contents, &path)?.map(|range| {
+            let contents = Contents::Part(Arc::clone(&contents), range);
+            Self::from_storage(Bytes::from_contents(contents, &path))
+        });
+        let (main, first_pass) = (main?, first_pass?);
+        let label_pairs = [&main, &first_pass].map(|model| model.header.labels.len().pow(2));
+        check_memory(label_pairs.iter().sum(), &path)?;
+        Ok(Self {
+            file: Some(FileOfParts {
+                contents,
+                first_pass: Arc::new(first_pass),
+            }),
+            ..main
+        })
+    }
+
+    /// Combines the models of two passes in one file, whose header is that of the second.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parameter`] if one has two passes already.
+    pub(crate) fn combine(second: &Self, first: &Self) -> Result<Self> {
+        if second.file.is_some() || first.file.is_some() {
+            let message = "a model of two passes cannot be one of two passes";
+            return Err(Error::parameter(message));
+        }
+        Self::from_bytes(parts::assemble(second.as_bytes(), first.as_bytes()))
+    }
+
+    /// Returns the model of the first pass, whose predictions the template of this one reads.
+    #[must_use]
+    pub fn first_pass(&self) -> Option<&Arc<Self>> {
+        self.file.as_ref().map(|file| &file.first_pass)
     }
 
     /// Returns the contents of the model file.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
+        match &self.file {
+            Some(file) => &file.contents,
+            None => self.main_bytes(),
+        }
+    }
+
+    /// Returns the contents of the file without the other models in it.
+    pub(super) fn main_bytes(&self) -> &[u8] {
         self.bytes.raw(0..self.bytes.len()).unwrap_or_default()
     }
 
@@ -157,7 +217,10 @@ impl Model {
     /// Returns the version of the file format.
     #[must_use]
     pub fn version(&self) -> u64 {
-        self.version.number()
+        match &self.file {
+            Some(_) => Version::PARTS,
+            None => self.version.number(),
+        }
     }
 
     /// Returns whether the format version is the one that new models have.
@@ -298,7 +361,8 @@ impl Model {
     /// [`Error::Model`] if a block does not match its checksum.
     pub fn verify(&self) -> Result<()> {
         let data = self.tables[0].start();
-        self.bytes.get(data..self.bytes.len()).map(|_| ())
+        self.bytes.get(data..self.bytes.len())?;
+        self.first_pass().map_or(Ok(()), |first| first.verify())
     }
 
     #[inline(always)]
@@ -322,15 +386,20 @@ fn encode(mut header: Header, nodes: &TableBuilder, edges: &TableBuilder) -> Res
     Ok(assemble(&header.encode()?, [nodes.1, edges.1]))
 }
 
-/// Checks that there is memory for the transitions of `labels` labels, which a small file may
-/// declare: here, and in a tagger their scores, two kinds of potentials and a constraint.
-fn check_memory(labels: usize, path: &Path) -> Result<()> {
-    let bytes = 5 * (labels * labels * size_of::<f64>()) as u64;
+/// Checks that there is memory for the transitions of `label_pairs` pairs of labels, which a small
+/// file may declare: here, and in a tagger their scores, two kinds of potentials and a constraint.
+fn check_memory(label_pairs: usize, path: &Path) -> Result<()> {
+    let bytes = 5 * (label_pairs * size_of::<f64>()) as u64;
     if bytes <= SMALL {
         return Ok(());
     }
     let limit = MemoryLimit::default().check(bytes, 0);
-    limit.map_err(|over| Error::model(path, format!("a model of {labels} labels: {over}")))
+    limit.map_err(|over| {
+        Error::model(
+            path,
+            format!("a model of {} labels: {over}", label_pairs.isqrt()),
+        )
+    })
 }
 
 /// Checks that there is memory to convert a CRFsuite model of `length` bytes.

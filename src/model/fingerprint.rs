@@ -28,7 +28,10 @@ impl Model {
         let mut hasher = Xxh3::new();
         hasher.update(&self.version().to_le_bytes());
         hasher.update(&header.encode()?);
-        hasher.update(tables(self.as_bytes()));
+        hasher.update(tables(self.main_bytes()));
+        if let Some(first) = self.first_pass() {
+            hasher.update(&first.fingerprint()?.to_le_bytes());
+        }
         Ok(hasher.digest128())
     }
 }

@@ -46,6 +46,9 @@ impl Version {
     /// The version that new models are written in.
     pub const CURRENT: Self = Self::Two;
 
+    /// The number of the version of files that hold several models, each in a version above.
+    pub const PARTS: u64 = 3;
+
     /// Returns the version with this number.
     pub fn from_number(number: u64) -> Option<Self> {
         match number {

@@ -85,6 +85,11 @@
 //! one if it probes a slot with 64 − b equal bits: with a million attributes, about once in 10¹³
 //! look-ups.
 //!
+//! # Version 3
+//!
+//! A file with the models of two passes over a document, each in one of the other versions
+//! (`src/model/parts.rs`). A model of one pass is written in version 2.
+//!
 //! # Version 1
 //!
 //! Still read, no longer written. It differs from version 2 as follows:
@@ -118,6 +123,7 @@ mod file_contents;
 mod fingerprint;
 mod format;
 mod header;
+mod parts;
 mod preamble;
 mod table;
 #[cfg(test)]

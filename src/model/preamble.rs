@@ -10,6 +10,7 @@ use super::crfsuite;
 use super::format::{
     LENGTH_AT, MAGIC, PREAMBLE, SECTIONS, SECTIONS_AT, SUM_AT, VERSION_AT, Version,
 };
+use super::parts::is_file_of_parts;
 use super::table::TableSections;
 use crate::error::{Error, Result};
 
@@ -80,8 +81,8 @@ fn format_version(path: &Path, bytes: &[u8]) -> Result<Version> {
         Error::model(
             path,
             format!(
-                "the model has format version {version}; this dropchain reads versions 1 and \
-                 2, so a newer dropchain is needed, or the model is damaged"
+                "the model has format version {version}; this dropchain reads versions 1 to \
+                 3, so a newer dropchain is needed, or the model is damaged"
             ),
         )
     })
@@ -97,7 +98,9 @@ pub(super) fn declared_length(path: &Path, bytes: &[u8]) -> Result<u64> {
     if bytes.starts_with(crfsuite::MAGIC) {
         return crfsuite::declared_length(path, bytes);
     }
-    format_version(path, bytes)?;
+    if !is_file_of_parts(bytes) {
+        format_version(path, bytes)?;
+    }
     let length = number(bytes, LENGTH_AT);
     if length < PREAMBLE as u64 {
         return Err(wrong_length(path, bytes.len() as u64, length));

@@ -134,8 +134,17 @@ impl Model {
     /// a weight is too large for the precision.
     pub fn with_precision(&self, precision: Precision) -> Result<Self> {
         self.check_copy_memory()?;
+        let main = self.main_with_precision(precision)?;
+        match self.first_pass() {
+            Some(first) => Self::combine(&main, &first.with_precision(precision)?),
+            None => Ok(main),
+        }
+    }
+
+    /// Copies the model without the others in its file.
+    fn main_with_precision(&self, precision: Precision) -> Result<Self> {
         if precision == self.header().precision && self.is_current() {
-            return Self::from_bytes(self.as_bytes().to_vec());
+            return Self::from_bytes(self.main_bytes().to_vec());
         }
         let header = Header {
             precision,

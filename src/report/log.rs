@@ -58,7 +58,7 @@ impl Log {
         let mut line = serde_json::to_vec(record).map_err(|e| Error::io(&self.path, e.into()))?;
         line.push(b'\n');
         let waits = match record {
-            Record::Start(_) | Record::Match(_) | Record::Knowledge(_) => true,
+            Record::Pass(_) | Record::Start(_) | Record::Match(_) | Record::Knowledge(_) => true,
             Record::Iteration(iteration) => iteration.number == 0,
             Record::End(_) => false,
         };

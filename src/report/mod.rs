@@ -3,7 +3,9 @@
 //! Each line is an object whose `event` field names its kind: one `start`, a `match` for each model
 //! that training continues from, an `iteration` for each
 //! iteration of the optimizer (number 0 is the starting point), one `end`. The other fields are
-//! those of the training events ([`train::Start`], [`train::Iteration`], [`train::End`]).
+//! those of the training events ([`train::Start`], [`train::Iteration`], [`train::End`]). Training
+//! in two passes over the documents has such a sequence for each model, after a line `pass`
+//! ([`train::Pass`]).
 
 mod log;
 
@@ -18,6 +20,8 @@ use crate::train::{self, TrainOptions};
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Record<'a> {
+    /// The part of training in two passes that follows.
+    Pass(train::Pass),
     /// The state before the first iteration.
     Start(Start<'a>),
     /// What a model that training continues from has in common with the data.

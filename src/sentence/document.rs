@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::sentence::Sentence;
 use super::word_index::WordIndex;
+use crate::error::Result;
 
 /// Writes the text of a token that an index is made of, given its cell.
 pub(crate) type IndexedText = fn(&str, &mut String);
@@ -28,100 +29,94 @@ pub(crate) type IndexedText = fn(&str, &mut String);
 #[derive(Debug)]
 pub struct Document<'a> {
     identity: Arc<()>,
-    sentences: Vec<&'a Sentence>,
+    sentences: Sentences<'a>,
     starts: Vec<usize>, // [sentences + 1] the first token of each sentence
-    predictions: Option<Predictions>,
     indices: Mutex<Vec<(IndexKey, Arc<WordIndex>)>>,
+    derived: Mutex<Vec<DerivedDocument>>,
 }
+
+/// The sentences of a document.
+#[derive(Debug)]
+enum Sentences<'a> {
+    Borrowed(Vec<&'a Sentence>),
+    Owned(Vec<Sentence>),
+}
+
+/// What made a derived document, and the document.
+type DerivedDocument = (Arc<()>, Arc<Document<'static>>);
 
 /// What an index is made of: a column, verbatim or as `IndexedText` writes it.
 type IndexKey = (usize, bool);
-
-/// A label that was predicted for a token.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Prediction<'a> {
-    /// The label.
-    pub label: &'a str,
-    /// Its probability given the sentence.
-    pub probability: f32,
-}
-
-/// Labels that were predicted for the tokens of a document, by an earlier pass over it.
-#[derive(Clone, Debug, Default)]
-pub struct Predictions {
-    /// The names of labels.
-    pub labels: Arc<[String]>,
-    /// The number and the probability of the label of each token, `[T]`; `None`: it has none.
-    pub tokens: Vec<Option<(u16, f32)>>,
-}
 
 impl<'a> Document<'a> {
     /// Creates a document of sentences. Document boundaries among them are left out.
     pub fn new(sentences: impl IntoIterator<Item = &'a Sentence>) -> Self {
         let is_content = |sentence: &&Sentence| !sentence.layout.document_start;
-        Self::of(sentences.into_iter().filter(is_content).collect())
+        let sentences = sentences.into_iter().filter(is_content);
+        Self::of(Sentences::Borrowed(sentences.collect()))
     }
 
     /// Creates a document of one sentence, which may be a document boundary.
     pub(crate) fn alone(sentence: &'a Sentence) -> Self {
-        Self::of(vec![sentence])
+        Self::of(Sentences::Borrowed(vec![sentence]))
     }
 
-    fn of(sentences: Vec<&'a Sentence>) -> Self {
-        let mut starts = Vec::with_capacity(sentences.len() + 1);
+    fn of(sentences: Sentences<'a>) -> Self {
+        let mut starts = vec![0];
         let mut tokens = 0;
-        starts.push(0);
-        starts.extend(sentences.iter().map(|sentence| {
+        let mut push = |sentence: &Sentence| {
             tokens += sentence.len();
-            tokens
-        }));
+            starts.push(tokens);
+        };
+        match &sentences {
+            Sentences::Borrowed(sentences) => sentences.iter().for_each(|s| push(s)),
+            Sentences::Owned(sentences) => sentences.iter().for_each(&mut push),
+        }
         Self {
             identity: Arc::new(()),
             sentences,
             starts,
-            predictions: None,
             indices: Mutex::default(),
-        }
-    }
-
-    /// Adds labels that were predicted for its tokens.
-    #[must_use]
-    pub fn with_predictions(self, predictions: Predictions) -> Self {
-        Self {
-            identity: Arc::new(()),
-            predictions: Some(predictions),
-            ..self
+            derived: Mutex::default(),
         }
     }
 
     /// Returns the number of sentences.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.sentences.len()
+        self.starts.len() - 1
     }
 
     /// Returns whether there are no sentences.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.sentences.is_empty()
+        self.len() == 0
     }
 
-    /// Returns the sentences.
+    /// Returns sentence `i`, if there is one.
     #[must_use]
-    pub fn sentences(&self) -> &[&'a Sentence] {
-        &self.sentences
+    pub fn sentence(&self, i: usize) -> Option<&Sentence> {
+        match &self.sentences {
+            Sentences::Borrowed(sentences) => sentences.get(i).copied(),
+            Sentences::Owned(sentences) => sentences.get(i),
+        }
+    }
+
+    /// Iterates over the sentences.
+    pub fn sentences(&self) -> impl Iterator<Item = &Sentence> {
+        (0..self.len()).filter_map(|i| self.sentence(i))
     }
 
     /// Iterates over the sentences that have tokens, with their numbers.
-    pub(crate) fn content(&self) -> impl Iterator<Item = (usize, &'a Sentence)> {
-        let sentences = self.sentences.iter().copied().enumerate();
+    pub(crate) fn content(&self) -> impl Iterator<Item = (usize, &Sentence)> {
+        let sentences = self.sentences().enumerate();
         sentences.filter(|(_, sentence)| !sentence.is_empty())
     }
 
     /// Returns the number of tokens of all sentences.
     #[must_use]
     pub fn tokens(&self) -> usize {
-        self.starts[self.sentences.len()]
+        self.starts[self.len()]
     }
 
     /// Returns the tokens of sentence `i`, as numbered through the document.
@@ -145,17 +140,6 @@ impl<'a> Document<'a> {
         self.starts.partition_point(|&start| start <= token) - 1
     }
 
-    /// Returns the label that was predicted for a token of the document, if there is one.
-    #[must_use]
-    pub fn prediction(&self, token: usize) -> Option<Prediction<'_>> {
-        let predictions = self.predictions.as_ref()?;
-        let (label, probability) = (*predictions.tokens.get(token)?)?;
-        Some(Prediction {
-            label: predictions.labels.get(usize::from(label))?,
-            probability,
-        })
-    }
-
     /// Returns what distinguishes it from other documents that are indexed.
     pub(crate) fn identity(&self) -> &Arc<()> {
         &self.identity
@@ -176,9 +160,29 @@ impl<'a> Document<'a> {
                 None => out.push_str(cell),
             }
         };
-        let index = Arc::new(WordIndex::new(&self.sentences, self.tokens(), write));
+        let index = Arc::new(WordIndex::new(self.sentences(), self.tokens(), write));
         indices.push((key, Arc::clone(&index)));
         index
+    }
+
+    /// Returns the document that `make` makes of this one, whose sentences have the same tokens. It
+    /// is made once for each `maker`.
+    ///
+    /// # Errors
+    ///
+    /// That of `make`.
+    pub(crate) fn derived(
+        &self,
+        maker: &Arc<()>,
+        make: impl FnOnce() -> Result<Vec<Sentence>>,
+    ) -> Result<Arc<Document<'static>>> {
+        let mut derived = self.derived.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, document)) = derived.iter().find(|(other, _)| Arc::ptr_eq(other, maker)) {
+            return Ok(Arc::clone(document));
+        }
+        let document = Arc::new(Document::of(Sentences::Owned(make()?)));
+        derived.push((Arc::clone(maker), Arc::clone(&document)));
+        Ok(document)
     }
 
     /// Returns the memory in bytes of the view and its indices, without the sentences.
@@ -186,10 +190,7 @@ impl<'a> Document<'a> {
     pub fn memory(&self) -> usize {
         let indices = self.indices.lock().unwrap_or_else(PoisonError::into_inner);
         let indices: usize = indices.iter().map(|(_, index)| index.memory()).sum();
-        let predictions = self.predictions.as_ref();
-        16 * self.sentences.capacity()
-            + predictions.map_or(0, |p| 8 * p.tokens.capacity())
-            + indices
+        16 * self.starts.capacity() + indices
     }
 }
 
@@ -235,21 +236,5 @@ mod tests {
         assert!(document.memory() > before);
         let same = document.index(0, Some(|_, out| out.push('x')));
         assert_eq!(same.occurrences(2), (&[0, 1, 2, 3, 4][..], 2));
-    }
-
-    #[test]
-    fn predictions_belong_to_tokens() {
-        let sentences = sentences();
-        let labels: Arc<[String]> = ["O".to_owned(), "B".to_owned()].into();
-        let tokens = vec![Some((1, 0.5)), None, Some((7, 1.0))];
-        let document = Document::new(&sentences);
-        assert_eq!(document.prediction(0), None);
-        let document = document.with_predictions(Predictions { labels, tokens });
-        let prediction = Prediction {
-            label: "B",
-            probability: 0.5,
-        };
-        assert_eq!(document.prediction(0), Some(prediction));
-        assert!([1, 2, 3].iter().all(|&t| document.prediction(t).is_none()));
     }
 }

@@ -19,12 +19,12 @@ mod token_label;
 mod word_index;
 
 pub use attributes::Attributes;
+pub use document::Document;
 pub(crate) use document::IndexedText;
-pub use document::{Document, Prediction, Predictions};
 pub use document_rule::{DocumentOptions, DocumentRule};
 pub use layout::{Layout, Offsets};
 pub use schema::Schema;
-pub(crate) use schema::list_names;
+pub(crate) use schema::{PREDICTIONS, list_names};
 pub use sentence::Sentence;
 pub(crate) use sentence::check_weight;
 pub use separation::Separation;

@@ -7,11 +7,20 @@ use crate::error::{Error, Result};
 /// Maximum number of columns that messages list.
 const LISTED: usize = 20;
 
+/// The names of columns that hold the predictions of a first pass over the documents.
+pub(crate) const PREDICTIONS: [&str; 4] = [
+    "predicted",
+    "predicted_word",
+    "predicted_phrase",
+    "predicted_part",
+];
+
 /// The columns of a corpus: their names, in file order, and the label column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Schema {
     names: Vec<String>,
     label: Option<usize>,
+    derived: usize, // the last columns, which the input does not have
 }
 
 impl Schema {
@@ -40,7 +49,11 @@ impl Schema {
                 names.len()
             )));
         }
-        Ok(Self { names, label })
+        Ok(Self {
+            names,
+            label,
+            derived: 0,
+        })
     }
 
     /// The schema of pre-extracted attributes without labels: no columns.
@@ -48,6 +61,7 @@ impl Schema {
         Self {
             names: Vec::new(),
             label: None,
+            derived: 0,
         }
     }
 
@@ -57,7 +71,28 @@ impl Schema {
         Self {
             names: vec!["word".to_owned()],
             label: None,
+            derived: 0,
         }
+    }
+
+    /// Returns the schema with more columns, which are not in the input.
+    ///
+    /// # Errors
+    ///
+    /// A column has one of the names already.
+    pub(crate) fn with_derived(&self, names: &[&str]) -> Result<Self> {
+        let own = self.names.iter().map(String::as_str);
+        let all = own.chain(names.iter().copied()).map(str::to_owned);
+        let extended = Self::new(all.collect(), self.label)?;
+        Ok(Self {
+            derived: self.derived + names.len(),
+            ..extended
+        })
+    }
+
+    /// Returns the names of the columns that the input has.
+    pub(crate) fn input_names(&self) -> &[String] {
+        &self.names[..self.names.len() - self.derived]
     }
 
     /// Column names in file order.

@@ -1,5 +1,6 @@
 //! The tokens of a sentence.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::attributes::Attributes;
@@ -99,6 +100,35 @@ impl Sentence {
         }
         self.lines.push(line);
         Ok(())
+    }
+
+    /// Returns a copy with more columns: the cells of each token in those that `schema` adds to the
+    /// sentence's own.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Input`] if the sentence would exceed 4 GiB of text.
+    pub(crate) fn with_columns<S: AsRef<str>>(
+        &self,
+        schema: Arc<Schema>,
+        cells: impl IntoIterator<Item = impl IntoIterator<Item = S>>,
+    ) -> Result<Self> {
+        let mut extended = Self {
+            schema,
+            text: String::new(),
+            ends: Vec::new(),
+            lines: LineNumbers::default(),
+            ..self.clone()
+        };
+        for (t, more) in cells.into_iter().enumerate() {
+            let own = self.cells(t).map(Cow::Borrowed);
+            let more = more
+                .into_iter()
+                .map(|cell| Cow::Owned(cell.as_ref().to_owned()));
+            let line = self.lines.get(t).unwrap_or(0);
+            extended.push(own.chain(more), line)?;
+        }
+        Ok(extended)
     }
 
     /// Number of bytes of all cells.

@@ -17,8 +17,8 @@ pub struct WordIndex {
 
 impl WordIndex {
     /// Indexes the texts of tokens; `write` appends that of a token.
-    pub(super) fn new(
-        sentences: &[&Sentence],
+    pub(super) fn new<'a>(
+        sentences: impl Iterator<Item = &'a Sentence>,
         tokens: usize,
         write: impl Fn(&Sentence, usize, &mut String),
     ) -> Self {
@@ -133,7 +133,9 @@ mod tests {
             .collect();
         let sentences: Vec<&Sentence> = sentences.iter().collect();
         let tokens = sentences.iter().map(|s| s.len()).sum();
-        WordIndex::new(&sentences, tokens, |s, t, out| out.push_str(s.cell(t, 0)))
+        WordIndex::new(sentences.iter().copied(), tokens, |s, t, out| {
+            out.push_str(s.cell(t, 0));
+        })
     }
 
     #[test]
@@ -157,7 +159,7 @@ mod tests {
 
     #[test]
     fn a_document_without_tokens_has_no_words() {
-        let index = WordIndex::new(&[], 0, |_, _, _| unreachable!());
+        let index = WordIndex::new([].into_iter(), 0, |_, _, _| unreachable!());
         assert!(index.by_word().is_empty());
     }
 }

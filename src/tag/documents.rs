@@ -125,9 +125,12 @@ mod tests {
         let describe = |i| match documents.input(i) {
             TagInput::Sentence(sentence) => sentence.cell(0, 0).to_owned(),
             TagInput::InDocument(document, number) => {
-                let words = document.sentences().iter().map(|s| s.cell(0, 0));
+                let words = document.sentences().map(|s| s.cell(0, 0));
                 let words: String = words.collect();
-                format!("{} in {words}", document.sentences()[number].cell(0, 0))
+                format!(
+                    "{} in {words}",
+                    document.sentence(number).unwrap().cell(0, 0)
+                )
             }
             TagInput::Keyed(_) => unreachable!(),
         };

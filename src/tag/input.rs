@@ -21,7 +21,7 @@ impl TagInput<'_> {
     pub fn len(self) -> usize {
         match self {
             Self::Sentence(sentence) => sentence.len(),
-            Self::InDocument(document, i) => document.sentences().get(i).map_or(0, |s| s.len()),
+            Self::InDocument(document, i) => document.sentence(i).map_or(0, Sentence::len),
             Self::Keyed(sentence) => sentence.len(),
         }
     }
@@ -36,7 +36,7 @@ impl TagInput<'_> {
     pub(super) fn place(self, t: usize) -> Place {
         match self {
             Self::Sentence(sentence) => sentence.place(t),
-            Self::InDocument(document, i) => match document.sentences().get(i) {
+            Self::InDocument(document, i) => match document.sentence(i) {
                 Some(sentence) => sentence.place(t),
                 None => Place::file(format!("sentence {i}")),
             },

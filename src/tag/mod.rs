@@ -28,6 +28,7 @@
 mod condition;
 mod distribution;
 mod documents;
+mod first_pass;
 mod input;
 mod json_condition;
 mod keyed_sentence;

@@ -688,7 +688,7 @@ mod tests {
         let template: crate::Template = source.parse().unwrap();
         let mut names = Names(Vec::new());
         if let crate::tag::TagInput::InDocument(document, i) = input {
-            let sentence = document.sentences()[i];
+            let sentence = document.sentence(i).unwrap();
             let extractor = template.bind(sentence.schema()).unwrap();
             let mut workspace = crate::template::Workspace::default();
             extractor.prepare_in(document, i, &mut workspace).unwrap();

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use ndarray::Array2;
 
 use super::condition::Condition;
+use super::first_pass;
 use super::input::TagInput;
 use super::keyed_sentence::KeyedSentence;
 use super::restriction::Restriction;
@@ -19,6 +20,7 @@ use crate::extract::AttributeSource;
 use crate::ids::LabelId;
 use crate::memory::MemoryLimit;
 use crate::model::{AttributeKind, Model, decoding_constraint};
+use crate::second_pass::{LabelTypes, PredictedDocument, Prediction};
 use crate::sentence::{Document, DocumentOptions, Schema, Sentence};
 use crate::template::Template;
 
@@ -27,7 +29,8 @@ use crate::template::Template;
 /// A tagger is `Send` and `Sync`: threads share one by reference or in an [`Arc`].
 #[derive(Debug)]
 pub struct Tagger {
-    model: Model,
+    model: Arc<Model>,
+    first_pass: Option<Box<FirstPass>>,
     transitions: Transitions,
     constraint: Option<Constraint>,
     /// Distinguishes this tagger from others that use the same workspace.
@@ -40,10 +43,53 @@ pub struct Tagger {
     large: Mutex<()>,
 }
 
+/// The first of two passes over a document.
+#[derive(Debug)]
+struct FirstPass {
+    tagger: Tagger,
+    types: LabelTypes,
+    /// Maximum distance in tokens of the predictions that the second pass reads.
+    window: u32,
+}
+
+impl FirstPass {
+    /// Returns the first pass of a model, if it has one.
+    fn of(model: &Model) -> Option<Self> {
+        let template = model.header().template.as_ref();
+        let options = template.and_then(Template::documents).unwrap_or_default();
+        let first = Arc::clone(model.first_pass()?);
+        let header = first.header();
+        Some(Self {
+            types: LabelTypes::new(&header.labels, header.scheme),
+            tagger: Tagger::new(first),
+            window: options.window,
+        })
+    }
+
+    /// Sets what a document is.
+    fn with_documents(self, options: DocumentOptions) -> Result<Self> {
+        Ok(Self {
+            tagger: self.tagger.with_documents(options)?,
+            window: options.window,
+            ..self
+        })
+    }
+
+    /// Returns the sentences of a document with columns of predictions.
+    fn extend(&self, document: &Document<'_>) -> Result<Vec<Sentence>> {
+        let predictions = (0..document.len())
+            .map(|i| self.tagger.predict(document, i, &self.types))
+            .collect::<Result<Vec<_>>>()?;
+        let sentences = document.sentences().zip(&predictions);
+        PredictedDocument::new(sentences, &self.types, self.window as usize).extended()
+    }
+}
+
 impl Tagger {
     /// Creates a tagger for `model`.
     #[must_use]
-    pub fn new(model: Model) -> Self {
+    pub fn new(model: impl Into<Arc<Model>>) -> Self {
+        let model = model.into();
         let header = model.header();
         let mut transitions = Transitions::new(header.labels.len(), header.order);
         let weights = &header.label_weights;
@@ -51,6 +97,7 @@ impl Tagger {
         Self {
             constraint: decoding_constraint(&header.labels, header.scheme),
             transitions,
+            first_pass: FirstPass::of(&model).map(Box::new),
             model,
             identity: Arc::new(()),
             pool: WorkspacePool::default(),
@@ -77,6 +124,20 @@ impl Tagger {
         self.template().and_then(Template::documents)
     }
 
+    /// Returns what has to be known around a sentence to tag it: the rule of
+    /// [`documents`](Self::documents), and how many tokens before and after it. With two passes,
+    /// the first sees documents from wherever the second looks.
+    #[must_use]
+    pub fn context(&self) -> Option<DocumentOptions> {
+        let own = self.documents()?;
+        let first = self.first_pass.as_ref();
+        let first = first.and_then(|first| first.tagger.context());
+        Some(DocumentOptions {
+            window: own.window + first.map_or(0, |first| first.window),
+            ..own
+        })
+    }
+
     /// Sets what a document is, instead of what the model was trained with. Has no effect if its
     /// template does not look at documents.
     ///
@@ -89,6 +150,9 @@ impl Tagger {
         {
             self.template = Some(template.clone().with_documents(documents)?);
             self.identity = Arc::new(());
+            let first = self.first_pass.take();
+            let first = first.map(|first| first.with_documents(documents));
+            self.first_pass = first.transpose()?.map(Box::new);
         }
         Ok(self)
     }
@@ -112,6 +176,34 @@ impl Tagger {
     #[must_use]
     pub fn model(&self) -> &Model {
         &self.model
+    }
+
+    /// Predicts sentence `i` of a document for a second pass, with the labels of `types`.
+    ///
+    /// # Errors
+    ///
+    /// Same as [`Tagger::tag_with`]; `types` does not have all labels of the model.
+    pub(crate) fn predict(
+        &self,
+        document: &Document<'_>,
+        i: usize,
+        types: &LabelTypes,
+    ) -> Result<Prediction> {
+        let tag = |workspace: &mut _| self.tag_with((document, i), first_pass::OPTIONS, workspace);
+        let tagging = self.pool.with(tag)?;
+        first_pass::prediction(tagging, self.model.header().labels.names(), types)
+    }
+
+    /// Returns the model, which is copied if something else shares it.
+    ///
+    /// # Errors
+    ///
+    /// Same as [`Model::from_bytes`].
+    pub(crate) fn into_model(self) -> Result<Model> {
+        match Arc::try_unwrap(self.model) {
+            Ok(model) => Ok(model),
+            Err(shared) => Model::from_bytes(shared.as_bytes().to_vec()),
+        }
     }
 
     /// Creates an empty sentence of ready-made attributes for this tagger.
@@ -477,12 +569,15 @@ impl Tagger {
         }
         workspace.switch_to(&self.identity);
         match sentence {
-            TagInput::Sentence(sentence) => {
+            TagInput::Sentence(sentence) if self.first_pass.is_none() => {
                 self.score_sentence(sentence, None, width, workspace)?;
             }
+            TagInput::Sentence(sentence) => {
+                let document = Document::new([sentence]);
+                self.score_in_document(&document, 0, width, workspace)?;
+            }
             TagInput::InDocument(document, i) => {
-                let sentence = document.sentences()[i]; // it has tokens, so it exists
-                self.score_sentence(sentence, Some((document, i)), width, workspace)?;
+                self.score_in_document(document, i, width, workspace)?;
             }
             TagInput::Keyed(sentence) => self.score_keyed(sentence, width, workspace)?,
         }
@@ -492,6 +587,26 @@ impl Tagger {
             }
         }
         Ok(has_edges)
+    }
+
+    /// Like [`score_sentence`](Self::score_sentence), for sentence `i` of a document, which exists.
+    /// The document gets the predictions of the first pass, if there is one.
+    fn score_in_document(
+        &self,
+        document: &Document<'_>,
+        i: usize,
+        width: usize,
+        workspace: &mut Workspace,
+    ) -> Result<()> {
+        let predicted = match &self.first_pass {
+            Some(first) => Some(document.derived(&self.identity, || first.extend(document))?),
+            None => None,
+        };
+        let document = predicted.as_deref().unwrap_or(document);
+        match document.sentence(i) {
+            Some(s) => self.score_sentence(s, Some((document, i)), width, workspace),
+            None => Ok(()),
+        }
     }
 
     /// Adds the weights of a sentence's attributes, as the template or the sentence itself has

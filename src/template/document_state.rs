@@ -7,7 +7,7 @@ use super::forms::FormIndex;
 use super::mention::VisibleOccurrences;
 use super::others::for_nearest;
 use super::text::push_lower;
-use crate::error::{Error, Result};
+use crate::error::{Error, Place, Result};
 use crate::sentence::{Document, IndexedText, Sentence, WordIndex};
 
 /// What an extractor needs to know of documents.
@@ -102,7 +102,9 @@ impl DocumentState {
             return Ok(());
         }
         if document.tokens() > u32::MAX as usize / 2 {
-            let place = document.sentences()[0].place(0);
+            let place = document
+                .sentence(0)
+                .map_or(Place::file("document"), |s| s.place(0));
             let message = format!(
                 "the document has {} tokens; expected fewer",
                 document.tokens()

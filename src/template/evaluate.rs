@@ -208,7 +208,9 @@ fn push_other_runs(
     let first = ws.next_value();
     for i in ws.document.others(group, ws.tokens, t) {
         let other = ws.document.occurrence(i);
-        let sentence = document.sentences()[other.sentence as usize];
+        let Some(sentence) = document.sentence(other.sentence as usize) else {
+            continue; // there is one
+        };
         let position = i64::from(other.t) + i64::from(offset);
         let next = ws.next_value();
         push_run(kind, sentence, column, position, ws);

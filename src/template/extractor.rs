@@ -156,7 +156,7 @@ impl Extractor {
     ///
     /// Those of [`Extractor::prepare`], and [`Error::Parameter`] if there is no such sentence.
     pub fn prepare_in(&self, document: &Document<'_>, i: usize, ws: &mut Workspace) -> Result<()> {
-        let Some(sentence) = document.sentences().get(i) else {
+        let Some(sentence) = document.sentence(i) else {
             return Err(Error::parameter(format!(
                 "sentence {i} of a document of {} sentences, counted from 0",
                 document.len()
@@ -287,7 +287,9 @@ impl Extractor {
         distance: i32,
         ws: &mut Workspace,
     ) -> u32 {
-        let sentence = document.sentences()[other.sentence as usize];
+        let Some(sentence) = document.sentence(other.sentence as usize) else {
+            return ws.outside_cell(number, true); // there is one
+        };
         let t = i64::from(other.t) + i64::from(distance);
         if t < 0 || t >= sentence.len() as i64 {
             return ws.outside_cell(number, t < 0);

@@ -46,8 +46,8 @@ pub(super) type NameTag = (u8, u32);
 impl MinedNames {
     /// Collects the names of labeled sentences. `column` returns the column that holds their words;
     /// `parts` are the parts of the sentences, by default blocks of adjacent ones.
-    pub(super) fn learn<'a>(
-        sentences: &[&'a Sentence],
+    pub(super) fn learn(
+        sentences: &[&Sentence],
         lower: bool,
         column: impl Fn(&Sentence) -> Option<usize>,
         parts: Option<&[u32]>,
@@ -298,7 +298,10 @@ fn known_spans(sentence: &Sentence, encodes_spans: bool) -> Vec<(usize, usize, &
     // The labels borrow from the sentence, the spans from the labels.
     let bounds: Vec<(usize, usize, usize)> = spans
         .filter(|span| span.end - span.start <= MAX_PHRASE)
-        .filter(|span| !(span.start > 0 && is_partial(span.start - 1)) && !is_partial(span.end))
+        .filter(|span| {
+            let touches = span.start > 0 && is_partial(span.start - 1);
+            !(touches || is_partial(span.end))
+        })
         .map(|span| (span.start, span.end, span.kind.len()))
         .collect();
     let kind = |(start, end, length): (usize, usize, usize)| {

@@ -22,7 +22,7 @@ use super::shape::{FirstRead, KnownWords, is_known_word_candidate};
 use super::template_function::{TemplateFunction, TextFunction};
 use crate::error::{Error, Place, Result};
 use crate::input_file::{read_text, read_text_prefix};
-use crate::sentence::{DocumentOptions, Schema, Sentence};
+use crate::sentence::{DocumentOptions, PREDICTIONS, Schema, Sentence};
 
 /// The name under which a stored template says that sentences without case have attributes of their
 /// own. No file can have it.
@@ -279,7 +279,8 @@ impl Template {
     /// sentences.
     #[must_use]
     pub fn documents(&self) -> Option<DocumentOptions> {
-        let sees_document = self.functions().any(TemplateFunction::sees_document);
+        let sees_document = |f: &TemplateFunction| f.sees_document() || reads_one(f, &PREDICTIONS);
+        let sees_document = self.functions().any(sees_document);
         sees_document.then_some(self.documents)
     }
 
@@ -336,6 +337,34 @@ impl Template {
     #[must_use]
     pub fn columns(&self) -> Vec<ColumnRef> {
         distinct(self.functions().filter_map(TemplateFunction::column))
+    }
+
+    /// Returns the template without the lines that read one of these columns; `None` if no line
+    /// does.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Input`] if no line is left.
+    pub(crate) fn without_columns(&self, names: &[&str]) -> Result<Option<Self>> {
+        let reads = |line: &&TemplateLine| line.functions().any(|f| reads_one(f, names));
+        let numbers: HashSet<u64> = (self.lines.iter().filter(reads))
+            .map(|line| line.number)
+            .collect();
+        if numbers.is_empty() {
+            return Ok(None);
+        }
+        // Blank lines instead of no lines keep the numbers of the others.
+        let kept = self.source.split('\n').zip(1..);
+        let kept = kept.map(|(line, number)| match numbers.contains(&number) {
+            true => "",
+            false => line,
+        });
+        let source = kept.collect::<Vec<_>>().join("\n");
+        let stored = StoredTemplate {
+            source: source.into(),
+            ..self.clone().into()
+        };
+        Self::try_from(stored).map(Some)
     }
 
     fn functions(&self) -> impl Iterator<Item = &TemplateFunction> {
@@ -474,6 +503,14 @@ impl Template {
             },
             window,
         )
+    }
+}
+
+/// Returns whether a function reads one of the columns with these names.
+fn reads_one(function: &TemplateFunction, names: &[&str]) -> bool {
+    match function.column() {
+        Some(ColumnRef::Name(name)) => names.contains(&name.as_str()),
+        _ => false,
     }
 }
 

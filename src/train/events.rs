@@ -203,8 +203,27 @@ pub struct Pruned {
 /// An error of an observer, which ends training with [`Error::Observer`].
 pub type ObserverError = Box<dyn std::error::Error + Send + Sync>;
 
+/// A part of training in two passes over the documents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "pass", rename_all = "snake_case")]
+pub enum Pass {
+    /// The model of the first pass.
+    First,
+    /// A model of all folds of the training data but one, for the predictions on that one.
+    Fold {
+        /// The number of the fold that is left out, from 1.
+        number: usize,
+        /// Number of folds.
+        of: usize,
+    },
+    /// The model of the second pass, which reads the predictions of the first.
+    Second,
+}
+
 /// Receives training events, and may end training. `()` ignores all events.
 pub trait Observer {
+    /// Called before the other events of each model, if training has two passes.
+    fn pass(&mut self, _pass: Pass) {}
     /// Called before the first iteration.
     fn start(&mut self, _start: &Start<'_>) {}
     /// Called after [`Observer::start`] for each model that training continues from.

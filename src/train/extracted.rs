@@ -640,7 +640,7 @@ impl CorpusInfo {
         let schema = sentences.first().map(Sentence::schema);
         Self {
             files,
-            columns: schema.map_or_else(Vec::new, |s| s.names().to_vec()),
+            columns: schema.map_or_else(Vec::new, |s| s.input_names().to_vec()),
             label_column: schema.and_then(|s| s.label()).map(|c| c as u32),
         }
     }

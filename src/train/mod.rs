@@ -26,6 +26,8 @@ mod development;
 mod events;
 mod expand;
 mod extracted;
+mod first_template;
+mod folds;
 mod from_attributes;
 mod label_scores;
 mod labeled_sentence;
@@ -48,6 +50,7 @@ mod shards;
 mod tests;
 mod trainer;
 mod training_set;
+mod two_passes;
 
 pub use crate::chain::Order;
 pub use crate::extract::{AttributeCorpus, IntoAttribute};
@@ -64,10 +67,14 @@ pub use base_models::{BaseModels, BaseRole};
 pub use best::{BestScore, BestWeights};
 pub use checkpoint::{CHECKPOINT_MAGIC, CheckpointInterval, Checkpoints};
 pub use corpora::TrainingCorpora;
-pub(crate) use corpora::is_content;
-pub use events::{DevScore, End, EndReason, Iteration, Observer, ObserverError, Pruned, Start};
+pub use events::{
+    DevScore, End, EndReason, Iteration, Observer, ObserverError, Pass, Pruned, Start,
+};
 #[doc(hidden)]
 pub use extracted::ExtractedCorpora;
+pub(crate) use first_template::check_one_pass;
+#[doc(hidden)]
+pub use folds::Folds;
 pub use label_scores::{LabelCounts, LabelScores};
 #[doc(hidden)]
 pub use line_options::check_line_options;

@@ -9,6 +9,7 @@ use super::corpora::TrainingCorpora;
 use super::development::DevelopmentSet;
 use super::events::{End, Observer, Start};
 use super::extracted::ExtractedCorpora;
+use super::first_template::first_template;
 use super::model_match::ModelMatch;
 use super::monitor::Monitor;
 use super::optimize::{Optimizer, Watch};
@@ -27,11 +28,11 @@ use crate::template::Template;
 /// Trains models.
 #[derive(Clone, Debug)]
 pub struct Trainer<'a> {
-    settings: TrainSettings,
-    interrupt: Option<&'a AtomicBool>,
-    memory: MemoryLimit,
-    checkpoints: Option<Checkpoints>,
-    models: BaseModels<'a>,
+    pub(super) settings: TrainSettings,
+    pub(super) interrupt: Option<&'a AtomicBool>,
+    pub(super) memory: MemoryLimit,
+    pub(super) checkpoints: Option<Checkpoints>,
+    pub(super) models: BaseModels<'a>,
 }
 
 /// A model and the result of training it.
@@ -158,7 +159,23 @@ impl<'a> Trainer<'a> {
         template: impl Into<Option<Template>>,
         observer: &mut dyn Observer,
     ) -> Result<Trained> {
-        let mut corpora = corpora.into();
+        let corpora = corpora.into();
+        let template = template.into();
+        if let Some(template) = template.as_ref().or_else(|| self.models.template())
+            && let Some(first) = first_template(template, &corpora.labeled)?
+        {
+            return self.train_two_passes(corpora, template.clone(), first, observer);
+        }
+        self.train_pass(corpora, template, observer)
+    }
+
+    /// Trains a model on the columns that the corpora have.
+    pub(super) fn train_pass(
+        &self,
+        mut corpora: TrainingCorpora,
+        template: Option<Template>,
+        observer: &mut dyn Observer,
+    ) -> Result<Trained> {
         if !self.settings.options().has_noise() {
             corpora.unlabeled = Corpus::new();
         }
@@ -166,7 +183,7 @@ impl<'a> Trainer<'a> {
         let checkpoints = checkpoints.map(|c| c.open(&self.settings)).transpose()?;
         let extracted = ExtractedCorpora::within_memory(
             corpora,
-            template.into(),
+            template,
             &self.settings,
             &self.models,
             self.memory,

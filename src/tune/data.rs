@@ -5,13 +5,12 @@ use std::sync::Arc;
 
 use xxhash_rust::xxh3::Xxh3;
 
-use super::folds::Folds;
 use crate::corpus::Corpus;
 use crate::error::Result;
 use crate::template::Template;
 use crate::train::{
-    BaseModels, ExtractedCorpora, ModelMatch, TrainSettings, TrainingCorpora, TrainingSet,
-    check_line_options,
+    BaseModels, ExtractedCorpora, Folds, ModelMatch, TrainSettings, TrainingCorpora, TrainingSet,
+    check_line_options, check_one_pass,
 };
 
 /// The data that configurations are scored on.
@@ -77,6 +76,9 @@ impl TuningData {
         settings: &TrainSettings,
         models: &BaseModels<'_>,
     ) -> Result<Self> {
+        for template in templates.iter().flatten() {
+            check_one_pass(template, &corpora.labeled)?;
+        }
         let all = templates.clone();
         let templates = templates.into_iter();
         let mut fingerprints = vec![

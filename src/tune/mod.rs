@@ -12,8 +12,8 @@
 //! after the iteration where that mean is best: all folds stop at the same iteration, so none
 //! chooses its own; a fold whose training has ended counts with its last score. The standard error
 //! is that of the mean, √(variance / k). Ties go to the stronger regularization
-//! ([`Configuration::compare_strength`]). What noise gains over its absence is compared fold by fold
-//! ([`NoiseGain`]).
+//! ([`Configuration::compare_strength`]). What noise gains over its absence is compared fold by
+//! fold ([`NoiseGain`]).
 //!
 //! **Warm starts.** Training with noise begins with a warm-up without it
 //! ([`TrainOptions::warm_up`](field@crate::TrainOptions::warm_up)). Configurations with the same
@@ -45,7 +45,6 @@ mod axis;
 mod checkpoint;
 mod data;
 mod fold_history;
-mod folds;
 mod gain;
 mod identity;
 mod journal;
@@ -65,10 +64,10 @@ mod tests;
 mod trial;
 mod warm_start;
 
+pub use crate::train::Folds;
 pub use axis::Axis;
 pub use checkpoint::Checkpoint;
 pub use data::{TuningData, Validation};
-pub use folds::Folds;
 pub use gain::NoiseGain;
 pub use observer::{Phase, RungResult, TuneObserver};
 pub use resource_plan::ResourcePlan;

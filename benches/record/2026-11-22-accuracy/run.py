@@ -232,7 +232,8 @@ class Measurement:
         """Yields the lines of the table."""
         yield "| corpus | template | L2: dev | test | dropout: dev | test | gain on test |"
         yield "|---|---|---|---|---|---|---|"
-        settings = ["", "| corpus | template | L2 | dropout | dev with defaults |", "|---" * 5 + "|"]
+        head = "| corpus | template | L2 | dropout | dev with defaults |"
+        settings = ["", head, "|---" * 5 + "|"]
         for case in cases:
             title = case.title
             for template in self.templates_of(case):

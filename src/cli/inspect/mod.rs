@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use dropchain::internals::model::{AttributeKind, Model, Precision, Provenance};
-use dropchain::{Error, Result};
+use dropchain::{Error, Result, Template};
 use serde_json::{Map, Value, json};
 
 use super::outputs::CommandFiles;
@@ -63,7 +63,7 @@ impl InspectCommand {
             header.scheme,
             model.attributes(AttributeKind::Node),
             model.attributes(AttributeKind::Edge),
-            model.weights(AttributeKind::Node) + model.weights(AttributeKind::Edge),
+            weights(model),
             model.as_bytes().len()
         );
         let pruned = match prune_threshold(model) {
@@ -79,9 +79,18 @@ impl InspectCommand {
                 Precision::F64 => 8,
             }
         );
+        if let Some(first) = model.first_pass() {
+            let _ = writeln!(
+                text,
+                "two passes; first pass: {} node and {} edge attributes, {} weights",
+                first.attributes(AttributeKind::Node),
+                first.attributes(AttributeKind::Edge),
+                weights(first)
+            );
+        }
         let _ = writeln!(text, "fingerprint {fingerprint:032x}");
         let _ = writeln!(text, "{}", origin(&header.provenance));
-        let stored = header.template.iter().flat_map(|template| template.files());
+        let stored = header.template.iter().flat_map(Template::files);
         for (name, bytes) in stored {
             let _ = writeln!(
                 text,
@@ -137,7 +146,7 @@ impl InspectCommand {
             "columns": header.columns,
             "node_attributes": model.attributes(AttributeKind::Node),
             "edge_attributes": model.attributes(AttributeKind::Edge),
-            "weights": model.weights(AttributeKind::Node) + model.weights(AttributeKind::Edge),
+            "weights": weights(model),
             "bytes": model.as_bytes().len(),
             "format_version": model.version(),
             "precision": header.precision,
@@ -152,7 +161,14 @@ impl InspectCommand {
             "labels": labels,
             "edges": edges,
         });
-        let files = header.template.iter().flat_map(|t| t.files());
+        if let Some(first) = model.first_pass() {
+            value["first_pass"] = json!({
+                "node_attributes": first.attributes(AttributeKind::Node),
+                "edge_attributes": first.attributes(AttributeKind::Edge),
+                "weights": weights(first),
+            });
+        }
+        let files = header.template.iter().flat_map(Template::files);
         let files: Vec<Value> = files
             .map(|(name, bytes)| json!({"name": name, "bytes": bytes}))
             .collect();
@@ -161,6 +177,11 @@ impl InspectCommand {
         }
         Ok(value)
     }
+}
+
+/// Counts the weights of attributes.
+fn weights(model: &Model) -> usize {
+    model.weights(AttributeKind::Node) + model.weights(AttributeKind::Edge)
 }
 
 /// Describes label number `i`: its label weights and its top attributes.

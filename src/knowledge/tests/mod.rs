@@ -74,8 +74,8 @@ fn clusters_of_text_are_those_that_the_command_learns() {
     for sentence in TEXT.trim().split_inclusive(" . ").map(str::trim) {
         text.add(sentence.split(' ')).unwrap();
     }
-    text.add(["the", "cat"].into_iter()).unwrap();
-    text.add(["ran"].into_iter()).unwrap();
+    text.add(["the", "cat"]).unwrap();
+    text.add(["ran"]).unwrap();
     let expected = crate::cluster::Clusters::learn(text, 3, 1, &mut |_, _| ()).unwrap();
     let mut bytes = Vec::new();
     expected.write(&mut bytes).unwrap();

@@ -15,7 +15,7 @@ fn document_nodes(template: &Template, text: &str) -> Vec<Vec<String>> {
 
 /// Returns the node attributes of every token of a sentence.
 fn sentence_nodes(template: &Template, document: &Document<'_>, i: usize) -> Vec<Vec<String>> {
-    let sentence = document.sentences()[i];
+    let sentence = document.sentence(i).unwrap();
     let extractor = template.bind(sentence.schema()).expect("columns");
     let mut workspace = Workspace::default();
     extractor

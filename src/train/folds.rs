@@ -9,10 +9,10 @@
 
 use std::sync::Arc;
 
+use super::corpora::is_content;
 use crate::error::{Error, Result};
 use crate::random::uniform;
 use crate::sentence::{DocumentRule, Sentence, Separation};
-use crate::train::is_content;
 
 /// Maximum number of sentences in a block.
 const MAX_BLOCK: usize = 20;
@@ -46,7 +46,23 @@ impl Folds {
                 tokens.len()
             )));
         }
-        let mut units = documents(sentences);
+        Ok(Self::of_documents(
+            documents(sentences),
+            &tokens,
+            count,
+            seed,
+        ))
+    }
+
+    /// Splits sentences with these numbers of tokens into `count` folds. `documents` has the
+    /// sentences of each document, if there are any.
+    pub(super) fn of_documents(
+        documents: Vec<Vec<usize>>,
+        tokens: &[usize],
+        count: usize,
+        seed: u64,
+    ) -> Self {
+        let mut units = documents;
         let by_document = units.len() >= count;
         if !by_document {
             let size = (tokens.len() / (MIN_BLOCKS * count)).clamp(1, MAX_BLOCK);
@@ -66,10 +82,10 @@ impl Folds {
             held_out[smallest].extend(unit);
         }
         held_out.iter_mut().for_each(|fold| fold.sort_unstable());
-        Ok(Self {
+        Self {
             held_out,
             by_document,
-        })
+        }
     }
 
     /// Returns the held-out sentences of each fold, numbered without document boundaries.
@@ -80,7 +96,7 @@ impl Folds {
 
     /// Separates documents at the borders of folds, so that no token sees another fold. Returns
     /// whether there was a document, by `rule`, on both sides of a border.
-    pub(super) fn separate(&self, sentences: &mut [Sentence], rule: DocumentRule) -> bool {
+    pub(crate) fn separate(&self, sentences: &mut [Sentence], rule: DocumentRule) -> bool {
         let numbered = (0..).zip(&self.held_out);
         let mut folds: Vec<(usize, usize)> = numbered
             .flat_map(|(fold, held_out)| held_out.iter().map(move |&i| (i, fold)))
@@ -109,7 +125,7 @@ impl Folds {
     }
 
     /// Returns the fold of each sentence.
-    pub(super) fn parts(&self) -> Arc<[u32]> {
+    pub(crate) fn parts(&self) -> Arc<[u32]> {
         let count = self.held_out.iter().map(Vec::len).sum();
         let mut parts = vec![0; count];
         for (fold, sentences) in (0..).zip(&self.held_out) {

@@ -1,0 +1,71 @@
+//! The prediction of the first pass for a sentence.
+
+use ndarray::Array2;
+
+use super::label_types::LabelTypes;
+use crate::ids::LabelId;
+use crate::label::spans;
+
+/// The probability 1 as an integer. Sums of integers do not depend on their order.
+const ONE: f64 = 65536.0;
+
+/// The prediction of the first pass for a sentence of T tokens.
+#[derive(Clone, Debug)]
+pub(crate) struct Prediction {
+    /// The predicted labels, `[T]`.
+    pub labels: Vec<LabelId>,
+    /// The probability of each type at each token, as a multiple of 2⁻¹⁶, `[T][types]`.
+    shares: Vec<u32>,
+    /// The predicted spans.
+    pub spans: Vec<PredictedSpan>,
+    types: usize,
+}
+
+/// A predicted span.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PredictedSpan {
+    /// First token in the sentence.
+    pub start: usize,
+    /// One past the last token.
+    pub end: usize,
+    /// Index of the type.
+    pub kind: usize,
+}
+
+impl Prediction {
+    /// Creates the prediction from labels, `[T]`, and marginals, `[T][K]`.
+    pub fn new(labels: Vec<LabelId>, marginals: &Array2<f64>, types: &LabelTypes) -> Self {
+        let mut shares = vec![0; labels.len() * types.len()];
+        for (shares, marginals) in shares
+            .chunks_exact_mut(types.len().max(1))
+            .zip(marginals.rows())
+        {
+            for (label, probability) in marginals.iter().enumerate() {
+                let kind = types.of(LabelId(label as u16));
+                shares[kind] += (probability * ONE).round() as u32;
+            }
+        }
+        let mut predicted = Vec::new();
+        if types.has_spans() {
+            let names: Vec<&str> = labels.iter().map(|&label| types.label(label)).collect();
+            predicted.extend(spans(&names).into_iter().filter_map(|span| {
+                Some(PredictedSpan {
+                    start: span.start,
+                    end: span.end,
+                    kind: types.find(span.kind)?,
+                })
+            }));
+        }
+        Self {
+            labels,
+            shares,
+            spans: predicted,
+            types: types.len(),
+        }
+    }
+
+    /// Returns the probability of each type at token `t`, as a multiple of 2⁻¹⁶.
+    pub fn shares(&self, t: usize) -> &[u32] {
+        &self.shares[t * self.types..(t + 1) * self.types]
+    }
+}
