@@ -33,7 +33,7 @@ def test_the_sentences_of_a_document_are_tagged_together(tagger: Tagger) -> None
     assert tagger.tag(["Ann"]) == ["O"]
     assert tagger.tag_batch([["Ann", "left"], ["Ann"]]) == [["O", "O"], ["O"]]
     assert tagger.tag_document([]) == []
-    with pytest.raises(TypeError, match="an iterable of sentences"):
+    with pytest.raises(ValueError, match="an iterable of sentences"):
         tagger.tag_document("Ann")
 
 

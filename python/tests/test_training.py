@@ -244,7 +244,10 @@ def test_every_option_has_a_name():
         result = train((X, y), algorithm=algorithm, max_iterations=2, **more)
         assert {name: result.options[name] for name in more} == more
         given |= set(more)
-    assert given == set(_options.NAMES)
+    # Only a template can see text without case.
+    words = Corpus.parse("Ada PER\nleft O\n", format="conll")
+    assert train(words, template="minimal", caseless=0.5).options["caseless"] == 0.5
+    assert given | {"caseless"} == set(_options.NAMES)
 
 
 def test_options_of_a_result_train_the_same_model():

@@ -70,7 +70,9 @@ def tune(
 
     Parameters
     ----------
-    data, dev, unlabeled, clusters, vectors, gazetteers, model, init, towards, threads, memory
+    data, dev, unlabeled, model, init, towards, threads, memory
+        See :func:`dropchain.train`.
+    clusters, vectors, gazetteers, cluster_count, vector_count
         See :func:`dropchain.train`.
     checkpoint, resume, force, format, columns, label, comments, partial_labels, weights
         See :func:`dropchain.train`.
