@@ -141,6 +141,15 @@ fn training_continues_both_passes() {
 }
 
 #[test]
+fn the_built_in_template_has_two_passes() {
+    let dir = TestDir::new(&[("train.conll", &corpus(0..12))]);
+    dir.run("train train.conll --template ner-two-passes --model m --quiet --max-iterations 3")
+        .success();
+    assert_eq!(Model::open(dir.path("m")).unwrap().version(), 3);
+    dir.run("tag m train.conll").success();
+}
+
+#[test]
 fn every_damaged_byte_is_an_error() {
     let dir = trained("");
     let bytes = dir.bytes("m");

@@ -4,7 +4,7 @@ use super::template_file::Template;
 use crate::error::Result;
 
 /// The name and text of each template in `features/`.
-const SHIPPED: [(&str, &str); 9] = [
+const SHIPPED: [(&str, &str); 10] = [
     ("minimal", include_str!("../../features/minimal.tpl")),
     ("chunk", include_str!("../../features/chunk.tpl")),
     (
@@ -16,6 +16,10 @@ const SHIPPED: [(&str, &str); 9] = [
     (
         "ner-document",
         include_str!("../../features/ner-document.tpl"),
+    ),
+    (
+        "ner-two-passes",
+        include_str!("../../features/ner-two-passes.tpl"),
     ),
     ("ner-finkel", include_str!("../../features/ner-finkel.tpl")),
     (

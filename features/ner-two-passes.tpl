@@ -1,0 +1,65 @@
+# Named entities in two passes: ner-document.tpl, and lines that read what a first pass predicts
+# elsewhere in the document (docs/documents.md). Training takes six times as long.
+
+bias
+
+# The word and its neighbors, as in ner.tpl
+word
+word[-1]
+word[+1]
+lower
+affixes(2..6)
+shape(dan2)
+shape(dan2)[-1]
+shape(dan2)[+1]
+word[-1] & shape(dan2)
+shape(dan2) & word[+1]
+shape(dan2)[-1] & shape(dan2)
+shape(dan2) & shape(dan2)[+1]
+shape(dan2)[-1] & shape(dan2) & shape(dan2)[+1]
+word[-2] & shape(dan2) if length(word[-1]) <= 3
+word[+2] & shape(dan2) if length(word[+1]) <= 3
+bag(word, 1..4)
+bag(word, -4..-1)
+title
+occurrence
+regex("^[@#].")
+regex("^(?:https?:|www\.)")
+
+# The words around other occurrences of a capitalized word: `Ford` after `Mr.` or before `Motors`
+# elsewhere says what it is here. `run(position) exists` holds for capitalized words.
+others(word[-1]) if run(position) exists
+others(word[+1]) if run(position) exists
+others(word[-2]) if run(position) exists
+others(word[+2]) if run(position) exists
+
+# Whether it stands in longer runs of capitalized words elsewhere, and next to which words there
+others(run(position)) if run(position) exists
+others(run(before)) if run(position) exists
+others(run(after)) if run(position) exists
+
+# Whether it was mentioned before, and how often it is
+mention(order) if run(position) exists
+mention(count) if run(position) exists
+
+# A word at the beginning of a sentence that is seen in lower case elsewhere is no name; one that is
+# capitalized inside a sentence elsewhere likely is.
+mention(forms) & capitalization if run(position) exists and start exists
+mention(forms) & capitalization if run(position) exists and not start exists
+
+# The type that the same word most probably has elsewhere, and that of its neighbors
+predicted_word
+predicted_word[-1]
+predicted_word[+1]
+
+# Phrases that are names elsewhere
+predicted_phrase
+predicted_phrase[-1]
+predicted_phrase[+1]
+
+# Words that are parts of longer names elsewhere: `Lovelace` of `Ada Lovelace`
+predicted_part
+predicted_part[-1]
+predicted_part[+1]
+
+predicted_word & predicted_phrase & predicted_part
