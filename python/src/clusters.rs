@@ -155,7 +155,9 @@ pub fn cluster(py: Python<'_>, arguments: Arguments<'_>) -> PyResult<PyClusters>
         }
         for path in paths {
             let file = path.to_string_lossy();
-            let format = options.format.unwrap_or_else(|| guess_format(&file));
+            let format = options
+                .format
+                .unwrap_or_else(|| Format::guess_unlabeled(&file));
             let options = ReadOptions {
                 format: Some(format),
                 ..options.clone()
@@ -192,23 +194,11 @@ pub fn cluster(py: Python<'_>, arguments: Arguments<'_>) -> PyResult<PyClusters>
     })
 }
 
-/// Guesses the format of unlabeled text from its name.
-fn guess_format(file: &str) -> Format {
-    let name = file.to_ascii_lowercase();
-    match name.strip_suffix(".gz").unwrap_or(&name).ends_with(".txt") {
-        true => Format::Text,
-        false => Format::guess(file),
-    }
-}
-
 fn add(sentence: &Sentence, text: &mut InternedText) -> dropchain::Result<()> {
     if sentence.layout.document_start {
         return Ok(());
     }
-    let column = sentence.schema().position("word").unwrap_or(0);
-    if sentence.attributes.is_some() || column >= sentence.schema().width() {
-        let message = "found features; expected words";
-        return Err(Error::input(sentence.place(0), message));
-    }
-    text.add((0..sentence.len()).map(|t| sentence.cell(t, column)))
+    let words = sentence.words().filter(|_| sentence.attributes.is_none());
+    let expected = || Error::input(sentence.place(0), "found features; expected words");
+    text.add(words.ok_or_else(expected)?)
 }

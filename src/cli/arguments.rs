@@ -81,15 +81,6 @@ impl From<FormatName> for Format {
     }
 }
 
-/// Guesses the format of a file of unlabeled text, for which `.txt` and `-` mean raw text.
-pub fn guess_unlabeled_format(file: &str) -> Format {
-    let name = file.to_ascii_lowercase();
-    match name.strip_suffix(".gz").unwrap_or(&name) {
-        name if name.ends_with(".txt") || name == "-" => Format::Text,
-        name => Format::guess(name),
-    }
-}
-
 /// Label schemes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum SchemeName {

@@ -3,15 +3,12 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use dropchain::corpus::{Format, ReadOptions, Reader};
+use dropchain::corpus::{Format, ReadOptions};
 use dropchain::internals::cluster::{Clusters, InternedText};
-use dropchain::internals::memory::input_over_limit;
-use dropchain::internals::sentence::Sentence;
+use dropchain::knowledge::read_cluster_text;
 use dropchain::{Error, Result};
 
-use super::arguments::{
-    FormatName, LimitArguments, OutputArguments, ThreadArguments, guess_unlabeled_format,
-};
+use super::arguments::{FormatName, LimitArguments, OutputArguments, ThreadArguments};
 use super::file_name::FileName;
 use super::interrupt;
 use super::outputs::{CommandFiles, Kind, ResultFile};
@@ -73,10 +70,9 @@ struct ClusterInputArguments {
 }
 
 impl ClusterInputArguments {
-    fn read_options(&self, file: &str) -> ReadOptions {
-        let format = self.format.map(Format::from);
+    fn read_options(&self) -> ReadOptions {
         ReadOptions {
-            format: Some(format.unwrap_or_else(|| guess_unlabeled_format(file))),
+            format: self.format.map(Format::from),
             columns: self.columns.clone(),
             unlabeled: true,
             comments: self.comments,
@@ -98,7 +94,8 @@ impl ClusterCommand {
         let file = ResultFile::reserve(&self.output)?;
         self.threads.start_pool()?;
         let progress = Progress::new(self.quiet);
-        let text = self.read(&progress)?;
+        let mut report = |what| progress.update(what);
+        let text = read_cluster_text(&self.texts, &self.input.read_options(), &mut report)?;
         let clusters = self.learn(text, &progress)?;
         let mut bytes = Vec::new();
         clusters
@@ -144,42 +141,4 @@ impl ClusterCommand {
         })?;
         Clusters::learn(text, clusters, self.min_count, &mut observer)
     }
-
-    /// Streams the sentences of all files.
-    fn read(&self, progress: &Progress) -> Result<InternedText> {
-        let mut text = InternedText::new();
-        let limit = self.input.limits.memory().bytes(0);
-        for file in &self.texts {
-            progress.update(format!("reading {file}"));
-            for sentence in Reader::open(&[file], &self.input.read_options(file))? {
-                let sentence = sentence?;
-                add_words(&sentence, &mut text)?;
-                if text.memory() as u64 > limit {
-                    let what = "the text up to here needs";
-                    return Err(input_over_limit(
-                        sentence.place(0),
-                        what,
-                        limit,
-                        "less text",
-                    ));
-                }
-            }
-        }
-        Ok(text)
-    }
-}
-
-fn add_words(sentence: &Sentence, text: &mut InternedText) -> Result<()> {
-    if sentence.layout.document_start {
-        return Ok(());
-    }
-    let column = sentence.schema().position("word").unwrap_or(0);
-    if sentence.attributes.is_some() || column >= sentence.schema().width() {
-        return Err(Error::input(
-            sentence.place(0),
-            "found pre-extracted attributes; expected words (raw text, CoNLL, CoNLL-U or JSON \
-             lines)",
-        ));
-    }
-    text.add((0..sentence.len()).map(|t| sentence.cell(t, column)))
 }

@@ -11,9 +11,7 @@ use dropchain::train::{BaseModels, Defaults, NoiseKind, TrainOptions, TrainingCo
 use dropchain::{Error, Result};
 
 use super::algorithm_arguments::AlgorithmArguments;
-use super::arguments::{
-    FormatName, InputArguments, PrecisionName, SchemeName, Switch, guess_unlabeled_format,
-};
+use super::arguments::{FormatName, InputArguments, PrecisionName, SchemeName, Switch};
 use super::file_name::FileName;
 use super::partial_label_arguments::PartialLabelArguments;
 use super::progress::Progress;
@@ -445,7 +443,7 @@ impl UnlabeledArguments {
         let mut corpus = Corpus::new();
         for file in &self.unlabeled {
             let options = ReadOptions {
-                format: Some(format.unwrap_or_else(|| guess_unlabeled_format(file))),
+                format: Some(format.unwrap_or_else(|| Format::guess_unlabeled(file))),
                 unlabeled: true,
                 partial_labels: false,
                 memory: input.memory.beyond(corpus.memory()),

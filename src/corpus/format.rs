@@ -68,6 +68,17 @@ impl Format {
             _ => Self::Conll,
         }
     }
+
+    /// Guesses the format of a file whose labels do not matter: like [`guess`](Self::guess), but
+    /// `.txt` and standard input (`-`) are raw text.
+    #[must_use]
+    pub fn guess_unlabeled(source: &str) -> Self {
+        let name = source.to_ascii_lowercase();
+        match name.strip_suffix(".gz").unwrap_or(&name) {
+            name if name.ends_with(".txt") || name == "-" => Self::Text,
+            _ => Self::guess(source),
+        }
+    }
 }
 
 impl fmt::Display for Format {

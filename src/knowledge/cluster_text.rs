@@ -1,6 +1,6 @@
 //! Learning clusters from files of text.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::options::KnowledgeOptions;
 use crate::cluster::{Clusters, InternedText};
@@ -28,7 +28,7 @@ pub(super) fn learn_clusters(
     options: &KnowledgeOptions,
     progress: &mut dyn FnMut(String),
 ) -> Result<LearnedClusters> {
-    let text = read(files, &options.read, progress)?;
+    let text = read_cluster_text(files, &options.read, progress)?;
     let (tokens, words) = (text.tokens(), text.words(1));
     let (held, needed) = (text.memory(), text.memory_to_cluster(options.clusters));
     let check = options.read.memory.check(needed as u64, held as u64);
@@ -58,18 +58,25 @@ pub(super) fn learn_clusters(
     })
 }
 
-/// Streams the sentences of all files.
-fn read(
-    files: &[&PathBuf],
+/// Streams the sentences of all files. Their format is guessed unless the options have one.
+///
+/// # Errors
+///
+/// A file cannot be read or holds pre-extracted attributes; the text takes more memory than the
+/// options allow.
+pub fn read_cluster_text<P: AsRef<Path>>(
+    files: &[P],
     options: &ReadOptions,
     progress: &mut dyn FnMut(String),
 ) -> Result<InternedText> {
     let mut text = InternedText::new();
     let limit = options.memory.bytes(0);
     for file in files {
-        let name = file.to_string_lossy();
+        let name = file.as_ref().to_string_lossy();
         progress(format!("reading {name}"));
-        let format = options.format.unwrap_or_else(|| guess_format(&name));
+        let format = options
+            .format
+            .unwrap_or_else(|| Format::guess_unlabeled(&name));
         let options = ReadOptions {
             format: Some(format),
             unlabeled: true,
@@ -77,7 +84,7 @@ fn read(
             weights: false,
             ..options.clone()
         };
-        for sentence in Reader::open(&[file.as_os_str()], &options)? {
+        for sentence in Reader::open(&[file.as_ref().as_os_str()], &options)? {
             let sentence = sentence?;
             add_words(&sentence, &mut text)?;
             if text.memory() as u64 > limit {
@@ -90,27 +97,17 @@ fn read(
     Ok(text)
 }
 
-/// Guesses the format of a file by its name: `.txt` is raw text.
-fn guess_format(file: &str) -> Format {
-    let name = file.to_ascii_lowercase();
-    match name.strip_suffix(".gz").unwrap_or(&name) {
-        name if name.ends_with(".txt") => Format::Text,
-        name => Format::guess(name),
-    }
-}
-
 fn add_words(sentence: &Sentence, text: &mut InternedText) -> Result<()> {
     if sentence.layout.document_start {
         return Ok(());
     }
-    let schema = sentence.schema();
-    let column = schema.position("word").unwrap_or(0);
-    if sentence.attributes.is_some() || column >= schema.width() {
-        return Err(Error::input(
+    let words = sentence.words().filter(|_| sentence.attributes.is_none());
+    let words = words.ok_or_else(|| {
+        Error::input(
             sentence.place(0),
             "found pre-extracted attributes; expected words (raw text, CoNLL, CoNLL-U or JSON \
              lines)",
-        ));
-    }
-    text.add((0..sentence.len()).map(|t| sentence.cell(t, column)))
+        )
+    })?;
+    text.add(words)
 }

@@ -32,6 +32,8 @@ use crate::error::{Error, Result};
 use crate::input_file::read_text_prefix;
 use crate::template::Template;
 use cluster_text::learn_clusters;
+#[doc(hidden)]
+pub use cluster_text::read_cluster_text;
 pub use options::{KnowledgeFiles, KnowledgeOptions};
 pub use part::{KnowledgeKind, KnowledgePart};
 

@@ -47,7 +47,9 @@ impl<'a> PredictedDocument<'a> {
         let mut votes = WordVotes::default();
         let mut start = 0;
         for (sentence, prediction) in sentences {
-            let words: Vec<&str> = words(sentence).collect();
+            let words = sentence.words();
+            let words: Vec<&str> =
+                words.map_or_else(|| vec![""; sentence.len()], Iterator::collect);
             for (t, &word) in words.iter().enumerate() {
                 let occurrence = Occurrence {
                     position: start + t,
@@ -148,11 +150,4 @@ impl SpanCells {
         while self.spans.next_if(|span| span.end <= t).is_some() {}
         self.spans.peek().filter(|span| span.start <= t).copied()
     }
-}
-
-/// Returns the words of a sentence.
-fn words(sentence: &Sentence) -> impl Iterator<Item = &str> {
-    let schema = sentence.schema();
-    let column = schema.position("word").unwrap_or(0);
-    (0..sentence.len()).map(move |t| sentence.cell(t, column))
 }

@@ -179,6 +179,15 @@ impl Sentence {
         &self.text[start..self.ends[i] as usize]
     }
 
+    /// The words: the cells of the column `word` or `form`, else of the first one; `None` if the
+    /// sentence has no columns.
+    #[must_use]
+    pub fn words(&self) -> Option<impl Iterator<Item = &str>> {
+        let column = self.schema.position("word").unwrap_or(0);
+        let has_words = column < self.schema.width();
+        has_words.then(|| (0..self.len()).map(move |t| self.cell(t, column)))
+    }
+
     /// All cells of token `t`.
     pub fn cells(&self, t: usize) -> impl Iterator<Item = &str> {
         (0..self.schema.width()).map(move |column| self.cell(t, column))
