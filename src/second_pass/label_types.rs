@@ -1,74 +1,102 @@
 //! The types of labels: what is left without the position in a span.
 
+use crate::error::{Error, Result};
 use crate::ids::LabelId;
 use crate::label::{ChunkLabel, LabelSet, Scheme};
 
-/// The types of the labels of a model, such as `PER` for `B-PER` and `I-PER`. Labels that encode no
-/// spans are their own types.
+/// The labels of a model that makes a first pass, and their types, such as `PER` for `B-PER` and
+/// `I-PER`. Labels that encode no spans are their own types.
 #[derive(Clone, Debug)]
 pub(crate) struct LabelTypes {
-    names: Vec<String>,
-    of_label: Vec<u16>, // [K]
-    labels: Vec<String>,
+    types: Vec<String>,
+    labels: Vec<TypedLabel>, // [K]
     has_spans: bool,
+}
+
+#[derive(Clone, Debug)]
+struct TypedLabel {
+    name: String,
+    kind: usize,
+    id: LabelId, // of the first model
 }
 
 impl LabelTypes {
     pub fn new(labels: &LabelSet, scheme: Scheme) -> Self {
         let has_spans = scheme != Scheme::Raw;
-        let mut names: Vec<String> = Vec::new();
-        let of_label = labels.names().iter().map(|label| {
+        let mut types: Vec<String> = Vec::new();
+        let labels = labels.names().iter().zip(0..).map(|(label, id)| {
             let name = match ChunkLabel::parse(label) {
                 chunk if has_spans && chunk.is_inside() => chunk.kind,
                 _ => label,
             };
-            let known = names.iter().position(|known| known == name);
-            let index = known.unwrap_or_else(|| {
-                names.push(name.to_owned());
-                names.len() - 1
+            let known = types.iter().position(|known| known == name);
+            let kind = known.unwrap_or_else(|| {
+                types.push(name.to_owned());
+                types.len() - 1
             });
-            index as u16
+            TypedLabel {
+                name: label.clone(),
+                kind,
+                id: LabelId(id),
+            }
         });
         Self {
-            of_label: of_label.collect(),
-            names,
-            labels: labels.names().to_vec(),
+            labels: labels.collect(),
+            types,
             has_spans,
         }
     }
 
-    /// Returns the number of types.
-    pub fn len(&self) -> usize {
-        self.names.len()
+    /// Returns the same types for the labels of another model, which was trained on a part of the
+    /// data: it has no other labels, but perhaps not all of them, and in another order.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parameter`] if it has other labels.
+    pub fn of_labels(&self, labels: &LabelSet) -> Result<Self> {
+        let find = |name: &String| {
+            self.labels
+                .iter()
+                .find(|known| known.name == *name)
+                .cloned()
+        };
+        let labels: Option<_> = labels.names().iter().map(find).collect();
+        let labels =
+            labels.ok_or_else(|| Error::parameter("the two passes have different labels"))?;
+        Ok(Self {
+            labels,
+            ..self.clone()
+        })
     }
 
+    /// Returns the number of types.
+    pub fn len(&self) -> usize {
+        self.types.len()
+    }
+
+    /// Returns the name of a type.
     pub fn name(&self, kind: usize) -> &str {
-        &self.names[kind]
+        &self.types[kind]
     }
 
     /// Returns the type with this name.
     pub fn find(&self, name: &str) -> Option<usize> {
-        self.names.iter().position(|known| known == name)
+        self.types.iter().position(|known| known == name)
     }
 
     /// Returns the type of a label.
     pub fn of(&self, label: LabelId) -> usize {
-        usize::from(self.of_label[label.index()])
+        self.labels[label.index()].kind
     }
 
-    /// Returns the number of labels K.
-    pub fn labels(&self) -> usize {
-        self.labels.len()
+    /// Returns the id that a label has in the first model.
+    pub fn id(&self, label: LabelId) -> LabelId {
+        self.labels[label.index()].id
     }
 
-    /// Returns the label with this name.
-    pub fn label_id(&self, name: &str) -> Option<LabelId> {
-        let index = self.labels.iter().position(|known| known == name)?;
-        Some(LabelId(index as u16))
-    }
-
+    /// Returns the name of a label.
     pub fn label(&self, label: LabelId) -> &str {
-        &self.labels[label.index()]
+        &self.labels[label.index()].name
     }
 
     /// Returns whether the labels encode spans.

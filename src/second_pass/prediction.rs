@@ -12,7 +12,7 @@ const ONE: f64 = 65536.0;
 /// The prediction of the first pass for a sentence of T tokens.
 #[derive(Clone, Debug)]
 pub(crate) struct Prediction {
-    /// The predicted labels, `[T]`.
+    /// The predicted labels, `[T]`, as the first model numbers them.
     pub labels: Vec<LabelId>,
     /// The probability of each type at each token, as a multiple of 2⁻¹⁶, `[T][types]`.
     shares: Vec<u32>,
@@ -33,8 +33,9 @@ pub(crate) struct PredictedSpan {
 }
 
 impl Prediction {
-    /// Creates the prediction from labels, `[T]`, and marginals, `[T][K]`.
-    pub fn new(labels: Vec<LabelId>, marginals: &Array2<f64>, types: &LabelTypes) -> Self {
+    /// Creates the prediction from the labels, `[T]`, and marginals, `[T][K]`, of a model whose
+    /// labels have these types.
+    pub fn new(labels: &[LabelId], marginals: &Array2<f64>, types: &LabelTypes) -> Self {
         let mut shares = vec![0; labels.len() * types.len()];
         for (shares, marginals) in shares
             .chunks_exact_mut(types.len().max(1))
@@ -57,7 +58,7 @@ impl Prediction {
             }));
         }
         Self {
-            labels,
+            labels: labels.iter().map(|&label| types.id(label)).collect(),
             shares,
             spans: predicted,
             types: types.len(),

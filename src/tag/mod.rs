@@ -28,7 +28,6 @@
 mod condition;
 mod distribution;
 mod documents;
-mod first_pass;
 mod input;
 mod json_condition;
 mod keyed_sentence;

@@ -6,7 +6,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use ndarray::Array2;
 
 use super::condition::Condition;
-use super::first_pass;
 use super::input::TagInput;
 use super::keyed_sentence::KeyedSentence;
 use super::restriction::Restriction;
@@ -178,20 +177,31 @@ impl Tagger {
         &self.model
     }
 
-    /// Predicts sentence `i` of a document for a second pass, with the labels of `types`.
+    /// Predicts sentence `i` of a document for a second pass; `types` are those of the model's
+    /// labels.
     ///
     /// # Errors
     ///
-    /// Same as [`Tagger::tag_with`]; `types` does not have all labels of the model.
+    /// Same as [`Tagger::tag_with`].
     pub(crate) fn predict(
         &self,
         document: &Document<'_>,
         i: usize,
         types: &LabelTypes,
     ) -> Result<Prediction> {
-        let tag = |workspace: &mut _| self.tag_with((document, i), first_pass::OPTIONS, workspace);
-        let tagging = self.pool.with(tag)?;
-        first_pass::prediction(tagging, self.model.header().labels.names(), types)
+        let options = TagOptions {
+            marginals: true,
+            ..TagOptions::default()
+        };
+        let tag = |workspace: &mut _| self.tag_with((document, i), options, workspace);
+        let Tagging {
+            labels, marginals, ..
+        } = self.pool.with(tag)?;
+        Ok(Prediction::new(
+            &labels,
+            &marginals.unwrap_or_default(),
+            types,
+        ))
     }
 
     /// Returns the model, which is copied if something else shares it.

@@ -180,7 +180,8 @@ impl Jackknife<'_> {
                 return Ok(None);
             }
             let tagger = Tagger::new(model);
-            let predicted = predict(&tagger, self.types, self.documents, is_held_out)?;
+            let types = self.types.of_labels(&tagger.model().header().labels)?;
+            let predicted = predict(&tagger, &types, self.documents, is_held_out)?;
             for (&number, prediction) in held_out.iter().zip(predicted) {
                 predictions[number] = Some(prediction);
             }
@@ -237,8 +238,7 @@ fn content(options: DocumentOptions, corpus: &Corpus) -> Documents<'_> {
 fn push_document(corpus: &mut Corpus, sentences: impl Iterator<Item = Sentence>) {
     for (i, mut sentence) in sentences.enumerate() {
         if i == 0 {
-            sentence.layout.separation.add(Separation::INPUT);
-            sentence.layout.separation.add(Separation::MARK);
+            sentence.layout.separation.add(Separation::FOLD);
         }
         corpus.push(sentence);
     }

@@ -40,7 +40,7 @@ fn predicted_with(text: &str, probability: f64) -> (Sentence, Prediction) {
         let other = usize::from(label.index() == 0);
         marginals[[t, other]] += 1.0 - probability;
     }
-    let prediction = Prediction::new(labels, &marginals, &types());
+    let prediction = Prediction::new(&labels, &marginals, &types());
     (sentence, prediction)
 }
 
@@ -115,7 +115,7 @@ fn labels_without_spans_are_their_own_types() {
     let sentence = Sentence::from_words(["a", "a"]);
     let labels = vec![LabelId(0), LabelId(1)];
     let marginals = Array2::from_shape_vec((2, 2), vec![1.0, 0.0, 0.0, 1.0]).unwrap();
-    let prediction = Prediction::new(labels, &marginals, &types);
+    let prediction = Prediction::new(&labels, &marginals, &types);
     let document = PredictedDocument::new([(&sentence, &prediction)], &types, 9);
     let extended = document.extended().unwrap();
     assert_eq!(
