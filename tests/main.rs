@@ -17,6 +17,8 @@ mod documents;
 mod fingerprint;
 mod forced_decoding;
 mod help;
+#[cfg(unix)]
+mod interrupted_passes;
 mod knowledge;
 mod learners;
 mod memory;

@@ -8,11 +8,11 @@ use crate::support::TestDir;
 
 /// The first pass knows what a word is after `Mr.` or `the`, and only the second what it is at the
 /// beginning of a sentence.
-const TEMPLATE: &str = "word[-1]\npredicted_word\npredicted_word & predicted_phrase\n";
+pub const TEMPLATE: &str = "word[-1]\npredicted_word\npredicted_word & predicted_phrase\n";
 
 /// Documents that speak of a person or of a company, first in a sentence and then after a word that
 /// tells which.
-fn corpus(names: std::ops::Range<usize>) -> String {
+pub fn corpus(names: std::ops::Range<usize>) -> String {
     let mut text = String::new();
     for name in names {
         let (before, label) = [("Mr.", "B-PER"), ("the", "B-ORG")][name % 2];

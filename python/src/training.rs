@@ -8,8 +8,8 @@ use std::time::Duration;
 use dropchain::optim::StopReason;
 use dropchain::train::{
     AttributeCorpus, BaseModels, CheckpointInterval, Checkpoints, DevScore, End, EndReason,
-    Iteration, ModelMatch, Observer, ObserverError, Pruned, Start, TrainOptions, TrainSettings,
-    Trained, Trainer, TrainingCorpora,
+    Iteration, ModelMatch, Observer, ObserverError, Pass, Pruned, Start, TrainOptions,
+    TrainSettings, Trained, Trainer, TrainingCorpora,
 };
 use dropchain::{Corpus, Error, MemoryLimit, Tagger, Template};
 use pyo3::exceptions::PyValueError;
@@ -112,10 +112,18 @@ struct Recorder<'a, 'j> {
 /// What happened in training.
 #[derive(Default)]
 struct Record {
-    start: Vec<(&'static str, f64)>,
-    history: Vec<Iteration>,
+    course: Course,
+    /// That of the first pass, once it has ended.
+    first_pass: Option<Course>,
     messages: Vec<String>,
     pruned: Option<Pruned>,
+}
+
+/// The sizes of the data and the iterations of a model.
+#[derive(Default)]
+struct Course {
+    start: Vec<(&'static str, f64)>,
+    history: Vec<Iteration>,
 }
 
 impl Recorder<'_, '_> {
@@ -128,10 +136,24 @@ impl Recorder<'_, '_> {
 }
 
 impl Observer for Recorder<'_, '_> {
+    fn pass(&mut self, pass: Pass) {
+        let course = std::mem::take(&mut self.record.course);
+        if pass != Pass::First && self.record.first_pass.is_none() {
+            self.record.first_pass = Some(course);
+        }
+        self.message(match pass {
+            Pass::First => "first pass".to_owned(),
+            Pass::Fold { number, of } => format!("first pass without fold {number} of {of}"),
+            Pass::Second => "second pass".to_owned(),
+        });
+    }
+
     fn start(&mut self, start: &Start<'_>) {
-        self.record.start = start_fields(start);
+        self.record.course.start = start_fields(start);
         if self.is_followed {
-            let _ = self.job.send(Event::Start(self.record.start.clone()));
+            let _ = self
+                .job
+                .send(Event::Start(self.record.course.start.clone()));
         }
     }
 
@@ -156,7 +178,7 @@ impl Observer for Recorder<'_, '_> {
     }
 
     fn iteration(&mut self, iteration: &Iteration) -> Result<ControlFlow<()>, ObserverError> {
-        self.record.history.push(iteration.clone());
+        self.record.course.history.push(iteration.clone());
         Ok(match self.is_followed {
             true => self.job.send(Event::Iteration(iteration.clone())),
             false => ControlFlow::Continue(()),
@@ -207,7 +229,8 @@ pub fn train<'py>(py: Python<'py>, arguments: Arguments<'py>) -> PyResult<Bound<
         "converged",
         !(fails && has_exact_gradient) && is_finite(&trained.end),
     )?;
-    record.add_to(&result)?;
+    record.add_to(&result, trained.is_first_pass)?;
+    result.set_item("is_first_pass", trained.is_first_pass)?;
     result.set_item("tagger", PyTagger::of(py, trained.model))?;
     result.set_item("exception", finished.exception)?;
     result.set_item("options", serde_text(&settings))?;
@@ -447,12 +470,7 @@ fn end_fields<'py>(py: Python<'py>, end: &End) -> PyResult<Bound<'py, PyDict>> {
     fields.set_item("recall_bias", end.recall_bias)?;
     fields.set_item("dev_score", end.dev.map(DevScore::value))?;
     fields.set_item("metric", end.dev.map(metric))?;
-    let is_interrupted = end.reason == EndReason::Optimizer(StopReason::Interrupted);
-    let has_learned = match is_interrupted {
-        true => end.best_iteration > 0,
-        false => is_finite(end) || end.iterations > end.warm_up,
-    };
-    fields.set_item("has_learned", has_learned)?;
+    fields.set_item("has_learned", end.has_result())?;
     Ok(fields)
 }
 
@@ -461,12 +479,15 @@ fn is_finite(end: &End) -> bool {
 }
 
 impl Record {
-    fn add_to(&self, result: &Bound<'_, PyDict>) -> PyResult<()> {
+    /// Adds what happened to the result, of the model that it has: `is_first_pass` says which.
+    fn add_to(&self, result: &Bound<'_, PyDict>, is_first_pass: bool) -> PyResult<()> {
         let py = result.py();
+        let first = self.first_pass.as_ref().filter(|_| is_first_pass);
+        let course = first.unwrap_or(&self.course);
         let start = PyDict::new(py);
-        fill(&start, &self.start)?;
+        fill(&start, &course.start)?;
         result.set_item("start", start)?;
-        let history = self.history.iter();
+        let history = course.history.iter();
         let history = history.map(|iteration| iteration_fields(py, iteration));
         result.set_item("history", history.collect::<PyResult<Vec<_>>>()?)?;
         result.set_item("messages", &self.messages)?;

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use dropchain::Error;
 use dropchain::optim::StopReason;
-use dropchain::train::{End, EndReason};
+use dropchain::train::{EndReason, Trained};
 
 use super::interrupt::{self, Signal};
 
@@ -75,39 +75,20 @@ pub fn check_uninterrupted() -> CommandResult {
     })
 }
 
-/// Whether the model of a training run is one that should replace an older model.
-pub fn is_worth_saving(end: &End) -> bool {
-    match end.reason {
-        EndReason::Optimizer(StopReason::Interrupted) => end.best_iteration > 0,
-        EndReason::Optimizer(StopReason::NonFinite) => end.iterations > end.warm_up,
-        _ => true,
-    }
-}
-
-/// Returns the result of a training run whose model was written to `model`, unless it was not
-/// [worth saving](is_worth_saving).
+/// Returns the result of a training run; `fate` says what became of its model.
 ///
 /// The line search fails at a point that is no minimum if values and gradients disagree, by a
 /// fault or by overflow: within rounding of a minimum, another test stops training first. With the
 /// approximate gradients of the paper they disagree by design, and it is how training ends.
-pub fn training_result(end: &End, has_exact_gradient: bool, model: &str) -> CommandResult {
-    let fate = if is_worth_saving(end) {
-        format!(
-            "{model} has the weights of iteration {}",
-            end.best_iteration
-        )
-    } else {
-        format!("{model} was not written")
-    };
+pub fn training_result(trained: &Trained, has_exact_gradient: bool, fate: &str) -> CommandResult {
+    let end = &trained.end;
     if let Some(signal) = interrupt::received() {
-        let message = format!(
-            "interrupted by {signal} after {} iterations",
-            end.iterations
-        );
-        return Err(CommandError::Interrupted(
-            signal,
-            format!("{message}; {fate}"),
-        ));
+        let when = match trained.is_first_pass {
+            true => "before the second pass had a result".to_owned(),
+            false => format!("after {} iterations", end.iterations),
+        };
+        let message = format!("interrupted by {signal} {when}; {fate}");
+        return Err(CommandError::Interrupted(signal, message));
     }
     match end.reason {
         EndReason::Optimizer(StopReason::LineSearch) if has_exact_gradient => {

@@ -54,6 +54,12 @@ impl InitArguments {
         files.map(PathBuf::as_path)
     }
 
+    /// Returns whether a file is one of the models.
+    pub fn reads(&self, file: &Path) -> bool {
+        let is_same = |model: &Path| same_file::is_same_file(model, file).unwrap_or(false);
+        self.files().any(is_same)
+    }
+
     /// Returns the file of `--init`.
     pub fn init(&self) -> Option<&Path> {
         self.init.as_deref()

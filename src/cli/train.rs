@@ -12,7 +12,7 @@ use super::CommandResult;
 use super::arguments::{InputArguments, OutputArguments, ThreadArguments};
 use super::checkpoint_arguments::CheckpointArguments;
 use super::document_arguments::{DocumentArguments, template_for};
-use super::exit::{is_worth_saving, training_result};
+use super::exit::training_result;
 use super::file_name::FileName;
 use super::init_arguments::InitArguments;
 use super::interrupt;
@@ -50,7 +50,7 @@ Examples:
 Built-in templates: minimal, chunk, chunk-large, pos, ner, ner-document, ner-two-passes,
 ner-finkel, ner-finkel-edges, pos-sancl.
 Ctrl-C stops training and saves the best model so far; before the first iteration it leaves an old
-model as it is.
+model as it is. Of two passes (ner-two-passes) the first alone is saved if the second has none.
 
 Exit codes: 0 done; 1 failed; 2 invalid arguments; 3 written, but training did not converge; 4 the
 objective is not finite; 130, 143, 129 ended by SIGINT, SIGTERM, SIGHUP.")]
@@ -205,13 +205,9 @@ impl TrainCommand {
             trainer = trainer.checkpoints(checkpoints);
         }
         let trained = trainer.train(corpora, template, &mut reporter)?;
-        self.save(&trained, model_file, &progress)?;
+        let fate = self.save(&trained, model_file, &progress)?;
         reporter.finish()?;
-        training_result(
-            &trained.end,
-            has_exact_gradient,
-            &self.model.display().to_string(),
-        )
+        training_result(&trained, has_exact_gradient, &fate)
     }
 
     /// Checks what is read and written.
@@ -229,19 +225,31 @@ impl TrainCommand {
             .check()
     }
 
-    /// Saves the model, if anything was learned.
-    fn save(&self, trained: &Trained, file: ResultFile, progress: &Progress) -> Result<()> {
+    /// Saves the model, if anything was learned, and says what became of it.
+    fn save(&self, trained: &Trained, file: ResultFile, progress: &Progress) -> Result<String> {
         progress.clear();
-        if is_worth_saving(&trained.end) {
+        let model = self.model.display();
+        let iteration = trained.end.best_iteration;
+        let fate = if !trained.end.has_result() {
+            format!("{model} was not written")
+        } else if trained.is_first_pass && self.init.reads(&self.model) {
+            format!("{model} was not written, since it has both passes of the model to continue")
+        } else {
             file.save(trained.model.as_bytes())?;
-            progress.println(&format!("wrote {}", self.model.display()));
-        }
+            progress.println(&format!("wrote {model}"));
+            match trained.is_first_pass {
+                true => format!(
+                    "{model} has the first pass alone, with its weights of iteration {iteration}"
+                ),
+                false => format!("{model} has the weights of iteration {iteration}"),
+            }
+        };
         if interrupt::received().is_none() {
             self.checkpoint.remove()?;
         } else if self.checkpoint.checkpoint.is_some() {
             progress.println("to continue training, repeat the command with --resume");
         }
-        Ok(())
+        Ok(fate)
     }
 
     fn options(&self, models: &BaseModels<'_>) -> Result<TrainOptions> {

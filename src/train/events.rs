@@ -153,6 +153,26 @@ pub struct End {
     pub dev: Option<DevScore>,
 }
 
+impl End {
+    /// Returns whether training got so far that its model should replace an older one: weights of
+    /// no iteration, or with noise those of a warm-up that failed, should not.
+    #[must_use]
+    pub fn has_result(&self) -> bool {
+        match self.reason {
+            EndReason::Optimizer(StopReason::Interrupted) => self.best_iteration > 0,
+            EndReason::Optimizer(StopReason::NonFinite) => self.iterations > self.warm_up,
+            _ => true,
+        }
+    }
+
+    /// Returns whether training ended before its time: it was interrupted, or the objective is not
+    /// finite.
+    pub(super) fn is_early(&self) -> bool {
+        let early = [StopReason::Interrupted, StopReason::NonFinite];
+        early.map(EndReason::Optimizer).contains(&self.reason)
+    }
+}
+
 /// Why training stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum EndReason {

@@ -7,7 +7,7 @@ use super::base_models::BaseModels;
 use super::checkpoint::{AlgorithmState, Checkpoints, OpenCheckpoints, TrainingState};
 use super::corpora::TrainingCorpora;
 use super::development::DevelopmentSet;
-use super::events::{End, Observer, Start};
+use super::events::{End, EndReason, Observer, Start};
 use super::extracted::ExtractedCorpora;
 use super::first_template::first_template;
 use super::model_match::ModelMatch;
@@ -40,8 +40,23 @@ pub struct Trainer<'a> {
 pub struct Trained {
     /// The model.
     pub model: Model,
-    /// The result of training.
+    /// The result of training. If the model has two passes, of the second.
     pub end: End,
+    /// Whether the model is only the first of two passes, because training ended before the second
+    /// had a result. It tags like a model that was trained without the lines of the template that
+    /// read predictions.
+    pub is_first_pass: bool,
+}
+
+impl Trained {
+    /// Makes this the result of training that ended in a later pass, for `reason`.
+    pub(super) fn as_first_pass(self, reason: EndReason) -> Self {
+        Self {
+            end: End { reason, ..self.end },
+            is_first_pass: true,
+            ..self
+        }
+    }
 }
 
 impl<'a> Trainer<'a> {
@@ -61,7 +76,8 @@ impl<'a> Trainer<'a> {
     }
 
     /// Sets a flag that stops training at the next evaluation once it is true; the result is the
-    /// best model so far. If [`End::best_iteration`] is 0, that is the model before training.
+    /// best model so far. If [`End::best_iteration`] is 0, that is the model before training. Of two
+    /// passes it may be the first alone ([`Trained::is_first_pass`]).
     #[must_use]
     pub fn interrupt(mut self, flag: &'a AtomicBool) -> Self {
         self.interrupt = Some(flag);
@@ -228,7 +244,11 @@ impl<'a> Trainer<'a> {
             observer.pruned(&pruned);
         }
         let model = set.into_model(&self.settings, &theta, end.recall_bias)?;
-        Ok(Trained { model, end })
+        Ok(Trained {
+            model,
+            end,
+            is_first_pass: false,
+        })
     }
 
     fn optimize(

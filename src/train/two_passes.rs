@@ -36,7 +36,7 @@ type Documents<'a> = Vec<Vec<&'a Sentence>>;
 impl Trainer<'_> {
     /// Trains a first model with the template `first`, and a second one with `template`, which
     /// reads the predictions of the first. The result has both; if training is interrupted before
-    /// the second has any weights, only the first.
+    /// the second has a result, only the first.
     pub(super) fn train_two_passes(
         &self,
         corpora: TrainingCorpora,
@@ -48,29 +48,26 @@ impl Trainer<'_> {
         let options = template.documents().unwrap_or_default();
         observer.pass(Pass::First);
         let trainer = self.first_pass()?;
-        let Trained { model, end } =
-            trainer.train_pass(corpora.clone(), Some(first.clone()), observer)?;
-        if end.iterations == 0 || is_interrupted(&end) {
-            return Ok(Trained { model, end });
+        let first_pass = trainer.train_pass(corpora.clone(), Some(first.clone()), observer)?;
+        let reason = first_pass.end.reason;
+        if first_pass.end.is_early() {
+            return Ok(first_pass.as_first_pass(reason));
         }
+        let Trained { model, end, .. } = &first_pass;
         let documents = content(options, &corpora.labeled);
         let jackknife = Jackknife {
-            trainer: trainer.for_folds(&end, corpora.dev.is_some())?,
+            trainer: trainer.for_folds(end, corpora.dev.is_some())?,
             template: first,
             documents: &documents,
             types: &LabelTypes::new(&model.header().labels, model.header().scheme),
         };
         let Some(predictions) = jackknife.predict(observer)? else {
-            return Ok(Trained {
-                model,
-                end: End {
-                    reason: EndReason::Optimizer(StopReason::Interrupted),
-                    ..end
-                },
-            });
+            let reason = EndReason::Optimizer(StopReason::Interrupted);
+            return Ok(first_pass.as_first_pass(reason));
         };
         let types = jackknife.types;
         let labeled = extend(&documents, &predictions, types, options)?;
+        let Trained { model, end, .. } = first_pass;
         let tagger = Tagger::new(model);
         let predict_all = |corpus: &Corpus| {
             let documents = content(options, corpus);
@@ -87,16 +84,17 @@ impl Trainer<'_> {
         let model = tagger.into_model()?;
         observer.pass(Pass::Second);
         let second = self.train_pass(second_corpora, Some(template), observer)?;
-        if second.end.iterations == 0 {
-            let reason = second.end.reason;
-            return Ok(Trained {
+        if !second.end.has_result() {
+            let first_pass = Trained {
                 model,
-                end: End { reason, ..end },
-            });
+                end,
+                is_first_pass: true,
+            };
+            return Ok(first_pass.as_first_pass(second.end.reason));
         }
         Ok(Trained {
             model: Model::combine(&second.model, &model)?,
-            end: second.end,
+            ..second
         })
     }
 
@@ -147,7 +145,8 @@ fn first_pass_of(model: &Model) -> Result<&Model> {
     model.first_pass().map(|first| &**first).ok_or_else(|| {
         Error::parameter(
             "the template reads predictions (predicted, predicted_word, …), but the model to \
-             continue has no first pass; expected one that was trained with such a template",
+             continue has no first pass: it is none of two passes, or the training of the second \
+             was interrupted; expected a model of two passes, or a template without these lines",
         )
     })
 }
@@ -174,7 +173,7 @@ impl Jackknife<'_> {
             let is_held_out = |number: usize| held_out.binary_search(&number).is_ok();
             let rest = self.without(is_held_out);
             let template = Some(self.template.clone());
-            let Trained { model, end } =
+            let Trained { model, end, .. } =
                 self.trainer.train_pass(rest.into(), template, observer)?;
             if is_interrupted(&end) {
                 return Ok(None);

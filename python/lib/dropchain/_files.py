@@ -59,6 +59,12 @@ def check_different(outputs: dict[str, str | os.PathLike[str] | None]) -> None:
                 raise ValueError(f"{name} {os.fspath(path)!r} is also {other}; expected two files")
 
 
+def is_same_model(model: Any, path: str | os.PathLike[str] | None) -> bool:
+    """Return whether a model, a tagger or a path, is that of a path."""
+    are_paths = isinstance(model, (str, os.PathLike)) and path is not None
+    return are_paths and _is_same(model, path)
+
+
 def save(result: Any, path: str | os.PathLike[str], force: bool) -> None:
     """Write a tagger or clusters."""
     kind = "model" if hasattr(result, "to_bytes") else "cluster file"

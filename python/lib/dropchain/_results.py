@@ -56,7 +56,7 @@ class TrainResult:
     tagger: Tagger
     """A tagger with the trained model."""
     history: list[Iteration]
-    """All iterations."""
+    """All iterations; of two passes, those of the model's last."""
     end_reason: str
     """Why training ended: improvement, gradient, loss (converged), max_iterations, patience,
     observer, interrupted, line_search, non_finite."""
@@ -86,6 +86,9 @@ class TrainResult:
     """The number of attributes with weights before and after pruning."""
     messages: list[str] = field(default_factory=list)
     """What else happened, for example to checkpoints."""
+    is_first_pass: bool = False
+    """Whether the model is the first of two passes alone: training ended before the second had a
+    result."""
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
         """Save the model: see :meth:`Tagger.save`."""

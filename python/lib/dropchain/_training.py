@@ -114,7 +114,8 @@ def train(
     ------
     Interrupted
         On Ctrl-C. The best model so far is in `model`, if given, and in ``result.tagger`` of the
-        exception.
+        exception. Of two passes that may be the first alone (``result.is_first_pass``), which
+        does not replace a model of both that training continues.
     ValueError
         The data are malformed or an option is out of range; the message says where.
 
@@ -172,7 +173,10 @@ def train(
         raise interrupted("interrupted before training began; there is no model", None) from None
     finally:
         follower.close()
-    return _finish(outcome, model, checkpoint, follower)
+    target = model
+    if outcome["is_first_pass"] and any(_files.is_same_model(m, model) for m in (init, towards)):
+        target = None  # it has both passes
+    return _finish(outcome, target, checkpoint, follower)
 
 
 def _finish(
