@@ -25,36 +25,17 @@ use crate::error::Result;
 const COUNT_AT: usize = 24;
 
 /// Offset of the list of parts: 24 bytes each, its role, its offset and its length.
-const PARTS_AT: usize = 32;
+const LIST_AT: usize = 32;
 
-/// Maximum number of parts.
-const MAX_PARTS: usize = 2;
+/// Offset of the checksum of everything before it.
+const SUM_AT: usize = LIST_AT + 24 * ROLES.len();
 
-/// What a model in a file of several is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Role {
-    /// It predicts the labels of the text. Its header is that of the file.
-    Main,
-    /// Its predictions are columns that the template of the main model reads.
-    FirstPass,
-}
+/// Offset of the first part.
+const PARTS_AT: usize = SUM_AT + 8;
 
-impl Role {
-    fn number(self) -> u64 {
-        match self {
-            Self::Main => 0,
-            Self::FirstPass => 1,
-        }
-    }
-
-    fn from_number(number: u64) -> Option<Self> {
-        match number {
-            0 => Some(Self::Main),
-            1 => Some(Self::FirstPass),
-            _ => None,
-        }
-    }
-}
+/// The roles of the parts: the model that predicts the labels of the text, whose header is that of
+/// the file, and the one whose predictions are columns that the template of the other reads.
+const ROLES: [u64; 2] = [0, 1];
 
 /// Returns whether a file holds several models, given at least its first 192 bytes.
 pub(super) fn is_file_of_parts(bytes: &[u8]) -> bool {
@@ -64,20 +45,18 @@ pub(super) fn is_file_of_parts(bytes: &[u8]) -> bool {
 
 /// Assembles the file of two passes.
 pub(super) fn assemble(second: &[u8], first: &[u8]) -> Vec<u8> {
-    let parts = [(Role::Main, second), (Role::FirstPass, first)];
-    let start = PARTS_AT + 24 * parts.len() + 8;
-    let length = start + second.len() + first.len();
+    let length = PARTS_AT + second.len() + first.len();
     let mut file = Vec::with_capacity(length);
     file.extend_from_slice(MAGIC);
-    let mut push = |number: usize| file.extend_from_slice(&(number as u64).to_le_bytes());
-    push(Version::PARTS as usize);
-    push(length);
-    push(parts.len());
-    let mut offset = start;
-    for (role, part) in parts {
-        push(role.number() as usize);
-        push(offset);
-        push(part.len());
+    let mut push = |number: u64| file.extend_from_slice(&number.to_le_bytes());
+    push(Version::PARTS);
+    push(length as u64);
+    push(ROLES.len() as u64);
+    let mut offset = PARTS_AT;
+    for (role, part) in ROLES.into_iter().zip([second, first]) {
+        push(role);
+        push(offset as u64);
+        push(part.len() as u64);
         offset += part.len();
     }
     let sum = xxh3_64(&file);
@@ -87,61 +66,43 @@ pub(super) fn assemble(second: &[u8], first: &[u8]) -> Vec<u8> {
     file
 }
 
-/// Returns the byte ranges of the models of the second and the first pass.
+/// Returns the byte ranges of the models of the second and the first pass. They are contiguous and
+/// fill the file.
 ///
 /// # Errors
 ///
 /// [`Error::Model`](crate::Error::Model) if the file is damaged.
 pub(super) fn ranges(bytes: &[u8], path: &Path) -> Result<[Range<usize>; 2]> {
-    let parts = read_preamble(bytes, path)?;
-    let [(Role::Main, main), (Role::FirstPass, first)] = &parts[..] else {
+    let number = |at: usize| read_number(bytes, at).unwrap_or(u64::MAX);
+    if number(LENGTH_AT) != bytes.len() as u64 {
+        return Err(wrong_length(path, bytes.len() as u64, number(LENGTH_AT)));
+    }
+    if number(COUNT_AT) != ROLES.len() as u64 {
+        return Err(damaged(path, "it does not have two parts"));
+    }
+    if bytes.len() < PARTS_AT || number(SUM_AT) != xxh3_64(&bytes[..SUM_AT]) {
+        let what = "its beginning does not match its checksum";
+        return Err(damaged(path, what));
+    }
+    let entry = |i: usize| [0, 8, 16].map(|field| number(LIST_AT + 24 * i + field));
+    let [[main, start, length], [first, split, first_length]] = [entry(0), entry(1)];
+    if [main, first] != ROLES {
         let what = "its parts are not a main model and a first pass";
         return Err(damaged(path, what));
-    };
-    for range in [main, first] {
-        let part = &bytes[range.clone()];
-        if is_file_of_parts(part) || !part.starts_with(MAGIC) {
+    }
+    if start != PARTS_AT as u64
+        || start.checked_add(length) != Some(split)
+        || split.checked_add(first_length) != Some(bytes.len() as u64)
+    {
+        return Err(damaged(path, "its parts do not fill it"));
+    }
+    let split = split as usize;
+    for part in [&bytes[PARTS_AT..split], &bytes[split..]] {
+        if part.len() < PREAMBLE || is_file_of_parts(part) || !part.starts_with(MAGIC) {
             return Err(damaged(path, "one of its parts is not a model"));
         }
     }
-    Ok([main.clone(), first.clone()])
-}
-
-/// Reads the roles and the byte ranges of the parts. They are contiguous and fill the file.
-fn read_preamble(bytes: &[u8], path: &Path) -> Result<Vec<(Role, Range<usize>)>> {
-    let number = |at: usize| read_number(bytes, at);
-    let declared = number(LENGTH_AT).unwrap_or(0);
-    if declared != bytes.len() as u64 {
-        return Err(wrong_length(path, bytes.len() as u64, declared));
-    }
-    let outside = || damaged(path, "one of its parts lies outside of the file");
-    let count = number(COUNT_AT).unwrap_or(0);
-    let count = usize::try_from(count).ok().filter(|&n| n <= MAX_PARTS);
-    let count = count.ok_or_else(|| damaged(path, "it has too many parts"))?;
-    let sum_at = PARTS_AT + 24 * count;
-    if number(sum_at).ok_or_else(outside)? != xxh3_64(&bytes[..sum_at]) {
-        return Err(damaged(path, "its beginning does not match its checksum"));
-    }
-    let mut end = sum_at + 8;
-    let mut ranges = Vec::with_capacity(count);
-    for i in 0..count {
-        let at = PARTS_AT + 24 * i;
-        let [role, start, length] = [0, 8, 16].map(|field| number(at + field).unwrap_or(u64::MAX));
-        let role = Role::from_number(role);
-        let role = role.ok_or_else(|| damaged(path, "one of its parts has an unknown role"))?;
-        let stop = start.checked_add(length);
-        let stop = stop.filter(|&stop| start == end as u64 && stop <= bytes.len() as u64);
-        let stop = stop.ok_or_else(outside)? as usize;
-        if stop - end < PREAMBLE {
-            return Err(outside());
-        }
-        ranges.push((role, end..stop));
-        end = stop;
-    }
-    if end != bytes.len() {
-        return Err(damaged(path, "there are bytes after its last part"));
-    }
-    Ok(ranges)
+    Ok([PARTS_AT..split, split..bytes.len()])
 }
 
 /// Decodes the integer at an offset, if the bytes are that long.
