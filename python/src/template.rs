@@ -210,7 +210,7 @@ impl PyTemplate {
         }
         let extractor = self.inner.bind(sentence.schema()).map_err(exception)?;
         let mut workspace = Workspace::default();
-        let prepared = extractor.prepare(&sentence, &mut workspace);
+        let prepared = extractor.prepare(&*sentence, &mut workspace);
         prepared.map_err(exception)?;
         let tokens = (0..sentence.len()).map(|t| {
             let mut features = Features::default();

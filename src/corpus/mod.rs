@@ -26,8 +26,8 @@ mod tests;
 mod text;
 
 pub use crate::sentence::{
-    Attributes, Document, DocumentOptions, DocumentRule, Layout, Offsets, Schema, Separation,
-    TokenLabel,
+    Attributes, Document, DocumentOptions, DocumentRule, Layout, Offsets, Schema, SentenceRef,
+    Separation, TokenLabel,
 };
 pub use columns::CONLLU_COLUMNS;
 pub use corpus::Corpus;

@@ -9,7 +9,7 @@ use super::matrix::SparseRows;
 use super::source::{AttributeSource, TokenSink};
 use crate::error::{Error, Result};
 use crate::ids::{AttributeId, LabelId};
-use crate::sentence::{Document, Sentence};
+use crate::sentence::{Sentence, SentenceRef};
 use crate::template::{Attribute, AttributeSink, Workspace};
 
 /// Maximum absolute value of an attribute; sums of squares of larger ones might overflow.
@@ -107,54 +107,19 @@ impl DatasetBuilder {
     /// # Panics
     ///
     /// If some tokens have labels and others do not.
-    pub fn add(&mut self, sentence: &Sentence, labels: &[LabelId]) -> Result<()> {
+    pub fn add<'a>(
+        &mut self,
+        sentence: impl Into<SentenceRef<'a>>,
+        labels: &[LabelId],
+    ) -> Result<()> {
         self.data.labels.extend_from_slice(labels);
-        self.add_tokens(sentence, None, labels.len())
+        self.add_tokens(sentence.into(), labels.len())
     }
 
     /// Returns whether attributes depend on other sentences of the document.
     #[must_use]
     pub fn sees_document(&self) -> bool {
         self.source.sees_document()
-    }
-
-    /// Like [`add`](Self::add), for sentence `i` of a document.
-    ///
-    /// # Errors
-    ///
-    /// Same as [`add`](Self::add), or there is no such sentence.
-    ///
-    /// # Panics
-    ///
-    /// Same as [`add`](Self::add).
-    pub fn add_in(&mut self, document: &Document<'_>, i: usize, labels: &[LabelId]) -> Result<()> {
-        self.data.labels.extend_from_slice(labels);
-        self.add_tokens(sentence_of(document, i)?, Some((document, i)), labels.len())
-    }
-
-    /// Like [`add_partial`](Self::add_partial), for sentence `i` of a document.
-    ///
-    /// # Errors
-    ///
-    /// Same as [`add`](Self::add), or there is no such sentence.
-    ///
-    /// # Panics
-    ///
-    /// Same as [`add_partial`](Self::add_partial).
-    pub fn add_partial_in(
-        &mut self,
-        document: &Document<'_>,
-        i: usize,
-        allowed: &[Vec<LabelId>],
-    ) -> Result<()> {
-        for labels in allowed {
-            self.data.push_labels(labels);
-        }
-        self.add_tokens(
-            sentence_of(document, i)?,
-            Some((document, i)),
-            allowed.len(),
-        )
     }
 
     /// Adds a sentence with the labels that each token may have, `[T]`; with none, a token may have
@@ -167,20 +132,20 @@ impl DatasetBuilder {
     /// # Panics
     ///
     /// If there are not as many sets of labels as tokens.
-    pub fn add_partial(&mut self, sentence: &Sentence, allowed: &[Vec<LabelId>]) -> Result<()> {
+    pub fn add_partial<'a>(
+        &mut self,
+        sentence: impl Into<SentenceRef<'a>>,
+        allowed: &[Vec<LabelId>],
+    ) -> Result<()> {
         for labels in allowed {
             self.data.push_labels(labels);
         }
-        self.add_tokens(sentence, None, allowed.len())
+        self.add_tokens(sentence.into(), allowed.len())
     }
 
     /// Adds the tokens of a sentence, of which `labeled` have labels: all or none.
-    fn add_tokens(
-        &mut self,
-        sentence: &Sentence,
-        document: Option<(&Document<'_>, usize)>,
-        labeled: usize,
-    ) -> Result<()> {
+    fn add_tokens(&mut self, context: SentenceRef<'_>, labeled: usize) -> Result<()> {
+        let sentence = context.sentence();
         let is_training = self.training && labeled > 0;
         let number = self.copied.unwrap_or(self.data.len() as u32);
         let number = is_training.then_some(number);
@@ -196,12 +161,7 @@ impl DatasetBuilder {
             first: true,
             error: None,
         };
-        match document {
-            None => (self.source).attributes(sentence, &mut self.workspace, &mut sink)?,
-            Some((document, i)) => {
-                (self.source).attributes_in(document, i, &mut self.workspace, &mut sink)?;
-            }
-        }
+        (self.source).attributes(context, &mut self.workspace, &mut sink)?;
         let tokens = self.data.nodes.len();
         let labels = self.data.labels.len();
         assert!(
@@ -276,13 +236,6 @@ pub(crate) fn retain(
     let (alphabet, new_ids) = alphabet.retain(|id| is_kept[id.index()]);
     let rows = rows.map_columns(|column| new_ids[column as usize], |_, value| value);
     (alphabet, rows)
-}
-
-/// Returns a sentence of a document.
-fn sentence_of<'a>(document: &'a Document<'_>, i: usize) -> Result<&'a Sentence> {
-    document.sentence(i).ok_or_else(|| {
-        Error::parameter(format!("sentence {i} of a document of {}", document.len()))
-    })
 }
 
 /// Appends the attributes of one sentence to the data set.

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprinter;
-use crate::sentence::{Document, Schema, Sentence};
+use crate::sentence::{Schema, Sentence, SentenceRef};
 use crate::template::{
     Attribute, AttributeSink, CaselessExtractor, Extractor, Template, Workspace,
 };
@@ -95,10 +95,11 @@ impl AttributeSource {
     /// the wrong number of them; the sink returns an error.
     pub fn attributes<S: TokenSink>(
         &self,
-        sentence: &Sentence,
+        context: SentenceRef<'_>,
         workspace: &mut Workspace,
         sink: &mut S,
     ) -> Result<()> {
+        let sentence = context.sentence();
         match &self.0 {
             SourceKind::Template(extractor, caseless) => {
                 if let Some(caseless) = caseless
@@ -106,43 +107,10 @@ impl AttributeSource {
                 {
                     return caseless_attributes(caseless, &folded, workspace, sink);
                 }
-                extractor.prepare(sentence, workspace)?;
+                extractor.prepare(context, workspace)?;
                 template_attributes(extractor, sentence, workspace, sink)
             }
             SourceKind::Input(fingerprinter) => input_attributes(sentence, *fingerprinter, sink),
-        }
-    }
-
-    /// Like [`attributes`](Self::attributes), for sentence `i` of a document.
-    ///
-    /// # Errors
-    ///
-    /// Same as [`attributes`](Self::attributes), or there is no such sentence.
-    pub fn attributes_in<S: TokenSink>(
-        &self,
-        document: &Document<'_>,
-        i: usize,
-        workspace: &mut Workspace,
-        sink: &mut S,
-    ) -> Result<()> {
-        match &self.0 {
-            SourceKind::Template(extractor, caseless) => {
-                if let Some(caseless) = caseless
-                    && let Some(sentence) = document.sentence(i)
-                    && let Some(folded) = caseless.fold(sentence)?
-                {
-                    return caseless_attributes(caseless, &folded, workspace, sink);
-                }
-                extractor.prepare_in(document, i, workspace)?;
-                match document.sentence(i) {
-                    Some(s) => template_attributes(extractor, s, workspace, sink),
-                    None => Ok(()),
-                }
-            }
-            SourceKind::Input(_) => match document.sentence(i) {
-                Some(s) => self.attributes(s, workspace, sink),
-                None => Ok(()),
-            },
         }
     }
 }

@@ -107,10 +107,18 @@ impl<'a> Document<'a> {
         (0..self.len()).filter_map(|i| self.sentence(i))
     }
 
-    /// Iterates over the sentences that have tokens, with their numbers.
-    pub(crate) fn content(&self) -> impl Iterator<Item = (usize, &Sentence)> {
-        let sentences = self.sentences().enumerate();
-        sentences.filter(|(_, sentence)| !sentence.is_empty())
+    /// Returns sentence `i` with its context, if there is one.
+    #[must_use]
+    pub fn in_context(&self, i: usize) -> Option<SentenceRef<'_>> {
+        Some(SentenceRef {
+            sentence: self.sentence(i)?,
+            document: Some((self, i)),
+        })
+    }
+
+    /// Iterates over the sentences with their context.
+    pub(crate) fn in_contexts(&self) -> impl Iterator<Item = SentenceRef<'_>> {
+        (0..self.len()).filter_map(|i| self.in_context(i))
     }
 
     /// Returns the number of tokens of all sentences.
@@ -191,6 +199,36 @@ impl<'a> Document<'a> {
         let indices = self.indices.lock().unwrap_or_else(PoisonError::into_inner);
         let indices: usize = indices.iter().map(|(_, index)| index.memory()).sum();
         16 * self.starts.capacity() + indices
+    }
+}
+
+/// A sentence, alone or in its document ([`Document::in_context`]), which templates may look at.
+#[derive(Clone, Copy, Debug)]
+pub struct SentenceRef<'a> {
+    sentence: &'a Sentence,
+    document: Option<(&'a Document<'a>, usize)>,
+}
+
+impl<'a> SentenceRef<'a> {
+    /// Returns the sentence.
+    #[must_use]
+    pub fn sentence(self) -> &'a Sentence {
+        self.sentence
+    }
+
+    /// Returns the document and the number of the sentence in it.
+    #[must_use]
+    pub fn document(self) -> Option<(&'a Document<'a>, usize)> {
+        self.document
+    }
+}
+
+impl<'a> From<&'a Sentence> for SentenceRef<'a> {
+    fn from(sentence: &'a Sentence) -> Self {
+        Self {
+            sentence,
+            document: None,
+        }
     }
 }
 

@@ -19,8 +19,8 @@ mod token_label;
 mod word_index;
 
 pub use attributes::Attributes;
-pub use document::Document;
 pub(crate) use document::IndexedText;
+pub use document::{Document, SentenceRef};
 pub use document_rule::{DocumentOptions, DocumentRule};
 pub use layout::{Layout, Offsets};
 pub use schema::Schema;

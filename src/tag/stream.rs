@@ -691,7 +691,9 @@ mod tests {
             let sentence = document.sentence(i).unwrap();
             let extractor = template.bind(sentence.schema()).unwrap();
             let mut workspace = crate::template::Workspace::default();
-            extractor.prepare_in(document, i, &mut workspace).unwrap();
+            extractor
+                .prepare(document.in_context(i).unwrap(), &mut workspace)
+                .unwrap();
             for t in 0..sentence.len() {
                 extractor.extract(sentence, t, &mut workspace, &mut names);
             }

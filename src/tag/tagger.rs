@@ -20,7 +20,7 @@ use crate::ids::LabelId;
 use crate::memory::MemoryLimit;
 use crate::model::{AttributeKind, Model, decoding_constraint};
 use crate::second_pass::{LabelTypes, PredictedDocument, Prediction};
-use crate::sentence::{Document, DocumentOptions, Schema, Sentence};
+use crate::sentence::{Document, DocumentOptions, Schema, Sentence, SentenceRef};
 use crate::template::Template;
 
 /// Tags sentences with a model.
@@ -578,18 +578,16 @@ impl Tagger {
             return Ok(has_edges);
         }
         workspace.switch_to(&self.identity);
-        match sentence {
-            TagInput::Sentence(sentence) if self.first_pass.is_none() => {
-                self.score_sentence(sentence, None, width, workspace)?;
+        let context = match sentence {
+            TagInput::Sentence(sentence) => Some(sentence.into()),
+            TagInput::InDocument(document, i) => document.in_context(i),
+            TagInput::Keyed(sentence) => {
+                self.score_keyed(sentence, width, workspace)?;
+                None
             }
-            TagInput::Sentence(sentence) => {
-                let document = Document::new([sentence]);
-                self.score_in_document(&document, 0, width, workspace)?;
-            }
-            TagInput::InDocument(document, i) => {
-                self.score_in_document(document, i, width, workspace)?;
-            }
-            TagInput::Keyed(sentence) => self.score_keyed(sentence, width, workspace)?,
+        };
+        if let Some(context) = context {
+            self.score_sentence(context, width, workspace)?;
         }
         for (scores, width) in [(&workspace.nodes, stride), (&workspace.edges, width)] {
             if let Some(i) = scores.iter().position(|score| !score.is_finite()) {
@@ -599,36 +597,38 @@ impl Tagger {
         Ok(has_edges)
     }
 
-    /// Like [`score_sentence`](Self::score_sentence), for sentence `i` of a document, which exists.
-    /// The document gets the predictions of the first pass, if there is one.
-    fn score_in_document(
-        &self,
-        document: &Document<'_>,
-        i: usize,
-        width: usize,
-        workspace: &mut Workspace,
-    ) -> Result<()> {
-        let predicted = match &self.first_pass {
-            Some(first) => Some(document.derived(&self.identity, || first.extend(document))?),
-            None => None,
-        };
-        let document = predicted.as_deref().unwrap_or(document);
-        match document.sentence(i) {
-            Some(s) => self.score_sentence(s, Some((document, i)), width, workspace),
-            None => Ok(()),
-        }
-    }
-
     /// Adds the weights of a sentence's attributes, as the template or the sentence itself has
-    /// them, to the scores in the workspace.
+    /// them, to the scores in the workspace. If there is a first pass, they are those of the
+    /// sentence in the document with its predictions.
     fn score_sentence(
         &self,
-        sentence: &Sentence,
-        document: Option<(&Document<'_>, usize)>,
+        sentence: SentenceRef<'_>,
         width: usize,
         workspace: &mut Workspace,
     ) -> Result<()> {
-        let schema = sentence.schema();
+        let Some(first) = &self.first_pass else {
+            return self.score_attributes(sentence, width, workspace);
+        };
+        let alone;
+        let (document, i) = match sentence.document() {
+            Some(document) => document,
+            None => {
+                alone = Document::alone(sentence.sentence());
+                (&alone, 0)
+            }
+        };
+        let predicted = document.derived(&self.identity, || first.extend(document))?;
+        let sentence = predicted.in_context(i).unwrap_or(sentence);
+        self.score_attributes(sentence, width, workspace)
+    }
+
+    fn score_attributes(
+        &self,
+        sentence: SentenceRef<'_>,
+        width: usize,
+        workspace: &mut Workspace,
+    ) -> Result<()> {
+        let schema = sentence.sentence().schema();
         let bound = match workspace.bound.take() {
             Some(bound) if bound.is_for(schema) => bound,
             _ => {
@@ -638,11 +638,7 @@ impl Tagger {
         };
         workspace.buffers.clear();
         let mut scorer = self.scorer(&mut workspace.buffers, width);
-        let (source, template) = (&bound.source, &mut workspace.template);
-        let result = match document {
-            None => source.attributes(sentence, template, &mut scorer),
-            Some((document, i)) => source.attributes_in(document, i, template, &mut scorer),
-        };
+        let result = (bound.source).attributes(sentence, &mut workspace.template, &mut scorer);
         let result =
             result.and_then(|()| scorer.finish(&mut workspace.nodes, &mut workspace.edges));
         workspace.bound = Some(bound);

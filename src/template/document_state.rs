@@ -8,7 +8,7 @@ use super::mention::VisibleOccurrences;
 use super::others::for_nearest;
 use super::text::push_lower;
 use crate::error::{Error, Place, Result};
-use crate::sentence::{Document, IndexedText, Sentence, WordIndex};
+use crate::sentence::{Document, IndexedText, WordIndex};
 
 /// What an extractor needs to know of documents.
 #[derive(Clone, Debug, Default)]
@@ -47,14 +47,6 @@ pub(super) struct Occurrence {
 
 /// A first cell that is not known.
 pub(super) const UNKNOWN: u32 = u32::MAX;
-
-/// A sentence in its document.
-#[derive(Clone, Copy)]
-pub(super) struct SentenceContext<'a> {
-    pub sentence: &'a Sentence,
-    /// The document and the number of the sentence in it; `None` if nobody asks.
-    pub document: Option<(&'a Document<'a>, usize)>,
-}
 
 /// The document that a workspace is prepared for: its indices, and where the sentence is in it.
 #[derive(Clone, Debug, Default)]

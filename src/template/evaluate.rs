@@ -10,7 +10,6 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::ast::ConditionTest;
 use super::bound_function::BoundFunction;
 use super::clusters::Clusters;
-use super::document_state::SentenceContext;
 use super::lexicon::Lexicon;
 use super::mention::{MentionKind, VisibleOccurrences};
 use super::mined::MinedNames;
@@ -25,7 +24,7 @@ use super::text::{graphemes, push_lower};
 use super::vectors::Vectors;
 use super::workspace::{FunctionValue, Workspace};
 use crate::error::{Error, Result};
-use crate::sentence::{Document, Sentence};
+use crate::sentence::{Document, Sentence, SentenceRef};
 
 /// Largest magnitude of a number in a column, so that products of several numbers stay finite.
 const MAX_NUMBER: f64 = 1e15;
@@ -82,11 +81,11 @@ impl BoundFunction {
     /// [`Error::Input`] at a token whose cell should be a number and is not.
     pub(super) fn fill_sentence(
         &self,
-        context: SentenceContext<'_>,
+        context: SentenceRef<'_>,
         window: u32,
         ws: &mut Workspace,
     ) -> Result<()> {
-        let sentence = context.sentence;
+        let sentence = context.sentence();
         if let Self::Lexicon(lexicon, source) = self {
             tag_phrases(lexicon, *source, ws);
         }
@@ -111,7 +110,7 @@ impl BoundFunction {
                     offset,
                     group,
                 } => {
-                    if let Some((document, _)) = context.document {
+                    if let Some((document, _)) = context.document() {
                         let run = (*kind, *column, *offset);
                         push_other_runs(run, document, *group, p as usize, ws);
                     }

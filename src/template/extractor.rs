@@ -6,14 +6,14 @@ use std::sync::Arc;
 use super::attribute::Attribute;
 use super::bound_function::BoundFunction;
 use super::compiled::{CompiledTemplate, CompiledTerm};
-use super::document_state::{DocumentPlan, Occurrence, SentenceContext, UNKNOWN};
+use super::document_state::{DocumentPlan, Occurrence, UNKNOWN};
 use super::evaluate::InputCell;
 use super::evaluation_plan::{EvaluationPlan, Placement};
 use super::pattern::OutsidePosition;
 use super::workspace::{FunctionCells, Workspace};
 use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprinter;
-use crate::sentence::{Document, Schema, Sentence};
+use crate::sentence::{Document, Schema, Sentence, SentenceRef};
 
 /// Receives the attributes of a token, in the order of the template lines.
 ///
@@ -131,45 +131,28 @@ impl Extractor {
         self.sees_document
     }
 
-    /// Evaluates the functions of all templates on `sentence`, a document of its own.
+    /// Evaluates the functions of all templates on `sentence`, in its document if it comes with
+    /// one, and else as a document of its own.
     ///
     /// # Errors
     ///
     /// [`Error::Input`] if the columns of the sentence differ from those bound, if a cell should be
     /// a number and is not, and if the sentence has gigabytes of text.
-    pub fn prepare(&self, sentence: &Sentence, ws: &mut Workspace) -> Result<()> {
-        if self.sees_document {
-            return self.prepare_in(&Document::alone(sentence), 0, ws);
-        }
-        self.prepare_context(
-            SentenceContext {
-                sentence,
-                document: None,
-            },
-            ws,
-        )
-    }
-
-    /// Evaluates the functions of all templates on sentence `i` of `document`.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`Extractor::prepare`], and [`Error::Parameter`] if there is no such sentence.
-    pub fn prepare_in(&self, document: &Document<'_>, i: usize, ws: &mut Workspace) -> Result<()> {
-        let Some(sentence) = document.sentence(i) else {
-            return Err(Error::parameter(format!(
-                "sentence {i} of a document of {} sentences, counted from 0",
-                document.len()
-            )));
+    pub fn prepare<'a>(
+        &self,
+        sentence: impl Into<SentenceRef<'a>>,
+        ws: &mut Workspace,
+    ) -> Result<()> {
+        let sentence = sentence.into();
+        let alone;
+        let context = if !self.sees_document {
+            sentence.sentence().into()
+        } else if sentence.document().is_none() {
+            alone = Document::alone(sentence.sentence());
+            alone.in_context(0).unwrap_or(sentence)
+        } else {
+            sentence
         };
-        let context = SentenceContext {
-            sentence,
-            document: self.sees_document.then_some((document, i)),
-        };
-        self.prepare_context(context, ws)
-    }
-
-    fn prepare_context(&self, context: SentenceContext<'_>, ws: &mut Workspace) -> Result<()> {
         let filled = self.fill(context, ws);
         if filled.is_err() {
             ws.clear();
@@ -177,8 +160,8 @@ impl Extractor {
         filled
     }
 
-    fn fill(&self, context: SentenceContext<'_>, ws: &mut Workspace) -> Result<()> {
-        let sentence = context.sentence;
+    fn fill(&self, context: SentenceRef<'_>, ws: &mut Workspace) -> Result<()> {
+        let sentence = context.sentence();
         sentence.check_text()?;
         self.check_columns(sentence)?;
         let outside_memoized = ws.set_owner(&self.identity, self.fingerprinter);
@@ -186,7 +169,7 @@ impl Extractor {
         if !outside_memoized {
             self.memoize_outside(ws);
         }
-        if let Some((document, number)) = context.document {
+        if let Some((document, number)) = context.document() {
             self.prepare_document(document, number, ws)?;
         }
         for (number, memoized) in self.plan.columns.iter().enumerate() {
@@ -202,7 +185,7 @@ impl Extractor {
             ws.finish_row(number);
             check_overflow(sentence, ws)?;
         }
-        if let Some((document, _)) = context.document {
+        if let Some((document, _)) = context.document() {
             self.gather_others(document, sentence.len(), ws);
             check_overflow(sentence, ws)?;
         }

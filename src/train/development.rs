@@ -92,8 +92,8 @@ impl DevelopmentSet {
         }
         for document in documents.map_or_else(Vec::new, |d| d.rule.documents(sentences)) {
             let document = Document::new(document);
-            for i in 0..document.len() {
-                builder.add_in(&document, i, &[])?;
+            for context in document.in_contexts() {
+                builder.add(context, &[])?;
             }
         }
         let (data, alphabets) = builder.finish(1);

@@ -19,7 +19,7 @@ use crate::error::{Error, Result};
 use crate::extract::{Alphabets, AttributeSource, Dataset, DatasetBuilder, SparseRows};
 use crate::ids::LabelId;
 use crate::memory::{MemoryLimit, input_over_limit};
-use crate::sentence::{Document, DocumentRule, Sentence, Separation};
+use crate::sentence::{Document, DocumentRule, Sentence, SentenceRef, Separation};
 use crate::template::Template;
 
 /// The attributes of all corpora of a training run as sparse matrices, one column per attribute.
@@ -182,7 +182,7 @@ impl ExtractedCorpora {
         match rule {
             None => {
                 for sentence in sentences {
-                    add_labeled(&mut builder, &labels, &sentence, None)?;
+                    add_labeled(&mut builder, &labels, (&sentence).into())?;
                     memory.check(&builder, &sentence, 0)?;
                     memory.free(&sentence);
                 }
@@ -192,7 +192,7 @@ impl ExtractedCorpora {
         let numbers = copies.iter().map(|(number, _)| *number).collect();
         for (number, copy) in copies {
             builder.set_copied(Some(number as u32));
-            add_labeled(&mut builder, &labels, &copy, None)?;
+            add_labeled(&mut builder, &labels, (&copy).into())?;
             memory.check(&builder, &copy, 0)?;
             memory.free(&copy);
         }
@@ -210,9 +210,10 @@ impl ExtractedCorpora {
                 Some(rule) => {
                     for document in rule.documents(sentences) {
                         let document = Document::new(document);
-                        for (i, sentence) in document.content() {
-                            builder.add_in(&document, i, &[])?;
-                            memory.check(&builder, sentence, document.memory())?;
+                        let contexts = document.in_contexts();
+                        for context in contexts.filter(|c| is_content(c.sentence())) {
+                            builder.add(context, &[])?;
+                            memory.check(&builder, context.sentence(), document.memory())?;
                         }
                     }
                 }
@@ -439,20 +440,15 @@ fn retain_content(sentences: &mut Vec<Sentence>) {
     });
 }
 
-/// Adds a labeled sentence, of a document or alone.
+/// Adds a labeled sentence.
 fn add_labeled(
     builder: &mut DatasetBuilder,
     labels: &TrainingLabels,
-    sentence: &Sentence,
-    document: Option<(&Document<'_>, usize)>,
+    sentence: SentenceRef<'_>,
 ) -> Result<()> {
-    match (labels.ids(sentence)?, document) {
-        (LabelIds::Gold(labels), None) => builder.add(sentence, &labels),
-        (LabelIds::Gold(labels), Some((document, i))) => builder.add_in(document, i, &labels),
-        (LabelIds::Allowed(sets), None) => builder.add_partial(sentence, &sets),
-        (LabelIds::Allowed(sets), Some((document, i))) => {
-            builder.add_partial_in(document, i, &sets)
-        }
+    match labels.ids(sentence.sentence())? {
+        LabelIds::Gold(labels) => builder.add(sentence, &labels),
+        LabelIds::Allowed(sets) => builder.add_partial(sentence, &sets),
     }
 }
 
@@ -470,9 +466,9 @@ fn add_labeled_documents(
     for length in lengths {
         let sentences: Vec<Sentence> = rest.by_ref().take(length).collect();
         let document = Document::new(&sentences);
-        for (i, sentence) in sentences.iter().enumerate() {
-            add_labeled(builder, labels, sentence, Some((&document, i)))?;
-            memory.check(builder, sentence, document.memory())?;
+        for context in document.in_contexts() {
+            add_labeled(builder, labels, context)?;
+            memory.check(builder, context.sentence(), document.memory())?;
         }
         for sentence in &sentences {
             memory.free(sentence);

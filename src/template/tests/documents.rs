@@ -19,7 +19,7 @@ fn sentence_nodes(template: &Template, document: &Document<'_>, i: usize) -> Vec
     let extractor = template.bind(sentence.schema()).expect("columns");
     let mut workspace = Workspace::default();
     extractor
-        .prepare_in(document, i, &mut workspace)
+        .prepare(document.in_context(i).unwrap(), &mut workspace)
         .expect("values");
     let tokens = 0..sentence.len();
     let nodes = tokens.map(|t| {
@@ -132,19 +132,13 @@ fn the_sentences_of_a_document_must_have_the_columns_of_the_template() {
     let document = Document::new(&sentences);
     let mut workspace = Workspace::default();
     let error = extractor
-        .prepare_in(&document, 0, &mut workspace)
+        .prepare(document.in_context(0).unwrap(), &mut workspace)
         .unwrap_err();
     assert!(
         error.to_string().ends_with("found the columns word"),
         "{error}"
     );
-    let error = extractor
-        .prepare_in(&document, 2, &mut workspace)
-        .unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "sentence 2 of a document of 2 sentences, counted from 0"
-    );
+    assert!(document.in_context(2).is_none());
 }
 
 #[test]
@@ -467,7 +461,9 @@ fn a_document_of_equal_words_takes_linear_time() {
     let template = with_window(source, 1_000_000);
     let extractor = template.bind(&Schema::words()).unwrap();
     let mut workspace = Workspace::default();
-    extractor.prepare_in(&document, 5, &mut workspace).unwrap();
+    extractor
+        .prepare(document.in_context(5).unwrap(), &mut workspace)
+        .unwrap();
     let mut collected = Collected::default();
     extractor.extract(&sentences[5], 50_000, &mut workspace, &mut collected);
     let run = ["W"; 17].join(" ");
