@@ -76,8 +76,8 @@ impl<'a> Trainer<'a> {
     }
 
     /// Sets a flag that stops training at the next evaluation once it is true; the result is the
-    /// best model so far. If [`End::best_iteration`] is 0, that is the model before training. Of two
-    /// passes it may be the first alone ([`Trained::is_first_pass`]).
+    /// best model so far. If [`End::best_iteration`] is 0, that is the model before training. Of
+    /// two passes it may be the first alone ([`Trained::is_first_pass`]).
     #[must_use]
     pub fn interrupt(mut self, flag: &'a AtomicBool) -> Self {
         self.interrupt = Some(flag);

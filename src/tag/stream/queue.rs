@@ -1,30 +1,16 @@
-//! Streaming: read, tag and write concurrently, with results in input order.
-//!
-//! A reader thread reads ahead into a bounded queue. N workers pop batches of sentences, tag and
-//! format them, and write the output once that of all earlier batches has been written. If only one
-//! sentence is available, it is a batch of its own, so that interactive input gets an immediate
-//! answer.
-//!
-//! Memory is bounded, however long the input and whatever its sentences: the queue by sentences and
-//! bytes, a batch by sentences and tokens, and the output that waits for that of a slower batch by
-//! batches and bytes. Beyond that, workers wait before they take another batch. There is no
-//! deadlock: batches are taken in order, so the batch that is waited for has been taken, and its
-//! worker waits for nobody.
+//! The queue between the thread that reads and the workers that tag.
 
-use std::collections::{BTreeMap, VecDeque};
-use std::io::{self, Write};
+use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread;
 
-use super::documents::TagDocuments;
-use super::workspace::Workspace;
+use super::batch::Batch;
 use crate::corpus::Reader;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::memory::input_over_limit;
 use crate::sentence::{DocumentOptions, DocumentRule, Sentence, Separation};
 
 /// Maximum number of sentences in a batch.
-const BATCH: usize = 64;
+pub(super) const BATCH: usize = 64;
 
 /// Maximum number of sentences in a batch with its context, which is indexed for each batch.
 const DOCUMENT_BATCH: usize = 8 * BATCH;
@@ -33,154 +19,20 @@ const DOCUMENT_BATCH: usize = 8 * BATCH;
 const BATCH_TOKENS: usize = 1 << 14;
 
 /// Maximum number of sentences in the queue.
-const READ_AHEAD: usize = 16 * BATCH;
+pub(super) const READ_AHEAD: usize = 16 * BATCH;
 
 /// Memory of the sentences that ends reading ahead, in bytes.
 const READ_AHEAD_BYTES: usize = 64 << 20;
 
 /// Maximum number of batches from the one to be written next to the last one that is taken.
-const MAX_AHEAD: u64 = 256;
+pub(super) const MAX_AHEAD: u64 = 256;
 
 /// Memory of waiting output, in bytes, at which no more batches are taken.
-const MAX_WAITING_BYTES: usize = 64 << 20;
-
-/// Sentences that are tagged and written together.
-#[derive(Debug)]
-pub struct Batch {
-    /// The sentences, in input order.
-    pub sentences: Vec<Arc<Sentence>>,
-    /// The column separator of the input's first sentence ([`Reader::separator`]).
-    pub separator: char,
-    /// Whether the sentence before the batch is a document boundary.
-    pub new_document: bool,
-    rule: Option<DocumentRule>,
-    before: Vec<Arc<Sentence>>, // of the document of the first sentence
-    after: Vec<Arc<Sentence>>,  // of that of the last one
-    index: u64,
-}
-
-impl Batch {
-    /// Returns the sentences in their documents, as far as their tokens see them.
-    #[must_use]
-    pub fn documents(&self) -> TagDocuments<'_> {
-        TagDocuments::with_context(self.rule, [&self.before, &self.sentences, &self.after])
-    }
-}
-
-/// Tags the sentences of `reader` and writes the results to `out` in input order, with `threads`
-/// worker threads and a reader thread.
-///
-/// `tag` appends the output for a batch to its last argument. If it fails, what it has appended so
-/// far is still written, and nothing after it. `write_error` converts an I/O error of `out`.
-///
-/// # Errors
-///
-/// The first error of reading, tagging or writing, in input order; [`Error::Parameter`] if the
-/// threads cannot be started.
-pub fn stream<W, F>(
-    reader: Reader,
-    threads: usize,
-    out: W,
-    tag: F,
-    write_error: impl Fn(io::Error) -> Error + Sync,
-) -> Result<()>
-where
-    W: Write + Send,
-    F: Fn(&Batch, &mut Workspace, &mut Vec<u8>) -> Result<()> + Sync,
-{
-    stream_documents(reader, None, threads, out, tag, write_error)
-}
-
-/// Like [`stream`], with batches that know the documents of their sentences
-/// ([`Batch::documents`]): a sentence waits until its document has ended or `documents.window`
-/// tokens after it have been read. So memory is bounded by the window, however long the document.
-///
-/// # Errors
-///
-/// Same as [`stream`]; [`Error::Input`] if the sentences that wait exceed the memory limit of the
-/// reader.
-pub fn stream_documents<W, F>(
-    reader: Reader,
-    documents: Option<DocumentOptions>,
-    threads: usize,
-    out: W,
-    tag: F,
-    write_error: impl Fn(io::Error) -> Error + Sync,
-) -> Result<()>
-where
-    W: Write + Send,
-    F: Fn(&Batch, &mut Workspace, &mut Vec<u8>) -> Result<()> + Sync,
-{
-    let queue = Arc::new(Queue::new(documents));
-    // Not a scoped thread: after an error it may be blocked on input that never comes, and is then
-    // not joined.
-    let reading = thread::Builder::new().spawn({
-        let queue = Arc::clone(&queue);
-        move || queue.fill(reader)
-    });
-    let reading = reading.map_err(Error::threads)?;
-    let writer = Mutex::new(OrderedWriter {
-        out,
-        next: 0,
-        pending: BTreeMap::new(),
-        waiting_bytes: 0,
-        result: Ok(()),
-    });
-    let work = || {
-        let mut workspace = Workspace::default();
-        while let Some(batch) = queue.pop_batch() {
-            let mut text = Vec::new();
-            let result = tag(&batch, &mut workspace, &mut text);
-            let mut writer = lock(&writer);
-            if !writer.write(batch.index, text, result, &write_error) {
-                queue.close();
-            }
-            queue.set_written(writer.next, writer.waiting_bytes);
-        }
-    };
-    thread::scope(|scope| {
-        let _guard = CloseOnPanic(&queue);
-        for _ in 1..threads {
-            let work = || {
-                let _guard = CloseOnPanic(&queue);
-                work();
-            };
-            if let Err(error) = thread::Builder::new().spawn_scoped(scope, work) {
-                queue.close();
-                return Err(Error::threads(error));
-            }
-        }
-        work();
-        Ok(())
-    })?;
-    let writer = writer.into_inner().unwrap_or_else(PoisonError::into_inner);
-    writer.result?;
-    match reading.join() {
-        Ok(result) => result,
-        Err(panic) => std::panic::resume_unwind(panic),
-    }
-}
-
-/// Locks a mutex, ignoring poisoning: a panic is propagated when its thread is joined, and the
-/// state that it left behind is not used.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Closes the queue if the thread panics, so that no other thread waits for it.
-struct CloseOnPanic<'a>(&'a Queue);
-
-impl Drop for CloseOnPanic<'_> {
-    fn drop(&mut self) {
-        if thread::panicking() {
-            self.0.close();
-        }
-    }
-}
+pub(super) const MAX_WAITING_BYTES: usize = 64 << 20;
 
 /// A bounded queue of sentences that have been read and not yet tagged.
 #[derive(Default)]
-struct Queue {
+pub(super) struct Queue {
     state: Mutex<QueueState>,
     not_empty: Condvar,
     not_full: Condvar,
@@ -188,7 +40,7 @@ struct Queue {
 }
 
 #[derive(Default)]
-struct QueueState {
+pub(super) struct QueueState {
     sentences: VecDeque<Queued>,
     bytes: usize, // memory of the sentences
     documents: Option<DocumentOptions>,
@@ -368,7 +220,7 @@ impl Drop for EndOnDrop<'_> {
 }
 
 impl Queue {
-    fn new(documents: Option<DocumentOptions>) -> Self {
+    pub fn new(documents: Option<DocumentOptions>) -> Self {
         let state = QueueState {
             documents,
             ..QueueState::default()
@@ -380,7 +232,7 @@ impl Queue {
     }
 
     /// Reads all sentences into the queue, waiting while it is full.
-    fn fill(&self, mut reader: Reader) -> Result<()> {
+    pub fn fill(&self, mut reader: Reader) -> Result<()> {
         let _guard = EndOnDrop(self);
         let limit = reader.memory_limit();
         while let Some(sentence) = reader.next() {
@@ -413,7 +265,7 @@ impl Queue {
     }
 
     /// Pops the next batch, waiting while the queue is empty; `None` at the end.
-    fn pop_batch(&self) -> Option<Batch> {
+    pub fn pop_batch(&self) -> Option<Batch> {
         let mut state = lock(&self.state);
         loop {
             if state.closed {
@@ -453,7 +305,7 @@ impl Queue {
     }
 
     /// Closes the queue: the reader stops and workers get no more batches.
-    fn close(&self) {
+    pub fn close(&self) {
         lock(&self.state).closed = true;
         self.not_empty.notify_all();
         self.not_full.notify_all();
@@ -462,7 +314,7 @@ impl Queue {
 
     /// Records that the output of the first `batches` batches has been written, while that of later
     /// ones, `waiting_bytes` bytes, waits.
-    fn set_written(&self, batches: u64, waiting_bytes: usize) {
+    pub fn set_written(&self, batches: u64, waiting_bytes: usize) {
         let mut state = lock(&self.state);
         let was_far_ahead = state.is_far_ahead();
         (state.written, state.waiting_bytes) = (batches, waiting_bytes);
@@ -478,189 +330,17 @@ fn wait<'a>(condition: &Condvar, state: MutexGuard<'a, QueueState>) -> MutexGuar
         .unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Writes the output of batches in the order of their indices.
-struct OrderedWriter<W> {
-    out: W,
-    next: u64, // index of the batch to be written next
-    pending: BTreeMap<u64, (Vec<u8>, Result<()>)>,
-    waiting_bytes: usize, // of `pending`
-    result: Result<()>,
-}
-
-impl<W: Write> OrderedWriter<W> {
-    /// Adds the output of batch `index`, and writes every batch that is next in order. Returns
-    /// false after the first error, when no more output is needed.
-    fn write(
-        &mut self,
-        index: u64,
-        text: Vec<u8>,
-        result: Result<()>,
-        write_error: &impl Fn(io::Error) -> Error,
-    ) -> bool {
-        self.waiting_bytes += text.capacity();
-        self.pending.insert(index, (text, result));
-        while self.result.is_ok()
-            && let Some((text, result)) = self.pending.remove(&self.next)
-        {
-            self.next += 1;
-            self.waiting_bytes -= text.capacity();
-            let written = self.out.write_all(&text).and_then(|()| self.out.flush());
-            self.result = written.map_err(write_error).and(result);
-        }
-        self.result.is_ok()
-    }
+/// Locks a mutex, ignoring poisoning: a panic is propagated when its thread is joined, and the
+/// state that it left behind is not used.
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
 mod tests {
-    use std::io::Cursor;
-
+    use super::super::tests::{documents_of, reader};
     use super::*;
-    use crate::corpus::{Format, ReadOptions};
-
-    fn reader(text: &str) -> Reader {
-        let options = ReadOptions {
-            format: Some(Format::Conll),
-            unlabeled: true,
-            ..ReadOptions::default()
-        };
-        Reader::from_read(Box::new(Cursor::new(text.to_owned())), "x", &options)
-    }
-
-    /// Writes the first word of each sentence, and `+` before a batch that begins a document.
-    fn words(batch: &Batch, text: &mut Vec<u8>) {
-        if batch.new_document {
-            text.push(b'+');
-        }
-        for sentence in &batch.sentences {
-            text.extend_from_slice(sentence.cell(0, 0).as_bytes());
-            text.push(b' ');
-        }
-    }
-
-    fn write_error(error: io::Error) -> Error {
-        Error::io("out", error)
-    }
-
-    fn numbers(n: usize) -> String {
-        (0..n).map(|i| format!("{i}\n\n")).collect()
-    }
-
-    #[test]
-    fn output_is_in_the_order_of_the_input_for_any_number_of_threads() {
-        let expected: String = (0..5000).map(|i| format!("{i} ")).collect();
-        for threads in [1, 2, 7] {
-            let mut out = Vec::new();
-            let tag = |batch: &Batch, _: &mut Workspace, text: &mut Vec<u8>| {
-                words(batch, text);
-                Ok(())
-            };
-            stream(reader(&numbers(5000)), threads, &mut out, tag, write_error).unwrap();
-            assert!(out == expected.as_bytes(), "{threads} threads");
-        }
-    }
-
-    #[test]
-    fn output_ends_with_the_first_error() {
-        for threads in [1, 3] {
-            let mut out = Vec::new();
-            let tag = |batch: &Batch, _: &mut Workspace, text: &mut Vec<u8>| {
-                for sentence in &batch.sentences {
-                    let word = sentence.cell(0, 0);
-                    if word == "700" || word == "900" {
-                        return Err(Error::parameter(word));
-                    }
-                    text.extend_from_slice(word.as_bytes());
-                    text.push(b' ');
-                }
-                Ok(())
-            };
-            let result = stream(reader(&numbers(3000)), threads, &mut out, tag, write_error);
-            assert_eq!(result.unwrap_err().to_string(), "700");
-            let expected: String = (0..700).map(|i| format!("{i} ")).collect();
-            assert!(out == expected.as_bytes(), "{threads} threads");
-        }
-    }
-
-    #[test]
-    fn output_before_a_malformed_line_is_written() {
-        let mut out = Vec::new();
-        let tag = |batch: &Batch, _: &mut Workspace, text: &mut Vec<u8>| {
-            words(batch, text);
-            Ok(())
-        };
-        let text = numbers(100) + "a b\n";
-        let result = stream(reader(&text), 2, &mut out, tag, write_error);
-        assert!(result.unwrap_err().to_string().starts_with("x:201: "));
-        assert!(out.ends_with(b"98 99 "));
-    }
-
-    #[test]
-    fn a_batch_knows_whether_it_begins_a_document() {
-        let queue = Queue::default();
-        let text = "a\n\n".repeat(BATCH - 1) + "-DOCSTART-\n\nb\n\nc\n";
-        queue.fill(reader(&text)).unwrap();
-        let [first, second] = [queue.pop_batch().unwrap(), queue.pop_batch().unwrap()];
-        assert_eq!((first.sentences.len(), second.sentences.len()), (BATCH, 2));
-        assert!(!first.new_document && second.new_document);
-        assert!(queue.pop_batch().is_none());
-    }
-
-    #[test]
-    fn a_write_error_ends_tagging() {
-        struct FullDisk;
-        impl Write for FullDisk {
-            fn write(&mut self, _: &[u8]) -> io::Result<usize> {
-                Err(io::ErrorKind::StorageFull.into())
-            }
-            fn flush(&mut self) -> io::Result<()> {
-                Ok(())
-            }
-        }
-        let tag = |batch: &Batch, _: &mut Workspace, text: &mut Vec<u8>| {
-            words(batch, text);
-            Ok(())
-        };
-        let result = stream(reader(&numbers(5000)), 2, FullDisk, tag, write_error);
-        assert!(matches!(result, Err(Error::Io { .. })));
-    }
-
-    /// Tags with a first batch that ends only once the other workers have done what they can, and
-    /// returns the largest number of batches taken before the first was written.
-    fn most_ahead(output: usize) -> u64 {
-        const THREADS: usize = 4;
-        let [taken, done] = [(); 2].map(|()| Mutex::new(0u64));
-        let most = Mutex::new(0);
-        let tag = |batch: &Batch, _: &mut Workspace, text: &mut Vec<u8>| {
-            *lock(&taken) += 1;
-            if batch.index == 0 {
-                // The others have stopped if none has finished for a while.
-                let mut before = u64::MAX;
-                while before != *lock(&done) {
-                    before = *lock(&done);
-                    thread::sleep(std::time::Duration::from_millis(200));
-                }
-                *lock(&most) = *lock(&taken);
-            } else {
-                text.resize(output, b'x');
-                *lock(&done) += 1;
-            }
-            Ok(())
-        };
-        let text = numbers(BATCH * (MAX_AHEAD as usize + 100));
-        stream(reader(&text), THREADS, io::sink(), tag, write_error).unwrap();
-        assert!(*lock(&taken) >= MAX_AHEAD + 100);
-        most.into_inner().unwrap()
-    }
-
-    #[test]
-    fn output_behind_a_slow_batch_is_bounded() {
-        let most = most_ahead(1);
-        assert!((100..=MAX_AHEAD).contains(&most), "{most} batches");
-        // Workers that have taken a batch finish it.
-        let most = most_ahead(MAX_WAITING_BYTES / 10);
-        assert!((5..=10 + 1 + 4).contains(&most), "{most} batches");
-    }
+    use crate::tag::TagDocuments;
 
     /// One-word sentences with words of a few letters; `-` is a document boundary.
     fn document_text(sentences: usize, documents: usize) -> String {
@@ -699,13 +379,6 @@ mod tests {
             }
         }
         String::from_utf8(names.0).unwrap()
-    }
-
-    fn documents_of(window: u32) -> Option<DocumentOptions> {
-        Some(DocumentOptions {
-            rule: DocumentRule::Auto,
-            window,
-        })
     }
 
     #[test]
@@ -762,55 +435,6 @@ mod tests {
             assert!(state.sentences.len() <= 101 && state.past.len() <= 100);
         }
         assert_eq!(state.past_tokens, 100);
-    }
-
-    #[test]
-    fn a_window_larger_than_the_queue_does_not_block() {
-        let documents = documents_of(5 * READ_AHEAD as u32);
-        let expected: String = (0..20_000).map(|i| format!("{i} ")).collect();
-        for threads in [1, 3] {
-            let mut out = Vec::new();
-            let tag = |batch: &Batch, _: &mut Workspace, text: &mut Vec<u8>| {
-                words(batch, text);
-                Ok(())
-            };
-            let input = reader(&numbers(20_000));
-            stream_documents(input, documents, threads, &mut out, tag, write_error).unwrap();
-            assert!(out == expected.as_bytes(), "{threads} threads");
-        }
-    }
-
-    #[test]
-    fn output_of_an_unfinished_document_before_an_error_is_written() {
-        let mut out = Vec::new();
-        let tag = |batch: &Batch, _: &mut Workspace, text: &mut Vec<u8>| {
-            words(batch, text);
-            Ok(())
-        };
-        let text = numbers(100) + "a b\n";
-        let input = reader(&text);
-        let result = stream_documents(input, documents_of(1000), 2, &mut out, tag, write_error);
-        assert!(result.unwrap_err().to_string().starts_with("x:201: "));
-        assert!(out.ends_with(b"98 99 "));
-    }
-
-    #[test]
-    fn sentences_that_wait_count_against_the_limit_on_memory() {
-        let options = ReadOptions {
-            format: Some(Format::Conll),
-            unlabeled: true,
-            memory: crate::MemoryLimit::Bytes(100_000),
-            ..ReadOptions::default()
-        };
-        let input = Box::new(Cursor::new(numbers(10_000)));
-        let input = Reader::from_read(input, "x", &options);
-        let tag = |_: &Batch, _: &mut Workspace, _: &mut Vec<u8>| Ok(());
-        let result = stream_documents(input, documents_of(9000), 1, io::sink(), tag, write_error);
-        let message = result.unwrap_err().to_string();
-        assert!(
-            message.contains("the part of the document that a token sees needs more memory"),
-            "{message}"
-        );
     }
 
     #[test]

@@ -1,0 +1,129 @@
+//! Streaming: read, tag and write concurrently, with results in input order.
+//!
+//! A reader thread reads ahead into a bounded queue. N workers pop batches of sentences, tag and
+//! format them, and write the output once that of all earlier batches has been written. If only one
+//! sentence is available, it is a batch of its own, so that interactive input gets an immediate
+//! answer.
+//!
+//! Memory is bounded, however long the input and whatever its sentences: the queue by sentences and
+//! bytes, a batch by sentences and tokens, and the output that waits for that of a slower batch by
+//! batches and bytes. Beyond that, workers wait before they take another batch. There is no
+//! deadlock: batches are taken in order, so the batch that is waited for has been taken, and its
+//! worker waits for nobody.
+
+mod batch;
+mod ordered_writer;
+mod queue;
+#[cfg(test)]
+mod tests;
+
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use super::workspace::Workspace;
+use crate::corpus::Reader;
+use crate::error::{Error, Result};
+use crate::sentence::DocumentOptions;
+pub use batch::Batch;
+use ordered_writer::OrderedWriter;
+use queue::{Queue, lock};
+
+/// Tags the sentences of `reader` and writes the results to `out` in input order, with `threads`
+/// worker threads and a reader thread.
+///
+/// `tag` appends the output for a batch to its last argument. If it fails, what it has appended so
+/// far is still written, and nothing after it. `write_error` converts an I/O error of `out`.
+///
+/// # Errors
+///
+/// The first error of reading, tagging or writing, in input order; [`Error::Parameter`] if the
+/// threads cannot be started.
+pub fn stream<W, F>(
+    reader: Reader,
+    threads: usize,
+    out: W,
+    tag: F,
+    write_error: impl Fn(io::Error) -> Error + Sync,
+) -> Result<()>
+where
+    W: Write + Send,
+    F: Fn(&Batch, &mut Workspace, &mut Vec<u8>) -> Result<()> + Sync,
+{
+    stream_documents(reader, None, threads, out, tag, write_error)
+}
+
+/// Like [`stream`], with batches that know the documents of their sentences
+/// ([`Batch::documents`]): a sentence waits until its document has ended or `documents.window`
+/// tokens after it have been read. So memory is bounded by the window, however long the document.
+///
+/// # Errors
+///
+/// Same as [`stream`]; [`Error::Input`] if the sentences that wait exceed the memory limit of the
+/// reader.
+pub fn stream_documents<W, F>(
+    reader: Reader,
+    documents: Option<DocumentOptions>,
+    threads: usize,
+    out: W,
+    tag: F,
+    write_error: impl Fn(io::Error) -> Error + Sync,
+) -> Result<()>
+where
+    W: Write + Send,
+    F: Fn(&Batch, &mut Workspace, &mut Vec<u8>) -> Result<()> + Sync,
+{
+    let queue = Arc::new(Queue::new(documents));
+    // Not a scoped thread: after an error it may be blocked on input that never comes, and is then
+    // not joined.
+    let reading = thread::Builder::new().spawn({
+        let queue = Arc::clone(&queue);
+        move || queue.fill(reader)
+    });
+    let reading = reading.map_err(Error::threads)?;
+    let writer = Mutex::new(OrderedWriter::new(out));
+    let work = || {
+        let mut workspace = Workspace::default();
+        while let Some(batch) = queue.pop_batch() {
+            let mut text = Vec::new();
+            let result = tag(&batch, &mut workspace, &mut text);
+            let mut writer = lock(&writer);
+            if !writer.write(batch.index, text, result, &write_error) {
+                queue.close();
+            }
+            queue.set_written(writer.written(), writer.waiting_bytes());
+        }
+    };
+    thread::scope(|scope| {
+        let _guard = CloseOnPanic(&queue);
+        for _ in 1..threads {
+            let work = || {
+                let _guard = CloseOnPanic(&queue);
+                work();
+            };
+            if let Err(error) = thread::Builder::new().spawn_scoped(scope, work) {
+                queue.close();
+                return Err(Error::threads(error));
+            }
+        }
+        work();
+        Ok(())
+    })?;
+    let writer = writer.into_inner().unwrap_or_else(PoisonError::into_inner);
+    writer.into_result()?;
+    match reading.join() {
+        Ok(result) => result,
+        Err(panic) => std::panic::resume_unwind(panic),
+    }
+}
+
+/// Closes the queue if the thread panics, so that no other thread waits for it.
+struct CloseOnPanic<'a>(&'a Queue);
+
+impl Drop for CloseOnPanic<'_> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.0.close();
+        }
+    }
+}
