@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::support::{TestDir, sample_corpus};
+use crate::support::{TestDir, keys, sample_corpus};
 
 /// Returns a corpus with other first columns.
 fn recased(corpus: &str, change: impl Fn(&str) -> String) -> String {
@@ -133,5 +133,23 @@ fn folds_keep_copies_with_their_sentences() {
     assert!(
         (score(&plain) - score(&caseless)).abs() < 0.06,
         "{plain} {caseless}"
+    );
+}
+
+#[test]
+fn copies_without_case_keep_partial_labels() {
+    let sentence = "Mr _\nSmith B-PER|B-ORG\nmet O\nAnn B-PER\nin O\nParis B-LOC\n\n";
+    let dir = TestDir::new(&[("train.conll", &sentence.repeat(3))]);
+    dir.run(
+        "train train.conll --template minimal --partial-labels --caseless --model m --quiet \
+         --max-iterations 5",
+    )
+    .success();
+    let tag = "tag m --format conll --columns word --output jsonl --marginals";
+    let tagged = dir.run_with_stdin(tag, "Ann\n").json_lines();
+    let labels = keys(&tagged[0]["marginals"][0]);
+    assert!(
+        !labels.iter().any(|label| label.contains(['_', '|'])),
+        "{labels:?}"
     );
 }

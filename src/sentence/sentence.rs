@@ -102,33 +102,46 @@ impl Sentence {
         Ok(())
     }
 
-    /// Returns a copy with more columns: the cells of each token in those that `schema` adds to the
-    /// sentence's own.
+    /// Returns a copy with other cells, `[T][C]`, in the columns of `schema`.
     ///
     /// # Errors
     ///
-    /// [`Error::Input`] if the sentence would exceed 4 GiB of text.
-    pub(crate) fn with_columns<S: AsRef<str>>(
+    /// [`Error::Input`] if a token does not have a cell for every column, or the sentence would
+    /// exceed 4 GiB of text.
+    pub(crate) fn with_cells<S: AsRef<str>>(
         &self,
         schema: Arc<Schema>,
         cells: impl IntoIterator<Item = impl IntoIterator<Item = S>>,
     ) -> Result<Self> {
-        let mut extended = Self {
+        let mut copy = Self {
             schema,
             text: String::new(),
             ends: Vec::new(),
             lines: LineNumbers::default(),
             ..self.clone()
         };
-        for (t, more) in cells.into_iter().enumerate() {
-            let own = self.cells(t).map(Cow::Borrowed);
-            let more = more
-                .into_iter()
-                .map(|cell| Cow::Owned(cell.as_ref().to_owned()));
-            let line = self.lines.get(t).unwrap_or(0);
-            extended.push(own.chain(more), line)?;
+        for (t, cells) in cells.into_iter().enumerate() {
+            copy.push(cells, self.lines.get(t).unwrap_or(0))?;
         }
-        Ok(extended)
+        Ok(copy)
+    }
+
+    /// Returns a copy with more columns: the cells of each token in those that `schema` adds to the
+    /// sentence's own.
+    ///
+    /// # Errors
+    ///
+    /// Same as [`with_cells`](Self::with_cells).
+    pub(crate) fn with_columns(
+        &self,
+        schema: Arc<Schema>,
+        cells: impl IntoIterator<Item = impl IntoIterator<Item = String>>,
+    ) -> Result<Self> {
+        let cells = cells.into_iter().enumerate().map(|(t, more)| {
+            let own = self.cells(t).map(Cow::Borrowed);
+            own.chain(more.into_iter().map(Cow::Owned))
+        });
+        self.with_cells(schema, cells)
     }
 
     /// Number of bytes of all cells.

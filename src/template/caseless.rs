@@ -1,5 +1,6 @@
 //! Sentences whose case says nothing: their recognition, and their form without case.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::extractor::Extractor;
@@ -93,16 +94,18 @@ impl CaselessExtractor {
     }
 
     fn lower(&self, sentence: &Sentence, weight: f64) -> Result<Sentence> {
-        let mut folded = Sentence::new(sentence.schema().clone(), sentence.file().clone());
-        let mut word = String::new();
-        for t in 0..sentence.len() {
-            word.clear();
-            push_lower(sentence.cell(t, self.column), &mut word);
-            let line = sentence.place(t).line;
-            let before = (0..self.column).map(|c| sentence.cell(t, c));
-            let after = (self.column + 1..sentence.schema().width()).map(|c| sentence.cell(t, c));
-            folded.push(before.chain([word.as_str()]).chain(after), line)?;
-        }
+        let cell = |t: usize, column: usize| {
+            let cell = sentence.cell(t, column);
+            if column != self.column {
+                return Cow::Borrowed(cell);
+            }
+            let mut word = String::new();
+            push_lower(cell, &mut word);
+            Cow::Owned(word)
+        };
+        let columns = sentence.schema().width();
+        let cells = (0..sentence.len()).map(|t| (0..columns).map(move |column| cell(t, column)));
+        let folded = sentence.with_cells(Arc::clone(sentence.schema()), cells)?;
         folded.with_weight(weight).map_err(|error| match error {
             Error::Parameter(message) => Error::input(Place::line(&**sentence.file(), 0), message),
             other => other,
