@@ -14,7 +14,7 @@ use dropchain::{Model, Sentence, Tagger};
 use numpy::PyArray2;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyType};
+use pyo3::types::{PyBytes, PyDict, PyIterator, PyList, PyString, PyType};
 use rayon::prelude::*;
 
 use crate::corpus::PyCorpus;
@@ -338,13 +338,7 @@ impl PyTagger {
         sentences: &Bound<'py, PyAny>,
         constrain: bool,
     ) -> PyResult<Bound<'py, PyList>> {
-        let expected = "an iterable of sentences";
-        if sentences.is_instance_of::<PyString>() {
-            return Err(found(sentences, "sentences", expected));
-        }
-        let Ok(items) = sentences.try_iter() else {
-            return Err(found(sentences, "sentences", expected));
-        };
+        let items = iterate(sentences)?;
         let mut reader = self.reader();
         let mut prepared: Vec<Prepared> = Vec::new();
         for (i, item) in items.enumerate() {
@@ -396,13 +390,7 @@ impl PyTagger {
         threads: Option<i64>,
         constrain: bool,
     ) -> PyResult<Bound<'py, PyList>> {
-        let expected = "an iterable of sentences";
-        if sentences.is_instance_of::<PyString>() {
-            return Err(found(sentences, "sentences", expected));
-        }
-        let Ok(items) = sentences.try_iter() else {
-            return Err(found(sentences, "sentences", expected));
-        };
+        let items = iterate(sentences)?;
         let pool = threads::pool(inputs::count("threads", threads, 1)?).map_err(exception)?;
         let labels = PyList::empty(py);
         if let Ok(corpus) = sentences.cast::<PyCorpus>()
@@ -688,4 +676,15 @@ fn with_workspace<R>(f: impl FnOnce(&mut Workspace) -> R) -> R {
         static WORKSPACE: RefCell<Workspace> = RefCell::default();
     }
     WORKSPACE.with_borrow_mut(f)
+}
+
+/// Iterates over sentences.
+///
+/// # Errors
+///
+/// `TypeError` if they are text or no iterable.
+fn iterate<'py>(sentences: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyIterator>> {
+    let is_text = sentences.is_instance_of::<PyString>();
+    let items = sentences.try_iter().ok().filter(|_| !is_text);
+    items.ok_or_else(|| found(sentences, "sentences", "an iterable of sentences"))
 }
