@@ -34,7 +34,7 @@ fn train(options: &str) -> String {
 }
 
 /// Returns the lines of the log without times and thread counts.
-fn log(dir: &TestDir) -> Vec<Value> {
+pub fn log(dir: &TestDir) -> Vec<Value> {
     let mut lines = dir.json_lines("log");
     for line in &mut lines {
         let line = line.as_object_mut().unwrap();
@@ -45,10 +45,10 @@ fn log(dir: &TestDir) -> Vec<Value> {
 }
 
 /// A generator of pseudorandom numbers in [0, 1).
-struct Random(u64);
+pub struct Random(pub u64);
 
 impl Random {
-    fn next(&mut self) -> f64 {
+    pub fn next(&mut self) -> f64 {
         self.0 = self
             .0
             .wrapping_mul(6364136223846793005)

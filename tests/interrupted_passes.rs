@@ -1,11 +1,15 @@
-//! Training in two passes that is interrupted.
+//! Training in two passes that is interrupted or killed, and resumed.
 
+use std::fs;
 use std::io::{BufRead, BufReader, Lines};
 use std::process::{Child, ChildStderr};
+use std::thread;
+use std::time::Instant;
 
 use dropchain::internals::model::Model;
 
-use crate::support::{TestDir, finish, send};
+use crate::checkpoints::{Random, log};
+use crate::support::{TestDir, finish, send, wait};
 use crate::two_passes::{TEMPLATE, corpus};
 
 /// The template that the first pass has.
@@ -41,6 +45,12 @@ impl Run {
             progress,
             line: line.to_owned(),
         }
+    }
+
+    /// Kills the run.
+    fn kill(mut self) {
+        self.child.kill().unwrap();
+        wait(&mut self.child, &self.line);
     }
 
     /// Interrupts the run, and returns the rest of its progress.
@@ -160,4 +170,177 @@ fn a_model_that_needs_no_iteration_keeps_both_passes() {
     dir.run("train train.conll --init m --model same --quiet --dropout 0 --max-iterations 0")
         .success();
     assert_eq!(Model::open(dir.path("same")).unwrap().version(), 3);
+}
+
+/// Number of runs that are killed at a random moment.
+const KILLS: usize = 16;
+
+/// A run of a second or two, with all kinds of options that its state depends on.
+const CHECKPOINTED: &str = "train train.conll --template two.tpl --warm-up 3 --max-iterations 8 \
+                            --model m --log log --checkpoint state";
+
+#[test]
+fn two_passes_killed_at_any_moment_resume_to_the_same_model_and_log() {
+    let dir = directory(60);
+    let (mut random, mut checkpoints) = (Random(3), 0);
+    for options in ["", "--dev dev.conll"] {
+        let line = format!("{CHECKPOINTED} --quiet --checkpoint-every 1 {options}");
+        let begin = Instant::now();
+        dir.run(&line).success();
+        let duration = begin.elapsed();
+        let (model, records) = (dir.bytes("m"), log(&dir));
+        let mut kills = 0;
+        while kills < KILLS / 2 {
+            dir.write("m", "");
+            dir.write("log", "");
+            // Each run is killed up to three times before it may end.
+            for _ in 0..3 {
+                let mut child = dir.command(&format!("{line} --resume")).spawn().unwrap();
+                thread::sleep(duration.mul_f64(0.6 * random.next()));
+                let has_ended = child.try_wait().unwrap().is_some();
+                child.kill().unwrap();
+                wait(&mut child, "train");
+                if has_ended {
+                    break;
+                }
+                kills += 1;
+                checkpoints += usize::from(dir.path("state").exists());
+            }
+            let threads = 1 + kills % 3;
+            dir.run(&format!("{line} --resume --threads {threads}"))
+                .success();
+            assert!(dir.bytes("m") == model, "after {kills} kills");
+            assert_eq!(log(&dir), records, "after {kills} kills");
+            assert!(!dir.path("state").exists());
+        }
+    }
+    assert!(checkpoints > KILLS / 4, "{checkpoints} of {KILLS} runs");
+}
+
+#[test]
+fn a_kill_in_each_kind_of_pass_repeats_no_pass_that_has_ended() {
+    let dir = directory(400);
+    let line = format!("{CHECKPOINTED} --checkpoint-every 2");
+    dir.run(&line).success();
+    let (model, records) = (dir.bytes("m"), log(&dir));
+    let fold = |number: usize| format!("first pass without fold {number} of 5, to predict it");
+    let second = "second pass, with the predictions of the first".to_owned();
+    let moments: [(&[&str], String); 5] = [
+        (&["first pass", "iteration    4"], "first pass".to_owned()),
+        (&["first pass without fold 1"], fold(1)),
+        (&["first pass without fold 3", "iteration    3"], fold(3)),
+        (&["second pass"], second.clone()),
+        (&["second pass", "iteration    3"], second),
+    ];
+    for (moment, pass) in moments {
+        dir.write("m", "");
+        dir.write("log", "");
+        Run::until(&dir, &format!("{line} --force"), moment).kill();
+        let output = dir.run(&format!("{line} --resume"));
+        let lines: Vec<&str> = output.stderr.lines().collect();
+        let first = lines.iter().find(|line| line.contains("pass")).unwrap();
+        // The pass that was killed, or a later one, if it has ended meanwhile.
+        let later = lines.iter().any(|line| *line == pass);
+        assert!(*first == pass || !later, "{moment:?}: {output:?}");
+        let resumed = lines.iter().filter(|line| line.starts_with("resuming "));
+        assert_eq!(resumed.count(), 1, "{moment:?}: {output:?}");
+        output.success();
+        assert!(dir.bytes("m") == model, "{moment:?}");
+        assert_eq!(log(&dir), records, "{moment:?}");
+    }
+    assert_eq!(
+        dir.names(),
+        ["dev.conll", "log", "m", "one.tpl", "train.conll", "two.tpl"]
+    );
+}
+
+#[test]
+fn an_interrupted_pass_resumes_to_the_same_model_and_log() {
+    let dir = directory(400);
+    // By time, only an interrupt and the end of a pass write checkpoints.
+    let line = format!("{CHECKPOINTED} --checkpoint-every 1h");
+    dir.run(&line).success();
+    let (model, records) = (dir.bytes("m"), log(&dir));
+    for moment in [IN_A_FOLD, BEFORE_THE_SECOND_PASS, IN_THE_SECOND_PASS] {
+        let message = Run::until(&dir, &line, moment).interrupt();
+        assert!(
+            message.contains("repeat the command with --resume"),
+            "{message}"
+        );
+        dir.run("tag m dev.conll").success();
+        let message = dir.run(&line).failure();
+        assert!(message.contains("continue it with --resume"), "{message}");
+        dir.run(&format!("{line} --resume")).success();
+        assert!(dir.bytes("m") == model);
+        assert_eq!(log(&dir), records);
+        assert!(!dir.path("state").exists());
+    }
+}
+
+#[test]
+fn a_checkpoint_of_two_passes_belongs_to_its_files_and_options() {
+    let dir = directory(400);
+    let line = format!("{CHECKPOINTED} --checkpoint-every 1");
+    let mut run = Run::until(&dir, &line, IN_A_FOLD);
+    send("STOP", &mut run.child);
+    let line = format!("{line} --quiet --resume");
+    let message = dir.run(&line.replace("--model m --log log", "--model other"));
+    let expected = "state: another run is writing this file; wait for it to end";
+    assert!(message.failure().starts_with(expected));
+    run.kill();
+    let state = dir.bytes("state");
+    let error = |from: &str, to: &str| {
+        let message = dir.run(&line.replace(from, to)).failure();
+        assert!(dir.bytes("state") == state);
+        message
+    };
+    let other_data = "state: was written with other training data, development data or another \
+                      template; expected those of the interrupted run";
+    dir.write("three.tpl", format!("{TEMPLATE}predicted_part\n"));
+    assert_eq!(error("two.tpl", "three.tpl"), other_data);
+    assert_eq!(
+        error("--template two.tpl", "--template two.tpl --dev dev.conll"),
+        other_data
+    );
+    dir.write("less.conll", corpus(0..399));
+    assert_eq!(error("train train.conll", "train less.conll"), other_data);
+    assert_eq!(
+        error("--template two.tpl", "--template one.tpl"),
+        "state: was written by training in two passes, this run has one pass; expected the \
+         template of the interrupted run"
+    );
+    assert_eq!(
+        error("--max-iterations 8", "--max-iterations 9"),
+        "state: was written with max-iterations 8, this run has 9; expected the options of the \
+         interrupted run"
+    );
+    let mut damaged = state.clone();
+    damaged[state.len() / 2] ^= 1;
+    dir.write("state", damaged);
+    let message = dir.run(&line).failure();
+    assert!(message.contains("does not match its checksum"), "{message}");
+    // The template is what it says, not its name.
+    dir.write("state", state);
+    dir.write("renamed.tpl", TEMPLATE);
+    dir.run(&line.replace("two.tpl", "renamed.tpl")).success();
+}
+
+#[test]
+fn a_checkpoint_that_cannot_be_written_after_a_pass_is_a_warning() {
+    let dir = directory(400);
+    let line = CHECKPOINTED.replace("--checkpoint state", "--checkpoint sub/state");
+    fs::create_dir(dir.path("sub")).unwrap();
+    dir.run(&line).success();
+    let model = dir.bytes("m");
+    let run = Run::until(&dir, &line, &["first pass", "iteration    1"]);
+    fs::remove_dir_all(dir.path("sub")).unwrap();
+    let output = finish(run.child, &line);
+    assert_eq!(output.status.code(), Some(0));
+    let warnings: Vec<String> = run
+        .progress
+        .map(Result::unwrap)
+        .filter(|line| line.starts_with("warning: no checkpoint was written, training continues: "))
+        .collect();
+    assert_eq!(warnings.len(), 6); // after all passes but the last
+    assert!(dir.bytes("m") == model);
 }

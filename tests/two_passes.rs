@@ -113,11 +113,6 @@ fn what_two_passes_do_not_have_is_refused_before_training() {
     let dir = trained("");
     let before = dir.bytes("m");
     let train = "train train.conll --template two.tpl --model m --quiet";
-    let error = dir.run(&format!("{train} --checkpoint c")).failure();
-    assert!(
-        error.contains("two passes, which have no checkpoints"),
-        "{error}"
-    );
     let error = dir
         .run("tune train.conll --folds 2 --template two.tpl --model m --quiet --force")
         .failure();

@@ -170,7 +170,10 @@ impl Observer for Recorder<'_, '_> {
     }
 
     fn resumed(&mut self, iterations: usize) {
-        self.message(format!("resumed after {iterations} iterations"));
+        self.message(match iterations {
+            0 => "resumed with this pass".to_owned(),
+            _ => format!("resumed after {iterations} iterations"),
+        });
     }
 
     fn checkpoint_failed(&mut self, error: &Error) {

@@ -21,8 +21,8 @@ pub struct CheckpointArguments {
     /// Continue from the checkpoint, if there is one, to the same result as without interruption
     ///
     /// Give the same files and options as before; --max-iterations, --patience, --prune,
-    /// --precision and --threads may differ. Without a checkpoint training starts from the
-    /// beginning, so that the same command can always be used.
+    /// --precision and --threads may differ (in two passes, --threads alone). Without a checkpoint
+    /// training starts from the beginning, so that the same command can always be used.
     #[arg(long, requires = "checkpoint")]
     pub resume: bool,
     /// How often: after N iterations, or after a time such as 30s, 10m or 2h [default: 10m]

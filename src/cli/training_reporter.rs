@@ -126,13 +126,16 @@ impl Observer for TrainingReporter<'_> {
 
     fn resumed(&mut self, iterations: usize) {
         interrupt::set_has_result();
-        self.progress
-            .println(&format!("resuming after iteration {iterations}"));
+        self.progress.println(&match iterations {
+            0 => "resuming with this pass".to_owned(),
+            _ => format!("resuming after iteration {iterations}"),
+        });
         match self.log.as_mut().map(|log| log.resume(iterations)) {
             None | Some(Ok(true)) => {}
-            Some(Ok(false)) => self.progress.println(&format!(
-                "the log has no iteration {iterations}; it begins with the next one"
-            )),
+            Some(Ok(false)) => self.progress.println(&match iterations {
+                0 => "the log has no earlier passes; it begins with this one".to_owned(),
+                _ => format!("the log has no iteration {iterations}; it begins with the next one"),
+            }),
             Some(Err(error)) => self.log_failed(error),
         }
     }

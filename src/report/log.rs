@@ -87,6 +87,9 @@ impl Log {
     /// iteration. Returns false if the file has no such line; it is then replaced by a record that
     /// begins with the next iteration.
     ///
+    /// If training has two passes, the iterations are those of the pass whose line was written
+    /// last. With 0 of them, called right after that line, it keeps the lines of the passes before.
+    ///
     /// # Errors
     ///
     /// [`Error::Io`] if the file cannot be read.
@@ -99,7 +102,15 @@ impl Log {
             Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(false),
             Err(e) => return Err(Error::io(&self.path, e)),
         };
-        let Some(end) = end_of_iteration(&old, iterations) else {
+        let pass = last_pass(lines);
+        if iterations == 0 {
+            let Some(end) = end_of_earlier_passes(&old, &pass.unwrap_or_default()) else {
+                return Ok(false);
+            };
+            lines.splice(..0, old[..end].iter().copied());
+            return Ok(true);
+        }
+        let Some(end) = end_of_iteration(&old, pass.as_deref(), iterations) else {
             return Ok(false);
         };
         *lines = old[..end].to_vec();
@@ -121,22 +132,55 @@ impl Log {
     }
 }
 
-/// Returns the end of the line of an iteration.
-fn end_of_iteration(log: &[u8], iteration: usize) -> Option<usize> {
-    #[derive(Deserialize)]
-    struct Line {
-        event: String,
-        iteration: Option<usize>,
-    }
+/// What tells lines apart.
+#[derive(Deserialize)]
+struct Line {
+    event: String,
+    iteration: Option<usize>,
+}
+
+/// Parses the lines of a log, as far as they are complete: each with its text and its end.
+fn parse_lines(log: &[u8]) -> impl Iterator<Item = (Line, &[u8], usize)> {
     let mut end = 0;
-    for line in log.split_inclusive(|&byte| byte == b'\n') {
-        end += line.len();
-        let line: Line = serde_json::from_slice(line.strip_suffix(b"\n")?).ok()?;
-        if line.event == "iteration" && line.iteration == Some(iteration) {
-            return Some(end);
+    log.split_inclusive(|&byte| byte == b'\n')
+        .map_while(move |text| {
+            end += text.len();
+            let line = serde_json::from_slice(text.strip_suffix(b"\n")?).ok()?;
+            Some((line, text, end))
+        })
+}
+
+/// Returns the last line that begins a pass.
+fn last_pass(log: &[u8]) -> Option<Vec<u8>> {
+    let passes = parse_lines(log).filter(|(line, ..)| line.event == "pass");
+    passes.last().map(|(_, text, _)| text.to_vec())
+}
+
+/// Returns the end of the line of an iteration, after the line `pass` if there is one.
+fn end_of_iteration(log: &[u8], pass: Option<&[u8]>, iteration: usize) -> Option<usize> {
+    let mut is_in_pass = pass.is_none();
+    for (line, text, end) in parse_lines(log) {
+        match line.event.as_str() {
+            "pass" => is_in_pass = Some(text) == pass,
+            "iteration" if is_in_pass && line.iteration == Some(iteration) => return Some(end),
+            _ => {}
         }
     }
     None
+}
+
+/// Returns the end of the passes before the line `pass`, or of all if they have ended and it does
+/// not have that line yet.
+fn end_of_earlier_passes(log: &[u8], pass: &[u8]) -> Option<usize> {
+    let mut last = None;
+    for (line, text, end) in parse_lines(log) {
+        if text == pass {
+            return Some(end - text.len());
+        }
+        last = Some((line, end));
+    }
+    last.filter(|(line, _)| line.event == "end")
+        .map(|(_, end)| end)
 }
 
 /// Returns whether a path is a pipe, a terminal, another device, or an open file by its number.

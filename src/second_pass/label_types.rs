@@ -74,6 +74,11 @@ impl LabelTypes {
         self.types.len()
     }
 
+    /// Returns the number of labels.
+    pub fn number_of_labels(&self) -> usize {
+        self.labels.len()
+    }
+
     /// Returns the name of a type.
     pub fn name(&self, kind: usize) -> &str {
         &self.types[kind]

@@ -1,6 +1,7 @@
 //! The prediction of the first pass for a sentence.
 
 use ndarray::Array2;
+use serde::{Deserialize, Serialize};
 
 use super::label_types::LabelTypes;
 use crate::ids::LabelId;
@@ -10,7 +11,7 @@ use crate::label::spans;
 const ONE: f64 = 65536.0;
 
 /// The prediction of the first pass for a sentence of T tokens.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Prediction {
     /// The predicted labels, `[T]`, as the first model numbers them.
     pub labels: Vec<LabelId>,
@@ -22,7 +23,7 @@ pub(crate) struct Prediction {
 }
 
 /// A predicted span.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct PredictedSpan {
     /// First token in the sentence.
     pub start: usize,
@@ -63,6 +64,21 @@ impl Prediction {
             spans: predicted,
             types: types.len(),
         }
+    }
+
+    /// Returns whether this may be a prediction for a sentence of so many tokens, for labels with
+    /// these types: one that was read from a file could be anything.
+    pub fn fits(&self, tokens: usize, types: &LabelTypes) -> bool {
+        let labels = types.number_of_labels();
+        let is_inside = |span: &PredictedSpan| {
+            span.start < span.end && span.end <= tokens && span.kind < types.len()
+        };
+        self.types == types.len()
+            && self.labels.len() == tokens
+            && self.shares.len() == tokens * types.len()
+            && self.labels.iter().all(|label| label.index() < labels)
+            && self.spans.iter().all(is_inside)
+            && self.spans.is_sorted_by(|a, b| a.end <= b.start)
     }
 
     /// Returns the probability of each type at token `t`, as a multiple of 2⁻¹⁶.

@@ -1,6 +1,7 @@
 //! The tokens of a sentence.
 
 use std::borrow::Cow;
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use super::attributes::Attributes;
@@ -295,6 +296,18 @@ impl Sentence {
     /// The line of the first token.
     pub(crate) fn first_line(&self) -> Option<u64> {
         self.lines.get(0)
+    }
+
+    /// Hashes what training in two passes uses of a sentence: columns, cells, labels, the weight,
+    /// and what documents depend on.
+    pub(crate) fn hash_content(&self, hasher: &mut impl Hasher) {
+        self.schema.names().hash(hasher);
+        self.schema.label().hash(hasher);
+        (&self.text, &self.ends, self.len()).hash(hasher);
+        self.weight.to_bits().hash(hasher);
+        self.partial.hash(hasher);
+        let layout = &self.layout;
+        (layout.document_start, layout.separation).hash(hasher);
     }
 
     /// The memory usage in bytes, with the overhead of its allocations. What several sentences

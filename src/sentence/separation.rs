@@ -4,7 +4,7 @@
 ///
 /// Readers record it ([`Layout::separation`](super::Layout::separation)); which of it separates
 /// documents is up to a [`DocumentRule`](super::DocumentRule).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Separation(u8);
 
 impl Separation {

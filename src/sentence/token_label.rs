@@ -19,7 +19,7 @@ const SEPARATOR: char = '|';
 /// In text, `_` is an unknown label and `B-PER|B-ORG` one of two labels. Corpora are read so only
 /// on request ([`ReadOptions::partial_labels`](crate::corpus::ReadOptions)), since both may also be
 /// ordinary labels.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum TokenLabel {
     /// This label.
     Known(String),

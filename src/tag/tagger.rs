@@ -204,18 +204,6 @@ impl Tagger {
         ))
     }
 
-    /// Returns the model, which is copied if something else shares it.
-    ///
-    /// # Errors
-    ///
-    /// Same as [`Model::from_bytes`].
-    pub(crate) fn into_model(self) -> Result<Model> {
-        match Arc::try_unwrap(self.model) {
-            Ok(model) => Ok(model),
-            Err(shared) => Model::from_bytes(shared.as_bytes().to_vec()),
-        }
-    }
-
     /// Creates an empty sentence of ready-made attributes for this tagger.
     ///
     /// # Errors

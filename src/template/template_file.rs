@@ -1,6 +1,7 @@
 //! A parsed template file and its stored form.
 
 use std::collections::BTreeMap;
+use std::hash::{Hash, Hasher};
 use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -266,6 +267,12 @@ impl Template {
             file: Arc::from(""),
             ..self
         }
+    }
+
+    /// Hashes all that the template stores but its name.
+    pub(crate) fn hash_content(&self, hasher: &mut impl Hasher) {
+        let stored = StoredTemplate::from(self.clone());
+        (stored.source, stored.files, stored.known_words).hash(hasher);
     }
 
     /// Returns whether label pairs have weights of their own. They do, except in a CRF++ or Wapiti

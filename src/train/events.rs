@@ -249,7 +249,8 @@ pub trait Observer {
     /// Called after [`Observer::start`] for each model that training continues from.
     fn matched(&mut self, _found: &ModelMatch) {}
     /// Called after [`Observer::start`] if training resumes from a checkpoint, with the number of
-    /// iterations that were made before.
+    /// iterations that were made before. With 0 right after [`Observer::pass`] if the passes before
+    /// it had ended, and it had made none.
     fn resumed(&mut self, _iterations: usize) {}
     /// Called before the first epoch of stochastic gradient descent with the learning rates that
     /// were tried.

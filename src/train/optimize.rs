@@ -131,7 +131,7 @@ pub(super) struct Watch<'a, 'set> {
     pub observer: &'a mut dyn Observer,
     /// Number of warm-up iterations, if there is noise.
     pub warm_up: usize,
-    pub checkpointer: Option<Checkpointer>,
+    pub checkpointer: Option<Checkpointer<'a>>,
 }
 
 impl StateObserver<Terms> for Watch<'_, '_> {

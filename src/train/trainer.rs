@@ -4,10 +4,12 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use super::base_models::BaseModels;
-use super::checkpoint::{AlgorithmState, Checkpoints, OpenCheckpoints, TrainingState};
+use super::checkpoint::{
+    AlgorithmState, Checkpoints, OpenCheckpoints, PassCheckpoints, TrainingState,
+};
 use super::corpora::TrainingCorpora;
 use super::development::DevelopmentSet;
-use super::events::{End, EndReason, Observer, Start};
+use super::events::{End, Observer, Start};
 use super::extracted::ExtractedCorpora;
 use super::first_template::first_template;
 use super::model_match::ModelMatch;
@@ -15,6 +17,7 @@ use super::monitor::Monitor;
 use super::optimize::{Optimizer, Watch};
 use super::options::TrainOptions;
 use super::settings::TrainSettings;
+use super::trained::Trained;
 use super::training_set::TrainingSet;
 use crate::corpus::Corpus;
 use crate::error::{Error, Result};
@@ -33,30 +36,6 @@ pub struct Trainer<'a> {
     pub(super) memory: MemoryLimit,
     pub(super) checkpoints: Option<Checkpoints>,
     pub(super) models: BaseModels<'a>,
-}
-
-/// A model and the result of training it.
-#[derive(Debug)]
-pub struct Trained {
-    /// The model.
-    pub model: Model,
-    /// The result of training. If the model has two passes, of the second.
-    pub end: End,
-    /// Whether the model is only the first of two passes, because training ended before the second
-    /// had a result. It tags like a model that was trained without the lines of the template that
-    /// read predictions.
-    pub is_first_pass: bool,
-}
-
-impl Trained {
-    /// Makes this the result of training that ended in a later pass, for `reason`.
-    pub(super) fn as_first_pass(self, reason: EndReason) -> Self {
-        Self {
-            end: End { reason, ..self.end },
-            is_first_pass: true,
-            ..self
-        }
-    }
 }
 
 impl<'a> Trainer<'a> {
@@ -180,9 +159,18 @@ impl<'a> Trainer<'a> {
         if let Some(template) = template.as_ref().or_else(|| self.models.template())
             && let Some(first) = first_template(template, &corpora.labeled)?
         {
-            return self.train_two_passes(corpora, template.clone(), first, observer);
+            return self.train_two_passes(corpora, &template.clone(), first, observer);
         }
-        self.train_pass(corpora, template, observer)
+        let mut checkpoints = self.open_checkpoints(1)?;
+        let checkpoints = checkpoints.as_mut().map(OpenCheckpoints::of_run);
+        self.train_pass(corpora, template, checkpoints, observer)
+    }
+
+    /// Opens the checkpoints of a run with 1 or 2 passes, if there are to be any.
+    pub(super) fn open_checkpoints(&self, passes: usize) -> Result<Option<OpenCheckpoints>> {
+        let checkpoints = self.checkpoints.as_ref();
+        let open = checkpoints.map(|checkpoints| checkpoints.open(&self.settings, passes));
+        open.transpose()
     }
 
     /// Trains a model on the columns that the corpora have.
@@ -190,13 +178,12 @@ impl<'a> Trainer<'a> {
         &self,
         mut corpora: TrainingCorpora,
         template: Option<Template>,
+        checkpoints: Option<PassCheckpoints<'_>>,
         observer: &mut dyn Observer,
     ) -> Result<Trained> {
         if !self.settings.options().has_noise() {
             corpora.unlabeled = Corpus::new();
         }
-        let checkpoints = self.checkpoints.as_ref();
-        let checkpoints = checkpoints.map(|c| c.open(&self.settings)).transpose()?;
         let extracted = ExtractedCorpora::within_memory(
             corpora,
             template,
@@ -222,8 +209,8 @@ impl<'a> Trainer<'a> {
         dev: impl Into<Option<&'c AttributeCorpus>>,
         observer: &mut dyn Observer,
     ) -> Result<Trained> {
-        let checkpoints = self.checkpoints.as_ref();
-        let checkpoints = checkpoints.map(|c| c.open(&self.settings)).transpose()?;
+        let mut checkpoints = self.open_checkpoints(1)?;
+        let checkpoints = checkpoints.as_mut().map(OpenCheckpoints::of_run);
         let extracted =
             ExtractedCorpora::from_attributes(corpus, dev.into(), &self.settings, &self.models)?;
         self.train_extracted(extracted, checkpoints, observer)
@@ -232,7 +219,7 @@ impl<'a> Trainer<'a> {
     fn train_extracted(
         &self,
         extracted: ExtractedCorpora,
-        checkpoints: Option<OpenCheckpoints>,
+        checkpoints: Option<PassCheckpoints<'_>>,
         observer: &mut dyn Observer,
     ) -> Result<Trained> {
         extracted.check_line_options(&self.settings)?;
@@ -255,7 +242,7 @@ impl<'a> Trainer<'a> {
         &self,
         set: &TrainingSet,
         matches: &[ModelMatch],
-        checkpoints: Option<OpenCheckpoints>,
+        checkpoints: Option<PassCheckpoints<'_>>,
         clock: Instant,
         observer: &mut dyn Observer,
     ) -> Result<(Vec<f64>, End)> {
@@ -265,7 +252,7 @@ impl<'a> Trainer<'a> {
         set.check_memory(&self.settings, self.memory)?;
         let (mut checkpointer, mut resumed) = (None, None);
         if let Some(checkpoints) = checkpoints {
-            let (started, state) = checkpoints.start(&self.settings, set.fingerprint())?;
+            let (started, state) = checkpoints.start(|| set.fingerprint())?;
             if let Some(state) = &state {
                 observer.resumed(state.monitor.iterations);
             }

@@ -11,6 +11,7 @@ mod line_options;
 mod pruning;
 mod segments;
 mod shards;
+mod two_passes;
 
 use std::ops::ControlFlow;
 use std::sync::Arc;

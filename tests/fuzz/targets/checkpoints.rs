@@ -13,8 +13,18 @@ use crate::mutate::Mutator;
 /// Length of the magic bytes and the version, which precede the contents.
 const PREAMBLE: usize = 16;
 
-/// Trains until an iteration, with L-BFGS and dropout or with OWL-QN.
-fn train(l1: f64, iterations: usize, checkpoints: Option<Checkpoints>) -> Result<Trained> {
+/// Training with L-BFGS and dropout, with OWL-QN, or in two passes.
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Dropout,
+    L1,
+    TwoPasses,
+}
+
+const KINDS: [Kind; 3] = [Kind::Dropout, Kind::L1, Kind::TwoPasses];
+
+/// Trains until an iteration.
+fn train(kind: Kind, iterations: usize, checkpoints: Option<Checkpoints>) -> Result<Trained> {
     let rows = [
         ("Ann Lee left Rome", "B-PER I-PER O B-LOC"),
         ("York met Bob .", "B-LOC O B-PER O"),
@@ -26,7 +36,7 @@ fn train(l1: f64, iterations: usize, checkpoints: Option<Checkpoints>) -> Result
         .into_iter()
         .collect();
     let options = TrainOptions {
-        l1,
+        l1: if kind == Kind::L1 { 0.05 } else { 0.0 },
         warm_up: Some(1),
         max_iterations: Some(iterations),
         ..TrainOptions::default()
@@ -35,23 +45,28 @@ fn train(l1: f64, iterations: usize, checkpoints: Option<Checkpoints>) -> Result
     if let Some(checkpoints) = checkpoints {
         trainer = trainer.checkpoints(checkpoints);
     }
-    let template: Template = "word\nshape\n".parse()?;
+    let template: Template = match kind {
+        Kind::TwoPasses => "word\nshape\npredicted\n".parse()?,
+        _ => "word\nshape\n".parse()?,
+    };
     trainer.train(corpus?, template, &mut ())
 }
 
-/// The checkpoint after some iterations.
-fn checkpoint(dir: &TempDir, l1: f64) -> Vec<u8> {
+/// The checkpoint after some iterations, of the second pass if there are two.
+fn checkpoint(dir: &TempDir, kind: Kind) -> Vec<u8> {
     let path = dir.path().join("checkpoint");
     let every = Checkpoints::new(&path).every(CheckpointInterval::Iterations(1));
-    train(l1, 4, Some(every)).unwrap();
+    // Two passes resume with the same options only.
+    let iterations = if kind == Kind::TwoPasses { 8 } else { 4 };
+    train(kind, iterations, Some(every)).unwrap();
     fs::read(path).unwrap()
 }
 
 /// Resumes training from a checkpoint with these contents.
-fn resume(dir: &TempDir, l1: f64, bytes: &[u8]) -> Result<Trained> {
+fn resume(dir: &TempDir, kind: Kind, bytes: &[u8]) -> Result<Trained> {
     let path = dir.path().join("resumed");
     fs::write(&path, bytes).unwrap();
-    train(l1, 8, Some(Checkpoints::new(path).resume()))
+    train(kind, 8, Some(Checkpoints::new(path).resume()))
 }
 
 /// Changes the contents and recomputes the checksum.
@@ -71,12 +86,12 @@ fn reseal(mutator: &mut Mutator, input: &mut Vec<u8>, other: &[u8]) {
 #[test]
 fn a_damaged_checkpoint_is_an_error_and_an_intact_one_resumes_to_the_same_model() {
     let dir = TempDir::new().unwrap();
-    for l1 in [0.0, 0.05] {
-        let seed = checkpoint(&dir, l1);
-        let whole = train(l1, 8, None).unwrap().model;
+    for kind in KINDS {
+        let seed = checkpoint(&dir, kind);
+        let whole = train(kind, 8, None).unwrap().model;
         let mut target = Target::new("damaged-checkpoints", &[]);
         target.seeds.push(seed.clone());
-        target.run(|input| match resume(&dir, l1, input) {
+        target.run(|input| match resume(&dir, kind, input) {
             Ok(resumed) => {
                 assert!(
                     input == seed || input.is_empty(),
@@ -92,12 +107,12 @@ fn a_damaged_checkpoint_is_an_error_and_an_intact_one_resumes_to_the_same_model(
 #[test]
 fn a_hostile_checkpoint_with_a_valid_checksum_is_an_error_or_yields_a_model() {
     let dir = TempDir::new().unwrap();
-    for l1 in [0.0, 0.05] {
+    for kind in KINDS {
         let mut target = Target::new("sealed-checkpoints", &[]);
-        target.seeds.push(checkpoint(&dir, l1));
+        target.seeds.push(checkpoint(&dir, kind));
         target.mutate = Some(&reseal);
         target.run(|input| {
-            if let Ok(resumed) = resume(&dir, l1, input) {
+            if let Ok(resumed) = resume(&dir, kind, input) {
                 assert!(resumed.model.verify().is_ok());
             }
         });

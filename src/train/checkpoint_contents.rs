@@ -1,0 +1,262 @@
+//! What a checkpoint of training holds, and its file format.
+//!
+//! | bytes | content |
+//! |---|---|
+//! | 0–7 | magic `DROPCKP\n` |
+//! | 8–15 | kind and version, `train 4\n` |
+//! | … | [`CheckpointHeader`], `Option<`[`StoredPasses`]`>`, `Option<`[`TrainingState`]`>` |
+//! | the last 8 | XXH3-64 of all bytes before, little-endian |
+//!
+//! The contents are in bincode 2, standard configuration. If training has two passes, there are
+//! those that have ended, and the state of the one that has not, once it has made an iteration.
+//! Otherwise there is the state alone.
+
+use std::fs::File;
+use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
+use std::path::Path;
+
+use bincode::config;
+use bincode::error::{DecodeError, EncodeError};
+use bincode::serde::{decode_from_std_read, encode_into_std_write};
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::Xxh3;
+
+use super::finished_passes::StoredPasses;
+use super::monitor::MonitorState;
+use super::online_state::OnlineState;
+use super::settings::TrainSettings;
+use crate::error::{Error, Result};
+use crate::objective::Terms;
+use crate::optim::OptimizerState;
+
+/// The first bytes of a checkpoint of any kind.
+pub const CHECKPOINT_MAGIC: [u8; 8] = *b"DROPCKP\n";
+
+/// Kind and version of the format.
+const FORMAT: [u8; 8] = *b"train 4\n";
+
+/// Maximum length of an encoded header, so that a damaged length does not allocate more.
+const MAX_HEADER: usize = 1 << 20;
+
+/// Options that have no influence on iterations that were made already, so that a run of one pass
+/// may resume with other values. Of two passes, earlier ones have an influence on later ones.
+const FREE_OPTIONS: [&str; 4] = ["max_iterations", "patience", "prune", "precision"];
+
+/// What a checkpoint belongs to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct CheckpointHeader {
+    version: String,
+    options: String, // JSON
+    passes: usize,
+    /// Of the data, the template and the models that training continues.
+    pub fingerprint: u64,
+}
+
+impl CheckpointHeader {
+    /// Creates the header of a run with 1 or 2 passes, whose fingerprint is not known yet.
+    pub fn new(settings: &TrainSettings, passes: usize) -> Self {
+        Self {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            options: serde_json::json!(settings).to_string(),
+            passes,
+            fingerprint: 0,
+        }
+    }
+
+    /// Checks that a run with the header `now` may resume from a checkpoint with this one, as far
+    /// as version, passes and options are concerned.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Checkpoint`] if it may not.
+    pub fn check(&self, now: &Self, path: &Path) -> Result<()> {
+        if self.version != now.version {
+            return Err(Error::checkpoint(
+                path,
+                format!(
+                    "was written by dropchain {}; expected {}, this version",
+                    self.version, now.version
+                ),
+            ));
+        }
+        if self.passes != now.passes {
+            let name = |passes| ["one pass", "two passes"][usize::from(passes > 1)];
+            return Err(Error::checkpoint(
+                path,
+                format!(
+                    "was written by training in {}, this run has {}; expected the template of the \
+                     interrupted run",
+                    name(self.passes),
+                    name(now.passes)
+                ),
+            ));
+        }
+        if let Some((name, [then, now])) = self.first_difference(now) {
+            return Err(Error::checkpoint(
+                path,
+                format!(
+                    "was written with {name} {then}, this run has {now}; expected the options of \
+                     the interrupted run"
+                ),
+            ));
+        }
+        Ok(())
+    }
+
+    /// Returns an option that differs, with both values.
+    fn first_difference(&self, other: &Self) -> Option<(String, [String; 2])> {
+        let [mine, others] = [self, other].map(|header| {
+            let options: serde_json::Map<String, serde_json::Value> =
+                serde_json::from_str(&header.options).unwrap_or_default();
+            options
+        });
+        let free = match self.passes {
+            1 => &FREE_OPTIONS[..],
+            _ => &[],
+        };
+        let differs =
+            |name: &&String| !free.contains(&name.as_str()) && mine.get(*name) != others.get(*name);
+        let name = mine.keys().chain(others.keys()).find(differs)?;
+        // Some options are written only if they differ from their defaults.
+        let values = [&mine, &others].map(|options| match options.get(name) {
+            Some(value) => value.to_string(),
+            None => "the default".to_owned(),
+        });
+        Some((name.replace('_', "-"), values))
+    }
+}
+
+/// The state of a training run, or of one of its passes.
+#[derive(Serialize, Deserialize)]
+pub(super) struct TrainingState<'a> {
+    /// Number of warm-up iterations, which by default depends on the maximum number of iterations.
+    pub(super) warm_up: usize,
+    pub(super) monitor: MonitorState<'a>,
+    pub(super) algorithm: AlgorithmState<'a>,
+}
+
+/// The state of the algorithm.
+#[derive(Serialize, Deserialize)]
+pub(super) enum AlgorithmState<'a> {
+    /// Of L-BFGS.
+    Batch(OptimizerState<'a, Terms>),
+    /// Of an online learner.
+    Online(OnlineState<'a>),
+}
+
+/// What a checkpoint holds.
+pub(super) struct CheckpointContents {
+    pub header: CheckpointHeader,
+    /// The passes that have ended, if training has two.
+    pub finished: Option<StoredPasses<'static>>,
+    /// The state of the pass that has not; `None` if it has made no iteration.
+    pub state: Option<TrainingState<'static>>,
+}
+
+impl CheckpointContents {
+    /// Reads a checkpoint. Its checksum is verified before anything is decoded.
+    pub fn read(path: &Path) -> Result<Self> {
+        let damaged = |what: &str| {
+            Error::checkpoint(
+                path,
+                format!("is damaged: {what}; remove it to start from the beginning"),
+            )
+        };
+        let io = |e| Error::io(path, e);
+        let file = File::open(path).map_err(io)?;
+        let metadata = file.metadata().map_err(io)?;
+        let preamble = (CHECKPOINT_MAGIC.len() + FORMAT.len()) as u64;
+        let not_a_checkpoint = || {
+            Error::checkpoint(
+                path,
+                "is not a checkpoint of `train`; expected one to resume",
+            )
+        };
+        let mut reader = BufReader::new(file);
+        let mut found = Vec::new();
+        let beginning = (&mut reader).take(preamble).read_to_end(&mut found);
+        beginning.map_err(io)?;
+        if found != [CHECKPOINT_MAGIC, FORMAT].concat() {
+            return Err(not_a_checkpoint());
+        }
+        let Some(body) = metadata.len().checked_sub(preamble + 8) else {
+            return Err(damaged("it is cut off"));
+        };
+        let mut hashed = HashingWriter::new(io::sink());
+        hashed.hasher.update(&found);
+        io::copy(&mut (&mut reader).take(body), &mut hashed).map_err(io)?;
+        let mut sum = [0; 8];
+        if reader.read_exact(&mut sum).is_err() || hashed.hasher.digest().to_le_bytes() != sum {
+            return Err(damaged("it does not match its checksum"));
+        }
+        reader.seek(SeekFrom::Start(preamble)).map_err(io)?;
+        let mut body = reader.take(body);
+        let limited = config::standard().with_limit::<MAX_HEADER>();
+        let error = |e: DecodeError| damaged(&e.to_string());
+        let header: CheckpointHeader = decode_from_std_read(&mut body, limited).map_err(error)?;
+        let (finished, state): (
+            Option<StoredPasses<'static>>,
+            Option<TrainingState<'static>>,
+        ) = decode_from_std_read(&mut body, config::standard()).map_err(error)?;
+        if finished.is_some() != (header.passes > 1) || (finished.is_none() && state.is_none()) {
+            return Err(damaged("it does not have the passes that it says"));
+        }
+        Ok(Self {
+            header,
+            finished,
+            state,
+        })
+    }
+}
+
+/// Writes a checkpoint.
+pub(super) fn encode(
+    header: &CheckpointHeader,
+    finished: Option<&StoredPasses<'_>>,
+    state: Option<&TrainingState<'_>>,
+    file: &File,
+) -> io::Result<()> {
+    let config = config::standard();
+    let mut writer = HashingWriter::new(BufWriter::new(file));
+    writer.write_all(&CHECKPOINT_MAGIC)?;
+    writer.write_all(&FORMAT)?;
+    encode_into_std_write(header, &mut writer, config).map_err(encode_error)?;
+    encode_into_std_write((finished, state), &mut writer, config).map_err(encode_error)?;
+    let sum = writer.hasher.digest();
+    writer.writer.write_all(&sum.to_le_bytes())?;
+    writer.writer.flush()
+}
+
+fn encode_error(error: EncodeError) -> io::Error {
+    match error {
+        EncodeError::Io { inner, .. } => inner,
+        other => io::Error::other(other.to_string()),
+    }
+}
+
+/// Hashes what it writes.
+struct HashingWriter<W> {
+    writer: W,
+    hasher: Xxh3,
+}
+
+impl<W> HashingWriter<W> {
+    fn new(writer: W) -> Self {
+        Self {
+            writer,
+            hasher: Xxh3::new(),
+        }
+    }
+}
+
+impl<W: Write> Write for HashingWriter<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.writer.write(bytes)?;
+        self.hasher.update(&bytes[..written]);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.writer.flush()
+    }
+}

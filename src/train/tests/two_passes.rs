@@ -1,0 +1,302 @@
+//! Training in two passes: what an interrupt leaves, and how training resumes.
+
+use std::fs;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use tempfile::TempDir;
+
+use super::*;
+use crate::optim::StopReason;
+
+const TEMPLATE: &str = "word\nword[-1]\nshape\npredicted\npredicted_word\n";
+
+/// Number of models: of the first pass, of five folds, of the second pass.
+const MODELS: usize = 7;
+
+/// Maximum number of iterations of each; those of folds are as many as the first needs.
+const MAX_ITERATIONS: usize = 5;
+
+/// A moment of training: the beginning of a model, by its number, or an iteration of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Moment {
+    model: usize,
+    iteration: Option<usize>,
+}
+
+/// Records the iterations of each model, and does something at a moment.
+#[derive(Default)]
+struct Watcher<'a> {
+    model: usize,
+    iterations: Vec<(usize, Iteration)>,
+    resumed: Option<(usize, usize)>,
+    stop: Option<(Moment, &'a AtomicBool)>,
+    copy: Option<(Moment, PathBuf, PathBuf)>,
+}
+
+impl Watcher<'_> {
+    fn reach(&self, iteration: Option<usize>) {
+        let model = self.model;
+        let now = Moment { model, iteration };
+        if let Some((_, flag)) = self.stop.filter(|(moment, _)| *moment == now) {
+            flag.store(true, Ordering::Relaxed);
+        }
+        if let Some((_, from, to)) = self.copy.as_ref().filter(|(moment, ..)| *moment == now) {
+            fs::copy(from, to).unwrap();
+        }
+    }
+}
+
+impl Observer for Watcher<'_> {
+    fn pass(&mut self, pass: Pass) {
+        self.model = match pass {
+            Pass::First => 0,
+            Pass::Fold { number, of } => {
+                assert_eq!(of, MODELS - 2);
+                number
+            }
+            Pass::Second => MODELS - 1,
+        };
+        self.reach(None);
+    }
+
+    fn resumed(&mut self, iterations: usize) {
+        assert!(self.resumed.is_none());
+        self.resumed = Some((self.model, iterations));
+    }
+
+    fn iteration(&mut self, iteration: &Iteration) -> Result<ControlFlow<()>, ObserverError> {
+        let time = Duration::ZERO;
+        let recorded = Iteration {
+            time,
+            ..iteration.clone()
+        };
+        self.iterations.push((self.model, recorded));
+        self.reach(Some(iteration.number));
+        Ok(ControlFlow::Continue(()))
+    }
+}
+
+fn two_pass_options() -> TrainOptions {
+    TrainOptions {
+        max_iterations: Some(MAX_ITERATIONS),
+        warm_up: Some(2),
+        dropout: 0.3,
+        ..options()
+    }
+}
+
+fn try_run(
+    options: &TrainOptions,
+    (text, lines): (&str, &str),
+    checkpoints: Option<Checkpoints>,
+    watcher: &mut Watcher<'_>,
+) -> Result<Trained> {
+    let mut trainer = Trainer::new(options.clone()).unwrap();
+    if let Some((_, flag)) = watcher.stop {
+        trainer = trainer.interrupt(flag);
+    }
+    if let Some(checkpoints) = checkpoints {
+        trainer = trainer.checkpoints(checkpoints);
+    }
+    let dev = corpus("Ada/B-PER left/O New/B-LOC York/I-LOC\nthey/O died/O in/O May/O");
+    let corpora = TrainingCorpora::new(corpus(text)).dev(dev);
+    trainer.train(corpora, template(lines), watcher)
+}
+
+fn run(
+    options: &TrainOptions,
+    checkpoints: Option<Checkpoints>,
+    watcher: &mut Watcher<'_>,
+) -> Trained {
+    try_run(options, (NAMES, TEMPLATE), checkpoints, watcher).unwrap()
+}
+
+fn every_iteration(path: &Path) -> Checkpoints {
+    Checkpoints::new(path).every(CheckpointInterval::Iterations(1))
+}
+
+/// The last iteration of a model.
+fn last(whole: &[(usize, Iteration)], model: usize) -> usize {
+    let mut iterations = whole.iter().filter(|(other, _)| *other == model);
+    iterations.next_back().unwrap().1.number
+}
+
+/// Moments in models of each kind.
+fn moments(whole: &[(usize, Iteration)]) -> Vec<Moment> {
+    let of_model = |model| {
+        let iterations = (0..=last(whole, model)).map(Some);
+        let moment = move |iteration| Moment { model, iteration };
+        [None].into_iter().chain(iterations).map(moment)
+    };
+    [0, 1, 4, MODELS - 1]
+        .into_iter()
+        .flat_map(of_model)
+        .collect()
+}
+
+/// Returns a checkpoint that was copied at a moment.
+fn copied(options: &TrainOptions, dir: &TempDir, moment: Moment) -> PathBuf {
+    let [path, copy] = ["checkpoint", "copy"].map(|name| dir.path().join(name));
+    let mut watcher = Watcher {
+        copy: Some((moment, path.clone(), copy.clone())),
+        ..Watcher::default()
+    };
+    run(options, Some(every_iteration(&path)), &mut watcher);
+    copy
+}
+
+#[test]
+fn an_interrupt_at_any_moment_leaves_a_model_and_resumes_to_the_same_bits() {
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("checkpoint");
+    let options = two_pass_options();
+    let mut whole = Watcher::default();
+    let expected = run(&options, None, &mut whole);
+    assert!(!expected.is_first_pass);
+    let first = expected.model.first_pass().unwrap();
+    for moment in moments(&whole.iterations) {
+        let flag = AtomicBool::new(false);
+        let mut watcher = Watcher {
+            stop: Some((moment, &flag)),
+            ..Watcher::default()
+        };
+        // By time, only the interrupt and the ends of passes write checkpoints.
+        let left = run(&options, Some(Checkpoints::new(&path)), &mut watcher);
+        // After the last iteration, an interrupt ends the next model before its first one.
+        let (model, made) = match moment.iteration {
+            Some(n) if n == last(&whole.iterations, moment.model) => (moment.model + 1, 0),
+            made => (moment.model, made.unwrap_or(0)),
+        };
+        let is_complete = model == MODELS;
+        let has_second = is_complete || (model == MODELS - 1 && made > 0);
+        assert_eq!(left.is_first_pass, !has_second, "{moment:?}");
+        assert_eq!(left.model.first_pass().is_some(), has_second);
+        let interrupted = EndReason::Optimizer(StopReason::Interrupted);
+        assert_eq!(left.end.reason == interrupted, !is_complete, "{moment:?}");
+        if left.is_first_pass && model > 0 {
+            assert!(left.model.as_bytes() == first.as_bytes(), "{moment:?}");
+        }
+        if is_complete {
+            assert!(left.model.as_bytes() == expected.model.as_bytes());
+            continue;
+        }
+
+        let mut rest = Watcher::default();
+        let checkpoints = Checkpoints::new(&path).resume();
+        let resumed = run(&options, Some(checkpoints), &mut rest);
+        assert!(
+            resumed.model.as_bytes() == expected.model.as_bytes(),
+            "{moment:?}"
+        );
+        let is_new = (model, made) == (0, 0);
+        assert_eq!(rest.resumed, (!is_new).then_some((model, made)));
+        let starts_again = |(last, iteration): &(usize, Iteration)| {
+            (*last, iteration.number, made) == (model, 0, 0)
+        };
+        watcher
+            .iterations
+            .retain(|iteration| !starts_again(iteration));
+        watcher.iterations.extend(rest.iterations);
+        assert_eq!(watcher.iterations, whole.iterations, "{moment:?}");
+        fs::remove_file(&path).unwrap();
+    }
+}
+
+#[test]
+fn a_run_killed_at_any_moment_resumes_from_the_last_checkpoint_to_the_same_bits() {
+    let dir = TempDir::new().unwrap();
+    let options = two_pass_options();
+    let mut whole = Watcher::default();
+    let expected = run(&options, None, &mut whole);
+    for moment in moments(&whole.iterations) {
+        let made = moment.iteration.unwrap_or(0);
+        if moment.model == 0 && made < 2 {
+            continue; // there is no checkpoint yet
+        }
+        let copy = copied(&options, &dir, moment);
+        let mut rest = Watcher::default();
+        let resumed = run(&options, Some(Checkpoints::new(&copy).resume()), &mut rest);
+        let before = made.saturating_sub(1);
+        assert_eq!(rest.resumed, Some((moment.model, before)), "{moment:?}");
+        assert!(
+            resumed.model.as_bytes() == expected.model.as_bytes(),
+            "{moment:?}"
+        );
+        let earlier = whole.iterations.len() - rest.iterations.len();
+        assert_eq!(rest.iterations, whole.iterations[earlier..]);
+        assert_eq!(rest.iterations[0].0, moment.model);
+    }
+}
+
+#[test]
+fn a_checkpoint_of_other_options_data_or_passes_is_an_error() {
+    let dir = TempDir::new().unwrap();
+    let options = two_pass_options();
+    // Between two passes, and within one.
+    for iteration in [None, Some(2)] {
+        let copy = copied(
+            &options,
+            &dir,
+            Moment {
+                model: 3,
+                iteration,
+            },
+        );
+        let error = |change: fn(&mut TrainOptions), text: &str, lines: &str| {
+            let mut options = options.clone();
+            change(&mut options);
+            let checkpoints = Some(Checkpoints::new(&copy).resume());
+            let error = try_run(
+                &options,
+                (text, lines),
+                checkpoints,
+                &mut Watcher::default(),
+            );
+            let message = error.unwrap_err().to_string();
+            let path = format!("{}: ", copy.display());
+            message.strip_prefix(&path).unwrap().to_owned()
+        };
+        assert_eq!(
+            error(|o| o.max_iterations = Some(7), NAMES, TEMPLATE),
+            "was written with max-iterations 5, this run has 7; expected the options of the \
+             interrupted run"
+        );
+        let other_data = "was written with other training data, development data or another \
+                          template; expected those of the interrupted run";
+        let text = NAMES.replace("far", "near");
+        assert_eq!(error(|_| {}, &text, TEMPLATE), other_data);
+        let text = NAMES.replace("far/O", "far/B-LOC");
+        assert_eq!(error(|_| {}, &text, TEMPLATE), other_data);
+        let lines = TEMPLATE.replace("predicted_word", "predicted_word[1]");
+        assert_eq!(error(|_| {}, NAMES, &lines), other_data);
+        assert_eq!(
+            error(|_| {}, NAMES, "word\n"),
+            "was written by training in two passes, this run has one pass; expected the template \
+             of the interrupted run"
+        );
+    }
+    let path = dir.path().join("one");
+    let one = (NAMES, "word\n");
+    try_run(
+        &options,
+        one,
+        Some(every_iteration(&path)),
+        &mut Watcher::default(),
+    )
+    .unwrap();
+    let checkpoints = Some(Checkpoints::new(&path).resume());
+    let error = try_run(
+        &options,
+        (NAMES, TEMPLATE),
+        checkpoints,
+        &mut Watcher::default(),
+    );
+    let message = error.unwrap_err().to_string();
+    assert!(
+        message.contains("by training in one pass, this run has two"),
+        "{message}"
+    );
+}
