@@ -413,10 +413,10 @@ fn attributes_are_not_words() {
 }
 
 #[test]
-fn input_with_too_few_columns_is_reported() {
+fn input_with_too_many_columns_is_reported() {
     let dir = TestDir::with_model(NER_CORPUS, "--template minimal");
     let message = dir
-        .run_with_stdin("tag m --format conll", "Ann\n")
+        .run_with_stdin("tag m --format conll", "Ann NNP O O\n")
         .failure();
     assert!(message.starts_with("-:1: expected 3 columns "), "{message}");
 }

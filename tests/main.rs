@@ -18,6 +18,7 @@ mod fingerprint;
 mod forced_decoding;
 mod help;
 #[cfg(unix)]
+mod input_detection;
 mod interrupted_passes;
 mod knowledge;
 mod learners;

@@ -3,7 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use clap::Args;
-use dropchain::corpus::{Corpus, Format, ReadOptions};
+use dropchain::corpus::{Corpus, Format, ReadOptions, Reader};
 use dropchain::eval::Evaluation;
 use dropchain::internals::sentence::Sentence;
 use dropchain::label::{LabelSet, convert};
@@ -14,10 +14,10 @@ use rayon::prelude::*;
 use super::arguments::{InputArguments, Switch, ThreadArguments};
 use super::document_arguments::DocumentArguments;
 use super::file_name::FileName;
+use super::model_input::ModelColumns;
 use super::outputs::CommandFiles;
 use super::predictions::{GoldCorpus, labels};
 use super::progress::notice;
-use super::tag::read_options;
 use super::{CommandError, CommandResult, json_line, print};
 
 /// Maximum number of rows in the confusion table.
@@ -161,22 +161,33 @@ impl EvalCommand {
     }
 
     fn read_gold(&self, tagger: &Tagger, gold: &FileName) -> Result<Corpus> {
-        let format = self
-            .input
-            .format
-            .map_or_else(|| Format::guess(gold), Into::into);
-        let columns = self.input.columns.as_deref();
-        let mut options = ReadOptions {
-            unlabeled: false,
-            comments: self.input.comments,
-            max_sentence: self.input.limits.max_sentence(),
-            memory: self.input.limits.memory(),
-            ..read_options(tagger, format, columns)
+        let header = tagger.model().header();
+        let format = match (self.input.format, Format::guess(gold)) {
+            (Some(format), _) => format.into(),
+            (None, Format::Conll) if header.template.is_none() => Format::Crfsuite,
+            (None, format) => format,
         };
-        if self.input.label.is_some() {
-            options.label = self.input.label.clone();
-        }
-        Corpus::read([gold], &options)
+        let model = ModelColumns::new(header);
+        let input = &self.input;
+        let reader = Reader::open_by_content(&[gold], |lines| {
+            let fewer = match (format, &input.columns, &input.label) {
+                (Format::Conll, None, None) => model.fewer(lines, true)?,
+                _ => None,
+            };
+            let columns = fewer.as_deref().or(input.columns.as_deref());
+            let mut options = ReadOptions {
+                unlabeled: false,
+                comments: input.comments,
+                max_sentence: input.limits.max_sentence(),
+                memory: input.limits.memory(),
+                ..model.read_options(format, columns)
+            };
+            if input.label.is_some() {
+                options.label = input.label.clone();
+            }
+            Ok(options)
+        })?;
+        Corpus::collect(reader)
     }
 
     /// Scores a file of predictions.

@@ -19,6 +19,7 @@ mod inspect;
 mod interrupt;
 mod knowledge_arguments;
 mod lbfgs_arguments;
+mod model_input;
 mod named_tagging;
 mod outputs;
 mod partial_label_arguments;

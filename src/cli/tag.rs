@@ -4,11 +4,11 @@ use std::io;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use dropchain::corpus::{
-    CONLLU_COLUMNS, Format, OutputFormat, ReadOptions, Reader, WriteOptions, Writer,
-};
+use dropchain::corpus::{Format, OutputFormat, ReadOptions, Reader, WriteOptions, Writer};
 use dropchain::label::Scheme;
-use dropchain::tag::{Batch, TagInput, TagOptions, Tagger, Tagging, Workspace, stream_documents};
+use dropchain::tag::{
+    Batch, Header, TagInput, TagOptions, Tagger, Tagging, Workspace, stream_documents,
+};
 use dropchain::{Error, Result, Sentence};
 
 use super::CommandResult;
@@ -16,15 +16,12 @@ use super::arguments::{FormatName, LimitArguments, SchemeName, Switch, ThreadArg
 use super::document_arguments::DocumentArguments;
 use super::file_name::FileName;
 use super::forced_arguments::ForcedArguments;
+use super::model_input::{ModelColumns, named_format};
 use super::named_tagging::NamedTagging;
 use super::outputs::CommandFiles;
 
 /// The name of the output in error messages.
 const OUTPUT: &str = "standard output";
-
-/// File name extensions of CoNLL input. Other files are raw text, except those that
-/// [`Format::guess`] recognizes.
-const CONLL_EXTENSIONS: [&str; 3] = [".conll", ".bio", ".tsv"];
 
 /// Tag text or pre-tokenized sentences with a model
 #[derive(Debug, Args)]
@@ -46,8 +43,8 @@ pub struct TagCommand {
     /// Input files [default: standard input, also `-`]
     #[arg(value_name = "INPUT")]
     input: Vec<FileName>,
-    /// Input format [default: by file name: .conllu, .jsonl, .crfsuite, .conll, .bio, .tsv,
-    /// otherwise text]
+    /// Input format [default: by file name (.conllu, .jsonl, .crfsuite, .conll, .bio, .tsv) or by
+    /// content, which is columns where the first lines fit those of the training data, else text]
     #[arg(long, value_enum)]
     format: Option<FormatName>,
     /// Output format [default: the input format, or conll for raw text]
@@ -105,17 +102,9 @@ impl TagCommand {
         let tagger = Tagger::open(&self.model)?.with_memory_limit(self.limits.memory());
         let tagger = self.document.apply_to_tagger(tagger)?;
         self.check_scheme(&tagger)?;
-        let format = self.input_format(&inputs)?;
         let header = tagger.model().header();
         let label = header.label_name().unwrap_or("label");
-        let read_options = ReadOptions {
-            comments: self.comments,
-            max_sentence: self.limits.max_sentence(),
-            memory: self.limits.memory(),
-            ..read_options(&tagger, format, self.columns.as_deref())
-        };
-        let read_options = self.forced.apply(read_options, format)?;
-        let reader = Reader::open(&inputs, &read_options)?;
+        let (reader, format) = self.open(&inputs, header)?;
         let write_options = WriteOptions {
             spans: header.labels.encodes_spans(),
             label: label.to_owned(),
@@ -149,20 +138,33 @@ impl TagCommand {
         }
     }
 
-    /// Returns the format of the inputs, which must be the same for all.
-    fn input_format(&self, inputs: &[FileName]) -> Result<Format> {
-        if let Some(format) = self.format {
-            return Ok(format.into());
-        }
-        let first = guess_format(&inputs[0]);
-        if let Some(other) = inputs.iter().find(|file| guess_format(file) != first) {
-            return Err(Error::parameter(format!(
-                "{} looks like {first}, {other} like {}; specify the format with --format",
-                inputs[0],
-                guess_format(other)
-            )));
-        }
-        Ok(first)
+    /// Opens the inputs, and detects their format unless it is given or their names tell it.
+    fn open(&self, inputs: &[FileName], header: &Header) -> Result<(Reader, Format)> {
+        let named = match self.format {
+            Some(format) => Some(format.into()),
+            None => named_format(inputs)?,
+        };
+        let model = ModelColumns::new(header);
+        let mut format = Format::Text;
+        let reader = Reader::open_by_content(inputs, |lines| {
+            format = match named {
+                Some(format) => format,
+                None => model.detect_format(lines)?,
+            };
+            let fewer = match (format, &self.columns) {
+                (Format::Conll, None) => model.fewer(lines, false)?,
+                _ => None,
+            };
+            let columns = fewer.as_deref().or(self.columns.as_deref());
+            let options = ReadOptions {
+                comments: self.comments,
+                max_sentence: self.limits.max_sentence(),
+                memory: self.limits.memory(),
+                ..model.read_options(format, columns)
+            };
+            self.forced.apply(options, format)
+        })?;
+        Ok((reader, format))
     }
 
     fn output_format(&self, input: Format) -> OutputFormat {
@@ -191,43 +193,6 @@ impl TagCommand {
             ))),
         }
     }
-}
-
-/// Guesses the format of an input from its file name extension, by default raw text.
-fn guess_format(file: &str) -> Format {
-    let name = file.to_ascii_lowercase();
-    let name = name.strip_suffix(".gz").unwrap_or(&name);
-    match Format::guess(file) {
-        Format::Conll if !CONLL_EXTENSIONS.iter().any(|e| name.ends_with(e)) => Format::Text,
-        format => format,
-    }
-}
-
-/// Returns the options for reading input of `tagger`: by default with the columns of its training
-/// corpus, if they fit the format.
-pub fn read_options(tagger: &Tagger, format: Format, columns: Option<&[String]>) -> ReadOptions {
-    let header = tagger.model().header();
-    let is_trained_on_columns = header.template.is_some()
-        && !header.columns.is_empty()
-        && header.columns.iter().map(String::as_str).ne(CONLLU_COLUMNS);
-    let mut options = ReadOptions {
-        format: Some(format),
-        columns: columns.map(<[String]>::to_vec),
-        label: None,
-        unlabeled: true,
-        weights: false,
-        ..ReadOptions::default()
-    };
-    let label = header.label_name().map(str::to_owned);
-    if format == Format::Conll && is_trained_on_columns {
-        let columns = options
-            .columns
-            .get_or_insert_with(|| header.columns.clone());
-        options.label = label.filter(|label| columns.contains(label));
-    } else if format == Format::Conllu && !is_trained_on_columns && header.template.is_some() {
-        options.label = label;
-    }
-    options
 }
 
 /// Reads, tags and writes a stream of sentences.

@@ -49,7 +49,15 @@ impl Corpus {
     /// Those of [`Reader::open`] and of reading; [`Error::Input`](crate::Error::Input) if a file
     /// has no sentence or the sentences exceed [`ReadOptions::memory`].
     pub fn read<S: AsRef<OsStr>>(paths: impl AsRef<[S]>, options: &ReadOptions) -> Result<Self> {
-        let mut reader = Reader::open(paths.as_ref(), options)?;
+        Self::collect(Reader::open(paths.as_ref(), options)?)
+    }
+
+    /// Reads all sentences of a reader.
+    ///
+    /// # Errors
+    ///
+    /// Same as [`Corpus::read`].
+    pub fn collect(mut reader: Reader) -> Result<Self> {
         reader.require_sentences();
         Ok(Self::from(reader.collect_within_memory()?))
     }
@@ -65,9 +73,7 @@ impl Corpus {
     /// sentences exceed [`ReadOptions::memory`].
     pub fn parse(text: impl Into<String>, name: &str, options: &ReadOptions) -> Result<Self> {
         let input = std::io::Cursor::new(text.into());
-        let mut reader = Reader::from_read(Box::new(input), name, options);
-        reader.require_sentences();
-        Ok(Self::from(reader.collect_within_memory()?))
+        Self::collect(Reader::from_read(Box::new(input), name, options))
     }
 
     /// Appends a sentence.

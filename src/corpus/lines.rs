@@ -1,5 +1,6 @@
 //! Reading lines: decompressed, numbered, validated as UTF-8, without line endings.
 
+use std::collections::VecDeque;
 use std::io::{self, BufRead, BufReader, Read};
 use std::sync::Arc;
 
@@ -14,6 +15,9 @@ const MAX_LINE: usize = 64 << 20;
 /// Size of the buffer for decompressed data, in bytes.
 const BUFFER: usize = 64 << 10;
 
+/// What some programs begin a UTF-8 file with.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
 /// Memory of a line of a sentence beyond its bytes, such as the ends of its cells.
 const LINE: u64 = 32;
 
@@ -26,6 +30,8 @@ pub(super) struct LineReader {
     file: Arc<str>,
     number: u64,
     buffer: Vec<u8>,
+    ahead: VecDeque<Vec<u8>>, // lines that were peeked at
+    is_open: bool,            // whether compression has been looked for
     limit: usize,
     memory: SentenceMemory,
 }
@@ -68,12 +74,14 @@ impl InputLine<'_> {
 }
 
 impl LineReader {
-    /// Reads `input`; a sentence must stay within `memory`.
-    pub fn new(input: InputStream, file: Arc<str>, memory: SentenceMemory) -> Self {
-        Self {
-            memory,
-            ..Self::with_limit(input, file, MAX_LINE)
-        }
+    /// Reads `input`.
+    pub fn new(input: InputStream, file: Arc<str>) -> Self {
+        Self::with_limit(input, file, MAX_LINE)
+    }
+
+    /// Limits the memory of a sentence.
+    pub fn with_memory(self, memory: SentenceMemory) -> Self {
+        Self { memory, ..self }
     }
 
     /// Begins another sentence: what has been read is kept elsewhere.
@@ -87,6 +95,8 @@ impl LineReader {
             file,
             number: 0,
             buffer: Vec::new(),
+            ahead: VecDeque::new(),
+            is_open: false,
             limit,
             memory: SentenceMemory {
                 limit: u64::MAX,
@@ -133,14 +143,45 @@ impl LineReader {
         self.decode().map(Some)
     }
 
-    /// Reads up to and including the next LF, but at most one byte more than the limit.
+    /// Returns line `i` of those that have not been read, without its ending; `None` if there are
+    /// not so many. What is not UTF-8 is replaced.
+    pub fn peek(&mut self, i: usize) -> Result<Option<String>> {
+        while self.ahead.len() <= i {
+            let mut line = Vec::new();
+            let read = self.read_line(&mut line);
+            read.map_err(|error| Error::io(&*self.file, error))?;
+            if line.is_empty() {
+                return Ok(None);
+            }
+            self.ahead.push_back(line);
+        }
+        let line = self.ahead[i].strip_prefix(BYTE_ORDER_MARK);
+        let line = String::from_utf8_lossy(line.unwrap_or(&self.ahead[i]));
+        Ok(Some(line.trim_end_matches(['\r', '\n']).to_owned()))
+    }
+
+    /// Fills the buffer with the next line.
     fn fill(&mut self) -> io::Result<()> {
-        if self.number == 0 {
+        let mut buffer = std::mem::take(&mut self.buffer);
+        let result = match self.ahead.pop_front() {
+            Some(line) => {
+                buffer = line;
+                Ok(())
+            }
+            None => self.read_line(&mut buffer),
+        };
+        self.buffer = buffer;
+        result
+    }
+
+    /// Appends what is up to and including the next LF, but at most one byte more than the limit.
+    fn read_line(&mut self, line: &mut Vec<u8>) -> io::Result<()> {
+        if !std::mem::replace(&mut self.is_open, true) {
             self.decompress()?;
         }
         (&mut self.input)
             .take(self.limit as u64 + 1)
-            .read_until(b'\n', &mut self.buffer)?;
+            .read_until(b'\n', line)?;
         Ok(())
     }
 
@@ -175,7 +216,7 @@ impl LineReader {
                     "the file is UTF-16; expected UTF-8 (convert it: iconv -f UTF-16 -t UTF-8)",
                 ));
             }
-            bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+            bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
         }
         bytes = bytes.strip_suffix(b"\n").unwrap_or(bytes);
         bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);

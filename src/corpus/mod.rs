@@ -34,7 +34,7 @@ pub use corpus::Corpus;
 pub use format::Format;
 pub use output::{Candidate, OutputFormat, Tagged, WriteOptions, Writer};
 pub use parse::ReadOptions;
-pub use reader::Reader;
+pub use reader::{FirstLines, Reader};
 #[doc(hidden)]
 pub use sample::{SAMPLE_DEV, SAMPLE_TEST, SAMPLE_TRAIN};
 pub(crate) use text::TextSeparations;

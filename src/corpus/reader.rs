@@ -27,6 +27,8 @@ enum PendingInput {
     Path(OsString),
     /// A stream with its name.
     Stream(InputStream, String),
+    /// An open file whose first lines have been looked at.
+    Lines(LineReader),
 }
 
 /// The input being read.
@@ -88,6 +90,24 @@ impl Reader {
             return Err(Error::parameter("no input to read"));
         }
         Ok(Self::new(pending, options))
+    }
+
+    /// Like [`Reader::open`], with options that depend on the first lines of the first file.
+    ///
+    /// # Errors
+    ///
+    /// Same as [`Reader::open`]; those of `options`; the first file cannot be read.
+    pub fn open_by_content<S: AsRef<OsStr>>(
+        sources: &[S],
+        options: impl FnOnce(&mut FirstLines) -> Result<ReadOptions>,
+    ) -> Result<Self> {
+        let mut reader = Self::open(sources, &ReadOptions::default())?;
+        if let Some(first) = reader.pending.pop_front() {
+            let mut lines = FirstLines(first.open()?);
+            reader.options = options(&mut lines)?;
+            reader.pending.push_front(PendingInput::Lines(lines.0));
+        }
+        Ok(reader)
     }
 
     /// Reads an open stream; `name` identifies it in error messages.
@@ -216,21 +236,53 @@ impl Iterator for Reader {
     }
 }
 
+/// The first lines of a file that has not been read ([`Reader::open_by_content`]).
+pub struct FirstLines(LineReader);
+
+impl FirstLines {
+    /// Returns line `i`, from 0, without its ending; `None` if there are not so many. Bytes that
+    /// are not UTF-8 are replaced.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] if the file cannot be read.
+    pub fn get(&mut self, i: usize) -> Result<Option<String>> {
+        self.0.peek(i)
+    }
+
+    /// The name of the file; `-` is standard input.
+    #[must_use]
+    pub fn file(&self) -> &str {
+        self.0.file()
+    }
+}
+
+impl PendingInput {
+    /// Opens the input.
+    fn open(self) -> Result<LineReader> {
+        let (input, name): (InputStream, String) = match self {
+            Self::Lines(lines) => return Ok(lines),
+            Self::Stream(input, name) => (input, name),
+            Self::Path(name) if name == "-" => (
+                Box::new(BufReader::with_capacity(BUFFER, io::stdin())),
+                "-".to_owned(),
+            ),
+            Self::Path(name) => {
+                let file = File::open(&name).map_err(|error| Error::io(&name, error))?;
+                let input = Box::new(BufReader::with_capacity(BUFFER, file));
+                (input, name.to_string_lossy().into_owned())
+            }
+        };
+        Ok(LineReader::new(input, Arc::from(name)))
+    }
+}
+
 /// Opens an input and selects its parser.
 fn open(input: PendingInput, options: &ReadOptions) -> Result<OpenInput> {
-    let (input, name): (InputStream, String) = match input {
-        PendingInput::Stream(input, name) => (input, name),
-        PendingInput::Path(name) if name == "-" => (
-            Box::new(BufReader::with_capacity(BUFFER, io::stdin())),
-            "-".to_owned(),
-        ),
-        PendingInput::Path(name) => {
-            let file = File::open(&name).map_err(|error| Error::io(&name, error))?;
-            let input = Box::new(BufReader::with_capacity(BUFFER, file));
-            (input, name.to_string_lossy().into_owned())
-        }
-    };
-    let format = options.format.unwrap_or_else(|| Format::guess(&name));
+    let lines = input.open()?;
+    let format = options
+        .format
+        .unwrap_or_else(|| Format::guess(lines.file()));
     let memory = SentenceMemory {
         limit: options.memory.bytes(0),
         per_byte: format.memory_per_byte(),
@@ -244,7 +296,7 @@ fn open(input: PendingInput, options: &ReadOptions) -> Result<OpenInput> {
         Format::Jsonl => Box::new(JsonlParser::new(options.clone())),
     };
     Ok(OpenInput {
-        lines: LineReader::new(input, Arc::from(name), memory),
+        lines: lines.with_memory(memory),
         parser,
         sentences: 0,
         line: None,

@@ -1,0 +1,249 @@
+//! Input for a model: its format and its columns, by the names of the files and their first lines.
+
+use dropchain::corpus::{CONLLU_COLUMNS, FirstLines, Format, ReadOptions};
+use dropchain::tag::Header;
+use dropchain::{Error, Result};
+
+use super::file_name::FileName;
+use super::progress::notice;
+
+/// File name extensions of CoNLL files. Other names say nothing, except those that
+/// [`Format::guess`] recognizes.
+const CONLL_EXTENSIONS: [&str; 3] = [".conll", ".bio", ".tsv"];
+
+/// Maximum number of lines that are looked at.
+const MAX_LINES: usize = 20;
+
+/// Comments that CoNLL-U files begin with.
+const CONLLU_COMMENTS: [&str; 5] = ["# newdoc", "# newpar", "# sent_id", "# text", "# global."];
+
+/// Returns the format of files that their names tell, which must be the same for all.
+pub fn named_format(files: &[FileName]) -> Result<Option<Format>> {
+    let first = guess_format(&files[0]);
+    if let Some(other) = files.iter().find(|file| guess_format(file) != first) {
+        let name = |file: &FileName| guess_format(file).map_or("text", Format::name);
+        return Err(Error::parameter(format!(
+            "{} looks like {}, {other} like {}; specify the format with --format",
+            files[0],
+            name(&files[0]),
+            name(other)
+        )));
+    }
+    Ok(first)
+}
+
+/// Guesses the format of a file from the extension of its name.
+fn guess_format(file: &str) -> Option<Format> {
+    let name = file.to_ascii_lowercase();
+    let name = name.strip_suffix(".gz").unwrap_or(&name);
+    match Format::guess(file) {
+        Format::Conll if !CONLL_EXTENSIONS.iter().any(|e| name.ends_with(e)) => None,
+        format => Some(format),
+    }
+}
+
+/// The columns of the data that a model was trained on.
+pub struct ModelColumns<'a> {
+    header: &'a Header,
+}
+
+impl<'a> ModelColumns<'a> {
+    pub fn new(header: &'a Header) -> Self {
+        Self { header }
+    }
+
+    /// Guesses the format of a file to be tagged from its first lines, and says so unless it is
+    /// raw text. As few lines are read as possible, for one types them, or a program is waiting.
+    pub fn detect_format(&self, lines: &mut FirstLines) -> Result<Format> {
+        let Some((number, line)) = first_content(lines)? else {
+            return Ok(Format::Text);
+        };
+        if self.header.template.is_none() && line.contains('\t') {
+            return Ok(Format::Crfsuite);
+        }
+        let file = match lines.file() {
+            "-" => "standard input".to_owned(),
+            file => file.to_owned(),
+        };
+        let format = if line.starts_with("{\"") && line.trim_end().ends_with('}') {
+            Format::Jsonl
+        } else if is_conllu(&line) {
+            Format::Conllu
+        } else if self.are_columns(lines, number, &line)? {
+            Format::Conll
+        } else {
+            if lines.file() != "-" && self.have_width_of_columns(lines, number)? {
+                notice(&format!(
+                    "{file}: read as raw text, but each line has as many words as the training \
+                     data had columns; --format conll reads columns"
+                ));
+            }
+            return Ok(Format::Text);
+        };
+        let what = match format {
+            Format::Jsonl => "JSON lines".to_owned(),
+            Format::Conllu => "CoNLL-U".to_owned(),
+            _ => format!("columns ({})", self.header.columns.join(" ")),
+        };
+        notice(&format!(
+            "{file}: read as {what}; --format text reads raw text"
+        ));
+        Ok(format)
+    }
+
+    /// Returns whether the model was trained on columns with names of their own.
+    fn are_named(&self) -> bool {
+        let header = self.header;
+        header.template.is_some()
+            && !header.columns.is_empty()
+            && header.columns.iter().map(String::as_str).ne(CONLLU_COLUMNS)
+    }
+
+    /// Returns the number of columns and the index of the labels, if they are the last.
+    fn shape(&self) -> (usize, Option<usize>) {
+        let width = self.header.columns.len();
+        let label = self.header.label_column.map(|label| label as usize);
+        (width, label.filter(|label| label + 1 == width))
+    }
+
+    /// Returns whether the file has the columns from line `number` on, which is `line`.
+    fn are_columns(&self, lines: &mut FirstLines, number: usize, line: &str) -> Result<bool> {
+        if !self.are_named() {
+            return Ok(false);
+        }
+        if cells(line).first() == Some(&"-DOCSTART-") {
+            return Ok(true);
+        }
+        if !self.fits(line) {
+            return Ok(false);
+        }
+        Ok(match lines.get(number + 1)? {
+            Some(next) => next.trim().is_empty() || self.fits(&next),
+            None => true,
+        })
+    }
+
+    /// Returns whether a line has the columns, the labels included, or without these and with tabs.
+    fn fits(&self, line: &str) -> bool {
+        let cells = cells(line);
+        let label = self.header.label_column.map(|label| label as usize);
+        if cells.len() == self.header.columns.len() {
+            return label.is_some_and(|label| self.is_label(cells[label]));
+        }
+        let without_labels = self.shape().1.filter(|&width| width > 1);
+        line.contains('\t') && without_labels == Some(cells.len())
+    }
+
+    /// Returns whether a cell is a label of the model, in any scheme.
+    fn is_label(&self, cell: &str) -> bool {
+        let kind = |label: &str| match label.split_once('-') {
+            Some((_, kind)) => kind.to_owned(),
+            None => label.to_owned(),
+        };
+        let labels = self.header.labels.names();
+        labels.iter().any(|label| kind(label) == kind(cell))
+    }
+
+    /// Returns whether all of the first lines have as many cells as there are columns, the labels
+    /// included or not.
+    fn have_width_of_columns(&self, lines: &mut FirstLines, number: usize) -> Result<bool> {
+        if !self.are_named() {
+            return Ok(false);
+        }
+        let (width, without_labels) = self.shape();
+        let (mut widths, mut count) = ([true; 2], 0);
+        for i in number..number + MAX_LINES {
+            let Some(line) = lines.get(i)? else {
+                break;
+            };
+            let found = cells(&line).len();
+            if found > 0 {
+                count += 1;
+                widths[0] &= found == width;
+                widths[1] &= Some(found) == without_labels;
+            }
+        }
+        Ok(count >= 3 && widths != [false; 2])
+    }
+
+    /// Returns the options for reading input in a format: by default with the columns of the
+    /// training data, if they fit the format.
+    pub fn read_options(&self, format: Format, columns: Option<&[String]>) -> ReadOptions {
+        let header = self.header;
+        let mut options = ReadOptions {
+            format: Some(format),
+            columns: columns.map(<[String]>::to_vec),
+            label: None,
+            unlabeled: true,
+            weights: false,
+            ..ReadOptions::default()
+        };
+        let label = header.label_name().map(str::to_owned);
+        if format == Format::Conll && self.are_named() {
+            let columns = options
+                .columns
+                .get_or_insert_with(|| header.columns.clone());
+            options.label = label.filter(|label| columns.contains(label));
+        } else if format == Format::Conllu && !self.are_named() && header.template.is_some() {
+            options.label = label;
+        }
+        options
+    }
+
+    /// Returns the names of the columns of a file that has fewer than the training data: the first
+    /// of these, and if they are `labeled` the labels, which must be the last column.
+    pub fn fewer(&self, lines: &mut FirstLines, labeled: bool) -> Result<Option<Vec<String>>> {
+        let (_, Some(label)) = self.shape() else {
+            return Ok(None);
+        };
+        let mut number = 0;
+        let found = loop {
+            match lines.get(number)? {
+                None => return Ok(None),
+                Some(line) => match cells(&line)[..] {
+                    [] | ["-DOCSTART-", ..] => number += 1,
+                    ref cells => break cells.len(),
+                },
+            }
+        };
+        let columns = &self.header.columns;
+        let known = found - usize::from(labeled && found > 0);
+        if !self.are_named() || known == 0 || known >= label {
+            return Ok(None);
+        }
+        let labels = labeled.then(|| columns[label].clone());
+        Ok(Some(
+            columns[..known].iter().cloned().chain(labels).collect(),
+        ))
+    }
+}
+
+/// Returns the first line that is neither blank nor a comment of CoNLL-U, and its number.
+fn first_content(lines: &mut FirstLines) -> Result<Option<(usize, String)>> {
+    for number in 0..MAX_LINES {
+        let Some(line) = lines.get(number)? else {
+            break;
+        };
+        let is_comment = CONLLU_COMMENTS.iter().any(|start| line.starts_with(start));
+        if !is_comment && !line.trim().is_empty() {
+            return Ok(Some((number, line)));
+        }
+    }
+    Ok(None)
+}
+
+/// Returns whether a line is a token of CoNLL-U.
+fn is_conllu(line: &str) -> bool {
+    let cells: Vec<&str> = line.split('\t').collect();
+    let is_id = |id: &str| id.starts_with(|c: char| c.is_ascii_digit());
+    cells.len() == CONLLU_COLUMNS.len() && is_id(cells[0])
+}
+
+/// Splits a line as CoNLL files are split: at single tabs if it has one, else at runs of blanks.
+fn cells(line: &str) -> Vec<&str> {
+    match line.contains('\t') {
+        _ if line.trim().is_empty() => Vec::new(),
+        true => line.split('\t').collect(),
+        false => line.split(' ').filter(|cell| !cell.is_empty()).collect(),
+    }
+}

@@ -1,0 +1,172 @@
+//! Input whose format nobody says: `tag` and `eval` know what the model was trained on.
+
+use std::io::{BufRead, BufReader, Write};
+
+use crate::support::{TestDir, finish};
+
+const CORPUS: &str = "\
+Ann NNP B-PER
+left VBD O
+Rome NNP B-LOC
+. . O
+
+Bob NNP B-PER
+saw VBD O
+Ann NNP B-PER
+. . O
+
+";
+
+/// A directory with a model of three columns, whose template reads the first.
+fn trained() -> TestDir {
+    TestDir::with_model(CORPUS, "--columns word,pos,ner --template minimal")
+}
+
+/// The first cells and the last cells of the tokens.
+fn outer_cells(tagged: &str) -> Vec<(&str, &str)> {
+    let lines = tagged.lines().filter(|line| !line.is_empty());
+    lines
+        .map(|line| {
+            let cells: Vec<&str> = line.split([' ', '\t']).collect();
+            (cells[0], cells[cells.len() - 1])
+        })
+        .collect()
+}
+
+#[test]
+fn columns_as_in_training_are_read_as_columns() {
+    let dir = trained();
+    let expected = dir.run("tag m train.conll").success();
+    assert_eq!(outer_cells(&expected)[0], ("Ann", "B-PER"));
+    dir.write("test.txt", CORPUS);
+    dir.write("test.b", format!("-DOCSTART- -X- O\n\n{CORPUS}"));
+    dir.write(
+        "untagged.tabs",
+        CORPUS.replace(' ', "\t").replace("\tB-", "\tI-"),
+    );
+    for name in ["test.txt", "test.b", "untagged.tabs"] {
+        let run = dir.run(&format!("tag m {name}"));
+        let notice =
+            format!("{name}: read as columns (word pos ner); --format text reads raw text");
+        assert_eq!(run.stderr.trim_end(), notice);
+        let tagged = run.success();
+        assert!(
+            outer_cells(&tagged).ends_with(&outer_cells(&expected)),
+            "{tagged}"
+        );
+    }
+    let from_pipe = dir.run_with_stdin("tag m", CORPUS);
+    assert!(
+        from_pipe
+            .stderr
+            .starts_with("standard input: read as columns")
+    );
+    assert_eq!(from_pipe.success(), expected);
+}
+
+#[test]
+fn without_labels_tabs_are_columns_and_blanks_may_be_words() {
+    let dir = trained();
+    let words_and_pos: String = CORPUS
+        .lines()
+        .map(|line| {
+            line.rsplit_once(' ')
+                .map_or("", |(start, _)| start)
+                .to_owned()
+                + "\n"
+        })
+        .collect();
+    dir.write("tabs", words_and_pos.replace(' ', "\t"));
+    let run = dir.run("tag m tabs");
+    assert!(run.stderr.contains("read as columns"), "{}", run.stderr);
+    assert_eq!(outer_cells(&run.success())[2], ("Rome", "B-LOC"));
+
+    dir.write("blanks", &words_and_pos);
+    let run = dir.run("tag m blanks");
+    assert_eq!(
+        run.stderr.trim_end(),
+        "blanks: read as raw text, but each line has as many words as the training data had \
+         columns; --format conll reads columns"
+    );
+    assert_eq!(outer_cells(&run.success())[1].0, "NNP");
+}
+
+#[test]
+fn other_text_stays_text_and_is_answered_at_once() {
+    let dir = trained();
+    for text in [
+        "Ann left Rome.\n",
+        "Ann left Rome\nBob saw Ann\n",
+        "# Ann\n",
+        "\n",
+        "{Ann}\n",
+    ] {
+        let run = dir.run_with_stdin("tag m --output inline", text);
+        assert_eq!(run.stderr, "", "{text}");
+        run.success();
+    }
+    let mut child = dir.command("tag m --output inline").spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let mut stdout = BufReader::new(child.stdout.take().unwrap());
+    stdin.write_all(b"Ann left Rome\n").unwrap();
+    let mut line = String::new();
+    stdout.read_line(&mut line).unwrap(); // before more is written
+    assert_eq!(line, "[PER Ann] left [LOC Rome]\n");
+    drop(stdin);
+    finish(child, "tag m").success();
+}
+
+#[test]
+fn json_lines_and_conllu_are_recognized_in_pipes() {
+    let dir = trained();
+    let run = dir.run_with_stdin("tag m", "{\"tokens\": [\"Ann\", \"left\"]}\n");
+    assert!(run.stderr.contains("read as JSON lines"), "{}", run.stderr);
+    assert_eq!(run.json_lines()[0]["labels"][0], "B-PER");
+    let conllu = "# sent_id = 1\n1\tAnn\t_\tPROPN\t_\t_\t0\troot\t_\t_\n\n";
+    let train = conllu.repeat(3);
+    dir.write("train.conllu", train);
+    dir.run("train train.conllu --label upos --template minimal --model pos --quiet")
+        .success();
+    let run = dir.run_with_stdin("tag pos", conllu);
+    assert!(run.stderr.contains("read as CoNLL-U"), "{}", run.stderr);
+    assert_eq!(run.success(), conllu);
+}
+
+#[test]
+fn columns_that_the_template_does_not_read_may_be_missing() {
+    let dir = trained();
+    let words: String = CORPUS
+        .lines()
+        .map(|line| line.split(' ').next().unwrap_or_default().to_owned() + "\n")
+        .collect();
+    dir.write("words.conll", words);
+    let tagged = dir.run("tag m words.conll").success();
+    assert_eq!(outer_cells(&tagged)[0], ("Ann", "B-PER"));
+    dir.write(
+        "labeled.conll",
+        CORPUS
+            .replace(" NNP", "")
+            .replace(" VBD", "")
+            .replace(" . ", " "),
+    );
+    let report = dir.run("eval m labeled.conll --json").json();
+    assert_eq!(report["f1"], 1.0);
+
+    let options = "train train.conll --columns word,pos,ner --model p --quiet --template";
+    dir.write("pos.tpl", "pos\nword\n");
+    dir.run(&format!("{options} pos.tpl")).success();
+    let error = dir.run("tag p words.conll").failure();
+    assert!(error.contains("'pos'") && error.contains("word"), "{error}");
+}
+
+#[test]
+fn a_model_without_a_template_reads_attributes() {
+    let dir = TestDir::new(&[("x.crfsuite", "B-PER\tw=Ann\nO\tw=left\n\n")]);
+    dir.run("train x.crfsuite --model m --quiet").success();
+    let attributes = dir.text("x.crfsuite");
+    let expected = dir.run("tag m x.crfsuite").success();
+    assert_eq!(dir.run_with_stdin("tag m", &attributes).success(), expected);
+    dir.write("x.txt", &attributes);
+    assert_eq!(dir.run("tag m x.txt").success(), expected);
+    assert_eq!(dir.run("eval m x.txt --json").json()["accuracy"], 1.0);
+}
