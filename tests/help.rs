@@ -218,3 +218,23 @@ fn the_help_of_the_program_lists_its_commands() {
     }
     assert!(help.contains("\nExamples:\n"));
 }
+
+#[test]
+fn names_of_other_programs_are_answered_with_ours() {
+    let dir = TestDir::new(&[]);
+    for (line, ours) in [
+        ("learn x", "it is 'dropchain train'"),
+        ("dump m", "it is 'dropchain inspect'"),
+        ("label m", "it is 'dropchain tag'"),
+        ("train x --holdout 2", "'dropchain tune --folds N'"),
+        ("train x --rho2 1", "'--l2 C2' with half of the number"),
+    ] {
+        let error = dir.run(line).exits(2);
+        assert!(
+            error.contains(ours) && !error.contains("similar"),
+            "{error}"
+        );
+    }
+    let error = dir.run("train x --thread 2").exits(2);
+    assert!(error.contains("'--threads N'"), "{error}");
+}

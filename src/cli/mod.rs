@@ -14,6 +14,7 @@ mod eval;
 mod exit;
 mod file_name;
 mod forced_arguments;
+mod foreign_names;
 mod init_arguments;
 mod inspect;
 mod interrupt;
@@ -135,7 +136,8 @@ impl Command {
 
 /// Parses the arguments, runs the command and returns the exit code.
 pub fn run() -> ExitCode {
-    let result = Cli::parse().command.run();
+    let cli = Cli::try_parse().unwrap_or_else(|error| foreign_names::explain(error).exit());
+    let result = cli.command.run();
     let Err(error) = result.and_then(|()| check_uninterrupted()) else {
         return ExitCode::SUCCESS;
     };
