@@ -238,3 +238,25 @@ fn names_of_other_programs_are_answered_with_ours() {
     let error = dir.run("train x --thread 2").exits(2);
     assert!(error.contains("'--threads N'"), "{error}");
 }
+
+#[test]
+fn short_help_fits_a_screen_and_says_where_the_rest_is() {
+    let dir = TestDir::new(&[]);
+    for command in ["train", "tune", "tag", "eval", "cluster"] {
+        let [short, long] = ["-h", "--help"].map(|h| dir.run(&format!("{command} {h}")).success());
+        assert!(short.lines().count() <= 45, "{short}");
+        assert!(
+            short.contains(&format!("`{command} --help` shows all ")),
+            "{short}"
+        );
+        assert!(long.lines().count() > 70, "{long}");
+        for help in [&short, &long] {
+            assert!(help.contains("Examples:\n"), "{help}");
+        }
+    }
+    let short = dir.run("train -h").success();
+    assert!(
+        short.contains("--template") && !short.contains("--calibration-rate"),
+        "{short}"
+    );
+}

@@ -26,6 +26,7 @@ mod outputs;
 mod partial_label_arguments;
 mod predictions;
 mod progress;
+mod short_help;
 mod signals;
 mod table;
 mod tag;
@@ -38,7 +39,7 @@ mod tune;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use dropchain::Error;
 use serde::Serialize;
 
@@ -136,7 +137,9 @@ impl Command {
 
 /// Parses the arguments, runs the command and returns the exit code.
 pub fn run() -> ExitCode {
-    let cli = Cli::try_parse().unwrap_or_else(|error| foreign_names::explain(error).exit());
+    let matches = short_help::shorten(Cli::command()).try_get_matches();
+    let cli = matches.and_then(|mut matches| Cli::from_arg_matches_mut(&mut matches));
+    let cli = cli.unwrap_or_else(|error| foreign_names::explain(error).exit());
     let result = cli.command.run();
     let Err(error) = result.and_then(|()| check_uninterrupted()) else {
         return ExitCode::SUCCESS;

@@ -67,8 +67,6 @@ pub struct TagCommand {
     #[arg(long, value_enum, default_value = "on")]
     constrain: Switch,
     #[command(flatten)]
-    document: DocumentArguments,
-    #[command(flatten)]
     forced: ForcedArguments,
     /// Output labels in this scheme; `raw` keeps those of the model
     #[arg(long, value_enum)]
@@ -77,6 +75,8 @@ pub struct TagCommand {
     threads: ThreadArguments,
     #[command(flatten)]
     limits: LimitArguments,
+    #[command(flatten)]
+    document: DocumentArguments,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -1,0 +1,91 @@
+//! `-h`: the options that most people need, on one screen. `--help` has all of them.
+
+use clap::Command;
+
+/// The options that `-h` shows, by command, and examples. Other commands have few enough.
+const SHOWN: [(&str, &[&str], &str); 5] = [
+    (
+        "train",
+        &[
+            "template",
+            "model",
+            "dev",
+            "columns",
+            "label",
+            "dropout",
+            "l2",
+            "clusters",
+            "gazetteer",
+            "init",
+            "force",
+            "quiet",
+        ],
+        "  dropchain train train.conll --dev dev.conll --template ner --model ner.model
+  dropchain train en.conllu --label upos --template pos --model pos.model",
+    ),
+    (
+        "tune",
+        &[
+            "template", "model", "dev", "folds", "columns", "label", "dropout", "l2", "random",
+            "json", "force", "quiet",
+        ],
+        "  dropchain tune train.conll --dev dev.conll --template ner --model ner.model
+  dropchain tune train.conll --folds 5 --template ner --dropout 0,0.3 --model ner.model",
+    ),
+    (
+        "tag",
+        &[
+            "format",
+            "output",
+            "columns",
+            "marginals",
+            "nbest",
+            "document",
+            "threads",
+        ],
+        "  echo 'Ada Lovelace lived in London.' | dropchain tag ner.model --output inline
+  dropchain tag ner.model test.conll > test.tagged",
+    ),
+    (
+        "eval",
+        &[
+            "predictions",
+            "columns",
+            "label",
+            "per_label",
+            "confusion",
+            "json",
+        ],
+        "  dropchain eval ner.model test.conll
+  dropchain eval --predictions test.tagged test.conll",
+    ),
+    (
+        "cluster",
+        &["clusters", "output", "quiet"],
+        "  dropchain cluster texts.txt --clusters 1000 --output clusters.txt",
+    ),
+];
+
+/// Hides from `-h` what it does not need to show.
+pub fn shorten(command: Command) -> Command {
+    SHOWN
+        .into_iter()
+        .fold(command, |command, (name, shown, examples)| {
+            command.mut_subcommand(name, |subcommand| {
+                let all = subcommand.get_after_help().cloned().unwrap_or_default();
+                let options = subcommand.get_arguments();
+                let options = options.filter(|argument| !argument.is_positional()).count();
+                let examples = format!(
+                    "Examples:\n{examples}\n\n`{name} --help` shows all {options} options."
+                );
+                subcommand
+                    .after_long_help(all)
+                    .after_help(examples)
+                    .mut_args(|argument| {
+                        let is_shown =
+                            argument.is_positional() || shown.contains(&argument.get_id().as_str());
+                        argument.hide_short_help(!is_shown)
+                    })
+            })
+        })
+}
