@@ -110,21 +110,28 @@ fn both_passes_are_converted() {
 
 #[test]
 fn what_two_passes_do_not_have_is_refused_before_training() {
-    let dir = trained("");
-    let before = dir.bytes("m");
+    let dir = trained("--log log");
+    let before = (dir.bytes("m"), dir.bytes("log"));
+    let tune = "tune train.conll --folds 2 --model m --log log --quiet --force --template";
+    for (templates, line) in [
+        ("two.tpl", "two.tpl:2"),
+        ("one.tpl --template two.tpl", "two.tpl:2"),
+        (
+            "ner-document --template ner-two-passes",
+            "ner-two-passes.tpl:",
+        ),
+    ] {
+        let error = dir.run(&format!("{tune} {templates}")).failure();
+        assert!(error.starts_with(line), "{error}");
+        let expected = "expected a template without such lines: tune it, then train with";
+        assert!(error.contains(expected), "{error}");
+    }
     let train = "train train.conll --template two.tpl --model m --quiet";
-    let error = dir
-        .run("tune train.conll --folds 2 --template two.tpl --model m --quiet --force")
-        .failure();
-    assert!(
-        error.contains("expected a template without these lines"),
-        "{error}"
-    );
     dir.run("train train.conll --template one.tpl --model one --quiet")
         .success();
     let error = dir.run(&format!("{train} --init one")).failure();
     assert!(error.contains("has no first pass"), "{error}");
-    assert!(dir.bytes("m") == before);
+    assert!((dir.bytes("m"), dir.bytes("log")) == before);
 }
 
 #[test]

@@ -374,6 +374,16 @@ impl Template {
         Self::try_from(stored).map(Some)
     }
 
+    /// Returns the place of the first line that reads a column of predictions; that of the file if
+    /// none does.
+    pub(crate) fn first_prediction(&self) -> Place {
+        let reads = |line: &&TemplateLine| line.functions().any(|f| reads_one(f, &PREDICTIONS));
+        match self.lines.iter().find(reads) {
+            Some(line) => Place::line(&*self.file, line.number),
+            None => Place::file(&*self.file),
+        }
+    }
+
     fn functions(&self) -> impl Iterator<Item = &TemplateFunction> {
         self.lines.iter().flat_map(TemplateLine::functions)
     }

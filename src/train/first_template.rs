@@ -24,14 +24,15 @@ pub(super) fn first_template(template: &Template, corpus: &Corpus) -> Result<Opt
 ///
 /// # Errors
 ///
-/// [`Error::Parameter`] if it has two.
+/// [`Error::Input`] with the line of the template that reads predictions if it has two.
 pub(crate) fn check_one_pass(template: &Template, corpus: &Corpus) -> Result<()> {
     match first_template(template, corpus)? {
         None => Ok(()),
-        Some(_) => Err(Error::parameter(
-            "the template reads predictions (predicted, predicted_word, …), so training has two \
-             passes, which are not tuned together; expected a template without these lines: tune \
-             it, then train with its options and all lines",
+        Some(_) => Err(Error::input(
+            template.first_prediction(),
+            "this line reads predictions, so training has two passes, which are not tuned \
+             together; expected a template without such lines: tune it, then train with its \
+             options and all lines",
         )),
     }
 }
