@@ -1,6 +1,6 @@
 //! `dropchain tag`
 
-use std::io;
+use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
@@ -19,6 +19,7 @@ use super::forced_arguments::ForcedArguments;
 use super::model_input::{ModelColumns, named_format};
 use super::named_tagging::NamedTagging;
 use super::outputs::CommandFiles;
+use super::progress::notice;
 
 /// The name of the output in error messages.
 const OUTPUT: &str = "standard output";
@@ -145,6 +146,9 @@ impl TagCommand {
             None => named_format(inputs)?,
         };
         let model = ModelColumns::new(header);
+        if inputs.iter().any(|file| &**file == "-") && io::stdin().is_terminal() {
+            notice("reading from the terminal; Ctrl-D ends the input");
+        }
         let mut format = Format::Text;
         let reader = Reader::open_by_content(inputs, |lines| {
             format = match named {
