@@ -152,7 +152,9 @@ fn json_lines_with_a_text_are_tokenized_and_tagged() {
         tagged[1]["spans"],
         json!([{"start": 0, "end": 1, "type": "PER", "text": "Bob"}])
     );
-    assert_eq!(tagged[1]["offsets"][0]["chars"], json!([10, 13]));
+    assert_eq!(tagged[1]["offsets"][0]["chars"], json!([0, 3]));
+    assert_eq!(tagged[1]["text"], "Bob left.");
+    assert_eq!(tagged[1]["offset"]["chars"], json!([10, 19]));
 }
 
 #[test]
@@ -209,10 +211,11 @@ fn text_becomes_json_with_offsets() {
             "labels": ["B-PER", "O"],
             "spans": [{"start": 0, "end": 1, "type": "PER", "text": "Ann"}],
             "offsets": [
-                {"bytes": [2, 5], "chars": [2, 5]},
-                {"bytes": [7, 11], "chars": [7, 11]}
+                {"bytes": [0, 3], "chars": [0, 3]},
+                {"bytes": [5, 9], "chars": [5, 9]}
             ],
-            "text": "  Ann  left "
+            "text": "Ann  left",
+            "offset": {"bytes": [2, 11], "chars": [2, 11]}
         })
     );
 }

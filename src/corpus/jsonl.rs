@@ -16,6 +16,9 @@ use crate::tokenize::Tokenizer;
 /// The default key of the labels.
 const LABELS: &str = "labels";
 
+/// The key of the text of an object that is to be tokenized.
+const TEXT: &str = "text";
+
 /// The key of the document that an object belongs to, or of the array of its sentences.
 const DOCUMENT: &str = "doc";
 
@@ -24,9 +27,10 @@ const LISTED_KEYS: usize = 20;
 
 /// Keys that are never columns: the other keys of JSON output, so that it can be read back, and
 /// the column names of tokens and labels.
-const RESERVED_KEYS: [&str; 10] = [
+const RESERVED_KEYS: [&str; 11] = [
     "tokens",
-    "text",
+    TEXT,
+    "offset",
     LABELS,
     "spans",
     "offsets",
@@ -71,7 +75,7 @@ impl JsonlParser {
     fn line(&mut self, line: &InputLine) -> Result<()> {
         let object = parse_object(line)?;
         let document = object.get(DOCUMENT);
-        if let (Some(document), None, None) = (document, object.get("tokens"), object.get("text"))
+        if let (Some(document), None, None) = (document, object.get("tokens"), object.get(TEXT))
             && let Ok(items) = serde_json::from_str::<Vec<&RawValue>>(document.get())
         {
             return self.document(line, items);
@@ -102,9 +106,13 @@ impl JsonlParser {
             self.object(&inner, &object)?;
             if object.get(DOCUMENT).is_none() {
                 // The output has one object per sentence, and marks the document in each.
+                let mut added = self.ready.range_mut(before..);
+                let own = added.next().and_then(|first| first.layout.record.clone());
+                let members = own.as_deref().map_or("}", |record| &record[1..]);
+                let comma = if members.trim_start() == "}" { "" } else { "," };
                 let number = line.number;
-                let members = &item.get()[1..];
-                let record: Arc<str> = format!("{{\"{DOCUMENT}\":{number},{members}").into();
+                let record = format!("{{\"{DOCUMENT}\":{number}{comma}{members}");
+                let record: Arc<str> = record.into();
                 for sentence in self.ready.range_mut(before..) {
                     sentence.layout.record = Some(record.clone());
                 }
@@ -137,14 +145,14 @@ impl JsonlParser {
             }
             return Ok(());
         }
-        if let Some(value) = object.get("text") {
+        if let Some(value) = object.get(TEXT) {
             if !self.options.unlabeled {
                 return Err(line.error(
                     "an object with \"text\" has no labels; \
                      expected the keys \"tokens\" and \"labels\"",
                 ));
             }
-            return self.text(line, value);
+            return self.text(line, object, value);
         }
         let keys = object.members.iter().take(LISTED_KEYS);
         let mut found: Vec<String> = keys.map(|(key, _)| format!("{key:?}")).collect();
@@ -207,14 +215,19 @@ impl JsonlParser {
     }
 
     /// Tokenizes the text of an object into sentences.
-    fn text(&mut self, line: &InputLine, value: &RawValue) -> Result<()> {
+    fn text(&mut self, line: &InputLine, object: &JsonObject, value: &RawValue) -> Result<()> {
         let Ok(text) = serde_json::from_str::<String>(value.get()) else {
             return Err(line.error(format!(
                 "key \"text\": expected a string, found {}",
                 type_name(value)
             )));
         };
-        let record: Arc<str> = Arc::from(line.text);
+        // Each sentence gets the other members. With the text of all, they would be quadratic.
+        let members = object.members.iter().filter(|(key, _)| key != TEXT);
+        let members: Vec<String> = members
+            .map(|(key, value)| format!("{}:{value}", Value::from(key.as_str())))
+            .collect();
+        let record: Arc<str> = format!("{{{}}}", members.join(",")).into();
         let sentences = self.tokenizer.read_line(&text, line.file, line.number)?;
         for mut sentence in sentences {
             sentence.layout.record = Some(record.clone());
@@ -492,7 +505,7 @@ mod tests {
         assert_eq!(read[0].cell(1, 0), "left");
         assert_eq!(read[0].offsets[1].bytes, 4..8);
         assert_eq!(read[0].layout.source.as_deref(), Some("Ann\tleft"));
-        assert_eq!(read[0].layout.record.as_deref(), Some(object));
+        assert_eq!(read[0].layout.record.as_deref(), Some(r#"{"id":7}"#));
         assert_eq!(
             error(r#"{"text": "Ann left"}"#, &jsonl()),
             "x:1: an object with \"text\" has no labels; \
@@ -539,7 +552,7 @@ mod tests {
         let read = sentences(text, &unlabeled()).unwrap();
         let record = |i: usize| read[i].layout.record.as_deref().unwrap();
         assert_eq!(record(0), r#"{"doc":1,"tokens":["a"],"id":1}"#);
-        assert_eq!(record(1), r#"{"doc":1,"text":"b"}"#);
+        assert_eq!(record(1), r#"{"doc":1}"#);
         assert_eq!(
             error("{\"doc\":[{\"tokens\":[\"a\"]}, 3]}", &unlabeled()),
             "x:1: key \"doc\": expected an array of sentences, objects such as \

@@ -11,6 +11,7 @@ import argparse
 import dataclasses
 import json
 import os
+import re
 import statistics
 import subprocess
 import sys
@@ -87,7 +88,7 @@ class Measurement:
     def split(self, case):
         """Writes the folds of a corpus: blocks of sentences, or documents, in turn."""
         with open(os.path.join(self.corpora, *case.file.split("/")), encoding="utf-8") as file:
-            sentences = file.read().strip("\n").split("\n\n")
+            sentences = re.split(r"\n\s*\n", file.read().strip())
         end = os.path.splitext(case.file)[1]
         blocks = []
         for i, sentence in enumerate(sentences):
@@ -99,8 +100,11 @@ class Measurement:
                 path = self.path(case.name, fold, kind + end)
                 is_dev = kind == "dev"
                 chosen = [b for i, b in enumerate(blocks) if (i % FOLDS == fold) == is_dev]
-                with open(path, "w", encoding="utf-8") as file:
-                    file.write("\n\n".join("\n\n".join(block) for block in chosen) + "\n\n")
+                text = "\n\n".join("\n\n".join(block) for block in chosen) + "\n\n"
+                if not os.path.exists(path):
+                    with open(path + ".part", "w", encoding="utf-8") as file:
+                        file.write(text)
+                    os.replace(path + ".part", path)
         return end
 
     def train(self, case, end, fold, course):

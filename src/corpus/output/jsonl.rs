@@ -1,8 +1,8 @@
 //! JSON lines output: an object per sentence.
 //!
 //! If the input is an object, its other members come first, verbatim; then `tokens`,
-//! `labels`, `spans` (if the labels encode spans), `offsets` and `text` (for tokenized text), and
-//! `probability`, `marginals` and `nbest` (if requested), always in this order.
+//! `labels`, `spans` (if the labels encode spans), `offsets`, `text` and `offset` (for tokenized
+//! text), and `probability`, `marginals` and `nbest` (if requested), always in this order.
 
 use serde::ser::{Error as _, Serialize, SerializeMap, Serializer};
 
@@ -23,7 +23,7 @@ const PREDICTION_KEYS: [&str; 6] = [
 ];
 
 /// The keys that are replaced for tokenized text.
-const TEXT_KEYS: [&str; 2] = ["offsets", "text"];
+const TEXT_KEYS: [&str; 3] = ["offsets", "text", "offset"];
 
 /// Writes a sentence.
 pub(super) fn sentence(buffer: &mut String, tagged: &Tagged, spans: bool) -> Result<()> {
@@ -45,7 +45,7 @@ impl Serialize for SentenceRecord<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let tagged = self.tagged;
         let sentence = tagged.sentence;
-        let text = source_text(sentence);
+        let text = SentenceText::of(sentence);
         let mut map = serializer.serialize_map(None)?;
         if let Some(record) = &sentence.layout.record {
             let object: JsonObject = serde_json::from_str(record).map_err(S::Error::custom)?;
@@ -62,17 +62,15 @@ impl Serialize for SentenceRecord<'_> {
             let spans = label::spans(&tagged.labels);
             let span = |i: usize| SpanRecord {
                 span: &spans[i],
-                text: text.and_then(|text| covered(sentence, text, &spans[i])),
+                text: text.as_ref().and_then(|text| text.covered(&spans[i])),
             };
             map.serialize_entry("spans", &LazyArray(spans.len(), span))?;
         }
         if let Some(text) = text {
-            let offsets = &sentence.offsets;
-            map.serialize_entry(
-                "offsets",
-                &LazyArray(offsets.len(), |t: usize| OffsetsRecord(&offsets[t])),
-            )?;
-            map.serialize_entry("text", text)?;
+            let token = |t: usize| OffsetsRecord(text.token(t));
+            map.serialize_entry("offsets", &LazyArray(sentence.len(), token))?;
+            map.serialize_entry("text", text.text)?;
+            map.serialize_entry("offset", &OffsetsRecord(text.offset.clone()))?;
         }
         if let Some(probability) = tagged.probability {
             map.serialize_entry("probability", &probability)?;
@@ -116,16 +114,48 @@ impl Serialize for SpanRecord<'_> {
     }
 }
 
-/// The part of the text that a span covers.
-fn covered<'a>(sentence: &Sentence, text: &'a str, span: &Span) -> Option<&'a str> {
-    let first = sentence.offsets.get(span.start)?;
-    let last = sentence.offsets.get(span.end.checked_sub(1)?)?;
-    text.get(first.bytes.start..last.bytes.end)
+/// The text of a sentence, from its first token to its last.
+struct SentenceText<'a> {
+    text: &'a str,
+    offset: Offsets, // in the text that the sentence comes from
+    tokens: &'a [Offsets],
 }
 
-struct OffsetsRecord<'a>(&'a Offsets);
+impl<'a> SentenceText<'a> {
+    /// Returns the text if the sentence was tokenized.
+    fn of(sentence: &'a Sentence) -> Option<Self> {
+        let (first, last) = (sentence.offsets.first()?, sentence.offsets.last()?);
+        let offset = Offsets {
+            bytes: first.bytes.start..last.bytes.end,
+            chars: first.chars.start..last.chars.end,
+        };
+        Some(Self {
+            text: source_text(sentence)?.get(offset.bytes.clone())?,
+            offset,
+            tokens: &sentence.offsets,
+        })
+    }
 
-impl Serialize for OffsetsRecord<'_> {
+    /// Returns the position of token `t` in the text.
+    fn token(&self, t: usize) -> Offsets {
+        let Offsets { bytes, chars } = &self.tokens[t];
+        let [byte, char] = [self.offset.bytes.start, self.offset.chars.start];
+        Offsets {
+            bytes: bytes.start - byte..bytes.end - byte,
+            chars: chars.start - char..chars.end - char,
+        }
+    }
+
+    /// Returns the part that a span covers.
+    fn covered(&self, span: &Span) -> Option<&'a str> {
+        let last = span.end.checked_sub(1)?;
+        (self.text).get(self.token(span.start).bytes.start..self.token(last).bytes.end)
+    }
+}
+
+struct OffsetsRecord(Offsets);
+
+impl Serialize for OffsetsRecord {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(Some(2))?;
         map.serialize_entry("bytes", &[self.0.bytes.start, self.0.bytes.end])?;
@@ -200,7 +230,7 @@ mod tests {
                 r#""spans":[{"start":0,"end":2,"type":"P","text":"Ä  b"}],"#,
                 r#""offsets":[{"bytes":[0,2],"chars":[0,1]},"#,
                 r#"{"bytes":[4,5],"chars":[3,4]},{"bytes":[6,7],"chars":[5,6]}],"#,
-                r#""text":"Ä  b c"}"#,
+                r#""text":"Ä  b c","offset":{"bytes":[0,7],"chars":[0,6]}}"#,
                 "\n"
             )
         );
@@ -245,7 +275,7 @@ mod tests {
             concat!(
                 r#"{"id":7,"tokens":["a","b"],"labels":["A","B"],"#,
                 r#""offsets":[{"bytes":[0,1],"chars":[0,1]},{"bytes":[2,3],"chars":[2,3]}],"#,
-                r#""text":"a\tb"}"#,
+                r#""text":"a\tb","offset":{"bytes":[0,3],"chars":[0,3]}}"#,
                 "\n"
             )
         );
