@@ -442,7 +442,6 @@ fn every_built_in_template_trains() {
         "ner-finkel-edges",
         "pos-sancl",
         "chunk",
-        "chunk-large",
     ] {
         let dir = TestDir::with_model(NER_CORPUS, &format!("--template {name}"));
         assert_eq!(

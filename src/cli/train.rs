@@ -47,8 +47,8 @@ Examples:
   # Pre-extracted attributes in CRFsuite's format; the same model as CRFsuite
   dropchain train train.crfsuite --states observed --boundary off --dropout 0 --l2 1 --model m.model
 
-Built-in templates: minimal, chunk, chunk-large, pos, ner, ner-document, ner-two-passes,
-ner-finkel, ner-finkel-edges, pos-sancl.
+Built-in templates: minimal, chunk, pos, ner, ner-document, ner-two-passes, ner-finkel,
+ner-finkel-edges, pos-sancl.
 Ctrl-C stops training and saves the best model so far; before the first iteration it leaves an old
 model as it is. Of two passes (ner-two-passes) the first alone is saved if the second has none.
 

@@ -4,13 +4,9 @@ use super::template_file::Template;
 use crate::error::Result;
 
 /// The name and text of each template in `features/`.
-const SHIPPED: [(&str, &str); 10] = [
+const SHIPPED: [(&str, &str); 9] = [
     ("minimal", include_str!("../../features/minimal.tpl")),
     ("chunk", include_str!("../../features/chunk.tpl")),
-    (
-        "chunk-large",
-        include_str!("../../features/chunk-large.tpl"),
-    ),
     ("pos", include_str!("../../features/pos.tpl")),
     ("ner", include_str!("../../features/ner.tpl")),
     (
