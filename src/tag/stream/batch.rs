@@ -10,7 +10,8 @@ use crate::tag::TagDocuments;
 pub struct Batch {
     /// The sentences, in input order.
     pub sentences: Vec<Arc<Sentence>>,
-    /// The column separator of the input's first sentence ([`Reader::separator`]).
+    /// The column separator of the input's first sentence
+    /// ([`Reader::separator`](crate::corpus::Reader::separator)).
     pub separator: char,
     /// Whether the sentence before the batch is a document boundary.
     pub new_document: bool,
