@@ -1,6 +1,8 @@
 //! Input for a model: its format and its columns, by the names of the files and their first lines.
 
-use dropchain::corpus::{CONLLU_COLUMNS, FirstLines, Format, ReadOptions};
+use dropchain::corpus::{
+    CONLLU_COLUMNS, DOCUMENT_START, FirstLines, Format, ReadOptions, split_cells,
+};
 use dropchain::tag::Header;
 use dropchain::{Error, Result};
 
@@ -111,7 +113,7 @@ impl<'a> ModelColumns<'a> {
         if !self.are_named() {
             return Ok(false);
         }
-        if cells(line).first() == Some(&"-DOCSTART-") {
+        if cells(line).first() == Some(&DOCUMENT_START) {
             return Ok(true);
         }
         if !self.fits(line) {
@@ -201,7 +203,7 @@ impl<'a> ModelColumns<'a> {
             match lines.get(number)? {
                 None => return Ok(None),
                 Some(line) => match cells(&line)[..] {
-                    [] | ["-DOCSTART-", ..] => number += 1,
+                    [] | [DOCUMENT_START, ..] => number += 1,
                     ref cells => break cells.len(),
                 },
             }
@@ -239,11 +241,10 @@ fn is_conllu(line: &str) -> bool {
     cells.len() == CONLLU_COLUMNS.len() && is_id(cells[0])
 }
 
-/// Splits a line as CoNLL files are split: at single tabs if it has one, else at runs of blanks.
+/// Returns the cells of a line of columns; none if it is blank.
 fn cells(line: &str) -> Vec<&str> {
-    match line.contains('\t') {
-        _ if line.trim().is_empty() => Vec::new(),
-        true => line.split('\t').collect(),
-        false => line.split(' ').filter(|cell| !cell.is_empty()).collect(),
+    match line.trim().is_empty() {
+        true => Vec::new(),
+        false => split_cells(line),
     }
 }

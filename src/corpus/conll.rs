@@ -18,7 +18,7 @@ use crate::error::Result;
 use crate::sentence::{Schema, Sentence, Separation, list_names};
 
 /// The first cell of a line that starts a new document.
-const DOCUMENT_START: &str = "-DOCSTART-";
+pub const DOCUMENT_START: &str = "-DOCSTART-";
 
 /// Fills the missing cells of a `-DOCSTART-` line, as in the CoNLL-2003 shared task.
 const FILLER: &str = "-X-";
@@ -171,6 +171,14 @@ impl SentenceParser for ConllParser {
     }
 }
 
+/// Splits a line into cells: at single tabs if it has one, else at runs of blanks.
+pub fn split_cells(line: &str) -> Vec<&str> {
+    match line.contains('\t') {
+        true => line.split('\t').collect(),
+        false => split_blanks(line).collect(),
+    }
+}
+
 /// Splits a line at runs of blanks. White space beyond ASCII is part of a cell.
 fn split_blanks(line: &str) -> impl Iterator<Item = &str> {
     line.split([' ', '\t']).filter(|cell| !cell.is_empty())
@@ -197,11 +205,7 @@ fn boundary(text: &str, file: &Arc<str>, number: u64, dialect: &Dialect) -> Resu
 /// Detects the dialect of the file whose first token is on `line`.
 fn detect_dialect(line: &InputLine, options: &ReadOptions) -> Result<Dialect> {
     let tabs = line.text.contains('\t');
-    let width = if tabs {
-        line.text.split('\t').count()
-    } else {
-        split_blanks(line.text).count()
-    };
+    let width = split_cells(line.text).len();
     let (names, label) = match &options.columns {
         Some(names) => named_columns(line, width, names, options)?,
         None => default_columns(line, width, options)?,

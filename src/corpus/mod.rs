@@ -30,6 +30,8 @@ pub use crate::sentence::{
     Separation, TokenLabel,
 };
 pub use columns::CONLLU_COLUMNS;
+#[doc(hidden)]
+pub use conll::{DOCUMENT_START, split_cells};
 pub use corpus::Corpus;
 pub use format::Format;
 pub use output::{Candidate, OutputFormat, Tagged, WriteOptions, Writer};
