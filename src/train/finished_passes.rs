@@ -17,19 +17,19 @@ use crate::second_pass::Prediction;
 #[derive(Default)]
 pub(super) struct FinishedPasses {
     /// The result of the first pass.
-    pub first: Option<FirstPass>,
+    pub first: Option<FirstPassResult>,
     /// For each fold whose model is done: the predictions for its sentences.
     pub folds: Vec<Vec<Prediction>>,
 }
 
 /// The result of the first pass.
 #[derive(Clone)]
-pub(super) struct FirstPass {
+pub(super) struct FirstPassResult {
     pub model: Arc<Model>,
     pub end: End,
 }
 
-impl From<Trained> for FirstPass {
+impl From<Trained> for FirstPassResult {
     fn from(trained: Trained) -> Self {
         Self {
             model: Arc::new(trained.model),
@@ -38,7 +38,7 @@ impl From<Trained> for FirstPass {
     }
 }
 
-impl FirstPass {
+impl FirstPassResult {
     /// Returns the first pass alone as the result of training that ended early, for `reason`.
     ///
     /// # Errors
@@ -117,10 +117,10 @@ impl TryFrom<StoredPasses<'static>> for FinishedPasses {
     ///
     /// Those of [`Model::from_bytes`] and [`Model::verify`].
     fn try_from(stored: StoredPasses<'static>) -> Result<Self> {
-        let restore = |first: StoredFirst<'static>| -> Result<FirstPass> {
+        let restore = |first: StoredFirst<'static>| -> Result<FirstPassResult> {
             let model = Model::from_bytes(first.model.into_owned())?;
             model.verify()?;
-            Ok(FirstPass {
+            Ok(FirstPassResult {
                 model: Arc::new(model),
                 end: first.end,
             })

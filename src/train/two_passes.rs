@@ -11,7 +11,7 @@ use std::sync::Arc;
 use super::base_models::BaseModels;
 use super::corpora::TrainingCorpora;
 use super::events::{End, EndReason, Observer, Pass};
-use super::finished_passes::FirstPass;
+use super::finished_passes::FirstPassResult;
 use super::jackknife::{Jackknife, folds};
 use super::options::{DevUse, TrainOptions};
 use super::passes::Passes;
@@ -50,7 +50,7 @@ impl Trainer<'_> {
                 passes.begin_pass(Pass::First, observer);
                 let trained = passes.train(&trainer, corpora.clone(), &first, observer)?;
                 let is_early = trained.end.is_early();
-                let first_pass = FirstPass::from(trained);
+                let first_pass = FirstPassResult::from(trained);
                 if is_early {
                     let reason = first_pass.end.reason;
                     return first_pass.alone(reason);
