@@ -57,6 +57,30 @@ impl Random {
     }
 }
 
+/// Resumes training three times, and kills it after a random time up to `longest`, unless it has
+/// ended. Returns the number of kills, and of those after which there was a checkpoint.
+pub fn kill_three_times(
+    dir: &TestDir,
+    line: &str,
+    longest: Duration,
+    random: &mut Random,
+) -> [usize; 2] {
+    let [mut kills, mut checkpoints] = [0, 0];
+    for _ in 0..3 {
+        let mut child = dir.command(&format!("{line} --resume")).spawn().unwrap();
+        thread::sleep(longest.mul_f64(random.next()));
+        let has_ended = child.try_wait().unwrap().is_some();
+        child.kill().unwrap();
+        wait(&mut child, "train");
+        if has_ended {
+            break;
+        }
+        kills += 1;
+        checkpoints += usize::from(dir.path("state").exists());
+    }
+    [kills, checkpoints]
+}
+
 #[test]
 fn training_killed_at_any_moment_resumes_to_the_same_model_and_log() {
     let dir = TestDir::with_sample_corpus();
@@ -73,19 +97,9 @@ fn training_killed_at_any_moment_resumes_to_the_same_model_and_log() {
         while kills < KILLS / KINDS.len() {
             dir.write("m", "");
             dir.write("log", "");
-            // Each run is killed up to three times before it may end.
-            for _ in 0..3 {
-                let mut child = dir.command(&format!("{line} --resume")).spawn().unwrap();
-                thread::sleep(duration.mul_f64(1.1 * random.next()));
-                let has_ended = child.try_wait().unwrap().is_some();
-                child.kill().unwrap();
-                wait(&mut child, "train");
-                if has_ended {
-                    break;
-                }
-                kills += 1;
-                checkpoints += usize::from(dir.path("state").exists());
-            }
+            let counts = kill_three_times(&dir, &line, duration.mul_f64(1.1), &mut random);
+            kills += counts[0];
+            checkpoints += counts[1];
             let threads = 1 + kills % 3;
             dir.run(&format!("{line} --resume --threads {threads}"))
                 .success();

@@ -3,12 +3,11 @@
 use std::fs;
 use std::io::{BufRead, BufReader, Lines};
 use std::process::{Child, ChildStderr};
-use std::thread;
 use std::time::Instant;
 
 use dropchain::internals::model::Model;
 
-use crate::checkpoints::{Random, log};
+use crate::checkpoints::{Random, kill_three_times, log};
 use crate::support::{TestDir, finish, send, wait};
 use crate::two_passes::{TEMPLATE, corpus};
 
@@ -193,19 +192,9 @@ fn two_passes_killed_at_any_moment_resume_to_the_same_model_and_log() {
         while kills < KILLS / 2 {
             dir.write("m", "");
             dir.write("log", "");
-            // Each run is killed up to three times before it may end.
-            for _ in 0..3 {
-                let mut child = dir.command(&format!("{line} --resume")).spawn().unwrap();
-                thread::sleep(duration.mul_f64(0.6 * random.next()));
-                let has_ended = child.try_wait().unwrap().is_some();
-                child.kill().unwrap();
-                wait(&mut child, "train");
-                if has_ended {
-                    break;
-                }
-                kills += 1;
-                checkpoints += usize::from(dir.path("state").exists());
-            }
+            let counts = kill_three_times(&dir, &line, duration.mul_f64(0.6), &mut random);
+            kills += counts[0];
+            checkpoints += counts[1];
             let threads = 1 + kills % 3;
             dir.run(&format!("{line} --resume --threads {threads}"))
                 .success();
