@@ -106,6 +106,10 @@ pub fn run<E: Send, T: Send>(
         py.detach(|| worker.join())
             .unwrap_or_else(|payload| panic::resume_unwind(payload))
     });
+    // Ctrl-C in the last moment must not lose what was done.
+    if let Err(error) = py.check_signals() {
+        raised.get_or_insert(error);
+    }
     Ok(Finished {
         result,
         exception: raised,
