@@ -21,7 +21,6 @@ mod interrupt;
 mod knowledge_arguments;
 mod lbfgs_arguments;
 mod model_input;
-mod named_tagging;
 mod outputs;
 mod partial_label_arguments;
 mod predictions;

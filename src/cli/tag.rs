@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use dropchain::corpus::{Format, OutputFormat, ReadOptions, Reader, WriteOptions, Writer};
 use dropchain::label::Scheme;
 use dropchain::tag::{
-    Batch, Header, TagInput, TagOptions, Tagger, Tagging, Workspace, stream_documents,
+    Batch, Header, NamedTagging, TagInput, TagOptions, Tagger, Tagging, Workspace, stream_documents,
 };
 use dropchain::{Error, Result, Sentence};
 
@@ -17,7 +17,6 @@ use super::document_arguments::DocumentArguments;
 use super::file_name::FileName;
 use super::forced_arguments::ForcedArguments;
 use super::model_input::{ModelColumns, named_format};
-use super::named_tagging::NamedTagging;
 use super::outputs::CommandFiles;
 use super::progress::notice;
 

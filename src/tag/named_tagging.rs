@@ -2,17 +2,37 @@
 
 use std::borrow::Cow;
 
-use dropchain::corpus::{Candidate, Tagged};
-use dropchain::internals::ids::LabelId;
-use dropchain::internals::sentence::Sentence;
-use dropchain::label::{Scheme, convert};
-use dropchain::tag::{Tagger, Tagging};
 use ndarray::ArrayView1;
+
+use super::tagger::Tagger;
+use super::tagging::Tagging;
+use crate::corpus::{Candidate, Tagged};
+use crate::ids::LabelId;
+use crate::label::{Scheme, convert};
+use crate::sentence::Sentence;
 
 /// Labels of one token with their probabilities.
 type LabelProbabilities<'a> = Vec<(Cow<'a, str>, f64)>;
 
-/// A tagging with label names.
+/// A tagging with label names, as [`Writer`](crate::corpus::Writer) takes it.
+///
+/// ```no_run
+/// use dropchain::corpus::{OutputFormat, WriteOptions, Writer};
+/// use dropchain::tag::{NamedTagging, Tagger};
+/// use dropchain::Sentence;
+///
+/// # fn main() -> dropchain::Result<()> {
+/// let tagger = Tagger::open("ner.model")?;
+/// let sentence = Sentence::from_words(["Ada", "Lovelace", "lived", "in", "London"]);
+/// let tagging = tagger.tag(&sentence)?;
+/// let named = NamedTagging::new(&tagger, tagging, tagger.model().header().corpus_scheme);
+/// let options = WriteOptions::new(OutputFormat::Jsonl);
+/// let mut writer = Writer::new(Vec::new(), "memory", options)?;
+/// writer.write(&named.tagged(&sentence))?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
 pub struct NamedTagging<'a> {
     labels: Vec<Cow<'a, str>>,
     marginals: Option<Vec<LabelProbabilities<'a>>>,
@@ -21,6 +41,7 @@ pub struct NamedTagging<'a> {
 }
 
 /// One of the n best label sequences.
+#[derive(Clone, Debug)]
 struct NamedPath<'a> {
     labels: Vec<Cow<'a, str>>,
     score: f64,
