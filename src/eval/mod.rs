@@ -1,12 +1,14 @@
 //! Evaluation: predicted labels against gold labels, with conlleval's span counts.
 //!
 //! [`Evaluation`] takes one sentence at a time and keeps only counts. Its `Display` is the text
-//! report, [`Evaluation::report`] the JSON report. [`PairedBootstrap`] compares two
-//! taggers and tests whether the difference is significant.
+//! report, [`Evaluation::report`] the JSON report. [`span_errors`] says what is wrong in a
+//! sentence. [`PairedBootstrap`] compares two taggers and tests whether the difference is
+//! significant.
 
 mod bootstrap;
 mod confusion;
 mod conlleval;
+mod errors;
 mod evaluation;
 mod metrics;
 mod report;
@@ -15,6 +17,7 @@ mod tests;
 
 pub use bootstrap::{BootstrapReport, Difference, PairedBootstrap};
 pub use confusion::Confusion;
+pub use errors::{ErrorKind, SpanError, label_errors, span_errors};
 pub use evaluation::Evaluation;
 pub use metrics::{Counts, Metrics};
 pub use report::{Report, ScoreReport, SpanReport};
