@@ -1,23 +1,16 @@
 //! `dropchain eval`
 
-use std::sync::{Mutex, PoisonError};
-
 use clap::Args;
-use dropchain::corpus::{Corpus, Format, ReadOptions, Reader};
+use dropchain::Result;
 use dropchain::eval::Evaluation;
-use dropchain::internals::sentence::Sentence;
-use dropchain::label::{LabelSet, convert};
-use dropchain::tag::{TagDocuments, TagOptions, Tagger, Tagging, Workspace};
-use dropchain::{Error, Result};
-use rayon::prelude::*;
+use dropchain::tag::TagOptions;
 
 use super::arguments::{InputArguments, Switch, ThreadArguments};
 use super::document_arguments::DocumentArguments;
 use super::file_name::FileName;
-use super::model_input::ModelColumns;
+use super::gold_tagger::GoldTagger;
 use super::outputs::CommandFiles;
 use super::predictions::{GoldCorpus, labels};
-use super::progress::notice;
 use super::{CommandError, CommandResult, json_line, print};
 
 /// Maximum number of rows in the confusion table.
@@ -122,72 +115,20 @@ impl EvalCommand {
 
     /// Tags the gold file and scores the result.
     fn evaluate_model(&self, model: &FileName, gold: &FileName) -> Result<Evaluation> {
-        let tagger = Tagger::open(model)?;
-        let tagger = tagger.with_memory_limit(self.input.limits.memory());
-        let tagger = self.document.apply_to_tagger(tagger)?;
-        let corpus = self.read_gold(&tagger, gold)?;
         let options = TagOptions {
             constrain: self.constrain.is_on(),
             ..TagOptions::default()
         };
-        let taggings = tag_parallel(&tagger, corpus.sentences(), options);
-        let header = tagger.model().header();
-        let needs_conversion = header.corpus_scheme != header.scheme;
-        let mut any_known = needs_conversion;
         let mut evaluation = self.evaluation();
-        for (sentence, tagging) in corpus.iter().zip(taggings) {
-            if sentence.layout.document_start {
+        let gold = GoldTagger::open(model, gold, &self.input, self.document)?;
+        gold.tag(options, &mut |gold, tagged| {
+            if tagged.sentence.layout.document_start {
                 evaluation.add_document_start();
-                continue;
+                return Ok(());
             }
-            let tags = tagging?.labels;
-            let predicted = tagger.label_names(&tags);
-            let gold = labels(sentence)?;
-            check_complete(sentence, &gold, &header.labels)?;
-            any_known = any_known || gold.iter().any(|label| header.labels.id(label).is_some());
-            if needs_conversion {
-                evaluation.add(&gold, &convert(&predicted, header.corpus_scheme))?;
-            } else {
-                evaluation.add(&gold, &predicted)?;
-            }
-        }
-        if !any_known {
-            notice(&format!(
-                "warning: {gold}: the model knows none of the gold labels; check the label column \
-                 (--label)"
-            ));
-        }
-        Ok(evaluation)
-    }
-
-    fn read_gold(&self, tagger: &Tagger, gold: &FileName) -> Result<Corpus> {
-        let header = tagger.model().header();
-        let format = match (self.input.format, Format::guess(gold)) {
-            (Some(format), _) => format.into(),
-            (None, Format::Conll) if header.template.is_none() => Format::Crfsuite,
-            (None, format) => format,
-        };
-        let model = ModelColumns::new(header);
-        let input = &self.input;
-        let reader = Reader::open_by_content(&[gold], |lines| {
-            let fewer = match (format, &input.columns, &input.label) {
-                (Format::Conll, None, None) => model.fewer(lines, true)?,
-                _ => None,
-            };
-            let columns = fewer.as_deref().or(input.columns.as_deref());
-            let mut options = ReadOptions {
-                unlabeled: false,
-                comments: input.comments,
-                max_sentence: input.limits.max_sentence(),
-                memory: input.limits.memory(),
-                ..model.read_options(format, columns)
-            };
-            if input.label.is_some() {
-                options.label = input.label.clone();
-            }
-            Ok(options)
+            evaluation.add(gold, &tagged.labels)
         })?;
-        Corpus::collect(reader)
+        Ok(evaluation)
     }
 
     /// Scores a file of predictions.
@@ -211,47 +152,5 @@ impl EvalCommand {
         } else {
             Evaluation::new()
         }
-    }
-}
-
-/// Rejects gold labels that the model does not have and that look partial: `_`, or a set of labels
-/// that it has.
-fn check_complete(sentence: &Sentence, gold: &[&str], known: &LabelSet) -> Result<()> {
-    let is_partial = |label: &&str| {
-        let is_set = || label.contains('|') && label.split('|').all(|l| known.id(l).is_some());
-        known.id(label).is_none() && (*label == "_" || is_set())
-    };
-    match gold.iter().position(is_partial) {
-        None => Ok(()),
-        Some(t) => Err(Error::input(
-            sentence.place(t),
-            format!(
-                "found the partial label '{}'; evaluation needs one gold label for every token",
-                gold[t]
-            ),
-        )),
-    }
-}
-
-/// Tags sentences in parallel, with one workspace per thread. Results are in sentence order.
-fn tag_parallel(
-    tagger: &Tagger,
-    sentences: &[Sentence],
-    options: TagOptions,
-) -> Vec<Result<Tagging>> {
-    let workspaces: Vec<Mutex<Workspace>> = (0..rayon::current_num_threads())
-        .map(|_| Mutex::default())
-        .collect();
-    let documents = TagDocuments::new(tagger, sentences);
-    let tag = |i: usize| {
-        let thread = rayon::current_thread_index().unwrap_or(0);
-        // A workspace is scratch space: contents left behind by a panic are overwritten.
-        let workspace = workspaces[thread % workspaces.len()].lock();
-        let mut workspace = workspace.unwrap_or_else(PoisonError::into_inner);
-        tagger.tag_with(documents.input(i), options, &mut workspace)
-    };
-    match documents.len() {
-        1 => vec![tag(0)],
-        len => (0..len).into_par_iter().map(tag).collect(),
     }
 }

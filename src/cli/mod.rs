@@ -15,6 +15,7 @@ mod exit;
 mod file_name;
 mod forced_arguments;
 mod foreign_names;
+mod gold_tagger;
 mod init_arguments;
 mod inspect;
 mod interrupt;

@@ -46,7 +46,8 @@ impl<'a> Tagged<'a> {
     }
 
     /// The marginal probability of `label` at token `t`, if there are marginals.
-    pub(super) fn marginal(&self, t: usize, label: &str) -> Option<f64> {
+    #[must_use]
+    pub fn marginal(&self, t: usize, label: &str) -> Option<f64> {
         let token = self.marginals.as_ref()?.get(t)?;
         let found = token.iter().find(|(name, _)| *name == label);
         found.map(|(_, probability)| *probability)
