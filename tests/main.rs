@@ -31,6 +31,7 @@ mod outputs;
 mod partial_labels;
 mod peer;
 mod penalties;
+mod plain_labels;
 #[cfg(unix)]
 mod processes;
 mod sharing;

@@ -3,6 +3,7 @@
 use std::fmt::Display;
 
 use dropchain::eval::{BootstrapReport, Counts, Difference, Evaluation, PairedBootstrap};
+use dropchain::label::{PlainLabels, Scheme, SchemeDetector};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -201,10 +202,18 @@ fn dicts<'a, 'py>(
 
 /// Scores predicted labels: a corpus, or the labels of each sentence.
 #[pyfunction]
-pub fn evaluate(gold: &Bound<'_, PyAny>, predicted: &Bound<'_, PyAny>) -> PyResult<PyEvaluation> {
+#[pyo3(signature = (gold, predicted, plain_labels="auto"))]
+pub fn evaluate(
+    gold: &Bound<'_, PyAny>,
+    predicted: &Bound<'_, PyAny>,
+    plain_labels: &str,
+) -> PyResult<PyEvaluation> {
+    let plain: PlainLabels = plain_labels.parse().map_err(exception)?;
     let gold = gold_labels(gold)?;
     let predicted = predicted_labels(predicted, &gold, "predicted")?;
-    let mut evaluation = Evaluation::with_confusions();
+    let scheme = scheme_of(&gold, plain);
+    let predicted_scheme = scheme_of(&predicted, plain.of_predictions(scheme));
+    let mut evaluation = Evaluation::with_confusions().with_schemes(scheme, predicted_scheme);
     for (gold, predicted) in gold.iter().zip(&predicted) {
         match (gold, predicted) {
             (Some(gold), Some(predicted)) => evaluation.add(gold, predicted).map_err(exception)?,
@@ -212,6 +221,15 @@ pub fn evaluate(gold: &Bound<'_, PyAny>, predicted: &Bound<'_, PyAny>) -> PyResu
         }
     }
     Ok(PyEvaluation(evaluation))
+}
+
+/// Detects the scheme of labels.
+fn scheme_of(labels: &[Labels], plain: PlainLabels) -> Scheme {
+    let mut detector = SchemeDetector::new().with_plain_labels(plain);
+    for labels in labels.iter().flatten() {
+        detector.observe(labels);
+    }
+    detector.prevailing().0
 }
 
 /// The comparison of two taggers, A and B, by paired bootstrap: ``str(…)`` is a table.
@@ -334,6 +352,11 @@ impl PyComparison {
 
 /// Compares two lists of predictions for the same gold labels.
 #[pyfunction]
+#[pyo3(signature = (gold, a, b, samples, seed, threads, plain_labels="auto"))]
+#[expect(
+    clippy::too_many_arguments,
+    reason = "they are those of the Python function"
+)]
 pub fn compare(
     py: Python<'_>,
     gold: &Bound<'_, PyAny>,
@@ -342,7 +365,9 @@ pub fn compare(
     samples: i64,
     seed: u64,
     threads: Option<i64>,
+    plain_labels: &str,
 ) -> PyResult<PyComparison> {
+    let plain: PlainLabels = plain_labels.parse().map_err(exception)?;
     let samples = inputs::count("samples", Some(samples), 1)?.unwrap_or(1);
     let samples = u32::try_from(samples).ok().filter(|&n| n <= 10_000_000);
     let samples =
@@ -350,7 +375,9 @@ pub fn compare(
     let gold = gold_labels(gold)?;
     let a = predicted_labels(a, &gold, "a")?;
     let b = predicted_labels(b, &gold, "b")?;
-    let mut bootstrap = PairedBootstrap::new();
+    let scheme = scheme_of(&gold, plain);
+    let predicted = [&a, &b].map(|labels| scheme_of(labels, plain.of_predictions(scheme)));
+    let mut bootstrap = PairedBootstrap::new().with_schemes(scheme, predicted);
     for ((gold, a), b) in gold.iter().zip(&a).zip(&b) {
         match (gold, a, b) {
             (Some(gold), Some(a), Some(b)) => {
@@ -373,7 +400,7 @@ pub fn compare(
 /// [Span(start=0, end=2, type='PER'), Span(start=3, end=4, type='LOC')]
 #[pyfunction]
 pub fn spans<'py>(labels: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
-    token_spans(labels.py(), &strings(labels, "labels")?)
+    token_spans(labels.py(), &strings(labels, "labels")?, Scheme::Raw)
 }
 
 /// Reads the gold labels, one known label for each token.

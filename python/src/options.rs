@@ -1,6 +1,6 @@
 //! Training options by name.
 
-use dropchain::label::Scheme;
+use dropchain::label::{PlainLabels, Scheme};
 use dropchain::optim::LineSearch;
 use dropchain::train::{
     Algorithm, ArowOptions, Boundary, Defaults, DevUse, NoiseKind, Order, PassiveAggressiveOptions,
@@ -14,7 +14,7 @@ use pyo3::types::{PyBool, PyDict, PyString};
 use crate::error::exception;
 
 /// The options of all algorithms.
-const COMMON: [&str; 27] = [
+const COMMON: [&str; 28] = [
     "algorithm",
     "boundary",
     "caseless",
@@ -32,6 +32,7 @@ const COMMON: [&str; 27] = [
     "noise",
     "order",
     "patience",
+    "plain_labels",
     "precision",
     "prune",
     "recall_bias",
@@ -195,6 +196,10 @@ impl<'py> Named<'_, 'py> {
     fn set_model(&self, options: &mut TrainOptions) -> PyResult<()> {
         let schemes = Scheme::ALL.map(|scheme| (scheme.name(), scheme));
         options.scheme = self.choice("scheme", schemes)?.unwrap_or(options.scheme);
+        let plain = PlainLabels::ALL.map(|plain| (plain.name(), plain));
+        if let Some(plain) = self.choice("plain_labels", plain)? {
+            options.plain_labels = plain;
+        }
         if let Some(order) = self.given("order")? {
             options.order = match order.extract::<i64>() {
                 Ok(0) => Order::Zero,

@@ -26,6 +26,24 @@ def test_spans_are_scored_as_conlleval_does():
     assert "support" in evaluation.label_table()
 
 
+def test_types_without_prefixes_are_spans_unless_they_are_tags():
+    gold = [["PER", "PER", "O", "O"], ["LOC", "O", "O"]]
+    predicted = [["PER", "O", "O", "O"], ["LOC", "O", "O"]]
+    assert evaluate(gold, predicted).f1 == 0.5
+    assert not evaluate(gold, predicted, plain_labels="tags").has_spans
+    assert compare(gold, gold, predicted).f1.b == 0.5
+    assert compare(gold, gold, predicted, plain_labels="tags").f1 is None
+    assert evaluate([["N", "V"]], [["N", "N"]], plain_labels="spans").has_spans
+    with pytest.raises(ValueError, match="expected auto, spans or tags"):
+        evaluate(gold, predicted, plain_labels="bio")
+    trained = train(
+        [(["Ann", "Lee", "left", "."], labels) for labels in gold[:1]], template="minimal"
+    )
+    assert trained.tagger.info()["scheme"] == "plain"
+    corpus = Corpus([(["Ann", "Lee", "left", "."], gold[0])])
+    assert evaluate(corpus, trained.tagger).has_spans
+
+
 def test_tags_without_spans_have_an_accuracy_only():
     evaluation = evaluate([["N", "V"]], [["N", "N"]])
     assert not evaluation.has_spans and evaluation.accuracy == 0.5

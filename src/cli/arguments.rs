@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use dropchain::corpus::{Format, ReadOptions};
 use dropchain::internals::memory::available_address_space;
 use dropchain::internals::model::Precision;
-use dropchain::label::Scheme;
+use dropchain::label::{PlainLabels, Scheme};
 use dropchain::{Error, MemoryLimit, Result};
 
 /// How to read corpora.
@@ -94,6 +94,39 @@ pub enum SchemeName {
     Iob2,
     /// Like iob2, but E-X ends a span and S-X is a span of one token
     Bioes,
+    /// Like io without prefixes: X inside a span, O outside
+    Plain,
+}
+
+/// What labels without a prefix are.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct PlainLabelArguments {
+    /// Labels without B- or I-: types of spans (PERSON, O) or tags (parts of speech) [default: by
+    /// what they look like]
+    ///
+    /// They look like types if there is a label O, which at least half of the tokens have, or a
+    /// quarter of the others follows a token with the same label. Adjacent tokens with the same
+    /// type are one span.
+    #[arg(long, value_enum, value_name = "KIND", help_heading = "Input")]
+    plain_labels: Option<PlainLabelsName>,
+}
+
+impl PlainLabelArguments {
+    /// Returns what labels without a prefix are.
+    pub fn plain_labels(self) -> PlainLabels {
+        match self.plain_labels {
+            None => PlainLabels::Auto,
+            Some(PlainLabelsName::Spans) => PlainLabels::Spans,
+            Some(PlainLabelsName::Tags) => PlainLabels::Tags,
+        }
+    }
+}
+
+/// What labels without a prefix are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum PlainLabelsName {
+    Spans,
+    Tags,
 }
 
 impl From<SchemeName> for Scheme {
@@ -104,6 +137,7 @@ impl From<SchemeName> for Scheme {
             SchemeName::Iob1 => Self::Iob1,
             SchemeName::Iob2 => Self::Iob2,
             SchemeName::Bioes => Self::Bioes,
+            SchemeName::Plain => Self::Plain,
         }
     }
 }

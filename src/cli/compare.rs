@@ -3,7 +3,7 @@
 use clap::Args;
 use dropchain::eval::PairedBootstrap;
 
-use super::arguments::{InputArguments, ThreadArguments};
+use super::arguments::{InputArguments, PlainLabelArguments, ThreadArguments};
 use super::file_name::FileName;
 use super::outputs::CommandFiles;
 use super::predictions::{GoldCorpus, labels};
@@ -50,6 +50,8 @@ pub struct CompareCommand {
     threads: ThreadArguments,
     #[command(flatten)]
     input: InputArguments,
+    #[command(flatten)]
+    plain: PlainLabelArguments,
 }
 
 impl CompareCommand {
@@ -62,7 +64,8 @@ impl CompareCommand {
         let gold = GoldCorpus::read(&self.input, &self.gold)?;
         let a = gold.read_predictions(&self.input, &self.a)?;
         let b = gold.read_predictions(&self.input, &self.b)?;
-        let mut bootstrap = PairedBootstrap::new();
+        let (scheme, predicted) = gold.schemes(self.plain.plain_labels(), [&a, &b]);
+        let mut bootstrap = PairedBootstrap::new().with_schemes(scheme, predicted);
         for (gold, (a, b)) in gold.sentences.iter().zip(a.iter().zip(&b)) {
             if gold.layout.document_start {
                 bootstrap.add_document_start();

@@ -5,7 +5,7 @@ use dropchain::Result;
 use dropchain::eval::Evaluation;
 use dropchain::tag::TagOptions;
 
-use super::arguments::{InputArguments, Switch, ThreadArguments};
+use super::arguments::{InputArguments, PlainLabelArguments, Switch, ThreadArguments};
 use super::document_arguments::DocumentArguments;
 use super::file_name::FileName;
 use super::gold_tagger::GoldTagger;
@@ -55,6 +55,8 @@ pub struct EvalCommand {
     threads: ThreadArguments,
     #[command(flatten)]
     input: InputArguments,
+    #[command(flatten)]
+    plain: PlainLabelArguments,
     #[command(flatten)]
     document: DocumentArguments,
 }
@@ -119,8 +121,9 @@ impl EvalCommand {
             constrain: self.constrain.is_on(),
             ..TagOptions::default()
         };
-        let mut evaluation = self.evaluation();
         let gold = GoldTagger::open(model, gold, &self.input, self.document)?;
+        let [gold_scheme, scheme] = gold.schemes(self.plain.plain_labels());
+        let mut evaluation = self.evaluation().with_schemes(gold_scheme, scheme);
         gold.tag(options, &mut |gold, tagged| {
             if tagged.sentence.layout.document_start {
                 evaluation.add_document_start();
@@ -135,7 +138,9 @@ impl EvalCommand {
     fn evaluate_predictions(&self, predictions: &FileName, gold: &FileName) -> Result<Evaluation> {
         let gold = GoldCorpus::read(&self.input, gold)?;
         let predicted = gold.read_predictions(&self.input, predictions)?;
-        let mut evaluation = self.evaluation();
+        let plain = self.plain.plain_labels();
+        let (gold_scheme, [scheme]) = gold.schemes(plain, [&predicted]);
+        let mut evaluation = self.evaluation().with_schemes(gold_scheme, scheme);
         for (gold, predicted) in gold.sentences.iter().zip(&predicted) {
             if gold.layout.document_start {
                 evaluation.add_document_start();

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use dropchain::corpus::{Corpus, Format, ReadOptions, Reader, Tagged};
 use dropchain::internals::sentence::Sentence;
-use dropchain::label::LabelSet;
+use dropchain::label::{LabelSet, PlainLabels, Scheme};
 use dropchain::tag::{Header, NamedTagging, TagDocuments, TagOptions, Tagger, Tagging, Workspace};
 use dropchain::{Error, Result};
 use rayon::prelude::*;
@@ -14,7 +14,7 @@ use super::arguments::InputArguments;
 use super::document_arguments::DocumentArguments;
 use super::file_name::FileName;
 use super::model_input::ModelColumns;
-use super::predictions::labels;
+use super::predictions::{detect_scheme, labels};
 use super::progress::notice;
 
 /// Number of sentences that are tagged before their predictions are handed on: marginals of a
@@ -44,6 +44,19 @@ impl GoldTagger {
             file: gold.clone(),
             corpus,
         })
+    }
+
+    /// Returns the schemes of the gold labels and of the predictions, if labels without prefixes
+    /// are `plain`.
+    pub fn schemes(&self, plain: PlainLabels) -> [Scheme; 2] {
+        let header = self.tagger.model().header();
+        let plain = header.plain_labels(plain);
+        let predicted = match (plain, header.corpus_scheme) {
+            (PlainLabels::Tags, Scheme::Plain) => Scheme::Raw,
+            (PlainLabels::Spans, Scheme::Raw) if !header.encodes_spans() => Scheme::Plain,
+            (_, scheme) => scheme,
+        };
+        [detect_scheme(&self.corpus, plain), predicted]
     }
 
     /// Tags the sentences and calls `visit` with the gold labels of each and its predictions, in

@@ -2,10 +2,12 @@
 
 use dropchain::corpus::{CONLLU_COLUMNS, Corpus, Format, ReadOptions};
 use dropchain::internals::sentence::Sentence;
+use dropchain::label::{PlainLabels, Scheme, SchemeDetector};
 use dropchain::{Error, Place, Result};
 
 use super::arguments::InputArguments;
 use super::file_name::FileName;
+use super::progress::notice;
 
 /// A file with gold labels.
 #[derive(Debug)]
@@ -53,6 +55,34 @@ impl GoldCorpus {
         }
         Ok(predicted)
     }
+
+    /// Returns the schemes of the gold labels and of predictions, and says so if labels without
+    /// prefixes are taken for types of spans.
+    pub fn schemes<const N: usize>(
+        &self,
+        plain: PlainLabels,
+        predictions: [&Corpus; N],
+    ) -> (Scheme, [Scheme; N]) {
+        let gold = detect_scheme(&self.sentences, plain);
+        if gold == Scheme::Plain && plain == PlainLabels::Auto {
+            notice(&format!(
+                "{}: labels have no B- or I-, but look like types: adjacent tokens with the same \
+                 label are one span (--plain-labels tags if they are tags)",
+                self.file
+            ));
+        }
+        let plain = plain.of_predictions(gold);
+        (gold, predictions.map(|corpus| detect_scheme(corpus, plain)))
+    }
+}
+
+/// Detects the scheme of the labels of a corpus.
+pub fn detect_scheme(corpus: &Corpus, plain: PlainLabels) -> Scheme {
+    let mut detector = SchemeDetector::new().with_plain_labels(plain);
+    for sentence in corpus.iter().filter(|s| !s.layout.document_start) {
+        detector.observe(&sentence.labels().unwrap_or_default());
+    }
+    detector.prevailing().0
 }
 
 /// Returns the labels of a sentence.

@@ -106,7 +106,7 @@ impl TagCommand {
         let label = header.label_name().unwrap_or("label");
         let (reader, format) = self.open(&inputs, header)?;
         let write_options = WriteOptions {
-            spans: header.labels.encodes_spans(),
+            spans: header.encodes_spans(),
             label: label.to_owned(),
             ..WriteOptions::new(self.output_format(format))
         };
@@ -188,7 +188,7 @@ impl TagCommand {
     fn check_scheme(&self, tagger: &Tagger) -> Result<()> {
         match self.scheme {
             None | Some(SchemeName::Raw) => Ok(()),
-            Some(_) if tagger.model().header().labels.encodes_spans() => Ok(()),
+            Some(_) if tagger.model().header().encodes_spans() => Ok(()),
             Some(scheme) => Err(Error::parameter(format!(
                 "--scheme {}: the labels of the model encode no spans (B-X, I-X, …); omit this \
                  option",

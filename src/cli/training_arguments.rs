@@ -11,7 +11,9 @@ use dropchain::train::{BaseModels, Defaults, NoiseKind, TrainOptions, TrainingCo
 use dropchain::{Error, Result};
 
 use super::algorithm_arguments::AlgorithmArguments;
-use super::arguments::{FormatName, InputArguments, PrecisionName, SchemeName, Switch};
+use super::arguments::{
+    FormatName, InputArguments, PlainLabelArguments, PrecisionName, SchemeName, Switch,
+};
 use super::file_name::FileName;
 use super::partial_label_arguments::PartialLabelArguments;
 use super::progress::Progress;
@@ -194,6 +196,8 @@ pub struct ModelArguments {
     /// Label scheme to train with; predictions are converted back to that of the corpus
     #[arg(long, value_enum, default_value = "raw")]
     scheme: SchemeName,
+    #[command(flatten)]
+    plain: PlainLabelArguments,
     /// Markov order: 1 scores pairs of adjacent labels (CRF), 0 scores each label on its own
     /// [default: 1]
     #[arg(long, value_enum)]
@@ -218,6 +222,7 @@ impl ModelArguments {
     /// Sets the corresponding training options.
     pub fn apply(&self, options: &mut TrainOptions) {
         options.scheme = self.scheme.into();
+        options.plain_labels = self.plain.plain_labels();
         match self.order {
             None => {}
             Some(OrderName::Zero) => options.order = Order::Zero,

@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use dropchain::internals::model::Precision;
 use dropchain::internals::report::{self, Log, Record};
 use dropchain::knowledge::{Knowledge, KnowledgePart};
+use dropchain::label::PlainLabels;
 use dropchain::train::{self, DevScore, Observer, ObserverError};
 use dropchain::{Error, Result};
 
@@ -105,6 +106,12 @@ impl Observer for TrainingReporter<'_> {
             start.parameters,
             format_megabytes(start.estimated_memory)
         ));
+        if start.plain_labels && start.options.plain_labels == PlainLabels::Auto {
+            self.progress.println(
+                "labels have no B- or I-, but look like types: adjacent tokens with the same label \
+                 are one span (--plain-labels tags if they are tags)",
+            );
+        }
         let size = estimate_model_size(start);
         if self.free_space.is_some_and(|free| free < size) {
             notice(&format!(

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::confusion::{Confusion, ConfusionMatrix};
 use super::metrics::{Counts, ratio};
 use crate::error::{Error, Result};
-use crate::label::{ChunkLabel, SpanEvidence};
+use crate::label::{ChunkLabel, Scheme, SpanEvidence};
 
 /// Counts of correct, gold and predicted tokens and spans.
 ///
@@ -26,6 +26,7 @@ pub struct Evaluation {
     types: BTreeMap<String, Counts>,
     in_correct: bool, // inside gold and predicted spans with the same start and type
     gold_labels: SpanEvidence,
+    schemes: [Scheme; 2], // of gold and predicted labels: plain, or any other
     confusions: Option<ConfusionMatrix>,
 }
 
@@ -46,6 +47,7 @@ impl Evaluation {
             types: BTreeMap::new(),
             in_correct: false,
             gold_labels: SpanEvidence::default(),
+            schemes: [Scheme::Raw; 2],
             confusions: None,
         }
     }
@@ -58,6 +60,14 @@ impl Evaluation {
             confusions: Some(ConfusionMatrix::default()),
             ..Self::new()
         }
+    }
+
+    /// Sets the schemes of the gold and the predicted labels. Only the plain scheme makes a
+    /// difference; the others are read alike.
+    #[must_use]
+    pub fn with_schemes(self, gold: Scheme, predicted: Scheme) -> Self {
+        let schemes = [gold, predicted];
+        Self { schemes, ..self }
     }
 
     /// Counts a sentence.
@@ -81,7 +91,10 @@ impl Evaluation {
         for (gold, predicted) in gold.iter().zip(predicted) {
             let (gold, predicted) = (gold.as_ref(), predicted.as_ref());
             self.add_token(gold, predicted);
-            let chunks = (ChunkLabel::parse(gold), ChunkLabel::parse(predicted));
+            let chunks = (
+                ChunkLabel::of(gold, self.schemes[0]),
+                ChunkLabel::of(predicted, self.schemes[1]),
+            );
             self.step(previous, chunks);
             previous = chunks;
         }
@@ -184,12 +197,12 @@ impl Evaluation {
     }
 
     /// Whether the gold labels encode spans: some label is a chunk tag (`B`, `I`, `E` or `S`) with
-    /// a type, or all of them are `O` or bare chunk tags.
+    /// a type, or all of them are `O` or bare chunk tags; or they are of the plain scheme.
     ///
     /// If not (parts of speech), [`Evaluation::accuracy`] is the only meaningful score.
     #[must_use]
     pub fn has_spans(&self) -> bool {
-        self.gold_labels.encodes_spans()
+        self.schemes[0] == Scheme::Plain || self.gold_labels.encodes_spans()
     }
 
     /// The evidence behind [`Evaluation::has_spans`].

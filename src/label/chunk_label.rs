@@ -1,16 +1,20 @@
 //! Labels split into chunk tag and type, with conlleval's chunk boundary rules.
 //!
-//! A label is split at its first hyphen: `B-NP-SBJ` is the tag `B` with the type `NP-SBJ`, and `I`
-//! is the tag `I` with the empty type. Whether a span ends or starts between two tokens depends on
-//! their two labels alone; a sentence is padded with `O` on both sides.
+//! A label of most schemes is split at its first hyphen: `B-NP-SBJ` is the tag `B` with the type
+//! `NP-SBJ`, and `I` is the tag `I` with the empty type. Whether a span ends or starts between two
+//! tokens depends on their two labels alone; a sentence is padded with `O` on both sides.
 //!
 //! Source: `endOfChunk` and `startOfChunk` of conlleval.pl, version 2004-01-26 (Tjong Kim Sang),
 //! which cover IOB1, IOB2, IOE1, IOE2 and brackets (Tjong Kim Sang and Veenstra, EACL 1999) and
 //! interpret every malformed sequence. BIOES takes the rules that later ports of the script add: a
 //! span always ends after `E` and `S`, and `S`, or `B` after either, always starts one.
 //!
+//! Labels of the plain scheme are types without a tag, `O` apart: they are read like `I-TYPE`.
+//!
 //! One difference is deliberate: in Perl the string `0` is false, so the script reads the type `0`
 //! as the empty type. Here it is a type like any other.
+
+use super::scheme::Scheme;
 
 /// A label split into chunk tag and type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +29,19 @@ impl<'a> ChunkLabel<'a> {
     /// `O`, the padding before the first token and after the last.
     pub const OUTSIDE: Self = Self { tag: "O", kind: "" };
 
-    /// Splits a label.
+    /// Splits a label of a scheme.
+    pub fn of(label: &'a str, scheme: Scheme) -> Self {
+        match scheme {
+            Scheme::Plain if label == "O" => Self::OUTSIDE,
+            Scheme::Plain => Self {
+                tag: "I",
+                kind: label,
+            },
+            _ => Self::parse(label),
+        }
+    }
+
+    /// Splits a label at its first hyphen.
     pub fn parse(label: &'a str) -> Self {
         let (tag, kind) = label.split_once('-').unwrap_or((label, ""));
         Self { tag, kind }

@@ -1,7 +1,7 @@
 //! Encoding spans as labels.
 
 use super::scheme::Scheme;
-use super::span::{Span, spans};
+use super::span::Span;
 
 /// The position of a token in its span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +23,7 @@ impl SpanPosition {
             follows,
         } = self;
         match scheme {
-            Scheme::Raw | Scheme::Io => "I",
+            Scheme::Raw | Scheme::Io | Scheme::Plain => "I",
             Scheme::Iob1 if first && follows => "B",
             Scheme::Iob1 => "I",
             Scheme::Bioes if first && last => "S",
@@ -48,22 +48,24 @@ pub(super) fn tag(scheme: Scheme, spans: &[Span<'_>], i: usize, t: usize) -> &'s
 
 /// The label of a token at this position in a span of type `kind`.
 pub(crate) fn position_label(position: SpanPosition, scheme: Scheme, kind: &str) -> String {
-    label(position.tag(scheme), kind)
+    label(position.tag(scheme), scheme, kind)
 }
 
-/// The label with this tag and type: the empty type has no hyphen.
-pub(super) fn label(tag: &str, kind: &str) -> String {
+/// The label with this tag and type: the empty type has no hyphen. In the plain scheme it is the
+/// type alone.
+pub(super) fn label(tag: &str, scheme: Scheme, kind: &str) -> String {
     match kind {
         "" => tag.to_owned(),
+        kind if scheme == Scheme::Plain => kind.to_owned(),
         kind => format!("{tag}-{kind}"),
     }
 }
 
 /// Encodes the spans of a sequence of `len` tokens as labels; `O` elsewhere.
 ///
-/// [`spans`] decodes them again, with one exception: IO merges adjacent spans of the same type. The
-/// empty type has no hyphen, as in `B`. [`Scheme::Raw`] cannot encode spans; it is
-/// treated like IO.
+/// [`Scheme::spans`] decodes them again, with one exception: IO and the plain scheme merge adjacent
+/// spans of the same type. The empty type has no hyphen, as in `B`. [`Scheme::Raw`] cannot encode
+/// spans; it is treated like IO.
 ///
 /// The spans should be in order and disjoint. If they overlap, the later one wins; anything at
 /// `len` or beyond is ignored.
@@ -73,20 +75,30 @@ pub fn encode(spans: &[Span<'_>], len: usize, scheme: Scheme) -> Vec<String> {
     for (i, span) in spans.iter().enumerate() {
         let tokens = labels.iter_mut().enumerate();
         for (t, label) in tokens.take(span.end).skip(span.start) {
-            *label = self::label(tag(scheme, spans, i, t), span.kind);
+            *label = self::label(tag(scheme, spans, i, t), scheme, span.kind);
         }
     }
     labels
 }
 
-/// Converts labels of any scheme to scheme `to`; [`Scheme::Raw`] leaves them unchanged.
+/// Converts labels of any scheme but the plain one to scheme `to`; [`Scheme::Raw`] leaves them
+/// unchanged.
 ///
-/// Labels outside all spans become `O`. IO merges adjacent spans of the same type.
+/// Labels outside all spans become `O`. IO and the plain scheme merge adjacent spans of the same
+/// type.
 #[must_use]
 pub fn convert<S: AsRef<str>>(labels: &[S], to: Scheme) -> Vec<String> {
-    match to {
-        Scheme::Raw => labels.iter().map(|l| l.as_ref().to_owned()).collect(),
-        _ => encode(&spans(labels), labels.len(), to),
+    Scheme::Raw.convert(labels, to)
+}
+
+impl Scheme {
+    /// Converts labels of this scheme like [`convert`].
+    #[must_use]
+    pub fn convert<S: AsRef<str>>(self, labels: &[S], to: Self) -> Vec<String> {
+        match to {
+            Self::Raw => labels.iter().map(|l| l.as_ref().to_owned()).collect(),
+            _ => encode(&self.spans(labels), labels.len(), to),
+        }
     }
 }
 
@@ -113,6 +125,7 @@ mod tests {
         assert_eq!(write(Scheme::Iob2), "B-X B-X I-X I-X B-Y I-Y O B");
         assert_eq!(write(Scheme::Bioes), "S-X B-X I-X E-X B-Y E-Y O S");
         assert_eq!(write(Scheme::Raw), write(Scheme::Io));
+        assert_eq!(write(Scheme::Plain), "X X X X Y Y O I");
     }
 
     #[test]
@@ -135,6 +148,14 @@ mod tests {
             convert(&malformed, Scheme::Iob2),
             ["B-X", "B-Y", "I-Y", "O", "O", "B-X"]
         );
+    }
+
+    #[test]
+    fn plain_labels_are_converted_by_their_types() {
+        let plain = ["X", "X", "O", "B-Y", "X"];
+        let iob2 = Scheme::Plain.convert(&plain, Scheme::Iob2);
+        assert_eq!(iob2, ["B-X", "I-X", "O", "B-B-Y", "B-X"]);
+        assert_eq!(convert(&iob2, Scheme::Plain), plain);
     }
 
     #[test]

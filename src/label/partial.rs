@@ -7,7 +7,7 @@
 //! O(T·S²) for S flags and types.
 
 use super::chunk_label::ChunkLabel;
-use super::encode::{SpanPosition, label};
+use super::encode::{SpanPosition, position_label};
 use super::scheme::Scheme;
 
 /// The place of a token: outside of all spans, or in one of this type.
@@ -17,7 +17,8 @@ struct State<'a>(Option<(&'a str, SpanPosition)>);
 const OUTSIDE: State<'static> = State(None);
 
 impl<'a> State<'a> {
-    /// All states with these types. In IO, a span cannot follow one of the same type.
+    /// All states with these types. In IO and the plain scheme, a span cannot follow one of the
+    /// same type.
     fn all(kinds: &[&'a str], scheme: Scheme) -> Vec<Self> {
         let flags = [
             (false, false, false),
@@ -35,7 +36,7 @@ impl<'a> State<'a> {
                     last,
                     follows,
                 };
-                if !(follows && scheme == Scheme::Io) {
+                if !(follows && scheme.merges()) {
                     states.push(Self(Some((kind, position))));
                 }
             }
@@ -46,7 +47,7 @@ impl<'a> State<'a> {
     fn label(self, scheme: Scheme) -> String {
         match self.0 {
             None => "O".to_owned(),
-            Some((kind, position)) => label(position.tag(scheme), kind),
+            Some((kind, position)) => position_label(position, scheme, kind),
         }
     }
 
@@ -58,8 +59,8 @@ impl<'a> State<'a> {
             (Some((_, position)), None) => position.last,
             (Some((kind, position)), Some((next_kind, next))) => {
                 let is_same = kind == next_kind;
-                // In IO, adjacent spans of a type are one.
-                let is_one = is_same && scheme == Scheme::Io;
+                // There, adjacent spans of a type are one.
+                let is_one = is_same && scheme.merges();
                 match position.last {
                     true => next.first && next.follows == is_same && !is_one,
                     false => is_same && !next.first,
@@ -85,7 +86,7 @@ pub(crate) fn convert_partial(
     for chunk in allowed
         .iter()
         .flatten()
-        .map(|label| ChunkLabel::parse(label))
+        .map(|label| ChunkLabel::of(label, from))
     {
         if chunk.is_inside() && !kinds.contains(&chunk.kind) {
             kinds.push(chunk.kind);
@@ -180,6 +181,12 @@ mod tests {
 
     #[test]
     fn labels_of_other_schemes_are_converted_too() {
+        let plain = converted("X|O X _", Scheme::Plain, Scheme::Iob2);
+        assert_eq!(plain.unwrap(), "O|B-X I-X|B-X _");
+        assert_eq!(
+            converted("B-X _", Scheme::Iob2, Scheme::Plain).unwrap(),
+            "X _"
+        );
         let iob1 = |text: &str, to| converted(text, Scheme::Iob1, to).unwrap();
         assert_eq!(iob1("I-X B-X I-X O", Scheme::Iob2), "B-X B-X I-X O");
         assert_eq!(iob1("_ I-X _", Scheme::Iob2), "_ I-X|B-X _");

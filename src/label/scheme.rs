@@ -15,6 +15,7 @@ use crate::error::{Error, Result};
 /// | IOB1 | `I-X I-X B-X O` |
 /// | IOB2, also called BIO | `B-X I-X B-X O` |
 /// | BIOES, also called IOBES or BILOU | `B-X E-X S-X O` |
+/// | plain | `X X X O` (the spans merge) |
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Scheme {
@@ -28,11 +29,20 @@ pub enum Scheme {
     Iob2,
     /// Like IOB2, with `E-X` on the last token of a span and `S-X` for a single-token span.
     Bioes,
+    /// Like IO without prefixes: `X` inside a span of type X, as in the files of Stanford NER.
+    Plain,
 }
 
 impl Scheme {
     /// Every scheme.
-    pub const ALL: [Self; 5] = [Self::Raw, Self::Io, Self::Iob1, Self::Iob2, Self::Bioes];
+    pub const ALL: [Self; 6] = [
+        Self::Raw,
+        Self::Io,
+        Self::Iob1,
+        Self::Iob2,
+        Self::Bioes,
+        Self::Plain,
+    ];
 
     /// The name that [`Scheme::from_str`] parses.
     #[must_use]
@@ -43,7 +53,13 @@ impl Scheme {
             Self::Iob1 => "iob1",
             Self::Iob2 => "iob2",
             Self::Bioes => "bioes",
+            Self::Plain => "plain",
         }
+    }
+
+    /// Whether adjacent spans of the same type merge.
+    pub(super) const fn merges(self) -> bool {
+        matches!(self, Self::Io | Self::Plain)
     }
 }
 
@@ -58,14 +74,14 @@ impl FromStr for Scheme {
 
     /// # Errors
     ///
-    /// [`Error::Parameter`] if `name` is none of `raw`, `io`, `iob1`, `iob2`, `bioes`.
+    /// [`Error::Parameter`] if `name` is none of `raw`, `io`, `iob1`, `iob2`, `bioes`, `plain`.
     fn from_str(name: &str) -> Result<Self> {
         Self::ALL
             .into_iter()
             .find(|scheme| scheme.name() == name)
             .ok_or_else(|| {
                 Error::parameter(format!(
-                    "unknown label scheme '{name}': expected raw, io, iob1, iob2 or bioes"
+                    "unknown label scheme '{name}': expected raw, io, iob1, iob2, bioes or plain"
                 ))
             })
     }
@@ -90,7 +106,7 @@ mod tests {
     fn an_unknown_scheme_is_an_error_that_lists_the_known_ones() {
         assert_eq!(
             "iobes".parse::<Scheme>().unwrap_err().to_string(),
-            "unknown label scheme 'iobes': expected raw, io, iob1, iob2 or bioes"
+            "unknown label scheme 'iobes': expected raw, io, iob1, iob2, bioes or plain"
         );
     }
 }

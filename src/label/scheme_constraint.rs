@@ -12,7 +12,7 @@ use crate::ids::LabelId;
 ///
 /// | scheme | may not start | must follow `B-X` or `I-X` | next after `B-X`, `I-X` | may not end |
 /// |---|---|---|---|---|
-/// | raw, IO | | | | |
+/// | raw, IO, plain | | | | |
 /// | IOB1 | `B-X` | `B-X` | | |
 /// | IOB2 | `I-X` | `I-X` | | |
 /// | BIOES | `I-X`, `E-X` | `I-X`, `E-X` | `I-X`, `E-X` | `B-X`, `I-X` |

@@ -2,6 +2,7 @@
 
 use super::chunk_label::ChunkLabel;
 use super::encode::tag;
+use super::plain_labels::{PlainLabelCounts, PlainLabels};
 use super::scheme::Scheme;
 use super::scheme_constraint::may_follow;
 use super::span::{Span, spans};
@@ -14,12 +15,15 @@ const ONE_ILLEGAL_IN: u64 = 100;
 /// A sequence is legal in a scheme if encoding its spans in that scheme gives the same labels. At
 /// most one of IO, IOB1, IOB2 and BIOES has all sequences of a corpus legal, except in two cases,
 /// which are both reported as IO, the smallest: a corpus without any `B-` is legal in IO and IOB1,
-/// and one without spans is legal in all four.
+/// and one without spans is legal in all four. Labels without prefixes are of the plain scheme if
+/// they look like types of spans ([`PlainLabels::Auto`]).
 #[derive(Clone, Debug)]
 pub struct SchemeDetector {
     candidates: Vec<(Scheme, u64)>, // with the number of sequences illegal in it
     with_spans: u64,                // sequences
     has_partial: bool,              // labels
+    plain: PlainLabelCounts,
+    choice: PlainLabels,
 }
 
 impl Default for SchemeDetector {
@@ -37,11 +41,24 @@ impl SchemeDetector {
             candidates: schemes.map(|scheme| (scheme, 0)).to_vec(),
             with_spans: 0,
             has_partial: false,
+            plain: PlainLabelCounts::default(),
+            choice: PlainLabels::Auto,
         }
+    }
+
+    /// Sets what labels without a prefix are.
+    #[must_use]
+    pub fn with_plain_labels(self, choice: PlainLabels) -> Self {
+        Self { choice, ..self }
     }
 
     /// Observes the labels of a sentence.
     pub fn observe<S: AsRef<str>>(&mut self, labels: &[S]) {
+        let mut previous = None;
+        for label in labels.iter().map(AsRef::as_ref) {
+            self.plain.observe(label, previous);
+            previous = Some(label);
+        }
         self.candidates
             .retain(|&(scheme, _)| labels.iter().all(|l| is_label(l.as_ref(), scheme)));
         if self.candidates.is_empty() {
@@ -58,6 +75,16 @@ impl SchemeDetector {
     /// counts as illegal where no choice of labels makes two adjacent ones legal.
     pub fn observe_partial<S: AsRef<str>>(&mut self, allowed: &[Vec<S>]) {
         self.has_partial = true;
+        let mut previous = None;
+        for set in allowed {
+            // What is not known says only which labels there are.
+            let known = (set.len() == 1).then(|| set[0].as_ref());
+            for label in set.iter().map(AsRef::as_ref) {
+                self.plain
+                    .observe(label, previous.filter(|_| known.is_some()));
+            }
+            previous = known;
+        }
         let labels = || allowed.iter().flatten().map(AsRef::as_ref);
         self.candidates
             .retain(|&(scheme, _)| labels().all(|label| is_label(label, scheme)));
@@ -76,17 +103,19 @@ impl SchemeDetector {
         }
     }
 
-    /// The scheme in which every sequence was legal; [`Scheme::Raw`] if there is none.
+    /// The scheme in which every sequence was legal. If there is none, [`Scheme::Plain`] or
+    /// [`Scheme::Raw`].
     #[must_use]
     pub fn finish(&self) -> Scheme {
         self.candidates
             .iter()
             .find(|&&(_, illegal)| illegal == 0)
-            .map_or(Scheme::Raw, |&(scheme, _)| scheme)
+            .map_or_else(|| self.without_prefixes(), |&(scheme, _)| scheme)
     }
 
     /// The scheme with the fewest illegal sequences, and their number. That is at most 1 % of the
-    /// sequences with spans; [`Scheme::Raw`] if no scheme fits so well or a label belongs to none.
+    /// sequences with spans. If no scheme fits so well or a label belongs to none, it is
+    /// [`Scheme::Plain`] or [`Scheme::Raw`].
     ///
     /// Annotated corpora have errors: each file of the Spanish CoNLL-2002 data has one illegal
     /// sequence, but is IOB2.
@@ -97,11 +126,19 @@ impl SchemeDetector {
             .copied()
             .filter(|&(_, illegal)| illegal <= self.with_spans / ONE_ILLEGAL_IN)
             .min_by_key(|&(scheme, illegal)| (illegal, self.rank(scheme))) // ties: the first
-            .unwrap_or((Scheme::Raw, 0))
+            .unwrap_or_else(|| (self.without_prefixes(), 0))
     }
 }
 
 impl SchemeDetector {
+    /// The scheme of labels that are not all of one with prefixes.
+    fn without_prefixes(&self) -> Scheme {
+        match self.plain.are_types(self.choice) {
+            true => Scheme::Plain,
+            false => Scheme::Raw,
+        }
+    }
+
     /// The rank of a scheme among those that fit equally well. Few known labels may fit several
     /// schemes, of which IOB2 is the most common.
     fn rank(&self, scheme: Scheme) -> u8 {
@@ -110,7 +147,7 @@ impl SchemeDetector {
             Scheme::Io => 0,
             Scheme::Iob2 => 1,
             Scheme::Iob1 => 2,
-            Scheme::Bioes | Scheme::Raw => 3,
+            Scheme::Bioes | Scheme::Raw | Scheme::Plain => 3,
         }
     }
 }
@@ -139,7 +176,7 @@ fn or_outside<S: AsRef<str>>(set: Option<&Vec<S>>) -> Vec<&str> {
 /// Whether `label` belongs to `scheme`.
 fn is_label(label: &str, scheme: Scheme) -> bool {
     let tags: &[&str] = match scheme {
-        Scheme::Raw => return true,
+        Scheme::Raw | Scheme::Plain => return true,
         Scheme::Io => &["I"],
         Scheme::Iob1 | Scheme::Iob2 => &["B", "I"],
         Scheme::Bioes => &["B", "I", "E", "S"],
@@ -250,6 +287,16 @@ mod tests {
     fn parts_of_speech_are_raw() {
         assert_eq!(scheme(&["DT NN VBZ ."]), Scheme::Raw);
         assert_eq!(scheme(&["-LRB- NN -RRB-"]), Scheme::Raw);
+    }
+
+    #[test]
+    fn types_without_prefixes_are_plain() {
+        assert_eq!(scheme(&["PERSON PERSON O", "O LOCATION O"]), Scheme::Plain);
+        let mut detector = SchemeDetector::new();
+        detector.observe_partial(&[vec!["PERSON"], vec![], vec!["PERSON", "O"], vec!["O"]]);
+        assert_eq!(detector.prevailing(), (Scheme::Plain, 0));
+        let tags = detector.with_plain_labels(PlainLabels::Tags);
+        assert_eq!(tags.finish(), Scheme::Raw);
     }
 
     #[test]

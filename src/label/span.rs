@@ -1,6 +1,7 @@
 //! Spans, and decoding them from labels.
 
 use super::chunk_label::ChunkLabel;
+use super::scheme::Scheme;
 
 /// A labeled span: tokens `start..end` of type `kind`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -20,11 +21,29 @@ pub struct Span<'a> {
 /// span ends there.
 #[must_use]
 pub fn spans<S: AsRef<str>>(labels: &[S]) -> Vec<Span<'_>> {
+    Scheme::Raw.spans(labels)
+}
+
+impl Scheme {
+    /// Decodes the spans of labels of this scheme: [`spans`], which reads all schemes alike, except
+    /// in the plain scheme, whose labels are types.
+    #[must_use]
+    pub fn spans<S: AsRef<str>>(self, labels: &[S]) -> Vec<Span<'_>> {
+        decode(
+            labels
+                .iter()
+                .map(|label| ChunkLabel::of(label.as_ref(), self)),
+        )
+    }
+}
+
+/// Decodes the spans of a sequence of split labels.
+fn decode<'a>(labels: impl ExactSizeIterator<Item = ChunkLabel<'a>>) -> Vec<Span<'a>> {
+    let len = labels.len();
     let mut spans = Vec::new();
     let mut open: Option<(usize, &str)> = None; // start and type
     let mut previous = ChunkLabel::OUTSIDE;
-    for (t, label) in labels.iter().enumerate() {
-        let chunk = ChunkLabel::parse(label.as_ref());
+    for (t, chunk) in labels.enumerate() {
         let starts = chunk.starts_after(previous);
         if (starts || previous.ends_before(chunk))
             && let Some((start, kind)) = open.take()
@@ -43,7 +62,7 @@ pub fn spans<S: AsRef<str>>(labels: &[S]) -> Vec<Span<'_>> {
     if let Some((start, kind)) = open {
         spans.push(Span {
             start,
-            end: labels.len(),
+            end: len,
             kind,
         });
     }

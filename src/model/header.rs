@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::format::{MAX_LABELS, Precision, TableInfo};
 use crate::chain::{LabelWeights, Order};
 use crate::error::{Error, Result};
-use crate::label::{LabelSet, Scheme};
+use crate::label::{LabelSet, PlainLabels, Scheme};
 use crate::template::Template;
 
 /// Maximum length of an encoded header. With [`MAX_LABELS`] labels, transitions take half of it.
@@ -82,6 +82,23 @@ impl Header {
                 ..Provenance::default()
             },
             tables: Default::default(),
+        }
+    }
+
+    /// Returns whether the labels encode spans: they have prefixes, or are of the plain scheme.
+    #[must_use]
+    pub fn encodes_spans(&self) -> bool {
+        self.scheme == Scheme::Plain || self.labels.encodes_spans()
+    }
+
+    /// Returns what labels without prefixes are in data for this model: those of the model are what
+    /// its scheme says, unless the user has chosen.
+    #[must_use]
+    pub fn plain_labels(&self, choice: PlainLabels) -> PlainLabels {
+        match choice {
+            PlainLabels::Auto if self.scheme == Scheme::Plain => PlainLabels::Spans,
+            PlainLabels::Auto if !self.encodes_spans() => PlainLabels::Tags,
+            choice => choice,
         }
     }
 

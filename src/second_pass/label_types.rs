@@ -10,7 +10,7 @@ use crate::label::{ChunkLabel, LabelSet, Scheme};
 pub(crate) struct LabelTypes {
     types: Vec<String>,
     labels: Vec<TypedLabel>, // [K]
-    has_spans: bool,
+    scheme: Scheme,
 }
 
 #[derive(Clone, Debug)]
@@ -25,7 +25,7 @@ impl LabelTypes {
         let has_spans = scheme != Scheme::Raw;
         let mut types: Vec<String> = Vec::new();
         let labels = labels.names().iter().zip(0..).map(|(label, id)| {
-            let name = match ChunkLabel::parse(label) {
+            let name = match ChunkLabel::of(label, scheme) {
                 chunk if has_spans && chunk.is_inside() => chunk.kind,
                 _ => label,
             };
@@ -43,7 +43,7 @@ impl LabelTypes {
         Self {
             labels: labels.collect(),
             types,
-            has_spans,
+            scheme,
         }
     }
 
@@ -106,6 +106,11 @@ impl LabelTypes {
 
     /// Returns whether the labels encode spans.
     pub fn has_spans(&self) -> bool {
-        self.has_spans
+        self.scheme != Scheme::Raw
+    }
+
+    /// Returns the scheme of the labels.
+    pub fn scheme(&self) -> Scheme {
+        self.scheme
     }
 }

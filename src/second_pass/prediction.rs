@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 
 use super::label_types::LabelTypes;
 use crate::ids::LabelId;
-use crate::label::spans;
 
 /// The probability 1 as an integer. Sums of integers do not depend on their order.
 const ONE: f64 = 65536.0;
@@ -50,7 +49,7 @@ impl Prediction {
         let mut predicted = Vec::new();
         if types.has_spans() {
             let names: Vec<&str> = labels.iter().map(|&label| types.label(label)).collect();
-            predicted.extend(spans(&names).into_iter().filter_map(|span| {
+            predicted.extend(types.scheme().spans(&names).into_iter().filter_map(|span| {
                 Some(PredictedSpan {
                     start: span.start,
                     end: span.end,

@@ -161,10 +161,11 @@ impl Distribution<'_> {
                 self.tokens
             )));
         }
-        let labels = self.tagger.model().header().labels.names();
+        let header = self.tagger.model().header();
+        let labels = header.labels.names();
         let chunks: Vec<_> = labels
             .iter()
-            .map(|label| ChunkLabel::parse(label))
+            .map(|label| ChunkLabel::of(label, header.scheme))
             .collect();
         let opens = |a: ChunkLabel<'_>, b: ChunkLabel<'_>| b.starts_after(a) && b.kind == kind;
         let continues =

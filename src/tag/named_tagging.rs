@@ -8,7 +8,7 @@ use super::tagger::Tagger;
 use super::tagging::Tagging;
 use crate::corpus::{Candidate, Tagged};
 use crate::ids::LabelId;
-use crate::label::{Scheme, convert};
+use crate::label::Scheme;
 use crate::sentence::Sentence;
 
 /// Labels of one token with their probabilities.
@@ -35,6 +35,7 @@ type LabelProbabilities<'a> = Vec<(Cow<'a, str>, f64)>;
 #[derive(Clone, Debug)]
 pub struct NamedTagging<'a> {
     labels: Vec<Cow<'a, str>>,
+    scheme: Scheme,
     marginals: Option<Vec<LabelProbabilities<'a>>>,
     probability: Option<f64>,
     nbest: Vec<NamedPath<'a>>,
@@ -56,7 +57,7 @@ impl<'a> NamedTagging<'a> {
             if scheme == tagger.model().header().scheme {
                 names.into_iter().map(Cow::Borrowed).collect()
             } else {
-                let labels = convert(&names, scheme);
+                let labels = tagger.model().header().scheme.convert(&names, scheme);
                 labels.into_iter().map(Cow::Owned).collect()
             }
         };
@@ -68,6 +69,7 @@ impl<'a> NamedTagging<'a> {
         });
         Self {
             labels: names(&tagging.labels),
+            scheme,
             marginals,
             probability: tagging.probability,
             nbest: tagging
@@ -91,6 +93,7 @@ impl<'a> NamedTagging<'a> {
         Tagged {
             sentence,
             labels: self.labels.iter().map(AsRef::as_ref).collect(),
+            scheme: self.scheme,
             marginals: marginals.map(|rows| rows.iter().map(borrow).collect()),
             probability: self.probability,
             nbest: self
@@ -120,7 +123,7 @@ fn named_marginals<'a>(
     let mut row = if scheme == header.scheme {
         row.map(|(label, p)| (Cow::Borrowed(label), p)).collect()
     } else {
-        convert_marginals(row, predicted, t, scheme)
+        convert_marginals(row, predicted, t, [header.scheme, scheme])
     };
     row.sort_by(|x, y| y.1.total_cmp(&x.1));
     row
@@ -132,7 +135,7 @@ fn convert_marginals<'a>(
     marginals: impl Iterator<Item = (&'a str, f64)>,
     predicted: &[&'a str],
     t: usize,
-    scheme: Scheme,
+    [from, to]: [Scheme; 2],
 ) -> LabelProbabilities<'a> {
     // The conversion of a label depends on its direct neighbors only.
     let mut window = predicted[t.saturating_sub(1)..predicted.len().min(t + 2)].to_vec();
@@ -140,7 +143,7 @@ fn convert_marginals<'a>(
     let mut row: LabelProbabilities<'a> = Vec::new();
     for (label, probability) in marginals {
         window[center] = label;
-        let label = convert(&window, scheme).swap_remove(center);
+        let label = from.convert(&window, to).swap_remove(center);
         match row.iter_mut().find(|(other, _)| *other == label) {
             Some((_, sum)) => *sum += probability,
             None => row.push((Cow::Owned(label), probability)),

@@ -46,7 +46,9 @@ impl Restriction {
         let mut builder = Builder {
             header,
             sentence,
-            chunks: names.map(|name| ChunkLabel::parse(name)).collect(),
+            chunks: names
+                .map(|name| ChunkLabel::of(name, header.scheme))
+                .collect(),
             allowed: vec![vec![true; header.labels.len()]; sentence.len()],
             forbidden: Vec::new(),
         };
@@ -114,7 +116,7 @@ impl Builder<'_> {
     /// Restricts the label of token `t` to those that become one of `labels` in `scheme`.
     fn converted_label(&mut self, t: usize, labels: &[String], scheme: Scheme) -> Result<()> {
         for name in labels {
-            let chunk = ChunkLabel::parse(name);
+            let chunk = ChunkLabel::of(name, scheme);
             let is_known = name == "O"
                 || chunk.is_inside() && self.chunks.iter().any(|b| is_of(*b, chunk.kind));
             if !is_known {

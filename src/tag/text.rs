@@ -8,7 +8,6 @@ use super::input::TagInput;
 use super::tagger::Tagger;
 use crate::corpus::{ReadOptions, TextSeparations};
 use crate::error::Result;
-use crate::label::{convert, spans};
 use crate::sentence::{Offsets, Sentence};
 use crate::tokenize::Tokenizer;
 
@@ -110,7 +109,7 @@ impl Tagger {
         let labels: Vec<String> = if header.scheme == header.corpus_scheme {
             names.into_iter().map(str::to_owned).collect()
         } else {
-            convert(&names, header.corpus_scheme)
+            header.scheme.convert(&names, header.corpus_scheme)
         };
         let offsets = |tokens: Range<usize>| {
             let (first, last) = (
@@ -122,8 +121,8 @@ impl Tagger {
                 chars: first.chars.start..last.chars.end,
             }
         };
-        let found = match header.labels.encodes_spans() {
-            true => spans(&labels),
+        let found = match header.encodes_spans() {
+            true => header.corpus_scheme.spans(&labels),
             false => Vec::new(),
         };
         let spans = found.into_iter().map(|span| TaggedSpan {

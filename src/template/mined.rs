@@ -9,7 +9,7 @@ use hashbrown::HashMap;
 
 use super::text::{nonblank_lines, push_lower};
 use crate::error::{Error, Place, Result};
-use crate::label::{SpanEvidence, spans};
+use crate::label::{PlainLabels, Scheme, SchemeDetector, SpanEvidence};
 use crate::sentence::Sentence;
 
 /// Number of parts of the training data.
@@ -45,18 +45,26 @@ pub(super) type NameTag = (u8, u32);
 
 impl MinedNames {
     /// Collects the names of labeled sentences. `column` returns the column that holds their words;
-    /// `parts` are the parts of the sentences, by default blocks of adjacent ones.
+    /// labels without prefixes are `plain`; `parts` are the parts of the sentences, by default
+    /// blocks of adjacent ones.
     pub(super) fn learn(
         sentences: &[&Sentence],
         lower: bool,
         column: impl Fn(&Sentence) -> Option<usize>,
         parts: Option<&[u32]>,
+        plain: PlainLabels,
     ) -> Self {
+        let mut detector = SchemeDetector::new().with_plain_labels(plain);
         let mut evidence = SpanEvidence::default();
         for sentence in sentences {
             let labels = sentence.labels().unwrap_or_default();
+            detector.observe(&labels);
             labels.into_iter().for_each(|label| evidence.observe(label));
         }
+        let scheme = match detector.finish() {
+            Scheme::Plain => Some(Scheme::Plain),
+            _ => evidence.encodes_spans().then_some(Scheme::Raw),
+        };
         let mut names = Self::empty();
         let count = sentences.len().max(1);
         names.parts = match parts {
@@ -68,7 +76,7 @@ impl MinedNames {
                 continue;
             };
             let part = 1 << (names.parts[number] % BITS);
-            for (start, end, kind) in known_spans(sentence, evidence.encodes_spans()) {
+            for (start, end, kind) in known_spans(sentence, scheme) {
                 let mut words = String::new();
                 let cells = (start..end).map(|t| sentence.cell(t, column));
                 // Words are stored between tabs.
@@ -279,9 +287,9 @@ fn push(word: &str, lower: bool, out: &mut String) {
     }
 }
 
-/// Returns the spans of a sentence, or its tokens if labels encode no spans. What touches a token
+/// Returns the spans of a sentence, or its tokens if labels are of no scheme. What touches a token
 /// whose label is not fully known may be part of a longer span and is left out.
-fn known_spans(sentence: &Sentence, encodes_spans: bool) -> Vec<(usize, usize, &str)> {
+fn known_spans(sentence: &Sentence, scheme: Option<Scheme>) -> Vec<(usize, usize, &str)> {
     let mut labels = sentence.labels().unwrap_or_default();
     let is_partial = |t: usize| sentence.partial_label(t).is_some();
     for (t, label) in labels.iter_mut().enumerate() {
@@ -289,12 +297,12 @@ fn known_spans(sentence: &Sentence, encodes_spans: bool) -> Vec<(usize, usize, &
             *label = "O";
         }
     }
-    if !encodes_spans {
+    let Some(scheme) = scheme else {
         let tokens = labels.iter().enumerate();
         let tokens = tokens.filter(|(t, _)| !is_partial(*t));
         return tokens.map(|(t, label)| (t, t + 1, *label)).collect();
-    }
-    let spans = spans(&labels).into_iter();
+    };
+    let spans = scheme.spans(&labels).into_iter();
     // The labels borrow from the sentence, the spans from the labels.
     let bounds: Vec<(usize, usize, usize)> = spans
         .filter(|span| span.end - span.start <= MAX_PHRASE)
@@ -333,7 +341,7 @@ mod tests {
     fn mined(parts: Option<&[u32]>, lower: bool) -> MinedNames {
         let corpus = corpus();
         let sentences: Vec<&Sentence> = corpus.iter().collect();
-        MinedNames::learn(&sentences, lower, |_| Some(0), parts)
+        MinedNames::learn(&sentences, lower, |_| Some(0), parts, PlainLabels::Auto)
     }
 
     fn tags(names: &MinedNames, text: &str, training: Option<u32>) -> String {
@@ -407,14 +415,21 @@ mod tests {
         let labels = ["B-PER", "_", "O", "B-LOC"].map(str::parse::<TokenLabel>);
         let labels = labels.map(|label| label.unwrap());
         let partial = words.with_partial_labels(labels).unwrap();
-        let names = MinedNames::learn(&[&partial], false, |_| Some(0), None);
+        let names = MinedNames::learn(&[&partial], false, |_| Some(0), None, PlainLabels::Auto);
         assert_eq!(names.to_text(), "LOC\tYork\n");
+    }
+
+    #[test]
+    fn types_without_prefixes_are_spans() {
+        let tagged = sentence("in New York", "O LOC LOC");
+        let names = MinedNames::learn(&[&tagged], false, |_| Some(0), None, PlainLabels::Auto);
+        assert_eq!(names.to_text(), "LOC\tNew\tYork\n");
     }
 
     #[test]
     fn tokens_are_names_if_labels_encode_no_spans() {
         let tagged = sentence("the dog", "DET NOUN");
-        let names = MinedNames::learn(&[&tagged], false, |_| Some(0), None);
+        let names = MinedNames::learn(&[&tagged], false, |_| Some(0), None, PlainLabels::Auto);
         assert_eq!(tags(&names, "a dog", None), " ,SNOUN");
     }
 }

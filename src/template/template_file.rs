@@ -23,6 +23,7 @@ use super::shape::{FirstRead, KnownWords, is_known_word_candidate};
 use super::template_function::{TemplateFunction, TextFunction};
 use crate::error::{Error, Place, Result};
 use crate::input_file::{read_text, read_text_prefix};
+use crate::label::PlainLabels;
 use crate::sentence::{DocumentOptions, PREDICTIONS, Schema, Sentence};
 
 /// The name under which a stored template says that sentences without case have attributes of their
@@ -392,8 +393,17 @@ impl Template {
     /// `k`, which are those that occur in lower case. Replaces what was learned before. Does
     /// nothing if no template uses such a shape.
     pub fn learn<'a>(&mut self, sentences: impl Iterator<Item = &'a Sentence>) {
+        self.learn_labeled(sentences, PlainLabels::Auto);
+    }
+
+    /// Learns like [`learn`](Self::learn) from sentences whose labels without prefixes are `plain`.
+    pub(crate) fn learn_labeled<'a>(
+        &mut self,
+        sentences: impl Iterator<Item = &'a Sentence>,
+        plain: PlainLabels,
+    ) {
         let sentences: Vec<&Sentence> = sentences.collect();
-        self.mine(&sentences);
+        self.mine(&sentences, plain);
         let with_known_words = self.functions().filter(|f| uses_known_words(f));
         let read = with_known_words.filter_map(TemplateFunction::column);
         let columns = distinct(read.chain(self.caseless.then_some(ColumnRef::Word)));
@@ -421,7 +431,7 @@ impl Template {
     }
 
     /// Learns the names of the training data, if some template looks words up in them.
-    fn mine(&mut self, sentences: &[&Sentence]) {
+    fn mine(&mut self, sentences: &[&Sentence], plain: PlainLabels) {
         let inputs = self.functions().filter_map(|function| match function {
             TemplateFunction::MinedNames(input) => Some(input.clone()),
             _ => None,
@@ -430,7 +440,7 @@ impl Template {
         for input in inputs {
             let column = |sentence: &Sentence| input.column.index(sentence.schema());
             let parts = self.parts.as_deref();
-            let names = MinedNames::learn(sentences, input.lower, column, parts);
+            let names = MinedNames::learn(sentences, input.lower, column, parts, plain);
             self.mined.insert(input.to_string(), Arc::new(names));
         }
     }

@@ -3,7 +3,7 @@
 use super::base_models::BaseModels;
 use super::labels::TrainingLabels;
 use crate::error::Result;
-use crate::label::{Scheme, spans};
+use crate::label::Scheme;
 
 impl TrainingLabels {
     /// Puts the labels of models first, and adopts their scheme. There are no other labels yet.
@@ -16,7 +16,7 @@ impl TrainingLabels {
             self.has_spans && header.scheme != Scheme::Raw && header.scheme != self.corpus_scheme;
         self.scheme = header.scheme;
         self.corpus_scheme = header.corpus_scheme;
-        self.has_spans |= header.labels.encodes_spans();
+        self.has_spans |= header.encodes_spans();
         for (_, model) in models.iter() {
             for label in model.header().labels.names() {
                 self.set.insert(label)?;
@@ -28,10 +28,11 @@ impl TrainingLabels {
     /// Returns the conflict between the labels of the training data, of which only the kind is
     /// known yet, and those of the first model: only one of them encodes spans.
     pub(super) fn conflict<'a>(&self, models: &BaseModels<'a>) -> Option<LabelConflict<'a>> {
-        let has_model_spans = models.first()?.header().labels.encodes_spans();
+        let has_model_spans = models.first()?.header().encodes_spans();
         (self.has_spans != has_model_spans).then_some(LabelConflict {
             models: *models,
             has_spans: self.has_spans,
+            scheme: self.data_scheme,
         })
     }
 }
@@ -40,6 +41,7 @@ impl TrainingLabels {
 pub(super) struct LabelConflict<'a> {
     models: BaseModels<'a>,
     has_spans: bool, // whether those of the training data do
+    scheme: Scheme,  // of the training data
 }
 
 impl LabelConflict<'_> {
@@ -47,7 +49,8 @@ impl LabelConflict<'_> {
     /// `O` fits every model.
     pub fn find(&self, labels: &[&str]) -> Option<(usize, String)> {
         let misfits = |label: &&str| {
-            *label != "O" && self.has_spans != spans(std::slice::from_ref(label)).is_empty()
+            *label != "O"
+                && self.has_spans != self.scheme.spans(std::slice::from_ref(label)).is_empty()
         };
         let t = labels.iter().position(misfits)?;
         let (role, model) = self.models.iter().next()?;

@@ -247,7 +247,7 @@ fn recall_bias(model: &Model) -> f64 {
     let Some(outside) = header
         .labels
         .id("O")
-        .filter(|_| header.order == Order::One && header.labels.encodes_spans())
+        .filter(|_| header.order == Order::One && header.encodes_spans())
     else {
         return 0.0;
     };

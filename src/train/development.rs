@@ -14,7 +14,6 @@ use crate::error::{Error, Result};
 use crate::eval::Evaluation;
 use crate::extract::{Alphabets, AttributeSource, Classes, Dataset, DatasetBuilder};
 use crate::ids::LabelId;
-use crate::label::convert;
 use crate::model::decoding_constraint;
 use crate::objective::forward_memory;
 use crate::score::{ForwardProduct, ParameterSpace};
@@ -193,13 +192,14 @@ impl DevelopmentSet {
 
     /// Scores predicted label sequences, one per sentence.
     fn evaluate<'a>(&self, paths: impl Iterator<Item = &'a Vec<LabelId>>) -> Result<DevScore> {
-        let mut evaluation = Evaluation::new();
+        let scheme = self.labels.corpus_scheme;
+        let mut evaluation = Evaluation::new().with_schemes(scheme, scheme);
         for (path, gold) in paths.zip(&self.gold) {
             let name = |&label: &LabelId| self.labels.set.name(label);
             let mut predicted: Vec<&str> = path.iter().map(name).collect();
             let converted;
-            if self.labels.scheme != self.labels.corpus_scheme {
-                converted = convert(&predicted, self.labels.corpus_scheme);
+            if self.labels.scheme != scheme {
+                converted = self.labels.scheme.convert(&predicted, scheme);
                 predicted = converted.iter().map(String::as_str).collect();
             }
             evaluation.add(gold, &predicted)?;

@@ -37,6 +37,9 @@ pub struct Start<'a> {
     pub dev_sentences: usize,
     /// Number of labels.
     pub labels: usize,
+    /// Whether labels without prefixes are types of spans.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub plain_labels: bool,
     /// Number of distinct attributes, node and edge.
     pub attributes: usize,
     /// Number of attribute classes after collapsing attributes that always occur together.

@@ -505,7 +505,7 @@ impl ExtractionInput<'_> {
         if options.caseless > 0.0 {
             template.set_caseless();
         }
-        template.learn(self.sentences.iter());
+        template.learn_labeled(self.sentences.iter(), options.plain_labels);
         for (_, model) in self.models.iter() {
             if let Some(earlier) = &model.header().template {
                 template.learn_from(earlier);

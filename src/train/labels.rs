@@ -7,7 +7,7 @@ use super::partial_labels::{check_legality, converted_labels};
 use crate::chain::LabelWeights;
 use crate::error::{Error, Result};
 use crate::ids::LabelId;
-use crate::label::{LabelSet, Scheme, SchemeDetector, convert, spans};
+use crate::label::{LabelSet, PlainLabels, Scheme, SchemeDetector};
 use crate::model::MAX_LABELS;
 
 /// The labels of a training corpus and their schemes.
@@ -17,8 +17,10 @@ pub(super) struct TrainingLabels {
     pub set: LabelSet,
     /// Scheme of the labels of the model.
     pub scheme: Scheme,
-    /// Scheme of the corpus.
+    /// Scheme of the corpus, or of that of the model that training continues from.
     pub corpus_scheme: Scheme,
+    /// Scheme of the training data.
+    pub data_scheme: Scheme,
     /// Whether the labels of the corpus are converted.
     pub is_converted: bool,
     /// Whether the labels of the corpus encode any span.
@@ -52,7 +54,7 @@ impl TrainingLabels {
         options: &TrainOptions,
         models: &BaseModels<'_>,
     ) -> Result<Self> {
-        let labels = Self::without_labels(sentences, options)?;
+        let labels = Self::without_labels(sentences, options, models)?;
         if let Some(conflict) = labels.conflict(models) {
             for sentence in sentences {
                 if let Some((t, message)) = conflict.find(&known(sentence)?) {
@@ -81,21 +83,35 @@ impl TrainingLabels {
     }
 
     /// Detects the scheme of labels, without collecting them.
-    fn without_labels<S: LabeledSentence>(sentences: &[S], options: &TrainOptions) -> Result<Self> {
-        let mut detector = SchemeDetector::new();
+    fn without_labels<S: LabeledSentence>(
+        sentences: &[S],
+        options: &TrainOptions,
+        models: &BaseModels<'_>,
+    ) -> Result<Self> {
+        let plain = match models.first() {
+            // What fits the model is not guessed: other labels may be those of a wrong column.
+            Some(model) => match model.header().plain_labels(options.plain_labels) {
+                PlainLabels::Auto => PlainLabels::Tags,
+                choice => choice,
+            },
+            None => options.plain_labels,
+        };
+        let mut detector = SchemeDetector::new().with_plain_labels(plain);
         let mut has_spans = false;
         for sentence in sentences {
             let labels = sentence.labels()?;
             if let Some(allowed) = sentence.allowed() {
                 let mut labels = allowed.iter().flatten();
-                has_spans = has_spans || labels.any(|label| !spans(&[label]).is_empty());
+                has_spans =
+                    has_spans || labels.any(|label| !Scheme::Raw.spans(&[label]).is_empty());
                 detector.observe_partial(&allowed);
                 continue;
             }
-            has_spans = has_spans || !spans(&labels).is_empty();
+            has_spans = has_spans || !Scheme::Raw.spans(&labels).is_empty();
             detector.observe(&labels);
         }
         let (corpus_scheme, _) = detector.prevailing();
+        has_spans |= corpus_scheme == Scheme::Plain;
         let is_converted = options.scheme != Scheme::Raw && options.scheme != corpus_scheme;
         if is_converted && !has_spans {
             return Err(Error::parameter(format!(
@@ -111,6 +127,7 @@ impl TrainingLabels {
                 corpus_scheme
             },
             corpus_scheme,
+            data_scheme: corpus_scheme,
             is_converted,
             has_spans,
         })
@@ -187,14 +204,15 @@ impl TrainingLabels {
         Ok(match (sentence.allowed(), self.is_converted) {
             (None, false) => None,
             (None, true) => {
-                let labels = convert(&sentence.labels()?, self.scheme).into_iter();
+                let labels = sentence.labels()?;
+                let labels = self.data_scheme.convert(&labels, self.scheme).into_iter();
                 Some(labels.map(|label| vec![label]).collect())
             }
             (Some(allowed), false) => Some(allowed.into_iter().map(owned).collect()),
             (Some(allowed), true) => Some(converted_labels(
                 sentence,
                 &allowed,
-                [self.corpus_scheme, self.scheme],
+                [self.data_scheme, self.scheme],
             )?),
         })
     }

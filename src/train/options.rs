@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::chain::Order;
-use crate::label::Scheme;
+use crate::label::{PlainLabels, Scheme};
 use crate::model::Precision;
 use crate::noise::Engine;
 use crate::online::Algorithm;
@@ -17,6 +17,9 @@ use crate::score::{Boundary, States};
 pub struct TrainOptions {
     /// Scheme to convert the labels to before training; [`Scheme::Raw`] leaves them as they are.
     pub scheme: Scheme,
+    /// What labels without prefixes are.
+    #[serde(skip_serializing_if = "is_auto")]
+    pub plain_labels: PlainLabels,
     /// Order of the chain.
     pub order: Order,
     /// Whether there are boundary weights.
@@ -175,10 +178,16 @@ impl Defaults {
     }
 }
 
+/// Whether it is the default, which logs and models do not mention.
+fn is_auto(choice: &PlainLabels) -> bool {
+    *choice == PlainLabels::Auto
+}
+
 impl Default for TrainOptions {
     fn default() -> Self {
         Self {
             scheme: Scheme::Raw,
+            plain_labels: PlainLabels::Auto,
             order: Order::One,
             boundary: Boundary::On,
             states: States::All,
@@ -272,6 +281,7 @@ mod tests {
         (l2, strength, noise, switches, counts).prop_map(
             |(l2, l1, noise, (on, scheme), (min_count, max_iterations, patience))| TrainOptions {
                 scheme: Scheme::ALL[scheme],
+                plain_labels: PlainLabels::ALL[scheme % 3],
                 order: if on[0] { Order::One } else { Order::Zero },
                 boundary: if on[1] { Boundary::On } else { Boundary::Off },
                 states: if on[2] { States::All } else { States::Observed },

@@ -22,6 +22,7 @@ use super::training_set::TrainingSet;
 use crate::corpus::Corpus;
 use crate::error::{Error, Result};
 use crate::extract::AttributeCorpus;
+use crate::label::Scheme;
 use crate::memory::MemoryLimit;
 use crate::model::Model;
 use crate::objective::Terms;
@@ -315,6 +316,7 @@ impl<'a> Trainer<'a> {
             unlabeled_sentences: data.unlabeled(),
             dev_sentences: set.development.as_ref().map_or(0, DevelopmentSet::len),
             labels: set.space().labels(),
+            plain_labels: set.labels.data_scheme == Scheme::Plain,
             attributes: set.attributes(),
             collapsed_attributes: set.node_classes.len() + set.edge_classes.len(),
             parameters: set.space().dimension(),

@@ -21,6 +21,7 @@ use super::trained::Trained;
 use super::trainer::Trainer;
 use crate::corpus::Corpus;
 use crate::error::{Error, Result};
+use crate::label::{PlainLabels, Scheme};
 use crate::model::Model;
 use crate::optim::StopReason;
 use crate::second_pass::{LabelTypes, Prediction};
@@ -62,7 +63,11 @@ impl Trainer<'_> {
         };
         let header = first_pass.model.header();
         let jackknife = Jackknife {
-            trainer: trainer.for_folds(&first_pass.end, corpora.dev.is_some())?,
+            trainer: trainer.for_folds(
+                &first_pass.end,
+                corpora.dev.is_some(),
+                header.corpus_scheme,
+            )?,
             template: first,
             documents: &documents,
             types: &LabelTypes::new(&header.labels, header.scheme),
@@ -111,7 +116,7 @@ impl Trainer<'_> {
     }
 
     /// Returns the trainer of the models of folds, given the result of the first pass.
-    fn for_folds(&self, end: &End, has_dev: bool) -> Result<Self> {
+    fn for_folds(&self, end: &End, has_dev: bool, scheme: Scheme) -> Result<Self> {
         let options = self.settings.options();
         let options = TrainOptions {
             max_iterations: match has_dev && options.dev_use == DevUse::Choose {
@@ -119,6 +124,11 @@ impl Trainer<'_> {
                 false => options.max_iterations,
             },
             recall_bias: (end.recall_bias != 0.0).then_some(end.recall_bias),
+            // A fold has fewer labels to detect what they are.
+            plain_labels: match scheme {
+                Scheme::Plain => PlainLabels::Spans,
+                _ => PlainLabels::Tags,
+            },
             ..options.clone()
         };
         Ok(Self {

@@ -18,6 +18,7 @@ def evaluate(
     format: str | None = None,
     columns: Iterable[str] | None = None,
     label: str | int | None = None,
+    plain_labels: str = "auto",
 ) -> Evaluation:
     """Score predicted labels against gold labels, as conlleval does.
 
@@ -33,6 +34,9 @@ def evaluate(
         Whether the tagger predicts only sequences that are legal in the label scheme.
     format, columns, label
         How to read files: see :meth:`Corpus.read`. By default those of the tagger's corpus.
+    plain_labels : {"auto", "spans", "tags"}
+        What labels without B- or I- are: types of spans (PERSON, O) or tags (parts of speech); by
+        default what the tagger says, or what they look like.
 
     Examples
     --------
@@ -53,13 +57,23 @@ def evaluate(
             predicted = _data.labeled(predicted, "predicted", format=format)
         if _data.paths(gold):
             gold = _data.labeled(gold, "gold", **reading)
-        return _dropchain.evaluate(gold, predicted)
+        return _dropchain.evaluate(gold, predicted, plain_labels)
     if _data.paths(gold):
         reading["like"] = predicted
     corpus = _data.labeled(gold, "gold", **reading)
     assert isinstance(corpus, Corpus)
     labels = predicted.tag_batch(corpus, threads=threads, constrain=constrain)
-    return _dropchain.evaluate(corpus, labels)
+    if plain_labels == "auto":
+        plain_labels = _plain_labels(predicted)
+    return _dropchain.evaluate(corpus, labels, plain_labels)
+
+
+def _plain_labels(tagger: Tagger) -> str:
+    """Return what labels without prefixes are for a tagger."""
+    info = tagger.info()
+    if info["scheme"] == "plain":
+        return "spans"
+    return "tags" if info["scheme"] == "raw" else "auto"
 
 
 def compare(
@@ -70,6 +84,7 @@ def compare(
     samples: int = 2000,
     seed: int = 1,
     threads: int | None = None,
+    plain_labels: str = "auto",
 ) -> Comparison:
     """Test whether two taggers differ significantly, by paired bootstrap.
 
@@ -85,6 +100,8 @@ def compare(
         Seed of the samples.
     threads : int, optional
         By default one for each processor. The result does not depend on it.
+    plain_labels : {"auto", "spans", "tags"}
+        As for :func:`evaluate`.
 
     Examples
     --------
@@ -97,7 +114,7 @@ def compare(
     if _data.paths(gold):
         gold = _data.labeled(gold, "gold")
     a, b = (_predictions(gold, part, name, threads) for part, name in ((a, "a"), (b, "b")))
-    return _dropchain.compare(gold, a, b, samples, seed, threads)
+    return _dropchain.compare(gold, a, b, samples, seed, threads, plain_labels)
 
 
 def _predictions(gold: Any, predicted: Any, name: str, threads: int | None) -> Any:

@@ -34,9 +34,12 @@ class FixedOptions(TypedDict, total=False):
     """Keep features that only unlabeled text has [False]."""
     collapse: bool
     """Train features that always occur together as one: the same model, faster [True]."""
-    scheme: Literal["raw", "io", "iob1", "iob2", "bioes"]
+    scheme: Literal["raw", "io", "iob1", "iob2", "bioes", "plain"]
     """The scheme of labels to train with; predictions are in that of the corpus [raw: as they
     are]."""
+    plain_labels: Literal["auto", "spans", "tags"]
+    """What labels without B- or I- are: types of spans (PERSON, O), tags (parts of speech), or what
+    they look like [auto]."""
     order: Literal[0, 1]
     """1: pairs of adjacent labels have weights; 0: every token is on its own [1]."""
     boundary: bool

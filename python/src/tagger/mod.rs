@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use dropchain::corpus::{Document, Schema};
-use dropchain::label::{LabelId, Span, convert, spans};
+use dropchain::label::{LabelId, Scheme, Span};
 use dropchain::tag::{AttributeKind, Header, TagDocuments, TagInput, TagOptions, Workspace};
 use dropchain::{Model, Sentence, Tagger};
 use numpy::PyArray2;
@@ -158,7 +158,7 @@ impl PyTagger {
         let names = self.inner.label_names(ids);
         match header.scheme == header.corpus_scheme {
             true => names.into_iter().map(str::to_owned).collect(),
-            false => convert(&names, header.corpus_scheme),
+            false => header.scheme.convert(&names, header.corpus_scheme),
         }
     }
 
@@ -189,17 +189,22 @@ impl PyTagger {
     }
 
     fn spans_of<'py>(&self, py: Python<'py>, ids: &[LabelId]) -> PyResult<Bound<'py, PyList>> {
-        let labels = match self.header().labels.encodes_spans() {
+        let header = self.header();
+        let labels = match header.encodes_spans() {
             true => self.converted(ids),
             false => Vec::new(),
         };
-        token_spans(py, &labels)
+        token_spans(py, &labels, header.corpus_scheme)
     }
 }
 
 /// Returns the spans that labels encode, as Python objects.
-pub fn token_spans<'py>(py: Python<'py>, labels: &[String]) -> PyResult<Bound<'py, PyList>> {
-    let spans = spans(labels).into_iter().map(|span| PySpan {
+pub fn token_spans<'py>(
+    py: Python<'py>,
+    labels: &[String],
+    scheme: Scheme,
+) -> PyResult<Bound<'py, PyList>> {
+    let spans = scheme.spans(labels).into_iter().map(|span| PySpan {
         start: span.start,
         end: span.end,
         kind: span.kind.to_owned(),

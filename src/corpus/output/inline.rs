@@ -9,7 +9,6 @@
 use std::fmt::Write;
 
 use super::tagged::{Tagged, source_text, word};
-use crate::label;
 
 /// Writes a sentence.
 pub(super) fn sentence(buffer: &mut String, tagged: &Tagged, spans: bool) {
@@ -47,7 +46,7 @@ fn slashes(buffer: &mut String, tagged: &Tagged, labels: &[&str]) {
 fn brackets(buffer: &mut String, tagged: &Tagged, labels: &[&str]) {
     let sentence = tagged.sentence;
     let text = source_text(sentence);
-    let spans = label::spans(labels);
+    let spans = tagged.scheme.spans(labels);
     let mut spans = spans.iter().peekable();
     for t in 0..sentence.len() {
         if t > 0 {

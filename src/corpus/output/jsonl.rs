@@ -9,7 +9,7 @@ use serde::ser::{Error as _, Serialize, SerializeMap, Serializer};
 use super::tagged::{Candidate, Tagged, source_text, word};
 use crate::corpus::json_object::JsonObject;
 use crate::error::{Error, Result};
-use crate::label::{self, Span};
+use crate::label::Span;
 use crate::sentence::{Offsets, Sentence};
 
 /// The keys that are always replaced by the output's.
@@ -59,7 +59,7 @@ impl Serialize for SentenceRecord<'_> {
         map.serialize_entry("tokens", &LazyArray(sentence.len(), |t| word(sentence, t)))?;
         map.serialize_entry("labels", &tagged.labels)?;
         if self.spans {
-            let spans = label::spans(&tagged.labels);
+            let spans = tagged.scheme.spans(&tagged.labels);
             let span = |i: usize| SpanRecord {
                 span: &spans[i],
                 text: text.as_ref().and_then(|text| text.covered(&spans[i])),

@@ -1,6 +1,7 @@
 //! Sentences with predicted labels.
 
 use crate::error::{Error, Result};
+use crate::label::Scheme;
 use crate::sentence::{Schema, Sentence};
 
 /// The word written for a token without one (CRFsuite's format).
@@ -13,6 +14,9 @@ pub struct Tagged<'a> {
     pub sentence: &'a Sentence,
     /// The predicted labels, `[T]`; ignored for a document boundary.
     pub labels: Vec<&'a str>,
+    /// The scheme of the labels. Only the plain scheme makes a difference; the spans of the others
+    /// are decoded alike.
+    pub scheme: Scheme,
     /// The marginal probability of each label at each token, best first, `[T][K]`.
     pub marginals: Option<Vec<Vec<(&'a str, f64)>>>,
     /// The probability of the label sequence.
@@ -39,6 +43,7 @@ impl<'a> Tagged<'a> {
         Self {
             sentence,
             labels,
+            scheme: Scheme::Raw,
             marginals: None,
             probability: None,
             nbest: Vec::new(),

@@ -8,15 +8,27 @@ use super::report::{BootstrapReport, Difference};
 use crate::error::{Error, Result};
 use crate::eval::evaluation::Evaluation;
 use crate::eval::metrics::ratio;
-use crate::label::SpanEvidence;
+use crate::label::{Scheme, SpanEvidence};
 use crate::random;
 
 /// Paired bootstrap test of two taggers, A and B, on the same sentences.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct PairedBootstrap {
     sentences: Vec<PairCounts>,
     boundaries: PairCounts, // tokens of document boundaries, which are part of every sample
     gold_labels: SpanEvidence,
+    schemes: [Scheme; 3], // of gold labels and of those of A and B
+}
+
+impl Default for PairedBootstrap {
+    fn default() -> Self {
+        Self {
+            sentences: Vec::new(),
+            boundaries: PairCounts::default(),
+            gold_labels: SpanEvidence::default(),
+            schemes: [Scheme::Raw; 3],
+        }
+    }
 }
 
 /// Counts of a sentence or of a sample; arrays are `[A, B]`.
@@ -60,6 +72,14 @@ impl PairedBootstrap {
         Self::default()
     }
 
+    /// Sets the schemes of the gold labels and of those of A and B, as
+    /// [`Evaluation::with_schemes`] does.
+    #[must_use]
+    pub fn with_schemes(self, gold: Scheme, predicted: [Scheme; 2]) -> Self {
+        let schemes = [gold, predicted[0], predicted[1]];
+        Self { schemes, ..self }
+    }
+
     /// Counts a sentence: its gold labels, and those predicted by A and by B.
     ///
     /// # Errors
@@ -80,7 +100,8 @@ impl PairedBootstrap {
         };
         for (side, labels) in predicted.into_iter().enumerate() {
             // conlleval's automaton, reset for each sentence.
-            let mut evaluation = Evaluation::new();
+            let schemes = (self.schemes[0], self.schemes[side + 1]);
+            let mut evaluation = Evaluation::new().with_schemes(schemes.0, schemes.1);
             evaluation.add(gold, labels)?;
             let spans = evaluation.spans();
             counts.gold = spans.gold;
@@ -138,7 +159,7 @@ impl PairedBootstrap {
 
     /// See [`Evaluation::has_spans`].
     fn has_spans(&self) -> bool {
-        self.gold_labels.encodes_spans()
+        self.schemes[0] == Scheme::Plain || self.gold_labels.encodes_spans()
     }
 
     /// Draws as many sentences as there are, with replacement, and adds up their counts.

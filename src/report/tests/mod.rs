@@ -24,6 +24,7 @@ fn start_event(options: &TrainOptions) -> train::Start<'_> {
         partial_tokens: 0,
         unlabeled_sentences: 5,
         dev_sentences: 3,
+        plain_labels: false,
         labels: 9,
         attributes: 1000,
         collapsed_attributes: 700,
