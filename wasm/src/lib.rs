@@ -1,0 +1,135 @@
+//! The tagger of dropchain for browsers and Node: a model file in, labels out, all in the memory of
+//! the page. `wasm/build` makes an ES module of it; its interface is documented in TypeScript.
+
+use std::io::Cursor;
+
+use dropchain::corpus::{Format, OutputFormat, ReadOptions, Reader, WriteOptions, Writer};
+use dropchain::tag::{NamedTagging, TagDocuments, TagOptions, Workspace};
+use dropchain::{Error, MemoryLimit, Model, Result, Sentence};
+use wasm_bindgen::prelude::*;
+
+/// The memory in bytes that a text and its tagging may take; a page has 4 GB at most.
+const MEMORY: u64 = 1 << 30;
+
+/// The objects of JSON lines.
+#[wasm_bindgen(typescript_custom_section)]
+const TYPES: &str = r"
+/** A position in the text of a sentence: from and to, exclusive. */
+export interface Offsets { bytes: [number, number]; chars: [number, number]; }
+
+/** A name: its tokens, from and to (exclusive), and its type. */
+export interface Span { start: number; end: number; type: string; text: string; }
+
+/** A tagged sentence, as `dropchain tag --output jsonl` writes it. */
+export interface TaggedSentence {
+  tokens: string[];
+  labels: string[];
+  /** Absent if the labels encode no spans, as parts of speech. */
+  spans?: Span[];
+  /** Of the tokens, in `text`. */
+  offsets: Offsets[];
+  text: string;
+  /** Of the sentence, in its line of the input. */
+  offset: Offsets;
+  /** With marginals: of the whole label sequence. */
+  probability?: number;
+  /** With marginals: for each token, the probability of each label, highest first. */
+  marginals?: Record<string, number>[];
+}
+";
+
+#[wasm_bindgen]
+extern "C" {
+    /// Sentences, as an array of objects.
+    #[wasm_bindgen(typescript_type = "TaggedSentence[]")]
+    pub type TaggedSentences;
+
+    #[wasm_bindgen(catch, js_namespace = JSON, js_name = parse)]
+    fn parse_json(text: &str) -> std::result::Result<TaggedSentences, JsValue>;
+}
+
+/// A model that tags text.
+#[wasm_bindgen]
+pub struct Tagger {
+    tagger: dropchain::Tagger,
+}
+
+#[wasm_bindgen]
+impl Tagger {
+    /// Reads the bytes of a model file. Throws an `Error` if they are not those of one.
+    #[wasm_bindgen(constructor)]
+    pub fn new(model: Vec<u8>) -> std::result::Result<Tagger, JsError> {
+        let model = Model::from_bytes(model)?;
+        model.verify()?;
+        let tagger = dropchain::Tagger::new(model);
+        Ok(Self {
+            tagger: tagger.with_memory_limit(MemoryLimit::Bytes(MEMORY)),
+        })
+    }
+
+    /// The labels of the model.
+    #[wasm_bindgen(getter)]
+    pub fn labels(&self) -> Vec<String> {
+        self.tagger.model().header().labels.names().to_vec()
+    }
+
+    /// Splits raw text into sentences and tokens, every line on its own, and tags them.
+    #[wasm_bindgen(js_name = tagText)]
+    pub fn tag_text(
+        &self,
+        text: String,
+        marginals: Option<bool>,
+    ) -> std::result::Result<TaggedSentences, JsValue> {
+        let lines = self.json_lines(text, marginals)?;
+        let objects: Vec<&str> = lines.lines().collect();
+        parse_json(&format!("[{}]", objects.join(",")))
+    }
+
+    /// Tags raw text; the bytes are those of `dropchain tag --output jsonl`.
+    #[wasm_bindgen(js_name = jsonLines)]
+    pub fn json_lines(
+        &self,
+        text: String,
+        marginals: Option<bool>,
+    ) -> std::result::Result<String, JsError> {
+        let marginals = marginals.unwrap_or_default();
+        let options = TagOptions {
+            marginals,
+            probability: marginals,
+            ..TagOptions::default()
+        };
+        Ok(tagged_lines(&self.tagger, text, options)?)
+    }
+
+    /// Tags the words of a sentence: a label for each.
+    #[wasm_bindgen(js_name = tagWords)]
+    pub fn tag_words(&self, words: Vec<String>) -> std::result::Result<Vec<String>, JsError> {
+        let labels = self.tagger.tag_words(words)?;
+        Ok(labels.into_iter().map(Into::into).collect())
+    }
+}
+
+/// Tags the lines of a text, and writes a line of JSON for each sentence.
+fn tagged_lines(tagger: &dropchain::Tagger, text: String, options: TagOptions) -> Result<String> {
+    let header = tagger.model().header();
+    let read = ReadOptions {
+        format: Some(Format::Text),
+        memory: MemoryLimit::Bytes(MEMORY),
+        ..ReadOptions::default()
+    };
+    let sentences = Reader::from_read(Box::new(Cursor::new(text)), "text", &read)
+        .collect::<Result<Vec<Sentence>>>()?;
+    let write = WriteOptions {
+        spans: header.labels.encodes_spans(),
+        ..WriteOptions::new(OutputFormat::Jsonl)
+    };
+    let mut writer = Writer::new(Vec::new(), "output", write)?;
+    let documents = TagDocuments::new(tagger, &sentences);
+    let mut workspace = Workspace::default();
+    for (i, sentence) in sentences.iter().enumerate() {
+        let tagging = tagger.tag_with(documents.input(i), options, &mut workspace)?;
+        let named = NamedTagging::new(tagger, tagging, header.corpus_scheme);
+        writer.write(&named.tagged(sentence))?;
+    }
+    String::from_utf8(writer.into_inner()).map_err(|_| Error::parameter("output is not UTF-8"))
+}
