@@ -20,6 +20,7 @@
 //! | A and marginals in a [`LabelMask`] | [`Lattice`] | `forward_backward.rs` | O(TK²) |
 //! | best path, under a [`Constraint`] | [`Viterbi::decode`] | `viterbi.rs` | O(TK²) |
 //! | n best paths | [`Viterbi::nbest`] | `nbest.rs` | O(TK² + nTK log n) |
+//! | best path with another label at a token | [`MaxMarginals`] | `max_marginals.rs` | O(TK²) |
 //! | score of a given path | [`score`] | `scores.rs` | O(T) |
 //!
 //! At order 0 every K² is a K. [`Transitions`] holds the scores that all sentences share and is
@@ -51,6 +52,7 @@ mod label_weights;
 mod lattice;
 mod layout;
 mod log_space;
+mod max_marginals;
 mod nbest;
 #[cfg(test)]
 pub(crate) mod oracle;
@@ -67,6 +69,7 @@ pub use label_mask::LabelMask;
 pub use label_weights::LabelWeights;
 pub use lattice::{Lattice, Mode};
 pub use layout::{LANES, padded};
+pub use max_marginals::{Detour, MaxMarginals};
 pub use nbest::ScoredPath;
 pub use scores::{Scores, score};
 pub use transitions::{Order, Transitions};

@@ -29,7 +29,7 @@ pub struct Viterbi {
     pub(super) stride: usize,
     pub(super) tokens: usize,
     pub(super) delta: Vec<f64>, // [T][S] δ: score of the best path to b at t
-    constrained: Vec<f64>,      // [K][S] transition scores, −∞ if illegal
+    pub(super) constrained: Vec<f64>, // [K][S] transition scores, −∞ if illegal
 }
 
 impl Viterbi {
@@ -63,8 +63,13 @@ impl Viterbi {
         mask: Option<&LabelMask>,
         path: &mut Vec<LabelId>,
     ) -> f64 {
-        path.clear();
         self.fill(transitions, scores, constraint, mask);
+        self.trace(scores.edges(transitions), path)
+    }
+
+    /// Writes the best path to `path` and returns its score, given δ and the edge scores.
+    pub(super) fn trace(&self, edge: Option<&[f64]>, path: &mut Vec<LabelId>) -> f64 {
+        path.clear();
         if self.tokens == 0 {
             return 0.0;
         }
@@ -72,7 +77,6 @@ impl Viterbi {
         if best == f64::NEG_INFINITY {
             return best;
         }
-        let edge = scores.edges(transitions);
         path.push(LabelId(b as u16));
         for t in (1..self.tokens).rev() {
             b = argmax(self.predecessor_scores(edge, t, b)).0;
@@ -84,6 +88,19 @@ impl Viterbi {
 
     /// Fills δ.
     pub(super) fn fill(
+        &mut self,
+        transitions: &Transitions,
+        scores: Scores,
+        constraint: Option<&Constraint>,
+        mask: Option<&LabelMask>,
+    ) {
+        self.fill_nodes(transitions, scores, constraint, mask);
+        self.forward_from_nodes(transitions, scores, constraint);
+    }
+
+    /// Sets δ to the scores of single nodes: boundary weights included, −∞ where the constraint or
+    /// the mask forbid a label.
+    pub(super) fn fill_nodes(
         &mut self,
         transitions: &Transitions,
         scores: Scores,
@@ -114,6 +131,15 @@ impl Viterbi {
             let last = (self.tokens - 1) * self.stride;
             add(&mut self.delta[last..], constraint.end());
         }
+    }
+
+    /// Turns the scores of nodes into δ.
+    pub(super) fn forward_from_nodes(
+        &mut self,
+        transitions: &Transitions,
+        scores: Scores,
+        constraint: Option<&Constraint>,
+    ) {
         if transitions.order() == Order::Zero && constraint.is_none() {
             return self.forward_independent();
         }

@@ -128,6 +128,7 @@ mod preamble;
 mod table;
 #[cfg(test)]
 pub(crate) mod tests;
+mod training_record;
 mod weights;
 
 pub(crate) use constraint::decoding_constraint;
@@ -139,4 +140,7 @@ pub use header::{Header, Provenance};
 #[cfg(any(feature = "train", test))]
 pub(crate) use table::TableBuilder;
 pub(crate) use table::{TableKeys, WeightLocation, WeightRows};
+#[cfg(feature = "train")]
+pub(crate) use training_record::APPLIED_RECALL_BIAS;
+pub use training_record::TrainingRecord;
 pub use weights::{EdgeWeights, NodeWeights};

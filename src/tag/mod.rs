@@ -28,6 +28,7 @@
 mod condition;
 mod distribution;
 mod documents;
+mod explain;
 mod input;
 mod json_condition;
 mod keyed_sentence;
@@ -44,11 +45,14 @@ mod text;
 mod workspace;
 
 pub use crate::chain::{LabelWeights, Order};
-pub use crate::model::{AttributeKind, EdgeWeights, Header, NodeWeights, Precision, Provenance};
+pub use crate::model::{
+    AttributeKind, EdgeWeights, Header, NodeWeights, Precision, Provenance, TrainingRecord,
+};
 pub use crate::sentence::Offsets;
 pub use condition::Condition;
 pub use distribution::Distribution;
 pub use documents::TagDocuments;
+pub use explain::{Alternative, Explanation, Part, PartKind};
 pub use input::TagInput;
 pub use keyed_sentence::KeyedSentence;
 pub use named_tagging::NamedTagging;

@@ -63,6 +63,11 @@ impl Restriction {
 }
 
 impl Restriction {
+    /// Returns whether some label pairs are forbidden.
+    pub fn has_pairs(&self) -> bool {
+        !self.forbidden.is_empty()
+    }
+
     /// Returns the first token that no sequence within the constraint reaches, if there is one.
     pub fn first_unreachable(&self, constraint: Option<&Constraint>) -> Option<usize> {
         let labels = self.mask.labels();

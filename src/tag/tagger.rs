@@ -1,7 +1,7 @@
 //! The tagger: scoring, decoding, marginals.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ndarray::Array2;
 
@@ -15,7 +15,7 @@ use super::tagging::{LabelPath, TagOptions, Tagging};
 use super::workspace::{BoundTemplate, Workspace, WorkspacePool};
 use crate::chain::{Constraint, LabelMask, Lattice, Order, ScoredPath, Scores, Transitions};
 use crate::error::{Error, Result};
-use crate::extract::AttributeSource;
+use crate::extract::{AttributeSource, TokenSink};
 use crate::ids::LabelId;
 use crate::memory::MemoryLimit;
 use crate::model::{AttributeKind, Model, decoding_constraint};
@@ -34,8 +34,8 @@ pub struct Tagger {
     constraint: Option<Constraint>,
     /// Distinguishes this tagger from others that use the same workspace.
     identity: Arc<()>,
-    pool: WorkspacePool,
-    memory: MemoryLimit,
+    pub(super) pool: WorkspacePool,
+    pub(super) memory: MemoryLimit,
     /// The template of the model, if what a document is was changed.
     template: Option<Template>,
     /// Held while a sentence that is not small is tagged, so that there is one at a time.
@@ -369,9 +369,19 @@ impl Tagger {
         workspace: &mut Workspace,
     ) -> Result<Tagging> {
         let sentence = sentence.into();
+        let restriction = self.restriction(condition, sentence)?;
+        self.tag_restricted(sentence, restriction.as_ref(), options, workspace)
+    }
+
+    /// Returns the label sequences that a condition allows; `None` if it says nothing.
+    pub(super) fn restriction(
+        &self,
+        condition: &Condition,
+        sentence: TagInput<'_>,
+    ) -> Result<Option<Restriction>> {
         if condition.is_empty() {
             condition.check(sentence)?;
-            return self.tag_with(sentence, options, workspace);
+            return Ok(None);
         }
         let restriction = Restriction::new(condition, sentence, self.model.header())?;
         if let (Order::Zero, Some(&(t, ..))) =
@@ -383,7 +393,7 @@ impl Tagger {
                  labels; expected known labels only",
             ));
         }
-        self.tag_restricted(sentence, Some(&restriction), options, workspace)
+        Ok(Some(restriction))
     }
 
     fn tag_restricted(
@@ -393,15 +403,19 @@ impl Tagger {
         options: TagOptions,
         workspace: &mut Workspace,
     ) -> Result<Tagging> {
-        let has_pairs = restriction.is_some_and(|restriction| !restriction.forbidden.is_empty());
+        let has_pairs = restriction.is_some_and(Restriction::has_pairs);
         let needed = self.check_memory(sentence, options, has_pairs)?;
-        if needed <= SMALL {
+        let Some(_one_at_a_time) = self.lock_if_large(needed) else {
             return self.tag_within_limit(sentence, restriction, options, workspace);
-        }
-        let _one_at_a_time = self.large.lock().unwrap_or_else(PoisonError::into_inner);
+        };
         let tagging = self.tag_within_limit(sentence, restriction, options, workspace);
         workspace.free_arrays();
         tagging
+    }
+
+    /// Waits until no other sentence that takes much memory is tagged, if this one does.
+    pub(super) fn lock_if_large(&self, needed: u64) -> Option<MutexGuard<'_, ()>> {
+        (needed > SMALL).then(|| self.large.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Returns the memory that tagging a sentence takes, in bytes.
@@ -409,7 +423,7 @@ impl Tagger {
     /// # Errors
     ///
     /// [`Error::Input`] at the sentence if it is more than the limit.
-    fn check_memory(
+    pub(super) fn check_memory(
         &self,
         sentence: TagInput<'_>,
         options: TagOptions,
@@ -461,7 +475,7 @@ impl Tagger {
     }
 
     /// Returns whether label pairs have scores of their own at each token.
-    fn has_edges(&self) -> bool {
+    pub(super) fn has_edges(&self) -> bool {
         self.transitions.order() == Order::One && self.model.attributes(AttributeKind::Edge) > 0
     }
 
@@ -472,13 +486,7 @@ impl Tagger {
         options: TagOptions,
         workspace: &mut Workspace,
     ) -> Result<Tagging> {
-        let mut has_edges = self.score(sentence, workspace)?;
-        if let Some(Restriction { forbidden, .. }) = restriction
-            && !forbidden.is_empty()
-        {
-            self.forbid(forbidden, sentence.len(), &mut workspace.edges);
-            has_edges = true;
-        }
+        let has_edges = self.score_within(sentence, restriction, workspace)?;
         let mask = restriction.map(|restriction| &restriction.mask);
         let Workspace {
             nodes,
@@ -491,7 +499,7 @@ impl Tagger {
             node: nodes,
             edge: has_edges.then_some(edges),
         };
-        let constraint = self.constraint.as_ref().filter(|_| options.constrain);
+        let constraint = self.constraint(options);
         let mut tagging = Tagging::default();
         let labels = &mut tagging.labels;
         let best = viterbi.decode_within(&self.transitions, scores, constraint, mask, labels);
@@ -526,6 +534,29 @@ impl Tagger {
             }
         }
         Ok(tagging)
+    }
+
+    /// Computes the scores of a sentence in the workspace, −∞ for label pairs that a restriction
+    /// forbids. Returns whether there are edge scores.
+    pub(super) fn score_within(
+        &self,
+        sentence: TagInput<'_>,
+        restriction: Option<&Restriction>,
+        workspace: &mut Workspace,
+    ) -> Result<bool> {
+        let has_edges = self.score(sentence, workspace)?;
+        match restriction {
+            Some(restriction) if restriction.has_pairs() => {
+                self.forbid(&restriction.forbidden, sentence.len(), &mut workspace.edges);
+                Ok(true)
+            }
+            _ => Ok(has_edges),
+        }
+    }
+
+    /// Returns the constraint on label sequences that the options ask for.
+    pub(super) fn constraint(&self, options: TagOptions) -> Option<&Constraint> {
+        self.constraint.as_ref().filter(|_| options.constrain)
     }
 
     /// Gives label pairs the score −∞, in edge scores that are created if there are none.
@@ -566,17 +597,12 @@ impl Tagger {
             return Ok(has_edges);
         }
         workspace.switch_to(&self.identity);
-        let context = match sentence {
-            TagInput::Sentence(sentence) => Some(sentence.into()),
-            TagInput::InDocument(document, i) => document.in_context(i),
-            TagInput::Keyed(sentence) => {
-                self.score_keyed(sentence, width, workspace)?;
-                None
-            }
-        };
-        if let Some(context) = context {
-            self.score_sentence(context, width, workspace)?;
+        if let TagInput::Keyed(sentence) = sentence {
+            self.score_keyed(sentence, width, workspace)?;
         }
+        self.with_predictions(sentence, |sentence| {
+            self.score_attributes(sentence, width, workspace)
+        })?;
         for (scores, width) in [(&workspace.nodes, stride), (&workspace.edges, width)] {
             if let Some(i) = scores.iter().position(|score| !score.is_finite()) {
                 return Err(overflow(sentence, i / width));
@@ -585,17 +611,23 @@ impl Tagger {
         Ok(has_edges)
     }
 
-    /// Adds the weights of a sentence's attributes, as the template or the sentence itself has
-    /// them, to the scores in the workspace. If there is a first pass, they are those of the
-    /// sentence in the document with its predictions.
-    fn score_sentence(
+    /// Calls `f` with a sentence as the template reads it: if there is a first pass, with its
+    /// predictions. Does nothing for sentences of which there are only keys.
+    pub(super) fn with_predictions(
         &self,
-        sentence: SentenceRef<'_>,
-        width: usize,
-        workspace: &mut Workspace,
+        sentence: TagInput<'_>,
+        f: impl FnOnce(SentenceRef<'_>) -> Result<()>,
     ) -> Result<()> {
+        let context = match sentence {
+            TagInput::Sentence(sentence) => Some(sentence.into()),
+            TagInput::InDocument(document, i) => document.in_context(i),
+            TagInput::Keyed(_) => None,
+        };
+        let Some(sentence) = context else {
+            return Ok(());
+        };
         let Some(first) = &self.first_pass else {
-            return self.score_attributes(sentence, width, workspace);
+            return f(sentence);
         };
         let alone;
         let (document, i) = match sentence.document() {
@@ -606,24 +638,18 @@ impl Tagger {
             }
         };
         let predicted = document.derived(&self.identity, || first.extend(document))?;
-        let sentence = predicted.in_context(i).unwrap_or(sentence);
-        self.score_attributes(sentence, width, workspace)
+        f(predicted.in_context(i).unwrap_or(sentence))
     }
 
+    /// Adds the weights of a sentence's attributes, as the template or the sentence itself has
+    /// them, to the scores in the workspace.
     fn score_attributes(
         &self,
         sentence: SentenceRef<'_>,
         width: usize,
         workspace: &mut Workspace,
     ) -> Result<()> {
-        let schema = sentence.sentence().schema();
-        let bound = match workspace.bound.take() {
-            Some(bound) if bound.is_for(schema) => bound,
-            _ => {
-                workspace.buffers.reset();
-                self.bind(schema)?
-            }
-        };
+        let bound = self.bound(sentence, workspace)?;
         workspace.buffers.clear();
         let mut scorer = self.scorer(&mut workspace.buffers, width);
         let result = (bound.source).attributes(sentence, &mut workspace.template, &mut scorer);
@@ -631,6 +657,31 @@ impl Tagger {
             result.and_then(|()| scorer.finish(&mut workspace.nodes, &mut workspace.edges));
         workspace.bound = Some(bound);
         result
+    }
+
+    /// Passes the attributes of a sentence to `sink`.
+    pub(super) fn attributes(
+        &self,
+        sentence: SentenceRef<'_>,
+        workspace: &mut Workspace,
+        sink: &mut impl TokenSink,
+    ) -> Result<()> {
+        let bound = self.bound(sentence, workspace)?;
+        let result = (bound.source).attributes(sentence, &mut workspace.template, sink);
+        workspace.bound = Some(bound);
+        result
+    }
+
+    /// Takes the template out of the workspace, bound to the columns of a sentence.
+    fn bound(&self, sentence: SentenceRef<'_>, workspace: &mut Workspace) -> Result<BoundTemplate> {
+        let schema = sentence.sentence().schema();
+        match workspace.bound.take() {
+            Some(bound) if bound.is_for(schema) => Ok(bound),
+            _ => {
+                workspace.buffers.reset();
+                self.bind(schema)
+            }
+        }
     }
 
     /// Adds the weights of a sentence's attributes, looked up by their keys, to the scores in the
@@ -672,7 +723,7 @@ impl Tagger {
 }
 
 /// The error of a restriction that no sequence fulfills, at the first token that none reaches.
-fn no_sequence(
+pub(super) fn no_sequence(
     sentence: TagInput<'_>,
     restriction: &Restriction,
     constraint: Option<&Constraint>,

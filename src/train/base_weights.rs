@@ -7,7 +7,7 @@ use crate::extract::{Alphabet, Alphabets};
 use crate::fingerprint::Fingerprinter;
 use crate::ids::{AttributeId, LabelId};
 use crate::label::LabelSet;
-use crate::model::{AttributeKind, Model};
+use crate::model::{APPLIED_RECALL_BIAS, AttributeKind, Model};
 use crate::score::Boundary;
 use crate::template::Attribute;
 
@@ -260,7 +260,3 @@ fn recall_bias(model: &Model) -> f64 {
     let applied = stored[APPLIED_RECALL_BIAS].as_f64();
     applied.or(options.recall_bias).unwrap_or(0.0)
 }
-
-/// The field of the stored options that holds the recall bias of a model that was continued from
-/// another.
-pub(super) const APPLIED_RECALL_BIAS: &str = "applied_recall_bias";

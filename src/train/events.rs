@@ -12,6 +12,7 @@ use super::label_scores::LabelScores;
 use super::model_match::ModelMatch;
 use super::options::TrainOptions;
 use crate::error::Error;
+use crate::model::TrainingRecord;
 use crate::online::Calibration;
 use crate::optim::StopReason;
 
@@ -130,6 +131,20 @@ impl DevScore {
             Self::F1(value) | Self::Accuracy(value) => value,
         }
     }
+
+    /// Adds the score to what a model records of its training.
+    pub(crate) fn add_to(self, record: TrainingRecord) -> TrainingRecord {
+        match self {
+            Self::F1(value) => TrainingRecord {
+                dev_f1: Some(value),
+                ..record
+            },
+            Self::Accuracy(value) => TrainingRecord {
+                dev_accuracy: Some(value),
+                ..record
+            },
+        }
+    }
 }
 
 /// The result of training.
@@ -165,6 +180,21 @@ impl End {
             EndReason::Optimizer(StopReason::Interrupted) => self.best_iteration > 0,
             EndReason::Optimizer(StopReason::NonFinite) => self.iterations > self.warm_up,
             _ => true,
+        }
+    }
+
+    /// Returns what the model records of its training.
+    pub(super) fn record(&self) -> TrainingRecord {
+        let record = TrainingRecord {
+            iterations: self.iterations,
+            best_iteration: self.best_iteration,
+            stop_reason: Some(self.reason.name().to_owned()),
+            recall_bias: self.recall_bias,
+            ..TrainingRecord::default()
+        };
+        match self.dev {
+            Some(score) => score.add_to(record),
+            None => record,
         }
     }
 

@@ -191,7 +191,7 @@ impl ShardedObjective {
             )));
         }
         let bias = self.settings.options().recall_bias.unwrap_or(0.0);
-        self.set.into_model(&self.settings, theta, bias)
+        self.set.into_model(&self.settings, theta, bias, None)
     }
 }
 

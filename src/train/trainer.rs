@@ -231,7 +231,8 @@ impl<'a> Trainer<'a> {
         if let Some(pruned) = set.prune(&self.settings, &mut theta, end.recall_bias)? {
             observer.pruned(&pruned);
         }
-        let model = set.into_model(&self.settings, &theta, end.recall_bias)?;
+        let record = end.record();
+        let model = set.into_model(&self.settings, &theta, end.recall_bias, Some(&record))?;
         Ok(Trained {
             model,
             end,

@@ -4,7 +4,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::base_weights::{APPLIED_RECALL_BIAS, AllBaseWeights};
+use serde_json::Value;
+
+use super::base_weights::AllBaseWeights;
 use super::corpora::TrainingCorpora;
 use super::development::{DevScorer, DevelopmentSet};
 use super::events::{DevScore, Pruned};
@@ -18,7 +20,7 @@ use crate::chain::{LabelWeights, padded};
 use crate::error::{Error, Result};
 use crate::extract::{Alphabets, Classes, Dataset};
 use crate::ids::LabelId;
-use crate::model::{Header, Model, Provenance};
+use crate::model::{APPLIED_RECALL_BIAS, Header, Model, Provenance, TrainingRecord};
 use crate::objective::{AttributeNoise, Noise, PenalizedLikelihood, Penalty};
 use crate::score::{ExtraWeights, FeatureBlock, ParameterSpace, SpaceOptions};
 use crate::template::Template;
@@ -399,7 +401,8 @@ impl TrainingSet {
         }
     }
 
-    /// Builds a model from the weights θ and a recall bias. The model stores the settings.
+    /// Builds a model from the weights θ and a recall bias. The model stores the settings and the
+    /// record of training, if there is one.
     ///
     /// # Errors
     ///
@@ -409,6 +412,7 @@ impl TrainingSet {
         settings: &TrainSettings,
         theta: &[f64],
         recall_bias: f64,
+        record: Option<&TrainingRecord>,
     ) -> Result<Model> {
         // The model takes about as much memory as the matrices did.
         self.data.nodes = Arc::default();
@@ -418,13 +422,16 @@ impl TrainingSet {
         let mut label_weights = LabelWeights::default();
         self.space.label_weights(theta, &mut label_weights);
         self.labels.add_recall_bias(recall_bias, &mut label_weights);
-        let options_json = self.options_json(settings, recall_bias)?;
+        let mut options_json = self.options_json(settings, recall_bias)?;
+        if let Some(record) = record {
+            record.add_to(&mut options_json);
+        }
         let provenance = Provenance {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             files: self.source.files,
             sentences: self.data.labeled() as u64,
             tokens: self.data.labeled_tokens() as u64,
-            options: options_json,
+            options: options_json.to_string(),
         };
         let header = Header {
             labels: self.labels.set,
@@ -465,19 +472,19 @@ fn zero_groups(groups: Vec<u32>, zeros: &[(u32, LabelId)]) -> Vec<u32> {
 impl TrainingSet {
     /// Returns the options as JSON, with the fingerprints of the models that training continued
     /// from and the recall bias, which a model that continues this one must not apply again.
-    fn options_json(&self, settings: &TrainSettings, recall_bias: f64) -> Result<String> {
-        let failed = |e| Error::parameter(format!("cannot write the options as JSON: {e}"));
+    fn options_json(&self, settings: &TrainSettings, recall_bias: f64) -> Result<Value> {
+        let mut options = serde_json::to_value(settings)
+            .map_err(|e| Error::parameter(format!("cannot write the options as JSON: {e}")))?;
         let Some(base) = &self.base else {
-            return serde_json::to_string(settings).map_err(failed);
+            return Ok(options);
         };
-        let mut options = serde_json::to_value(settings).map_err(failed)?;
         for model in base.iter() {
             let flag = model.role.to_string();
             let fingerprint = format!("{:032x}", model.fingerprint);
             options[flag.trim_start_matches('-')] = fingerprint.into();
         }
         options[APPLIED_RECALL_BIAS] = recall_bias.into();
-        Ok(options.to_string())
+        Ok(options)
     }
 }
 

@@ -12,7 +12,7 @@ use super::segment_store::SegmentStore;
 use super::trial::TrialResult;
 use super::warm_start::WarmStarts;
 use crate::error::{Error, Result};
-use crate::model::Model;
+use crate::model::{Model, TrainingRecord};
 use crate::train::{Pruned, TrainSettings, TrainingSet};
 
 /// The result of a search.
@@ -48,6 +48,27 @@ struct FinalWeights {
     theta: Vec<f64>,
     recall_bias: f64,
     refit_iterations: Option<usize>,
+}
+
+impl FinalWeights {
+    /// Returns what the model of a configuration records of its training.
+    fn record(&self, best: &TrialResult) -> TrainingRecord {
+        let iterations = self.refit_iterations;
+        let record = TrainingRecord {
+            iterations: iterations.unwrap_or(best.iterations),
+            best_iteration: iterations.unwrap_or(best.best_iteration),
+            stop_reason: None,
+            recall_bias: self.recall_bias,
+            ..TrainingRecord::default()
+        };
+        match (iterations, best.score) {
+            (None, Some(score)) => score.add_to(TrainingRecord {
+                stop_reason: best.reason.map(|reason| reason.name().to_owned()),
+                ..record
+            }),
+            _ => record,
+        }
+    }
 }
 
 impl Search<'_> {
@@ -106,7 +127,12 @@ impl Search<'_> {
         }
         let pruned = set.prune(&settings, &mut weights.theta, weights.recall_bias)?;
         Ok(TuneResult {
-            model: set.into_model(&settings, &weights.theta, weights.recall_bias)?,
+            model: set.into_model(
+                &settings,
+                &weights.theta,
+                weights.recall_bias,
+                Some(&weights.record(best)),
+            )?,
             trials,
             rungs,
             settings,

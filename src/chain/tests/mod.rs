@@ -3,6 +3,7 @@
 mod decoding;
 mod marginals;
 mod masks;
+mod max_marginals;
 mod precision;
 
 use super::oracle::{Chain, Oracle};

@@ -24,6 +24,16 @@ impl AttributeWeights<'_> {
         }
     }
 
+    /// Returns the weight at a position b or a·K + b; 0 if there is none.
+    pub fn get(&self, position: usize) -> f64 {
+        let mut entries = self.entries.chunks_exact(self.encoding.entry_size());
+        let entry = match self.encoding.dense {
+            true => entries.nth(position),
+            false => entries.find(|entry| self.encoding.read_position(entry) == position),
+        };
+        entry.map_or(0.0, |entry| self.encoding.read_weight(entry))
+    }
+
     /// Adds the weights times `value` to a token's scores, `[1 or K][stride]`. Returns `false` if
     /// there is no score for a weight.
     #[inline(always)]

@@ -1,0 +1,167 @@
+//! Max-marginals: for each token and label, the score of the best path through them.
+//!
+//! ```text
+//! δ[t][b] = max over the labels before t, as in Viterbi decoding
+//! β[T−1][b] = 0
+//! β[t][b] = max_c (w[t+1][b][c] + n[t+1][c] + β[t+1][c])     w = trans + edge, n = node + boundary
+//! m[t][b] = δ[t][b] + β[t][b]
+//! ```
+//!
+//! m[t][b] is the score of the best path y with y_t = b, so the best path with another label than
+//! the one that decoding gives to a token has the score max m[t][b] over the other labels b. That
+//! path leaves the best one before t and joins it again after t: it is a *detour*, and only its
+//! own tokens differ. A detour is traced from t outwards, by the maxima of δ to the left and of β
+//! to the right, until both are back on the best path.
+//!
+//! δ and β take O(TK²), a detour O(K) for each of its tokens.
+//!
+//! Source: Dawid, "Applications of a general propagation algorithm for probabilistic expert
+//! systems", Statistics and Computing 2 (1992), max-propagation; for chains, the forward and
+//! backward passes of Viterbi's algorithm.
+
+use super::constraint::Constraint;
+use super::label_mask::LabelMask;
+use super::scores::Scores;
+use super::transitions::Transitions;
+use super::viterbi::{Viterbi, argmax};
+use crate::ids::LabelId;
+
+/// The best path of a sentence, and the score of the best path through each token and label.
+#[derive(Clone, Debug)]
+pub struct MaxMarginals {
+    viterbi: Viterbi,
+    nodes: Vec<f64>, // [T][S] node scores with boundaries; −∞ if forbidden
+    beta: Vec<f64>,  // [T][S] β
+    path: Vec<LabelId>,
+    score: f64,
+}
+
+/// The part of a path that differs from the best path, at every token.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Detour {
+    /// The first token of the part.
+    pub start: usize,
+    /// The labels of the part.
+    pub labels: Vec<LabelId>,
+}
+
+impl MaxMarginals {
+    /// Computes the max-marginals over the paths that `constraint` and `mask` allow. With a mask,
+    /// edge scores may be −∞.
+    ///
+    /// # Panics
+    ///
+    /// If `scores` have the wrong shape or `constraint` has another number of labels.
+    #[must_use]
+    pub fn new(
+        transitions: &Transitions,
+        scores: Scores,
+        constraint: Option<&Constraint>,
+        mask: Option<&LabelMask>,
+    ) -> Self {
+        let mut viterbi = Viterbi::default();
+        viterbi.fill_nodes(transitions, scores, constraint, mask);
+        let nodes = viterbi.delta.clone();
+        viterbi.forward_from_nodes(transitions, scores, constraint);
+        let mut path = Vec::new();
+        let score = viterbi.trace(scores.edges(transitions), &mut path);
+        let mut marginals = Self {
+            beta: vec![0.0; nodes.len()],
+            viterbi,
+            nodes,
+            path,
+            score,
+        };
+        marginals.backward(scores.edges(transitions));
+        marginals
+    }
+
+    /// Fills β, from the last token to the first.
+    fn backward(&mut self, edge: Option<&[f64]>) {
+        for t in (1..self.viterbi.tokens).rev() {
+            for b in 0..self.viterbi.labels {
+                let best = argmax(self.successor_scores(edge, t, b)).1;
+                self.beta[(t - 1) * self.viterbi.stride + b] = best;
+            }
+        }
+    }
+
+    /// Returns w[t][a][c] + n[t][c] + β[t][c] for every c.
+    fn successor_scores(
+        &self,
+        edge: Option<&[f64]>,
+        t: usize,
+        a: usize,
+    ) -> impl Iterator<Item = f64> {
+        let (labels, stride) = (self.viterbi.labels, self.viterbi.stride);
+        let steps = &self.viterbi.constrained[a * stride..][..labels];
+        let [nodes, beta] = [&self.nodes, &self.beta].map(|rows| &rows[t * stride..][..labels]);
+        let edge = edge.map(|edge| &edge[(t * labels + a) * stride..][..labels]);
+        (0..labels).map(move |c| steps[c] + edge.map_or(0.0, |edge| edge[c]) + (nodes[c] + beta[c]))
+    }
+
+    /// Returns the labels of the best path, `[T]`, those of [`Viterbi::decode_within`]; empty if
+    /// none is allowed.
+    #[must_use]
+    pub fn path(&self) -> &[LabelId] {
+        &self.path
+    }
+
+    /// Returns the score of the best path; −∞ if none is allowed.
+    #[must_use]
+    pub fn score(&self) -> f64 {
+        self.score
+    }
+
+    /// Returns the best path whose label at token `t` is one of those for which `is_wanted` holds;
+    /// `None` if no path has one, or if the best path does. `edge` are the scores that the
+    /// max-marginals were made of. Ties go to the lowest label.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such token.
+    #[must_use]
+    pub fn detour(
+        &self,
+        edge: Option<&[f64]>,
+        t: usize,
+        is_wanted: impl Fn(LabelId) -> bool,
+    ) -> Option<Detour> {
+        let (labels, stride) = (self.viterbi.labels, self.viterbi.stride);
+        if is_wanted(*self.path.get(t)?) {
+            return None;
+        }
+        let [delta, beta] = [&self.viterbi.delta, &self.beta].map(|rows| &rows[t * stride..]);
+        let (label, best) = argmax((0..labels).map(|b| match is_wanted(LabelId(b as u16)) {
+            true => delta[b] + beta[b],
+            false => f64::NEG_INFINITY,
+        }));
+        if best == f64::NEG_INFINITY {
+            return None;
+        }
+        let mut detour = vec![LabelId(label as u16)];
+        let (mut start, mut b) = (t, label);
+        while start > 0 {
+            b = argmax(self.viterbi.predecessor_scores(edge, start, b)).0;
+            if self.path[start - 1].index() == b {
+                break;
+            }
+            detour.push(LabelId(b as u16));
+            start -= 1;
+        }
+        detour.reverse();
+        let (mut end, mut b) = (t + 1, label);
+        while end < self.path.len() {
+            b = argmax(self.successor_scores(edge, end, b)).0;
+            if self.path[end].index() == b {
+                break;
+            }
+            detour.push(LabelId(b as u16));
+            end += 1;
+        }
+        Some(Detour {
+            start,
+            labels: detour,
+        })
+    }
+}

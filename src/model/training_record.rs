@@ -1,0 +1,80 @@
+//! What a model records of its training besides the options.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::header::{Header, Provenance};
+
+/// The field of the stored options that holds the record.
+const RESULT: &str = "result";
+
+/// The field of the stored options that holds the recall bias of a model that was continued from
+/// another.
+pub(crate) const APPLIED_RECALL_BIAS: &str = "applied_recall_bias";
+
+/// How training ended. Stored with the options ([`Provenance::options`]); it does not depend on the
+/// machine or the clock.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TrainingRecord {
+    /// Number of iterations.
+    pub iterations: usize,
+    /// The iteration whose weights the model has; 0 is where training starts.
+    pub best_iteration: usize,
+    /// Why training stopped, by its name in logs; `None` after a search, if the best configuration
+    /// was trained again on all data.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop_reason: Option<String>,
+    /// The recall bias, chosen on development data or set by the user.
+    pub recall_bias: f64,
+    /// F1 on development data, if labels encode spans: of the iteration of the model, before
+    /// pruning.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dev_f1: Option<f64>,
+    /// Accuracy on development data, if labels encode no spans.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dev_accuracy: Option<f64>,
+}
+
+impl TrainingRecord {
+    /// Returns the score on development data, if there were any, and its name: `F1` or `accuracy`.
+    #[must_use]
+    pub fn dev_score(&self) -> Option<(&'static str, f64)> {
+        let f1 = self.dev_f1.map(|f1| ("F1", f1));
+        f1.or_else(|| Some(("accuracy", self.dev_accuracy?)))
+    }
+
+    /// Adds the record to options in JSON.
+    pub(crate) fn add_to(&self, options: &mut Value) {
+        options[RESULT] = serde_json::to_value(self).unwrap_or_default();
+    }
+}
+
+impl Provenance {
+    /// Returns the record of training; `None` if the model has none: it was not trained by
+    /// dropchain, by an older version, or by another optimizer.
+    #[must_use]
+    pub fn training(&self) -> Option<TrainingRecord> {
+        let mut options = self.parsed_options();
+        serde_json::from_value(options.get_mut(RESULT)?.take()).ok()
+    }
+
+    /// Returns the options; null if they are not JSON.
+    pub(super) fn parsed_options(&self) -> Value {
+        serde_json::from_str(&self.options).unwrap_or_default()
+    }
+}
+
+impl Header {
+    /// Returns the recall bias that is in the label weights: what was subtracted from the weights
+    /// of the label `O`, as first label and after every other. `None` if the model does not say:
+    /// older versions did not record a bias that was chosen on development data.
+    #[must_use]
+    pub fn recall_bias(&self) -> Option<f64> {
+        if let Some(record) = self.provenance.training() {
+            return Some(record.recall_bias);
+        }
+        let options = self.provenance.parsed_options();
+        let given = [APPLIED_RECALL_BIAS, "recall_bias"].map(|name| options[name].as_f64());
+        given[0].or(given[1])
+    }
+}
