@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 
 use crate::support::TestDir;
 
-const COMMANDS: [&str; 10] = [
-    "train", "tune", "tag", "eval", "compare", "inspect", "convert", "cluster", "demo", "bench",
+const COMMANDS: [&str; 11] = [
+    "train", "tune", "tag", "eval", "compare", "explain", "inspect", "convert", "cluster", "demo",
+    "bench",
 ];
 
 const INPUT: &[&str] = &[
@@ -88,6 +89,22 @@ const TAG: &[&str] = &[
     "--memory",
 ];
 
+const EXPLAIN: &[&str] = &[
+    "--format",
+    "--output",
+    "--columns",
+    "--comments",
+    "--top",
+    "--token",
+    "--all",
+    "--against",
+    "--constrain",
+    "--forced",
+    "--threads",
+    "--max-sentence",
+    "--memory",
+];
+
 const EVAL: &[&str] = &[
     "--predictions",
     "--constrain",
@@ -134,7 +151,7 @@ const GRADIENTS: &[&str] = &[
 type FlagGroups = &'static [&'static [&'static str]];
 
 /// The flags of each command. Scripts rely on them: none may disappear.
-const FLAGS: [(&str, FlagGroups); 10] = [
+const FLAGS: [(&str, FlagGroups); 11] = [
     ("train", &[INPUT, MODEL, STRENGTHS, STOPPING, TRAINING]),
     (
         "tune",
@@ -143,6 +160,7 @@ const FLAGS: [(&str, FlagGroups); 10] = [
     ("tag", &[TAG]),
     ("eval", &[INPUT, EVAL]),
     ("compare", &[INPUT, COMPARE]),
+    ("explain", &[EXPLAIN]),
     ("inspect", &[&["--top", "--template", "--json"]]),
     (
         "convert",

@@ -14,6 +14,7 @@ mod crfsuite_models;
 mod damaged_models;
 mod determinism;
 mod documents;
+mod explain;
 mod fingerprint;
 mod forced_decoding;
 mod help;

@@ -12,6 +12,7 @@ mod demo;
 mod document_arguments;
 mod eval;
 mod exit;
+mod explain;
 mod file_name;
 mod forced_arguments;
 mod foreign_names;
@@ -30,7 +31,9 @@ mod short_help;
 mod signals;
 mod table;
 mod tag;
+mod tag_input;
 mod template_argument;
+mod terminal;
 mod train;
 mod training_arguments;
 mod training_reporter;
@@ -75,6 +78,7 @@ enum Command {
     Tag(tag::TagCommand),
     Eval(eval::EvalCommand),
     Compare(compare::CompareCommand),
+    Explain(explain::ExplainCommand),
     Inspect(inspect::InspectCommand),
     Convert(convert::ConvertCommand),
     Cluster(cluster::ClusterCommand),
@@ -121,6 +125,7 @@ impl Command {
             Self::Tag(command) => command.run(),
             Self::Eval(command) => command.run(),
             Self::Compare(command) => command.run(),
+            Self::Explain(command) => command.run(),
             Self::Inspect(command) => command.run(),
             Self::Convert(command) => command.run(),
             Self::Cluster(command) => command.run(),

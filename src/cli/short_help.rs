@@ -3,7 +3,7 @@
 use clap::Command;
 
 /// The options that `-h` shows, by command, and examples. Other commands have few enough.
-const SHOWN: [(&str, &[&str], &str); 5] = [
+const SHOWN: [(&str, &[&str], &str); 6] = [
     (
         "train",
         &[
@@ -58,6 +58,14 @@ const SHOWN: [(&str, &[&str], &str); 5] = [
         ],
         "  dropchain eval ner.model test.conll
   dropchain eval --predictions test.tagged test.conll",
+    ),
+    (
+        "explain",
+        &[
+            "format", "output", "columns", "top", "token", "all", "against",
+        ],
+        "  echo 'Ada Lovelace lived in London.' | dropchain explain ner.model
+  dropchain explain ner.model news.txt --output html > why.html",
     ),
     (
         "cluster",

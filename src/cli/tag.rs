@@ -1,24 +1,22 @@
 //! `dropchain tag`
 
-use std::io::{self, IsTerminal};
+use std::io;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use dropchain::corpus::{Format, OutputFormat, ReadOptions, Reader, WriteOptions, Writer};
+use dropchain::corpus::{Format, OutputFormat, Reader, WriteOptions, Writer};
 use dropchain::label::Scheme;
 use dropchain::tag::{
-    Batch, Header, NamedTagging, TagInput, TagOptions, Tagger, Tagging, Workspace, stream_documents,
+    Batch, NamedTagging, TagInput, TagOptions, Tagger, Tagging, Workspace, stream_documents,
 };
 use dropchain::{Error, Result, Sentence};
 
 use super::CommandResult;
-use super::arguments::{FormatName, LimitArguments, SchemeName, Switch, ThreadArguments};
+use super::arguments::{LimitArguments, SchemeName, Switch, ThreadArguments};
 use super::document_arguments::DocumentArguments;
-use super::file_name::FileName;
 use super::forced_arguments::ForcedArguments;
-use super::model_input::{ModelColumns, named_format};
 use super::outputs::CommandFiles;
-use super::progress::notice;
+use super::tag_input::TagInputArguments;
 
 /// The name of the output in error messages.
 const OUTPUT: &str = "standard output";
@@ -40,22 +38,11 @@ scheme of the training corpus.")]
 pub struct TagCommand {
     /// Model file
     model: PathBuf,
-    /// Input files [default: standard input, also `-`]
-    #[arg(value_name = "INPUT")]
-    input: Vec<FileName>,
-    /// Input format [default: by file name (.conllu, .jsonl, .crfsuite, .conll, .bio, .tsv) or by
-    /// content, which is columns where the first lines fit those of the training data, else text]
-    #[arg(long, value_enum)]
-    format: Option<FormatName>,
+    #[command(flatten)]
+    input: TagInputArguments,
     /// Output format [default: the input format, or conll for raw text]
     #[arg(long, value_enum)]
     output: Option<OutputName>,
-    /// Column names of CoNLL input [default: those of the training corpus]
-    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
-    columns: Option<Vec<String>>,
-    /// Treat lines of CoNLL input that start with `#` as comments, not tokens
-    #[arg(long)]
-    comments: bool,
     /// Output the probability of each label at each token
     #[arg(long)]
     marginals: bool,
@@ -93,10 +80,9 @@ enum OutputName {
 
 impl TagCommand {
     pub fn run(&self) -> CommandResult {
-        let inputs = self.inputs();
         CommandFiles::new(false)
             .read([&self.model])
-            .read(&inputs)
+            .read(self.input.files())
             .check()?;
         self.threads.check_stacks()?;
         let tagger = Tagger::open(&self.model)?.with_memory_limit(self.limits.memory());
@@ -104,7 +90,7 @@ impl TagCommand {
         self.check_scheme(&tagger)?;
         let header = tagger.model().header();
         let label = header.label_name().unwrap_or("label");
-        let (reader, format) = self.open(&inputs, header)?;
+        let (reader, format) = self.input.open(header, &self.forced, &self.limits)?;
         let write_options = WriteOptions {
             spans: header.encodes_spans(),
             label: label.to_owned(),
@@ -128,46 +114,6 @@ impl TagCommand {
             tagger,
         };
         pipeline.run(reader, &write_options, self.threads.count())
-    }
-
-    fn inputs(&self) -> Vec<FileName> {
-        if self.input.is_empty() {
-            vec![FileName::stdin()]
-        } else {
-            self.input.clone()
-        }
-    }
-
-    /// Opens the inputs, and detects their format unless it is given or their names tell it.
-    fn open(&self, inputs: &[FileName], header: &Header) -> Result<(Reader, Format)> {
-        let named = match self.format {
-            Some(format) => Some(format.into()),
-            None => named_format(inputs)?,
-        };
-        let model = ModelColumns::new(header);
-        if inputs.iter().any(|file| &**file == "-") && io::stdin().is_terminal() {
-            notice("reading from the terminal; Ctrl-D ends the input");
-        }
-        let mut format = Format::Text;
-        let reader = Reader::open_by_content(inputs, |lines| {
-            format = match named {
-                Some(format) => format,
-                None => model.detect_format(lines)?,
-            };
-            let fewer = match (format, &self.columns) {
-                (Format::Conll, None) => model.fewer(lines, false)?,
-                _ => None,
-            };
-            let columns = fewer.as_deref().or(self.columns.as_deref());
-            let options = ReadOptions {
-                comments: self.comments,
-                max_sentence: self.limits.max_sentence(),
-                memory: self.limits.memory(),
-                ..model.read_options(format, columns)
-            };
-            self.forced.apply(options, format)
-        })?;
-        Ok((reader, format))
     }
 
     fn output_format(&self, input: Format) -> OutputFormat {

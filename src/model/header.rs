@@ -22,7 +22,7 @@ pub struct Provenance {
     pub sentences: u64,
     /// Number of training tokens.
     pub tokens: u64,
-    /// All training options, as JSON.
+    /// All training options, as JSON, and how training ended ([`Provenance::training`]).
     pub options: String,
 }
 

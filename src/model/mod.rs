@@ -46,7 +46,7 @@
 //! | `order` | 0 or 1 |
 //! | `label_weights` | transition weights `[K][K]` (none if all 0), start and end weights `[K]` |
 //! | `precision` | whether weights in the tables have 4 bytes or 8 |
-//! | `provenance` | version of dropchain, training files, corpus size, options as JSON |
+//! | `provenance` | version, training files, corpus size; options and [`TrainingRecord`] as JSON |
 //! | `tables` | for each table: attributes A, seed, slots, stored weights, whether it is dense |
 //!
 //! ## Sums
@@ -125,6 +125,8 @@ mod format;
 mod header;
 mod parts;
 mod preamble;
+mod similar;
+mod sizes;
 mod table;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -137,6 +139,7 @@ pub use file::Model;
 pub(crate) use format::MAX_LABELS;
 pub use format::{AttributeKind, Precision};
 pub use header::{Header, Provenance};
+pub use sizes::{LineStatistics, ModelSizes, TableSizes};
 #[cfg(any(feature = "train", test))]
 pub(crate) use table::TableBuilder;
 pub(crate) use table::{TableKeys, WeightLocation, WeightRows};

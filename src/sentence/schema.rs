@@ -134,7 +134,7 @@ impl Schema {
 }
 
 /// Lists names for messages, without most of them if there are very many.
-pub(crate) fn list_names<S: AsRef<str>>(names: &[S]) -> String {
+pub fn list_names<S: AsRef<str>>(names: &[S]) -> String {
     let listed: Vec<&str> = names.iter().take(LISTED).map(AsRef::as_ref).collect();
     let rest = names.len() - listed.len();
     match rest {

@@ -46,7 +46,8 @@ mod workspace;
 
 pub use crate::chain::{LabelWeights, Order};
 pub use crate::model::{
-    AttributeKind, EdgeWeights, Header, NodeWeights, Precision, Provenance, TrainingRecord,
+    AttributeKind, EdgeWeights, Header, LineStatistics, ModelSizes, NodeWeights, Precision,
+    Provenance, TableSizes, TrainingRecord,
 };
 pub use crate::sentence::Offsets;
 pub use condition::Condition;

@@ -43,11 +43,13 @@
 //! | what is learned from the training data | `mined`, `shape`, `caseless` |
 //! | [`Template`] + columns → [`Extractor`] | `bind`, `compiled`, `bound_function` |
 //! | sentence → [`Attribute`]s | `extractor`, `evaluation_plan`, `evaluate`, `workspace` |
+//! | attribute → template line | `attribute_lines` |
 //! | document → values | `others`, `mention`, `forms`, `run`, `document_state` |
 
 mod arguments;
 mod ast;
 mod attribute;
+mod attribute_lines;
 mod bind;
 mod bound_function;
 mod calls;
@@ -89,6 +91,7 @@ mod workspace;
 mod tests;
 
 pub use attribute::Attribute;
+pub use attribute_lines::AttributeLines;
 #[doc(hidden)]
 pub use caseless::CaselessExtractor;
 pub use extractor::{AttributeSink, Extractor};
@@ -96,4 +99,5 @@ pub use input::ColumnRef;
 #[doc(hidden)]
 pub use line_options::{LineAmount, LineGroup, LineOptions};
 pub use template_file::Template;
+pub(crate) use text::edit_distance;
 pub use workspace::Workspace;

@@ -10,6 +10,7 @@ use hashbrown::{HashMap, HashSet};
 use serde::{Deserialize, Serialize};
 
 use super::ast::TemplateLine;
+use super::attribute_lines::AttributeLines;
 use super::bind::{self, Learned};
 use super::caseless::CaselessExtractor;
 use super::document_line;
@@ -480,6 +481,12 @@ impl Template {
     /// before [`learn`](Self::learn).
     pub(crate) fn set_caseless(&mut self) {
         self.caseless = true;
+    }
+
+    /// Returns the lines that have attributes, and which attributes are theirs.
+    #[must_use]
+    pub fn attribute_lines(&self) -> AttributeLines<'_> {
+        AttributeLines::new(&self.lines, &self.source, self.caseless)
     }
 
     /// Returns whether sentences without case have attributes of their own.

@@ -6,10 +6,11 @@
 //! only, and the margin is the sum of what weights contribute there (its *parts*):
 //!
 //! ```text
-//! score(y) − score(z) = Σ_t Σ_i x[t][i] · (θ[i][y_t] − θ[i][z_t])             attributes
-//!                     + Σ_t Σ_i x[t][i] · (θ[i][y_{t−1} y_t] − θ[i][z_{t−1} z_t])   edge attributes
-//!                     + Σ_t (trans[y_{t−1}][y_t] − trans[z_{t−1}][z_t])       transitions
-//!                     + start[y_0] − start[z_0] + end[y_{T−1}] − end[z_{T−1}]
+//! score(y) − score(z) =
+//!     Σ_t Σ_i x[t][i] · (θ[i][y_t] − θ[i][z_t])                         attributes
+//!   + Σ_t Σ_i x[t][i] · (θ[i][y_{t−1} y_t] − θ[i][z_{t−1} z_t])         edge attributes
+//!   + Σ_t (trans[y_{t−1}][y_t] − trans[z_{t−1}][z_t])                   transitions
+//!   + start[y_0] − start[z_0] + end[y_{T−1}] − end[z_{T−1}]             boundaries
 //! ```
 //!
 //! x are values of attributes and θ weights. The recall bias, which models have in the weights of

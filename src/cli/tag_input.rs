@@ -1,0 +1,81 @@
+//! The input of commands that tag.
+
+use std::io::{self, IsTerminal};
+
+use clap::Args;
+use dropchain::Result;
+use dropchain::corpus::{Format, ReadOptions, Reader};
+use dropchain::tag::Header;
+
+use super::arguments::{FormatName, LimitArguments};
+use super::file_name::FileName;
+use super::forced_arguments::ForcedArguments;
+use super::model_input::{ModelColumns, named_format};
+use super::progress::notice;
+
+/// What to tag, and how to read it.
+#[derive(Clone, Debug, Args)]
+pub struct TagInputArguments {
+    /// Input files [default: standard input, also `-`]
+    #[arg(value_name = "INPUT")]
+    input: Vec<FileName>,
+    /// Input format [default: by file name (.conllu, .jsonl, .crfsuite, .conll, .bio, .tsv) or by
+    /// content, which is columns where the first lines fit those of the training data, else text]
+    #[arg(long, value_enum)]
+    format: Option<FormatName>,
+    /// Column names of CoNLL input [default: those of the training corpus]
+    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    columns: Option<Vec<String>>,
+    /// Treat lines of CoNLL input that start with `#` as comments, not tokens
+    #[arg(long)]
+    comments: bool,
+}
+
+impl TagInputArguments {
+    /// Returns the names of the files.
+    pub fn files(&self) -> Vec<FileName> {
+        if self.input.is_empty() {
+            vec![FileName::stdin()]
+        } else {
+            self.input.clone()
+        }
+    }
+
+    /// Opens the inputs, and detects their format unless it is given or their names tell it.
+    pub fn open(
+        &self,
+        header: &Header,
+        forced: &ForcedArguments,
+        limits: &LimitArguments,
+    ) -> Result<(Reader, Format)> {
+        let files = self.files();
+        let named = match self.format {
+            Some(format) => Some(format.into()),
+            None => named_format(&files)?,
+        };
+        let model = ModelColumns::new(header);
+        if files.iter().any(|file| &**file == "-") && io::stdin().is_terminal() {
+            notice("reading from the terminal; Ctrl-D ends the input");
+        }
+        let mut format = Format::Text;
+        let reader = Reader::open_by_content(&files, |lines| {
+            format = match named {
+                Some(format) => format,
+                None => model.detect_format(lines)?,
+            };
+            let fewer = match (format, &self.columns) {
+                (Format::Conll, None) => model.fewer(lines, false)?,
+                _ => None,
+            };
+            let columns = fewer.as_deref().or(self.columns.as_deref());
+            let options = ReadOptions {
+                comments: self.comments,
+                max_sentence: limits.max_sentence(),
+                memory: limits.memory(),
+                ..model.read_options(format, columns)
+            };
+            forced.apply(options, format)
+        })?;
+        Ok((reader, format))
+    }
+}

@@ -1,0 +1,225 @@
+//! `dropchain explain`: why labels are what they are.
+
+use serde_json::Value;
+
+use crate::support::{NER_CORPUS, POS_CORPUS, TestDir};
+
+const TEXT: &str = "Ann Lee met Bob in New York .\n\nRome closed .\n";
+
+/// Explains in JSON.
+fn explain(dir: &TestDir, line: &str, stdin: &str) -> Vec<Value> {
+    let output = dir.run_with_stdin(&format!("explain {line} --output json"), stdin);
+    let lines = output.success();
+    let lines = lines
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap());
+    lines.collect()
+}
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap_or_else(|| panic!("{value}"))
+}
+
+/// Asserts that the parts of every token sum to its margin. Returns the kinds of parts.
+fn assert_sums(sentences: &[Value]) -> Vec<String> {
+    let mut kinds: Vec<String> = Vec::new();
+    let tokens = sentences
+        .iter()
+        .flat_map(|s| s["explanations"].as_array().unwrap());
+    for token in tokens {
+        let parts = token["parts"].as_array().unwrap();
+        let sum: f64 = parts.iter().map(|part| number(&part["contribution"])).sum();
+        let all = sum + number(&token["others"]["contribution"]);
+        assert!((all - number(&token["margin"])).abs() < 1e-9, "{token}");
+        assert!(number(&token["margin"]) >= 0.0, "{token}");
+        let margin = number(&token["margin"]);
+        let sizes = parts.iter().map(|part| number(&part["contribution"]).abs());
+        assert!(sizes.is_sorted_by(|x, y| x >= y), "{margin}");
+        kinds.extend(
+            parts
+                .iter()
+                .map(|part| part["kind"].as_str().unwrap().to_owned()),
+        );
+    }
+    kinds.sort();
+    kinds.dedup();
+    kinds
+}
+
+/// Asserts that labels are those of `tag` and parts sum to margins. Returns the kinds of parts.
+fn assert_explains(dir: &TestDir, input: &str, stdin: &str) -> Vec<String> {
+    let explained = explain(dir, &format!("{input} --top 1000"), stdin);
+    let tagged = dir.run_with_stdin(&format!("tag {input} --output jsonl --scheme raw"), stdin);
+    let tagged = tagged.success();
+    let tagged: Vec<Value> = (tagged.lines())
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert!(!tagged.is_empty());
+    assert_eq!(explained.len(), tagged.len());
+    for (explained, tagged) in explained.iter().zip(&tagged) {
+        assert_eq!(explained["tokens"], tagged["tokens"]);
+        assert_eq!(explained["labels"], tagged["labels"]);
+        let count = explained["explanations"].as_array().unwrap().len();
+        assert_eq!(count, tagged["tokens"].as_array().unwrap().len());
+    }
+    assert_sums(&explain(dir, &format!("{input} --top 2"), stdin));
+    assert_sums(&explained)
+}
+
+#[test]
+fn parts_sum_to_the_margins_of_models_of_all_kinds() {
+    let template = "word\nshape\nvalue(length)\nedge: word\nword[-1]\n";
+    for (options, kinds) in [
+        ("", &["attribute", "edge_attribute", "transition"][..]),
+        ("--order 0", &["attribute"]),
+        (
+            "--scheme bioes --recall-bias 0.5",
+            &["recall_bias", "transition"],
+        ),
+        ("--boundary on", &["end", "start"]),
+    ] {
+        let dir = TestDir::new(&[("train.conll", NER_CORPUS), ("t.tpl", template)]);
+        let line = "train train.conll --template t.tpl --model m --quiet --l2 0.01";
+        dir.run(&format!("{line} {options}")).success();
+        let found = assert_explains(&dir, "m", TEXT);
+        for kind in kinds {
+            assert!(
+                found.iter().any(|found| found == kind),
+                "{options}: {kind} in {found:?}"
+            );
+        }
+        assert_explains(&dir, "m train.conll", "");
+    }
+}
+
+#[test]
+fn both_passes_and_documents_are_explained() {
+    let dir = TestDir::with_sample_corpus();
+    dir.write(
+        "two.tpl",
+        "word\nshape(dan2)\npredicted\nothers(word[-1])\n",
+    );
+    let line = "train train.conll --template two.tpl --model m --quiet --max-iterations 8";
+    dir.run(line).success();
+    assert!(dir.inspect("")["first_pass"].is_object());
+    let explained = explain(&dir, "m dev.conll --top 1000", "");
+    let names = explained
+        .iter()
+        .flat_map(|s| s["explanations"].as_array().unwrap());
+    let names = names.flat_map(|token| token["parts"].as_array().unwrap());
+    let mut names = names.filter_map(|part| part["attribute"].as_str());
+    assert!(names.any(|name| name.starts_with("predicted")));
+    assert_explains(&dir, "m dev.conll", "");
+}
+
+#[test]
+fn the_terminal_shows_spans_and_unclear_tokens_first() {
+    let dir = TestDir::with_model(NER_CORPUS, "--template ner");
+    let text = dir.run_with_stdin("explain m", TEXT).success();
+    assert!(text.starts_with("Ann/B-PER Lee/I-PER met Bob/B-PER in New/B-LOC York/I-LOC .\n"));
+    assert!(text.contains("\n1 Ann: B-PER (p "), "{text}");
+    assert!(!text.contains("\n3 met: "), "{text}");
+    assert!(text.contains("other tokens, with margins of "), "{text}");
+    assert!(
+        text.lines().all(|line| line.chars().count() <= 80),
+        "{text}"
+    );
+    let all = dir
+        .run_with_stdin("explain m --all --top 0", TEXT)
+        .success();
+    assert!(
+        all.contains("\n3 met: O (p ") && !all.contains("other tokens"),
+        "{all}"
+    );
+    let some = dir
+        .run_with_stdin("explain m --token met --token 1 --top 3", TEXT)
+        .success();
+    for (line, count) in [
+        ("\n3 met: O", 1),
+        ("\n1 Ann: ", 1),
+        ("\n1 Rome: ", 1),
+        ("\n4 Bob", 0),
+    ] {
+        assert_eq!(some.matches(line).count(), count, "{line} in {some}");
+    }
+    let against = "explain m --token Ann --against LOC --output json";
+    let against = dir.run_with_stdin(against, "Ann left .\n").json();
+    assert_eq!(against["explanations"][0]["runner_up"]["label"], "B-LOC");
+
+    let dir = TestDir::with_model(POS_CORPUS, "--template pos");
+    let text = dir.run_with_stdin("explain m", "Bob left .\n").success();
+    assert!(text.starts_with("Bob/NNP left/VBD ./.\n"), "{text}");
+    assert_eq!(text.matches(" over ").count(), 1, "{text}");
+}
+
+#[test]
+fn known_labels_are_kept_by_what_is_compared() {
+    let dir = TestDir::with_model(NER_CORPUS, "--template ner");
+    dir.write("partly.conll", "Ann NNP B-PER\nLee NNP _\nleft VBD _\n\n");
+    let line = "m partly.conll --forced label --columns word,pos,label --top 100";
+    let explained = explain(&dir, line, "");
+    let tokens = explained[0]["explanations"].as_array().unwrap();
+    assert_eq!(tokens[0]["label"], "B-PER");
+    assert_eq!(tokens[0]["runner_up"], Value::Null);
+    assert_eq!(tokens[1]["runner_up"]["start"], 1);
+    let text = dir.run("explain m partly.conll --forced label --columns word,pos,label --all");
+    assert!(
+        text.success()
+            .contains("1 Ann: B-PER (p 1.000), no other such label is possible")
+    );
+}
+
+#[test]
+fn hostile_text_stays_text() {
+    let dir = TestDir::with_model(NER_CORPUS, "--template ner");
+    let sentence = "{\"tokens\": [\"<script>alert(1)</script>\", \"\\u001b[31m\", \"Ann\"]}\n";
+    let html = dir
+        .run_with_stdin("explain m --format jsonl --output html", sentence)
+        .success();
+    assert!(html.starts_with("<!DOCTYPE html>") && html.ends_with("</html>\n"));
+    assert!(
+        html.contains("&lt;script&gt;alert(1)") && !html.contains("<script"),
+        "{html}"
+    );
+    for reference in ["http", "src=", "url(", "@import", "\u{1b}"] {
+        assert!(!html.contains(reference), "{reference} in {html}");
+    }
+    assert_eq!(html.matches("<details").count(), 3);
+    assert_eq!(
+        html.matches("<details").count(),
+        html.matches("</details>").count()
+    );
+    let text = dir
+        .run_with_stdin("explain m --format jsonl --all", sentence)
+        .success();
+    assert!(
+        text.contains("\\u{1b}[31m") && !text.contains('\u{1b}'),
+        "{text}"
+    );
+}
+
+#[test]
+fn explanations_are_the_same_for_any_number_of_threads() {
+    let dir = TestDir::with_model(NER_CORPUS, "--template ner");
+    let text = TEXT.repeat(300);
+    for output in ["text", "json", "html"] {
+        let [one, four] = [1, 4].map(|threads| {
+            let line = format!("explain m --output {output} --threads {threads}");
+            dir.run_with_stdin(&line, &text).success()
+        });
+        assert!(one == four, "{output}");
+    }
+}
+
+#[test]
+fn bad_arguments_are_named() {
+    let dir = TestDir::with_model(NER_CORPUS, "--template ner");
+    let error = dir.run("explain m --against ORG").failure();
+    let expected = "--against ORG: the model has no such label; its labels are ";
+    assert!(error.contains(expected), "{error}");
+    dir.run("explain m --token 1 --all").exits(2);
+    dir.run("explain none").failure();
+    assert_eq!(dir.run_with_stdin("explain m", "").success(), "");
+    let error = dir.run("explain m train.conll m").failure();
+    assert!(!error.contains("panicked"), "{error}");
+}
