@@ -80,7 +80,6 @@ impl<'t> AttributeLines<'t> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::sentence::{Schema, Sentence};
     use crate::template::{Attribute, AttributeSink, Template, Workspace};
 

@@ -131,13 +131,14 @@ impl ExplainCommand {
         let Some(wanted) = &self.against else {
             return Ok(None);
         };
-        let labels = &tagger.model().header().labels;
+        let header = tagger.model().header();
+        let labels = &header.labels;
         if let Some(label) = labels.id(wanted) {
             return Ok(Some(vec![label]));
         }
         let is_of = |name: &str| {
             let kind = name.split_once('-').map(|(_, kind)| kind);
-            labels.encodes_spans() && kind == Some(wanted)
+            header.encodes_spans() && kind == Some(wanted)
         };
         let names = labels.names().iter();
         let found = names.filter(|name| is_of(name));

@@ -62,8 +62,7 @@ impl<'a> ExplainedSentence<'a> {
 
     /// Returns whether the labels encode spans.
     pub fn encodes_spans(&self) -> bool {
-        let header = self.explanation.tagger().model().header();
-        header.labels.encodes_spans()
+        self.explanation.tagger().model().header().encodes_spans()
     }
 
     /// Returns what token `t` is compared with; `None` if there is nothing.
