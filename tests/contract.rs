@@ -247,6 +247,12 @@ fn inspect_prints_everything_as_json() {
             "template",
             "labels",
             "edges",
+            "order",
+            "label_column",
+            "recall_bias",
+            "sizes",
+            "training",
+            "lines",
         ])
     );
     assert_eq!(inspected["bytes"], dir.bytes("m").len());

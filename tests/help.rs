@@ -161,7 +161,10 @@ const FLAGS: [(&str, FlagGroups); 11] = [
     ("eval", &[INPUT, EVAL]),
     ("compare", &[INPUT, COMPARE]),
     ("explain", &[EXPLAIN]),
-    ("inspect", &[&["--top", "--template", "--json"]]),
+    (
+        "inspect",
+        &[&["--top", "--attribute", "--template", "--json"]],
+    ),
     (
         "convert",
         &[&["--model", "--precision", "--force", "--quiet"]],

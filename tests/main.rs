@@ -20,6 +20,7 @@ mod forced_decoding;
 mod help;
 #[cfg(unix)]
 mod input_detection;
+mod inspect;
 mod interrupted_passes;
 mod knowledge;
 mod learners;

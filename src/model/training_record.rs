@@ -5,9 +5,6 @@ use serde_json::Value;
 
 use super::header::{Header, Provenance};
 
-/// The field of the stored options that holds the record.
-const RESULT: &str = "result";
-
 /// The field of the stored options that holds the recall bias of a model that was continued from
 /// another.
 pub(crate) const APPLIED_RECALL_BIAS: &str = "applied_recall_bias";
@@ -36,6 +33,9 @@ pub struct TrainingRecord {
 }
 
 impl TrainingRecord {
+    /// The field of the stored options that holds the record.
+    pub const KEY: &str = "result";
+
     /// Returns the score on development data, if there were any, and its name: `F1` or `accuracy`.
     #[must_use]
     pub fn dev_score(&self) -> Option<(&'static str, f64)> {
@@ -45,7 +45,7 @@ impl TrainingRecord {
 
     /// Adds the record to options in JSON.
     pub(crate) fn add_to(&self, options: &mut Value) {
-        options[RESULT] = serde_json::to_value(self).unwrap_or_default();
+        options[Self::KEY] = serde_json::to_value(self).unwrap_or_default();
     }
 }
 
@@ -55,7 +55,7 @@ impl Provenance {
     #[must_use]
     pub fn training(&self) -> Option<TrainingRecord> {
         let mut options = self.parsed_options();
-        serde_json::from_value(options.get_mut(RESULT)?.take()).ok()
+        serde_json::from_value(options.get_mut(TrainingRecord::KEY)?.take()).ok()
     }
 
     /// Returns the options; null if they are not JSON.
