@@ -281,3 +281,36 @@ fn short_help_fits_a_screen_and_says_where_the_rest_is() {
         "{short}"
     );
 }
+
+#[test]
+fn help_has_80_columns_and_examples_are_not_broken() {
+    let dir = TestDir::new(&[]);
+    let commands = FLAGS.iter().map(|(command, _)| *command).chain([""]);
+    for (command, option) in commands.flat_map(|c| [(c, "-h"), (c, "--help")]) {
+        let help = dir.run(&format!("{command} {option}")).success();
+        let long = help.lines().find(|line| line.chars().count() > 80);
+        assert_eq!(long, None, "{command}");
+        // A line that was too long goes on with the indentation of its beginning.
+        let mut before = "";
+        for line in help.lines().skip_while(|line| *line != "Examples:").skip(1) {
+            let begins = ["  dropchain ", "  echo ", "  # "];
+            let begins = begins.iter().any(|begin| line.starts_with(begin));
+            let goes_on = before.ends_with('\\') && line.starts_with("      ");
+            let is_text = !line.starts_with(' ') && !before.starts_with(' ');
+            assert!(
+                line.is_empty() || begins || goes_on || is_text,
+                "{command} {option}: {before} / {line}"
+            );
+            before = line;
+        }
+    }
+    let narrow = dir
+        .command("train --help")
+        .env("COLUMNS", "60")
+        .output()
+        .unwrap();
+    let narrow = String::from_utf8(narrow.stdout).unwrap();
+    let (options, _) = split_examples(&narrow);
+    let long = options.lines().find(|line| line.chars().count() > 60);
+    assert_eq!(long, None);
+}

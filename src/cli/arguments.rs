@@ -19,7 +19,7 @@ pub struct InputArguments {
     /// Column names of CoNLL files, left to right, for example `word,pos,chunk,ner`
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     pub columns: Option<Vec<String>>,
-    /// Label column, by name or by index (0 is the first, -1 the last)
+    /// Label column: its name, or its index (0 first, -1 last)
     #[arg(long, value_name = "COLUMN", allow_hyphen_values = true)]
     pub label: Option<String>,
     /// Treat lines of CoNLL files that start with `#` as comments, not tokens

@@ -29,7 +29,7 @@ use super::{CommandResult, stdout_error};
 #[command(after_help = "\
 Examples:
   echo 'Ada Lovelace met Charles Babbage in London.' | dropchain demo
-  echo 'Ada Lovelace met Charles Babbage in London.' | dropchain demo --label upos
+  echo 'Ada Lovelace left London.' | dropchain demo --label upos
 
 The corpus has 560 English sentences: enough for a first impression, too few for real use.")]
 pub struct DemoCommand {

@@ -17,6 +17,7 @@ mod file_name;
 mod forced_arguments;
 mod foreign_names;
 mod gold_tagger;
+mod help_layout;
 mod init_arguments;
 mod inspect;
 mod interrupt;
@@ -52,12 +53,7 @@ use file_name::FileName;
 
 /// A linear-chain CRF tagger for named entities, parts of speech, chunks and other token labels.
 #[derive(Debug, Parser)]
-#[command(
-    name = "dropchain",
-    version,
-    propagate_version = true,
-    max_term_width = 100
-)]
+#[command(name = "dropchain", version, propagate_version = true)]
 #[command(after_help = "\
 Examples:
   echo 'Ada Lovelace met Charles Babbage in London.' | dropchain demo
@@ -142,7 +138,8 @@ impl Command {
 
 /// Parses the arguments, runs the command and returns the exit code.
 pub fn run() -> ExitCode {
-    let matches = short_help::shorten(Cli::command()).try_get_matches();
+    let command = help_layout::fit(short_help::shorten(Cli::command()));
+    let matches = command.try_get_matches();
     let cli = matches.and_then(|mut matches| Cli::from_arg_matches_mut(&mut matches));
     let cli = cli.unwrap_or_else(|error| foreign_names::explain(error).exit());
     let result = cli.command.run();

@@ -1,16 +1,34 @@
 //! Progress and notices, on standard error.
 
+use std::borrow::Cow;
 use std::io::{IsTerminal, Write};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
+use super::terminal;
+
 /// How often the spinner moves.
 const TICK: Duration = Duration::from_millis(120);
 
-/// Prints a line to standard error, ignoring write errors.
+/// Columns before the continuation of a line.
+const INDENT: usize = 2;
+
+/// Prints a line to standard error, ignoring write errors. On a terminal, it breaks between words.
 pub fn notice(text: &str) {
+    let text = match terminal::of_notices() {
+        Some(columns) => Cow::Owned(wrap_lines(text, columns)),
+        None => Cow::Borrowed(text),
+    };
     let _ = writeln!(std::io::stderr().lock(), "{text}");
+}
+
+/// Breaks each line that is longer than the terminal is wide.
+fn wrap_lines(text: &str, columns: usize) -> String {
+    let lines = text
+        .split('\n')
+        .map(|line| terminal::wrap(line, columns, INDENT));
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// Reports the progress of a long-running command.

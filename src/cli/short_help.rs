@@ -30,7 +30,7 @@ const SHOWN: [(&str, &[&str], &str); 6] = [
             "json", "force", "quiet",
         ],
         "  dropchain tune train.conll --dev dev.conll --template ner --model ner.model
-  dropchain tune train.conll --folds 5 --template ner --dropout 0,0.3 --model ner.model",
+  dropchain tune train.conll --folds 5 --template ner --model ner.model",
     ),
     (
         "tag",

@@ -26,10 +26,10 @@ const OUTPUT: &str = "standard output";
 #[command(after_help = "\
 Examples:
   echo 'Ada Lovelace lived in London.' | dropchain tag ner.model --output inline
-  dropchain tag ner.model test.conll > test.tagged          # appends a column with the labels
+  dropchain tag ner.model test.conll > test.tagged     # appends the labels
   dropchain tag pos.model en-test.conllu --output conllu > tagged.conllu
   dropchain tag ner.model news.txt --output jsonl --marginals --nbest 3 | jq .
-  dropchain tag ner.model partly.conll --forced label       # completes labels, `_` is unknown
+  dropchain tag ner.model partly.conll --forced label  # completes labels (_)
 
 Output is in input order and streams: each sentence is written as soon as it is tagged. If the model
 looks at documents (template ner-document), a sentence waits until its document ends or

@@ -2,6 +2,7 @@
 
 use std::io::{self, IsTerminal};
 
+use terminal_size::{Height, Width, terminal_size, terminal_size_of};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// The width of output that does not go to a terminal.
@@ -12,9 +13,31 @@ const MINIMUM: usize = 40;
 
 /// Returns the number of columns of the output: those of the terminal, or 80.
 pub fn columns() -> usize {
-    let size = (io::stdout().is_terminal()).then(terminal_size::terminal_size);
-    let columns = size.flatten().map(|(width, _)| usize::from(width.0));
-    columns.unwrap_or(DEFAULT).max(MINIMUM)
+    of_output().unwrap_or(DEFAULT)
+}
+
+/// Returns the number of columns of the terminal that the output goes to, if it does.
+pub fn of_output() -> Option<usize> {
+    let is_terminal = io::stdout().is_terminal();
+    of_terminal(is_terminal.then(|| terminal_size_of(io::stdout())))
+}
+
+/// Returns the number of columns of the terminal that notices go to, if they do.
+pub fn of_notices() -> Option<usize> {
+    let is_terminal = io::stderr().is_terminal();
+    of_terminal(is_terminal.then(|| terminal_size_of(io::stderr())))
+}
+
+/// Returns the number of columns for help, which has the width of any terminal there is.
+pub fn of_help() -> Option<usize> {
+    let variable = std::env::var("COLUMNS").ok();
+    let given = variable.and_then(|columns| columns.parse().ok());
+    given.or_else(|| of_terminal(Some(terminal_size())))
+}
+
+fn of_terminal(size: Option<Option<(Width, Height)>>) -> Option<usize> {
+    let (width, _) = size.flatten()?;
+    Some(usize::from(width.0).max(MINIMUM))
 }
 
 /// Returns the number of columns that a text takes.

@@ -27,28 +27,32 @@ use super::training_reporter::TrainingReporter;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  # Named entities: columns `word … label`; keep the model that scores best on dev.conll
+  # Named entities: columns `word … label`; the model is the best on dev.conll
   dropchain train train.conll --dev dev.conll --template ner --model ner.model
 
   # Parts of speech from CoNLL-U
   dropchain train en-train.conllu --label upos --template pos --model pos.model
 
   # Your own template, named columns, sparse weights
-  dropchain train train.txt --columns word,pos,chunk --template my.tpl --l1 0.5 --model m.model
+  dropchain train train.txt --columns word,pos,chunk --template my.tpl \\
+      --l1 0.5 --model m.model
 
   # Word clusters from your own unlabeled text, and a list of names
   dropchain train train.conll --dev dev.conll --template ner --model ner.model \\
       --clusters texts.txt --gazetteer cities.txt
 
-  # Continue with more data; or adapt a model to another domain, tied to the old weights
+  # Continue with more data; or adapt a model, tied to the old weights
   dropchain train new.conll --init ner.model --model ner.model
-  dropchain train tweets.conll --dev dev.conll --towards ner.model --l2 1 --model new.model
+  dropchain train tweets.conll --dev dev.conll --towards ner.model --l2 1 \\
+      --model new.model
 
   # Pre-extracted attributes in CRFsuite's format; the same model as CRFsuite
-  dropchain train train.crfsuite --states observed --boundary off --dropout 0 --l2 1 --model m.model
+  dropchain train train.crfsuite --states observed --boundary off \\
+      --dropout 0 --l2 1 --model m.model
 
 Built-in templates: minimal, chunk, pos, ner, ner-document, ner-two-passes, ner-finkel,
 ner-finkel-edges, pos-sancl.
+
 Ctrl-C stops training and saves the best model so far; before the first iteration it leaves an old
 model as it is. Of two passes (ner-two-passes) the first alone is saved if the second has none.
 
@@ -58,7 +62,7 @@ pub struct TrainCommand {
     /// Training files; `-` is standard input, .gz files are decompressed
     #[arg(required = true, value_name = "TRAIN")]
     train: Vec<FileName>,
-    /// Feature template: a file or the name of a built-in template
+    /// Feature template: a file, or a built-in name
     #[arg(long, value_name = "TEMPLATE")]
     template: Option<FileName>,
     #[command(flatten)]

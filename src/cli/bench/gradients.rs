@@ -33,11 +33,12 @@ Examples:
   dropchain bench gradients train.conll --template ner-finkel --limit 500
 
   # At partially trained weights, with the results also written as JSON
-  dropchain bench gradients train.conll --template ner --weights trained=50 --json out.json
+  dropchain bench gradients train.conll --template ner --weights trained=50 \\
+      --json out.json
 
   # Also train a model with each engine and score it
-  dropchain bench gradients train.conll --template ner --engines adjoint,local --train \\
-      --dev dev.conll
+  dropchain bench gradients train.conll --template ner --train --dev dev.conll \\
+      --engines adjoint,local
 
 Times are the minimum over all repeats; every repeat runs all engines. `x likelihood` is relative to
 the likelihood alone in the same run. Error and cosine compare the gradient of the noise term alone

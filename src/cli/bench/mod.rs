@@ -11,7 +11,7 @@ use super::CommandResult;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  dropchain bench gradients train.conll --template ner-finkel --json gradients.json
+  dropchain bench gradients train.conll --template ner-finkel --json out.json
 
 Run `dropchain bench gradients --help` for what is measured.")]
 pub struct BenchCommand {

@@ -35,7 +35,7 @@ Examples:
   echo 'Ada Lovelace lived in London.' | dropchain explain ner.model
   dropchain explain ner.model dev.conll --token London --against PER --top 20
   dropchain explain ner.model news.txt --output html > why.html
-  dropchain explain ner.model news.txt --output json | jq '.explanations[].margin'
+  dropchain explain ner.model a.txt --output json | jq '.explanations[].margin'
 
 The margin is the score of the best label sequence minus that of the best one with another label at
 the token (the runner-up), which is exp(margin) times less likely. Each line of a reason is a weight

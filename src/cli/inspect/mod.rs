@@ -27,7 +27,7 @@ use top_attributes::TopAttributes;
 Examples:
   dropchain inspect ner.model
   dropchain inspect ner.model --attribute 'word[-1]=in'
-  dropchain inspect ner.model --top 50 --json | jq '.labels[\"B-PER\"].attributes'")]
+  dropchain inspect ner.model --top 50 --json | jq '.labels[\"B-PER\"]'")]
 pub struct InspectCommand {
     /// Model file
     model: PathBuf,

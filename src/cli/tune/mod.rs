@@ -44,12 +44,13 @@ Examples:
   dropchain tune train.conll --dev dev.conll --template ner --model ner.model
 
   # Your own grid, two templates, and a log of all results
-  dropchain tune train.conll --dev dev.conll --template ner --template ner-finkel \\
-      --dropout 0,0.3,0.5 --edge-dropout 0.3,0.6 --l2 0.01,0.1,1 --model ner.model --log tune.jsonl
+  dropchain tune train.conll --dev dev.conll --template ner --template chunk \\
+      --dropout 0,0.3,0.5 --edge-dropout 0.3,0.6 --l2 0.01,0.1,1 \\
+      --model ner.model --log tune.jsonl
 
-  # 30 random configurations, L2 anywhere from 0.01 to 1, by 5-fold cross-validation
-  dropchain tune train.conll --folds 5 --template ner --random 30 --dropout 0.1:0.6 \\
-      --l2 0.01:1 --model ner.model
+  # 30 random configurations, L2 from 0.01 to 1, by 5-fold cross-validation
+  dropchain tune train.conll --folds 5 --template ner --random 30 \\
+      --dropout 0.1:0.6 --l2 0.01:1 --model ner.model
 
 VALUES are numbers (0,0.3,0.5), ranges for --random (0.01:1), or both (0,0.01:1). Ranges of rates
 are sampled uniformly, ranges of strengths and weights log-uniformly.

@@ -5,7 +5,8 @@ use dropchain::tune::{Configuration, NoiseGain, TrialResult, TuneResult};
 use serde_json::{Value, json};
 
 use super::description::SearchDescription;
-use crate::cli::table::format_table;
+use crate::cli::table::{format_narrow_table, format_table};
+use crate::cli::terminal::{self, wrap};
 
 /// The results of a search, and its inputs.
 pub struct Results<'a> {
@@ -29,17 +30,23 @@ impl Results<'_> {
             columns.iter().map(|column| column.1(trial)).collect()
         };
         let rows = self.result.trials.iter().map(row);
-        let mut text = format_table([heading].into_iter().chain(rows));
+        let rows: Vec<Vec<String>> = [heading].into_iter().chain(rows).collect();
+        let terminal = terminal::of_output();
+        let mut text = match terminal {
+            Some(columns) => format_narrow_table(rows, columns),
+            None => format_table(rows.into_iter()),
+        };
+        let wrap = |text: &str| terminal.map_or(text.to_owned(), |columns| wrap(text, columns, 2));
         if let Some(best) = self.result.trials.first() {
             let best = train_flags(
                 &best.configuration,
                 self.description.template_arguments,
                 self.description.has_unlabeled,
             );
-            text += &format!("\nbest: {best}\n");
+            text += &format!("\n{}\n", wrap(&format!("best: {best}")));
         }
         if let Some(gain) = self.result.noise_gain() {
-            text += &self.format_gain(&gain);
+            text += &format!("{}\n", wrap(&self.format_gain(&gain)));
         }
         text
     }
@@ -54,7 +61,7 @@ impl Results<'_> {
         };
         format!(
             "dropout over the best without: {mean:+.2} ± {deviation:.2} points of {}, ahead in {} \
-             of {} folds ({p})\n",
+             of {} folds ({p})",
             self.metric(),
             gain.ahead,
             gain.fold_differences.len()
