@@ -77,6 +77,10 @@ const SEARCH: &[&str] = &[
 const TAG: &[&str] = &[
     "--format",
     "--output",
+    "--output-dir",
+    "--force",
+    "--offsets",
+    "--color",
     "--columns",
     "--comments",
     "--marginals",

@@ -1,6 +1,7 @@
 //! Integration tests, in one executable: they run the program, and check the structure of the
 //! sources.
 
+mod annotations;
 mod architecture;
 mod bad_input;
 mod bad_options;
@@ -29,6 +30,7 @@ mod model_files;
 mod model_fixture;
 mod noise;
 mod odd_inputs;
+mod output_directory;
 mod outputs;
 mod partial_labels;
 mod peer;

@@ -1,7 +1,7 @@
 //! The exclusive right to replace a file.
 
 use std::fs::File;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::Path;
 use std::thread;
 use std::time::Duration;
@@ -59,6 +59,27 @@ impl Reservation {
     /// [`Error::Io`](crate::Error::Io) if the file cannot be written.
     pub fn commit(mut self, contents: &[u8]) -> Result<()> {
         self.write(&mut |file| file.write_all(contents)).map(drop)
+    }
+
+    /// Replaces the file by what `write` writes.
+    ///
+    /// # Errors
+    ///
+    /// Same as [`Reservation::commit`]; those of `write`, and the file is not replaced then.
+    pub fn commit_with(mut self, write: impl FnOnce(&mut File) -> Result<()>) -> Result<()> {
+        let mut write = Some(write);
+        let mut failure = None;
+        let replaced = self.write(&mut |file| {
+            if let Some(Err(error)) = write.take().map(|write| write(file)) {
+                failure = Some(error);
+                return Err(io::ErrorKind::Other.into());
+            }
+            Ok(())
+        });
+        match failure {
+            Some(error) => Err(error),
+            None => replaced.map(drop),
+        }
     }
 
     /// Replaces the file, and returns it to be continued. It stays locked until it is closed.

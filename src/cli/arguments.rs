@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
-use dropchain::corpus::{Format, ReadOptions};
+use dropchain::corpus::{Format, OffsetUnit, ReadOptions};
 use dropchain::internals::memory::available_address_space;
 use dropchain::internals::model::Precision;
 use dropchain::label::{PlainLabels, Scheme};
@@ -77,6 +77,27 @@ impl From<FormatName> for Format {
             FormatName::Conllu => Self::Conllu,
             FormatName::Crfsuite => Self::Crfsuite,
             FormatName::Jsonl => Self::Jsonl,
+        }
+    }
+}
+
+/// What positions in a text count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum OffsetsName {
+    /// Code points, like Python
+    Chars,
+    /// Bytes of UTF-8
+    Bytes,
+    /// UTF-16 code units, like JavaScript and Java
+    Utf16,
+}
+
+impl From<OffsetsName> for OffsetUnit {
+    fn from(name: OffsetsName) -> Self {
+        match name {
+            OffsetsName::Chars => Self::Chars,
+            OffsetsName::Bytes => Self::Bytes,
+            OffsetsName::Utf16 => Self::Utf16,
         }
     }
 }

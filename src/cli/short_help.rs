@@ -37,6 +37,7 @@ const SHOWN: [(&str, &[&str], &str); 6] = [
         &[
             "format",
             "output",
+            "output_dir",
             "columns",
             "marginals",
             "nbest",

@@ -48,17 +48,27 @@ impl TagInputArguments {
         forced: &ForcedArguments,
         limits: &LimitArguments,
     ) -> Result<(Reader, Format)> {
-        let files = self.files();
+        self.open_files(&self.files(), header, forced, limits)
+    }
+
+    /// Opens some of the inputs.
+    pub fn open_files(
+        &self,
+        files: &[FileName],
+        header: &Header,
+        forced: &ForcedArguments,
+        limits: &LimitArguments,
+    ) -> Result<(Reader, Format)> {
         let named = match self.format {
             Some(format) => Some(format.into()),
-            None => named_format(&files)?,
+            None => named_format(files)?,
         };
         let model = ModelColumns::new(header);
         if files.iter().any(|file| &**file == "-") && io::stdin().is_terminal() {
             notice("reading from the terminal; Ctrl-D ends the input");
         }
         let mut format = Format::Text;
-        let reader = Reader::open_by_content(&files, |lines| {
+        let reader = Reader::open_by_content(files, |lines| {
             format = match named {
                 Some(format) => format,
                 None => model.detect_format(lines)?,

@@ -1,7 +1,7 @@
 //! Reading lines: decompressed, numbered, validated as UTF-8, without line endings.
 
 use std::collections::VecDeque;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::sync::Arc;
 
 use super::gzip::{GzipReader, MAGIC};
@@ -16,13 +16,19 @@ const MAX_LINE: usize = 64 << 20;
 const BUFFER: usize = 64 << 10;
 
 /// What some programs begin a UTF-8 file with.
-const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// The name of the copy in messages.
+const COPY: &str = "the copy of the text";
 
 /// Memory of a line of a sentence beyond its bytes, such as the ends of its cells.
 const LINE: u64 = 32;
 
 /// A byte stream to read lines from.
 pub(super) type InputStream = Box<dyn BufRead + Send>;
+
+/// Receives a copy of what is read.
+pub(super) type OutputStream = Box<dyn Write + Send>;
 
 /// Reads an input line by line, into one buffer.
 pub(super) struct LineReader {
@@ -34,6 +40,7 @@ pub(super) struct LineReader {
     is_open: bool,            // whether compression has been looked for
     limit: usize,
     memory: SentenceMemory,
+    copy: Option<OutputStream>,
 }
 
 /// An upper bound of the memory of a sentence while it is being read.
@@ -103,7 +110,13 @@ impl LineReader {
                 per_byte: 0,
                 held: 0,
             },
+            copy: None,
         }
+    }
+
+    /// Copies what is read to `copy`, decompressed, with a byte order mark and the line endings.
+    pub fn with_copy(self, copy: Option<OutputStream>) -> Self {
+        Self { copy, ..self }
     }
 
     /// The name of the input; `-` is standard input.
@@ -116,6 +129,11 @@ impl LineReader {
         self.number
     }
 
+    /// Returns the last line as it was read, with its ending and a byte order mark.
+    pub fn raw_line(&self) -> &[u8] {
+        &self.buffer
+    }
+
     /// Reads the next line, without its ending (LF or CRLF); `None` at the end of the input.
     pub fn next_line(&mut self) -> Result<Option<InputLine<'_>>> {
         self.buffer.clear();
@@ -123,6 +141,9 @@ impl LineReader {
             return Err(Error::io(&*self.file, error));
         }
         if self.buffer.is_empty() {
+            if let Some(copy) = &mut self.copy {
+                copy.flush().map_err(|error| Error::io(COPY, error))?;
+            }
             return Ok(None);
         }
         self.number = self.number.saturating_add(1);
@@ -131,6 +152,10 @@ impl LineReader {
                 Place::line(&*self.file, self.number),
                 format!("the line is longer than {} MiB", self.limit >> 20),
             ));
+        }
+        if let Some(copy) = &mut self.copy {
+            let copied = copy.write_all(&self.buffer);
+            copied.map_err(|error| Error::io(COPY, error))?;
         }
         if !self.memory.add(&self.buffer) {
             return Err(input_over_limit(
@@ -254,7 +279,7 @@ fn is_blank_byte(byte: u8) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::{Cursor, Write};
+    use std::io::Cursor;
 
     fn lines(bytes: &[u8]) -> LineReader {
         LineReader::with_limit(

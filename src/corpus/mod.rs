@@ -16,6 +16,7 @@ mod gzip;
 mod json_object;
 mod jsonl;
 mod lines;
+mod offset_unit;
 mod output;
 mod parse;
 mod reader;
@@ -27,13 +28,14 @@ mod text;
 
 pub use crate::sentence::{
     Attributes, Document, DocumentOptions, DocumentRule, Layout, Offsets, Schema, SentenceRef,
-    Separation, TokenLabel,
+    Separation, TextPosition, TokenLabel,
 };
 pub use columns::CONLLU_COLUMNS;
 #[doc(hidden)]
 pub use conll::{DOCUMENT_START, split_cells};
 pub use corpus::Corpus;
 pub use format::Format;
+pub use offset_unit::OffsetUnit;
 pub use output::{Candidate, OutputFormat, Tagged, WriteOptions, Writer};
 pub use parse::ReadOptions;
 pub use reader::{FirstLines, Reader};

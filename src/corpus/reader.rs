@@ -11,7 +11,7 @@ use super::conllu::ConlluParser;
 use super::crfsuite::CrfsuiteParser;
 use super::format::Format;
 use super::jsonl::JsonlParser;
-use super::lines::{InputStream, LineReader, SentenceMemory};
+use super::lines::{InputStream, LineReader, OutputStream, SentenceMemory};
 use super::parse::{ReadOptions, SentenceParser};
 use super::text::TextParser;
 use crate::error::{Error, Place, Result};
@@ -64,6 +64,7 @@ pub struct Reader {
     columns: Option<(Arc<Schema>, Arc<str>)>, // of the first input, with its name
     separator: char,
     sentences_required: bool, // an input without a sentence is an error
+    copy: Option<OutputStream>,
 }
 
 impl Reader {
@@ -129,6 +130,19 @@ impl Reader {
             columns: None,
             separator: '\t',
             sentences_required: false,
+            copy: None,
+        }
+    }
+
+    /// Copies the first input to `copy` while it is read: decompressed, with its line endings and a
+    /// byte order mark, so that offsets of raw text ([`Layout::source_start`]) refer to it.
+    ///
+    /// [`Layout::source_start`]: crate::sentence::Layout::source_start
+    #[must_use]
+    pub fn with_copy(self, copy: Box<dyn io::Write + Send>) -> Self {
+        Self {
+            copy: Some(copy),
+            ..self
         }
     }
 
@@ -179,7 +193,9 @@ impl Reader {
                 let Some(input) = self.pending.pop_front() else {
                     return Ok(None);
                 };
-                self.current = Some(open(input, &self.options)?);
+                let mut input = open(input, &self.options)?;
+                input.lines = input.lines.with_copy(self.copy.take());
+                self.current = Some(input);
             }
             let Some(current) = &mut self.current else {
                 return Ok(None);

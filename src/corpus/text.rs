@@ -2,10 +2,10 @@
 
 use std::collections::VecDeque;
 
-use super::lines::{LineReader, is_blank};
+use super::lines::{BYTE_ORDER_MARK, LineReader, is_blank};
 use super::parse::{ReadOptions, SentenceParser};
 use crate::error::Result;
-use crate::sentence::{Sentence, Separation};
+use crate::sentence::{Sentence, Separation, TextPosition};
 use crate::tokenize::Tokenizer;
 
 /// Separates pages or documents in text files.
@@ -16,6 +16,7 @@ pub(super) struct TextParser {
     tokenizer: Tokenizer,
     ready: VecDeque<Sentence>,
     separations: TextSeparations,
+    position: TextPosition, // of the next line in the file
 }
 
 impl TextParser {
@@ -24,7 +25,22 @@ impl TextParser {
             tokenizer: Tokenizer::new(options.max_sentence),
             ready: VecDeque::new(),
             separations: TextSeparations::default(),
+            position: TextPosition::default(),
         }
+    }
+
+    /// Moves the position past a line with this content. Returns where the content begins.
+    fn advance(&mut self, bytes: usize, chars: usize, raw: &[u8]) -> TextPosition {
+        let mut start = self.position;
+        if start == TextPosition::default() && raw.starts_with(BYTE_ORDER_MARK) {
+            start.bytes += BYTE_ORDER_MARK.len();
+            start.chars += 1;
+        }
+        // The ending of a line, LF or CRLF, has as many characters as bytes.
+        let ending = self.position.bytes + raw.len() - (start.bytes + bytes);
+        self.position.bytes += raw.len();
+        self.position.chars = start.chars + chars + ending;
+        start
     }
 }
 
@@ -71,6 +87,11 @@ impl SentenceParser for TextParser {
                 .tokenizer
                 .read_line(line.text, line.file, line.number)?;
             self.separations.separate(line.text, &mut sentences);
+            let (bytes, chars) = (line.text.len(), line.text.chars().count());
+            let start = self.advance(bytes, chars, lines.raw_line());
+            for sentence in &mut sentences {
+                sentence.layout.source_start = Some(start);
+            }
             self.ready.extend(sentences);
         }
         Ok(self.ready.pop_front())

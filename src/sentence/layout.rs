@@ -14,6 +14,15 @@ pub struct Offsets {
     pub chars: Range<usize>,
 }
 
+/// A position in a file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TextPosition {
+    /// In bytes of UTF-8, after decompression.
+    pub bytes: usize,
+    /// In Unicode scalar values (like Python string indices).
+    pub chars: usize,
+}
+
 /// The parts of the input around the tokens, which the output reproduces.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Layout {
@@ -24,6 +33,10 @@ pub struct Layout {
     pub extra_lines: Vec<(usize, String)>,
     /// The text that was tokenized: a line of raw text, or the `text` of a JSON object.
     pub source: Option<Arc<str>>,
+    /// Where the source begins in its file, if it is a line of raw text.
+    pub source_start: Option<TextPosition>,
+    /// Whether this is the last sentence of the source.
+    pub ends_source: bool,
     /// The JSON object that the sentence was read from, whose other keys the output copies.
     pub record: Option<Arc<str>>,
     /// Whether this is a document boundary (`-DOCSTART-`), not a sentence to tag.

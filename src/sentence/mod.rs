@@ -22,7 +22,7 @@ pub use attributes::Attributes;
 pub(crate) use document::IndexedText;
 pub use document::{Document, SentenceRef};
 pub use document_rule::{DocumentOptions, DocumentRule};
-pub use layout::{Layout, Offsets};
+pub use layout::{Layout, Offsets, TextPosition};
 pub(crate) use schema::PREDICTIONS;
 pub use schema::{Schema, list_names};
 pub use sentence::Sentence;

@@ -2,10 +2,11 @@
 
 use ndarray::Array2;
 
+use super::condition::Condition;
 use super::input::TagInput;
 use super::tagger::{Tagger, overflow};
 use super::tagging::TagOptions;
-use crate::chain::{Lattice, Order, Scores, score};
+use crate::chain::{LabelMask, Lattice, Order, Scores, score};
 use crate::error::{Error, Result};
 use crate::ids::LabelId;
 use crate::label::{ChunkLabel, Span};
@@ -39,6 +40,7 @@ pub struct Distribution<'t> {
     edges: Vec<f64>, // [T][K][stride], or empty
     lattice: Lattice,
     log_partition: f64,
+    mask: Option<LabelMask>, // the labels that are possible given what is known
 }
 
 impl Tagger {
@@ -48,14 +50,34 @@ impl Tagger {
     ///
     /// Same as [`Tagger::tag_with`].
     pub fn distribution<'s>(&self, sentence: impl Into<TagInput<'s>>) -> Result<Distribution<'_>> {
+        self.distribution_given(sentence, &Condition::default())
+    }
+
+    /// Computes the distribution over the label sequences of a sentence that fulfill a condition.
+    /// Probabilities are those given that it holds.
+    ///
+    /// # Errors
+    ///
+    /// Same as [`Tagger::tag_given`], except that sequences need not be legal.
+    pub fn distribution_given<'s>(
+        &self,
+        sentence: impl Into<TagInput<'s>>,
+        condition: &Condition,
+    ) -> Result<Distribution<'_>> {
         let sentence = sentence.into();
         let options = TagOptions {
             marginals: true,
             ..TagOptions::default()
         };
-        let [nodes, edges] = self.scores(sentence, options)?;
+        let restriction = self.restriction(condition, sentence)?;
+        let [nodes, edges] = self.scores(sentence, restriction.as_ref(), options)?;
         let mut lattice = Lattice::default();
-        let log_partition = lattice.forward_backward(self.transitions(), scores(&nodes, &edges));
+        let all = scores(&nodes, &edges);
+        let mask = restriction.map(|restriction| restriction.mask);
+        let log_partition = match &mask {
+            None => lattice.forward_backward(self.transitions(), all),
+            Some(mask) => lattice.forward_backward_within(self.transitions(), all, mask),
+        };
         if !log_partition.is_finite() {
             return Err(overflow(sentence, 0));
         }
@@ -66,6 +88,7 @@ impl Tagger {
             edges,
             lattice,
             log_partition,
+            mask,
         })
     }
 }
@@ -117,6 +140,10 @@ impl Distribution<'_> {
         if labels.is_empty() {
             return Ok(0.0);
         }
+        let mut tokens = labels.iter().enumerate();
+        if !tokens.all(|(t, label)| self.is_possible(t, *label)) {
+            return Ok(f64::NEG_INFINITY);
+        }
         let scores = scores(&self.nodes, &self.edges);
         let score = score(self.tagger.transitions(), scores, &labels);
         Ok((score - self.log_partition).min(0.0))
@@ -134,15 +161,15 @@ impl Distribution<'_> {
                 self.tokens
             )));
         }
-        let stride = self.tagger.transitions().stride();
         let label = self.label(label)?;
-        Ok(self.lattice.node_marginals()[t * stride + label.index()])
+        Ok(self.marginals_of(t)[label.index()])
     }
 
     /// Returns p(label | sentence) of all tokens and labels, `[T][K]`.
     #[must_use]
     pub fn marginals(&self) -> Array2<f64> {
-        self.tagger.marginals(self.tokens, &self.lattice, None)
+        let mask = self.mask.as_ref();
+        self.tagger.marginals(self.tokens, &self.lattice, mask)
     }
 
     /// Returns the probability that the labels encode exactly this span, as
@@ -215,7 +242,7 @@ impl Distribution<'_> {
         let mut next = vec![0.0; k];
         for a in 0..k {
             for b in 0..k {
-                if !allowed(a, b) || prefix[a] == 0.0 {
+                if !allowed(a, b) || prefix[a] == 0.0 || current[b] == 0.0 {
                     continue;
                 }
                 next[b] += match transitions.order() {
@@ -227,11 +254,23 @@ impl Distribution<'_> {
         next
     }
 
+    /// Returns whether a token may have a label. In the lattice, the probabilities of others are
+    /// rounded up.
+    fn is_possible(&self, t: usize, label: LabelId) -> bool {
+        let mask = self.mask.as_ref();
+        mask.is_none_or(|mask| mask.allows(t, label))
+    }
+
     /// Returns the marginals of a token, `[K]`.
     fn marginals_of(&self, t: usize) -> Vec<f64> {
         let transitions = self.tagger.transitions();
         let start = t * transitions.stride();
-        self.lattice.node_marginals()[start..start + transitions.labels()].to_vec()
+        let padded = &self.lattice.node_marginals()[start..start + transitions.labels()];
+        let possible = |b: usize| self.is_possible(t, LabelId(b as u16));
+        let marginals = padded.iter().enumerate();
+        marginals
+            .map(|(b, p)| if possible(b) { *p } else { 0.0 })
+            .collect()
     }
 
     fn label(&self, name: &str) -> Result<LabelId> {

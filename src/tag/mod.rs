@@ -57,7 +57,7 @@ pub use explain::{Alternative, Explanation, Part, PartKind};
 pub use input::TagInput;
 pub use keyed_sentence::KeyedSentence;
 pub use named_tagging::NamedTagging;
-pub use stream::{Batch, stream, stream_documents};
+pub use stream::{Batch, BatchOutput, stream, stream_documents, stream_in_order};
 pub use tagger::Tagger;
 pub use tagging::{LabelPath, TagOptions, Tagging};
 pub use text::{TaggedSentence, TaggedSpan, TaggedToken};

@@ -38,6 +38,7 @@ pub struct NamedTagging<'a> {
     scheme: Scheme,
     marginals: Option<Vec<LabelProbabilities<'a>>>,
     probability: Option<f64>,
+    mark_probabilities: Option<Vec<f64>>,
     nbest: Vec<NamedPath<'a>>,
 }
 
@@ -72,6 +73,7 @@ impl<'a> NamedTagging<'a> {
             scheme,
             marginals,
             probability: tagging.probability,
+            mark_probabilities: None,
             nbest: tagging
                 .nbest
                 .iter()
@@ -82,6 +84,27 @@ impl<'a> NamedTagging<'a> {
                 })
                 .collect(),
         }
+    }
+
+    /// Sets the probabilities of spans or labels ([`Tagged::mark_probabilities`]).
+    #[must_use]
+    pub fn with_mark_probabilities(mut self, probabilities: Option<Vec<f64>>) -> Self {
+        self.mark_probabilities = probabilities;
+        self
+    }
+
+    /// Returns the memory usage in bytes, without the names of converted labels.
+    #[must_use]
+    pub fn memory(&self) -> usize {
+        let rows = self.marginals.iter().flatten();
+        let paths = self.nbest.iter();
+        size_of::<Self>()
+            + size_of_val(&self.labels[..])
+            + rows.map(|row| size_of_val(&row[..])).sum::<usize>()
+            + self.mark_probabilities.as_deref().map_or(0, size_of_val)
+            + paths
+                .map(|path| size_of_val(&path.labels[..]))
+                .sum::<usize>()
     }
 
     /// Combines the tagging with its sentence, for a writer.
@@ -96,6 +119,7 @@ impl<'a> NamedTagging<'a> {
             scheme: self.scheme,
             marginals: marginals.map(|rows| rows.iter().map(borrow).collect()),
             probability: self.probability,
+            mark_probabilities: self.mark_probabilities.clone(),
             nbest: self
                 .nbest
                 .iter()

@@ -460,15 +460,20 @@ impl Tagger {
     }
 
     /// Returns the node scores of a sentence, `[T][stride]`, and its edge scores, `[T][K][stride]`
-    /// or empty.
+    /// or empty. Pairs that the restriction forbids have the score −∞.
     pub(super) fn scores(
         &self,
         sentence: TagInput<'_>,
+        restriction: Option<&Restriction>,
         options: TagOptions,
     ) -> Result<[Vec<f64>; 2]> {
-        self.check_memory(sentence, options, false)?;
+        let forbidden = restriction.map_or(&[][..], |restriction| &restriction.forbidden);
+        self.check_memory(sentence, options, !forbidden.is_empty())?;
         self.pool.with(|workspace| {
             self.score(sentence, workspace)?;
+            if !forbidden.is_empty() {
+                self.forbid(forbidden, sentence.len(), &mut workspace.edges);
+            }
             let Workspace { nodes, edges, .. } = workspace;
             Ok([nodes, edges].map(std::mem::take))
         })

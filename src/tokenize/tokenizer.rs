@@ -90,6 +90,9 @@ impl Tokenizer {
                 read.push(sentence);
             }
         }
+        if let Some(last) = read.last_mut() {
+            last.layout.ends_source = true;
+        }
         Ok(read)
     }
 }

@@ -26,6 +26,8 @@ pub enum Kind {
     Report,
     /// The state of a training run or a search.
     Checkpoint,
+    /// Tagged text, in any format.
+    Tagged,
 }
 
 impl fmt::Display for Kind {
@@ -36,6 +38,7 @@ impl fmt::Display for Kind {
             Self::Clusters => "cluster file",
             Self::Report => "report",
             Self::Checkpoint => "checkpoint",
+            Self::Tagged => "tagged text",
         })
     }
 }
@@ -75,6 +78,7 @@ impl Kind {
                 .is_some_and(|line: Map<String, Value>| line.contains_key("event")),
             Self::Clusters => first_line(beginning).is_some_and(is_cluster_line),
             Self::Report => beginning.starts_with(b"{") && is_report(path),
+            Self::Tagged => false, // corrected by hand, it looks the same
         }
     }
 }

@@ -164,6 +164,10 @@ impl Output {
         if !metadata.is_file() || metadata.len() == 0 || self.is_stream_name() {
             return Ok(());
         }
+        if self.kind == Kind::Tagged {
+            return Err(self
+                .error("this file exists; choose another directory, or replace it with --force"));
+        }
         let found = Kind::describe(&self.path, self.kind).map_err(|e| Error::io(&self.path, e))?;
         if let Some(found) = found {
             return Err(self.error(&format!(

@@ -5,18 +5,23 @@
 //! Other labels follow their words, `Ann/NNP left/VBD`; the label starts after the last slash. A
 //! line break in a text or token is written as a space. N-best output has one line per candidate,
 //! preceded by its probability and a tab. Marginals are not shown.
+//!
+//! On a terminal, spans and tags may be colored by type. Control characters, which could be escape
+//! sequences, are then written as U+FFFD.
 
 use std::fmt::Write;
 
+use super::color::ansi;
 use super::tagged::{Tagged, source_text, word};
+use super::write_options::WriteOptions;
 
 /// Writes a sentence.
-pub(super) fn sentence(buffer: &mut String, tagged: &Tagged, spans: bool) {
+pub(super) fn sentence(buffer: &mut String, tagged: &Tagged, options: &WriteOptions) {
     let line = |buffer: &mut String, labels: &[&str]| {
-        if spans {
-            brackets(buffer, tagged, labels);
+        if options.spans {
+            brackets(buffer, tagged, labels, options.color);
         } else {
-            slashes(buffer, tagged, labels);
+            slashes(buffer, tagged, labels, options.color);
         }
         buffer.push('\n');
     };
@@ -31,19 +36,22 @@ pub(super) fn sentence(buffer: &mut String, tagged: &Tagged, spans: bool) {
 }
 
 /// Writes `word/LABEL word/LABEL`.
-fn slashes(buffer: &mut String, tagged: &Tagged, labels: &[&str]) {
+fn slashes(buffer: &mut String, tagged: &Tagged, labels: &[&str], color: bool) {
     for (t, label) in labels.iter().enumerate() {
         if t > 0 {
             buffer.push(' ');
         }
-        buffer.extend(word(tagged.sentence, t).chars().map(on_one_line));
+        let word = word(tagged.sentence, t).chars();
+        buffer.extend(word.map(|c| displayed(c, color)));
+        start_color(buffer, label, color);
         buffer.push('/');
         buffer.push_str(label);
+        end_color(buffer, color);
     }
 }
 
 /// Writes `[TYPE word word] word`.
-fn brackets(buffer: &mut String, tagged: &Tagged, labels: &[&str]) {
+fn brackets(buffer: &mut String, tagged: &Tagged, labels: &[&str], color: bool) {
     let sentence = tagged.sentence;
     let text = source_text(sentence);
     let spans = tagged.scheme.spans(labels);
@@ -54,35 +62,55 @@ fn brackets(buffer: &mut String, tagged: &Tagged, labels: &[&str]) {
                 let (before, after) = (sentence.offsets.get(t - 1)?, sentence.offsets.get(t)?);
                 text.get(before.bytes.end..after.bytes.start)
             });
-            escape(buffer, between.unwrap_or(" "));
+            escape(buffer, between.unwrap_or(" "), color);
         }
         if let Some(span) = spans.peek()
             && span.start == t
         {
+            start_color(buffer, span.kind, color);
             buffer.push('[');
             buffer.push_str(span.kind);
             buffer.push(' ');
         }
-        escape(buffer, word(sentence, t));
+        escape(buffer, word(sentence, t), color);
         if spans.next_if(|span| span.end == t + 1).is_some() {
             buffer.push(']');
+            end_color(buffer, color);
         }
     }
 }
 
 /// Writes text outside the markup.
-fn escape(buffer: &mut String, text: &str) {
+fn escape(buffer: &mut String, text: &str, color: bool) {
     for c in text.chars() {
         if matches!(c, '[' | ']' | '\\') {
             buffer.push('\\');
         }
-        buffer.push(on_one_line(c));
+        buffer.push(displayed(c, color));
     }
 }
 
-/// Replaces line breaks.
-fn on_one_line(c: char) -> char {
-    if matches!(c, '\n' | '\r') { ' ' } else { c }
+/// Replaces line breaks and, with colors, other control characters.
+fn displayed(c: char, color: bool) -> char {
+    match c {
+        '\n' | '\r' => ' ',
+        c if color && c.is_control() && c != '\t' => char::REPLACEMENT_CHARACTER,
+        c => c,
+    }
+}
+
+/// Begins the color of a type.
+fn start_color(buffer: &mut String, kind: &str, color: bool) {
+    if color {
+        // Writing to a string cannot fail.
+        let _ = write!(buffer, "\x1b[{}m", ansi(kind));
+    }
+}
+
+fn end_color(buffer: &mut String, color: bool) {
+    if color {
+        buffer.push_str("\x1b[0m");
+    }
 }
 
 #[cfg(test)]
@@ -133,6 +161,25 @@ mod tests {
         assert_eq!(out, "Ann/NN left/VB\n");
         let out = one(&tags(), Format::Crfsuite, "B\tw=a\n", &["X"]);
         assert_eq!(out, "_/X\n");
+    }
+
+    #[test]
+    fn colors_depend_on_the_type_and_control_characters_cannot_change_them() {
+        let color = |options| WriteOptions {
+            color: true,
+            ..options
+        };
+        let json = r#"{"tokens": ["Ann", "\u001b[31m", "Rome"]}"#;
+        let out = one(
+            &color(spans()),
+            Format::Jsonl,
+            json,
+            &["B-PER", "O", "B-LOC"],
+        );
+        let expected = "\x1b[34m[PER Ann]\x1b[0m \u{fffd}\\[31m \x1b[31m[LOC Rome]\x1b[0m\n";
+        assert_eq!(out, expected);
+        let out = one(&color(tags()), Format::Conll, "Ann\n", &["PROPN"]);
+        assert_eq!(out, "Ann\x1b[34m/PROPN\x1b[0m\n");
     }
 
     #[test]

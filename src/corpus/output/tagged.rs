@@ -21,6 +21,10 @@ pub struct Tagged<'a> {
     pub marginals: Option<Vec<Vec<(&'a str, f64)>>>,
     /// The probability of the label sequence.
     pub probability: Option<f64>,
+    /// The probability of each span that the labels encode, in order; if they encode none, of each
+    /// label, `[T]`. For the formats whose
+    /// [`has_mark_probabilities`](super::OutputFormat::has_mark_probabilities) is true.
+    pub mark_probabilities: Option<Vec<f64>>,
     /// The n best label sequences, best first; empty if not requested.
     pub nbest: Vec<Candidate<'a>>,
 }
@@ -46,6 +50,7 @@ impl<'a> Tagged<'a> {
             scheme: Scheme::Raw,
             marginals: None,
             probability: None,
+            mark_probabilities: None,
             nbest: Vec::new(),
         }
     }

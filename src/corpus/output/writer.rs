@@ -4,47 +4,23 @@ use std::io::Write;
 
 use super::format::OutputFormat;
 use super::tagged::Tagged;
-use super::{conll, conllu, inline, jsonl};
+use super::text_writer::TextWriter;
+use super::write_options::WriteOptions;
+use super::{conll, conllu, inline, jsonl, slash_tags};
 use crate::error::{Error, Result};
-
-/// How to write sentences.
-#[derive(Clone, Debug)]
-pub struct WriteOptions {
-    /// The format.
-    pub format: OutputFormat,
-    /// CoNLL: the column separator, a tab or a space. It is the same for the whole output, since a
-    /// reader detects it from the first line. That of the input is
-    /// [`Reader::separator`](crate::corpus::Reader::separator).
-    pub separator: char,
-    /// Whether the labels encode spans (any scheme but raw): then JSON lines have `spans`, and
-    /// inline output has brackets.
-    pub spans: bool,
-    /// CoNLL-U: the column for the label, by name or index; any other name is a key in `MISC`.
-    pub label: String,
-}
-
-impl WriteOptions {
-    /// Tab-separated columns, labels that encode spans, and `upos` as the label column of CoNLL-U.
-    #[must_use]
-    pub fn new(format: OutputFormat) -> Self {
-        Self {
-            format,
-            separator: '\t',
-            spans: true,
-            label: "upos".to_owned(),
-        }
-    }
-}
 
 /// Writes tagged sentences to a stream, each with a single `write_all`.
 ///
-/// Nothing is buffered across sentences; wrap `out` in a [`std::io::BufWriter`] if that is wanted.
+/// Nothing is buffered across sentences, except in the formats of texts
+/// ([`OutputFormat::has_texts`]), and a text is written with its last sentence. Wrap `out` in a
+/// [`std::io::BufWriter`] if more is wanted. [`Writer::finish`] ends the output.
 pub struct Writer<W: Write> {
     out: W,
     name: String,
     options: WriteOptions,
     buffer: String,
     new_document: bool, // CoNLL-U: the next sentence starts a document
+    texts: TextWriter,
 }
 
 impl<W: Write> Writer<W> {
@@ -70,7 +46,17 @@ impl<W: Write> Writer<W> {
             options,
             buffer: String::new(),
             new_document: false,
+            texts: TextWriter::default(),
         })
+    }
+
+    /// BRAT: writes the text that the annotations refer to to `out`, if there is no such file: the
+    /// texts of the input, or the words of its sentences joined by spaces, each with a line feed.
+    /// (If the input is a file of raw text, the annotations refer to that file.)
+    #[must_use]
+    pub fn with_text(mut self, out: Box<dyn Write + Send>) -> Self {
+        self.texts.set_text_output(out);
+        self
     }
 
     /// Sets whether the next sentence is the first of a document, for when several writers
@@ -88,7 +74,9 @@ impl<W: Write> Writer<W> {
     /// fails.
     pub fn write(&mut self, tagged: &Tagged) -> Result<()> {
         self.buffer.clear();
-        if tagged.sentence.layout.document_start {
+        if self.options.format.has_texts() {
+            self.texts.write(&mut self.buffer, tagged, &self.options)?;
+        } else if tagged.sentence.layout.document_start {
             self.new_document = true;
             if self.options.format == OutputFormat::Conll {
                 conll::boundary(&mut self.buffer, tagged, self.options.separator)?;
@@ -96,6 +84,26 @@ impl<W: Write> Writer<W> {
         } else {
             tagged.check()?;
             self.sentence(tagged)?;
+        }
+        self.write_buffer()
+    }
+
+    /// Writes what is left after the last sentence, such as the end of a page, and flushes the
+    /// stream. The formats of sentences need no end.
+    ///
+    /// # Errors
+    ///
+    /// Same as [`Writer::write`].
+    pub fn finish(&mut self) -> Result<()> {
+        self.buffer.clear();
+        self.texts.finish(&mut self.buffer, &self.options)?;
+        self.write_buffer()?;
+        self.flush()
+    }
+
+    fn write_buffer(&mut self) -> Result<()> {
+        if self.buffer.is_empty() {
+            return Ok(());
         }
         let written = self.out.write_all(self.buffer.as_bytes());
         written.map_err(|error| Error::io(&self.name, error))
@@ -129,9 +137,21 @@ impl<W: Write> Writer<W> {
             }
             OutputFormat::Jsonl => jsonl::sentence(buffer, tagged, options.spans),
             OutputFormat::Inline => {
-                inline::sentence(buffer, tagged, options.spans);
+                inline::sentence(buffer, tagged, options);
                 Ok(())
             }
+            OutputFormat::SlashTags => {
+                slash_tags::sentence(buffer, tagged);
+                Ok(())
+            }
+            // These have texts.
+            OutputFormat::InlineXml
+            | OutputFormat::Html
+            | OutputFormat::Displacy
+            | OutputFormat::Spans
+            | OutputFormat::Doccano
+            | OutputFormat::LabelStudio
+            | OutputFormat::Brat => Ok(()),
         }
     }
 }

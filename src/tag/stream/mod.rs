@@ -12,7 +12,7 @@
 //! worker waits for nobody.
 
 mod batch;
-mod ordered_writer;
+mod in_order;
 mod queue;
 #[cfg(test)]
 mod tests;
@@ -26,7 +26,8 @@ use crate::corpus::Reader;
 use crate::error::{Error, Result};
 use crate::sentence::DocumentOptions;
 pub use batch::Batch;
-use ordered_writer::OrderedWriter;
+pub use in_order::BatchOutput;
+use in_order::InOrder;
 use queue::{Queue, lock};
 
 /// Tags the sentences of `reader` and writes the results to `out` in input order, with `threads`
@@ -65,13 +66,37 @@ pub fn stream_documents<W, F>(
     reader: Reader,
     documents: Option<DocumentOptions>,
     threads: usize,
-    out: W,
+    mut out: W,
     tag: F,
     write_error: impl Fn(io::Error) -> Error + Sync,
 ) -> Result<()>
 where
     W: Write + Send,
     F: Fn(&Batch, &mut Workspace, &mut Vec<u8>) -> Result<()> + Sync,
+{
+    let write = |text: Vec<u8>| {
+        let written = out.write_all(&text).and_then(|()| out.flush());
+        written.map_err(&write_error)
+    };
+    stream_in_order(reader, documents, threads, tag, write)
+}
+
+/// Like [`stream_documents`], with any results instead of bytes: `sink` gets those of one batch
+/// after the other, in input order. It runs on any of the threads, and tagging goes on meanwhile.
+///
+/// # Errors
+///
+/// Same as [`stream_documents`], with the first error of `sink` instead of that of writing.
+pub fn stream_in_order<T, F>(
+    reader: Reader,
+    documents: Option<DocumentOptions>,
+    threads: usize,
+    tag: F,
+    sink: impl FnMut(T) -> Result<()> + Send,
+) -> Result<()>
+where
+    T: BatchOutput,
+    F: Fn(&Batch, &mut Workspace, &mut T) -> Result<()> + Sync,
 {
     let queue = Arc::new(Queue::new(documents));
     // Not a scoped thread: after an error it may be blocked on input that never comes, and is then
@@ -81,17 +106,17 @@ where
         move || queue.fill(reader)
     });
     let reading = reading.map_err(Error::threads)?;
-    let writer = Mutex::new(OrderedWriter::new(out));
+    let in_order = Mutex::new(InOrder::new(sink));
     let work = || {
         let mut workspace = Workspace::default();
         while let Some(batch) = queue.pop_batch() {
-            let mut text = Vec::new();
-            let result = tag(&batch, &mut workspace, &mut text);
-            let mut writer = lock(&writer);
-            if !writer.write(batch.index, text, result, &write_error) {
+            let mut output = T::default();
+            let result = tag(&batch, &mut workspace, &mut output);
+            let mut in_order = lock(&in_order);
+            if !in_order.add(batch.index, output, result) {
                 queue.close();
             }
-            queue.set_written(writer.written(), writer.waiting_bytes());
+            queue.set_written(in_order.done(), in_order.waiting_bytes());
         }
     };
     thread::scope(|scope| {
@@ -109,8 +134,9 @@ where
         work();
         Ok(())
     })?;
-    let writer = writer.into_inner().unwrap_or_else(PoisonError::into_inner);
-    writer.into_result()?;
+    let in_order = in_order.into_inner();
+    let in_order = in_order.unwrap_or_else(PoisonError::into_inner);
+    in_order.into_result()?;
     match reading.join() {
         Ok(result) => result,
         Err(panic) => std::panic::resume_unwind(panic),

@@ -101,6 +101,50 @@ fn probabilities_of_spans_are_those_of_the_enumeration() {
 }
 
 #[test]
+fn probabilities_given_a_label_are_those_of_the_paths_that_have_it() {
+    for (header, tagger) in taggers() {
+        let words = ["a", "b", "a"];
+        let sentence = Sentence::from_words(words);
+        let all = tagger.distribution(&sentence).unwrap();
+        for (t, known) in header.labels.names().iter().enumerate() {
+            let condition = Condition::new().label(t, known.as_str());
+            let given = tagger.distribution_given(&sentence, &condition).unwrap();
+            let has_label = |names: &[&str]| names[t] == known;
+            let mut total = 0.0;
+            let mut expected: Vec<(Span<'_>, f64)> = Vec::new();
+            for_each_path(words.len(), 3, |path| {
+                let names = tagger.label_names(path);
+                let p = all.probability(&names).unwrap();
+                total += p;
+                if !has_label(&names) {
+                    assert_eq!(given.probability(&names).unwrap(), 0.0);
+                    total -= p;
+                }
+            });
+            for_each_path(words.len(), 3, |path| {
+                let names = tagger.label_names(path);
+                if has_label(&names) {
+                    let p = all.probability(&names).unwrap() / total;
+                    assert_close(given.probability(&names).unwrap(), p);
+                    for Span { start, end, kind } in spans(&names) {
+                        let kind = ["X", "Y", ""].into_iter().find(|k| *k == kind).unwrap();
+                        let span = Span { start, end, kind };
+                        match expected.iter_mut().find(|(other, _)| *other == span) {
+                            Some((_, sum)) => *sum += p,
+                            None => expected.push((span, p)),
+                        }
+                    }
+                }
+            });
+            assert_close(given.marginal(t, known).unwrap(), 1.0);
+            for (span, p) in expected {
+                assert_close(given.span_probability(&span).unwrap(), p);
+            }
+        }
+    }
+}
+
+#[test]
 fn the_empty_sentence_has_one_label_sequence() {
     let empty: [&str; 0] = [];
     let tagger = tagger();

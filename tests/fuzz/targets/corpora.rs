@@ -154,6 +154,7 @@ fn write(sentences: &[&Sentence], options: WriteOptions) -> Option<Vec<u8>> {
         let labels = (0..sentence.len()).map(label).collect();
         writer.write(&Tagged::new(sentence, labels)).ok()?;
     }
+    writer.finish().ok()?;
     Some(writer.into_inner())
 }
 
@@ -217,7 +218,23 @@ fn check_writers(sentences: &[&Sentence]) {
         }
         assert_eq!(again.count(), 0, "{output}: there are more sentences");
     }
-    write(sentences, WriteOptions::new(OutputFormat::Inline)).unwrap();
+    for output in OutputFormat::ALL {
+        let is_known = formats.iter().any(|(known, ..)| *known == output);
+        let written = write(sentences, WriteOptions::new(output));
+        // The labels have no white space, so BRAT has a place for all of them.
+        assert!(is_known || written.is_some(), "{output}");
+        let is_json = matches!(
+            output,
+            OutputFormat::Displacy | OutputFormat::Spans | OutputFormat::Doccano
+        );
+        for line in written
+            .iter()
+            .flat_map(|bytes| bytes.lines())
+            .filter(|_| is_json)
+        {
+            let _: serde_json::Value = serde_json::from_str(&line.unwrap()).unwrap();
+        }
+    }
 }
 
 /// The words of a sentence as a format writes them, if it has words.

@@ -1,5 +1,7 @@
 //! Tests of the writer, and helpers for the tests of the formats.
 
+mod texts;
+
 use std::io::Write;
 
 use super::*;
@@ -25,7 +27,7 @@ pub fn written(options: &WriteOptions, tagged: &[Tagged]) -> Result<String> {
     for sentence in tagged {
         writer.write(sentence)?;
     }
-    writer.flush()?;
+    writer.finish()?;
     Ok(String::from_utf8(writer.into_inner()).unwrap())
 }
 
@@ -45,6 +47,7 @@ pub fn full<'a>(sentence: &'a Sentence, best: &[&'a str], second: &[&'a str]) ->
         scheme: Scheme::Raw,
         marginals: Some(best.iter().zip(second).map(marginal).collect()),
         probability: Some(0.5),
+        mark_probabilities: None,
         nbest: vec![
             Candidate {
                 labels: best.to_vec(),
@@ -80,10 +83,10 @@ fn a_sentence_is_written_with_one_call_and_errors_name_the_stream() {
         let mut writer = Writer::new(WriteCounter(0), "out", WriteOptions::new(output)).unwrap();
         let sentences = read(Format::Conll, "a\nb\n\nc\n");
         writer
-            .write(&Tagged::new(&sentences[0], vec!["O", "O"]))
+            .write(&Tagged::new(&sentences[0], vec!["B-X", "O"]))
             .unwrap();
         writer
-            .write(&Tagged::new(&sentences[1], vec!["O"]))
+            .write(&Tagged::new(&sentences[1], vec!["B-X"]))
             .unwrap();
         assert!(matches!(
             writer.flush(),

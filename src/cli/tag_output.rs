@@ -1,0 +1,201 @@
+//! What `tag` writes, and how.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use anstream::{AutoStream, ColorChoice};
+use clap::{Args, ValueEnum};
+use dropchain::corpus::{Format, OffsetUnit, OutputFormat, WriteOptions};
+use dropchain::tag::Header;
+use dropchain::{Error, Result};
+
+use super::arguments::OffsetsName;
+
+/// What to write.
+#[derive(Debug, Args)]
+pub struct TagOutputArguments {
+    /// Output format [default: the input format, or conll for raw text]
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    output: Option<OutputName>,
+    /// Write a file for each input file to this directory, with the same name and the extension of
+    /// the format; of BRAT also the text
+    #[arg(long, value_name = "DIR", requires = "output")]
+    output_dir: Option<PathBuf>,
+    /// Replace files in the directory that exist
+    #[arg(long, requires = "output_dir")]
+    force: bool,
+    /// What the positions of spans and doccano count [default: chars, for doccano utf16]
+    #[arg(long, value_enum, value_name = "UNIT")]
+    offsets: Option<OffsetsName>,
+    /// Color inline output by type; `auto`: on a terminal, unless NO_COLOR is set
+    #[arg(long, value_enum, value_name = "WHEN", default_value = "auto")]
+    color: ColorName,
+    /// Output the probability of each label at each token, or of each span
+    #[arg(long)]
+    pub marginals: bool,
+    /// Output the N best label sequences, with scores and probabilities
+    #[arg(long, value_name = "N", default_value_t = 1,
+          value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub nbest: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum OutputName {
+    /// The input columns, followed by the label
+    Conll,
+    /// CoNLL-U with the label in its column
+    Conllu,
+    /// One JSON object per sentence, with spans and offsets
+    Jsonl,
+    /// Marked-up text: [PER Ada Lovelace] lived in [LOC London].
+    Inline,
+    /// Stanford's slash tags: Ada/B-PER Lovelace/I-PER lived/O
+    #[value(alias = "slashTags")]
+    SlashTags,
+    /// Stanford's inline XML: <PER>Ada Lovelace</PER> lived
+    #[value(alias = "inlineXML")]
+    InlineXml,
+    /// A page with highlighted spans
+    Html,
+    /// JSON lines for spaCy's displaCy
+    Displacy,
+    /// Spans of characters as JSON lines, as in Prodigy
+    Spans,
+    /// Spans of characters as JSON lines for doccano
+    Doccano,
+    /// Tasks with predictions for Label Studio
+    LabelStudio,
+    /// BRAT's annotations (.ann) of the input text
+    Brat,
+}
+
+/// When to use colors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ColorName {
+    Auto,
+    Always,
+    Never,
+}
+
+impl From<OutputName> for OutputFormat {
+    fn from(name: OutputName) -> Self {
+        match name {
+            OutputName::Conll => Self::Conll,
+            OutputName::Conllu => Self::Conllu,
+            OutputName::Jsonl => Self::Jsonl,
+            OutputName::Inline => Self::Inline,
+            OutputName::SlashTags => Self::SlashTags,
+            OutputName::InlineXml => Self::InlineXml,
+            OutputName::Html => Self::Html,
+            OutputName::Displacy => Self::Displacy,
+            OutputName::Spans => Self::Spans,
+            OutputName::Doccano => Self::Doccano,
+            OutputName::LabelStudio => Self::LabelStudio,
+            OutputName::Brat => Self::Brat,
+        }
+    }
+}
+
+impl TagOutputArguments {
+    /// Returns the directory for the output files, and whether to replace files there.
+    pub fn directory(&self) -> Option<(&Path, bool)> {
+        Some((self.output_dir.as_deref()?, self.force))
+    }
+
+    /// Returns the output format if it is given.
+    pub fn chosen_format(&self) -> Option<OutputFormat> {
+        self.output.map(OutputFormat::from)
+    }
+
+    /// Returns how to write what a model says about input of this format.
+    pub fn write_options(&self, input: Format, model: &Path, header: &Header) -> WriteOptions {
+        let format = self.format(input);
+        let unit = self.offsets.map(OffsetUnit::from);
+        let model = model.file_stem().unwrap_or_default();
+        WriteOptions {
+            spans: header.encodes_spans(),
+            label: header.label_name().unwrap_or("label").to_owned(),
+            offsets: unit.unwrap_or(match format {
+                OutputFormat::Doccano => OffsetUnit::Utf16,
+                _ => OffsetUnit::Chars,
+            }),
+            color: format == OutputFormat::Inline && self.has_colors(),
+            model: model.to_string_lossy().into_owned(),
+            ..WriteOptions::new(format)
+        }
+    }
+
+    /// Rejects options that the output format has no place for.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parameter`] for the first of them.
+    pub fn check(&self, inputs: usize) -> Result<()> {
+        let Some(format) = self.chosen_format() else {
+            return self.check_offsets(None);
+        };
+        let error = |option: &str, reason: fmt::Arguments<'_>| {
+            Err(Error::parameter(format!("{option}: {reason}")))
+        };
+        if self.nbest > 1 && !format.has_candidates() {
+            return error(
+                "--nbest",
+                format_args!(
+                    "the output format {format} shows a single label sequence; expected conll, \
+                     conllu, jsonl or inline"
+                ),
+            );
+        }
+        let has_probabilities = format.has_candidates() || format.has_mark_probabilities();
+        if self.marginals && !has_probabilities {
+            return error(
+                "--marginals",
+                format_args!(
+                    "the output format {format} has no place for probabilities; expected another \
+                     one, such as spans or jsonl"
+                ),
+            );
+        }
+        if format == OutputFormat::Brat && inputs > 1 && self.output_dir.is_none() {
+            return error(
+                "--output brat",
+                format_args!(
+                    "annotations refer to the positions in one text, and there are {inputs} \
+                     inputs; expected a single one, or --output-dir"
+                ),
+            );
+        }
+        self.check_offsets(Some(format))
+    }
+
+    fn check_offsets(&self, format: Option<OutputFormat>) -> Result<()> {
+        if self.offsets.is_some()
+            && !matches!(format, Some(OutputFormat::Spans | OutputFormat::Doccano))
+        {
+            return Err(Error::parameter(
+                "--offsets: only the output formats spans and doccano have a choice; jsonl has \
+                 positions in characters and bytes, the others those that their programs expect",
+            ));
+        }
+        Ok(())
+    }
+
+    fn format(&self, input: Format) -> OutputFormat {
+        self.chosen_format().unwrap_or(match input {
+            Format::Text | Format::Conll | Format::Crfsuite => OutputFormat::Conll,
+            Format::Conllu => OutputFormat::Conllu,
+            Format::Jsonl => OutputFormat::Jsonl,
+        })
+    }
+
+    fn has_colors(&self) -> bool {
+        match self.color {
+            ColorName::Always => true,
+            ColorName::Never => false,
+            ColorName::Auto => {
+                self.output_dir.is_none() && AutoStream::choice(&io::stdout()) != ColorChoice::Never
+            }
+        }
+    }
+}

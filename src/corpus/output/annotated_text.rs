@@ -1,0 +1,226 @@
+//! Texts with marks: what the formats of annotation tools write instead of sentences.
+//!
+//! A text is what the input has as one: a line of raw text, or the `text` of a JSON object. Of a
+//! sentence without text, it is its words, joined by spaces. A mark is a span or, if labels encode
+//! no spans, a token.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use serde::ser::SerializeMap;
+
+use super::tagged::{Tagged, source_text, word};
+use crate::corpus::json_object::JsonObject;
+use crate::error::{Error, Place, Result};
+use crate::sentence::{Offsets, Sentence, TextPosition};
+
+/// The type of a span without one (the label `B`).
+const UNTYPED: &str = "SPAN";
+
+/// Keys of an input object that are not copied to the output.
+const REPLACED_KEYS: [&str; 10] = [
+    "text",
+    "tokens",
+    "labels",
+    "label",
+    "spans",
+    "offsets",
+    "offset",
+    "probability",
+    "marginals",
+    "nbest",
+];
+
+/// A marked part of a text.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Mark {
+    /// Its tokens.
+    pub tokens: Range<usize>,
+    /// The type of the span, or the label of the token.
+    pub label: String,
+    /// Its probability, if it was requested.
+    pub probability: Option<f64>,
+}
+
+/// A text with its tokens and marks.
+#[derive(Debug)]
+pub(super) struct AnnotatedText {
+    pub text: Arc<str>,
+    /// The file that it comes from.
+    pub file: Arc<str>,
+    /// Where it begins in the file, if that is raw text.
+    pub start: Option<TextPosition>,
+    /// The positions of its tokens, of all sentences.
+    pub tokens: Vec<Offsets>,
+    /// In order, disjoint and not empty.
+    pub marks: Vec<Mark>,
+    /// The probability of all labels, if it was requested.
+    pub probability: Option<f64>,
+    has_source: bool,
+    record: Option<Arc<str>>,
+    places: Vec<(usize, Place)>, // the first token of each sentence, and where it is
+}
+
+impl AnnotatedText {
+    /// The text of a sentence, without its tokens.
+    pub fn of(sentence: &Sentence) -> Self {
+        let source = source_text(sentence).and(sentence.layout.source.clone());
+        let start = sentence.layout.source_start;
+        Self {
+            has_source: source.is_some(),
+            text: source.unwrap_or_else(|| joined(sentence).into()),
+            file: sentence.file().clone(),
+            start,
+            tokens: Vec::new(),
+            marks: Vec::new(),
+            probability: None,
+            record: sentence.layout.record.clone(),
+            places: Vec::new(),
+        }
+    }
+
+    /// Returns whether a sentence belongs to the text.
+    pub fn contains(&self, sentence: &Sentence) -> bool {
+        let source = source_text(sentence).and(sentence.layout.source.as_ref());
+        self.has_source && source.is_some_and(|source| Arc::ptr_eq(source, &self.text))
+    }
+
+    /// Returns whether no other sentence belongs to the text after this one.
+    pub fn ends_with(&self, sentence: &Sentence) -> bool {
+        !self.has_source || sentence.layout.ends_source
+    }
+
+    /// Adds the tokens and marks of a sentence; `spans`: its labels encode spans.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parameter`] if the number of probabilities is not that of the marks.
+    pub fn add(&mut self, tagged: &Tagged, spans: bool) -> Result<()> {
+        let before = self.marks.len();
+        let sentence = tagged.sentence;
+        let first = self.tokens.len();
+        self.places.push((first, sentence.place(0)));
+        match self.has_source {
+            true => self.tokens.extend_from_slice(&sentence.offsets),
+            false => self.tokens = joined_offsets(sentence),
+        }
+        let probability = |i: usize| {
+            let probabilities = tagged.mark_probabilities.as_deref();
+            probabilities.and_then(|probabilities| probabilities.get(i).copied())
+        };
+        let mark = |i: usize, tokens: Range<usize>, label: &str| Mark {
+            tokens: first + tokens.start..first + tokens.end,
+            label: if label.is_empty() { UNTYPED } else { label }.to_owned(),
+            probability: probability(i),
+        };
+        if spans {
+            let spans = tagged.scheme.spans(&tagged.labels).into_iter().enumerate();
+            let spans = spans.map(|(i, span)| mark(i, span.start..span.end, span.kind));
+            self.marks.extend(spans);
+        } else {
+            let labels = tagged.labels.iter().enumerate();
+            self.marks
+                .extend(labels.map(|(t, label)| mark(t, t..t + 1, label)));
+        }
+        let marks = self.marks.len() - before;
+        if let Some(probabilities) = &tagged.mark_probabilities
+            && probabilities.len() != marks
+        {
+            return Err(Error::parameter(format!(
+                "{}: {} probabilities for {marks} marks",
+                sentence.place(0),
+                probabilities.len()
+            )));
+        }
+        self.probability = match (self.places.len(), self.probability, tagged.probability) {
+            (1, _, probability) => probability,
+            (_, Some(others), Some(probability)) => Some(others * probability),
+            _ => None,
+        };
+        Ok(())
+    }
+
+    /// Returns the bytes that a mark covers.
+    pub fn bytes(&self, mark: &Mark) -> Range<usize> {
+        self.tokens[mark.tokens.start].bytes.start..self.tokens[mark.tokens.end - 1].bytes.end
+    }
+
+    /// Returns the text that a mark covers.
+    pub fn covered(&self, mark: &Mark) -> &str {
+        &self.text[self.bytes(mark)]
+    }
+
+    /// Returns the parts of the text in order, each with the mark that covers it, if any.
+    pub fn parts(&self) -> impl Iterator<Item = (&str, Option<&Mark>)> {
+        let mut end = 0;
+        let marked = self.marks.iter().flat_map(move |mark| {
+            let bytes = self.bytes(mark);
+            let before = &self.text[end..bytes.start];
+            end = bytes.end;
+            [(before, None), (&self.text[bytes], Some(mark))]
+        });
+        let last = self.marks.last().map_or(0, |mark| self.bytes(mark).end);
+        let parts = marked.chain([(&self.text[last..], None)]);
+        parts.filter(|(part, _)| !part.is_empty())
+    }
+
+    /// Returns the place of the first sentence, for messages.
+    pub fn first_place(&self) -> Place {
+        let first = self.places.first();
+        first.map_or_else(|| Place::file(&*self.file), |(_, place)| place.clone())
+    }
+
+    /// Returns the place of the sentence that a mark is in, for messages.
+    pub fn place(&self, mark: &Mark) -> Place {
+        let next = (self.places).partition_point(|(first, _)| *first <= mark.tokens.start);
+        let sentence = self.places.get(next.saturating_sub(1));
+        sentence.map_or_else(|| Place::file(&*self.file), |(_, place)| place.clone())
+    }
+
+    /// Serializes the other members of the input object, verbatim.
+    pub fn serialize_members<M: SerializeMap>(
+        &self,
+        map: &mut M,
+    ) -> std::result::Result<(), M::Error> {
+        use serde::ser::Error as _;
+
+        let Some(record) = &self.record else {
+            return Ok(());
+        };
+        let object: JsonObject = serde_json::from_str(record).map_err(M::Error::custom)?;
+        for (key, value) in &object.members {
+            if !REPLACED_KEYS.contains(&key.as_str()) {
+                map.serialize_entry(key, value)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the value of a key of the input object, if it is a string.
+    pub fn member(&self, key: &str) -> Option<String> {
+        let object: JsonObject = serde_json::from_str(self.record.as_deref()?).ok()?;
+        serde_json::from_str(object.get(key)?.get()).ok()
+    }
+}
+
+/// Joins the words of a sentence by spaces.
+fn joined(sentence: &Sentence) -> String {
+    let words: Vec<&str> = (0..sentence.len()).map(|t| word(sentence, t)).collect();
+    words.join(" ")
+}
+
+/// The positions of the words in the joined text.
+fn joined_offsets(sentence: &Sentence) -> Vec<Offsets> {
+    let (mut byte, mut char) = (0, 0);
+    let offsets = (0..sentence.len()).map(|t| {
+        let word = word(sentence, t);
+        let end = (byte + word.len(), char + word.chars().count());
+        let offsets = Offsets {
+            bytes: byte..end.0,
+            chars: char..end.1,
+        };
+        (byte, char) = (end.0 + 1, end.1 + 1);
+        offsets
+    });
+    offsets.collect()
+}

@@ -1,0 +1,93 @@
+//! BRAT's standoff format: the annotations of a text in a file of its own (`.ann`).
+//!
+//! Offsets count code points from the start of the text. Of raw text that is the whole file, as it
+//! is; of other input, the texts of its sentences or objects, each followed by a line feed.
+
+use std::fmt::Write;
+use std::ops::Range;
+
+use super::annotated_text::{AnnotatedText, Mark};
+use crate::error::{Error, Result};
+
+/// The state of the annotations of a file.
+#[derive(Debug, Default)]
+pub(super) struct BratFile {
+    annotations: u64, // so far
+    chars: usize,     // of the texts so far, unless the input is raw text
+}
+
+impl BratFile {
+    /// Writes the annotations of a text. Returns whether the text itself is to be written, since
+    /// it is no part of a file of raw text.
+    pub fn text(&mut self, buffer: &mut String, text: &AnnotatedText) -> Result<bool> {
+        let start = text.start.map_or(self.chars, |start| start.chars);
+        for mark in &text.marks {
+            if let Some(c) = mark.label.chars().find(|c| is_separator(*c)) {
+                return Err(Error::input(
+                    text.place(mark),
+                    format!(
+                        "the label {:?} cannot be written as BRAT: it contains {c:?}; use JSON \
+                         lines",
+                        mark.label
+                    ),
+                ));
+            }
+            self.annotations += 1;
+            self.mark(buffer, text, mark, start);
+        }
+        if text.start.is_none() {
+            self.chars += text.text.chars().count() + 1;
+        }
+        Ok(text.start.is_none())
+    }
+
+    /// Writes `T1<tab>PER 0 12<tab>Ada Lovelace`. A mark that contains line breaks has a fragment
+    /// for each of its lines.
+    fn mark(&self, buffer: &mut String, text: &AnnotatedText, mark: &Mark, start: usize) {
+        let number = self.annotations;
+        let first = start + text.tokens[mark.tokens.start].chars.start;
+        let (chars, words) = fragments(text.covered(mark));
+        // Writing to a string cannot fail.
+        let _ = write!(buffer, "T{number}\t{}", mark.label);
+        for (i, Range { start, end }) in chars.into_iter().enumerate() {
+            let separator = if i == 0 { ' ' } else { ';' };
+            let _ = write!(buffer, "{separator}{} {}", first + start, first + end);
+        }
+        let _ = writeln!(buffer, "\t{words}");
+        if let Some(p) = mark.probability {
+            let _ = writeln!(
+                buffer,
+                "#{number}\tAnnotatorNotes T{number}\tprobability {p:.6}"
+            );
+        }
+    }
+}
+
+/// Splits a covered text at its line breaks. Returns the fragments, and their texts joined by
+/// spaces.
+fn fragments(text: &str) -> (Vec<Range<usize>>, String) {
+    let (mut chars, mut words) = (Vec::new(), String::new());
+    let mut position = 0;
+    for line in text.split_inclusive(is_line_break) {
+        let content = line.trim_end_matches(is_line_break);
+        let length = content.chars().count();
+        if length > 0 {
+            chars.push(position..position + length);
+            if !words.is_empty() {
+                words.push(' ');
+            }
+            words.push_str(content);
+        }
+        position += line.chars().count();
+    }
+    (chars, words)
+}
+
+/// Whether some reader of the format takes a character for the end of a line.
+fn is_line_break(c: char) -> bool {
+    matches!(c, '\n'..='\r' | '\u{1c}'..='\u{1e}' | '\u{85}' | '\u{2028}' | '\u{2029}')
+}
+
+fn is_separator(c: char) -> bool {
+    c.is_whitespace() || c.is_control()
+}

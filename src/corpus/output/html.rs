@@ -1,0 +1,123 @@
+//! An HTML page with highlighted marks, as displaCy shows entities. It needs no other file and no
+//! script.
+
+use std::fmt::Write;
+use std::sync::Arc;
+
+use super::annotated_text::AnnotatedText;
+use super::color::hue;
+
+/// The page up to its title.
+const BEFORE_TITLE: &str = "\
+<!DOCTYPE html>
+<html>
+<head>
+<meta charset=\"utf-8\">
+<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">
+<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
+style-src 'unsafe-inline'\">
+<title>";
+
+/// The page from its title to its texts.
+const AFTER_TITLE: &str = "</title>
+<style>
+:root { color-scheme: light dark; --mark: 90%; --line: 60%; }
+@media (prefers-color-scheme: dark) { :root { --mark: 24%; --line: 50%; } }
+body { font: 1.05rem/2.2 system-ui, sans-serif; margin: 2rem auto; max-width: 50rem;
+  padding: 0 1rem; overflow-wrap: anywhere; }
+h1 { font-size: 1.2rem; line-height: 1.4; }
+p { margin: 0 0 1rem; white-space: pre-wrap; unicode-bidi: isolate; }
+mark { background: hsl(var(--hue) 75% var(--mark));
+  border: 1px solid hsl(var(--hue) 45% var(--line)); border-radius: .35em; color: inherit;
+  padding: .15em .35em; box-decoration-break: clone; -webkit-box-decoration-break: clone; }
+mark b { font-size: .7em; letter-spacing: .03em; margin-left: .5em; user-select: none; }
+@media print { body { margin: 0; max-width: none; } mark { print-color-adjust: exact; } }
+</style>
+</head>
+<body>
+";
+
+const END: &str = "</body>\n</html>\n";
+
+/// The state of a page.
+#[derive(Debug, Default)]
+pub(super) struct HtmlPage {
+    is_open: bool,
+    file: Option<Arc<str>>, // of the last text
+}
+
+impl HtmlPage {
+    /// Writes a text.
+    pub fn text(&mut self, buffer: &mut String, text: &AnnotatedText) {
+        self.open(buffer, &text.file);
+        if self.file.as_deref() != Some(&*text.file) {
+            self.file = Some(text.file.clone());
+            if &*text.file != "-" {
+                buffer.push_str("<h1>");
+                escape(buffer, &text.file);
+                buffer.push_str("</h1>\n");
+            }
+        }
+        buffer.push_str("<p dir=\"auto\">");
+        for (part, mark) in text.parts() {
+            let Some(mark) = mark else {
+                escape(buffer, part);
+                continue;
+            };
+            // Writing to a string cannot fail.
+            let _ = write!(
+                buffer,
+                "<mark style=\"--hue:{}\" title=\"",
+                hue(&mark.label)
+            );
+            escape(buffer, &mark.label);
+            if let Some(probability) = mark.probability {
+                let _ = write!(buffer, ": probability {probability:.3}");
+            }
+            buffer.push_str("\">");
+            escape(buffer, part);
+            buffer.push_str("<b>");
+            escape(buffer, &mark.label);
+            buffer.push_str("</b></mark>");
+        }
+        buffer.push_str("</p>\n");
+    }
+
+    /// Writes the boundary between two documents.
+    pub fn boundary(&mut self, buffer: &mut String) {
+        if self.is_open {
+            buffer.push_str("<hr>\n");
+        }
+    }
+
+    /// Writes the end of the page.
+    pub fn end(&mut self, buffer: &mut String) {
+        self.open(buffer, "-");
+        buffer.push_str(END);
+    }
+
+    fn open(&mut self, buffer: &mut String, file: &str) {
+        if !std::mem::replace(&mut self.is_open, true) {
+            buffer.push_str(BEFORE_TITLE);
+            escape(buffer, if file == "-" { "Tagged text" } else { file });
+            buffer.push_str(AFTER_TITLE);
+        }
+    }
+}
+
+/// Writes text so that it is text wherever it stands. In a page, CR alone would become LF, and
+/// U+0000 is not allowed.
+fn escape(buffer: &mut String, text: &str) {
+    for c in text.chars() {
+        match c {
+            '&' => buffer.push_str("&amp;"),
+            '<' => buffer.push_str("&lt;"),
+            '>' => buffer.push_str("&gt;"),
+            '"' => buffer.push_str("&quot;"),
+            '\'' => buffer.push_str("&#39;"),
+            '\r' => buffer.push_str("&#13;"),
+            '\0' => buffer.push('\u{fffd}'),
+            c => buffer.push(c),
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! How to write sentences.
+
+use super::format::OutputFormat;
+use crate::corpus::offset_unit::OffsetUnit;
+
+/// How to write sentences.
+#[derive(Clone, Debug)]
+pub struct WriteOptions {
+    /// The format.
+    pub format: OutputFormat,
+    /// CoNLL: the column separator, a tab or a space. It is the same for the whole output, since a
+    /// reader detects it from the first line. That of the input is
+    /// [`Reader::separator`](crate::corpus::Reader::separator).
+    pub separator: char,
+    /// Whether the labels encode spans (any scheme but raw): then JSON lines have `spans`, inline
+    /// output has brackets, and annotation formats mark spans instead of single tokens.
+    pub spans: bool,
+    /// CoNLL-U: the column for the label, by name or index; any other name is a key in `MISC`.
+    pub label: String,
+    /// What the positions of spans count in [`OutputFormat::Spans`] and [`OutputFormat::Doccano`].
+    pub offsets: OffsetUnit,
+    /// Inline: whether to color spans and tags with the escape sequences of terminals.
+    pub color: bool,
+    /// Label Studio: the name of the model.
+    pub model: String,
+}
+
+impl WriteOptions {
+    /// Tab-separated columns, labels that encode spans, `upos` as the label column of CoNLL-U,
+    /// positions in code points, and no colors.
+    #[must_use]
+    pub fn new(format: OutputFormat) -> Self {
+        Self {
+            format,
+            separator: '\t',
+            spans: true,
+            label: "upos".to_owned(),
+            offsets: OffsetUnit::default(),
+            color: false,
+            model: "dropchain".to_owned(),
+        }
+    }
+}
