@@ -80,15 +80,6 @@ fn a_byte_that_is_not_utf8_is_reported() {
 }
 
 #[test]
-fn a_file_in_utf16_is_reported() {
-    let message = corpus_error(b"\xff\xfeA\0n\0n\0");
-    assert!(
-        message.starts_with("train.conll: the file is UTF-16; "),
-        "{message}"
-    );
-}
-
-#[test]
 fn a_truncated_gzip_file_is_reported() {
     let message = corpus_error(b"\x1f\x8b\x08\0\0\0\0\0\0\x03\x4b\xca");
     assert!(message.starts_with("train.conll: "), "{message}");

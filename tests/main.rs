@@ -1,6 +1,7 @@
 //! Integration tests, in one executable: they run the program, and check the structure of the
 //! sources.
 
+mod annotation_formats;
 mod annotations;
 mod architecture;
 mod bad_input;
@@ -23,6 +24,7 @@ mod help;
 mod input_detection;
 mod inspect;
 mod interrupted_passes;
+mod json_attributes;
 mod knowledge;
 mod learners;
 mod memory;
@@ -44,6 +46,7 @@ mod signals;
 mod support;
 mod tagging;
 mod template_files;
+mod text_encodings;
 mod training;
 mod tune;
 mod tune_resume;

@@ -1,13 +1,20 @@
 //! Argument groups and value types shared by several commands.
 
+use std::ffi::OsStr;
+use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
-use dropchain::corpus::{Format, OffsetUnit, ReadOptions};
+use dropchain::corpus::{Format, OffsetUnit, ReadOptions, annotation_files};
 use dropchain::internals::memory::available_address_space;
 use dropchain::internals::model::Precision;
 use dropchain::label::{PlainLabels, Scheme};
-use dropchain::{Error, MemoryLimit, Result};
+use dropchain::{Error, MemoryLimit, Model, Result};
+
+use super::file_name::FileName;
+use super::progress::notice;
+use super::span_arguments::SpanArguments;
+use super::text_arguments::TextArguments;
 
 /// How to read corpora.
 #[derive(Clone, Debug, Default, Args)]
@@ -26,13 +33,17 @@ pub struct InputArguments {
     #[arg(long)]
     pub comments: bool,
     #[command(flatten)]
+    pub text: TextArguments,
+    #[command(flatten)]
+    pub spans: SpanArguments,
+    #[command(flatten)]
     pub limits: LimitArguments,
 }
 
 impl InputArguments {
     /// Returns the options for reading labeled corpora.
     pub fn read_options(&self) -> ReadOptions {
-        ReadOptions {
+        self.spans.apply(self.text.apply(ReadOptions {
             format: self.format.map(FormatName::into),
             columns: self.columns.clone(),
             label: self.label.clone(),
@@ -42,7 +53,31 @@ impl InputArguments {
             weights: false,
             max_sentence: self.limits.max_sentence(),
             memory: self.limits.memory(),
+            ..ReadOptions::default()
+        }))
+    }
+
+    /// Returns the files that are read beside those that were named.
+    pub fn other_files<'a>(&self, files: impl IntoIterator<Item = &'a FileName>) -> Vec<PathBuf> {
+        let is_brat = self.format == Some(FormatName::Brat);
+        let files = files.into_iter().filter(|_| is_brat);
+        files
+            .flat_map(|file| annotation_files(OsStr::new(&**file)))
+            .collect()
+    }
+
+    /// Returns the arguments for files that come with attributes, as the data of a model without a
+    /// template do, and says so. A format that is given or that the names tell stays.
+    pub fn with_attributes(&self, files: &[FileName], model: &Model) -> Self {
+        let mut input = self.clone();
+        if self.format.is_none() && files.iter().all(|f| Format::guess(f) == Format::Conll) {
+            notice(&format!(
+                "read as CRFsuite's format, since {} has no template",
+                model.path().display()
+            ));
+            input.format = Some(FormatName::Crfsuite);
         }
+        input
     }
 }
 
@@ -67,6 +102,10 @@ pub enum FormatName {
     Crfsuite,
     /// JSON lines: {"tokens": […], "labels": […]}
     Jsonl,
+    /// JSON with texts and spans of characters: Prodigy, doccano, Label Studio
+    Spans,
+    /// BRAT's standoff format: files NAME.txt with NAME.ann, or folders of them
+    Brat,
 }
 
 impl From<FormatName> for Format {
@@ -77,6 +116,8 @@ impl From<FormatName> for Format {
             FormatName::Conllu => Self::Conllu,
             FormatName::Crfsuite => Self::Crfsuite,
             FormatName::Jsonl => Self::Jsonl,
+            FormatName::Spans => Self::Spans,
+            FormatName::Brat => Self::Brat,
         }
     }
 }

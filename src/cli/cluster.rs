@@ -13,6 +13,7 @@ use super::file_name::FileName;
 use super::interrupt;
 use super::outputs::{CommandFiles, Kind, ResultFile};
 use super::progress::Progress;
+use super::text_arguments::TextArguments;
 use super::{CommandResult, check_stdin_once};
 
 /// Learn Brown clusters from unlabeled text, for `cluster` in templates
@@ -66,12 +67,14 @@ struct ClusterInputArguments {
     #[arg(long)]
     comments: bool,
     #[command(flatten)]
+    text: TextArguments,
+    #[command(flatten)]
     limits: LimitArguments,
 }
 
 impl ClusterInputArguments {
     fn read_options(&self) -> ReadOptions {
-        ReadOptions {
+        self.text.apply(ReadOptions {
             format: self.format.map(Format::from),
             columns: self.columns.clone(),
             unlabeled: true,
@@ -79,7 +82,7 @@ impl ClusterInputArguments {
             max_sentence: self.limits.max_sentence(),
             memory: self.limits.memory(),
             ..ReadOptions::default()
-        }
+        })
     }
 }
 
@@ -96,6 +99,7 @@ impl ClusterCommand {
         let progress = Progress::new(self.quiet);
         let mut report = |what| progress.update(what);
         let text = read_cluster_text(&self.texts, &self.input.read_options(), &mut report)?;
+        self.input.text.print_notices();
         let clusters = self.learn(text, &progress)?;
         let mut bytes = Vec::new();
         clusters

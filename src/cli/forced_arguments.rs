@@ -30,6 +30,10 @@ impl ForcedArguments {
             (_, Format::Text) => Err(Error::parameter(
                 "--forced: raw text has no labels; expected columns or JSON lines (--format)",
             )),
+            (_, Format::Spans | Format::Brat) => Err(Error::parameter(
+                "--forced: annotated spans do not say which other tokens are known; expected \
+                 columns or JSON lines (--format)",
+            )),
             ([column], _) => Ok(ReadOptions {
                 label: Some(column.clone()),
                 unlabeled: false,

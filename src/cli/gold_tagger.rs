@@ -104,7 +104,14 @@ fn read_gold(input: &InputArguments, header: &Header, gold: &FileName) -> Result
         (None, format) => format,
     };
     let model = ModelColumns::new(header);
+    if format == Format::Brat {
+        // A folder has no first lines.
+        let corpus = Corpus::read([gold], &input.read_options())?;
+        input.text.print_notices();
+        return Ok(corpus);
+    }
     let reader = Reader::open_by_content(&[gold], |lines| {
+        lines.decode_as(&input.read_options());
         let fewer = match (format, &input.columns, &input.label) {
             (Format::Conll, None, None) => model.fewer(lines, true)?,
             _ => None,
@@ -120,9 +127,11 @@ fn read_gold(input: &InputArguments, header: &Header, gold: &FileName) -> Result
         if input.label.is_some() {
             options.label = input.label.clone();
         }
-        Ok(options)
+        Ok(input.spans.apply(input.text.apply(options)))
     })?;
-    Corpus::collect(reader)
+    let corpus = Corpus::collect(reader)?;
+    input.text.print_notices();
+    Ok(corpus)
 }
 
 /// Rejects gold labels that the model does not have and that look partial: `_`, or a set of labels

@@ -18,9 +18,11 @@ pub struct GoldCorpus {
 
 impl GoldCorpus {
     pub fn read(input: &InputArguments, file: &FileName) -> Result<Self> {
+        let sentences = Corpus::read([file], &input.read_options())?;
+        input.text.print_notices();
         Ok(Self {
             file: file.clone(),
-            sentences: Corpus::read([file], &input.read_options())?,
+            sentences,
         })
     }
 

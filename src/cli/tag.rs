@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::Args;
-use dropchain::corpus::{Format, OutputFormat, Reader};
+use dropchain::corpus::{Format, OutputFormat, Reader, WriteOptions};
 use dropchain::label::Scheme;
 use dropchain::tag::{TagOptions, Tagger};
 use dropchain::{Error, Result};
@@ -90,6 +90,7 @@ impl TagCommand {
                 self.write(&tagger, reader, format, streams)?;
             }
         }
+        self.input.print_notices();
         Ok(())
     }
 
@@ -138,7 +139,11 @@ impl TagCommand {
         streams: OutputStreams<W>,
     ) -> Result<()> {
         let header = tagger.model().header();
-        let options = self.output.write_options(format, &self.model, header);
+        let options = WriteOptions {
+            files: self.output.directory().is_none() && self.input.files().len() > 1,
+            file_offsets: self.input.has_paragraphs(),
+            ..self.output.write_options(format, &self.model, header)
+        };
         let has_probability = self.output.marginals || self.output.nbest > 1;
         let pipeline = TaggingPipeline {
             tagger,

@@ -12,6 +12,7 @@ use super::file_name::FileName;
 use super::forced_arguments::ForcedArguments;
 use super::model_input::{ModelColumns, named_format};
 use super::progress::notice;
+use super::text_arguments::TextArguments;
 
 /// What to tag, and how to read it.
 #[derive(Clone, Debug, Args)]
@@ -29,6 +30,8 @@ pub struct TagInputArguments {
     /// Treat lines of CoNLL input that start with `#` as comments, not tokens
     #[arg(long)]
     comments: bool,
+    #[command(flatten)]
+    text: TextArguments,
 }
 
 impl TagInputArguments {
@@ -67,8 +70,23 @@ impl TagInputArguments {
         if files.iter().any(|file| &**file == "-") && io::stdin().is_terminal() {
             notice("reading from the terminal; Ctrl-D ends the input");
         }
+        let read_options = |format, columns: Option<&[String]>| {
+            let options = ReadOptions {
+                comments: self.comments,
+                max_sentence: limits.max_sentence(),
+                memory: limits.memory(),
+                ..model.read_options(format, columns)
+            };
+            forced.apply(self.text.apply(options), format)
+        };
+        if named == Some(Format::Brat) {
+            // A folder has no first lines.
+            let reader = Reader::open(files, &read_options(Format::Brat, None)?)?;
+            return Ok((reader, Format::Brat));
+        }
         let mut format = Format::Text;
         let reader = Reader::open_by_content(files, |lines| {
+            lines.decode_as(&self.text.apply(ReadOptions::default()));
             format = match named {
                 Some(format) => format,
                 None => model.detect_format(lines)?,
@@ -78,14 +96,18 @@ impl TagInputArguments {
                 _ => None,
             };
             let columns = fewer.as_deref().or(self.columns.as_deref());
-            let options = ReadOptions {
-                comments: self.comments,
-                max_sentence: limits.max_sentence(),
-                memory: limits.memory(),
-                ..model.read_options(format, columns)
-            };
-            forced.apply(options, format)
+            read_options(format, columns)
         })?;
         Ok((reader, format))
+    }
+
+    /// Returns whether raw text has hard line breaks.
+    pub fn has_paragraphs(&self) -> bool {
+        self.text.has_paragraphs()
+    }
+
+    /// Says what was changed in the input, once it has been read.
+    pub fn print_notices(&self) {
+        self.text.print_notices();
     }
 }

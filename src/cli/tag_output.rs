@@ -185,7 +185,7 @@ impl TagOutputArguments {
         self.chosen_format().unwrap_or(match input {
             Format::Text | Format::Conll | Format::Crfsuite => OutputFormat::Conll,
             Format::Conllu => OutputFormat::Conllu,
-            Format::Jsonl => OutputFormat::Jsonl,
+            Format::Jsonl | Format::Spans | Format::Brat => OutputFormat::Jsonl,
         })
     }
 

@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use dropchain::corpus::Format;
+use dropchain::corpus::{Corpus, Format};
 use dropchain::template::Template;
 use dropchain::train::BaseModels;
-use dropchain::{Error, Result};
+use dropchain::{Error, Result, Sentence};
 
 use super::arguments::InputArguments;
 use super::file_name::FileName;
@@ -32,8 +32,13 @@ pub fn load_template(
     models: &BaseModels<'_>,
 ) -> Result<Option<Template>> {
     let format = input.format.map(Format::from);
-    let is_extracted =
-        |file: &FileName| format.unwrap_or_else(|| Format::guess(file)) == Format::Crfsuite;
+    let format_of = |file: &FileName| format.unwrap_or_else(|| Format::guess(file));
+    // Objects of JSON lines may have attributes, which is known when they are read.
+    let may_be_json = name.is_none() && models.template().is_none();
+    let is_extracted = |file: &FileName| match format_of(file) {
+        Format::Jsonl => may_be_json,
+        format => format == Format::Crfsuite,
+    };
     match (name, files.iter().all(is_extracted)) {
         (Some(name), false) => find_template(name, limits).map(Some),
         (None, true) => Ok(None),
@@ -52,6 +57,19 @@ pub fn load_template(
                 model.path().display()
             ))),
         },
+    }
+}
+
+/// Checks that sentences have attributes if there is no template.
+pub fn check_attributes(template: Option<&Template>, corpus: &Corpus) -> Result<()> {
+    let lacks = |sentence: &&Sentence| sentence.attributes.is_none();
+    match corpus.iter().find(lacks) {
+        Some(sentence) if template.is_none() => Err(Error::input(
+            sentence.place(0),
+            "found no attributes (the key \"attributes\"), and --template is missing; expected a \
+             file or the name of a built-in template (ner, pos, chunk, minimal)",
+        )),
+        _ => Ok(()),
     }
 }
 

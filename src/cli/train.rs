@@ -19,7 +19,7 @@ use super::interrupt;
 use super::knowledge_arguments::KnowledgeArguments;
 use super::outputs::{CommandFiles, ResultFile};
 use super::progress::Progress;
-use super::template_argument::{TemplateLimits, load_template, template_files};
+use super::template_argument::{TemplateLimits, check_attributes, load_template, template_files};
 use super::training_arguments::{CourseArguments, NoiseLevelArguments, TrainingArguments};
 use super::training_reporter::TrainingReporter;
 
@@ -149,11 +149,17 @@ impl TrainCommand {
         self.training.check_unlabeled()?;
         let gradient = self.regularization.course.gradient.as_deref();
         self.training.check_noise_options(has_noise, gradient)?;
+        let input = match models.first() {
+            Some(model) if self.template.is_none() && model.header().template.is_none() => {
+                self.input.with_attributes(&self.train, model)
+            }
+            _ => self.input.clone(),
+        };
         let template = load_template(
             self.template.as_ref(),
             self.template_limits,
             &self.train,
-            &self.input,
+            &input,
             &models,
         )?;
         let template = template.map(|template| self.document.apply_to_template(template));
@@ -170,14 +176,16 @@ impl TrainCommand {
         progress.update(format!("reading {}", self.train.join(", ")));
         let corpora = self
             .training
-            .read_corpora(&self.train, &self.dev, &self.input, &progress)?;
+            .read_corpora(&self.train, &self.dev, &input, &progress)?;
+        check_attributes(template.as_ref(), &corpora.labeled)?;
+        input.text.print_notices();
         let template = match template {
             Some(template) if models.is_empty() && !self.document.are_given() => {
                 Some(template_for(template, &corpora.labeled, &progress)?)
             }
             template => template,
         };
-        let knowledge = self.knowledge.read(&self.input, &progress)?;
+        let knowledge = self.knowledge.read(&input, &progress)?;
         let template = self.knowledge.attach(&knowledge, template)?;
         let mut reporter = TrainingReporter::new(&progress, &self.train, log)
             .with_free_space(ResultFile::free_space(&self.model))
@@ -218,6 +226,10 @@ impl TrainCommand {
     fn check_files(&self, template: Option<&Template>) -> Result<()> {
         CommandFiles::new(self.output.force)
             .read(self.training.corpus_files(&self.train, &self.dev))
+            .read(
+                self.input
+                    .other_files(self.training.corpus_files(&self.train, &self.dev)),
+            )
             .read(template_files(self.template.as_ref(), template))
             .read(self.knowledge.files().iter())
             .read_models(self.init.files())

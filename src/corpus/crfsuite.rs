@@ -116,15 +116,14 @@ impl CrfsuiteParser {
             if plain && !field.is_empty() {
                 out.push(field, 1.0);
             } else if !field.is_empty() {
-                let is_edge = is_edge(field);
-                let attribute = if is_edge { &field[EDGE.len()..] } else { field };
-                let value = unescape(attribute, &mut self.name);
+                let edge = edge_name(field);
+                let value = unescape(edge.unwrap_or(field), &mut self.name);
                 let value = number(&self.name, value).map_err(|message| {
                     let column = line.text[..start].chars().count() as u64 + 1;
                     let place = Place::column(&**line.file, line.number, column);
                     Error::input(place, message)
                 })?;
-                if is_edge {
+                if edge.is_some() {
                     out.push_edge(&self.name, value);
                 } else {
                     out.push(&self.name, value);
@@ -159,11 +158,11 @@ impl SentenceParser for CrfsuiteParser {
     }
 }
 
-/// Returns whether a field is an attribute of label pairs. What CRFsuite reads as the attribute
-/// `edge` with a value stays that.
-fn is_edge(field: &str) -> bool {
-    let name = field.strip_prefix(EDGE);
-    name.is_some_and(|name| !name.is_empty() && name.parse::<f64>().is_err())
+/// Returns the name of an attribute of label pairs. What CRFsuite reads as the attribute `edge` with
+/// a value stays that.
+pub(super) fn edge_name(field: &str) -> Option<&str> {
+    let name = field.strip_prefix(EDGE)?;
+    (!name.is_empty() && name.parse::<f64>().is_err()).then_some(name)
 }
 
 /// Unescapes the name in `field` into `name`, and returns the value after its colon, if any.

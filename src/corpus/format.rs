@@ -18,16 +18,22 @@ pub enum Format {
     Crfsuite,
     /// JSON lines: one object per line.
     Jsonl,
+    /// JSON with texts and spans of characters, as Prodigy, doccano and Label Studio write it.
+    Spans,
+    /// BRAT's standoff format: a text `NAME.txt`, its annotations in `NAME.ann`; or a folder of them.
+    Brat,
 }
 
 impl Format {
     /// Every format.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 7] = [
         Self::Text,
         Self::Conll,
         Self::Conllu,
         Self::Crfsuite,
         Self::Jsonl,
+        Self::Spans,
+        Self::Brat,
     ];
 
     /// The name that [`Format::from_str`] parses.
@@ -39,6 +45,8 @@ impl Format {
             Self::Conllu => "conllu",
             Self::Crfsuite => "crfsuite",
             Self::Jsonl => "jsonl",
+            Self::Spans => "spans",
+            Self::Brat => "brat",
         }
     }
 
@@ -50,6 +58,7 @@ impl Format {
             Self::Conll | Self::Conllu => 6,
             Self::Crfsuite => 14,
             Self::Jsonl => 30,
+            Self::Spans | Self::Brat => 120,
         }
     }
 
@@ -94,7 +103,8 @@ impl FromStr for Format {
         let found = Self::ALL.into_iter().find(|format| format.name() == name);
         found.ok_or_else(|| {
             Error::parameter(format!(
-                "unknown input format '{name}': expected text, conll, conllu, crfsuite or jsonl"
+                "unknown input format '{name}': expected text, conll, conllu, crfsuite, jsonl, \
+                 spans or brat"
             ))
         })
     }
@@ -111,7 +121,7 @@ mod tests {
         }
         assert_eq!(
             "xml".parse::<Format>().unwrap_err().to_string(),
-            "unknown input format 'xml': expected text, conll, conllu, crfsuite or jsonl"
+            "unknown input format 'xml': expected text, conll, conllu, crfsuite, jsonl, spans or brat"
         );
     }
 

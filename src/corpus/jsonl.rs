@@ -6,46 +6,26 @@ use std::sync::Arc;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::json_object::JsonObject;
+use super::json_attributes::{self, ATTRIBUTES};
+use super::json_columns::{JsonColumns, column, partial_labels, strings};
+use super::json_object::{JsonObject, parse_object, type_name};
 use super::lines::{InputLine, LineReader, is_blank};
 use super::parse::{ReadOptions, SentenceParser};
-use crate::error::{Error, Place, Result};
-use crate::sentence::{Schema, Sentence, Separation, TokenLabel};
+use crate::error::Result;
+use crate::sentence::{Sentence, Separation, TokenLabel};
 use crate::tokenize::Tokenizer;
-
-/// The default key of the labels.
-const LABELS: &str = "labels";
 
 /// The key of the text of an object that is to be tokenized.
 const TEXT: &str = "text";
+
+/// The token of an object with attributes alone.
+const NO_WORD: &str = "_";
 
 /// The key of the document that an object belongs to, or of the array of its sentences.
 const DOCUMENT: &str = "doc";
 
 /// Maximum number of keys that messages list.
 const LISTED_KEYS: usize = 20;
-
-/// Keys that are never columns: the other keys of JSON output, so that it can be read back, and
-/// the column names of tokens and labels.
-const RESERVED_KEYS: [&str; 11] = [
-    "tokens",
-    TEXT,
-    "offset",
-    LABELS,
-    "spans",
-    "offsets",
-    "probability",
-    "marginals",
-    "nbest",
-    "word",
-    "label",
-];
-
-/// The columns, which the first object determines for the rest of the file.
-struct JsonColumns {
-    schema: Arc<Schema>,
-    keys: Vec<String>, // [C] the key of each column
-}
 
 /// Parses JSON lines.
 pub(super) struct JsonlParser {
@@ -81,7 +61,7 @@ impl JsonlParser {
             return self.document(line, items);
         }
         self.begin_object(document.filter(is_document).map(|value| value.get().into()));
-        self.object(line, &object)
+        self.object(line, &object, None)
     }
 
     /// Parses the objects of a document on one line.
@@ -102,21 +82,9 @@ impl JsonlParser {
                 )));
             }
             let object = parse_object(&inner)?;
-            let before = self.ready.len();
-            self.object(&inner, &object)?;
-            if object.get(DOCUMENT).is_none() {
-                // The output has one object per sentence, and marks the document in each.
-                let mut added = self.ready.range_mut(before..);
-                let own = added.next().and_then(|first| first.layout.record.clone());
-                let members = own.as_deref().map_or("}", |record| &record[1..]);
-                let comma = if members.trim_start() == "}" { "" } else { "," };
-                let number = line.number;
-                let record = format!("{{\"{DOCUMENT}\":{number}{comma}{members}");
-                let record: Arc<str> = record.into();
-                for sentence in self.ready.range_mut(before..) {
-                    sentence.layout.record = Some(record.clone());
-                }
-            }
+            // The output has one object per sentence, and marks the document in each.
+            let number = object.get(DOCUMENT).is_none().then_some(line.number);
+            self.object(&inner, &object, number)?;
         }
         Ok(())
     }
@@ -135,24 +103,48 @@ impl JsonlParser {
         self.ready.push_back(sentence);
     }
 
-    /// Parses an object with tokens or text.
-    fn object(&mut self, line: &InputLine, object: &JsonObject) -> Result<()> {
-        if let Some(value) = object.get("tokens") {
-            let tokens = strings(line, "tokens", value)?;
-            if !tokens.is_empty() {
-                let sentence = self.tokens(line, object, tokens)?;
-                self.push(sentence);
+    /// Parses an object with tokens, attributes or text; `document` is the number of the document
+    /// that it is part of, if it does not say so itself.
+    fn object(
+        &mut self,
+        line: &InputLine,
+        object: &JsonObject,
+        document: Option<u64>,
+    ) -> Result<()> {
+        let attributes = object.get(ATTRIBUTES).and_then(json_attributes::items);
+        let tokens = match (object.get("tokens"), &attributes) {
+            (Some(value), _) => Some(strings(line, "tokens", value)?),
+            (None, Some(items)) if object.get(TEXT).is_none() => {
+                Some(vec![NO_WORD.to_owned(); items.len()])
             }
+            _ => None,
+        };
+        if let Some(tokens) = tokens {
+            if tokens.is_empty() {
+                return Ok(());
+            }
+            let mut sentence = self.tokens(line, object, tokens)?;
+            if let Some(items) = attributes {
+                check_items(line, items.len(), sentence.len())?;
+                let attributes = json_attributes::parse(line, &items)?;
+                sentence.attributes = Some(Box::new(attributes));
+            }
+            sentence.layout.record = Some(match document {
+                None => Arc::from(line.text),
+                number => object.without(&[], number),
+            });
+            self.push(sentence);
             return Ok(());
         }
         if let Some(value) = object.get(TEXT) {
             if !self.options.unlabeled {
                 return Err(line.error(
-                    "an object with \"text\" has no labels; \
-                     expected the keys \"tokens\" and \"labels\"",
+                    "an object with \"text\" has no labels; expected the keys \"tokens\" and \
+                     \"labels\" (--format spans reads spans of characters)",
                 ));
             }
-            return self.text(line, object, value);
+            let record = object.without(&[TEXT], document);
+            return self.text(line, &record, value);
         }
         let keys = object.members.iter().take(LISTED_KEYS);
         let mut found: Vec<String> = keys.map(|(key, _)| format!("{key:?}")).collect();
@@ -177,7 +169,7 @@ impl JsonlParser {
     ) -> Result<Sentence> {
         let columns = match self.columns.take() {
             Some(columns) => columns,
-            None => detect_columns(line, object, tokens.len(), &self.options)?,
+            None => JsonColumns::detect(line, object, tokens.len(), &self.options)?,
         };
         let count = tokens.len();
         let mut cells = vec![tokens]; // [C][T]
@@ -209,25 +201,19 @@ impl JsonlParser {
             }
         }
         sentence.shrink_to_fit();
-        sentence.layout.record = Some(Arc::from(line.text));
         self.columns = Some(columns);
         Ok(sentence)
     }
 
-    /// Tokenizes the text of an object into sentences.
-    fn text(&mut self, line: &InputLine, object: &JsonObject, value: &RawValue) -> Result<()> {
+    /// Tokenizes the text of an object into sentences, each of which gets the rest of the object:
+    /// with the text of all, they would be quadratic.
+    fn text(&mut self, line: &InputLine, record: &Arc<str>, value: &RawValue) -> Result<()> {
         let Ok(text) = serde_json::from_str::<String>(value.get()) else {
             return Err(line.error(format!(
                 "key \"text\": expected a string, found {}",
                 type_name(value)
             )));
         };
-        // Each sentence gets the other members. With the text of all, they would be quadratic.
-        let members = object.members.iter().filter(|(key, _)| key != TEXT);
-        let members: Vec<String> = members
-            .map(|(key, value)| format!("{}:{value}", Value::from(key.as_str())))
-            .collect();
-        let record: Arc<str> = format!("{{{}}}", members.join(",")).into();
         let sentences = self.tokenizer.read_line(&text, line.file, line.number)?;
         for mut sentence in sentences {
             sentence.layout.record = Some(record.clone());
@@ -255,57 +241,14 @@ impl SentenceParser for JsonlParser {
     }
 }
 
-/// Determines the columns from the first object: `word`, others in its order, the label.
-fn detect_columns(
-    line: &InputLine,
-    object: &JsonObject,
-    tokens: usize,
-    options: &ReadOptions,
-) -> Result<JsonColumns> {
-    let chosen = options.label.as_deref();
-    let present = chosen.filter(|key| object.get(key).is_some());
-    let (key, label) = present.map_or((LABELS, "label"), |key| (key, key));
-    let mut keys = vec!["tokens".to_owned()];
-    let mut names = vec!["word".to_owned()];
-    for (name, value) in &object.members {
-        let selected = options.columns.as_ref().is_none_or(|c| c.contains(name));
-        if selected
-            && name != key
-            && !RESERVED_KEYS.contains(&name.as_str())
-            && serde_json::from_str::<Vec<String>>(value.get()).is_ok_and(|c| c.len() == tokens)
-        {
-            keys.push(name.clone());
-            names.push(name.clone());
-        }
+/// Checks that there are attributes for each token.
+fn check_items(line: &InputLine, items: usize, tokens: usize) -> Result<()> {
+    if items == tokens {
+        return Ok(());
     }
-    let mut position = None;
-    if !options.unlabeled {
-        position = Some(names.len());
-        keys.push(key.to_owned());
-        names.push(label.to_owned());
-    }
-    let schema = Schema::new(names, position).map_err(|error| line.error(error.to_string()))?;
-    Ok(JsonColumns {
-        schema: Arc::new(schema),
-        keys,
-    })
-}
-
-/// The cells of the column `key`, one per token.
-fn column(line: &InputLine, object: &JsonObject, key: &str, tokens: usize) -> Result<Vec<String>> {
-    let Some(value) = object.get(key) else {
-        return Err(line.error(format!(
-            "the key \"{key}\" is missing; expected a string for each token there"
-        )));
-    };
-    let cells = strings(line, key, value)?;
-    if cells.len() != tokens {
-        return Err(line.error(format!(
-            "key \"{key}\": expected as many strings as tokens ({tokens}), found {}",
-            cells.len()
-        )));
-    }
-    Ok(cells)
+    Err(line.error(format!(
+        "key \"{ATTRIBUTES}\": expected the attributes of each token ({tokens}), found {items}"
+    )))
 }
 
 /// Gives a sentence the weight of its object, if it has one.
@@ -329,97 +272,10 @@ fn set_weight(line: &InputLine, object: &JsonObject, sentence: &mut Sentence) ->
     result.map_err(|message| line.error(message))
 }
 
-/// The labels of an object, which may be partial.
-fn partial_labels(
-    line: &InputLine,
-    object: &JsonObject,
-    key: &str,
-    tokens: usize,
-) -> Result<Vec<TokenLabel>> {
-    let items: Vec<&RawValue> = match object.get(key) {
-        None => return column(line, object, key, tokens).map(|_| Vec::new()),
-        Some(value) => serde_json::from_str(value.get()).map_err(|_| {
-            line.error(format!(
-                "key \"{key}\": expected an array of labels, found {}",
-                type_name(value)
-            ))
-        })?,
-    };
-    if items.len() != tokens {
-        return Err(line.error(format!(
-            "key \"{key}\": expected as many labels as tokens ({tokens}), found {}",
-            items.len()
-        )));
-    }
-    let labels = items.iter().enumerate();
-    let labels = labels.map(|(t, item)| {
-        let value: Result<Value, _> = serde_json::from_str(item.get());
-        let value = value.map_err(|error| error.to_string());
-        let label = value.and_then(|value| TokenLabel::from_json(&value));
-        label.map_err(|fault| line.error(format!("key \"{key}\", item {}: {fault}", t + 1)))
-    });
-    labels.collect()
-}
-
-/// Parses an array of strings.
-fn strings(line: &InputLine, key: &str, value: &RawValue) -> Result<Vec<String>> {
-    if let Ok(strings) = serde_json::from_str(value.get()) {
-        return Ok(strings);
-    }
-    let items: Vec<&RawValue> = serde_json::from_str(value.get()).unwrap_or_default();
-    let is_other = |item: &&RawValue| serde_json::from_str::<String>(item.get()).is_err();
-    Err(line.error(match items.iter().position(is_other) {
-        Some(i) => format!(
-            "key \"{key}\": expected an array of strings, but item {} is {}",
-            i + 1,
-            type_name(items[i])
-        ),
-        None => format!(
-            "key \"{key}\": expected an array of strings, found {}",
-            type_name(value)
-        ),
-    }))
-}
-
 /// Returns whether the value of the key `doc` identifies a document: null does not, and neither
 /// does an array of strings, which may be a column.
 fn is_document(value: &&RawValue) -> bool {
     value.get() != "null" && serde_json::from_str::<Vec<String>>(value.get()).is_err()
-}
-
-/// Names the type of a JSON value in an error message.
-fn type_name(value: &RawValue) -> &'static str {
-    match serde_json::from_str(value.get()) {
-        Ok(Value::Null) => "null",
-        Ok(Value::Bool(_)) => "a boolean",
-        Ok(Value::Number(_)) => "a number",
-        Ok(Value::String(_)) => "a string",
-        Ok(Value::Array(_)) => "an array",
-        Ok(Value::Object(_)) => "an object",
-        Err(_) => "not valid JSON",
-    }
-}
-
-/// Parses the object on `line`, whose keys must be unique.
-fn parse_object<'a>(line: &InputLine<'a>) -> Result<JsonObject<'a>> {
-    let object: JsonObject<'a> = serde_json::from_str(line.text).map_err(|error| {
-        let text = error.to_string();
-        let message = text.split(" at line ").next().unwrap_or_default();
-        if error.is_data() {
-            return line.error(message);
-        }
-        let bytes = line.text.as_bytes();
-        let before = &bytes[..error.column().saturating_sub(1).min(bytes.len())];
-        let column = String::from_utf8_lossy(before).chars().count() as u64 + 1;
-        Error::input(
-            Place::column(&**line.file, line.number, column),
-            format!("not valid JSON: {message}"),
-        )
-    })?;
-    match object.repeated_key() {
-        Some(key) => Err(line.error(format!("the key {key:?} occurs twice"))),
-        None => Ok(object),
-    }
 }
 
 #[cfg(test)]
@@ -653,6 +509,70 @@ mod tests {
         assert_eq!(
             error(text, &jsonl()),
             "x:2: the key \"pos\" is missing; expected a string for each token there"
+        );
+    }
+
+    #[test]
+    fn attributes_are_arrays_of_names_and_pairs_or_objects() {
+        let text = r#"{"tokens": ["Ann", "left"], "labels": ["B", "O"],
+            "attributes": [["w=Ann", ["len", 3]], {"w=left": 1, "edge:x": 0.5}]}"#;
+        let read = sentences(&text.replace('\n', " "), &jsonl()).unwrap();
+        let attributes = read[0].attributes.as_ref().unwrap();
+        let of = |t| attributes.token(t).collect::<Vec<_>>();
+        assert_eq!(of(0), [("w=Ann", 1.0), ("len", 3.0)]);
+        assert_eq!(of(1), [("w=left", 1.0)]);
+        assert_eq!(attributes.edge(1).collect::<Vec<_>>(), [("x", 0.5)]);
+        assert_eq!(read[0].schema().names(), ["word", "label"]);
+    }
+
+    #[test]
+    fn attributes_alone_are_a_sentence_and_strings_are_a_column() {
+        let read = sentences(
+            r#"{"attributes": [["a"], []], "labels": ["B", "O"]}"#,
+            &jsonl(),
+        );
+        let read = read.unwrap();
+        assert_eq!(read[0].words().unwrap().collect::<Vec<_>>(), ["_", "_"]);
+        assert_eq!(read[0].attributes.as_ref().unwrap().len(), 2);
+        let column = r#"{"tokens": ["a"], "attributes": ["x"], "labels": ["B"]}"#;
+        let read = sentences(column, &jsonl()).unwrap();
+        assert_eq!(read[0].schema().names(), ["word", "attributes", "label"]);
+        assert!(read[0].attributes.is_none());
+    }
+
+    #[test]
+    fn attributes_that_are_none_are_errors_with_their_item() {
+        for (attributes, expected) in [
+            (
+                "[[1]]",
+                "item 1: expected names, or pairs of a name and a number, in an array",
+            ),
+            (
+                "[[[\"a\"]]]",
+                "item 1: expected pairs of a name and a number, such as [\"w=Ann\", 0.5]",
+            ),
+            (
+                "[{\"a\": \"x\"}]",
+                "item 1: attribute 'a' has the value \"x\"; expected a finite number",
+            ),
+            ("[[\"\"]]", "item 1: an attribute without a name"),
+        ] {
+            let text = format!("{{\"attributes\": {attributes}, \"labels\": [\"O\"]}}");
+            let expected = format!("x:1: key \"attributes\", {expected}");
+            assert_eq!(error(&text, &jsonl()), expected);
+        }
+        assert_eq!(
+            error(
+                r#"{"tokens": ["a"], "attributes": [[], []], "labels": ["O"]}"#,
+                &jsonl()
+            ),
+            "x:1: key \"attributes\": expected the attributes of each token (1), found 2"
+        );
+        let huge = r#"{"attributes": [[["a", 1e999]]], "labels": ["O"]}"#;
+        assert!(
+            error(huge, &jsonl()).starts_with("x:1"),
+            "{}",
+            error(huge, &jsonl())
         );
     }
 }

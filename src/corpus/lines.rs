@@ -4,7 +4,12 @@ use std::collections::VecDeque;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::sync::Arc;
 
+#[cfg(feature = "encodings")]
+use super::decoding_reader::{DecodingReader, NotDecodable};
 use super::gzip::{GzipReader, MAGIC};
+use super::parse::ReadOptions;
+use super::read_report::ReadReport;
+use super::text_encoding::TextEncoding;
 use crate::error::{Error, Place, Result};
 use crate::memory::input_over_limit;
 
@@ -20,6 +25,9 @@ pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// The name of the copy in messages.
 const COPY: &str = "the copy of the text";
+
+/// The byte order marks of UTF-16.
+const UTF16_MARKS: [[u8; 2]; 2] = [[0xff, 0xfe], [0xfe, 0xff]];
 
 /// Memory of a line of a sentence beyond its bytes, such as the ends of its cells.
 const LINE: u64 = 32;
@@ -37,7 +45,10 @@ pub(super) struct LineReader {
     number: u64,
     buffer: Vec<u8>,
     ahead: VecDeque<Vec<u8>>, // lines that were peeked at
-    is_open: bool,            // whether compression has been looked for
+    is_open: bool,            // whether compression and encoding have been looked for
+    encoding: Option<TextEncoding>,
+    lossy: Option<ReadReport>, // counts replacements of what is no text
+    decoded: String,           // the line, if it was not UTF-8
     limit: usize,
     memory: SentenceMemory,
     copy: Option<OutputStream>,
@@ -104,6 +115,9 @@ impl LineReader {
             buffer: Vec::new(),
             ahead: VecDeque::new(),
             is_open: false,
+            encoding: None,
+            lossy: None,
+            decoded: String::new(),
             limit,
             memory: SentenceMemory {
                 limit: u64::MAX,
@@ -117,6 +131,12 @@ impl LineReader {
     /// Copies what is read to `copy`, decompressed, with a byte order mark and the line endings.
     pub fn with_copy(self, copy: Option<OutputStream>) -> Self {
         Self { copy, ..self }
+    }
+
+    /// Sets how to decode the input, of which nothing has been read yet.
+    pub fn decode_as(&mut self, options: &ReadOptions) {
+        self.encoding = options.encoding;
+        self.lossy = options.lossy.then(|| options.report.clone());
     }
 
     /// The name of the input; `-` is standard input.
@@ -138,7 +158,7 @@ impl LineReader {
     pub fn next_line(&mut self) -> Result<Option<InputLine<'_>>> {
         self.buffer.clear();
         if let Err(error) = self.fill() {
-            return Err(Error::io(&*self.file, error));
+            return Err(self.read_error(error, self.number + 1));
         }
         if self.buffer.is_empty() {
             if let Some(copy) = &mut self.copy {
@@ -154,7 +174,10 @@ impl LineReader {
             ));
         }
         if let Some(copy) = &mut self.copy {
-            let copied = copy.write_all(&self.buffer);
+            let copied = match self.lossy {
+                Some(_) => copy.write_all(String::from_utf8_lossy(&self.buffer).as_bytes()),
+                None => copy.write_all(&self.buffer),
+            };
             copied.map_err(|error| Error::io(COPY, error))?;
         }
         if !self.memory.add(&self.buffer) {
@@ -174,7 +197,10 @@ impl LineReader {
         while self.ahead.len() <= i {
             let mut line = Vec::new();
             let read = self.read_line(&mut line);
-            read.map_err(|error| Error::io(&*self.file, error))?;
+            if let Err(error) = read {
+                let number = self.number + self.ahead.len() as u64 + 1;
+                return Err(self.read_error(error, number));
+            }
             if line.is_empty() {
                 return Ok(None);
             }
@@ -203,6 +229,7 @@ impl LineReader {
     fn read_line(&mut self, line: &mut Vec<u8>) -> io::Result<()> {
         if !std::mem::replace(&mut self.is_open, true) {
             self.decompress()?;
+            self.decode_stream()?;
         }
         (&mut self.input)
             .take(self.limit as u64 + 1)
@@ -212,59 +239,119 @@ impl LineReader {
 
     /// Decompresses the input if it starts with gzip's magic bytes, whatever its name.
     fn decompress(&mut self) -> io::Result<()> {
-        if self.input.fill_buf()?.first() != Some(&MAGIC[0]) {
-            return Ok(());
+        if self.starts_with_one_of(&[MAGIC])? {
+            let whole = std::mem::replace(&mut self.input, Box::new(io::empty()));
+            self.input = Box::new(BufReader::with_capacity(BUFFER, GzipReader::new(whole)));
         }
-        // A pipe may deliver a single byte first.
-        let mut start = Vec::with_capacity(MAGIC.len());
-        (&mut self.input)
-            .take(MAGIC.len() as u64)
-            .read_to_end(&mut start)?;
-        let is_compressed = start == MAGIC;
-        let rest = std::mem::replace(&mut self.input, Box::new(io::empty()));
-        let whole = io::Cursor::new(start).chain(rest);
-        self.input = if is_compressed {
-            Box::new(BufReader::with_capacity(BUFFER, GzipReader::new(whole)))
-        } else {
-            Box::new(whole)
-        };
         Ok(())
     }
 
+    /// Decodes the input to UTF-8 if it has another encoding, or the byte order mark of UTF-16.
+    #[cfg(feature = "encodings")]
+    fn decode_stream(&mut self) -> io::Result<()> {
+        let is_utf16 = self.starts_with_one_of(&UTF16_MARKS)?;
+        let utf8 = || TextEncoding(encoding_rs::UTF_8);
+        let encoding = self.encoding.or_else(|| is_utf16.then(utf8));
+        if let Some(encoding) = encoding {
+            let whole = std::mem::replace(&mut self.input, Box::new(io::empty()));
+            let decoder = DecodingReader::new(whole, encoding, self.lossy.clone());
+            self.input = Box::new(BufReader::with_capacity(BUFFER, decoder));
+        }
+        Ok(())
+    }
+
+    /// Rejects the byte order mark of UTF-16.
+    #[cfg(not(feature = "encodings"))]
+    fn decode_stream(&mut self) -> io::Result<()> {
+        match self.starts_with_one_of(&UTF16_MARKS)? {
+            true => Err(io::Error::new(
+                io::ErrorKind::InvalidData,
+                "the file is UTF-16; expected UTF-8",
+            )),
+            false => Ok(()),
+        }
+    }
+
+    /// Returns whether the input starts with one of these marks. Nothing is consumed.
+    fn starts_with_one_of(&mut self, marks: &[[u8; 2]]) -> io::Result<bool> {
+        let first = self.input.fill_buf()?.first().copied();
+        if !marks.iter().any(|mark| first == Some(mark[0])) {
+            return Ok(false);
+        }
+        // A pipe may deliver a single byte first.
+        let mut start = Vec::with_capacity(2);
+        (&mut self.input).take(2).read_to_end(&mut start)?;
+        let found = marks.iter().any(|mark| start == mark);
+        let rest = std::mem::replace(&mut self.input, Box::new(io::empty()));
+        self.input = Box::new(io::Cursor::new(start).chain(rest));
+        Ok(found)
+    }
+
+    /// Returns the error of reading line `number`.
+    fn read_error(&self, error: io::Error, number: u64) -> Error {
+        #[cfg(feature = "encodings")]
+        if let Some(fault) = error
+            .get_ref()
+            .and_then(|e| e.downcast_ref::<NotDecodable>())
+        {
+            return Error::input(Place::line(&*self.file, number), fault.to_string());
+        }
+        let _ = number;
+        Error::io(&*self.file, error)
+    }
+
     /// Decodes the buffered line as UTF-8, without byte order mark and line ending.
-    fn decode(&self) -> Result<InputLine<'_>> {
+    fn decode(&mut self) -> Result<InputLine<'_>> {
         let mut bytes = &self.buffer[..];
         if self.number == 1 {
-            if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
-                return Err(Error::input(
-                    Place::file(&*self.file),
-                    "the file is UTF-16; expected UTF-8 (convert it: iconv -f UTF-16 -t UTF-8)",
-                ));
-            }
             bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
         }
         bytes = bytes.strip_suffix(b"\n").unwrap_or(bytes);
         bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
-        match std::str::from_utf8(bytes) {
-            Ok(text) => Ok(InputLine {
-                text,
-                file: &self.file,
-                number: self.number,
-            }),
-            Err(error) => {
-                let (valid, rest) = bytes.split_at(error.valid_up_to());
-                let column = String::from_utf8_lossy(valid).chars().count() as u64 + 1;
-                let byte = rest.first().copied().unwrap_or_default();
-                Err(Error::input(
-                    Place::column(&*self.file, self.number, column),
-                    format!(
-                        "byte 0x{byte:02X} is not UTF-8; expected UTF-8 \
-                         (convert the file, for example with iconv)"
-                    ),
-                ))
-            }
+        let text = match std::str::from_utf8(bytes) {
+            Ok(text) => text,
+            Err(error) => match &self.lossy {
+                Some(report) => {
+                    report.add_replaced(replace_invalid(bytes, &mut self.decoded));
+                    &self.decoded
+                }
+                None => return Err(self.not_utf8(bytes, error.valid_up_to())),
+            },
+        };
+        Ok(InputLine {
+            text,
+            file: &self.file,
+            number: self.number,
+        })
+    }
+
+    /// Returns the error of a line that is UTF-8 up to a byte.
+    fn not_utf8(&self, bytes: &[u8], valid: usize) -> Error {
+        let (valid, rest) = bytes.split_at(valid);
+        let column = String::from_utf8_lossy(valid).chars().count() as u64 + 1;
+        let byte = rest.first().copied().unwrap_or_default();
+        Error::input(
+            Place::column(&*self.file, self.number, column),
+            format!(
+                "byte 0x{byte:02X} is not UTF-8; expected UTF-8 (--encoding reads another \
+                 encoding, for example latin1; --lossy replaces what is no text)"
+            ),
+        )
+    }
+}
+
+/// Decodes a line with U+FFFD for what is not UTF-8. Returns the number of these places.
+fn replace_invalid(bytes: &[u8], decoded: &mut String) -> u64 {
+    decoded.clear();
+    let mut places = 0;
+    for chunk in bytes.utf8_chunks() {
+        decoded.push_str(chunk.valid());
+        if !chunk.invalid().is_empty() {
+            decoded.push(char::REPLACEMENT_CHARACTER);
+            places += 1;
         }
     }
+    places
 }
 
 /// Whether a line separates sentences. White space beyond ASCII can be a token.
@@ -352,16 +439,48 @@ mod tests {
         assert_eq!(
             lines.next_line().err().unwrap().to_string(),
             "x:2:3: byte 0xE9 is not UTF-8; expected UTF-8 \
-             (convert the file, for example with iconv)"
+             (--encoding reads another encoding, for example latin1; --lossy replaces what is no \
+             text)"
+        );
+    }
+
+    #[cfg(feature = "encodings")]
+    #[test]
+    fn the_byte_order_mark_of_utf16_is_respected() {
+        assert_eq!(read(b"\xff\xfea\0\n\0\xe9\0"), ["a", "é"]);
+        assert_eq!(read(&gzip(b"\xfe\xff\0a")), ["a"]);
+    }
+
+    #[cfg(feature = "encodings")]
+    #[test]
+    fn what_is_no_text_in_an_encoding_is_an_error_with_its_line() {
+        let mut lines = lines(b"a\n\x82\xa0\xff\n");
+        lines.decode_as(&ReadOptions {
+            encoding: Some("shift_jis".parse().unwrap()),
+            ..ReadOptions::default()
+        });
+        assert_eq!(lines.next_line().unwrap().unwrap().text, "a");
+        assert_eq!(
+            lines.next_line().err().unwrap().to_string(),
+            "x:2: the next bytes are not Shift_JIS; expected text in this encoding (--lossy \
+             replaces what is not)"
         );
     }
 
     #[test]
-    fn utf16_is_an_error_that_says_so() {
+    fn what_is_not_utf8_can_be_replaced() {
+        let mut lines = lines(b"\xc3\xa4b\xe9c\xe9\n\xc3\n");
+        let options = ReadOptions {
+            lossy: true,
+            ..ReadOptions::default()
+        };
+        lines.decode_as(&options);
         assert_eq!(
-            lines(b"\xff\xfea\0").next_line().err().unwrap().to_string(),
-            "x: the file is UTF-16; expected UTF-8 (convert it: iconv -f UTF-16 -t UTF-8)"
+            lines.next_line().unwrap().unwrap().text,
+            "äb\u{fffd}c\u{fffd}"
         );
+        assert_eq!(lines.next_line().unwrap().unwrap().text, "\u{fffd}");
+        assert_eq!(options.report.replaced(), 3);
     }
 
     #[test]

@@ -5,31 +5,39 @@
 //! read. A [`Writer`] writes tagged sentences in an [`OutputFormat`]. The formats are described in
 //! `docs/formats.md`.
 
+mod annotation;
 mod columns;
 mod conll;
 mod conllu;
 #[allow(clippy::module_inception)]
 mod corpus;
 mod crfsuite;
+#[cfg(feature = "encodings")]
+mod decoding_reader;
 mod format;
 mod gzip;
+mod json_attributes;
+mod json_columns;
 mod json_object;
 mod jsonl;
 mod lines;
 mod offset_unit;
 mod output;
 mod parse;
+mod read_report;
 mod reader;
 mod sample;
 mod sentence_weight;
 #[cfg(test)]
 mod tests;
 mod text;
+mod text_encoding;
 
 pub use crate::sentence::{
     Attributes, Document, DocumentOptions, DocumentRule, Layout, Offsets, Schema, SentenceRef,
     Separation, TextPosition, TokenLabel,
 };
+pub use annotation::{Misaligned, annotation_files};
 pub use columns::CONLLU_COLUMNS;
 #[doc(hidden)]
 pub use conll::{DOCUMENT_START, split_cells};
@@ -38,7 +46,9 @@ pub use format::Format;
 pub use offset_unit::OffsetUnit;
 pub use output::{Candidate, OutputFormat, Tagged, WriteOptions, Writer};
 pub use parse::ReadOptions;
+pub use read_report::ReadReport;
 pub use reader::{FirstLines, Reader};
 #[doc(hidden)]
 pub use sample::{SAMPLE_DEV, SAMPLE_TEST, SAMPLE_TRAIN};
 pub(crate) use text::TextSeparations;
+pub use text_encoding::TextEncoding;

@@ -1,7 +1,11 @@
 //! The options and the trait shared by the parsers of all formats.
 
+use super::annotation::Misaligned;
 use super::format::Format;
 use super::lines::{InputLine, LineReader};
+use super::offset_unit::OffsetUnit;
+use super::read_report::ReadReport;
+use super::text_encoding::TextEncoding;
 use crate::error::{Error, Result};
 use crate::memory::MemoryLimit;
 use crate::sentence::{Sentence, TokenLabel};
@@ -18,7 +22,7 @@ pub struct ReadOptions {
     pub columns: Option<Vec<String>>,
     /// The label column: its name or its index, from 0 or, if negative, from the end.
     /// By default the last column of CoNLL (none if `unlabeled`), `upos` of CoNLL-U and the key
-    /// `labels` of JSON lines.
+    /// `labels` of JSON lines. The key of the spans, in JSON with spans of characters.
     pub label: Option<String>,
     /// Labels are optional: the inputs are to be tagged.
     pub unlabeled: bool,
@@ -30,6 +34,19 @@ pub struct ReadOptions {
     /// Weights of sentences are read: comments such as `# weight = 0.5` before a sentence,
     /// `@weight` lines of CRFsuite's format, and the key `weight` of JSON lines.
     pub weights: bool,
+    /// The encoding of the text; `None`: UTF-8, or UTF-16 with a byte order mark.
+    pub encoding: Option<TextEncoding>,
+    /// What is no text becomes U+FFFD, and is counted in the report; otherwise it is an error.
+    pub lossy: bool,
+    /// Raw text: a blank line ends a paragraph, and line ends inside it are blanks, as in text with
+    /// hard line breaks. Otherwise the end of a line ends a sentence.
+    pub paragraphs: bool,
+    /// Spans of characters: what their offsets count.
+    pub offsets: OffsetUnit,
+    /// Spans of characters: what becomes of those that cut tokens.
+    pub misaligned: Misaligned,
+    /// What was changed in the inputs.
+    pub report: ReadReport,
     /// Maximum number of tokens of a sentence ([`ReadOptions::MAX_SENTENCE`] by default). Raw text
     /// is split there; in other formats a longer sentence is an error, since most likely the blank
     /// lines between sentences are missing.
@@ -85,6 +102,12 @@ impl Default for ReadOptions {
             comments: false,
             partial_labels: false,
             weights: true,
+            encoding: None,
+            lossy: false,
+            paragraphs: false,
+            offsets: OffsetUnit::default(),
+            misaligned: Misaligned::default(),
+            report: ReadReport::default(),
             max_sentence: Self::MAX_SENTENCE,
             memory: MemoryLimit::default(),
         }

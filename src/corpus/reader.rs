@@ -6,6 +6,7 @@ use std::fs::{self, File};
 use std::io::{self, BufReader};
 use std::sync::Arc;
 
+use super::annotation::{BratParser, SpansParser, text_files};
 use super::conll::ConllParser;
 use super::conllu::ConlluParser;
 use super::crfsuite::CrfsuiteParser;
@@ -85,7 +86,11 @@ impl Reader {
             } else if std::mem::replace(&mut stdin, true) {
                 return Err(Error::parameter("standard input can be read only once"));
             }
-            pending.push_back(PendingInput::Path(source.to_owned()));
+            let files = match options.format {
+                Some(Format::Brat) => text_files(source)?,
+                _ => vec![source.to_owned()],
+            };
+            pending.extend(files.into_iter().map(PendingInput::Path));
         }
         if pending.is_empty() {
             return Err(Error::parameter("no input to read"));
@@ -256,6 +261,11 @@ impl Iterator for Reader {
 pub struct FirstLines(LineReader);
 
 impl FirstLines {
+    /// Sets the encoding of the file, before any line is looked at.
+    pub fn decode_as(&mut self, options: &ReadOptions) {
+        self.0.decode_as(options);
+    }
+
     /// Returns line `i`, from 0, without its ending; `None` if there are not so many. Bytes that
     /// are not UTF-8 are replaced.
     ///
@@ -295,7 +305,8 @@ impl PendingInput {
 
 /// Opens an input and selects its parser.
 fn open(input: PendingInput, options: &ReadOptions) -> Result<OpenInput> {
-    let lines = input.open()?;
+    let mut lines = input.open()?;
+    lines.decode_as(options);
     let format = options
         .format
         .unwrap_or_else(|| Format::guess(lines.file()));
@@ -310,6 +321,8 @@ fn open(input: PendingInput, options: &ReadOptions) -> Result<OpenInput> {
         Format::Conllu => Box::new(ConlluParser::new(options.clone())),
         Format::Crfsuite => Box::new(CrfsuiteParser::new(options.clone())?),
         Format::Jsonl => Box::new(JsonlParser::new(options.clone())),
+        Format::Spans => Box::new(SpansParser::new(options)?),
+        Format::Brat => Box::new(BratParser::new(options, memory)),
     };
     Ok(OpenInput {
         lines: lines.with_memory(memory),

@@ -1,4 +1,4 @@
-//! Parsing raw text.
+//! Parsing raw text: line by line or, with hard line breaks, paragraph by paragraph.
 
 use std::collections::VecDeque;
 
@@ -11,12 +11,13 @@ use crate::tokenize::Tokenizer;
 /// Separates pages or documents in text files.
 const FORM_FEED: char = '\u{c}';
 
-/// Parses raw text: every line has zero or more sentences.
+/// Parses raw text: every line, or every paragraph, has zero or more sentences.
 pub(super) struct TextParser {
     tokenizer: Tokenizer,
     ready: VecDeque<Sentence>,
     separations: TextSeparations,
     position: TextPosition, // of the next line in the file
+    paragraphs: bool,
 }
 
 impl TextParser {
@@ -26,6 +27,7 @@ impl TextParser {
             ready: VecDeque::new(),
             separations: TextSeparations::default(),
             position: TextPosition::default(),
+            paragraphs: options.paragraphs,
         }
     }
 
@@ -36,9 +38,12 @@ impl TextParser {
             start.bytes += BYTE_ORDER_MARK.len();
             start.chars += 1;
         }
-        // The ending of a line, LF or CRLF, has as many characters as bytes.
-        let ending = self.position.bytes + raw.len() - (start.bytes + bytes);
-        self.position.bytes += raw.len();
+        let ending = match raw.ends_with(b"\r\n") {
+            true => 2,
+            false => usize::from(raw.ends_with(b"\n")),
+        };
+        // What was replaced in the line has another length there.
+        self.position.bytes = start.bytes + bytes + ending;
         self.position.chars = start.chars + chars + ending;
         start
     }
@@ -77,22 +82,101 @@ impl TextSeparations {
     }
 }
 
+/// A paragraph that is being read.
+struct Paragraph {
+    text: String,        // its lines with their endings
+    line: u64,           // of its beginning
+    start: TextPosition, // in the file
+}
+
+impl TextParser {
+    /// Reads the sentences of the next line; returns whether there is one.
+    fn read_line(&mut self, lines: &mut LineReader) -> Result<bool> {
+        let Some(line) = lines.next_line()? else {
+            return Ok(false);
+        };
+        let mut sentences = self
+            .tokenizer
+            .read_line(line.text, line.file, line.number)?;
+        self.separations.separate(line.text, &mut sentences);
+        let (bytes, chars) = (line.text.len(), line.text.chars().count());
+        let start = self.advance(bytes, chars, lines.raw_line());
+        self.add(sentences, start);
+        Ok(true)
+    }
+
+    /// Reads the sentences of the next paragraph, up to a blank line; returns whether there is one.
+    fn read_paragraph(&mut self, lines: &mut LineReader) -> Result<bool> {
+        let mut paragraph: Option<Paragraph> = None;
+        loop {
+            let Some(line) = lines.next_line()? else {
+                return Ok(self.end_paragraph(paragraph, lines)?.is_some());
+            };
+            let is_blank = is_blank(line.text);
+            if is_blank {
+                self.separations.separate(line.text, &mut []);
+            } else {
+                let paragraph = paragraph.get_or_insert_with(|| Paragraph {
+                    text: String::new(),
+                    line: line.number,
+                    start: TextPosition::default(),
+                });
+                paragraph.text.push_str(line.text);
+            }
+            let (bytes, chars) = (line.text.len(), line.text.chars().count());
+            let start = self.advance(bytes, chars, lines.raw_line());
+            let is_crlf = lines.raw_line().ends_with(b"\r\n");
+            match &mut paragraph {
+                Some(_) if is_blank => {
+                    self.end_paragraph(paragraph, lines)?;
+                    return Ok(true);
+                }
+                Some(paragraph) => {
+                    if paragraph.text.len() == bytes {
+                        paragraph.start = start;
+                    }
+                    paragraph.text.push_str(if is_crlf { "\r\n" } else { "\n" });
+                }
+                None => {}
+            }
+        }
+    }
+
+    /// Splits a paragraph into sentences.
+    fn end_paragraph(
+        &mut self,
+        paragraph: Option<Paragraph>,
+        lines: &LineReader,
+    ) -> Result<Option<()>> {
+        let Some(Paragraph { text, line, start }) = paragraph else {
+            return Ok(None);
+        };
+        let text = text.trim_end_matches(['\r', '\n']);
+        let mut sentences = self.tokenizer.read_lines(text, lines.file(), line)?;
+        self.separations.separate(text, &mut sentences);
+        self.add(sentences, start);
+        Ok(Some(()))
+    }
+
+    /// Adds the sentences of a text that begins at this position.
+    fn add(&mut self, sentences: Vec<Sentence>, start: TextPosition) {
+        self.ready.extend(sentences.into_iter().map(|mut sentence| {
+            sentence.layout.source_start = Some(start);
+            sentence
+        }));
+    }
+}
+
 impl SentenceParser for TextParser {
     fn next_sentence(&mut self, lines: &mut LineReader) -> Result<Option<Sentence>> {
         while self.ready.is_empty() {
-            let Some(line) = lines.next_line()? else {
-                return Ok(None);
+            let has_more = match self.paragraphs {
+                true => self.read_paragraph(lines)?,
+                false => self.read_line(lines)?,
             };
-            let mut sentences = self
-                .tokenizer
-                .read_line(line.text, line.file, line.number)?;
-            self.separations.separate(line.text, &mut sentences);
-            let (bytes, chars) = (line.text.len(), line.text.chars().count());
-            let start = self.advance(bytes, chars, lines.raw_line());
-            for sentence in &mut sentences {
-                sentence.layout.source_start = Some(start);
+            if !has_more {
+                break;
             }
-            self.ready.extend(sentences);
         }
         Ok(self.ready.pop_front())
     }
@@ -141,5 +225,39 @@ mod tests {
         );
         let form_feeds = documents(DocumentRule::FormFeed, text);
         assert_eq!(form_feeds, "A C E F | G | H | I");
+    }
+
+    #[test]
+    fn line_ends_within_a_paragraph_are_blanks() {
+        let options = crate::corpus::ReadOptions {
+            paragraphs: true,
+            ..options(Format::Text)
+        };
+        let text = "\n Ann left\r\nRome. Bob\nstayed\n \n\n\u{e9}t\u{e9}\n";
+        let read = sentences(text, &options).unwrap();
+        let words: Vec<Vec<&str>> = read.iter().map(|s| s.words().unwrap().collect()).collect();
+        assert_eq!(
+            words,
+            [
+                vec!["Ann", "left", "Rome", "."],
+                vec!["Bob", "stayed"],
+                vec!["été"]
+            ]
+        );
+        let places: Vec<String> = (0..4).map(|t| read[0].place(t).to_string()).collect();
+        assert_eq!(places, ["x:2", "x:2", "x:3", "x:3"]);
+        // Offsets refer to the input.
+        for sentence in &read {
+            let start = sentence.layout.source_start.unwrap();
+            for (t, word) in sentence.words().unwrap().enumerate() {
+                let offsets = &sentence.offsets[t];
+                let bytes = start.bytes + offsets.bytes.start..start.bytes + offsets.bytes.end;
+                assert_eq!(&text[bytes], word);
+                let skipped = text.chars().skip(start.chars + offsets.chars.start);
+                assert!(skipped.take(word.chars().count()).eq(word.chars()));
+            }
+        }
+        let rule = DocumentRule::BlankLine;
+        assert_eq!(rule.documents(&read).len(), 2);
     }
 }

@@ -67,6 +67,24 @@ impl Tokenizer {
     ///
     /// [`Error::Input`](crate::Error::Input) if a sentence has more than 4 GiB of text.
     pub fn read_line(&self, line: &str, file: &Arc<str>, number: u64) -> Result<Vec<Sentence>> {
+        self.read(line, file, &|_| number)
+    }
+
+    /// Like [`read_line`](Self::read_line), of a text of several lines, the first of which is
+    /// number `first`. Sentences go on across their ends.
+    pub fn read_lines(&self, text: &str, file: &Arc<str>, first: u64) -> Result<Vec<Sentence>> {
+        let ends: Vec<usize> = text.match_indices('\n').map(|(end, _)| end).collect();
+        let number = |start| first + ends.partition_point(|&end| end < start) as u64;
+        self.read(text, file, &number)
+    }
+
+    /// Returns the sentences of a text; `number` returns the line of a position.
+    fn read(
+        &self,
+        line: &str,
+        file: &Arc<str>,
+        number: &dyn Fn(usize) -> u64,
+    ) -> Result<Vec<Sentence>> {
         let source: Arc<str> = Arc::from(line);
         let mut read = Vec::new();
         for offsets in sentences(line) {
@@ -82,7 +100,7 @@ impl Tokenizer {
             for offsets in parts {
                 let mut sentence = Sentence::new(Arc::clone(&self.schema), Arc::clone(file));
                 for token in &offsets {
-                    sentence.push([&line[token.bytes.clone()]], number)?;
+                    sentence.push([&line[token.bytes.clone()]], number(token.bytes.start))?;
                 }
                 sentence.shrink_to_fit();
                 sentence.offsets = offsets;

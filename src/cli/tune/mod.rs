@@ -316,6 +316,10 @@ impl TuneCommand {
             loaded.flat_map(|(name, template)| template_files(Some(name), template.as_ref()));
         CommandFiles::new(self.output.force)
             .read(self.training.corpus_files(&self.train, &self.dev))
+            .read(
+                self.input
+                    .other_files(self.training.corpus_files(&self.train, &self.dev)),
+            )
             .read(template_files)
             .read(self.knowledge.files().iter())
             .read_models(self.init.files())
@@ -379,6 +383,7 @@ impl TuneCommand {
         let corpora = self
             .training
             .read_corpora(&self.train, &self.dev, &self.input, progress)?;
+        self.input.text.print_notices();
         let validation = match self.folds {
             None => Validation::Dev,
             Some(count) => {

@@ -1,16 +1,18 @@
 //! JSON lines output: an object per sentence.
 //!
-//! If the input is an object, its other members come first, verbatim; then `tokens`,
+//! If the input is an object, its other members come first, verbatim; then `file` (if there are
+//! several and the input does not have the key), `tokens`,
 //! `labels`, `spans` (if the labels encode spans), `offsets`, `text` and `offset` (for tokenized
 //! text), and `probability`, `marginals` and `nbest` (if requested), always in this order.
 
 use serde::ser::{Error as _, Serialize, SerializeMap, Serializer};
 
 use super::tagged::{Candidate, Tagged, source_text, word};
+use super::write_options::WriteOptions;
 use crate::corpus::json_object::JsonObject;
 use crate::error::{Error, Result};
 use crate::label::Span;
-use crate::sentence::{Offsets, Sentence};
+use crate::sentence::{Offsets, Sentence, TextPosition};
 
 /// The keys that are always replaced by the output's.
 const PREDICTION_KEYS: [&str; 6] = [
@@ -22,12 +24,15 @@ const PREDICTION_KEYS: [&str; 6] = [
     "nbest",
 ];
 
+/// The key of the file, if there are several.
+const FILE: &str = "file";
+
 /// The keys that are replaced for tokenized text.
 const TEXT_KEYS: [&str; 3] = ["offsets", "text", "offset"];
 
 /// Writes a sentence.
-pub(super) fn sentence(buffer: &mut String, tagged: &Tagged, spans: bool) -> Result<()> {
-    let object = SentenceRecord { tagged, spans };
+pub(super) fn sentence(buffer: &mut String, tagged: &Tagged, options: &WriteOptions) -> Result<()> {
+    let object = SentenceRecord { tagged, options };
     let line = serde_json::to_string(&object)
         .map_err(|error| Error::input(tagged.sentence.place(0), error.to_string()))?;
     buffer.push_str(&line);
@@ -38,7 +43,7 @@ pub(super) fn sentence(buffer: &mut String, tagged: &Tagged, spans: bool) -> Res
 /// The object of a sentence.
 struct SentenceRecord<'a> {
     tagged: &'a Tagged<'a>,
-    spans: bool,
+    options: &'a WriteOptions,
 }
 
 impl Serialize for SentenceRecord<'_> {
@@ -47,6 +52,7 @@ impl Serialize for SentenceRecord<'_> {
         let sentence = tagged.sentence;
         let text = SentenceText::of(sentence);
         let mut map = serializer.serialize_map(None)?;
+        let mut names_file = self.options.files;
         if let Some(record) = &sentence.layout.record {
             let object: JsonObject = serde_json::from_str(record).map_err(S::Error::custom)?;
             for (key, value) in &object.members {
@@ -54,11 +60,16 @@ impl Serialize for SentenceRecord<'_> {
                 if !replaced && !PREDICTION_KEYS.contains(&key.as_str()) {
                     map.serialize_entry(key, value)?;
                 }
+                // What the input says of its file stays.
+                names_file = names_file && key != FILE;
             }
+        }
+        if names_file {
+            map.serialize_entry(FILE, &**sentence.file())?;
         }
         map.serialize_entry("tokens", &LazyArray(sentence.len(), |t| word(sentence, t)))?;
         map.serialize_entry("labels", &tagged.labels)?;
-        if self.spans {
+        if self.options.spans {
             let spans = tagged.scheme.spans(&tagged.labels);
             let span = |i: usize| SpanRecord {
                 span: &spans[i],
@@ -70,7 +81,12 @@ impl Serialize for SentenceRecord<'_> {
             let token = |t: usize| OffsetsRecord(text.token(t));
             map.serialize_entry("offsets", &LazyArray(sentence.len(), token))?;
             map.serialize_entry("text", text.text)?;
-            map.serialize_entry("offset", &OffsetsRecord(text.offset.clone()))?;
+            let start = sentence
+                .layout
+                .source_start
+                .filter(|_| self.options.file_offsets);
+            let offset = text.offset_from(start.unwrap_or_default());
+            map.serialize_entry("offset", &OffsetsRecord(offset))?;
         }
         if let Some(probability) = tagged.probability {
             map.serialize_entry("probability", &probability)?;
@@ -134,6 +150,15 @@ impl<'a> SentenceText<'a> {
             offset,
             tokens: &sentence.offsets,
         })
+    }
+
+    /// Returns the position of the text in what begins so much before its source.
+    fn offset_from(&self, start: TextPosition) -> Offsets {
+        let Offsets { bytes, chars } = &self.offset;
+        Offsets {
+            bytes: start.bytes + bytes.start..start.bytes + bytes.end,
+            chars: start.chars + chars.start..start.chars + chars.end,
+        }
     }
 
     /// Returns the position of token `t` in the text.

@@ -21,6 +21,10 @@ pub struct WriteOptions {
     pub offsets: OffsetUnit,
     /// Inline: whether to color spans and tags with the escape sequences of terminals.
     pub color: bool,
+    /// JSON lines: whether each object names the file of its sentence, as `file`.
+    pub files: bool,
+    /// JSON lines: whether `offset` is the position in the file, not in the text of the sentence.
+    pub file_offsets: bool,
     /// Label Studio: the name of the model.
     pub model: String,
 }
@@ -37,6 +41,8 @@ impl WriteOptions {
             label: "upos".to_owned(),
             offsets: OffsetUnit::default(),
             color: false,
+            files: false,
+            file_offsets: false,
             model: "dropchain".to_owned(),
         }
     }

@@ -135,7 +135,7 @@ impl<W: Write> Writer<W> {
                 let first = std::mem::take(&mut self.new_document);
                 conllu::sentence(buffer, tagged, &options.label, first)
             }
-            OutputFormat::Jsonl => jsonl::sentence(buffer, tagged, options.spans),
+            OutputFormat::Jsonl => jsonl::sentence(buffer, tagged, options),
             OutputFormat::Inline => {
                 inline::sentence(buffer, tagged, options);
                 Ok(())

@@ -2,7 +2,9 @@
 
 use std::io::{BufRead, BufReader, Cursor, Read, Write};
 
-use dropchain::corpus::{Format, OutputFormat, ReadOptions, Reader, Tagged, WriteOptions, Writer};
+use dropchain::corpus::{
+    Format, Misaligned, OffsetUnit, OutputFormat, ReadOptions, Reader, Tagged, WriteOptions, Writer,
+};
 use dropchain::{MemoryLimit, Result, Sentence};
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -51,6 +53,28 @@ const JSONL: &[&str] = &[
     "{}",
     "\"pos\":[\"X\"]",
     "\"offsets\"",
+];
+const SPANS: &[&str] = &[
+    "{\"text\":\"",
+    "\"spans\":[",
+    "\"label\":[[0,3,\"X\"]]",
+    "\"entities\":[{\"start_offset\":",
+    "\"tokens\":[{\"start\":0,\"end\":1}]",
+    "\"data\":{",
+    "\"annotations\":[{\"result\":[{\"value\":{",
+    "\"start\":",
+    "\"end\":",
+    "\"answer\":\"reject\"",
+    "\"labels\":[\"X\"]",
+    "-1",
+    "1e99",
+    "[",
+    "]",
+    "}",
+    ",",
+    "\n",
+    "é",
+    "\\ud83d\\ude00",
 ];
 const TEXT: &[&str] = &[
     "Mr.",
@@ -101,7 +125,27 @@ fn variants(format: Format) -> Vec<ReadOptions> {
         label: Some("1".to_owned()),
         ..plain.clone()
     };
-    vec![plain, unlabeled, label]
+    let mut variants = vec![plain.clone(), unlabeled.clone(), label];
+    variants.push(ReadOptions {
+        lossy: true,
+        paragraphs: true,
+        ..unlabeled.clone()
+    });
+    if format == Format::Spans {
+        variants.extend(OffsetUnit::ALL.map(|offsets| ReadOptions {
+            offsets,
+            misaligned: Misaligned::Expand,
+            ..plain.clone()
+        }));
+    }
+    if format == Format::Text {
+        variants.push(ReadOptions {
+            encoding: Some("shift_jis".parse().unwrap()),
+            lossy: true,
+            ..unlabeled
+        });
+    }
+    variants
 }
 
 /// Checks that an input has the same sentences in pieces of any size, and compressed.
@@ -267,6 +311,28 @@ fn crfsuite_is_read_alike_in_any_pieces() {
 #[test]
 fn json_lines_are_read_alike_in_any_pieces_and_written_as_they_can_be_read() {
     Target::new("jsonl", JSONL).run(|input| check_reader(Format::Jsonl, input));
+}
+
+#[test]
+fn spans_of_characters_are_read_alike_in_any_pieces() {
+    Target::new("spans", SPANS).run(|input| check_reader(Format::Spans, input));
+}
+
+#[test]
+fn annotations_of_brat_never_crash() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = folder.path().join("a.txt");
+    std::fs::write(&text, "Zoë Lee left\r\nRome. 😀 Bob\n").unwrap();
+    let options = variants(Format::Brat);
+    let words = ["T1\tX 0 3\tZoë", ";", " ", "\t", "\n", "9", "#"];
+    Target::new("brat", &words).run(|input| {
+        std::fs::write(folder.path().join("a.ann"), input).unwrap();
+        for options in &options {
+            let read = Reader::open(&[&text], options).unwrap();
+            read.flatten()
+                .for_each(|sentence| check_sentence(&sentence));
+        }
+    });
 }
 
 #[test]

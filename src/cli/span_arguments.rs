@@ -1,0 +1,29 @@
+//! How to read spans of characters.
+
+use clap::Args;
+use dropchain::corpus::{Misaligned, OffsetUnit, ReadOptions};
+
+/// How to read spans of characters.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Input")]
+pub struct SpanArguments {
+    /// What offsets of spans count: chars (code points), bytes or utf16 [default: chars]
+    #[arg(long, value_name = "UNIT")]
+    offsets: Option<OffsetUnit>,
+    /// Spans that cut a token: error, expand (to whole tokens) or drop [default: error]
+    ///
+    /// The error lists all of them. Discontinuous spans of BRAT are treated alike.
+    #[arg(long, value_name = "ACTION")]
+    misaligned: Option<Misaligned>,
+}
+
+impl SpanArguments {
+    /// Sets the corresponding reading options.
+    pub fn apply(&self, options: ReadOptions) -> ReadOptions {
+        ReadOptions {
+            offsets: self.offsets.unwrap_or_default(),
+            misaligned: self.misaligned.unwrap_or_default(),
+            ..options
+        }
+    }
+}

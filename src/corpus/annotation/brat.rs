@@ -1,0 +1,311 @@
+//! Parsing BRAT's standoff format: a text in `NAME.txt`, its annotations in `NAME.ann`.
+//!
+//! Of the annotations, those of text are read: `T1 TAB TYPE START END TAB TEXT`. Relations, events,
+//! attributes and notes are skipped.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File};
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::vec;
+
+use super::alignment::Aligner;
+use super::marked_text::{MarkedSpan, MarkedText};
+use crate::corpus::lines::{InputLine, LineReader, SentenceMemory};
+use crate::corpus::parse::{ReadOptions, SentenceParser};
+use crate::error::{Error, Place, Result};
+use crate::sentence::Sentence;
+
+/// Parses a text and its annotations. All sentences are read at once.
+pub(in crate::corpus) struct BratParser {
+    options: ReadOptions,
+    memory: SentenceMemory,
+    ready: Option<vec::IntoIter<Sentence>>,
+}
+
+impl BratParser {
+    pub fn new(options: &ReadOptions, memory: SentenceMemory) -> Self {
+        Self {
+            options: options.clone(),
+            memory,
+            ready: None,
+        }
+    }
+
+    /// Reads a text and its annotations.
+    fn read(&self, lines: &mut LineReader) -> Result<Vec<Sentence>> {
+        let mut text = String::new();
+        while let Some(line) = lines.next_line()? {
+            text.push_str(line.text);
+            let raw = lines.raw_line();
+            let ending = [&b"\r\n"[..], b"\n"]
+                .into_iter()
+                .find(|end| raw.ends_with(end));
+            // Both are ASCII.
+            text.push_str(ending.map_or("", |end| std::str::from_utf8(end).unwrap_or_default()));
+        }
+        let file = lines.file().clone();
+        let spans = match self.options.unlabeled {
+            true => Vec::new(),
+            false => self.annotations(&file)?,
+        };
+        let marked = MarkedText {
+            text: text.into(),
+            line: 1,
+            is_file: true,
+            spans,
+            tokens: None,
+            record: None,
+        };
+        let mut aligner = Aligner::new(self.options.clone())?;
+        let sentences = aligner.sentences(&marked, &file)?;
+        aligner.finish()?;
+        Ok(sentences)
+    }
+
+    /// Reads the annotations of a text.
+    fn annotations(&self, text_file: &str) -> Result<Vec<MarkedSpan>> {
+        let path = Path::new(text_file);
+        if path.extension() != Some(OsStr::new("txt")) {
+            return Err(Error::input(
+                Place::file(text_file),
+                "expected a text NAME.txt, which has its annotations in NAME.ann",
+            ));
+        }
+        let path = path.with_extension("ann");
+        let file = File::open(&path).map_err(|error| Error::io(&path, error))?;
+        let name: Arc<str> = path.to_string_lossy().into();
+        let lines = LineReader::new(Box::new(BufReader::new(file)), name);
+        let mut lines = lines.with_memory(self.memory);
+        lines.decode_as(&self.options);
+        let mut spans = Vec::new();
+        while let Some(line) = lines.next_line()? {
+            spans.extend(annotation(&line)?);
+        }
+        Ok(spans)
+    }
+}
+
+impl SentenceParser for BratParser {
+    fn next_sentence(&mut self, lines: &mut LineReader) -> Result<Option<Sentence>> {
+        let ready = match &mut self.ready {
+            Some(ready) => ready,
+            None => {
+                let sentences = self.read(lines)?;
+                self.ready.insert(sentences.into_iter())
+            }
+        };
+        Ok(ready.next())
+    }
+}
+
+/// Parses a line of annotations; `None` if it is not one of text.
+fn annotation(line: &InputLine) -> Result<Option<MarkedSpan>> {
+    if !line.text.starts_with('T') {
+        let is_known = line.text.starts_with(['R', 'E', 'A', 'M', 'N', '#', '*']);
+        return match is_known || line.text.trim().is_empty() {
+            true => Ok(None),
+            false => Err(line.error(
+                "expected an annotation such as T1 TAB PER 0 3 TAB Ann (or one that begins with R, \
+                 E, A, M, N, # or *)",
+            )),
+        };
+    }
+    let mut fields = line.text.splitn(3, '\t');
+    let (_, middle, text) = (
+        fields.next(),
+        fields.next().unwrap_or_default(),
+        fields.next(),
+    );
+    let parsed = middle.split_once(' ').and_then(|(label, ranges)| {
+        let range = |range: &str| {
+            let (start, end) = range.split_once(' ')?;
+            Some((start.parse().ok()?, end.parse().ok()?))
+        };
+        let ranges: Option<Vec<(u64, u64)>> = ranges.split(';').map(range).collect();
+        Some((label, ranges?))
+    });
+    let Some((label, ranges)) = parsed else {
+        return Err(line.error(format!(
+            "expected a type and offsets after the first tab, such as PER 0 3, found '{middle}'"
+        )));
+    };
+    let reversed = ranges.iter().find(|(start, end)| start >= end);
+    if let Some((start, end)) = reversed {
+        return Err(line.error(format!(
+            "the span {start}–{end} ({label}) is empty or reversed; expected an end after the start"
+        )));
+    }
+    let has_gaps = ranges.len() > 1;
+    Ok(Some(MarkedSpan {
+        start: ranges.iter().map(|range| range.0).min().unwrap_or(0),
+        end: ranges.iter().map(|range| range.1).max().unwrap_or(0),
+        label: label.to_owned(),
+        text: text.filter(|_| !has_gaps).map(str::to_owned),
+        has_gaps,
+        place: Place::line(&**line.file, line.number),
+    }))
+}
+
+/// Returns the texts that a source stands for: those of a folder, sorted by name, or the text of an
+/// annotation file.
+pub(in crate::corpus) fn text_files(source: &OsStr) -> Result<Vec<OsString>> {
+    let path = Path::new(source);
+    if source == "-" {
+        return Err(Error::parameter(
+            "standard input cannot be BRAT's format, which has two files; expected a folder, or \
+             files NAME.txt",
+        ));
+    }
+    if !path.is_dir() {
+        let is_annotation = path.extension() == Some(OsStr::new("ann"));
+        return Ok(vec![match is_annotation {
+            true => path.with_extension("txt").into_os_string(),
+            false => source.to_owned(),
+        }]);
+    }
+    let failed = |error| Error::io(path, error);
+    let mut files = Vec::new();
+    for entry in fs::read_dir(path).map_err(failed)? {
+        let file = entry.map_err(failed)?.path();
+        if file.extension() == Some(OsStr::new("txt")) {
+            files.push(file.into_os_string());
+        }
+    }
+    files.sort();
+    match files.is_empty() {
+        true => Err(Error::input(
+            Place::file(&*path.to_string_lossy()),
+            "the folder has no files NAME.txt; expected texts, with annotations in NAME.ann",
+        )),
+        false => Ok(files),
+    }
+}
+
+/// Returns the files that reading a source in BRAT's format reads: texts and their annotations.
+/// None if it cannot be read.
+#[must_use]
+pub fn annotation_files(source: &OsStr) -> Vec<PathBuf> {
+    let texts = text_files(source).unwrap_or_default().into_iter();
+    texts
+        .map(PathBuf::from)
+        .flat_map(|text| [text.with_extension("ann"), text])
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::corpus::tests::options;
+    use crate::corpus::{Format, Misaligned, Reader};
+
+    /// A folder with the text and the annotations of `a`.
+    fn folder(text: &str, annotations: &str) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("a.txt"), text).unwrap();
+        fs::write(folder.path().join("a.ann"), annotations).unwrap();
+        folder
+    }
+
+    fn read(source: &Path, options: &ReadOptions) -> Result<Vec<String>> {
+        let sentences: Result<Vec<Sentence>> = Reader::open(&[source], options)?.collect();
+        let cells = |s: &Sentence, t| s.cells(t).collect::<Vec<_>>().join("/");
+        let line = |s: &Sentence| {
+            (0..s.len())
+                .map(|t| cells(s, t))
+                .collect::<Vec<_>>()
+                .join(" ")
+        };
+        Ok(sentences?.iter().map(line).collect())
+    }
+
+    const TEXT: &str = "Zoë Lee\r\nleft Rome.\n";
+
+    #[test]
+    fn annotations_of_text_are_read_and_others_skipped() {
+        let annotations =
+            "T1\tPER 0 7\tZoë Lee\nT2\tLOC 14 18\tRome\nR1\tx Arg1:T1 Arg2:T2\n#1\tNote\n\n";
+        let folder = folder(TEXT, annotations);
+        let expected = ["Zoë/B-PER Lee/I-PER", "left/O Rome/B-LOC ./O"];
+        for source in ["", "a.txt", "a.ann"] {
+            let source = folder.path().join(source);
+            assert_eq!(read(&source, &options(Format::Brat)).unwrap(), expected);
+        }
+    }
+
+    #[test]
+    fn faults_are_errors_with_their_place_in_the_annotations() {
+        for (annotations, expected) in [
+            (
+                "T1\tPER 0 2\tZo\n",
+                "a.ann:1: the span 'Zo' (PER, 0–2) cuts the token 'Zoë'\n",
+            ),
+            (
+                "\nT1\tPER 0 3;4 7\tZoë Lee\n",
+                "a.ann:2: the span 'Zoë Lee' (PER, 0–7) is discontinuous\n",
+            ),
+            (
+                "T1\tA 0 7\tZoë Lee\nT2\tB 4 7\tLee\n",
+                "a.ann:2: the span 'Zoë Lee' (A, 0–7) and the span 'Lee' (B, 4–7) overlap",
+            ),
+            (
+                "T1\tPER 0 3\tZoe\n",
+                "a.ann:1: the span 0–3 (PER) has the text 'Zoe', but there is 'Zoë'",
+            ),
+            (
+                "T1\tPER 3 0\tZoë\n",
+                "a.ann:1: the span 3–0 (PER) is empty or reversed",
+            ),
+            (
+                "T1\tPER 0 x\tZoë\n",
+                "a.ann:1: expected a type and offsets after the first tab, such as PER 0 3, found 'PER 0 x'",
+            ),
+            ("PER 0 3\n", "a.ann:1: expected an annotation such as"),
+            (
+                "T1\tPER 0 99\tZoë\n",
+                "a.ann:1: the span 0–99 (PER) ends beyond the text",
+            ),
+        ] {
+            let folder = folder(TEXT, annotations);
+            let error = read(folder.path(), &options(Format::Brat))
+                .unwrap_err()
+                .to_string();
+            assert!(error.contains(expected), "{error}");
+        }
+    }
+
+    #[test]
+    fn discontinuous_spans_can_be_extended_or_left_out() {
+        let folder = folder(TEXT, "T1\tPER 0 3;9 13\tZoë left\n");
+        let read = |misaligned| {
+            let options = ReadOptions {
+                misaligned,
+                ..options(Format::Brat)
+            };
+            read(folder.path(), &options).unwrap()
+        };
+        assert_eq!(read(Misaligned::Drop)[0], "Zoë/O Lee/O");
+        assert_eq!(
+            read(Misaligned::Expand)[0],
+            "Zoë/B-PER Lee/I-PER left/I-PER Rome/O ./O"
+        );
+    }
+
+    #[test]
+    fn a_text_needs_annotations_only_to_be_labeled() {
+        let folder = folder(TEXT, "");
+        fs::remove_file(folder.path().join("a.ann")).unwrap();
+        let labeled = options(Format::Brat);
+        let error = read(folder.path(), &labeled).unwrap_err();
+        assert!(
+            matches!(&error, Error::Io { path, .. } if path.ends_with("a.ann")),
+            "{error}"
+        );
+        let unlabeled = ReadOptions {
+            unlabeled: true,
+            ..labeled
+        };
+        assert_eq!(read(folder.path(), &unlabeled).unwrap()[0], "Zoë Lee");
+    }
+}

@@ -1,0 +1,112 @@
+//! JSON objects, one after the other: one per line, or in an array, on any number of lines.
+
+use crate::corpus::lines::LineReader;
+use crate::error::{Error, Place, Result};
+
+/// Finds the objects of a stream, without parsing them.
+#[derive(Debug, Default)]
+pub(super) struct JsonObjects {
+    text: String, // the current line
+    at: usize,    // what of it has been read, in bytes
+    line: u64,
+    array: Option<u64>, // the line of the bracket of an open array
+}
+
+/// An object that is being read.
+#[derive(Default)]
+struct Scan {
+    depth: usize,
+    in_string: bool,
+    is_escaped: bool,
+}
+
+impl Scan {
+    /// Reads a byte; returns whether it ends the object.
+    fn ends_at(&mut self, byte: u8) -> bool {
+        if self.in_string {
+            match byte {
+                _ if std::mem::take(&mut self.is_escaped) => {}
+                b'\\' => self.is_escaped = true,
+                b'"' => self.in_string = false,
+                _ => {}
+            }
+            return false;
+        }
+        match byte {
+            b'"' => self.in_string = true,
+            b'{' | b'[' => self.depth += 1,
+            b'}' | b']' => self.depth -= 1,
+            _ => {}
+        }
+        self.depth == 0
+    }
+}
+
+impl JsonObjects {
+    /// Returns the next object and the line that it begins on.
+    pub fn next(&mut self, lines: &mut LineReader) -> Result<Option<(String, u64)>> {
+        loop {
+            let rest = &self.text[self.at..];
+            let Some(at) = rest.find(|c: char| !c.is_ascii_whitespace()) else {
+                if self.next_line(lines)? {
+                    continue;
+                }
+                return match self.array {
+                    None => Ok(None),
+                    Some(line) => Err(Error::input(
+                        Place::line(&**lines.file(), line),
+                        "the array that begins here does not end",
+                    )),
+                };
+            };
+            self.at += at;
+            match (rest.as_bytes()[at], self.array) {
+                (b'{', _) => return self.object(lines).map(Some),
+                (b'[', None) => self.array = Some(self.line),
+                (b']', Some(_)) => self.array = None,
+                (b',', Some(_)) => {}
+                _ => {
+                    let column = self.text[..self.at].chars().count() as u64 + 1;
+                    return Err(Error::input(
+                        Place::column(&**lines.file(), self.line, column),
+                        "expected a JSON object with a text, such as {\"text\": \"Ann left\", \
+                         \"spans\": [{\"start\": 0, \"end\": 3, \"label\": \"PER\"}]}",
+                    ));
+                }
+            }
+            self.at += 1;
+        }
+    }
+
+    /// Reads the next line; returns whether there is one.
+    fn next_line(&mut self, lines: &mut LineReader) -> Result<bool> {
+        let Some(line) = lines.next_line()? else {
+            return Ok(false);
+        };
+        self.text.clear();
+        self.text.push_str(line.text);
+        (self.at, self.line) = (0, line.number);
+        Ok(true)
+    }
+
+    /// Reads the object that begins here.
+    fn object(&mut self, lines: &mut LineReader) -> Result<(String, u64)> {
+        let (mut scan, mut object, first) = (Scan::default(), String::new(), self.line);
+        loop {
+            let rest = &self.text[self.at..];
+            if let Some(end) = rest.bytes().position(|byte| scan.ends_at(byte)) {
+                object.push_str(&rest[..=end]);
+                self.at += end + 1;
+                return Ok((object, first));
+            }
+            object.push_str(rest);
+            object.push('\n');
+            if !self.next_line(lines)? {
+                return Err(Error::input(
+                    Place::line(&**lines.file(), first),
+                    "the JSON object that begins here does not end",
+                ));
+            }
+        }
+    }
+}

@@ -1,0 +1,273 @@
+//! Texts with spans as JSON: the objects of Prodigy, doccano and Label Studio.
+
+use serde_json::value::RawValue;
+
+use super::marked_text::{MarkedSpan, MarkedText};
+use crate::corpus::json_object::{JsonObject, parse_object, type_name};
+use crate::corpus::lines::InputLine;
+use crate::corpus::parse::ReadOptions;
+use crate::error::{Error, Place, Result};
+
+/// Keys of spans: Prodigy's and ours; doccano's, old and new; its and spaCy's.
+const SPAN_KEYS: [&str; 4] = ["spans", "label", "labels", "entities"];
+
+/// Keys that the output does not copy, beside those of the spans.
+const READ_KEYS: [&str; 6] = [
+    "text",
+    "tokens",
+    "data",
+    "annotations",
+    "completions",
+    "predictions",
+];
+
+/// The text of an object, or `None` if it is to be left out: it was rejected or skipped, or has not
+/// been annotated yet.
+pub(super) fn marked_text(line: &InputLine, options: &ReadOptions) -> Result<Option<MarkedText>> {
+    let object = parse_object(line)?;
+    let source = Source { line, options };
+    if !options.unlabeled && source.is_rejected(&object)? {
+        options.report.add_rejected();
+        return Ok(None);
+    }
+    let text = source.text(&object)?;
+    let spans = match options.unlabeled {
+        true => Some(Vec::new()),
+        false => source.spans(&object)?,
+    };
+    let Some(spans) = spans else {
+        options.report.add_rejected();
+        return Ok(None);
+    };
+    let left_out = [&READ_KEYS[..], &SPAN_KEYS[..]].concat();
+    Ok(Some(MarkedText {
+        text: text.into(),
+        line: line.number,
+        is_file: false,
+        spans,
+        tokens: source.tokens(&object)?,
+        record: Some(object.without(&left_out, None)),
+    }))
+}
+
+/// Reads an object on a line.
+struct Source<'a> {
+    line: &'a InputLine<'a>,
+    options: &'a ReadOptions,
+}
+
+impl Source<'_> {
+    /// Whether the annotator rejected or skipped the text (Prodigy).
+    fn is_rejected(&self, object: &JsonObject) -> Result<bool> {
+        let Some(answer) = object.get("answer") else {
+            return Ok(false);
+        };
+        match serde_json::from_str::<String>(answer.get()).as_deref() {
+            Ok("accept") => Ok(false),
+            Ok("reject" | "ignore") => Ok(true),
+            _ => Err(self.line.error(format!(
+                "key \"answer\": expected \"accept\", \"reject\" or \"ignore\", found {answer}"
+            ))),
+        }
+    }
+
+    /// The text: `text`, also that of the key `data` (Label Studio), or the only string there.
+    fn text(&self, object: &JsonObject) -> Result<String> {
+        let data;
+        let value = match (object.get("text"), object.get("data")) {
+            (Some(text), _) => Some(text),
+            (None, Some(value)) => {
+                data = self.object(value, "data")?;
+                let strings = data.members.iter().map(|(_, value)| *value);
+                let mut strings = strings.filter(|value| value.get().starts_with('"'));
+                let only = strings.next().filter(|_| strings.next().is_none());
+                data.get("text").or(only)
+            }
+            (None, None) => None,
+        };
+        let Some(value) = value else {
+            return Err(self.line.error(
+                "expected the key \"text\" (of Label Studio: \"data\" with a text), found none",
+            ));
+        };
+        serde_json::from_str(value.get()).map_err(|_| {
+            let found = type_name(value);
+            let message = format!("key \"text\": expected a string, found {found}");
+            self.line.error(message)
+        })
+    }
+
+    /// The spans; `None` if the text has not been annotated.
+    fn spans(&self, object: &JsonObject) -> Result<Option<Vec<MarkedSpan>>> {
+        let chosen = self.options.label.as_deref();
+        let keys = chosen.map_or_else(|| SPAN_KEYS.to_vec(), |key| vec![key]);
+        let present = |key: &&&str| object.get(key).is_some_and(|value| value.get() != "null");
+        if let Some(key) = keys.iter().find(present) {
+            let items = self.items(object.get(key), key)?;
+            return self.spans_of(&items, key).map(Some);
+        }
+        for key in ["annotations", "completions"] {
+            if object.get(key).is_some() {
+                return self.annotated(&self.items(object.get(key), key)?);
+            }
+        }
+        Err(self.line.error(format!(
+            "found no spans; expected an array of them under {}",
+            match chosen {
+                Some(key) => format!("\"{key}\""),
+                None =>
+                    "\"spans\", \"label\", \"labels\", \"entities\" or \"annotations\"".to_owned(),
+            }
+        )))
+    }
+
+    /// The spans of the first annotation that was not canceled (Label Studio).
+    fn annotated(&self, annotations: &[&RawValue]) -> Result<Option<Vec<MarkedSpan>>> {
+        let mut results = Vec::new();
+        for annotation in annotations {
+            let annotation = self.object(annotation, "annotations")?;
+            let is_canceled = annotation
+                .get("was_cancelled")
+                .is_some_and(|v| v.get() == "true");
+            if !is_canceled {
+                results.push(self.items(annotation.get("result"), "result")?);
+            }
+        }
+        if results.len() > 1 {
+            self.options.report.add_alternatives();
+        }
+        match results.first() {
+            None => Ok(None),
+            Some(items) => self.spans_of(items, "result").map(Some),
+        }
+    }
+
+    /// The spans of an array of them.
+    fn spans_of(&self, items: &[&RawValue], key: &str) -> Result<Vec<MarkedSpan>> {
+        let mut spans = Vec::with_capacity(items.len());
+        for (i, item) in items.iter().enumerate() {
+            let name = format!("{key}\", item {}", i + 1);
+            spans.extend(self.span(item, &name)?);
+        }
+        Ok(spans)
+    }
+
+    /// A span: an object or `[start, end, label]`. `None` for other results of Label Studio, such as
+    /// relations.
+    fn span(&self, item: &RawValue, name: &str) -> Result<Option<MarkedSpan>> {
+        if item.get().starts_with('[') {
+            return match serde_json::from_str::<(&RawValue, &RawValue, String)>(item.get()) {
+                Ok((start, end, label)) => {
+                    let [start, end] = [self.offset(start, name)?, self.offset(end, name)?];
+                    Ok(Some(self.marked(start, end, label, None)))
+                }
+                Err(_) => Err(self.fault(name, "expected [start, end, label]")),
+            };
+        }
+        let object = self.object(item, name)?;
+        let nested = object.get("value");
+        let value = match nested {
+            Some(value) => self.object(value, name)?,
+            None => object,
+        };
+        let first = |keys: [&str; 2]| keys.iter().find_map(|key| value.get(key));
+        let (start, end) = (
+            first(["start", "start_offset"]),
+            first(["end", "end_offset"]),
+        );
+        let (Some(start), Some(end)) = (start, end) else {
+            return match nested.is_some() && start.is_none() && end.is_none() {
+                true => Ok(None),
+                false => Err(self.fault(name, "expected \"start\", \"end\" and \"label\"")),
+            };
+        };
+        let label = match (value.get("label"), value.get("labels")) {
+            (Some(label), _) => serde_json::from_str::<String>(label.get()).ok(),
+            (None, Some(labels)) => match serde_json::from_str::<Vec<String>>(labels.get()) {
+                Ok(labels) if labels.len() > 1 => {
+                    let labels = labels.join("' and '");
+                    let message = format!("found the labels '{labels}'; expected one");
+                    return Err(self.fault(name, &message));
+                }
+                labels => labels.ok().and_then(|mut labels| labels.pop()),
+            },
+            (None, None) => None,
+        };
+        let Some(label) = label else {
+            return Err(self.fault(name, "found no label; expected \"label\" with a string"));
+        };
+        let text = value
+            .get("text")
+            .and_then(|text| serde_json::from_str(text.get()).ok());
+        let [start, end] = [self.offset(start, name)?, self.offset(end, name)?];
+        Ok(Some(self.marked(start, end, label, text)))
+    }
+
+    fn marked(&self, start: u64, end: u64, label: String, text: Option<String>) -> MarkedSpan {
+        MarkedSpan {
+            start,
+            end,
+            label,
+            text,
+            has_gaps: false,
+            place: Place::line(&**self.line.file, self.line.number),
+        }
+    }
+
+    /// The tokens, if there are any (Prodigy).
+    fn tokens(&self, object: &JsonObject) -> Result<Option<Vec<[u64; 2]>>> {
+        let Some(value) = object.get("tokens").filter(|value| value.get() != "null") else {
+            return Ok(None);
+        };
+        let mut tokens = Vec::new();
+        for (i, item) in self.items(Some(value), "tokens")?.into_iter().enumerate() {
+            let name = format!("tokens\", item {}", i + 1);
+            let token = self.object(item, &name)?;
+            let (Some(start), Some(end)) = (token.get("start"), token.get("end")) else {
+                return Err(self.fault(&name, "expected \"start\" and \"end\""));
+            };
+            tokens.push([self.offset(start, &name)?, self.offset(end, &name)?]);
+        }
+        Ok(Some(tokens))
+    }
+
+    /// An offset: a whole number from 0.
+    fn offset(&self, value: &RawValue, name: &str) -> Result<u64> {
+        serde_json::from_str(value.get()).map_err(|_| {
+            let message = format!("expected an offset, a whole number from 0, found {value}");
+            self.fault(name, &message)
+        })
+    }
+
+    /// The items of an array.
+    fn items<'b>(&self, value: Option<&'b RawValue>, key: &str) -> Result<Vec<&'b RawValue>> {
+        let found = value.map_or("null", RawValue::get);
+        serde_json::from_str(found).map_err(|_| {
+            let found = value.map_or("nothing", type_name);
+            self.fault(key, &format!("expected an array, found {found}"))
+        })
+    }
+
+    /// An object inside the object.
+    fn object<'b>(&self, value: &'b RawValue, name: &str) -> Result<JsonObject<'b>> {
+        let object: JsonObject<'b> = serde_json::from_str(value.get()).map_err(|_| {
+            self.fault(
+                name,
+                &format!("expected an object, found {}", type_name(value)),
+            )
+        })?;
+        match object.repeated_key() {
+            Some(key) => Err(self.fault(name, &format!("the key {key:?} occurs twice"))),
+            None => Ok(object),
+        }
+    }
+
+    /// An error in a member of the object: its key, perhaps followed by `", item 3`.
+    fn fault(&self, name: &str, message: &str) -> Error {
+        let name = match name.contains('"') {
+            true => name.to_owned(),
+            false => format!("{name}\""),
+        };
+        self.line.error(format!("key \"{name}: {message}"))
+    }
+}

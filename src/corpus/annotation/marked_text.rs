@@ -1,0 +1,34 @@
+//! A text with labeled spans, as annotation tools have it.
+
+use std::sync::Arc;
+
+use crate::error::Place;
+
+/// A text with labeled spans.
+#[derive(Debug)]
+pub(super) struct MarkedText {
+    pub text: Arc<str>,
+    /// Where the text begins, in its file.
+    pub line: u64,
+    /// Whether the text is that of a file, with its lines.
+    pub is_file: bool,
+    /// Empty if the text is to be tagged.
+    pub spans: Vec<MarkedSpan>,
+    /// The tokens, if they are known: starts and ends.
+    pub tokens: Option<Vec<[u64; 2]>>,
+    /// The rest of the object, which the output copies.
+    pub record: Option<Arc<str>>,
+}
+
+/// A labeled span. Offsets are as written, in any unit.
+#[derive(Clone, Debug)]
+pub(super) struct MarkedSpan {
+    pub start: u64,
+    pub end: u64, // exclusive
+    pub label: String,
+    /// The text of the span, if the annotation repeats it.
+    pub text: Option<String>,
+    /// Whether there are gaps between `start` and `end`.
+    pub has_gaps: bool,
+    pub place: Place,
+}

@@ -1,0 +1,275 @@
+//! Parsing JSON with spans of characters.
+
+use std::collections::VecDeque;
+
+use super::alignment::Aligner;
+use super::json_objects::JsonObjects;
+use super::marked_json::marked_text;
+use crate::corpus::lines::{InputLine, LineReader};
+use crate::corpus::parse::{ReadOptions, SentenceParser};
+use crate::error::Result;
+use crate::sentence::Sentence;
+
+/// Parses JSON with spans of characters.
+pub(in crate::corpus) struct SpansParser {
+    options: ReadOptions,
+    objects: JsonObjects,
+    aligner: Aligner,
+    ready: VecDeque<Sentence>,
+}
+
+impl SpansParser {
+    pub fn new(options: &ReadOptions) -> Result<Self> {
+        Ok(Self {
+            options: options.clone(),
+            objects: JsonObjects::default(),
+            aligner: Aligner::new(options.clone())?,
+            ready: VecDeque::new(),
+        })
+    }
+}
+
+impl SentenceParser for SpansParser {
+    fn next_sentence(&mut self, lines: &mut LineReader) -> Result<Option<Sentence>> {
+        while self.ready.is_empty() {
+            let Some((text, number)) = self.objects.next(lines)? else {
+                self.aligner.finish()?;
+                return Ok(None);
+            };
+            let file = lines.file().clone();
+            let line = InputLine {
+                text: &text,
+                file: &file,
+                number,
+            };
+            if let Some(marked) = marked_text(&line, &self.options)? {
+                self.ready.extend(self.aligner.sentences(&marked, &file)?);
+            }
+            if self.ready.is_empty() {
+                lines.begin_sentence();
+            }
+        }
+        Ok(self.ready.pop_front())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::corpus::tests::{error, options, sentences};
+    use crate::corpus::{Format, Misaligned, OffsetUnit, ReadOptions};
+
+    fn spans() -> ReadOptions {
+        options(Format::Spans)
+    }
+
+    /// The words with their labels.
+    fn read(text: &str, options: &ReadOptions) -> Vec<String> {
+        let read = sentences(text, options).unwrap();
+        let pairs = |s: &crate::Sentence| {
+            let cells: Vec<String> = (0..s.len())
+                .map(|t| s.cells(t).collect::<Vec<_>>().join("/"))
+                .collect();
+            cells.join(" ")
+        };
+        read.iter().map(pairs).collect()
+    }
+
+    #[test]
+    fn the_objects_of_all_tools_are_read() {
+        let expected = ["Ann/B-PER Lee/I-PER left/O ./O"];
+        for text in [
+            r#"{"text":"Ann Lee left.","spans":[{"start":0,"end":7,"label":"PER"}]}"#,
+            r#"{"text":"Ann Lee left.","label":[[0,7,"PER"]],"id":1}"#,
+            r#"{"text":"Ann Lee left.","labels":[[0,7,"PER"]]}"#,
+            r#"{"text":"Ann Lee left.","entities":[{"id":3,"start_offset":0,"end_offset":7,"label":"PER"}],"relations":[]}"#,
+            r#"[{"id":1,"data":{"text":"Ann Lee left."},"annotations":[{"was_cancelled":true,"result":[]},{"result":[{"value":{"start":0,"end":7,"text":"Ann Lee","labels":["PER"]},"from_name":"label","to_name":"text","type":"labels"},{"type":"relation","from_id":"a","to_id":"b"},{"value":{"choices":["x"]},"type":"choices"}]}]}]"#,
+            "[\n {\n \"text\": \"Ann Lee left.\",\n \"label\": [{\"start\": 0, \"end\": 7, \"labels\": [\"PER\"]}]\n }\n]\n",
+        ] {
+            assert_eq!(read(text, &spans()), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_sentence_ends_with_its_line_or_paragraph_but_not_inside_a_span() {
+        let text = r#"{"text":"Ann left. Bob\nstayed at St. Paul Inc. Then","spans":[{"start":24,"end":37,"label":"ORG"}]}"#;
+        let found = read(text, &spans());
+        assert_eq!(found[1], "Bob/O");
+        assert!(
+            found[2].starts_with("stayed/O at/O St./B-ORG Paul/I-ORG Inc."),
+            "{found:?}"
+        );
+        let paragraphs = ReadOptions {
+            paragraphs: true,
+            ..spans()
+        };
+        assert!(read(text, &paragraphs)[1].starts_with("Bob/O stayed/O"));
+        let across = r#"{"text":"New\nYork","spans":[{"start":0,"end":8,"label":"LOC"}]}"#;
+        assert_eq!(read(across, &spans()), ["New/B-LOC York/I-LOC"]);
+    }
+
+    #[test]
+    fn offsets_count_the_chosen_unit() {
+        for (unit, start, end) in [
+            (OffsetUnit::Chars, 2, 5),
+            (OffsetUnit::Bytes, 5, 9),
+            (OffsetUnit::Utf16, 3, 6),
+        ] {
+            let text = format!(
+                r#"{{"text":"😀 Zoë","spans":[{{"start":{start},"end":{end},"label":"PER","text":"Zoë"}}]}}"#
+            );
+            let options = ReadOptions {
+                offsets: unit,
+                ..spans()
+            };
+            assert_eq!(read(&text, &options), ["😀/O Zoë/B-PER"], "{unit}");
+        }
+        let wrong =
+            r#"{"text":"😀 Zoë X","spans":[{"start":3,"end":6,"label":"PER","text":"Zoë"}]}"#;
+        assert_eq!(
+            error(wrong, &spans()),
+            "x:1: the span 3–6 (PER) has the text 'Zoë', but there is 'oë ' (offsets count \
+             characters; --offsets changes that)"
+        );
+    }
+
+    const CUT: &str = concat!(
+        r#"{"text":"in London today","spans":[{"start":3,"end":7,"label":"LOC"}]}"#,
+        "\n",
+        r#"{"text":"Ann","spans":[{"start":0,"end":3,"label":"PER"}]}"#,
+        "\n",
+        r#"{"text":"Ann Lee","spans":[{"start":4,"end":6,"label":"PER"}]}"#,
+        "\n",
+    );
+
+    #[test]
+    fn all_spans_that_cut_tokens_are_listed() {
+        assert_eq!(
+            error(CUT, &spans()),
+            "x:1: the span 'Lond' (LOC, 3–7) cuts the token 'London'\n\
+             x:3: the span 'Le' (PER, 4–6) cuts the token 'Lee'\n\
+             expected spans of whole tokens (--misaligned expand extends those that cut tokens, \
+             --misaligned drop leaves them out)"
+        );
+    }
+
+    #[test]
+    fn spans_that_cut_tokens_can_be_extended_or_left_out() {
+        let expand = ReadOptions {
+            misaligned: Misaligned::Expand,
+            ..spans()
+        };
+        assert_eq!(
+            read(CUT, &expand),
+            ["in/O London/B-LOC today/O", "Ann/B-PER", "Ann/O Lee/B-PER"]
+        );
+        assert_eq!(expand.report.expanded(), 2);
+        let drop = ReadOptions {
+            misaligned: Misaligned::Drop,
+            ..spans()
+        };
+        assert_eq!(
+            read(CUT, &drop),
+            ["in/O London/O today/O", "Ann/B-PER", "Ann/O Lee/O"]
+        );
+        assert_eq!(drop.report.dropped(), 2);
+        // Both in one token.
+        let both = r#"{"text":"London","spans":[{"start":0,"end":2,"label":"A"},{"start":3,"end":6,"label":"B"}]}"#;
+        assert!(error(both, &expand).contains("extended to whole tokens, overlaps"));
+    }
+
+    #[test]
+    fn blanks_at_the_ends_of_a_span_are_no_part_of_it() {
+        let text = r#"{"text":"in London today","spans":[{"start":2,"end":10,"label":"LOC"}]}"#;
+        assert_eq!(read(text, &spans()), ["in/O London/B-LOC today/O"]);
+    }
+
+    #[test]
+    fn overlapping_spans_are_an_error_that_names_both() {
+        let text = r#"{"text":"New York City","spans":[{"start":4,"end":13,"label":"B"},{"start":0,"end":8,"label":"A"}]}"#;
+        assert_eq!(
+            error(text, &spans()),
+            "x:1: the span 'New York' (A, 0–8) and the span 'York City' (B, 4–13) overlap; expected \
+             spans that do not"
+        );
+    }
+
+    #[test]
+    fn known_tokens_are_kept() {
+        let text = r#"{"text":"don't go","tokens":[{"text":"don't","start":0,"end":5,"id":0,"ws":true},{"start":6,"end":8}],"spans":[{"start":0,"end":5,"label":"X","token_start":0}]}"#;
+        assert_eq!(read(text, &spans()), ["don't/B-X go/O"]);
+        let unordered =
+            r#"{"text":"ab","tokens":[{"start":1,"end":2},{"start":0,"end":1}],"spans":[]}"#;
+        assert_eq!(
+            error(unordered, &spans()),
+            "x:1: the token 0–1 begins before the end of the token before it"
+        );
+    }
+
+    #[test]
+    fn rejected_and_unannotated_texts_are_left_out_and_counted() {
+        let options = spans();
+        let text = concat!(
+            r#"{"text":"a","spans":[],"answer":"reject"}"#,
+            "\n",
+            r#"{"text":"b","spans":[],"answer":"accept"}"#,
+            "\n",
+            r#"{"data":{"text":"c"},"annotations":[]}"#,
+            "\n",
+        );
+        assert_eq!(read(text, &options), ["b/O"]);
+        assert_eq!(options.report.rejected(), 2);
+        let unlabeled = ReadOptions {
+            unlabeled: true,
+            ..spans()
+        };
+        assert_eq!(read(text, &unlabeled), ["a", "b", "c"]);
+    }
+
+    #[test]
+    fn hostile_objects_are_errors_with_their_line() {
+        let deep = format!(
+            r#"{{"text":"a","spans":{}1{}}}"#,
+            "[".repeat(9000),
+            "]".repeat(9000)
+        );
+        let span = |span: &str| format!(r#"{{"text":"é b","spans":[{span}]}}"#);
+        let offset = "expected an offset, a whole number from 0, found";
+        for (text, expected) in [
+            (span(r#"{"start":-1,"end":1,"label":"X"}"#), format!("key \"spans\", item 1: {offset} -1")),
+            (span(r#"{"start":0,"end":1e99,"label":"X"}"#), format!("key \"spans\", item 1: {offset} 1e99")),
+            (span(r#"[0.5,1,"X"]"#), format!("key \"spans\", item 1: {offset} 0.5")),
+            (span(r#"[2,1,"X"]"#), "the span 2–1 (X) is empty or reversed; expected an end after the start".to_owned()),
+            (span(r#"[0,9,"X"]"#), "the span 0–9 (X) ends beyond the text, which has 3 characters".to_owned()),
+            (span(r#"[0,1,""]"#), "the span 0–1 () has no label".to_owned()),
+            (span(r#"{"start":0,"end":1}"#), "key \"spans\", item 1: found no label; expected \"label\" with a string".to_owned()),
+            (span(r#"{"start":0,"start":1,"end":2,"label":"X"}"#), "key \"spans\", item 1: the key \"start\" occurs twice".to_owned()),
+            (span(r#"{"start":0,"end":1,"labels":["A","B"]}"#), "key \"spans\", item 1: found the labels 'A' and 'B'; expected one".to_owned()),
+            (span("3"), "key \"spans\", item 1: expected an object, found a number".to_owned()),
+            (r#"{"text":3,"spans":[]}"#.to_owned(), "key \"text\": expected a string, found a number".to_owned()),
+            (r#"{"spans":[]}"#.to_owned(), "expected the key \"text\" (of Label Studio: \"data\" with a text), found none".to_owned()),
+            (r#"{"text":"a"}"#.to_owned(), "found no spans; expected an array of them under \"spans\", \"label\", \"labels\", \"entities\" or \"annotations\"".to_owned()),
+            (r#"{"text":"a","spans":{}}"#.to_owned(), "key \"spans\": expected an array, found an object".to_owned()),
+            (r#"{"text":"a","#.to_owned(), "the JSON object that begins here does not end".to_owned()),
+            ("[".to_owned(), "the array that begins here does not end".to_owned()),
+        ] {
+            assert_eq!(error(&text, &spans()), format!("x:1: {expected}"), "{text}");
+        }
+        assert!(
+            error(&deep, &spans()).starts_with("x:1"),
+            "{}",
+            error(&deep, &spans())
+        );
+        assert!(error("3\n", &spans()).starts_with("x:1:1: expected a JSON object"));
+        assert!(error("{\n\"text\": \"a\",\n!}\n", &spans()).starts_with("x:3:1: not valid JSON"));
+    }
+
+    #[test]
+    fn a_span_inside_a_surrogate_pair_is_an_error() {
+        let text = r#"{"text":"😀","spans":[[0,1,"X"]]}"#;
+        let options = ReadOptions {
+            offsets: OffsetUnit::Utf16,
+            ..spans()
+        };
+        assert!(error(text, &options).contains("inside a character"));
+    }
+}

@@ -1,0 +1,149 @@
+//! The columns of JSON lines: arrays with a string for each token.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::json_object::{JsonObject, type_name};
+use super::lines::InputLine;
+use super::parse::ReadOptions;
+use crate::error::Result;
+use crate::sentence::{Schema, TokenLabel};
+
+/// The default key of the labels.
+const LABELS: &str = "labels";
+
+/// Keys that are never columns: the other keys of JSON output, so that it can be read back, and
+/// the column names of tokens and labels.
+const RESERVED_KEYS: [&str; 11] = [
+    "tokens",
+    "text",
+    "offset",
+    LABELS,
+    "spans",
+    "offsets",
+    "probability",
+    "marginals",
+    "nbest",
+    "word",
+    "label",
+];
+
+/// The columns, which the first object determines for the rest of the file.
+pub(super) struct JsonColumns {
+    pub schema: Arc<Schema>,
+    pub keys: Vec<String>, // [C] the key of each column
+}
+
+impl JsonColumns {
+    /// Determines the columns from the first object: `word`, others in its order, the label.
+    pub fn detect(
+        line: &InputLine,
+        object: &JsonObject,
+        tokens: usize,
+        options: &ReadOptions,
+    ) -> Result<Self> {
+        let chosen = options.label.as_deref();
+        let present = chosen.filter(|key| object.get(key).is_some());
+        let (key, label) = present.map_or((LABELS, "label"), |key| (key, key));
+        let mut keys = vec!["tokens".to_owned()];
+        let mut names = vec!["word".to_owned()];
+        for (name, value) in &object.members {
+            let selected = options.columns.as_ref().is_none_or(|c| c.contains(name));
+            if selected
+                && name != key
+                && !RESERVED_KEYS.contains(&name.as_str())
+                && serde_json::from_str::<Vec<String>>(value.get()).is_ok_and(|c| c.len() == tokens)
+            {
+                keys.push(name.clone());
+                names.push(name.clone());
+            }
+        }
+        let mut position = None;
+        if !options.unlabeled {
+            position = Some(names.len());
+            keys.push(key.to_owned());
+            names.push(label.to_owned());
+        }
+        let schema = Schema::new(names, position).map_err(|error| line.error(error.to_string()))?;
+        Ok(Self {
+            schema: Arc::new(schema),
+            keys,
+        })
+    }
+}
+
+/// The cells of the column `key`, one per token.
+pub(super) fn column(
+    line: &InputLine,
+    object: &JsonObject,
+    key: &str,
+    tokens: usize,
+) -> Result<Vec<String>> {
+    let Some(value) = object.get(key) else {
+        return Err(line.error(format!(
+            "the key \"{key}\" is missing; expected a string for each token there"
+        )));
+    };
+    let cells = strings(line, key, value)?;
+    if cells.len() != tokens {
+        return Err(line.error(format!(
+            "key \"{key}\": expected as many strings as tokens ({tokens}), found {}",
+            cells.len()
+        )));
+    }
+    Ok(cells)
+}
+
+/// The labels of an object, which may be partial.
+pub(super) fn partial_labels(
+    line: &InputLine,
+    object: &JsonObject,
+    key: &str,
+    tokens: usize,
+) -> Result<Vec<TokenLabel>> {
+    let items: Vec<&RawValue> = match object.get(key) {
+        None => return column(line, object, key, tokens).map(|_| Vec::new()),
+        Some(value) => serde_json::from_str(value.get()).map_err(|_| {
+            line.error(format!(
+                "key \"{key}\": expected an array of labels, found {}",
+                type_name(value)
+            ))
+        })?,
+    };
+    if items.len() != tokens {
+        return Err(line.error(format!(
+            "key \"{key}\": expected as many labels as tokens ({tokens}), found {}",
+            items.len()
+        )));
+    }
+    let labels = items.iter().enumerate();
+    let labels = labels.map(|(t, item)| {
+        let value: Result<Value, _> = serde_json::from_str(item.get());
+        let value = value.map_err(|error| error.to_string());
+        let label = value.and_then(|value| TokenLabel::from_json(&value));
+        label.map_err(|fault| line.error(format!("key \"{key}\", item {}: {fault}", t + 1)))
+    });
+    labels.collect()
+}
+
+/// Parses an array of strings.
+pub(super) fn strings(line: &InputLine, key: &str, value: &RawValue) -> Result<Vec<String>> {
+    if let Ok(strings) = serde_json::from_str(value.get()) {
+        return Ok(strings);
+    }
+    let items: Vec<&RawValue> = serde_json::from_str(value.get()).unwrap_or_default();
+    let is_other = |item: &&RawValue| serde_json::from_str::<String>(item.get()).is_err();
+    Err(line.error(match items.iter().position(is_other) {
+        Some(i) => format!(
+            "key \"{key}\": expected an array of strings, but item {} is {}",
+            i + 1,
+            type_name(items[i])
+        ),
+        None => format!(
+            "key \"{key}\": expected an array of strings, found {}",
+            type_name(value)
+        ),
+    }))
+}
