@@ -365,7 +365,8 @@ mod tests {
         assert_eq!(
             error(r#"{"text": "Ann left"}"#, &jsonl()),
             "x:1: an object with \"text\" has no labels; \
-             expected the keys \"tokens\" and \"labels\""
+             expected the keys \"tokens\" and \"labels\" (--format spans reads spans of \
+             characters)"
         );
         assert_eq!(
             error(r#"{"text": 3}"#, &unlabeled()),

@@ -263,7 +263,7 @@ impl LineReader {
     /// Rejects the byte order mark of UTF-16.
     #[cfg(not(feature = "encodings"))]
     fn decode_stream(&mut self) -> io::Result<()> {
-        match self.starts_with_one_of(&UTF16_MARKS)? {
+        match self.encoding.is_some() || self.starts_with_one_of(&UTF16_MARKS)? {
             true => Err(io::Error::new(
                 io::ErrorKind::InvalidData,
                 "the file is UTF-16; expected UTF-8",

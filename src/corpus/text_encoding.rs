@@ -24,11 +24,16 @@ pub enum TextEncoding {}
 
 impl TextEncoding {
     /// The name of the encoding.
+    #[cfg(feature = "encodings")]
     #[must_use]
     pub fn name(self) -> &'static str {
-        #[cfg(feature = "encodings")]
-        return self.0.name();
-        #[cfg(not(feature = "encodings"))]
+        self.0.name()
+    }
+
+    /// The name of the encoding.
+    #[cfg(not(feature = "encodings"))]
+    #[must_use]
+    pub fn name(self) -> &'static str {
         match self {}
     }
 }
