@@ -61,6 +61,11 @@ fn training_that_continues_from_a_model_without_a_template_reads_attributes() {
     assert!(run.stderr.contains(notice), "{}", run.stderr);
     run.success();
     // What is said or named stays.
+    dir.write("more.conll", CRFSUITE);
+    let error = dir
+        .run("train more.conll --init m --model n --quiet")
+        .failure();
+    assert!(error.contains("--template is missing"), "{error}");
     let error = dir
         .run("train more.txt --format conll --init m --model n --quiet")
         .failure();

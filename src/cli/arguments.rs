@@ -12,6 +12,7 @@ use dropchain::label::{PlainLabels, Scheme};
 use dropchain::{Error, MemoryLimit, Model, Result};
 
 use super::file_name::FileName;
+use super::model_input::guess_format;
 use super::progress::notice;
 use super::span_arguments::SpanArguments;
 use super::text_arguments::TextArguments;
@@ -59,18 +60,14 @@ impl InputArguments {
 
     /// Returns the files that are read beside those that were named.
     pub fn other_files<'a>(&self, files: impl IntoIterator<Item = &'a FileName>) -> Vec<PathBuf> {
-        let is_brat = self.format == Some(FormatName::Brat);
-        let files = files.into_iter().filter(|_| is_brat);
-        files
-            .flat_map(|file| annotation_files(OsStr::new(&**file)))
-            .collect()
+        other_files(self.format, files)
     }
 
     /// Returns the arguments for files that come with attributes, as the data of a model without a
     /// template do, and says so. A format that is given or that the names tell stays.
     pub fn with_attributes(&self, files: &[FileName], model: &Model) -> Self {
         let mut input = self.clone();
-        if self.format.is_none() && files.iter().all(|f| Format::guess(f) == Format::Conll) {
+        if self.format.is_none() && files.iter().all(|file| guess_format(file).is_none()) {
             notice(&format!(
                 "read as CRFsuite's format, since {} has no template",
                 model.path().display()
@@ -79,6 +76,19 @@ impl InputArguments {
         }
         input
     }
+}
+
+/// Returns the files that are read beside those that were named: of BRAT's format, the annotations
+/// and the files of folders.
+pub fn other_files<'a>(
+    format: Option<FormatName>,
+    files: impl IntoIterator<Item = &'a FileName>,
+) -> Vec<PathBuf> {
+    let is_brat = format == Some(FormatName::Brat);
+    let files = files.into_iter().filter(|_| is_brat);
+    files
+        .flat_map(|file| annotation_files(OsStr::new(&**file)))
+        .collect()
 }
 
 /// How to treat existing output files.

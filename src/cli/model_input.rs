@@ -35,7 +35,7 @@ pub fn named_format(files: &[FileName]) -> Result<Option<Format>> {
 }
 
 /// Guesses the format of a file from the extension of its name.
-fn guess_format(file: &str) -> Option<Format> {
+pub fn guess_format(file: &str) -> Option<Format> {
     let name = file.to_ascii_lowercase();
     let name = name.strip_suffix(".gz").unwrap_or(&name);
     match Format::guess(file) {

@@ -69,6 +69,7 @@ impl TagCommand {
         CommandFiles::new(false)
             .read([&self.model])
             .read(&inputs)
+            .read(self.input.other_files())
             .check()?;
         self.output.check(inputs.len())?;
         self.threads.check_stacks()?;

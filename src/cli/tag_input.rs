@@ -1,13 +1,14 @@
 //! The input of commands that tag.
 
 use std::io::{self, IsTerminal};
+use std::path::PathBuf;
 
 use clap::Args;
 use dropchain::Result;
 use dropchain::corpus::{Format, ReadOptions, Reader};
 use dropchain::tag::Header;
 
-use super::arguments::{FormatName, LimitArguments};
+use super::arguments::{FormatName, LimitArguments, other_files};
 use super::file_name::FileName;
 use super::forced_arguments::ForcedArguments;
 use super::model_input::{ModelColumns, named_format};
@@ -42,6 +43,11 @@ impl TagInputArguments {
         } else {
             self.input.clone()
         }
+    }
+
+    /// Returns the files that are read beside those.
+    pub fn other_files(&self) -> Vec<PathBuf> {
+        other_files(self.format, &self.input)
     }
 
     /// Opens the inputs, and detects their format unless it is given or their names tell it.
