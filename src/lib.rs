@@ -49,8 +49,8 @@
 //! | dump the weights of a model; build one | [`Model::node_weights`]; [`Model::from_weights`] |
 //! | score predictions | [`eval`] |
 //!
-//! Cargo features, all on by default: `cli` (the program `dropchain`) and `train`. Without them the
-//! library tags and evaluates.
+//! Cargo features, all on by default: `cli` (the program `dropchain`), `serve` (its command of that
+//! name) and `train`. Without them the library tags and evaluates.
 #![deny(missing_docs)]
 // Modules that tagging needs have parts that only training uses.
 #![cfg_attr(not(feature = "train"), allow(dead_code))]
@@ -133,6 +133,9 @@ pub mod internals {
     #[cfg(feature = "train")]
     pub mod cluster {
         pub use crate::cluster::*;
+    }
+    pub mod corpus {
+        pub use crate::corpus::json_object::JsonObject;
     }
     pub mod extract {
         pub use crate::extract::*;

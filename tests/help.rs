@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use crate::support::TestDir;
 
-const COMMANDS: [&str; 11] = [
+const COMMANDS: [&str; 12] = [
     "train", "tune", "tag", "eval", "compare", "explain", "inspect", "convert", "cluster", "demo",
-    "bench",
+    "serve", "bench",
 ];
 
 const INPUT: &[&str] = &[
@@ -133,6 +133,22 @@ const CLUSTER: &[&str] = &[
     "--memory",
 ];
 
+const SERVE: &[&str] = &[
+    "--listen",
+    "--allow-host",
+    "--allow-origin",
+    "--max-body",
+    "--timeout",
+    "--idle-timeout",
+    "--queue",
+    "--max-connections",
+    "--threads",
+    "--max-sentence",
+    "--memory",
+    "--document",
+    "--document-window",
+];
+
 const GRADIENTS: &[&str] = &[
     "--template",
     "--dev",
@@ -155,7 +171,7 @@ const GRADIENTS: &[&str] = &[
 type FlagGroups = &'static [&'static [&'static str]];
 
 /// The flags of each command. Scripts rely on them: none may disappear.
-const FLAGS: [(&str, FlagGroups); 11] = [
+const FLAGS: [(&str, FlagGroups); 12] = [
     ("train", &[INPUT, MODEL, STRENGTHS, STOPPING, TRAINING]),
     (
         "tune",
@@ -175,6 +191,7 @@ const FLAGS: [(&str, FlagGroups); 11] = [
     ),
     ("cluster", &[CLUSTER]),
     ("demo", &[&["--label"]]),
+    ("serve", &[SERVE]),
     ("bench gradients", &[INPUT, MODEL, STOPPING, GRADIENTS]),
 ];
 

@@ -40,6 +40,12 @@ mod penalties;
 mod plain_labels;
 #[cfg(unix)]
 mod processes;
+#[cfg(unix)]
+mod serve;
+#[cfg(unix)]
+mod serve_limits;
+#[cfg(unix)]
+mod serve_models;
 mod sharing;
 #[cfg(unix)]
 mod signals;

@@ -323,6 +323,14 @@ impl LimitArguments {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ByteSize(u64);
 
+#[cfg(feature = "serve")]
+impl ByteSize {
+    /// Returns the number of bytes.
+    pub fn bytes(self) -> u64 {
+        self.0
+    }
+}
+
 impl FromStr for ByteSize {
     type Err = String;
 

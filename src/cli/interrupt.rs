@@ -39,13 +39,19 @@ static ADVICE: OnceLock<String> = OnceLock::new();
 pub struct Signal(u8);
 
 impl Signal {
-    const HANG_UP: Self = Self(1);
+    pub const HANG_UP: Self = Self(1);
     const INTERRUPT: Self = Self(2);
     const TERMINATE: Self = Self(15);
 
     /// Returns the exit code of a program that the signal ended.
     pub fn exit_code(self) -> u8 {
         EXIT_CODE_BASE + self.0
+    }
+}
+
+impl From<u8> for Signal {
+    fn from(number: u8) -> Self {
+        Self(number)
     }
 }
 
@@ -123,7 +129,7 @@ fn quit(signal: Signal, when: &str, state: &str) -> ! {
 
 /// Starts to handle signals. Call it before creating files.
 pub fn watch() {
-    if let Err(error) = signals::watch(|number| handle(Signal(number))) {
+    if let Err(error) = signals::watch(|number| handle(number.into())) {
         notice(&format!(
             "warning: signals will end the program without saving: {error}"
         ));

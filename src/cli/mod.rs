@@ -29,6 +29,8 @@ mod outputs;
 mod partial_label_arguments;
 mod predictions;
 mod progress;
+#[cfg(feature = "serve")]
+mod serve;
 mod short_help;
 mod signals;
 mod span_arguments;
@@ -84,6 +86,8 @@ enum Command {
     Convert(convert::ConvertCommand),
     Cluster(cluster::ClusterCommand),
     Demo(demo::DemoCommand),
+    #[cfg(feature = "serve")]
+    Serve(Box<serve::ServeCommand>),
     Bench(bench::BenchCommand),
 }
 
@@ -131,6 +135,8 @@ impl Command {
             Self::Convert(command) => command.run(),
             Self::Cluster(command) => command.run(),
             Self::Demo(command) => command.run(),
+            #[cfg(feature = "serve")]
+            Self::Serve(command) => command.run(),
             Self::Bench(command) => command.run(),
         }
     }

@@ -11,7 +11,7 @@ use signal_hook::iterator::Signals;
 /// Calls `handle` with the number of each SIGHUP, SIGINT and SIGTERM that arrives, on a thread of
 /// its own, unless the signal is ignored.
 #[cfg(unix)]
-pub fn watch(handle: fn(u8)) -> io::Result<()> {
+pub fn watch(handle: impl Fn(u8) + Send + 'static) -> io::Result<()> {
     // A file size limit is then an error of writing, not the end of the program.
     signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)))?;
     let ignored = ignored_signals();
@@ -39,6 +39,6 @@ fn ignored_signals() -> u64 {
 
 /// Calls `handle` with the number of SIGINT for each Ctrl-C.
 #[cfg(not(unix))]
-pub fn watch(handle: fn(u8)) -> Result<(), ctrlc::Error> {
+pub fn watch(handle: impl Fn(u8) + Send + 'static) -> Result<(), ctrlc::Error> {
     ctrlc::set_handler(move || handle(2))
 }

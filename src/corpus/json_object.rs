@@ -13,7 +13,7 @@ use super::lines::InputLine;
 use crate::error::{Error, Place, Result};
 
 /// The members of a JSON object in their original order, with their values as written.
-pub(super) struct JsonObject<'a> {
+pub struct JsonObject<'a> {
     /// The members in their original order.
     pub members: Vec<(String, &'a RawValue)>,
     by_key: Vec<u32>, // positions in `members`, in the order of their keys
@@ -21,6 +21,7 @@ pub(super) struct JsonObject<'a> {
 
 impl<'a> JsonObject<'a> {
     /// The value of `key`.
+    #[must_use]
     pub fn get(&self, key: &str) -> Option<&'a RawValue> {
         let name = |&i: &u32| self.members[i as usize].0.as_str();
         let found = self.by_key.binary_search_by_key(&key, name).ok()?;
@@ -40,6 +41,7 @@ impl<'a> JsonObject<'a> {
     }
 
     /// A key that occurs more than once.
+    #[must_use]
     pub fn repeated_key(&self) -> Option<&str> {
         let mut known = HashSet::with_capacity(self.members.len());
         let mut keys = self.members.iter().map(|(key, _)| key.as_str());

@@ -18,7 +18,7 @@ mod format;
 mod gzip;
 mod json_attributes;
 mod json_columns;
-mod json_object;
+pub(crate) mod json_object;
 mod jsonl;
 mod lines;
 mod offset_unit;

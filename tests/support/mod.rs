@@ -1,5 +1,7 @@
 //! Runs the program in a temporary directory.
 
+#[cfg(unix)]
+mod server;
 mod session;
 
 use std::collections::BTreeSet;
@@ -16,6 +18,8 @@ use flate2::write::GzEncoder;
 use serde_json::Value;
 use tempfile::TempDir;
 
+#[cfg(unix)]
+pub use server::{Connection, Response, Server, post};
 pub use session::Session;
 
 /// The program.

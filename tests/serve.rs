@@ -1,0 +1,538 @@
+//! `serve`: its answers.
+
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::support::{Connection, NER_CORPUS, POS_CORPUS, Server, TestDir, post, sample_corpus};
+
+/// Lines of raw text: sentences of the sample corpus.
+fn sample_lines() -> Vec<String> {
+    let corpus = sample_corpus("dev");
+    let sentences = corpus
+        .split("\n\n")
+        .filter(|block| !block.trim().is_empty());
+    let words = |block: &str| -> Vec<String> {
+        let lines = block.lines().map(|line| line.split('\t').next().unwrap());
+        lines
+            .flat_map(|line| line.split(' ').next())
+            .map(str::to_owned)
+            .collect()
+    };
+    let mut lines: Vec<String> = sentences.map(|block| words(block).join(" ")).collect();
+    lines.push("Zoë Müller 🎉 met  O'Brien at 9:30.\tShe left. \"Why?\"".to_owned());
+    lines
+}
+
+/// A directory with a model of names, `m`, trained on the sample corpus.
+fn sample_model(options: &str) -> TestDir {
+    let dir = TestDir::with_sample_corpus();
+    let line = format!("train train.conll --model m --quiet --max-iterations 20 {options}");
+    dir.run(&line).success();
+    dir
+}
+
+/// The response with these sentences, as lines of JSON.
+fn response(lines: &str) -> String {
+    let lines: Vec<&str> = lines.lines().collect();
+    format!("{{\"model\":\"m\",\"sentences\":[{}]}}\n", lines.join(","))
+}
+
+/// A response with these sentences for each input.
+fn list_response<'a>(results: impl IntoIterator<Item = &'a str>) -> String {
+    let result = |lines: &str| {
+        let lines: Vec<&str> = lines.lines().collect();
+        format!("{{\"sentences\":[{}]}}", lines.join(","))
+    };
+    let results: Vec<String> = results.into_iter().map(result).collect();
+    format!("{{\"model\":\"m\",\"results\":[{}]}}\n", results.join(","))
+}
+
+#[test]
+fn a_text_has_the_answer_of_tag_byte_for_byte() {
+    let dir = sample_model("--columns word,upos,ner --template ner");
+    let server = Server::start(&dir, "m");
+    for (query, options) in [
+        ("", ""),
+        ("?marginals=true", "--marginals"),
+        ("?nbest=3&constrain=false", "--nbest 3 --constrain off"),
+        ("?scheme=bioes&model=m", "--scheme bioes"),
+    ] {
+        let (mut tagged, mut lines) = (Vec::new(), sample_lines());
+        for line in &lines {
+            let command = format!("tag m --format text --output jsonl {options}");
+            tagged.push(dir.run_with_stdin(&command, line).success());
+            if tagged.len() >= 8 {
+                break;
+            }
+        }
+        lines.truncate(tagged.len());
+        for (line, tagged) in lines.iter().zip(&tagged) {
+            let body = json!({"text": line}).to_string();
+            let answer = server.post(&format!("/tag{query}"), &body).success();
+            assert_eq!(answer, response(tagged), "{query} {line}");
+        }
+        let body = json!({"texts": lines}).to_string();
+        let answer = server.post(&format!("/tag{query}"), &body).success();
+        assert_eq!(answer, list_response(tagged.iter().map(String::as_str)));
+    }
+}
+
+#[test]
+fn inputs_have_the_answers_of_tag_byte_for_byte() {
+    let dir = sample_model("--columns word,upos,ner --template pos --label upos");
+    let server = Server::start(&dir, "m");
+    let mut lines: Vec<String> = sample_lines()
+        .iter()
+        .map(|line| {
+            let tokens: Vec<&str> = line.split_whitespace().collect();
+            json!({"id": 1.50, "tokens": tokens, "meta": {"a": ["b"]}}).to_string()
+        })
+        .collect();
+    lines.push(json!({"n": null, "text": "One sentence. Another one.\nAnd more."}).to_string());
+    let tagged = dir
+        .run_with_stdin("tag m --format jsonl --marginals", lines.join("\n"))
+        .success();
+    let body = format!("{{\"inputs\":\r\n [{}\n]\n}}", lines.join(",\n"));
+    let answer = server.post("/tag?marginals", &body).success();
+    let (most, last) =
+        tagged.split_at(tagged.match_indices('\n').nth(lines.len() - 2).unwrap().0 + 1);
+    assert!(last.lines().count() >= 2);
+    assert_eq!(answer, list_response(most.lines().chain([last])));
+    let answer = server
+        .post("/tag?marginals", &lines[0].replace(',', " ,\n "))
+        .success();
+    assert_eq!(answer, response(tagged.lines().next().unwrap()));
+}
+
+#[test]
+fn rows_have_the_answer_of_tag_for_columns() {
+    let dir = TestDir::with_model(NER_CORPUS, "--columns word,pos,ner --template minimal");
+    dir.write("t.tpl", "word\npos\npos[-1]\n");
+    dir.run("train train.conll --columns word,pos,ner --template t.tpl --model m --quiet")
+        .success();
+    dir.write("two.conll", "Bob NNP\nleft VBD\nYork NNP\n");
+    dir.write("three.conll", "Bob NNP O\nleft VBD O\nYork NNP O\n");
+    let server = Server::start(&dir, "m");
+    let two = json!({"rows": [["Bob", "NNP"], ["left", "VBD"], ["York", "NNP"]]});
+    let three = json!({"rows": [["Bob", "NNP", "O"], ["left", "VBD", "O"], ["York", "NNP", "O"]]});
+    let swapped = json!({
+        "rows": [["NNP", "Bob"], ["VBD", "left"], ["NNP", "York"]], "columns": ["pos", "word"],
+    });
+    for (body, file) in [
+        (two, "two.conll"),
+        (three, "three.conll"),
+        (swapped, "two.conll"),
+    ] {
+        let tagged = dir.run(&format!(
+            "tag m {file} --columns word,pos,ner --output jsonl"
+        ));
+        let tagged = match file {
+            "two.conll" => dir.run("tag m two.conll --output jsonl"),
+            _ => tagged,
+        };
+        let answer = server.post("/tag", &body.to_string()).success();
+        assert_eq!(answer, response(&tagged.success()), "{body}");
+    }
+    let keyed = json!({"id": 7, "rows": [["Bob", "NNP"]]}).to_string();
+    let answer = server.post("/tag", &keyed).json();
+    assert_eq!(answer["sentences"][0]["id"], 7);
+    assert_eq!(answer["sentences"][0]["tokens"], json!(["Bob"]));
+    assert!(answer["sentences"][0].get("rows").is_none());
+    for (body, message) in [
+        (
+            json!({"rows": [["Bob"], ["left", "VBD"]]}),
+            "row 2: expected 1 columns (word), found 2",
+        ),
+        (
+            json!({"rows": [["a", "b", "c", "d"]]}),
+            "expected rows of the columns of the training \
+            data (word pos ner), or the key \"columns\" with the names of the columns; found 4 \
+            columns",
+        ),
+        (
+            json!({"rows": [[1]]}),
+            "key \"rows\": expected arrays of strings; invalid type: integer \
+            `1`, expected a string",
+        ),
+    ] {
+        let answer = server.post("/tag", &body.to_string());
+        assert_eq!(answer.error(422), message);
+    }
+    assert_eq!(
+        server.post("/tag", "{\"rows\": []}").success(),
+        response("")
+    );
+    // A template that reads a column needs it.
+    let message = server
+        .post("/tag", &json!({"tokens": ["Bob"]}).to_string())
+        .error(422);
+    assert!(message.contains("pos"), "{message}");
+}
+
+#[test]
+fn inputs_are_documents_of_their_own_unless_they_say_otherwise() {
+    let dir = TestDir::new(&[("train.conll", NER_CORPUS)]);
+    dir.write("t.tpl", "word\nothers(word[-1])\nothers(word[1])\n");
+    dir.run("train train.conll --template t.tpl --l2 0.01 --model m --quiet")
+        .success();
+    let server = Server::start(&dir, "m");
+    let [a, b] = ["Ann Lee left Rome .", "Ann closed York and met Rome ."];
+    let tagged = |input: &str| {
+        dir.run_with_stdin("tag m --format jsonl --marginals", input)
+            .success()
+    };
+    let alone: Vec<String> = [a, b]
+        .map(|t| tagged(&json!({"text": t}).to_string()))
+        .into();
+    let document = json!({"doc": [{"text": a}, {"text": b}]}).to_string();
+    let together = tagged(&document);
+    let labels = |text: &str| -> Vec<Value> {
+        let marginals = |line| serde_json::from_str::<Value>(line).unwrap()["marginals"].take();
+        text.lines().map(marginals).collect()
+    };
+    assert_ne!(
+        labels(&together),
+        labels(&alone.concat()),
+        "the document has no effect"
+    );
+    let answer = server.post("/tag?marginals", &json!({"texts": [a, b]}).to_string());
+    assert_eq!(
+        answer.success(),
+        list_response(alone.iter().map(String::as_str))
+    );
+    let answer = server.post("/tag?marginals", &document);
+    assert_eq!(answer.success(), response(&together));
+    let same = [json!({"doc": 1, "text": a}), json!({"doc": 1, "text": b})];
+    let tagged_same = tagged(&format!("{}\n{}\n", same[0], same[1]));
+    assert_eq!(labels(&tagged_same), labels(&together));
+    let answer = server.post("/tag?marginals", &json!({"inputs": same}).to_string());
+    assert_eq!(answer.success(), list_response(tagged_same.lines()));
+}
+
+#[test]
+fn known_labels_are_kept_as_by_tag() {
+    let dir = TestDir::with_model(NER_CORPUS, "--template minimal");
+    let line = json!({"tokens": ["Ann", "left"], "gold": ["B-LOC", null]}).to_string();
+    let tagged = dir.run_with_stdin("tag m --format jsonl --forced gold --marginals", &line);
+    let server = Server::start(&dir, "m");
+    let answer = server.post("/tag?forced=gold&marginals", &line);
+    assert_eq!(answer.success(), response(&tagged.success()));
+    assert_eq!(answer.labels()[0][0], "B-LOC");
+}
+
+#[test]
+fn models_are_chosen_by_name_and_the_first_is_the_default() {
+    let dir = TestDir::with_model(NER_CORPUS, "--columns word,pos,ner --template minimal");
+    dir.write("pos.conll", POS_CORPUS);
+    dir.run("train pos.conll --template minimal --model pos.model --l2 0.01 --quiet")
+        .success();
+    let server = Server::start(&dir, "names=m pos.model");
+    let body = json!({"tokens": ["Ann", "Lee", "left"]}).to_string();
+    let names = server.post("/tag", &body);
+    assert_eq!(names.labels(), [json!(["B-PER", "I-PER", "O"])]);
+    assert_eq!(names.json()["model"], "names");
+    let tags = server.post("/tag?model=pos", &body);
+    assert_eq!(tags.labels(), [json!(["NNP", "NNP", "VBD"])]);
+    assert_eq!(tags.json()["model"], "pos");
+    assert!(tags.json()["sentences"][0].get("spans").is_none());
+    let message = server.post("/tag?model=x", &body).error(404);
+    assert_eq!(message, "no model \"x\"; the models are names, pos");
+    let models = server.get("/models").json()["models"].take();
+    assert_eq!(
+        (&models[0]["name"], &models[0]["default"]),
+        (&json!("names"), &json!(true))
+    );
+    assert_eq!(models[0]["columns"], json!(["word", "pos", "ner"]));
+    assert_eq!(models[0]["spans"], true);
+    assert_eq!(
+        models[1]["labels"],
+        json!(["NNP", "VBD", ".", "DT", "NN", "IN"])
+    );
+    assert_eq!(
+        (&models[1]["default"], &models[1]["label"]),
+        (&json!(false), &json!("label"))
+    );
+}
+
+#[test]
+fn requests_that_cannot_be_answered_say_why_with_a_status() {
+    let dir = TestDir::with_model(NER_CORPUS, "--template minimal");
+    let server = Server::start(&dir, "m");
+    let tag = |query: &str, body: &str| server.post(&format!("/tag{query}"), body);
+    assert!(
+        tag("", "{\"text\": ")
+            .error(400)
+            .starts_with("not valid JSON: EOF")
+    );
+    assert!(tag("", "").error(400).starts_with("not valid JSON"));
+    assert!(tag("?nbest=x", "{}").error(400).contains("\"nbest\""));
+    assert!(
+        tag("?best=1", "{}")
+            .error(400)
+            .contains("unknown option \"best\"")
+    );
+    for (body, message) in [
+        ("[]", "expected a JSON object with one of the keys"),
+        ("7", "expected a JSON object with one of the keys"),
+        ("{}", "expected the key \"tokens\" or \"text\""),
+        (
+            "{\"text\": 7}",
+            "key \"text\": expected a string, found a number",
+        ),
+        (
+            "{\"text\": \"a\", \"text\": \"b\"}",
+            "found the key \"text\" twice",
+        ),
+        (
+            "{\"tokens\": [\"a\", null]}",
+            "expected an array of strings, but item 2 is null",
+        ),
+        ("{\"texts\": \"a\"}", "key \"texts\": expected an array"),
+        ("{\"texts\": [\"a\", 1]}", "texts:2: expected a string"),
+        (
+            "{\"texts\": [], \"text\": \"a\"}",
+            "expected no other key beside \"texts\", found",
+        ),
+        (
+            "{\"inputs\": [\"a\"]}",
+            "inputs:1: expected an object; found \"a\"",
+        ),
+        (
+            "{\"inputs\": [{\"text\": \"a\"}, {}]}",
+            "inputs:2: expected the key",
+        ),
+        (
+            "{\"text\": \"a\", \"marginals\": true}",
+            "\"marginals\" is an option; expected it in",
+        ),
+        ("{\"text\": \"a\", \"nbest\": 3}", "as in /tag?nbest=3"),
+    ] {
+        let found = tag("", body).error(422);
+        assert!(found.contains(message), "{body}: {found}");
+    }
+    let deep = format!(
+        "{{\"text\": {}{}}}",
+        "[".repeat(100_000),
+        "]".repeat(100_000)
+    );
+    assert!(
+        tag("", &deep)
+            .error(422)
+            .contains("key \"text\": expected a string")
+    );
+    let get = |path: &str| server.get(path);
+    assert!(
+        get("/nothing")
+            .error(404)
+            .contains("there is nothing at \"/nothing\"")
+    );
+    let answer = get("/tag");
+    assert!(answer.error(405).contains("expected POST"));
+    assert_eq!(answer.header("allow"), Some("POST, OPTIONS"));
+    let answer = server.post("/models", "{}");
+    assert_eq!(answer.header("allow"), Some("GET, HEAD, OPTIONS"));
+    let long = json!({"tokens": vec!["a"; 2000]}).to_string();
+    let message = tag("?nbest=1000", &long).error(422);
+    assert!(message.contains("2000 tokens with nbest=1000"), "{message}");
+    for headers in [
+        "",
+        "Content-Type: text/plain\r\n",
+        "Content-Type: application/json\r\nContent-Encoding: gzip\r\n",
+    ] {
+        let mut connection = server.connect();
+        connection.send(format!(
+            "POST /tag HTTP/1.1\r\nHost: localhost\r\n{headers}Content-Length: 2\r\n\r\n{{}}"
+        ));
+        connection.response().error(415);
+    }
+    assert_eq!(
+        tag("", "{\"tokens\": [\"Rome\"]}").labels(),
+        [json!(["B-LOC"])]
+    );
+}
+
+#[test]
+fn metrics_count_requests_sentences_and_tokens() {
+    let dir = TestDir::with_model(NER_CORPUS, "--template minimal");
+    let server = Server::start(&dir, "ner=m");
+    let metric = |name: &str| server.metric(name);
+    assert_eq!(metric("dropchain_tokens_total{model=\"ner\"}"), 0.0);
+    server
+        .post("/tag", "{\"texts\": [\"Ann left. Bob met Ann.\", \"\"]}")
+        .success();
+    server.post("/tag", "{").error(400);
+    server.get("/secret?x").error(404);
+    assert_eq!(metric("dropchain_sentences_total{model=\"ner\"}"), 2.0);
+    assert_eq!(metric("dropchain_tokens_total{model=\"ner\"}"), 7.0);
+    for (labels, count) in [
+        ("endpoint=\"/tag\",status=\"200\"", 1.0),
+        ("endpoint=\"/tag\",status=\"400\"", 1.0),
+        ("endpoint=\"other\",status=\"404\"", 1.0),
+    ] {
+        assert_eq!(
+            metric(&format!("dropchain_requests_total{{{labels}}}")),
+            count
+        );
+    }
+    let buckets = "dropchain_request_duration_seconds_bucket{endpoint=\"/tag\",le=\"+Inf\"}";
+    assert_eq!(metric(buckets), 2.0);
+    assert_eq!(metric("dropchain_requests_in_progress"), 1.0);
+    assert!(metric("dropchain_model_loaded_timestamp_seconds{model=\"ner\"}") > 1e9);
+    let answer = server.get("/metrics");
+    let text = "text/plain; version=0.0.4; charset=utf-8";
+    assert_eq!(answer.header("content-type"), Some(text));
+}
+
+#[test]
+fn a_head_request_has_the_headers_of_the_answer_alone() {
+    let dir = TestDir::with_model(NER_CORPUS, "--template minimal");
+    let server = Server::start(&dir, "m");
+    let mut connection = server.connect();
+    let head = "HEAD / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+    connection.send(head);
+    let mut text = String::new();
+    connection.read_to_end(&mut text);
+    assert!(text.starts_with("HTTP/1.1 200 OK\r\n"), "{text}");
+    assert!(text.ends_with("\r\n\r\n"), "{text}");
+}
+
+#[test]
+fn other_hosts_and_origins_are_rejected_unless_they_are_allowed() {
+    let dir = TestDir::with_model(NER_CORPUS, "--template minimal");
+    let server = Server::start(
+        &dir,
+        "m --allow-host tag.example --allow-origin https://a.example",
+    );
+    let send = |method: &str, headers: &str| {
+        let mut connection = server.connect();
+        connection.send(format!("{method} /models HTTP/1.1\r\n{headers}\r\n"));
+        connection.response()
+    };
+    let host = |host: &str| send("GET", &format!("Host: {host}\r\n")).status;
+    assert_eq!(
+        ["localhost:1", "127.0.0.1", "TAG.example:80"].map(host),
+        [200; 3]
+    );
+    assert_eq!(
+        ["evil.example", "localhost.evil.example", "8.8.8.8"].map(host),
+        [403; 3]
+    );
+    send("GET", "").error(400);
+    let origin = |method, origin: &str| {
+        send(
+            method,
+            &format!("Host: localhost:80\r\nOrigin: {origin}\r\n"),
+        )
+    };
+    let own = origin("GET", "http://localhost:80");
+    assert_eq!(
+        (own.status, own.header("access-control-allow-origin")),
+        (200, None)
+    );
+    assert!(
+        origin("GET", "https://evil.example")
+            .error(403)
+            .contains("--allow-origin")
+    );
+    origin("OPTIONS", "https://evil.example").error(403);
+    origin("GET", "null").error(403);
+    let allowed = origin("GET", "https://a.example");
+    let header = allowed.header("access-control-allow-origin");
+    assert_eq!((allowed.status, header), (200, Some("https://a.example")));
+    let preflight = origin("OPTIONS", "https://a.example");
+    assert_eq!(preflight.status, 204);
+    assert_eq!(
+        preflight.header("access-control-allow-headers"),
+        Some("content-type")
+    );
+}
+
+#[test]
+fn the_page_loads_nothing_from_elsewhere() {
+    let dir = TestDir::with_model(NER_CORPUS, "--template minimal");
+    let server = Server::start(&dir, "m");
+    let page = server.get("/");
+    assert_eq!(
+        page.header("content-type"),
+        Some("text/html; charset=utf-8")
+    );
+    let policy = page.header("content-security-policy").unwrap();
+    assert!(policy.starts_with("default-src 'none';"), "{policy}");
+    let text = page.success();
+    assert!(
+        !text.contains("http:") && !text.contains("https:"),
+        "{text}"
+    );
+    assert!(text.contains("prefers-color-scheme: dark"));
+    assert!(text.lines().all(|line| line.chars().count() <= 100));
+}
+
+/// Returns a page as a browser has it after its scripts ran, and what it logged; `None` if there is
+/// no browser.
+fn rendered(server: &Server, options: &[&str]) -> Option<(String, String)> {
+    let profile = tempfile::tempdir().unwrap();
+    let output = Command::new("chromium")
+        .args([
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--enable-logging=stderr",
+        ])
+        .arg(format!("--user-data-dir={}", profile.path().display()))
+        .args(["--virtual-time-budget=10000", "--dump-dom"])
+        .args(options)
+        .arg(format!("http://{}/", server.address))
+        .stdin(Stdio::null())
+        .output();
+    let output = output.ok().filter(|output| output.status.success())?;
+    let [dom, log] =
+        [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    Some((dom, log))
+}
+
+#[test]
+#[expect(clippy::print_stdout, reason = "reports a skipped test")]
+fn the_page_marks_names_in_a_browser() {
+    let dir = sample_model("--columns word,upos,ner --template ner");
+    let server = Server::start(&dir, "m");
+    for options in [["--window-size=1200,900"], ["--window-size=360,640"]] {
+        let Some((dom, log)) = rendered(&server, &options) else {
+            println!("skipped: chromium not found");
+            return;
+        };
+        assert!(
+            dom.contains("Ada Lovelace<b>PER</b></mark>"),
+            "{dom}\n{log}"
+        );
+        assert!(dom.contains("<option value=\"m\">m</option>"), "{dom}");
+        assert!(!log.contains("CONSOLE"), "{log}");
+    }
+}
+
+#[test]
+fn a_connection_serves_many_requests_in_order() {
+    let dir = TestDir::with_model(NER_CORPUS, "--template minimal");
+    let server = Server::start(&dir, "m");
+    let mut connection = server.connect();
+    let bodies = [["Rome"], ["left"], ["Ann"], ["closed"]].map(|tokens| json!({"tokens": tokens}));
+    let requests = bodies.iter().map(|body| post("/tag", &body.to_string()));
+    // All at once: pipelined.
+    connection.send(requests.collect::<String>());
+    for expected in ["B-LOC", "O", "B-PER", "O"] {
+        assert_eq!(connection.response().labels(), [json!([expected])]);
+    }
+    connection.send("GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    assert_eq!(connection.response().json()["status"], "ok");
+}
+
+#[test]
+fn two_servers_do_not_share_a_port() {
+    let dir = TestDir::with_model(NER_CORPUS, "--template minimal");
+    let server = Server::start(&dir, "m");
+    let message = dir
+        .run(&format!("serve m --listen {}", server.address))
+        .failure();
+    assert!(message.starts_with(&format!("{}: Address already in use", server.address)));
+    assert!(Connection::open(server.address).is_ok());
+}

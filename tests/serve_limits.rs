@@ -1,0 +1,255 @@
+//! `serve`: limits, and clients that break the rules.
+
+use serde_json::json;
+
+use crate::support::{Connection, NER_CORPUS, Server, TestDir, post, wait_until};
+
+fn model() -> TestDir {
+    TestDir::with_model(NER_CORPUS, "--template minimal")
+}
+
+/// A model of so many labels that tagging a token takes long.
+pub fn slow_model() -> TestDir {
+    let lines: Vec<String> = (0..400).map(|i| format!("w{i} L{i}\n")).collect();
+    let dir = TestDir::new(&[("slow.conll", &lines.concat())]);
+    let line = "train slow.conll --template minimal --max-iterations 1 --model m --quiet";
+    dir.run(line).success();
+    dir
+}
+
+/// A request that takes [`slow_model`] far longer than any test.
+pub fn endless() -> String {
+    let inputs = vec![json!({"tokens": vec!["a"; 20]}); 15_000];
+    post("/tag", &json!({"inputs": inputs}).to_string())
+}
+
+/// A request that is answered at once, and its status.
+fn status_of_small(server: &Server) -> u16 {
+    server.post("/tag", "{\"tokens\": [\"Rome\"]}").status
+}
+
+#[test]
+fn a_body_that_is_too_large_is_refused() {
+    let dir = model();
+    let server = Server::start(&dir, "m --max-body 1k");
+    let body = |length: usize| format!("{{\"text\":\"{}\"}}", "a".repeat(length - 11));
+    assert_eq!(server.post("/tag", &body(1000)).status, 200);
+    let message = server.post("/tag", &body(1001)).error(413);
+    assert!(
+        message.starts_with("the body has more than 1000 bytes"),
+        "{message}"
+    );
+    assert!(
+        server
+            .post("/tag", &body(900_000))
+            .error(413)
+            .contains("--max-body")
+    );
+    // Without its length, it is noticed on the way.
+    let chunked = |chunks: &[&str]| {
+        let mut connection = server.connect();
+        connection.send(
+            "POST /tag HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
+             Transfer-Encoding: chunked\r\n\r\n",
+        );
+        for chunk in chunks {
+            connection.send(format!("{:x}\r\n{chunk}\r\n", chunk.len()));
+        }
+        connection.send("0\r\n\r\n");
+        connection.response()
+    };
+    chunked(&[&body(700), &" ".repeat(400)]).error(413);
+    assert_eq!(
+        chunked(&["{\"tokens\": [\"Ro", "me\"]}"]).labels(),
+        [json!(["B-LOC"])]
+    );
+}
+
+#[test]
+fn a_sentence_that_is_too_long_is_refused_and_raw_text_is_split() {
+    let dir = model();
+    let server = Server::start(&dir, "m --max-sentence 3");
+    let message = server
+        .post("/tag", &json!({"tokens": vec!["a"; 4]}).to_string())
+        .error(422);
+    assert!(message.contains("has more than 3 tokens"), "{message}");
+    let message = server
+        .post("/tag", &json!({"rows": vec![["a"]; 4]}).to_string())
+        .error(422);
+    assert!(
+        message.contains("has 4 tokens; expected at most 3"),
+        "{message}"
+    );
+    let answer = server.post("/tag", "{\"text\": \"a b c d\"}");
+    assert_eq!(answer.labels().len(), 2);
+}
+
+#[test]
+fn a_response_that_would_be_too_large_is_refused() {
+    let dir = model();
+    let server = Server::start(&dir, "m --max-body 1k");
+    let body = json!({"tokens": vec!["a"; 200]}).to_string();
+    assert_eq!(server.post("/tag", &body).status, 200);
+    let message = server.post("/tag?marginals", &body).error(413);
+    assert!(
+        message.contains("would have more than 16000 bytes"),
+        "{message}"
+    );
+}
+
+#[test]
+fn a_sentence_that_takes_too_much_memory_is_refused() {
+    let dir = model();
+    let server = Server::start(&dir, "m --memory 1M");
+    let body = json!({"tokens": vec!["a"; 500]}).to_string();
+    assert_eq!(server.post("/tag", &body).status, 200);
+    let message = server.post("/tag?nbest=1000", &body).error(422);
+    assert!(
+        message.contains("tagging a sentence of 500 tokens"),
+        "{message}"
+    );
+}
+
+#[test]
+fn requests_beyond_the_queue_are_turned_away() {
+    let dir = slow_model();
+    let server = Server::start(&dir, "m --threads 1 --queue 0 --timeout 1000");
+    wait_until("the thread", || status_of_small(&server) == 200);
+    let mut busy = server.connect();
+    busy.send(endless());
+    wait_until("a full queue", || status_of_small(&server) == 503);
+    let answer = server.post("/tag", "{\"tokens\": [\"Rome\"]}");
+    assert_eq!(
+        answer.error(503),
+        "too many requests are waiting; try again later"
+    );
+    assert_eq!(answer.header("retry-after"), Some("1"));
+    assert_eq!(server.get("/health").status, 200);
+    // Nobody waits for the answer anymore.
+    drop(busy);
+    wait_until("the thread", || status_of_small(&server) == 200);
+}
+
+#[test]
+fn a_request_that_takes_too_long_is_given_up() {
+    let dir = slow_model();
+    let server = Server::start(&dir, "m --threads 1 --timeout 0.5");
+    let mut connection = server.connect();
+    connection.send(endless());
+    let message = connection.response().error(503);
+    assert!(
+        message.starts_with("the request took more than 0.5 seconds"),
+        "{message}"
+    );
+    wait_until("the thread", || status_of_small(&server) == 200);
+}
+
+#[test]
+fn slow_clients_do_not_keep_connections() {
+    let dir = model();
+    let server = Server::start(
+        &dir,
+        "m --idle-timeout 0.3 --timeout 0.3 --max-connections 3",
+    );
+    let mut silent = server.connect();
+    let mut headers = server.connect();
+    headers.send("POST /tag HTTP/1.1\r\nHost: loc");
+    let mut body = server.connect();
+    body.send(post("/tag", "{\"tokens\": [\"Rome\"]}").split_at(100).0);
+    silent.assert_closed();
+    headers.assert_closed();
+    let message = body.response().error(408);
+    assert_eq!(message, "the body of the request did not arrive in time");
+    body.assert_closed();
+    let mut idle = server.connect();
+    idle.send("GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    assert_eq!(idle.response().status, 200);
+    idle.assert_closed();
+}
+
+#[test]
+fn a_client_that_does_not_read_its_answer_is_cut_off() {
+    let dir = model();
+    let server = Server::start(&dir, "m --idle-timeout 0.3 --max-connections 1");
+    let mut connection = server.connect();
+    let body = json!({"tokens": vec!["a"; 30_000]}).to_string();
+    // More than the system buffers.
+    connection.send(post("/tag?marginals", &body).repeat(4));
+    // The only connection is free again when this one is closed.
+    let mut other = server.connect();
+    other.send(post("/tag", "{\"tokens\": [\"Rome\"]}"));
+    assert_eq!(other.response().status, 200);
+}
+
+#[test]
+fn connections_beyond_the_limit_wait() {
+    let dir = model();
+    let server = Server::start(&dir, "m --max-connections 1");
+    let mut first = server.connect();
+    let health = "GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    first.send(health);
+    assert_eq!(first.response().status, 200);
+    let mut second = server.connect();
+    second.send(health);
+    first.send(health);
+    assert_eq!(first.response().status, 200);
+    drop(first);
+    assert_eq!(second.response().status, 200);
+}
+
+#[test]
+fn garbage_is_answered_with_an_error_and_harms_nobody() {
+    let dir = model();
+    let server = Server::start(&dir, "m");
+    let status = |bytes: &[u8]| {
+        let mut connection = server.connect();
+        connection.send(bytes);
+        connection.next_response().map(|response| response.status)
+    };
+    let huge = format!(
+        "GET / HTTP/1.1\r\nHost: localhost\r\nX: {}\r\n\r\n",
+        "x".repeat(100_000)
+    );
+    let many = format!(
+        "GET / HTTP/1.1\r\nHost: localhost\r\n{}\r\n",
+        "X: y\r\n".repeat(1000)
+    );
+    let long = format!(
+        "GET /{} HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        "x".repeat(100_000)
+    );
+    let length = "POST /tag HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
+                  Content-Length: 99999999999999999999999\r\n\r\n";
+    for (bytes, expected) in [
+        (
+            &b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03 TLS\r\n\r\n"[..],
+            400,
+        ),
+        (b"\x00\xff\xfe\r\n\r\n", 400),
+        (b"GET / HTTP/9.9\r\n\r\n", 400),
+        (b"GET /\xff HTTP/1.1\r\nHost: localhost\r\n\r\n", 400),
+        (huge.as_bytes(), 431),
+        (many.as_bytes(), 431),
+        (length.as_bytes(), 400),
+    ] {
+        assert_eq!(
+            status(bytes),
+            Some(expected),
+            "{}",
+            String::from_utf8_lossy(bytes)
+        );
+    }
+    assert!(matches!(status(long.as_bytes()), Some(414 | 431)));
+    let smuggled = "POST /tag HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
+                    Content-Length: 4\r\nContent-Length: 5\r\n\r\n{}  ";
+    assert_eq!(status(smuggled.as_bytes()), Some(400));
+    let not_utf8 = b"POST /tag HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
+                     Content-Length: 12\r\n\r\n{\"text\":\"\xff\"}";
+    assert_eq!(status(not_utf8), Some(400));
+    // A client that goes away in the middle.
+    let mut gone = Connection::open(server.address).unwrap();
+    gone.send(post("/tag", "{\"tokens\": [\"Rome\"]}").split_at(100).0);
+    drop(gone);
+    assert_eq!(status_of_small(&server), 200);
+    assert!(!server.stderr().contains("panicked"), "{}", server.stderr());
+}
