@@ -182,4 +182,10 @@ fn an_input_with_an_error_leaves_no_files_of_its_own() {
         .collect();
     names.sort();
     assert_eq!(names, ["a.ann", "a.txt"]);
+    // An old file stays, whatever may be replaced.
+    dir.write("out/bad.ann", "T1\tPER 0 3\tAnn\n");
+    let line = "tag m bad.conll --output brat --output-dir out --force";
+    dir.run(line).failure();
+    assert_eq!(dir.text("out/bad.ann"), "T1\tPER 0 3\tAnn\n");
+    assert!(!dir.path("out/bad.txt").exists());
 }
