@@ -30,6 +30,7 @@ impl<'a> JsonObject<'a> {
 
     /// The object without some of its members and, if it has a number, with that as the member
     /// `doc` before the others.
+    #[must_use]
     pub fn without(&self, keys: &[&str], document: Option<u64>) -> Arc<str> {
         let rest = OtherMembers {
             members: &self.members,

@@ -8,7 +8,6 @@ use dropchain::internals::sentence::Schema;
 use dropchain::tag::Header;
 use dropchain::{Error, Place, Result, Sentence};
 use serde::de::DeserializeOwned;
-use serde_json::Value;
 
 use super::request::ROWS;
 
@@ -60,7 +59,7 @@ pub fn rows_sentence(
         }
         sentence.push(row, place.1)?;
     }
-    sentence.layout.record = Some(other_members(object).into());
+    sentence.layout.record = Some(object.without(&[ROWS, COLUMNS], None));
     Ok(Some(sentence))
 }
 
@@ -102,13 +101,4 @@ fn model_schema(width: usize, header: &Header) -> Result<Schema> {
          names of the columns; found {width} columns",
         columns.join(" ")
     )))
-}
-
-/// The other members, which the output copies.
-fn other_members(object: &JsonObject<'_>) -> String {
-    let members = object.members.iter();
-    let members = members.filter(|(key, _)| key != ROWS && key != COLUMNS);
-    let members = members.map(|(key, value)| format!("{}:{value}", Value::from(key.as_str())));
-    let members: Vec<String> = members.collect();
-    format!("{{{}}}", members.join(","))
 }
