@@ -218,6 +218,11 @@ fn bad_arguments_are_named() {
     let expected = "--against ORG: the model has no such label; its labels are ";
     assert!(error.contains(expected), "{error}");
     dir.run("explain m --token 1 --all").exits(2);
+    let error = dir.run("explain m --token 0").exits(2);
+    assert!(error.contains("tokens count from 1"), "{error}");
+    dir.write("long.txt", "Ann ".repeat(20_000));
+    let error = dir.run("explain m long.txt --memory 1M").failure();
+    assert!(error.contains("memory"), "{error}");
     dir.run("explain none").failure();
     assert_eq!(dir.run_with_stdin("explain m", "").success(), "");
     let error = dir.run("explain m train.conll m").failure();

@@ -282,6 +282,7 @@ def test_weights_and_facts_are_dicts(tagger, of_features, sample):
     info = tagger.info
     assert info["sentences"] == len(sample) and info["options"]["dropout"] == 0.3
     assert info["labels"] == tagger.labels and info["label"] == "ner"
+    assert info["training"]["iterations"] > 0 and "result" not in info["options"]
     weights = tagger.weights()
     assert len({name for name, _ in weights}) == info["attributes"]
     transitions = tagger.transitions()
@@ -292,6 +293,29 @@ def test_weights_and_facts_are_dicts(tagger, of_features, sample):
     assert edges.edge_weights() and all(len(key) == 3 for key in edges.edge_weights())
     assert repr(tagger) == f"<Tagger with 9 labels and {info['attributes']} attributes>"
     assert tagger.template.text == Template.shipped("ner").text
+
+
+@pytest.mark.parametrize("known", [None, {1: "I-PER"}])
+def test_explanations_sum_to_margins(tagger, known):
+    explained = tagger.explain(WORDS, top=10_000, known=known)
+    assert [token["label"] for token in explained] == tagger.analyze(WORDS, known=known).labels
+    few = tagger.explain(WORDS, top=2, known=known)
+    for token, other in zip(explained, few, strict=True):
+        if known and token["token"] in known:
+            assert token["margin"] is token["runner_up"] is None and token["parts"] == []
+            continue
+        total = sum(part["contribution"] for part in token["parts"])
+        assert total == pytest.approx(token["margin"], abs=1e-9) and token["others"] == 0
+        assert token["runner_up"]["label"] != token["label"]
+        assert other["parts"] == token["parts"][:2]
+        total = sum(part["contribution"] for part in other["parts"]) + other["others"]
+        assert total == pytest.approx(token["margin"], abs=1e-9)
+
+
+def test_features_are_explained_by_name(of_features):
+    explained = of_features.explain([{"upper": 1.0, "nothing": 2.0}, {"upper": 0.5}])
+    names = {part["attribute"] for token in explained for part in token["parts"]}
+    assert "upper" in names and "nothing" not in names
 
 
 def test_spans_are_values():

@@ -1,7 +1,7 @@
 //! What is in a model, as dicts.
 
 use dropchain::Model;
-use dropchain::tag::{AttributeKind, Order, Precision};
+use dropchain::tag::{AttributeKind, Order, Precision, TrainingRecord};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
@@ -34,10 +34,12 @@ pub fn info<'py>(py: Python<'py>, model: &Model) -> PyResult<Bound<'py, PyDict>>
     info.set_item("tokens", header.provenance.tokens)?;
     let json = py.import("json")?;
     let options = json.call_method1("loads", (&header.provenance.options,));
-    info.set_item(
-        "options",
-        options.unwrap_or_else(|_| PyDict::new(py).into_any()),
-    )?;
+    let options = options.unwrap_or_else(|_| PyDict::new(py).into_any());
+    // How training ended is stored with the options.
+    let training = options.call_method1("pop", (TrainingRecord::KEY, py.None()))?;
+    info.set_item("options", options)?;
+    info.set_item("training", training)?;
+    info.set_item("recall_bias", header.recall_bias())?;
     Ok(info)
 }
 

@@ -1,5 +1,6 @@
 //! The class `Tagger`.
 
+mod explain;
 mod facts;
 mod sentences;
 
@@ -524,6 +525,65 @@ impl PyTagger {
             marginals: marginals.map(|array| PyArray2::from_owned_array(py, array).unbind()),
             nbest: PyList::new(py, candidates)?.unbind(),
         })
+    }
+
+    /// Tag a sentence and return, for each token, why it has its label.
+    ///
+    /// The `margin` of a token is the score of the best label sequence minus that of the best one
+    /// with another label there, the `runner_up`; its `parts` are what weights contribute to it,
+    /// the largest first. Their contributions and `others` sum to it. Labels are those of
+    /// :attr:`labels`. ``docs/explain.md`` has the definitions.
+    ///
+    /// Parameters
+    /// ----------
+    /// sentence : sentence
+    ///     Words, or features: see :class:`Tagger`.
+    /// top : int
+    ///     How many parts to return for each token; `others` is the sum of the rest.
+    /// known : dict of int to str or list of str, optional
+    ///     As in :meth:`analyze`; the runner-up keeps what is known.
+    /// spans : iterable of (int, int, str), optional
+    ///     As in :meth:`analyze`.
+    /// constrain : bool
+    ///     Compare only sequences that are legal in the label scheme.
+    ///
+    /// Returns
+    /// -------
+    /// list of dict
+    ///     One for each token: `token`, `label`, `probability`, `margin`, `runner_up` (`label`,
+    ///     and `labels` of the tokens `start` to `end`, which differ), `parts` (`kind`, `token`,
+    ///     `attribute`, `value`, and in pairs of the best sequence and the runner-up `labels`,
+    ///     `previous_labels`, `weights`; `contribution`), `others`. Without another possible
+    ///     label, `margin` and `runner_up` are None.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import dropchain
+    /// >>> sample = dropchain.sample_corpus()
+    /// >>> tagger = dropchain.train(sample, template="ner", max_iterations=30).tagger
+    /// >>> london = tagger.explain(["She", "lives", "in", "London", "."])[3]
+    /// >>> london["label"], london["margin"] > 0, len(london["parts"])
+    /// ('B-LOC', True, 10)
+    #[pyo3(signature = (sentence, *, top=10, known=None, spans=None, constrain=true))]
+    #[expect(clippy::too_many_arguments, reason = "keyword arguments")]
+    fn explain<'py>(
+        &self,
+        py: Python<'py>,
+        sentence: &Bound<'py, PyAny>,
+        top: usize,
+        known: Option<&Bound<'py, PyDict>>,
+        spans: Option<&Bound<'py, PyAny>>,
+        constrain: bool,
+    ) -> PyResult<Bound<'py, PyList>> {
+        // Not by the reader of features for tagging, which does not keep their names.
+        let mut reader = Reader::Words(SentenceReader::with_schema(self.schema.clone()));
+        let sentence = self.read(&mut reader, sentence, 0, &|| "sentence".to_owned())?;
+        let condition = condition(known, spans)?;
+        let explanation = py.detach(|| {
+            let options = tag_options(constrain);
+            (self.inner).explain_given(sentence.input(), &condition, options)
+        });
+        explain::explanation(py, &explanation.map_err(exception)?, &self.names, top)
     }
 
     /// Return the probability of given labels of a sentence.

@@ -54,7 +54,7 @@ pub struct ExplainCommand {
     top: u32,
     /// Explain these tokens: words, or numbers in the sentence from 1 [default: tokens of spans,
     /// and those with a margin below 2; all with --output json or html]
-    #[arg(long, value_name = "TOKEN", conflicts_with = "all")]
+    #[arg(long, value_name = "TOKEN", conflicts_with = "all", value_parser = parse_token)]
     token: Vec<String>,
     /// Explain all tokens
     #[arg(long)]
@@ -84,6 +84,14 @@ enum OutputName {
     Json,
     /// A page for the browser, in one file
     Html,
+}
+
+/// Checks a token as the user names it.
+fn parse_token(token: &str) -> Result<String, String> {
+    match token.parse() {
+        Ok(0_usize) => Err("tokens count from 1".to_owned()),
+        _ => Ok(token.to_owned()),
+    }
 }
 
 impl ExplainCommand {

@@ -82,7 +82,7 @@ impl<'a> ExplainedSentence<'a> {
         })
     }
 
-    /// Returns the tokens to explain.
+    /// Returns the tokens to explain, in ascending order.
     pub fn chosen(&self) -> Vec<usize> {
         let all = 0..self.explanation.len();
         match self.choice {

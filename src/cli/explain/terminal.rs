@@ -128,9 +128,11 @@ fn describe_weights(sentence: &ExplainedSentence<'_>, part: &Part<'_>) -> String
     weights.collect::<Vec<_>>().join(", ")
 }
 
-/// Says how clear the labels of the other tokens are.
+/// Says how clear the labels of the tokens are that are not among the chosen ones, in ascending
+/// order.
 fn not_shown(sentence: &ExplainedSentence<'_>, chosen: &[usize]) -> String {
-    let hidden = (0..sentence.words.len()).filter(|t| !chosen.contains(t));
+    let is_hidden = |t: &usize| chosen.binary_search(t).is_err();
+    let hidden = (0..sentence.words.len()).filter(is_hidden);
     let count = sentence.words.len() - chosen.len();
     let margins = hidden.filter_map(|t| {
         let runner_up = sentence.explanation.runner_up(t)?;

@@ -1,5 +1,7 @@
 //! The attributes of a sentence that the model knows, with their names.
 
+use std::ops::RangeInclusive;
+
 use crate::error::{Error, Place, Result};
 use crate::extract::TokenSink;
 use crate::memory::{MemoryLimit, input_over_limit};
@@ -37,6 +39,15 @@ impl SentenceAttributes {
         let start = t.checked_sub(1).map_or(0, |before| list.ends[before]);
         let attributes = list.attributes[start..list.ends[t]].iter();
         attributes.map(|&attribute| (&list.names[attribute.name[0]..attribute.name[1]], attribute))
+    }
+
+    /// Returns the number of attributes of the tokens of a range.
+    pub fn count(&self, tokens: &RangeInclusive<usize>) -> usize {
+        let counts = self.0.iter().map(|list| {
+            let before = tokens.start().checked_sub(1).map_or(0, |t| list.ends[t]);
+            list.ends[*tokens.end()] - before
+        });
+        counts.sum()
     }
 
     fn memory(&self) -> u64 {

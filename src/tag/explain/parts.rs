@@ -1,12 +1,18 @@
 //! The parts of a margin.
 
 use std::borrow::Cow;
+use std::ops::RangeInclusive;
 
 use super::Alternative;
 use crate::chain::Order;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::ids::LabelId;
+use crate::memory::MemoryLimit;
 use crate::model::AttributeKind;
+use crate::tag::sentence_memory::SMALL;
+
+/// Largest number of parts of a token that are of labels alone.
+const PARTS_OF_LABELS: usize = 5;
 
 /// What a part of a margin comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -78,11 +84,14 @@ impl<'e> Alternative<'e> {
     ///
     /// # Errors
     ///
-    /// [`Error::Model`](crate::Error::Model) if the model file is damaged.
+    /// [`Error::Model`](crate::Error::Model) if the model file is damaged; [`Error::Parameter`] if
+    /// so many tokens differ that the parts take more memory than the tagger may.
     pub fn parts(&self) -> Result<Vec<Part<'e>>> {
         let mut parts = Vec::new();
         let range = self.range();
-        for t in range.start..=range.end.min(self.explanation.len() - 1) {
+        let tokens = range.start..=range.end.min(self.explanation.len() - 1);
+        self.check_memory(&tokens)?;
+        for t in tokens {
             if range.contains(&t) {
                 self.node_parts(t, &mut parts)?;
             }
@@ -98,6 +107,22 @@ impl<'e> Alternative<'e> {
             order.then_with(|| (x.token, x.kind).cmp(&(y.token, y.kind)))
         });
         Ok(parts)
+    }
+
+    /// Checks that there is memory for the parts.
+    fn check_memory(&self, tokens: &RangeInclusive<usize>) -> Result<()> {
+        let attributes = self.explanation.attributes.count(tokens);
+        let others = PARTS_OF_LABELS * (tokens.end() + 1 - tokens.start());
+        let needed = ((attributes + others) * size_of::<Part<'e>>()) as u64;
+        let memory = self.explanation.tagger.memory;
+        if needed <= SMALL && memory == MemoryLimit::Available {
+            return Ok(());
+        }
+        memory.check(needed, 0).map_err(|over| {
+            let count = self.range().len();
+            let message = format!("an alternative that differs in {count} tokens: {over}");
+            Error::parameter(message)
+        })
     }
 
     fn node_parts(&self, t: usize, parts: &mut Vec<Part<'e>>) -> Result<()> {
