@@ -143,6 +143,9 @@ pub mod internals {
     pub mod ids {
         pub use crate::ids::*;
     }
+    pub mod input_file {
+        pub use crate::input_file::*;
+    }
     pub mod math {
         pub use crate::math::*;
     }

@@ -134,8 +134,22 @@ pub(super) fn assemble(header: &[u8], tables: [TableSections; 2]) -> Vec<u8> {
     let lengths = tables.iter().map(Vec::len);
     let data = tables.concat();
     let sums = block_sums(&data);
-    let total = PREAMBLE + header.len() + sums.len() + data.len();
+    join(header, &sums, lengths, &data)
+}
 
+/// Returns a file of the current version with another header. The tables do not depend on it.
+pub(super) fn replace_header(file: &[u8], header: &[u8]) -> Vec<u8> {
+    let lengths: Vec<usize> = (0..SECTIONS)
+        .map(|i| number(file, SECTIONS_AT + 16 * i + 8) as usize)
+        .collect();
+    let sums_at = PREAMBLE + lengths[0];
+    let (sums, data) = file[sums_at..].split_at(lengths[1]);
+    join(header, sums, lengths[2..].iter().copied(), data)
+}
+
+/// Joins the sections of a file; `lengths` are those of the tables, which are `data`.
+fn join(header: &[u8], sums: &[u8], lengths: impl Iterator<Item = usize>, data: &[u8]) -> Vec<u8> {
+    let total = PREAMBLE + header.len() + sums.len() + data.len();
     let mut file = Vec::with_capacity(total);
     file.extend_from_slice(MAGIC);
     file.extend_from_slice(&Version::CURRENT.number().to_le_bytes());
@@ -146,10 +160,10 @@ pub(super) fn assemble(header: &[u8], tables: [TableSections; 2]) -> Vec<u8> {
         file.extend_from_slice(&(length as u64).to_le_bytes());
         start += length;
     }
-    let sum = preamble_sum(&file, header, &sums);
+    let sum = preamble_sum(&file, header, sums);
     file.extend_from_slice(&sum.to_le_bytes());
     file.extend_from_slice(header);
-    file.extend_from_slice(&sums);
-    file.extend_from_slice(&data);
+    file.extend_from_slice(sums);
+    file.extend_from_slice(data);
     file
 }

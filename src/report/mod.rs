@@ -10,6 +10,7 @@
 mod log;
 
 use serde::Serialize;
+use serde_json::Value;
 
 pub use log::Log;
 
@@ -45,6 +46,9 @@ pub struct Start<'a> {
     pub files: &'a [String],
     /// Number of threads.
     pub threads: usize,
+    /// What the user asked for, if the program says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub config: Option<&'a Value>,
     /// The training event.
     #[serde(flatten)]
     pub event: &'a train::Start<'a>,
@@ -60,6 +64,7 @@ impl<'a> Start<'a> {
             parameters: event.options,
             files,
             threads: rayon::current_num_threads(),
+            config: None,
             event,
         }
     }

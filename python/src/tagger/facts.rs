@@ -35,9 +35,11 @@ pub fn info<'py>(py: Python<'py>, model: &Model) -> PyResult<Bound<'py, PyDict>>
     let json = py.import("json")?;
     let options = json.call_method1("loads", (&header.provenance.options,));
     let options = options.unwrap_or_else(|_| PyDict::new(py).into_any());
-    // How training ended is stored with the options.
+    // How training ended is stored with the options, and what the user asked for.
     let training = options.call_method1("pop", (TrainingRecord::KEY, py.None()))?;
+    let config = options.call_method1("pop", ("config", py.None()))?;
     info.set_item("options", options)?;
+    info.set_item("config", config)?;
     info.set_item("training", training)?;
     info.set_item("recall_bias", header.recall_bias())?;
     Ok(info)

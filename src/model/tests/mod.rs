@@ -294,3 +294,27 @@ fn scores_of_another_shape_are_rejected() {
         &mut [0.0; 3],
     );
 }
+
+#[test]
+fn a_configuration_is_recorded_and_changes_nothing_else() {
+    let model = small_model();
+    let (bytes, fingerprint) = (model.as_bytes().to_owned(), model.fingerprint().unwrap());
+    assert_eq!(model.header().provenance.config(), None);
+    let options = model.header().provenance.training_options();
+    let config = serde_json::json!({"command": "train", "options": {"l2": 0.1}});
+    let recorded = model.with_config(&config).unwrap();
+    recorded.verify().unwrap();
+    assert_eq!(recorded.fingerprint().unwrap(), fingerprint);
+    let provenance = &recorded.header().provenance;
+    assert_eq!(provenance.config(), Some(config));
+    assert_eq!(provenance.training_options(), options);
+    assert_holds(&recorded, AttributeKind::Node, &dense_nodes());
+    assert_holds(&recorded, AttributeKind::Edge, &sparse_edges());
+    // The last one counts.
+    let again = recorded.with_config(&serde_json::Value::Null).unwrap();
+    assert_eq!(
+        again.header().provenance.config(),
+        Some(serde_json::Value::Null)
+    );
+    assert!(again.as_bytes().len() > bytes.len());
+}

@@ -1,0 +1,61 @@
+//! The configuration that a model was trained with: what the user asked for, to ask for it again.
+//!
+//! It is stored with the training options, as their field `config`, so that programs that do not
+//! know it read the model all the same.
+
+use serde_json::Value;
+
+use super::file::Model;
+use super::header::Provenance;
+use super::parts;
+use super::preamble::replace_header;
+use crate::error::{Error, Result};
+
+/// The field of the options that holds the configuration.
+const CONFIG: &str = "config";
+
+impl Provenance {
+    /// Returns the configuration that was recorded by [`Model::with_config`], if there is one.
+    #[must_use]
+    pub fn config(&self) -> Option<Value> {
+        self.parse().get_mut(CONFIG).map(Value::take)
+    }
+
+    /// Returns the training options, without the configuration.
+    #[must_use]
+    pub fn training_options(&self) -> Value {
+        let mut options = self.parse();
+        if let Some(options) = options.as_object_mut() {
+            options.shift_remove(CONFIG);
+        }
+        options
+    }
+
+    fn parse(&self) -> Value {
+        serde_json::from_str(&self.options).unwrap_or_default()
+    }
+}
+
+impl Model {
+    /// Records the configuration that the model was trained with: any JSON value. It has no effect
+    /// on predictions or [`Model::fingerprint`].
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parameter`] if the model has an old format, or if its header would be too long.
+    pub fn with_config(self, config: &Value) -> Result<Self> {
+        let mut options = self.header().provenance.parse();
+        let (true, Some(fields)) = (self.is_current(), options.as_object_mut()) else {
+            let message = "a model of an older version cannot record a configuration";
+            return Err(Error::parameter(message));
+        };
+        fields.insert(CONFIG.to_owned(), config.clone());
+        let mut header = self.header().clone();
+        header.provenance.options = options.to_string();
+        let main = replace_header(self.main_bytes(), &header.encode()?);
+        Self::from_bytes(match self.first_pass() {
+            Some(first) => parts::assemble(&main, first.as_bytes()),
+            None => main,
+        })
+    }
+}
