@@ -253,6 +253,7 @@ fn inspect_prints_everything_as_json() {
             "sizes",
             "training",
             "lines",
+            "config",
         ])
     );
     assert_eq!(inspected["bytes"], dir.bytes("m").len());

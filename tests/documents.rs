@@ -249,10 +249,11 @@ fn ner_looks_at_documents_where_they_are_marked() {
             "{train} n {file}.conll --template {expected} {keep}"
         ))
         .success();
-        assert!(
-            dir.bytes("m") == dir.bytes("n"),
-            "{file} {template} {options}"
-        );
+        // The files differ in the name of the template that was given.
+        let [m, n] = ["m", "n"].map(|model| dir.run(&format!("inspect {model} --json")).json());
+        for key in ["fingerprint", "options", "training"] {
+            assert_eq!(m[key], n[key], "{file} {template} {options}");
+        }
     }
     let trained = dir.run("train marked.conll --template ner --max-iterations 5 --model new");
     assert!(

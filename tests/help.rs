@@ -4,9 +4,21 @@ use std::collections::BTreeSet;
 
 use crate::support::TestDir;
 
-const COMMANDS: [&str; 12] = [
-    "train", "tune", "tag", "eval", "compare", "explain", "inspect", "convert", "cluster", "demo",
-    "serve", "bench",
+const COMMANDS: [&str; 14] = [
+    "train",
+    "tune",
+    "tag",
+    "eval",
+    "compare",
+    "explain",
+    "inspect",
+    "convert",
+    "cluster",
+    "demo",
+    "serve",
+    "bench",
+    "completions",
+    "man",
 ];
 
 const INPUT: &[&str] = &[
@@ -63,6 +75,7 @@ const TRAINING: &[&str] = &[
     "--threads",
     "--log",
     "--quiet",
+    "--config",
 ];
 
 const SEARCH: &[&str] = &[
@@ -171,7 +184,7 @@ const GRADIENTS: &[&str] = &[
 type FlagGroups = &'static [&'static [&'static str]];
 
 /// The flags of each command. Scripts rely on them: none may disappear.
-const FLAGS: [(&str, FlagGroups); 12] = [
+const FLAGS: [(&str, FlagGroups); 14] = [
     ("train", &[INPUT, MODEL, STRENGTHS, STOPPING, TRAINING]),
     (
         "tune",
@@ -183,7 +196,7 @@ const FLAGS: [(&str, FlagGroups); 12] = [
     ("explain", &[EXPLAIN]),
     (
         "inspect",
-        &[&["--top", "--attribute", "--template", "--json"]],
+        &[&["--top", "--attribute", "--template", "--json", "--config"]],
     ),
     (
         "convert",
@@ -193,6 +206,8 @@ const FLAGS: [(&str, FlagGroups); 12] = [
     ("demo", &[&["--label"]]),
     ("serve", &[SERVE]),
     ("bench gradients", &[INPUT, MODEL, STOPPING, GRADIENTS]),
+    ("completions", &[]),
+    ("man", &[&["--output-dir", "--force"]]),
 ];
 
 fn help(command: &str) -> String {

@@ -11,6 +11,8 @@ mod caseless;
 mod checkpoints;
 mod cluster;
 mod compare;
+mod completions;
+mod config;
 mod contract;
 mod crfsuite_models;
 mod damaged_models;

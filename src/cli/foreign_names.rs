@@ -32,9 +32,19 @@ const OPTIONS: [(&[&str], &str); 11] = [
     (&["--pattern"], "'--template FILE'"),
 ];
 
+/// Returns our name for an option of another program.
+pub fn our_option(name: &str) -> Option<&'static str> {
+    find(&OPTIONS, name)
+}
+
+fn find(table: &[(&[&str], &'static str)], name: &str) -> Option<&'static str> {
+    let found = table.iter().find(|(names, _)| names.contains(&name));
+    found.map(|(_, ours)| *ours)
+}
+
 /// Adds our name to the error about an unknown name.
 pub fn explain(mut error: Error) -> Error {
-    let (name, table, similar): (_, &[(&[&str], &str)], _) = match error.kind() {
+    let (name, table, similar): (_, &[(&[&str], &'static str)], _) = match error.kind() {
         ErrorKind::InvalidSubcommand => (
             ContextKind::InvalidSubcommand,
             &COMMANDS,
@@ -48,8 +58,7 @@ pub fn explain(mut error: Error) -> Error {
     let Some(ContextValue::String(name)) = error.get(name) else {
         return error;
     };
-    let found = table.iter().find(|(names, _)| names.contains(&&**name));
-    if let Some((_, ours)) = found {
+    if let Some(ours) = find(table, name) {
         let tip = format!("it is {ours}");
         error.remove(similar);
         error.insert(

@@ -7,6 +7,8 @@ mod checkpoint_arguments;
 mod closed_output;
 mod cluster;
 mod compare;
+mod completions;
+mod config;
 mod convert;
 mod demo;
 mod document_arguments;
@@ -23,6 +25,7 @@ mod inspect;
 mod interrupt;
 mod knowledge_arguments;
 mod lbfgs_arguments;
+mod man;
 mod model_input;
 mod output_directory;
 mod outputs;
@@ -55,6 +58,7 @@ use dropchain::Error;
 use serde::Serialize;
 
 use closed_output::check_stdout_open;
+use config::{ConfigArguments, EffectiveConfig, ParseError};
 use exit::{CommandError, CommandResult, check_uninterrupted};
 use file_name::FileName;
 
@@ -89,6 +93,8 @@ enum Command {
     #[cfg(feature = "serve")]
     Serve(Box<serve::ServeCommand>),
     Bench(bench::BenchCommand),
+    Completions(completions::CompletionsCommand),
+    Man(man::ManCommand),
 }
 
 /// Rejects more than one `-` among the input files.
@@ -138,6 +144,17 @@ impl Command {
             #[cfg(feature = "serve")]
             Self::Serve(command) => command.run(),
             Self::Bench(command) => command.run(),
+            Self::Completions(command) => command.run(),
+            Self::Man(command) => command.run(),
+        }
+    }
+
+    /// Returns the configuration, if the command has one.
+    fn config(&mut self) -> Option<&mut ConfigArguments> {
+        match self {
+            Self::Train(command) => Some(command.config_mut()),
+            Self::Tune(command) => Some(command.config_mut()),
+            _ => None,
         }
     }
 
@@ -147,13 +164,33 @@ impl Command {
     }
 }
 
+/// Returns the definition of the program with all commands.
+fn definition() -> clap::Command {
+    Cli::command()
+}
+
+/// Parses the arguments, with those of a configuration file.
+fn parse() -> Result<Cli, ParseError> {
+    let program = help_layout::fit(short_help::shorten(definition()));
+    let mut matches = config::parse(&program, std::env::args_os().collect())?;
+    let effective = matches.subcommand().and_then(|(name, matches)| {
+        let command = program.find_subcommand(name)?;
+        Some(EffectiveConfig::new(command, matches))
+    });
+    let mut cli = Cli::from_arg_matches_mut(&mut matches)?;
+    if let (Some(config), Some(effective)) = (cli.command.config(), effective) {
+        config.set_effective(effective);
+    }
+    Ok(cli)
+}
+
 /// Parses the arguments, runs the command and returns the exit code.
 pub fn run() -> ExitCode {
-    let command = help_layout::fit(short_help::shorten(Cli::command()));
-    let matches = command.try_get_matches();
-    let cli = matches.and_then(|mut matches| Cli::from_arg_matches_mut(&mut matches));
-    let cli = cli.unwrap_or_else(|error| foreign_names::explain(error).exit());
-    let result = cli.command.run();
+    let result = match parse() {
+        Ok(cli) => cli.command.run(),
+        Err(ParseError::Arguments(error)) => foreign_names::explain(*error).exit(),
+        Err(ParseError::File(error)) => Err(error.into()),
+    };
     let Err(error) = result.and_then(|()| check_uninterrupted()) else {
         return ExitCode::SUCCESS;
     };

@@ -17,6 +17,7 @@ const SHOWN: [(&str, &[&str], &str); 6] = [
             "clusters",
             "gazetteer",
             "init",
+            "config",
             "force",
             "quiet",
         ],
@@ -27,7 +28,7 @@ const SHOWN: [(&str, &[&str], &str); 6] = [
         "tune",
         &[
             "template", "model", "dev", "folds", "columns", "label", "dropout", "l2", "random",
-            "json", "force", "quiet",
+            "config", "json", "force", "quiet",
         ],
         "  dropchain tune train.conll --dev dev.conll --template ner --model ner.model
   dropchain tune train.conll --folds 5 --template ner --model ner.model",

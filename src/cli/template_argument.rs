@@ -75,6 +75,7 @@ pub fn check_attributes(template: Option<&Template>, corpus: &Corpus) -> Result<
 
 /// Returns the files that were read to load a template: its own, and those it refers to.
 pub fn template_files(name: Option<&FileName>, template: Option<&Template>) -> Vec<PathBuf> {
+    let name = name.filter(|name| !is_template_text(name));
     let (Some(name), Some(template)) = (name, template) else {
         return Vec::new();
     };
@@ -84,8 +85,17 @@ pub fn template_files(name: Option<&FileName>, template: Option<&Template>) -> V
     [path.to_owned()].into_iter().chain(files).collect()
 }
 
-/// Reads a template from a file, or else finds the built-in one of that name.
+/// Returns whether the value is the text of a template: it has several lines.
+pub fn is_template_text(value: &FileName) -> bool {
+    value.contains('\n')
+}
+
+/// Reads a template from a file, or else finds the built-in one of that name. The text of
+/// a template refers to no files.
 fn find_template(name: &FileName, limits: TemplateLimits) -> Result<Template> {
+    if is_template_text(name) {
+        return name.parse();
+    }
     let path: &Path = name.as_ref();
     match Template::shipped(name) {
         // A directory may have the name of a built-in template.

@@ -11,6 +11,7 @@ use dropchain::train::{BaseModels, Defaults, TrainOptions, Trained, Trainer, che
 use super::CommandResult;
 use super::arguments::{InputArguments, OutputArguments, ThreadArguments};
 use super::checkpoint_arguments::CheckpointArguments;
+use super::config::ConfigArguments;
 use super::document_arguments::{DocumentArguments, template_for};
 use super::exit::training_result;
 use super::file_name::FileName;
@@ -46,6 +47,10 @@ Examples:
   dropchain train tweets.conll --dev dev.conll --towards ner.model --l2 1 \\
       --model new.model
 
+  # Options from a file; repeat the run of a model
+  dropchain train --config ner.toml
+  dropchain inspect ner.model --config > ner.toml
+
   # Pre-extracted attributes in CRFsuite's format; the same model as CRFsuite
   dropchain train train.crfsuite --states observed --boundary off \\
       --dropout 0 --l2 1 --model m.model
@@ -78,6 +83,8 @@ pub struct TrainCommand {
     /// Write a log in JSON lines to this file
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
+    #[command(flatten)]
+    config: ConfigArguments,
     #[command(flatten)]
     output: OutputArguments,
     /// Do not print progress
@@ -136,7 +143,14 @@ struct RegularizationArguments {
 }
 
 impl TrainCommand {
+    /// Returns the configuration.
+    pub fn config_mut(&mut self) -> &mut ConfigArguments {
+        &mut self.config
+    }
+
     pub fn run(&self) -> CommandResult {
+        self.config
+            .check_stdin(self.training.corpus_files(&self.train, &self.dev))?;
         let open = self.init.open()?;
         let models = open.models();
         let trainer = Trainer::new(self.options(&models)?)?;
@@ -189,7 +203,8 @@ impl TrainCommand {
         let template = self.knowledge.attach(&knowledge, template)?;
         let mut reporter = TrainingReporter::new(&progress, &self.train, log)
             .with_free_space(ResultFile::free_space(&self.model))
-            .with_knowledge(&knowledge);
+            .with_knowledge(&knowledge)
+            .with_config(self.config.effective());
         let mut trainer = trainer
             .interrupt(interrupt::flag())
             .memory(self.input.limits.memory());
@@ -217,6 +232,11 @@ impl TrainCommand {
             trainer = trainer.checkpoints(checkpoints);
         }
         let trained = trainer.train(corpora, template, &mut reporter)?;
+        let config = self.config.effective().for_model().to_json();
+        let trained = Trained {
+            model: ConfigArguments::record(trained.model, &config),
+            ..trained
+        };
         let fate = self.save(&trained, model_file, &progress)?;
         reporter.finish()?;
         training_result(&trained, has_exact_gradient, &fate)
@@ -232,6 +252,7 @@ impl TrainCommand {
             )
             .read(template_files(self.template.as_ref(), template))
             .read(self.knowledge.files().iter())
+            .read(self.config.file())
             .read_models(self.init.files())
             .write_model(&self.model, self.log.as_deref())
             .write_checkpoint(

@@ -44,8 +44,8 @@ pub struct TrainingArguments {
     /// have weights of their own; other sentences are tagged as before. WEIGHT is that of a copy
     /// relative to its sentence. Training takes twice as long.
     #[arg(long, value_name = "WEIGHT", num_args = 0..=1, require_equals = true,
-          default_missing_value = "1", help_heading = "Training")]
-    caseless: Option<f64>,
+          default_value_t = 0.0, default_missing_value = "1", help_heading = "Training")]
+    caseless: f64,
 }
 
 impl TrainingArguments {
@@ -63,7 +63,7 @@ impl TrainingArguments {
             precision: precision.unwrap_or(defaults.precision),
             prune: self.storage.prune,
             recall_bias: self.storage.recall_bias.0,
-            caseless: self.caseless.unwrap_or(0.0),
+            caseless: self.caseless,
             ..defaults
         };
         self.model.apply(&mut options);

@@ -8,7 +8,9 @@ use dropchain::knowledge::{Knowledge, KnowledgePart};
 use dropchain::label::PlainLabels;
 use dropchain::train::{self, DevScore, Observer, ObserverError};
 use dropchain::{Error, Result};
+use serde_json::Value;
 
+use super::config::EffectiveConfig;
 use super::file_name::FileName;
 use super::init_arguments::format_match;
 use super::interrupt;
@@ -22,6 +24,7 @@ pub struct TrainingReporter<'a> {
     log_error: Option<Error>,
     free_space: Option<u64>,
     knowledge: Vec<KnowledgePart>,
+    config: Option<Value>,
 }
 
 impl<'a> TrainingReporter<'a> {
@@ -34,6 +37,7 @@ impl<'a> TrainingReporter<'a> {
             log_error: None,
             free_space: None,
             knowledge: Vec::new(),
+            config: None,
         }
     }
 
@@ -46,6 +50,12 @@ impl<'a> TrainingReporter<'a> {
     /// Sets what was added to the template, for the log.
     pub fn with_knowledge(mut self, knowledge: &Knowledge) -> Self {
         self.knowledge = knowledge.parts().to_vec();
+        self
+    }
+
+    /// Sets the options of the run, for the log.
+    pub fn with_config(mut self, config: &EffectiveConfig) -> Self {
+        self.config = Some(config.for_log().to_json());
         self
     }
 
@@ -119,8 +129,11 @@ impl Observer for TrainingReporter<'_> {
                 format_megabytes(usize::try_from(size).unwrap_or(usize::MAX))
             ));
         }
-        let files = self.files.clone();
-        self.log(&Record::Start(report::Start::new(&files, start)));
+        let (files, config) = (self.files.clone(), self.config.clone());
+        self.log(&Record::Start(report::Start {
+            config: config.as_ref(),
+            ..report::Start::new(&files, start)
+        }));
         for part in std::mem::take(&mut self.knowledge) {
             self.log(&Record::Knowledge(&part));
         }

@@ -9,6 +9,7 @@ use super::file::Model;
 use super::header::Provenance;
 use super::parts;
 use super::preamble::replace_header;
+use super::training_record::TrainingRecord;
 use crate::error::{Error, Result};
 
 /// The field of the options that holds the configuration.
@@ -18,33 +19,31 @@ impl Provenance {
     /// Returns the configuration that was recorded by [`Model::with_config`], if there is one.
     #[must_use]
     pub fn config(&self) -> Option<Value> {
-        self.parse().get_mut(CONFIG).map(Value::take)
+        self.parsed_options().get_mut(CONFIG).map(Value::take)
     }
 
-    /// Returns the training options, without the configuration.
+    /// Returns the training options alone, without the configuration and the result of training;
+    /// null if there are none.
     #[must_use]
     pub fn training_options(&self) -> Value {
-        let mut options = self.parse();
+        let mut options = self.parsed_options();
         if let Some(options) = options.as_object_mut() {
             options.shift_remove(CONFIG);
+            options.shift_remove(TrainingRecord::KEY);
         }
         options
-    }
-
-    fn parse(&self) -> Value {
-        serde_json::from_str(&self.options).unwrap_or_default()
     }
 }
 
 impl Model {
-    /// Records the configuration that the model was trained with: any JSON value. It has no effect
-    /// on predictions or [`Model::fingerprint`].
+    /// Returns the model with a record of the configuration that it was trained with: any JSON
+    /// value. It has no effect on predictions or [`Model::fingerprint`].
     ///
     /// # Errors
     ///
     /// [`Error::Parameter`] if the model has an old format, or if its header would be too long.
-    pub fn with_config(self, config: &Value) -> Result<Self> {
-        let mut options = self.header().provenance.parse();
+    pub fn with_config(&self, config: &Value) -> Result<Self> {
+        let mut options = self.header().provenance.parsed_options();
         let (true, Some(fields)) = (self.is_current(), options.as_object_mut()) else {
             let message = "a model of an older version cannot record a configuration";
             return Err(Error::parameter(message));

@@ -46,7 +46,7 @@
 //! | `order` | 0 or 1 |
 //! | `label_weights` | transition weights `[K][K]` (none if all 0), start and end weights `[K]` |
 //! | `precision` | whether weights in the tables have 4 bytes or 8 |
-//! | `provenance` | version, files, corpus size; options, [`TrainingRecord`], configuration as JSON |
+//! | `provenance` | version, files, sizes; options, [`TrainingRecord`], configuration as JSON |
 //! | `tables` | for each table: attributes A, seed, slots, stored weights, whether it is dense |
 //!
 //! ## Sums

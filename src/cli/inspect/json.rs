@@ -5,7 +5,7 @@ use dropchain::tag::LineStatistics;
 use dropchain::{Result, Template};
 use serde_json::{Map, Value, json};
 
-use super::{Contents, options, prune_threshold, weights};
+use super::{Contents, prune_threshold, weights};
 
 /// Describes a model.
 pub fn contents(contents: &Contents<'_>) -> Result<Value> {
@@ -44,7 +44,7 @@ pub fn contents(contents: &Contents<'_>) -> Result<Value> {
         "files": header.provenance.files,
         "sentences": header.provenance.sentences,
         "tokens": header.provenance.tokens,
-        "options": options(&header.provenance),
+        "options": header.provenance.training_options(),
         "template": header.template.as_ref().map(|t| t.source().to_owned()),
         "labels": labels,
         "edges": edges,
@@ -55,6 +55,9 @@ pub fn contents(contents: &Contents<'_>) -> Result<Value> {
     });
     if let Some(record) = header.provenance.training() {
         value["training"] = json!(record);
+    }
+    if let Some(config) = header.provenance.config() {
+        value["config"] = config;
     }
     if header.template.is_some() {
         value["lines"] = template_lines(model, lines);

@@ -1,6 +1,7 @@
 //! `dropchain inspect`
 
 mod attribute;
+mod config;
 mod json;
 mod sizes;
 mod summary;
@@ -19,6 +20,8 @@ use serde_json::Value;
 use super::outputs::CommandFiles;
 use super::terminal::columns;
 use super::{CommandResult, print};
+use crate::cli::progress::notice;
+use config::RunConfig;
 use top_attributes::TopAttributes;
 
 /// Show the contents of a model: training, sizes, transitions, top attributes
@@ -26,6 +29,7 @@ use top_attributes::TopAttributes;
 #[command(after_help = "\
 Examples:
   dropchain inspect ner.model
+  dropchain inspect ner.model --config > ner.toml
   dropchain inspect ner.model --attribute 'word[-1]=in'
   dropchain inspect ner.model --top 50 --json | jq '.labels[\"B-PER\"]'")]
 pub struct InspectCommand {
@@ -44,6 +48,9 @@ pub struct InspectCommand {
     /// Print JSON
     #[arg(long)]
     json: bool,
+    /// Print the configuration file that repeats the run of the model (docs/config.md)
+    #[arg(long, conflicts_with_all = ["json", "template"])]
+    config: bool,
 }
 
 /// What is shown of a model.
@@ -57,6 +64,13 @@ impl InspectCommand {
     pub fn run(&self) -> CommandResult {
         CommandFiles::new(false).read([&self.model]).check()?;
         let model = Model::open(&self.model)?;
+        if self.config {
+            let config = RunConfig::new(&model)?;
+            for warning in &config.warnings {
+                notice(&format!("warning: {warning}"));
+            }
+            return print(&config.text);
+        }
         model.verify()?;
         if let Some(name) = &self.attribute {
             let weights = attribute::AttributeWeights::find(&model, name)?;
@@ -123,19 +137,8 @@ fn prune_threshold(model: &Model) -> f64 {
     threshold.as_f64().unwrap_or(0.0)
 }
 
-/// Returns the options that a model was trained with; null if there are none.
-fn options(source: &Provenance) -> Value {
-    let mut options: Value = serde_json::from_str(&source.options).unwrap_or_default();
-    if source.training().is_some()
-        && let Some(options) = options.as_object_mut()
-    {
-        options.shift_remove(dropchain::tag::TrainingRecord::KEY);
-    }
-    options
-}
-
 /// Returns an option that a model was trained with; null if there is none of this name.
 fn option(source: &Provenance, name: &str) -> Value {
-    let mut options = options(source);
+    let mut options = source.training_options();
     options.get_mut(name).map(Value::take).unwrap_or_default()
 }

@@ -8,7 +8,7 @@ use dropchain::tag::Order;
 use dropchain::{Result, Template};
 use serde_json::Value;
 
-use super::{option, options, prune_threshold, weights};
+use super::{option, prune_threshold, weights};
 use crate::cli::terminal::wrap;
 
 /// Columns before the continuation of a line.
@@ -50,7 +50,7 @@ pub fn text(model: &Model, columns: usize) -> Result<String> {
             documents.window
         ));
     }
-    let options = options(&header.provenance);
+    let options = header.provenance.training_options();
     let converted = option(&header.provenance, "converted_from");
     if let Some(options) = options.as_object().filter(|_| converted.is_null()) {
         let options = options

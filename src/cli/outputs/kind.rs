@@ -10,6 +10,9 @@ use serde_json::{Map, Value};
 /// Number of bytes from which a file is recognized: more than the first line of a log.
 const BEGINNING: u64 = 1 << 20;
 
+/// Number of lines within which a manual page has its title.
+const TITLE_LINES: usize = 5;
+
 /// Number of characters of a line to quote.
 const QUOTE: usize = 40;
 
@@ -28,6 +31,8 @@ pub enum Kind {
     Checkpoint,
     /// Tagged text, in any format.
     Tagged,
+    /// A manual page of this program.
+    ManPage,
 }
 
 impl fmt::Display for Kind {
@@ -39,17 +44,19 @@ impl fmt::Display for Kind {
             Self::Report => "report",
             Self::Checkpoint => "checkpoint",
             Self::Tagged => "tagged text",
+            Self::ManPage => "manual page",
         })
     }
 }
 
 impl Kind {
-    const ALL: [Self; 5] = [
+    const ALL: [Self; 6] = [
         Self::Model,
         Self::Log,
         Self::Clusters,
         Self::Report,
         Self::Checkpoint,
+        Self::ManPage,
     ];
 
     /// Says what an existing file is, unless it is of the expected kind.
@@ -79,6 +86,10 @@ impl Kind {
             Self::Clusters => first_line(beginning).is_some_and(is_cluster_line),
             Self::Report => beginning.starts_with(b"{") && is_report(path),
             Self::Tagged => false, // corrected by hand, it looks the same
+            Self::ManPage => {
+                let mut lines = beginning.split(|byte| *byte == b'\n').take(TITLE_LINES);
+                lines.any(|line| line.starts_with(b".TH dropchain"))
+            }
         }
     }
 }
@@ -139,12 +150,13 @@ mod tests {
 
     #[test]
     fn every_kind_is_recognized_and_no_other() {
-        let files: [(Kind, &[u8]); 5] = [
+        let files: [(Kind, &[u8]); 6] = [
             (Kind::Model, b"DROPCHN\n\x02"),
             (Kind::Log, b"{\"event\":\"start\"}\n{\"event\":"),
             (Kind::Clusters, b"0110\tLondon\t12\n1\tin\t3\n"),
             (Kind::Report, b"{\n  \"version\": \"0.1.0\"\n}\n"),
             (Kind::Checkpoint, b"DROPCKP\n\x01"),
+            (Kind::ManPage, b".ie \\n(.g .ds Aq\n.TH dropchain-train 1\n"),
         ];
         for (kind, contents) in files {
             for expected in Kind::ALL {

@@ -5,6 +5,7 @@ use dropchain::train::{DevScore, EndReason};
 use dropchain::tune::{ResourcePlan, Rung, Search, TrialResult};
 use serde_json::{Map, Value, json};
 
+use crate::cli::config::EffectiveConfig;
 use crate::cli::file_name::FileName;
 use crate::cli::init_arguments::InitArguments;
 
@@ -23,6 +24,8 @@ pub struct SearchDescription<'a> {
     pub seed: u64,
     /// What was added to the templates.
     pub knowledge: &'a [KnowledgePart],
+    /// The options of the search.
+    pub config: &'a EffectiveConfig,
 }
 
 impl SearchDescription<'_> {
@@ -41,6 +44,7 @@ impl SearchDescription<'_> {
             "configurations": self.search.configurations.len(),
             "rungs": rungs,
             "plan": plan,
+            "config": self.config.for_log().to_json(),
         });
         if !self.knowledge.is_empty() {
             line["knowledge"] = json!(self.knowledge);

@@ -5,6 +5,7 @@ mod description;
 mod results;
 mod search_log;
 mod search_reporter;
+mod winner;
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -18,6 +19,7 @@ use dropchain::tune::{
 use dropchain::{Error, Result};
 
 use super::arguments::{InputArguments, OutputArguments, ThreadArguments};
+use super::config::ConfigArguments;
 use super::document_arguments::template_for;
 use super::exit::CommandError;
 use super::file_name::FileName;
@@ -26,7 +28,7 @@ use super::interrupt;
 use super::knowledge_arguments::KnowledgeArguments;
 use super::outputs::{CommandFiles, ResultFile};
 use super::progress::{Progress, notice};
-use super::template_argument::{TemplateLimits, load_template, template_files};
+use super::template_argument::{TemplateLimits, is_template_text, load_template, template_files};
 use super::training_arguments::TrainingArguments;
 use super::training_reporter::format_pruned;
 use super::{CommandResult, print};
@@ -35,6 +37,7 @@ use description::SearchDescription;
 use results::Results;
 use search_log::SearchLog;
 use search_reporter::SearchReporter;
+use winner::Winner;
 
 /// Search for the best training parameters and write the best model
 #[derive(Debug, Args)]
@@ -101,6 +104,8 @@ pub struct TuneCommand {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
+    config: ConfigArguments,
+    #[command(flatten)]
     output: OutputArguments,
     #[command(flatten)]
     checkpoint: ResumeArguments,
@@ -132,7 +137,14 @@ struct SearchSettings {
 }
 
 impl TuneCommand {
+    /// Returns the configuration.
+    pub fn config_mut(&mut self) -> &mut ConfigArguments {
+        &mut self.config
+    }
+
     pub fn run(&self) -> CommandResult {
+        self.config
+            .check_stdin(self.training.corpus_files(&self.train, &self.dev))?;
         let open = self.init.open()?;
         let models = open.models();
         let mut settings = self.validate(&models)?;
@@ -152,6 +164,7 @@ impl TuneCommand {
         }
         let data = self.extract(&settings, &models, &progress)?;
         self.print_matches(&data, &progress);
+        let has_models = !models.is_empty();
         drop(open);
         let search = Search {
             settings: settings.training,
@@ -170,7 +183,7 @@ impl TuneCommand {
         description.knowledge = knowledge.parts();
         let reporter = SearchReporter::new(&progress, &description, log, self.how_to_continue());
         let result = match search.run(data, &reporter) {
-            Ok(result) => result,
+            Ok(result) => self.record(result, has_models),
             Err(error) => return Err(self.failed(error, reporter.has_started())),
         };
         if result.refit_iterations != Some(0) {
@@ -212,6 +225,25 @@ impl TuneCommand {
             folds: self.folds,
             seed: self.strategy.seed,
             knowledge: &[],
+            config: self.config.effective(),
+        }
+    }
+
+    /// Records the options of the search in the model, and those with which `train` trains the best
+    /// configuration.
+    fn record(&self, result: TuneResult, has_models: bool) -> TuneResult {
+        let config = self.config.effective().for_model();
+        let winner = Winner {
+            config: &config,
+            result: &result,
+            templates: &self.template,
+            has_models,
+        };
+        let mut json = config.to_json();
+        json["train"] = winner.options().into();
+        TuneResult {
+            model: ConfigArguments::record(result.model, &json),
+            ..result
         }
     }
 
@@ -322,6 +354,7 @@ impl TuneCommand {
             )
             .read(template_files)
             .read(self.knowledge.files().iter())
+            .read(self.config.file())
             .read_models(self.init.files())
             .write_model(&self.model, self.log.as_deref())
             .write_checkpoint(
@@ -355,6 +388,10 @@ impl TuneCommand {
     fn template_names(&self) -> Vec<String> {
         if self.template.is_empty() {
             return vec!["–".to_owned()];
+        }
+        if self.template.iter().any(is_template_text) {
+            let numbers = (1..=self.template.len()).map(|number| format!("template {number}"));
+            return numbers.collect();
         }
         let name = |name: &FileName| {
             let stem = Path::new(name).file_stem();
