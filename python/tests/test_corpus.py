@@ -126,7 +126,7 @@ def test_weights_belong_to_sentences():
 
 def test_the_sample_corpus_has_three_parts_and_two_kinds_of_labels():
     sizes = [len(sample_corpus(part)) for part in ("train", "dev", "test")]
-    assert sizes == [392, 84, 84]
+    assert sizes == [1076, 311, 311]
     assert sample_corpus("dev", label="upos")[0].labels[0].isupper()
     with pytest.raises(ValueError, match="part 'x'"):
         sample_corpus("x")

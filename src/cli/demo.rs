@@ -31,7 +31,7 @@ Examples:
   echo 'Ada Lovelace met Charles Babbage in London.' | dropchain demo
   echo 'Ada Lovelace left London.' | dropchain demo --label upos
 
-The corpus has 560 English sentences: enough for a first impression, too few for real use.")]
+The corpus has 1,698 English sentences: enough for a first impression, too few for real use.")]
 pub struct DemoCommand {
     /// What to tag
     #[arg(long, value_enum, default_value = "ner")]
@@ -99,7 +99,14 @@ impl DemoCommand {
                 best = Some((dev.value, tagger));
             }
         }
-        best.map_or(Ok(()), |(_, tagger)| self.tag(&tagger))
+        best.map_or(Ok(()), |(_, tagger)| self.tag(&tagger))?;
+        notice(&format!(
+            "next, a model of your own: dropchain train train.conll --columns word,{} --dev dev.conll \
+             --template {} --model my.model",
+            self.label.column(),
+            self.label.template()
+        ));
+        Ok(())
     }
 
     fn read(&self, text: &'static str) -> Result<Vec<Sentence>> {
