@@ -283,8 +283,8 @@ fn errors_found_in_the_data_leave_files_alone() {
     dir.write("l", log);
     for (options, expected) in [
         (
-            "--folds 2000",
-            "2000 folds of 1076 sentences; expected at least 2 folds",
+            "--folds 1000",
+            "1000 folds of 392 sentences; expected at least 2 folds",
         ),
         (
             "--dev dev.conll --memory 1M",
