@@ -49,11 +49,12 @@ fn conversion_preserves_spans_and_yields_legal_labels() {
         for scheme in Scheme::ALL {
             let converted = convert(&labels, scheme);
             assert_eq!(converted.len(), labels.len());
-            assert_eq!(
-                convert(&converted, scheme),
-                converted,
-                "{scheme} is idempotent"
-            );
+            // Plain labels do not say that they are: the type I looks like a tag.
+            let again = match scheme {
+                Scheme::Plain => scheme.convert(&converted, scheme),
+                _ => convert(&converted, scheme),
+            };
+            assert_eq!(again, converted, "{scheme} is idempotent");
             assert!(allows(&converted, scheme), "{scheme}: {converted:?}");
         }
         for scheme in EXACT {
