@@ -43,14 +43,14 @@ use super::{CommandResult, print};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  dropchain serve ner.model                                 # http://127.0.0.1:8080/ has a page
-  dropchain serve ner.model tags=pos.model --listen 127.0.0.1:0       # prints the chosen port
-  curl -d '{\"text\": \"Ada Lovelace lived in London.\"}' -H 'Content-Type: application/json' \\
-       'http://127.0.0.1:8080/tag?model=ner&marginals=true'
+  dropchain serve ner.model                # page: http://127.0.0.1:8080/
+  dropchain serve ner.model tags=pos.model --listen 127.0.0.1:0
+  # curl --json '{\"text\": \"Ann left Rome.\"}' 'http://127.0.0.1:8080/tag?model=ner'
 
-Endpoints: POST /tag, GET /models, /health, /metrics (Prometheus), and / (a page). SIGINT and SIGTERM
-end the server when the requests in progress are answered. A model whose file is replaced, best by
-`mv`, is replaced without a restart; SIGHUP loads all models again. docs/serve.md has the details.")]
+Endpoints: POST /tag, GET /models, /health, /metrics (Prometheus), and / (a page).
+SIGINT and SIGTERM end the server when the requests in progress are answered. A
+model whose file is replaced, best by `mv`, is replaced without a restart; SIGHUP
+loads all models again. docs/serve.md has the details.")]
 pub struct ServeCommand {
     /// Model files; the first is the default. `NAME=FILE` names a model; otherwise its name is that
     /// of the file, without `.model`

@@ -10,7 +10,7 @@ use dropchain::{Error, Result, Sentence};
 use serde_json::value::RawValue;
 
 use super::api_error::ApiError;
-use super::rows::rows_sentence;
+use super::rows::{ROWS, rows_sentence};
 use crate::cli::model_input::ModelColumns;
 
 /// What to send.
@@ -22,9 +22,6 @@ const TEXTS: &str = "texts";
 
 /// The key of several inputs.
 const INPUTS: &str = "inputs";
-
-/// The key of rows of columns.
-pub(super) const ROWS: &str = "rows";
 
 /// The key of the document that an input belongs to.
 const DOCUMENT: &str = "doc";

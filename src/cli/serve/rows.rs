@@ -9,13 +9,14 @@ use dropchain::tag::Header;
 use dropchain::{Error, Place, Result, Sentence};
 use serde::de::DeserializeOwned;
 
-use super::request::ROWS;
+/// The key of rows of columns.
+pub const ROWS: &str = "rows";
 
 /// The key of the names of the columns.
 const COLUMNS: &str = "columns";
 
-/// Returns the sentence of an object with `rows`, which is number `place.1` of the inputs `place.0`;
-/// `None` if there are no rows.
+/// Returns the sentence of an object with `rows`, which is number `place.1` of the inputs
+/// `place.0`; `None` if there are no rows.
 pub fn rows_sentence(
     object: &JsonObject<'_>,
     header: &Header,
