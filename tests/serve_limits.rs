@@ -111,24 +111,40 @@ fn a_sentence_that_takes_too_much_memory_is_refused() {
     );
 }
 
+/// Starts a request that keeps the only thread of a server busy until the connection is dropped.
+pub fn occupy(server: &Server) -> Connection {
+    let mut busy = server.connect();
+    busy.send(endless());
+    wait_until("a busy thread", || {
+        server.metric("dropchain_threads_busy") == 1.0
+    });
+    busy
+}
+
+/// Starts a request that waits for the only thread of a server.
+pub fn wait_in_queue(server: &Server) -> Connection {
+    let mut waiting = server.connect();
+    waiting.send(post("/tag", "{\"tokens\": [\"Rome\"]}"));
+    wait_until("a request that waits", || {
+        server.metric("dropchain_requests_waiting") == 1.0
+    });
+    waiting
+}
+
 #[test]
 fn requests_beyond_the_queue_are_turned_away() {
     let dir = slow_model();
-    let server = Server::start(&dir, "m --threads 1 --queue 0 --timeout 1000");
-    wait_until("the thread", || status_of_small(&server) == 200);
-    let mut busy = server.connect();
-    busy.send(endless());
-    wait_until("a full queue", || status_of_small(&server) == 503);
+    let server = Server::start(&dir, "m --threads 1 --queue 1 --timeout 1000");
+    let busy = occupy(&server);
+    let mut waiting = wait_in_queue(&server);
     let answer = server.post("/tag", "{\"tokens\": [\"Rome\"]}");
-    assert_eq!(
-        answer.error(503),
-        "too many requests are waiting; try again later"
-    );
+    let message = answer.error(503);
+    assert_eq!(message, "too many requests are waiting; try again later");
     assert_eq!(answer.header("retry-after"), Some("1"));
     assert_eq!(server.get("/health").status, 200);
-    // Nobody waits for the answer anymore.
+    // Nobody waits for the first answer anymore.
     drop(busy);
-    wait_until("the thread", || status_of_small(&server) == 200);
+    assert_eq!(waiting.response().status, 200);
 }
 
 #[test]

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::serve_limits::{endless, slow_model};
-use crate::support::{Connection, NER_CORPUS, Response, Server, TestDir, post};
+use crate::serve_limits::{occupy, slow_model, wait_in_queue};
+use crate::support::{Connection, NER_CORPUS, Response, Server, TestDir, post, wait_until};
 
 /// A directory with the model `m` and the file `new`, a model that labels everything `NEW`.
 fn two_models() -> TestDir {
@@ -48,13 +48,8 @@ fn a_request_is_answered_by_the_model_that_it_began_with() {
     dir.run("train new.conll --template minimal --model new --quiet")
         .success();
     let server = Server::start(&dir, "m --threads 1 --timeout 1000");
-    let mut busy = server.connect();
-    busy.send(endless());
-    while server.metric("dropchain_requests_in_progress") < 2.0 {}
-    // It waits for the only thread.
-    let mut waiting = server.connect();
-    waiting.send(post("/tag", "{\"tokens\": [\"Rome\"]}"));
-    while server.metric("dropchain_requests_in_progress") < 3.0 {}
+    let busy = occupy(&server);
+    let mut waiting = wait_in_queue(&server);
     rename(&dir, "new", "m");
     server.wait_for("m: loaded m");
     drop(busy);
@@ -164,6 +159,13 @@ fn models_that_cannot_be_served_are_errors_at_the_start() {
     assert!(dir.run("serve").exits(2).contains("MODEL"));
 }
 
+/// Waits until a request is in progress, besides the one that asks.
+fn wait_for_progress(server: &Server) {
+    wait_until("a request in progress", || {
+        server.metric("dropchain_requests_in_progress") == 2.0
+    });
+}
+
 /// Starts a request whose body has not arrived yet, and returns the rest of the body.
 fn half_sent(connection: &mut Connection) -> String {
     let mut request = post("/tag", "{\"tokens\": [\"Rome\"]}");
@@ -182,7 +184,7 @@ fn requests_in_progress_are_answered_before_the_end() {
         assert_eq!(idle.response().status, 200);
         let mut connection = server.connect();
         let rest = half_sent(&mut connection);
-        while server.metric("dropchain_requests_in_progress") < 2.0 {}
+        wait_for_progress(&server);
         server.send(signal);
         server.wait_for(&format!("SIG{signal}: finishing the requests in progress"));
         idle.assert_closed();
@@ -199,7 +201,7 @@ fn a_second_signal_ends_the_server_at_once() {
     let mut server = Server::start(&dir, "m");
     let mut connection = server.connect();
     half_sent(&mut connection);
-    while server.metric("dropchain_requests_in_progress") < 2.0 {}
+    wait_for_progress(&server);
     server.send("TERM");
     server.wait_for("SIGTERM: finishing");
     // Signals within a second count as one.

@@ -26,7 +26,7 @@ pub struct ServeLimits {
     idle_timeout: Seconds,
     /// Maximum number of requests that wait for a thread; others are answered with status 503
     #[arg(long, value_name = "N", default_value_t = 64,
-          value_parser = clap::value_parser!(u32).range(0..=100_000))]
+          value_parser = clap::value_parser!(u32).range(1..=100_000))]
     queue: u32,
     /// Maximum number of connections; others wait
     #[arg(long, value_name = "N", default_value_t = 256,

@@ -26,6 +26,10 @@ pub struct Metrics {
     failures: IntCounterVec,
     /// Requests that are being answered.
     pub in_progress: IntGauge,
+    /// Requests that wait for a thread.
+    pub waiting: IntGauge,
+    /// Threads that tag.
+    pub busy_threads: IntGauge,
     /// Open connections.
     pub connections: IntGauge,
 }
@@ -72,6 +76,11 @@ impl Metrics {
                 &["model"],
             )?,
             in_progress: gauge("dropchain_requests_in_progress", "Requests being answered")?,
+            waiting: gauge(
+                "dropchain_requests_waiting",
+                "Requests that wait for a thread",
+            )?,
+            busy_threads: gauge("dropchain_threads_busy", "Threads that tag")?,
             connections: gauge("dropchain_connections", "Open connections")?,
             registry,
         })

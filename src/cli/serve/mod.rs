@@ -45,7 +45,7 @@ use super::{CommandResult, print};
 Examples:
   dropchain serve ner.model                # page: http://127.0.0.1:8080/
   dropchain serve ner.model tags=pos.model --listen 127.0.0.1:0
-  # curl --json '{\"text\": \"Ann left Rome.\"}' 'http://127.0.0.1:8080/tag?model=ner'
+  # curl --json '{\"text\": \"Ann left.\"}' http://127.0.0.1:8080/tag
 
 Endpoints: POST /tag, GET /models, /health, /metrics (Prometheus), and / (a page).
 SIGINT and SIGTERM end the server when the requests in progress are answered. A
@@ -93,6 +93,7 @@ impl ServeCommand {
         let workers = WorkerPool::start(
             self.threads.count(),
             limits.queue(),
+            &metrics,
             tagging::Limits {
                 max_sentence: self.limits.max_sentence(),
                 memory: self.limits.memory(),

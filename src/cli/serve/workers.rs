@@ -13,6 +13,7 @@ use hyper::body::Bytes;
 use tokio::sync::oneshot;
 
 use super::api_error::ApiError;
+use super::metrics::Metrics;
 use super::models::LoadedModel;
 use super::options::RequestOptions;
 use super::tagging::{Answer, Limits, answer};
@@ -31,25 +32,38 @@ pub struct Job {
 /// Threads that answer requests from a bounded queue, each with a workspace for each model.
 pub struct WorkerPool {
     queue: SyncSender<Job>,
+    metrics: Arc<Metrics>,
 }
 
 impl WorkerPool {
     /// Starts threads; `queue` requests may wait for them. They end when the pool is dropped.
-    pub fn start(threads: usize, queue: usize, limits: Limits) -> Result<Self> {
+    pub fn start(
+        threads: usize,
+        queue: usize,
+        metrics: &Arc<Metrics>,
+        limits: Limits,
+    ) -> Result<Self> {
         let (sender, receiver) = sync_channel(queue);
         let receiver = Arc::new(Mutex::new(receiver));
         for i in 0..threads {
-            let receiver = Arc::clone(&receiver);
+            let (receiver, metrics) = (Arc::clone(&receiver), Arc::clone(metrics));
             let builder = thread::Builder::new().name(format!("tagging {i}"));
-            let spawned = builder.spawn(move || work(&receiver, &limits));
+            let spawned = builder.spawn(move || work(&receiver, &metrics, &limits));
             spawned.map_err(Error::threads)?;
         }
-        Ok(Self { queue: sender })
+        Ok(Self {
+            queue: sender,
+            metrics: Arc::clone(metrics),
+        })
     }
 
     /// Queues a request.
     pub fn submit(&self, job: Job) -> Result<(), ApiError> {
-        self.queue.try_send(job).map_err(|error| match error {
+        // Before a thread can take it.
+        self.metrics.waiting.inc();
+        let sent = self.queue.try_send(job);
+        let sent = sent.inspect_err(|_| self.metrics.waiting.dec());
+        sent.map_err(|error| match error {
             TrySendError::Full(_) => {
                 ApiError::unavailable("too many requests are waiting; try again later")
             }
@@ -59,7 +73,7 @@ impl WorkerPool {
 }
 
 /// Answers requests until there are no more.
-fn work(queue: &Mutex<Receiver<Job>>, limits: &Limits) {
+fn work(queue: &Mutex<Receiver<Job>>, metrics: &Metrics, limits: &Limits) {
     let mut workspaces: Vec<Workspace> = Vec::new();
     loop {
         // One idle thread waits for the queue, the others for the lock.
@@ -67,6 +81,8 @@ fn work(queue: &Mutex<Receiver<Job>>, limits: &Limits) {
         let Ok(job) = job else {
             return;
         };
+        metrics.busy_threads.inc();
+        metrics.waiting.dec();
         let (index, name, model) = &job.model;
         if workspaces.len() <= *index {
             workspaces.resize_with(index + 1, Workspace::default);
@@ -90,6 +106,7 @@ fn work(queue: &Mutex<Receiver<Job>>, limits: &Limits) {
             let message = "tagging failed unexpectedly; please report it";
             Err(ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, message))
         });
+        metrics.busy_threads.dec();
         let _ = job.reply.send(result);
     }
 }
