@@ -48,17 +48,20 @@
 //! | learn why a token has its label | [`Tagger::explain`] |
 //! | dump the weights of a model; build one | [`Model::node_weights`]; [`Model::from_weights`] |
 //! | score predictions | [`eval`] |
+//! | check a corpus before training | `check` (Cargo feature `check`) |
 //!
 //! Cargo features, all on by default: `cli` (the program `dropchain`), `serve` (its command of that
-//! name) and `train`. Without them the library tags and evaluates.
+//! name), `check` and `train`. Without them the library tags and evaluates.
 #![deny(missing_docs)]
-// Modules that tagging needs have parts that only training uses.
-#![cfg_attr(not(feature = "train"), allow(dead_code))]
+// Modules that tagging needs have parts that only training and checks use.
+#![cfg_attr(not(feature = "check"), allow(dead_code))]
 
 mod atomic_file;
 #[cfg(feature = "train")]
 mod bench;
 mod chain;
+#[cfg(feature = "check")]
+pub mod check;
 #[cfg(feature = "train")]
 mod cluster;
 pub mod corpus;

@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 
 use crate::support::TestDir;
 
-const COMMANDS: [&str; 14] = [
+const COMMANDS: [&str; 15] = [
     "train",
     "tune",
     "tag",
     "eval",
+    "check",
     "compare",
     "explain",
     "inspect",
@@ -131,6 +132,22 @@ const EVAL: &[&str] = &[
     "--threads",
 ];
 
+const CHECK: &[&str] = &[
+    "--dev",
+    "--test",
+    "--inconsistent",
+    "--suspicious",
+    "--template",
+    "--folds",
+    "--examples",
+    "--strict",
+    "--json",
+    "--quiet",
+    "--threads",
+    "--partial-labels",
+    "--plain-labels",
+];
+
 const COMPARE: &[&str] = &["--samples", "--seed", "--json", "--threads"];
 
 const CLUSTER: &[&str] = &[
@@ -184,7 +201,7 @@ const GRADIENTS: &[&str] = &[
 type FlagGroups = &'static [&'static [&'static str]];
 
 /// The flags of each command. Scripts rely on them: none may disappear.
-const FLAGS: [(&str, FlagGroups); 14] = [
+const FLAGS: [(&str, FlagGroups); 15] = [
     ("train", &[INPUT, MODEL, STRENGTHS, STOPPING, TRAINING]),
     (
         "tune",
@@ -192,6 +209,7 @@ const FLAGS: [(&str, FlagGroups); 14] = [
     ),
     ("tag", &[TAG]),
     ("eval", &[INPUT, EVAL]),
+    ("check", &[INPUT, CHECK]),
     ("compare", &[INPUT, COMPARE]),
     ("explain", &[EXPLAIN]),
     (

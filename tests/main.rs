@@ -8,6 +8,7 @@ mod bad_input;
 mod bad_options;
 mod bench;
 mod caseless;
+mod check;
 mod checkpoints;
 mod cluster;
 mod compare;

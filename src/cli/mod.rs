@@ -3,6 +3,7 @@
 mod algorithm_arguments;
 mod arguments;
 mod bench;
+mod check;
 mod checkpoint_arguments;
 mod closed_output;
 mod cluster;
@@ -45,6 +46,7 @@ mod tagging_pipeline;
 mod template_argument;
 mod terminal;
 mod text_arguments;
+mod text_layout;
 mod train;
 mod training_arguments;
 mod training_reporter;
@@ -84,6 +86,7 @@ enum Command {
     Tune(Box<tune::TuneCommand>),
     Tag(tag::TagCommand),
     Eval(eval::EvalCommand),
+    Check(Box<check::CheckCommand>),
     Compare(compare::CompareCommand),
     Explain(explain::ExplainCommand),
     Inspect(inspect::InspectCommand),
@@ -135,6 +138,7 @@ impl Command {
             Self::Tune(command) => command.run(),
             Self::Tag(command) => command.run(),
             Self::Eval(command) => command.run(),
+            Self::Check(command) => command.run(),
             Self::Compare(command) => command.run(),
             Self::Explain(command) => command.run(),
             Self::Inspect(command) => command.run(),

@@ -3,7 +3,7 @@
 use clap::Command;
 
 /// The options that `-h` shows, by command, and examples. Other commands have few enough.
-const SHOWN: [(&str, &[&str], &str); 6] = [
+const SHOWN: [(&str, &[&str], &str); 7] = [
     (
         "train",
         &[
@@ -68,6 +68,21 @@ const SHOWN: [(&str, &[&str], &str); 6] = [
         ],
         "  echo 'Ada Lovelace lived in London.' | dropchain explain ner.model
   dropchain explain ner.model news.txt --output html > why.html",
+    ),
+    (
+        "check",
+        &[
+            "dev",
+            "test",
+            "columns",
+            "label",
+            "inconsistent",
+            "suspicious",
+            "strict",
+            "json",
+        ],
+        "  dropchain check train.conll --dev dev.conll --test test.conll
+  dropchain check train.conll --suspicious 50",
     ),
     (
         "cluster",

@@ -165,6 +165,14 @@ impl SentenceParser for ConllParser {
         Ok(self.ready.pop_front())
     }
 
+    fn recover(&mut self, lines: &mut LineReader) -> Result<()> {
+        self.current = None;
+        self.comments.clear();
+        self.weight = PendingWeight::default();
+        self.blank = true;
+        lines.skip_sentence()
+    }
+
     fn separator(&self) -> Option<char> {
         let tabs = self.dialect.as_ref()?.tabs;
         Some(if tabs { '\t' } else { ' ' })

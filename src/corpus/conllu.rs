@@ -161,6 +161,12 @@ impl SentenceParser for ConlluParser {
         }
         Ok(current)
     }
+
+    fn recover(&mut self, lines: &mut LineReader) -> Result<()> {
+        self.comments.clear();
+        self.weight = PendingWeight::default();
+        lines.skip_sentence()
+    }
 }
 
 /// Returns whether a comment line marks a new document: `# newdoc` or `# newdoc id = x`.

@@ -156,6 +156,11 @@ impl SentenceParser for CrfsuiteParser {
         sentence.attributes = Some(Box::new(attributes));
         Ok(Some(sentence))
     }
+
+    fn recover(&mut self, lines: &mut LineReader) -> Result<()> {
+        self.weight = None;
+        lines.skip_sentence()
+    }
 }
 
 /// Returns the name of an attribute of label pairs. What CRFsuite reads as the attribute `edge` with

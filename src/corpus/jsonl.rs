@@ -239,6 +239,10 @@ impl SentenceParser for JsonlParser {
         }
         Ok(self.ready.pop_front())
     }
+
+    fn recover(&mut self, lines: &mut LineReader) -> Result<()> {
+        lines.skip_line()
+    }
 }
 
 /// Checks that there are attributes for each token.

@@ -33,7 +33,7 @@ const UTF16_MARKS: [[u8; 2]; 2] = [[0xff, 0xfe], [0xfe, 0xff]];
 const LINE: u64 = 32;
 
 /// A byte stream to read lines from.
-pub(super) type InputStream = Box<dyn BufRead + Send>;
+pub(crate) type InputStream = Box<dyn BufRead + Send>;
 
 /// Receives a copy of what is read.
 pub(super) type OutputStream = Box<dyn Write + Send>;
@@ -189,6 +189,31 @@ impl LineReader {
             ));
         }
         self.decode().map(Some)
+    }
+
+    /// Skips the rest of a sentence that cannot be read: the lines up to a blank one, which may be
+    /// the last that was read.
+    pub fn skip_sentence(&mut self) -> Result<()> {
+        while !self.buffer.is_empty() && !self.buffer.iter().all(|&byte| is_blank_byte(byte)) {
+            let is_whole = self.buffer.ends_with(b"\n");
+            self.buffer.clear();
+            let filled = self.fill();
+            filled.map_err(|error| Error::io(&*self.file, error))?;
+            if is_whole && !self.buffer.is_empty() {
+                self.number = self.number.saturating_add(1);
+            }
+        }
+        Ok(())
+    }
+
+    /// Skips the rest of a line that is too long.
+    pub fn skip_line(&mut self) -> Result<()> {
+        while self.buffer.len() > self.limit && !self.buffer.ends_with(b"\n") {
+            self.buffer.clear();
+            let filled = self.fill();
+            filled.map_err(|error| Error::io(&*self.file, error))?;
+        }
+        Ok(())
     }
 
     /// Returns line `i` of those that have not been read, without its ending; `None` if there are
@@ -352,6 +377,16 @@ fn replace_invalid(bytes: &[u8], decoded: &mut String) -> u64 {
         }
     }
     places
+}
+
+/// Returns the bytes of an input, decompressed and decoded to UTF-8 as the options say.
+#[cfg(feature = "check")]
+pub(crate) fn decoded(input: InputStream, options: &ReadOptions) -> io::Result<InputStream> {
+    let mut lines = LineReader::new(input, Arc::from(""));
+    lines.decode_as(options);
+    lines.decompress()?;
+    lines.decode_stream()?;
+    Ok(lines.input)
 }
 
 /// Whether a line separates sentences. White space beyond ASCII can be a token.

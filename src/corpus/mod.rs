@@ -43,11 +43,15 @@ pub use columns::CONLLU_COLUMNS;
 pub use conll::{DOCUMENT_START, split_cells};
 pub use corpus::Corpus;
 pub use format::Format;
+#[cfg(feature = "check")]
+pub(crate) use lines::{InputStream, decoded};
 pub use offset_unit::OffsetUnit;
 pub use output::{Candidate, OutputFormat, Tagged, WriteOptions, Writer};
 pub use parse::ReadOptions;
 pub use read_report::ReadReport;
 pub use reader::{FirstLines, Reader};
+#[cfg(feature = "check")]
+pub(crate) use reader::{check_sources, files_of, open_stream};
 #[doc(hidden)]
 pub use sample::{SAMPLE_DEV, SAMPLE_TEST, SAMPLE_TRAIN};
 pub(crate) use text::TextSeparations;

@@ -120,6 +120,11 @@ pub(super) trait SentenceParser: Send {
     /// ends the sentence.
     fn next_sentence(&mut self, lines: &mut LineReader) -> Result<Option<Sentence>>;
 
+    /// Goes on after an error: skips the rest of its sentence.
+    fn recover(&mut self, lines: &mut LineReader) -> Result<()> {
+        lines.skip_sentence()
+    }
+
     /// The column separator, if the format has several and the file's is already known.
     fn separator(&self) -> Option<char> {
         None

@@ -76,20 +76,10 @@ impl Reader {
     /// [`Error::Io`] if a file does not exist; [`Error::Parameter`] if `sources` is empty or
     /// contains standard input twice.
     pub fn open<S: AsRef<OsStr>>(sources: &[S], options: &ReadOptions) -> Result<Self> {
+        check_sources(sources)?;
         let mut pending = VecDeque::with_capacity(sources.len());
-        let mut stdin = false;
         for source in sources {
-            let source = source.as_ref();
-            if source != "-" {
-                // Fail now, not after minutes of reading earlier files.
-                fs::metadata(source).map_err(|error| Error::io(source, error))?;
-            } else if std::mem::replace(&mut stdin, true) {
-                return Err(Error::parameter("standard input can be read only once"));
-            }
-            let files = match options.format {
-                Some(Format::Brat) => text_files(source)?,
-                _ => vec![source.to_owned()],
-            };
+            let files = files_of(source.as_ref(), options)?;
             pending.extend(files.into_iter().map(PendingInput::Path));
         }
         if pending.is_empty() {
@@ -223,6 +213,30 @@ impl Reader {
         }
     }
 
+    /// Reads the next sentence, or the error of one that cannot be read, after which the next call
+    /// goes on with the sentence after it. An error of the input itself ends that.
+    pub(crate) fn next_or_error(&mut self) -> Option<Result<Sentence>> {
+        let error = match self.next_sentence() {
+            Ok(sentence) => return sentence.map(Ok),
+            Err(error) => error,
+        };
+        let recovered = match (&error, &mut self.current) {
+            (Error::Input { .. }, Some(current)) => {
+                let recovered = current.parser.recover(&mut current.lines);
+                current.lines.begin_sentence();
+                recovered
+            }
+            _ => {
+                self.current = None;
+                Ok(())
+            }
+        };
+        if recovered.is_err() {
+            self.current = None;
+        }
+        Some(Err(error))
+    }
+
     /// Checks that `sentence` has the columns of the first input.
     fn check_columns(&mut self, sentence: &Sentence) -> Result<()> {
         let schema = sentence.schema();
@@ -289,18 +303,45 @@ impl PendingInput {
         let (input, name): (InputStream, String) = match self {
             Self::Lines(lines) => return Ok(lines),
             Self::Stream(input, name) => (input, name),
-            Self::Path(name) if name == "-" => (
-                Box::new(BufReader::with_capacity(BUFFER, io::stdin())),
-                "-".to_owned(),
-            ),
-            Self::Path(name) => {
-                let file = File::open(&name).map_err(|error| Error::io(&name, error))?;
-                let input = Box::new(BufReader::with_capacity(BUFFER, file));
-                (input, name.to_string_lossy().into_owned())
-            }
+            Self::Path(name) => (open_stream(&name)?, name.to_string_lossy().into_owned()),
         };
         Ok(LineReader::new(input, Arc::from(name)))
     }
+}
+
+/// Checks that there are inputs, that files exist, and that standard input is read once at most.
+/// So a mistake is an error now, not after minutes of reading earlier files.
+pub(crate) fn check_sources<S: AsRef<OsStr>>(sources: &[S]) -> Result<()> {
+    let mut stdin = false;
+    for source in sources {
+        let source = source.as_ref();
+        if source != "-" {
+            fs::metadata(source).map_err(|error| Error::io(source, error))?;
+        } else if std::mem::replace(&mut stdin, true) {
+            return Err(Error::parameter("standard input can be read only once"));
+        }
+    }
+    match sources {
+        [] => Err(Error::parameter("no input to read")),
+        _ => Ok(()),
+    }
+}
+
+/// Returns the files to read for a source: those of a directory of BRAT, else the source.
+pub(crate) fn files_of(source: &OsStr, options: &ReadOptions) -> Result<Vec<OsString>> {
+    match options.format {
+        Some(Format::Brat) => text_files(source),
+        _ => Ok(vec![source.to_owned()]),
+    }
+}
+
+/// Opens a file, or standard input if the name is `-`.
+pub(crate) fn open_stream(name: &OsStr) -> Result<InputStream> {
+    if name == "-" {
+        return Ok(Box::new(BufReader::with_capacity(BUFFER, io::stdin())));
+    }
+    let file = File::open(name).map_err(|error| Error::io(name, error))?;
+    Ok(Box::new(BufReader::with_capacity(BUFFER, file)))
 }
 
 /// Opens an input and selects its parser.

@@ -180,6 +180,10 @@ impl SentenceParser for TextParser {
         }
         Ok(self.ready.pop_front())
     }
+
+    fn recover(&mut self, lines: &mut LineReader) -> Result<()> {
+        lines.skip_line()
+    }
 }
 
 #[cfg(test)]

@@ -128,8 +128,15 @@ pub fn span_errors<'a, G: AsRef<str>, P: AsRef<str>>(
     gold: &'a [G],
     predicted: &'a [P],
 ) -> Vec<SpanError<'a>> {
-    let (gold, predicted) = (spans(gold), spans(predicted));
-    let mut pairs = overlaps(&gold, &predicted);
+    compare_spans(&spans(gold), &spans(predicted))
+}
+
+/// Returns the errors among the predicted spans of a sentence: those of [`span_errors`], for spans
+/// of any origin, such as labels of the plain scheme ([`Scheme::spans`](crate::label::Scheme)).
+/// Both must be in order and disjoint.
+#[must_use]
+pub fn compare_spans<'a>(gold: &[Span<'a>], predicted: &[Span<'a>]) -> Vec<SpanError<'a>> {
+    let mut pairs = overlaps(gold, predicted);
     pairs.sort_by_key(|&(g, p, common)| {
         let is_same = gold[g] == predicted[p];
         let is_type = gold[g].kind == predicted[p].kind;

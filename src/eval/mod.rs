@@ -17,7 +17,7 @@ mod tests;
 
 pub use bootstrap::{BootstrapReport, Difference, PairedBootstrap};
 pub use confusion::Confusion;
-pub use errors::{ErrorKind, SpanError, label_errors, span_errors};
+pub use errors::{ErrorKind, SpanError, compare_spans, label_errors, span_errors};
 pub use evaluation::Evaluation;
 pub use metrics::{Counts, Metrics};
 pub use report::{Report, ScoreReport, SpanReport};

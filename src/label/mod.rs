@@ -28,5 +28,9 @@ pub(crate) use partial::convert_partial;
 pub use plain_labels::PlainLabels;
 pub use scheme::Scheme;
 pub use scheme_constraint::SchemeConstraint;
+#[cfg(feature = "check")]
+pub(crate) use scheme_constraint::may_follow;
+#[cfg(feature = "check")]
+pub(crate) use scheme_detector::is_label as is_label_of_scheme;
 pub use scheme_detector::{SchemeDetector, detect};
 pub use span::{Span, spans};

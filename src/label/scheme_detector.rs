@@ -139,6 +139,18 @@ impl SchemeDetector {
         }
     }
 
+    /// The schemes to which all labels belong, with the number of illegal sequences.
+    #[cfg(feature = "check")]
+    pub(crate) fn fits(&self) -> impl Iterator<Item = (Scheme, u64)> {
+        self.candidates.iter().copied()
+    }
+
+    /// The number of sequences with spans.
+    #[cfg(feature = "check")]
+    pub(crate) fn with_spans(&self) -> u64 {
+        self.with_spans
+    }
+
     /// The rank of a scheme among those that fit equally well. Few known labels may fit several
     /// schemes, of which IOB2 is the most common.
     fn rank(&self, scheme: Scheme) -> u8 {
@@ -174,7 +186,7 @@ fn or_outside<S: AsRef<str>>(set: Option<&Vec<S>>) -> Vec<&str> {
 }
 
 /// Whether `label` belongs to `scheme`.
-fn is_label(label: &str, scheme: Scheme) -> bool {
+pub(crate) fn is_label(label: &str, scheme: Scheme) -> bool {
     let tags: &[&str] = match scheme {
         Scheme::Raw | Scheme::Plain => return true,
         Scheme::Io => &["I"],

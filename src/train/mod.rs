@@ -73,6 +73,8 @@ pub use base_models::{BaseModels, BaseRole};
 pub use best::{BestScore, BestWeights};
 pub use checkpoint::{CHECKPOINT_MAGIC, CheckpointInterval, Checkpoints};
 pub use corpora::TrainingCorpora;
+#[cfg(feature = "check")]
+pub(crate) use corpora::is_content;
 pub use events::{
     DevScore, End, EndReason, Iteration, Observer, ObserverError, Pass, Pruned, Start,
 };

@@ -51,6 +51,10 @@ impl SentenceParser for SpansParser {
         }
         Ok(self.ready.pop_front())
     }
+
+    fn recover(&mut self, lines: &mut LineReader) -> Result<()> {
+        lines.skip_line()
+    }
 }
 
 #[cfg(test)]
