@@ -101,6 +101,8 @@ const TAG: &[&str] = &[
     "--nbest",
     "--constrain",
     "--forced",
+    "--uncertain",
+    "--uncertain-by",
     "--scheme",
     "--threads",
     "--max-sentence",

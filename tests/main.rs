@@ -60,6 +60,7 @@ mod training;
 mod tune;
 mod tune_resume;
 mod two_passes;
+mod uncertain;
 mod vectors;
 mod warm_start;
 mod weights;

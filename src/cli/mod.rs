@@ -51,6 +51,7 @@ mod train;
 mod training_arguments;
 mod training_reporter;
 mod tune;
+mod uncertain;
 
 use std::io::{self, Write};
 use std::process::ExitCode;

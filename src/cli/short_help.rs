@@ -43,6 +43,7 @@ const SHOWN: [(&str, &[&str], &str); 7] = [
             "marginals",
             "nbest",
             "document",
+            "uncertain",
             "threads",
         ],
         "  echo 'Ada Lovelace lived in London.' | dropchain tag ner.model --output inline

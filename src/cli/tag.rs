@@ -20,6 +20,7 @@ use super::outputs::CommandFiles;
 use super::tag_input::TagInputArguments;
 use super::tag_output::TagOutputArguments;
 use super::tagging_pipeline::{OutputStreams, TaggingPipeline};
+use super::uncertain::UncertainArguments;
 
 /// The name of the output in error messages.
 const OUTPUT: &str = "standard output";
@@ -34,6 +35,7 @@ Examples:
   dropchain tag ner.model news.txt --output jsonl --marginals --nbest 3 | jq .
   dropchain tag ner.model partly.conll --forced label  # completes labels (_)
   dropchain tag ner.model news.txt --output html --marginals > news.html
+  dropchain tag ner.model pool.txt --uncertain 100     # worth labeling next
   dropchain tag ner.model *.txt --output brat --output-dir annotated
 
 Output is in input order and streams: each sentence is written as soon as it is tagged. If the model
@@ -52,6 +54,8 @@ pub struct TagCommand {
     forced: ForcedArguments,
     #[command(flatten)]
     output: TagOutputArguments,
+    #[command(flatten)]
+    uncertain: UncertainArguments,
     /// Output labels in this scheme; `raw` keeps those of the model
     #[arg(long, value_enum)]
     scheme: Option<SchemeName>,
@@ -163,7 +167,13 @@ impl TagCommand {
             format,
             threads: self.threads.count(),
         };
-        pipeline.run(reader, &options, streams)
+        match self
+            .uncertain
+            .collector(self.limits.memory(), options.format)?
+        {
+            None => pipeline.run(reader, &options, streams),
+            Some(uncertain) => uncertain.choose(&pipeline, reader, &options, streams),
+        }
     }
 
     /// Rejects a scheme for labels that encode no spans: all of them would become O.

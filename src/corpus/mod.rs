@@ -46,7 +46,7 @@ pub use format::Format;
 #[cfg(feature = "check")]
 pub(crate) use lines::{InputStream, decoded};
 pub use offset_unit::OffsetUnit;
-pub use output::{Candidate, OutputFormat, Tagged, WriteOptions, Writer};
+pub use output::{Candidate, OutputFormat, Tagged, WriteOptions, Writer, with_notes};
 pub use parse::ReadOptions;
 pub use read_report::ReadReport;
 pub use reader::{FirstLines, Reader};

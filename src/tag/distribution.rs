@@ -261,8 +261,27 @@ impl Distribution<'_> {
         mask.is_none_or(|mask| mask.allows(t, label))
     }
 
+    /// Returns the marginals of the labels of tokens t − 1 and t, `[K][K]`; `None` for the first
+    /// token, and if labels are independent (order 0).
+    pub(super) fn pair_marginals(&self, t: usize) -> Option<Vec<Vec<f64>>> {
+        let transitions = self.tagger.transitions();
+        if t == 0 || transitions.order() == Order::Zero {
+            return None;
+        }
+        let (k, stride) = (transitions.labels(), transitions.stride());
+        let mut pairs = vec![0.0; k * stride];
+        self.lattice.edge_marginals(transitions, t, &mut pairs);
+        let possible = |t: usize, label: usize| self.is_possible(t, LabelId(label as u16));
+        let probability = |a: usize, b: usize| match possible(t - 1, a) && possible(t, b) {
+            true => pairs[a * stride + b],
+            false => 0.0,
+        };
+        let row = |a: usize| (0..k).map(|b| probability(a, b)).collect();
+        Some((0..k).map(row).collect())
+    }
+
     /// Returns the marginals of a token, `[K]`.
-    fn marginals_of(&self, t: usize) -> Vec<f64> {
+    pub(super) fn marginals_of(&self, t: usize) -> Vec<f64> {
         let transitions = self.tagger.transitions();
         let start = t * transitions.stride();
         let padded = &self.lattice.node_marginals()[start..start + transitions.labels()];

@@ -42,6 +42,7 @@ mod tagging;
 #[cfg(test)]
 mod tests;
 mod text;
+mod uncertainty;
 mod workspace;
 
 pub use crate::chain::{LabelWeights, Order};
@@ -61,4 +62,5 @@ pub use stream::{Batch, BatchOutput, stream, stream_documents, stream_in_order};
 pub use tagger::Tagger;
 pub use tagging::{LabelPath, TagOptions, Tagging};
 pub use text::{TaggedSentence, TaggedSpan, TaggedToken};
+pub use uncertainty::{Highest, UncertaintyMeasure};
 pub use workspace::Workspace;

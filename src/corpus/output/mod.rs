@@ -12,6 +12,7 @@ mod inline;
 mod inline_xml;
 mod jsonl;
 mod label_studio;
+mod notes;
 mod slash_tags;
 mod spans;
 mod tagged;
@@ -22,6 +23,7 @@ mod write_options;
 mod writer;
 
 pub use format::OutputFormat;
+pub use notes::with_notes;
 pub use tagged::{Candidate, Tagged};
 pub use write_options::WriteOptions;
 pub use writer::Writer;
