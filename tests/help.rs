@@ -130,6 +130,10 @@ const EVAL: &[&str] = &[
     "--constrain",
     "--per-label",
     "--confusion",
+    "--errors",
+    "--max-errors",
+    "--error-kind",
+    "--error-type",
     "--json",
     "--threads",
 ];

@@ -19,6 +19,7 @@ mod crfsuite_models;
 mod damaged_models;
 mod determinism;
 mod documents;
+mod error_list;
 mod explain;
 mod fingerprint;
 mod forced_decoding;

@@ -2,11 +2,13 @@
 
 use clap::Args;
 use dropchain::Result;
-use dropchain::eval::Evaluation;
+use dropchain::eval::{Evaluation, Report};
 use dropchain::tag::TagOptions;
+use serde::Serialize;
 
 use super::arguments::{InputArguments, PlainLabelArguments, Switch, ThreadArguments};
 use super::document_arguments::DocumentArguments;
+use super::error_list::{ErrorArguments, ErrorList};
 use super::file_name::FileName;
 use super::gold_tagger::GoldTagger;
 use super::outputs::CommandFiles;
@@ -25,6 +27,7 @@ Examples:
   dropchain eval ner.model test.conll
   dropchain tag ner.model test.conll > test.tagged
   dropchain eval --predictions test.tagged test.conll --per-label --confusion
+  dropchain eval ner.model dev.conll --errors --error-type PER --max-errors 50
   dropchain eval ner.model test.conll --json | jq .f1
 
 The output matches conlleval's exactly. For labels that encode no spans (parts of speech) it is the
@@ -48,6 +51,8 @@ pub struct EvalCommand {
     /// Also print the most frequent confusions
     #[arg(long)]
     confusion: bool,
+    #[command(flatten)]
+    errors: ErrorArguments,
     /// Print JSON, with scores as fractions
     #[arg(long)]
     json: bool,
@@ -61,6 +66,18 @@ pub struct EvalCommand {
     document: DocumentArguments,
 }
 
+/// Scores, and the errors if they are to be listed.
+type Scored = (Evaluation, Option<ErrorList>);
+
+/// The report as JSON.
+#[derive(Serialize)]
+struct ReportWithErrors<'a> {
+    #[serde(flatten)]
+    report: Report<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    errors: Option<ErrorList>,
+}
+
 impl EvalCommand {
     pub fn run(&self) -> CommandResult {
         CommandFiles::new(false)
@@ -68,7 +85,7 @@ impl EvalCommand {
             .read(&self.predictions)
             .check()?;
         self.threads.start_pool()?;
-        let evaluation = match (&self.predictions, self.files.as_slice()) {
+        let scored = match (&self.predictions, self.files.as_slice()) {
             (Some(predictions), [gold]) => self.evaluate_predictions(predictions, gold)?,
             (None, [model, gold]) => self.evaluate_model(model, gold)?,
             (Some(_), _) => {
@@ -82,15 +99,16 @@ impl EvalCommand {
                 ));
             }
         };
+        let (evaluation, errors) = scored;
         let text = if self.json {
-            self.json(&evaluation)?
+            self.json(&evaluation, errors)?
         } else {
-            self.text(&evaluation)
+            self.text(&evaluation, errors.as_ref())
         };
         print(&text)
     }
 
-    fn text(&self, evaluation: &Evaluation) -> String {
+    fn text(&self, evaluation: &Evaluation, errors: Option<&ErrorList>) -> String {
         let mut text = evaluation.to_string();
         if self.per_label {
             text.push('\n');
@@ -100,10 +118,14 @@ impl EvalCommand {
             text.push('\n');
             text.push_str(&evaluation.confusion_table(CONFUSIONS));
         }
+        if let Some(errors) = errors {
+            text.push('\n');
+            text.push_str(&errors.format(evaluation.has_spans()));
+        }
         text
     }
 
-    fn json(&self, evaluation: &Evaluation) -> Result<String> {
+    fn json(&self, evaluation: &Evaluation, errors: Option<ErrorList>) -> Result<String> {
         let detailed = evaluation.detailed_report(CONFUSIONS);
         let mut report = evaluation.report();
         if self.per_label {
@@ -112,11 +134,11 @@ impl EvalCommand {
         if self.confusion {
             report.confusions = detailed.confusions;
         }
-        json_line(&report)
+        json_line(&ReportWithErrors { report, errors })
     }
 
     /// Tags the gold file and scores the result.
-    fn evaluate_model(&self, model: &FileName, gold: &FileName) -> Result<Evaluation> {
+    fn evaluate_model(&self, model: &FileName, gold: &FileName) -> Result<Scored> {
         let options = TagOptions {
             constrain: self.constrain.is_on(),
             ..TagOptions::default()
@@ -124,31 +146,42 @@ impl EvalCommand {
         let gold = GoldTagger::open(model, gold, &self.input, self.document)?;
         let [gold_scheme, scheme] = gold.schemes(self.plain.plain_labels());
         let mut evaluation = self.evaluation().with_schemes(gold_scheme, scheme);
+        let mut errors = self.errors.collector([gold_scheme, scheme]);
         gold.tag(options, &mut |gold, tagged| {
             if tagged.sentence.layout.document_start {
                 evaluation.add_document_start();
                 return Ok(());
             }
+            if let Some(errors) = &mut errors {
+                errors.add(tagged.sentence, gold, &tagged.labels);
+            }
             evaluation.add(gold, &tagged.labels)
         })?;
-        Ok(evaluation)
+        let errors = errors.map(|errors| errors.finish(evaluation.has_spans()));
+        Ok((evaluation, errors))
     }
 
     /// Scores a file of predictions.
-    fn evaluate_predictions(&self, predictions: &FileName, gold: &FileName) -> Result<Evaluation> {
+    fn evaluate_predictions(&self, predictions: &FileName, gold: &FileName) -> Result<Scored> {
         let gold = GoldCorpus::read(&self.input, gold)?;
         let predicted = gold.read_predictions(&self.input, predictions)?;
         let plain = self.plain.plain_labels();
         let (gold_scheme, [scheme]) = gold.schemes(plain, [&predicted]);
         let mut evaluation = self.evaluation().with_schemes(gold_scheme, scheme);
+        let mut errors = self.errors.collector([gold_scheme, scheme]);
         for (gold, predicted) in gold.sentences.iter().zip(&predicted) {
             if gold.layout.document_start {
                 evaluation.add_document_start();
             } else {
-                evaluation.add(&labels(gold)?, &labels(predicted)?)?;
+                let (names, predicted) = (labels(gold)?, labels(predicted)?);
+                evaluation.add(&names, &predicted)?;
+                if let Some(errors) = &mut errors {
+                    errors.add(gold, &names, &predicted);
+                }
             }
         }
-        Ok(evaluation)
+        let errors = errors.map(|errors| errors.finish(evaluation.has_spans()));
+        Ok((evaluation, errors))
     }
 
     fn evaluation(&self) -> Evaluation {

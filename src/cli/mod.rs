@@ -13,6 +13,7 @@ mod config;
 mod convert;
 mod demo;
 mod document_arguments;
+mod error_list;
 mod eval;
 mod exit;
 mod explain;

@@ -57,6 +57,7 @@ const SHOWN: [(&str, &[&str], &str); 7] = [
             "label",
             "per_label",
             "confusion",
+            "errors",
             "json",
         ],
         "  dropchain eval ner.model test.conll

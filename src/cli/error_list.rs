@@ -1,0 +1,235 @@
+//! The errors of an evaluation, in their sentences.
+
+use std::collections::BTreeMap;
+
+use clap::{Args, ValueEnum};
+use dropchain::Sentence;
+use dropchain::eval::{ErrorKind, SpanError, compare_spans, label_errors};
+use dropchain::label::{Scheme, Span};
+use serde::Serialize;
+
+use super::terminal::printable;
+use super::text_layout::{at_place, snippet, wrap};
+
+/// Which errors to list.
+#[derive(Clone, Debug, Args)]
+pub struct ErrorArguments {
+    /// Also list the errors in their sentences, by kind, with file and line
+    #[arg(long, help_heading = "Errors")]
+    errors: bool,
+    /// Maximum number of errors of each kind to list; all are counted
+    #[arg(
+        long,
+        help_heading = "Errors",
+        value_name = "N",
+        default_value_t = 10,
+        requires = "errors"
+    )]
+    max_errors: u32,
+    /// Only errors of these kinds, separated by commas
+    #[arg(
+        long,
+        help_heading = "Errors",
+        value_name = "KIND",
+        value_enum,
+        value_delimiter = ',',
+        requires = "errors"
+    )]
+    error_kind: Vec<KindName>,
+    /// Only errors with these gold or predicted types, or labels, separated by commas
+    #[arg(
+        long,
+        help_heading = "Errors",
+        value_name = "TYPE",
+        value_delimiter = ',',
+        requires = "errors"
+    )]
+    error_type: Vec<String>,
+}
+
+/// Kinds of errors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum KindName {
+    Missed,
+    Spurious,
+    WrongType,
+    WrongBoundary,
+    WrongTypeAndBoundary,
+}
+
+impl From<KindName> for ErrorKind {
+    fn from(name: KindName) -> Self {
+        match name {
+            KindName::Missed => Self::Missed,
+            KindName::Spurious => Self::Spurious,
+            KindName::WrongType => Self::WrongType,
+            KindName::WrongBoundary => Self::WrongBoundary,
+            KindName::WrongTypeAndBoundary => Self::WrongTypeAndBoundary,
+        }
+    }
+}
+
+impl ErrorArguments {
+    /// Returns the lists to collect errors in, of spans and of labels, if errors are to be listed:
+    /// which are needed is known once all labels are.
+    pub fn collector(&self, schemes: [Scheme; 2]) -> Option<ErrorCollector> {
+        let list = || ErrorList {
+            limit: self.max_errors as usize,
+            kinds: self.error_kind.iter().map(|&kind| kind.into()).collect(),
+            types: self.error_type.clone(),
+            counts: BTreeMap::new(),
+            listed: Vec::new(),
+        };
+        self.errors.then(|| ErrorCollector {
+            schemes,
+            spans: list(),
+            labels: list(),
+        })
+    }
+}
+
+/// Collects the errors of an evaluation.
+pub struct ErrorCollector {
+    schemes: [Scheme; 2], // of gold labels and predictions
+    spans: ErrorList,
+    labels: ErrorList,
+}
+
+impl ErrorCollector {
+    /// Adds the errors of a sentence.
+    pub fn add(&mut self, sentence: &Sentence, gold: &[&str], predicted: &[&str]) {
+        let [gold_scheme, scheme] = self.schemes;
+        let (gold_spans, predicted_spans) = (gold_scheme.spans(gold), scheme.spans(predicted));
+        for error in compare_spans(&gold_spans, &predicted_spans) {
+            self.spans.add(sentence, &error);
+        }
+        for error in label_errors(gold, predicted) {
+            self.labels.add(sentence, &error);
+        }
+    }
+
+    /// Returns the errors of spans, or of labels that encode none.
+    pub fn finish(self, encodes_spans: bool) -> ErrorList {
+        match encodes_spans {
+            true => self.spans,
+            false => self.labels,
+        }
+    }
+}
+
+/// Errors: how many of each kind, and the first ones.
+#[derive(Serialize)]
+pub struct ErrorList {
+    #[serde(skip)]
+    limit: usize,
+    #[serde(skip)]
+    kinds: Vec<ErrorKind>, // empty for all
+    #[serde(skip)]
+    types: Vec<String>, // empty for all
+    counts: BTreeMap<ErrorKind, usize>,
+    listed: Vec<ListedError>,
+}
+
+#[derive(Serialize)]
+struct ListedError {
+    kind: ErrorKind,
+    file: String,
+    line: Option<u64>,
+    gold: Option<ListedSpan>,
+    predicted: Option<ListedSpan>,
+    tokens: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct ListedSpan {
+    start: usize,
+    end: usize,
+    r#type: String,
+    text: String,
+}
+
+impl ErrorList {
+    fn add(&mut self, sentence: &Sentence, error: &SpanError<'_>) {
+        let spans = || error.gold.iter().chain(&error.predicted);
+        let is_type = |span: &Span<'_>| self.types.iter().any(|name| name == span.kind);
+        if !(self.kinds.is_empty() || self.kinds.contains(&error.kind))
+            || !(self.types.is_empty() || spans().any(is_type))
+        {
+            return;
+        }
+        let count = self.counts.entry(error.kind).or_default();
+        *count += 1;
+        if *count > self.limit {
+            return;
+        }
+        let words = words(sentence);
+        let span = |span: &Option<Span<'_>>| {
+            span.as_ref().map(|span| ListedSpan {
+                start: span.start,
+                end: span.end,
+                r#type: span.kind.to_owned(),
+                text: words[span.start..span.end].join(" "),
+            })
+        };
+        let place = sentence.place(error.start());
+        self.listed.push(ListedError {
+            kind: error.kind,
+            file: place.file,
+            line: Some(place.line).filter(|&line| line > 0),
+            gold: span(&error.gold),
+            predicted: span(&error.predicted),
+            tokens: words.iter().map(|&word| word.to_owned()).collect(),
+        });
+    }
+
+    /// Formats the errors by kind.
+    pub fn format(&self, encodes_spans: bool) -> String {
+        let total: usize = self.counts.values().sum();
+        let mut text = format!("errors: {total}\n");
+        for kind in ErrorKind::ALL {
+            let Some(count) = self.counts.get(&kind) else {
+                continue;
+            };
+            let name = match (kind, encodes_spans) {
+                (ErrorKind::WrongType, false) => "wrong label",
+                _ => kind.name(),
+            };
+            text.push_str(&format!("\n{name}: {count}\n"));
+            for error in self.listed.iter().filter(|error| error.kind == kind) {
+                text.push_str(&error.format());
+            }
+            let rest = count.saturating_sub(self.limit);
+            if rest > 0 {
+                text.push_str(&format!("  … and {rest} more (--max-errors)\n"));
+            }
+        }
+        text
+    }
+}
+
+impl ListedError {
+    /// Formats the place, what was annotated and predicted, and the sentence around it.
+    fn format(&self) -> String {
+        let place = match self.line {
+            Some(line) => format!("{}:{line}", self.file),
+            None => self.file.clone(),
+        };
+        let describe = |span: &Option<ListedSpan>| match span {
+            Some(span) => format!("{} '{}'", span.r#type, span.text),
+            None => "nothing".to_owned(),
+        };
+        let [gold, predicted] = [describe(&self.gold), describe(&self.predicted)];
+        let what = printable(&format!("gold {gold}, predicted {predicted}"));
+        let spans = || self.gold.iter().chain(&self.predicted);
+        let start = spans().map(|span| span.start).min().unwrap_or(0);
+        let end = spans().map(|span| span.end).max().unwrap_or(0);
+        let words: Vec<&str> = self.tokens.iter().map(String::as_str).collect();
+        at_place(&printable(&place), &what, "  ") + &wrap(&snippet(&words, start, end), "      ")
+    }
+}
+
+/// Returns the words of a sentence; `_` for ready-made attributes.
+fn words(sentence: &Sentence) -> Vec<&str> {
+    let words = sentence.words().filter(|_| sentence.attributes.is_none());
+    words.map_or_else(|| vec!["_"; sentence.len()], Iterator::collect)
+}
