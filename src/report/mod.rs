@@ -6,13 +6,20 @@
 //! those of the training events ([`train::Start`], [`train::Iteration`], [`train::End`]). Training
 //! in two passes over the documents has such a sequence for each model, after a line `pass`
 //! ([`train::Pass`]).
+//!
+//! [`read_recorded`] reads them back, for `dropchain report`.
 
 mod log;
+mod recorded;
 
 use serde::Serialize;
 use serde_json::Value;
 
 pub use log::Log;
+pub use recorded::{
+    Recorded, RecordedEngine, RecordedGradients, RecordedIteration, RecordedRun, RecordedSearch,
+    RecordedTraining, read_recorded,
+};
 
 use crate::knowledge::KnowledgePart;
 use crate::train::{self, TrainOptions};
