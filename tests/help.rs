@@ -16,6 +16,7 @@ const COMMANDS: [&str; 15] = [
     "convert",
     "cluster",
     "demo",
+    "report",
     "serve",
     "bench",
     "completions",
@@ -185,6 +186,20 @@ const SERVE: &[&str] = &[
     "--document-window",
 ];
 
+const REPORT: &[&str] = &[
+    "--gold",
+    "--model",
+    "--predictions",
+    "--train",
+    "--output",
+    "--title",
+    "--max-errors",
+    "--constrain",
+    "--force",
+    "--quiet",
+    "--threads",
+];
+
 const GRADIENTS: &[&str] = &[
     "--template",
     "--dev",
@@ -217,6 +232,7 @@ const FLAGS: [(&str, FlagGroups); 15] = [
     ("eval", &[INPUT, EVAL]),
     ("check", &[INPUT, CHECK]),
     ("compare", &[INPUT, COMPARE]),
+    ("report", &[INPUT, REPORT]),
     ("explain", &[EXPLAIN]),
     (
         "inspect",

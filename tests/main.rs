@@ -44,6 +44,7 @@ mod penalties;
 mod plain_labels;
 #[cfg(unix)]
 mod processes;
+mod report;
 #[cfg(unix)]
 mod serve;
 #[cfg(unix)]

@@ -59,6 +59,17 @@ impl GoldTagger {
         [detect_scheme(&self.corpus, plain), predicted]
     }
 
+    /// Returns the columns of the training data, if they have names.
+    pub fn columns(&self) -> Option<&[String]> {
+        let columns = &self.tagger.model().header().columns;
+        (!columns.is_empty()).then_some(columns)
+    }
+
+    /// Returns the sentences.
+    pub fn into_corpus(self) -> Corpus {
+        self.corpus
+    }
+
     /// Tags the sentences and calls `visit` with the gold labels of each and its predictions, in
     /// the scheme of the gold labels; in their order, document boundaries without labels.
     pub fn tag(

@@ -34,6 +34,7 @@ mod outputs;
 mod partial_label_arguments;
 mod predictions;
 mod progress;
+mod report;
 #[cfg(feature = "serve")]
 mod serve;
 mod short_help;
@@ -95,6 +96,7 @@ enum Command {
     Convert(convert::ConvertCommand),
     Cluster(cluster::ClusterCommand),
     Demo(demo::DemoCommand),
+    Report(Box<report::ReportCommand>),
     #[cfg(feature = "serve")]
     Serve(Box<serve::ServeCommand>),
     Bench(bench::BenchCommand),
@@ -147,6 +149,7 @@ impl Command {
             Self::Convert(command) => command.run(),
             Self::Cluster(command) => command.run(),
             Self::Demo(command) => command.run(),
+            Self::Report(command) => command.run(),
             #[cfg(feature = "serve")]
             Self::Serve(command) => command.run(),
             Self::Bench(command) => command.run(),
@@ -166,7 +169,13 @@ impl Command {
 
     /// Returns whether the results go to standard output.
     fn prints(&self) -> bool {
-        !matches!(self, Self::Train(_) | Self::Convert(_) | Self::Cluster(_))
+        let is_file = |command: &Self| {
+            matches!(
+                command,
+                Self::Train(_) | Self::Convert(_) | Self::Cluster(_) | Self::Report(_)
+            )
+        };
+        !is_file(self)
     }
 }
 

@@ -3,7 +3,7 @@
 use clap::Command;
 
 /// The options that `-h` shows, by command, and examples. Other commands have few enough.
-const SHOWN: [(&str, &[&str], &str); 7] = [
+const SHOWN: [(&str, &[&str], &str); 8] = [
     (
         "train",
         &[
@@ -85,6 +85,21 @@ const SHOWN: [(&str, &[&str], &str); 7] = [
         ],
         "  dropchain check train.conll --dev dev.conll --test test.conll
   dropchain check train.conll --suspicious 50",
+    ),
+    (
+        "report",
+        &[
+            "gold",
+            "model",
+            "predictions",
+            "train",
+            "output",
+            "title",
+            "max_errors",
+            "force",
+        ],
+        "  dropchain report run1.log run2.log --output report.html
+  dropchain report run.log --model ner.model --gold dev.conll",
     ),
     (
         "cluster",

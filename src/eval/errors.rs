@@ -202,6 +202,7 @@ fn overlaps(gold: &[Span<'_>], predicted: &[Span<'_>]) -> Vec<(usize, usize, usi
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::label::Scheme;
 
     /// The errors as text: the kind, the gold span and the predicted one.
     fn errors(gold: &str, predicted: &str) -> Vec<String> {
@@ -292,6 +293,18 @@ mod tests {
             assert_eq!(golds + correct, all.0.len(), "{gold:?} {predicted:?}");
             assert_eq!(predictions + correct, all.1.len(), "{gold:?} {predicted:?}");
         }
+    }
+
+    #[test]
+    fn labels_without_prefixes_are_compared_as_spans_of_the_plain_scheme() {
+        let [gold, predicted] = [["X", "X", "O"], ["X", "O", "Y"]];
+        let [gold, predicted] = [&gold, &predicted].map(|labels| Scheme::Plain.spans(labels));
+        let found = compare_spans(&gold, &predicted);
+        let found: Vec<String> = found.iter().map(describe).collect();
+        assert_eq!(
+            found,
+            ["wrong boundary: X0-2, X0-1", "spurious: none, Y2-3"]
+        );
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::metrics::Counts;
 use crate::error::{Error, Result};
-use crate::label::spans;
+use crate::label::Scheme;
 
 /// The lowest counts of the bands: 0, 1, 2–4, 5–9, 10–99 and at least 100.
 const BANDS: [u64; 6] = [0, 1, 2, 5, 10, 100];
@@ -51,6 +51,7 @@ impl WordCounts {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FrequencyEvaluation {
     bands: [FrequencyBand; BANDS.len()],
+    schemes: [Scheme; 2], // of gold and predicted labels
 }
 
 /// The tokens and spans of a range of frequencies.
@@ -83,7 +84,18 @@ impl FrequencyEvaluation {
             band.low = BANDS[i];
             band.high = BANDS.get(i + 1).map(|next| next - 1);
         }
-        Self { bands }
+        Self {
+            bands,
+            schemes: [Scheme::Raw; 2],
+        }
+    }
+
+    /// Sets the schemes of the gold and the predicted labels, like
+    /// [`Evaluation::with_schemes`](super::Evaluation::with_schemes).
+    #[must_use]
+    pub fn with_schemes(self, gold: Scheme, predicted: Scheme) -> Self {
+        let schemes = [gold, predicted];
+        Self { schemes, ..self }
     }
 
     /// Counts a sentence: the frequency of each of its words, its gold and its predicted labels.
@@ -110,7 +122,10 @@ impl FrequencyEvaluation {
             band.tokens += 1;
             band.correct_tokens += u64::from(gold.as_ref() == predicted.as_ref());
         }
-        let (gold, predicted) = (spans(gold), spans(predicted));
+        let (gold, predicted) = (
+            self.schemes[0].spans(gold),
+            self.schemes[1].spans(predicted),
+        );
         let rarest = |start: usize, end: usize| {
             let frequencies = frequencies[start..end].iter();
             frequencies.min().copied().unwrap_or(0)

@@ -1,5 +1,6 @@
 //! Runs the program in a temporary directory.
 
+mod browser;
 #[cfg(unix)]
 mod server;
 mod session;
@@ -18,6 +19,7 @@ use flate2::write::GzEncoder;
 use serde_json::Value;
 use tempfile::TempDir;
 
+pub use browser::Browser;
 #[cfg(unix)]
 pub use server::{Connection, Response, Server, post};
 pub use session::Session;

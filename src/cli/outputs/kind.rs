@@ -13,6 +13,9 @@ const BEGINNING: u64 = 1 << 20;
 /// Number of lines within which a manual page has its title.
 const TITLE_LINES: usize = 5;
 
+/// How a page of `dropchain report` begins.
+pub const PAGE: &str = "<!DOCTYPE html>\n<!-- dropchain report -->\n";
+
 /// Number of characters of a line to quote.
 const QUOTE: usize = 40;
 
@@ -33,6 +36,8 @@ pub enum Kind {
     Tagged,
     /// A manual page of this program.
     ManPage,
+    /// A page of `dropchain report`.
+    Page,
 }
 
 impl fmt::Display for Kind {
@@ -45,18 +50,20 @@ impl fmt::Display for Kind {
             Self::Checkpoint => "checkpoint",
             Self::Tagged => "tagged text",
             Self::ManPage => "manual page",
+            Self::Page => "page of dropchain report",
         })
     }
 }
 
 impl Kind {
-    const ALL: [Self; 6] = [
+    const ALL: [Self; 7] = [
         Self::Model,
         Self::Log,
         Self::Clusters,
         Self::Report,
         Self::Checkpoint,
         Self::ManPage,
+        Self::Page,
     ];
 
     /// Says what an existing file is, unless it is of the expected kind.
@@ -84,6 +91,7 @@ impl Kind {
                 .and_then(|line| serde_json::from_str(line).ok())
                 .is_some_and(|line: Map<String, Value>| line.contains_key("event")),
             Self::Clusters => first_line(beginning).is_some_and(is_cluster_line),
+            Self::Page => beginning.starts_with(PAGE.as_bytes()),
             Self::Report => beginning.starts_with(b"{") && is_report(path),
             Self::Tagged => false, // corrected by hand, it looks the same
             Self::ManPage => {
@@ -150,13 +158,17 @@ mod tests {
 
     #[test]
     fn every_kind_is_recognized_and_no_other() {
-        let files: [(Kind, &[u8]); 6] = [
+        let files: [(Kind, &[u8]); 7] = [
             (Kind::Model, b"DROPCHN\n\x02"),
             (Kind::Log, b"{\"event\":\"start\"}\n{\"event\":"),
             (Kind::Clusters, b"0110\tLondon\t12\n1\tin\t3\n"),
             (Kind::Report, b"{\n  \"version\": \"0.1.0\"\n}\n"),
             (Kind::Checkpoint, b"DROPCKP\n\x01"),
             (Kind::ManPage, b".ie \\n(.g .ds Aq\n.TH dropchain-train 1\n"),
+            (
+                Kind::Page,
+                b"<!DOCTYPE html>\n<!-- dropchain report -->\n<html>",
+            ),
         ];
         for (kind, contents) in files {
             for expected in Kind::ALL {

@@ -1,0 +1,329 @@
+//! The section on errors: sentences with gold labels beside predicted ones.
+
+use std::collections::BTreeSet;
+
+use dropchain::Sentence;
+use dropchain::eval::{ErrorKind, SpanError};
+use dropchain::label::Span;
+use serde::Serialize;
+
+use super::views::letter;
+
+/// Number of tokens that are shown to either side of an error.
+const CONTEXT: usize = 15;
+
+/// Maximum number of tokens of a span that are shown.
+const MAX_SPAN: usize = 60;
+
+/// Maximum number of characters of a word or a label that are shown.
+const MAX_WORD: usize = 120;
+
+/// Sentences with errors, up to a number of errors.
+#[derive(Debug, Serialize)]
+pub struct SentenceList {
+    sentences: Vec<SentenceView>,
+    /// Number of errors in these.
+    shown: usize,
+    #[serde(skip)]
+    max: usize,
+}
+
+/// A sentence with errors.
+#[derive(Debug, Serialize)]
+struct SentenceView {
+    place: String,
+    gold: Vec<Piece>,
+    systems: Vec<SystemView>,
+}
+
+/// What a system predicts for a sentence.
+#[derive(Debug, Serialize)]
+struct SystemView {
+    letter: String,
+    pieces: Vec<Piece>,
+    errors: Vec<ErrorView>,
+}
+
+/// An error of a system.
+#[derive(Debug, Serialize)]
+struct ErrorView {
+    kind: ErrorKind,
+    name: &'static str,
+    place: String,
+    gold: Option<String>,
+    predicted: Option<String>,
+}
+
+/// A part of a sentence: words without a span, or a span.
+#[derive(Debug, Default, PartialEq, Serialize)]
+struct Piece {
+    text: String,
+    /// The type of the span, or of labels without spans the label.
+    label: Option<String>,
+    is_wrong: bool,
+}
+
+/// The gold spans of a sentence, and those that each system predicts.
+type SentenceSpans<'a> = (&'a [Span<'a>], &'a [Vec<Span<'a>>]);
+
+impl SentenceList {
+    /// Creates a list of up to `max` errors.
+    pub fn new(max: usize) -> Self {
+        Self {
+            sentences: Vec::new(),
+            shown: 0,
+            max,
+        }
+    }
+
+    /// Number of errors in the list.
+    pub fn shown(&self) -> usize {
+        self.shown
+    }
+
+    /// Returns the types in the errors of the list, sorted.
+    pub fn types(&self) -> Vec<String> {
+        let systems = self.sentences.iter().flat_map(|sentence| &sentence.systems);
+        let errors = systems.flat_map(|system| &system.errors);
+        let types: BTreeSet<&String> = errors
+            .flat_map(|e| e.gold.iter().chain(&e.predicted))
+            .collect();
+        types.into_iter().cloned().collect()
+    }
+
+    /// Adds a sentence, if a system has errors in it, with as many of them as there is room for.
+    pub fn add(
+        &mut self,
+        sentence: &Sentence,
+        spans: SentenceSpans<'_>,
+        errors: &[Vec<SpanError<'_>>],
+        has_spans: bool,
+    ) {
+        let mut room = self.max - self.shown;
+        let errors = errors.iter().map(|errors| {
+            let kept = &errors[..errors.len().min(room)];
+            room -= kept.len();
+            kept
+        });
+        let errors: Vec<&[SpanError<'_>]> = errors.collect();
+        let all = || errors.iter().copied().flatten();
+        if all().next().is_none() {
+            return;
+        }
+        self.shown += all().count();
+        let words = words(sentence);
+        let page = SentencePage {
+            sentence,
+            words: &words,
+            visible: visible_tokens(sentence.len(), all()),
+            has_spans,
+        };
+        let (gold, predicted) = spans;
+        let wrong = all().filter_map(|error| error.gold.as_ref());
+        let systems = predicted.iter().zip(&errors).enumerate();
+        self.sentences.push(SentenceView {
+            place: sentence.place(0).to_string(),
+            gold: page.pieces(gold, &wrong.collect::<Vec<_>>()),
+            systems: systems
+                .map(|(i, (predicted, errors))| page.system(letter(i), predicted, errors))
+                .collect(),
+        });
+    }
+}
+
+/// The words of a sentence, shortened.
+fn words(sentence: &Sentence) -> Vec<String> {
+    match super::words_of(sentence) {
+        Some(words) => words.map(shorten).collect(),
+        None => (1..=sentence.len()).map(|t| format!("({t})")).collect(),
+    }
+}
+
+fn shorten(text: &str) -> String {
+    match text.char_indices().nth(MAX_WORD) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// Returns which tokens to show: those of errors and around them.
+fn visible_tokens<'a>(len: usize, errors: impl Iterator<Item = &'a SpanError<'a>>) -> Vec<bool> {
+    let mut visible = vec![false; len];
+    for error in errors {
+        let (start, end) = (error.start(), error.end());
+        let first = start.saturating_sub(CONTEXT)..(start + MAX_SPAN).min(end);
+        let last = end.saturating_sub(MAX_SPAN).max(start)..(end + CONTEXT).min(len);
+        visible[first].fill(true);
+        visible[last].fill(true);
+    }
+    visible
+}
+
+/// A sentence as it is shown.
+struct SentencePage<'a> {
+    sentence: &'a Sentence,
+    words: &'a [String],
+    visible: Vec<bool>,
+    has_spans: bool,
+}
+
+impl SentencePage<'_> {
+    fn system(&self, letter: String, spans: &[Span<'_>], errors: &[SpanError<'_>]) -> SystemView {
+        let wrong: Vec<&Span<'_>> = errors.iter().filter_map(|e| e.predicted.as_ref()).collect();
+        let kind = |span: &Option<Span<'_>>| span.as_ref().map(|span| shorten(span.kind));
+        let errors = errors.iter().map(|error| ErrorView {
+            kind: error.kind,
+            name: match self.has_spans {
+                true => error.kind.name(),
+                false => "wrong label",
+            },
+            place: self.sentence.place(error.start()).to_string(),
+            gold: kind(&error.gold),
+            predicted: kind(&error.predicted),
+        });
+        SystemView {
+            letter,
+            pieces: self.pieces(spans, &wrong),
+            errors: errors.collect(),
+        }
+    }
+
+    /// Returns the visible parts of the sentence with its spans, of labels without spans with the
+    /// labels that are `wrong`.
+    fn pieces(&self, spans: &[Span<'_>], wrong: &[&Span<'_>]) -> Vec<Piece> {
+        let spans = match self.has_spans {
+            true => spans.to_vec(),
+            false => wrong.iter().copied().cloned().collect(),
+        };
+        let mut pieces = Vec::new();
+        let mut t = 0;
+        for span in &spans {
+            self.add(&mut pieces, t, span.start, None);
+            let is_wrong = wrong.contains(&span);
+            self.add(
+                &mut pieces,
+                span.start,
+                span.end,
+                Some((span.kind, is_wrong)),
+            );
+            t = span.end;
+        }
+        self.add(&mut pieces, t, self.sentence.len(), None);
+        pieces
+    }
+
+    /// Adds the visible ones of the tokens `start..end`; an ellipsis stands for the others.
+    fn add(&self, pieces: &mut Vec<Piece>, start: usize, end: usize, span: Option<(&str, bool)>) {
+        let visible = &self.visible[start..end];
+        if !visible.contains(&true) {
+            let is_cut = pieces
+                .last()
+                .is_some_and(|p| p.label.is_none() && p.text.ends_with('…'));
+            if start < end && !is_cut {
+                pieces.push(Piece {
+                    text: "…".to_owned(),
+                    ..Piece::default()
+                });
+            }
+            return;
+        }
+        let mut text = String::new();
+        for t in start..end {
+            let word = match self.visible[t] {
+                true => self.words[t].as_str(),
+                false if text.ends_with('…') => continue,
+                false => "…",
+            };
+            if !text.is_empty() {
+                text.push(' ');
+            }
+            text.push_str(word);
+        }
+        pieces.push(Piece {
+            text,
+            label: span.map(|(kind, _)| shorten(kind)),
+            is_wrong: span.is_some_and(|(_, is_wrong)| is_wrong),
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dropchain::eval::span_errors;
+    use dropchain::label::spans;
+
+    use super::*;
+
+    /// Shows the pieces of a row: spans in brackets, wrong ones with an exclamation mark.
+    fn show(pieces: &[Piece]) -> String {
+        let pieces = pieces.iter().map(|piece| match &piece.label {
+            Some(label) => {
+                let mark = if piece.is_wrong { "!" } else { "" };
+                format!("[{label}{mark} {}]", piece.text)
+            }
+            None => piece.text.clone(),
+        });
+        pieces.collect::<Vec<_>>().join(" ")
+    }
+
+    fn list(gold: &[&str], predicted: &[&str], max: usize) -> SentenceList {
+        let words: Vec<String> = (0..gold.len()).map(|t| format!("w{t}")).collect();
+        let sentence = Sentence::from_words(&words);
+        let mut list = SentenceList::new(max);
+        let errors = [span_errors(gold, predicted)];
+        let spans = (spans(gold), [spans(predicted)]);
+        list.add(&sentence, (&spans.0, &spans.1), &errors, true);
+        list
+    }
+
+    #[test]
+    fn gold_and_predicted_spans_are_marked() {
+        let list = list(&["B-X", "I-X", "O", "B-Y"], &["O", "B-X", "O", "B-Y"], 9);
+        let sentence = &list.sentences[0];
+        assert_eq!(show(&sentence.gold), "[X! w0 w1] w2 [Y w3]");
+        assert_eq!(show(&sentence.systems[0].pieces), "w0 [X! w1] w2 [Y w3]");
+        assert_eq!(sentence.systems[0].errors[0].name, "wrong boundary");
+    }
+
+    #[test]
+    fn of_a_long_sentence_the_errors_are_shown_with_their_context() {
+        let mut gold = vec!["O"; 10_000];
+        let predicted = gold.clone();
+        gold[5_000] = "B-X";
+        let list = list(&gold, &predicted, 9);
+        let text = show(&list.sentences[0].gold);
+        assert!(text.starts_with("… w4985 w4986"), "{text}");
+        assert!(text.contains("w4999 [X! w5000] w5001"), "{text}");
+        assert!(text.ends_with("w5015 …"), "{text}");
+    }
+
+    #[test]
+    fn of_a_long_span_the_ends_are_shown() {
+        let mut gold = vec!["I-X"; 10_000];
+        gold[0] = "B-X";
+        let list = list(&gold, &vec!["O"; 10_000], 9);
+        let text = show(&list.sentences[0].gold);
+        assert!(
+            text.starts_with("[X! w0 w1 ") && text.contains("w59 … w9940"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn the_number_of_errors_is_bounded() {
+        let (gold, predicted) = (["B-X", "O", "B-X", "O", "B-X"], ["O"; 5]);
+        let two = list(&gold, &predicted, 2);
+        assert_eq!(
+            (two.shown(), two.sentences[0].systems[0].errors.len()),
+            (2, 2)
+        );
+        assert!(list(&gold, &predicted, 0).sentences.is_empty());
+    }
+
+    #[test]
+    fn long_words_are_shortened() {
+        let text = shorten(&"é".repeat(MAX_WORD + 1));
+        assert_eq!(text, format!("{}…", "é".repeat(MAX_WORD)));
+        assert_eq!(shorten("short"), "short");
+    }
+}

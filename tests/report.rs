@@ -1,0 +1,542 @@
+//! `dropchain report`.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::support::{Browser, NER_CORPUS, POS_CORPUS, TestDir};
+
+/// Gold labels and predictions with one error of each kind.
+const GOLD: &str = "\
+Ann B-PER
+Lee I-PER
+left O
+Rome B-LOC
+
+The O
+York B-ORG
+Bank I-ORG
+closed O
+Paris B-LOC
+";
+const PREDICTED: &str = "\
+Ann B-PER
+Lee O
+left B-MISC
+Rome B-PER
+
+The O
+York O
+Bank B-LOC
+closed O
+Paris O
+";
+
+/// A log of two iterations.
+const LOG: &str = "\
+{\"event\":\"start\",\"parameters\":{\"l2\":0.1,\"seed\":1},\"sentences\":3}
+{\"event\":\"iteration\",\"iteration\":0,\"objective\":9.5,\"log_likelihood\":-9.5,\"dropout\":0.0,\
+\"l2\":0.0,\"l1\":0.0,\"gradient_norm\":5.0,\"seconds\":0.1,\"dev_f1\":0.0}
+{\"event\":\"iteration\",\"iteration\":1,\"objective\":4.5,\"log_likelihood\":-3.5,\"dropout\":0.5,\
+\"l2\":0.5,\"l1\":0.0,\"gradient_norm\":1.0,\"seconds\":0.2,\"dev_f1\":0.75}
+{\"event\":\"end\",\"stop_reason\":\"patience\",\"iterations\":1,\"best_iteration\":1}
+";
+
+fn with_files() -> TestDir {
+    TestDir::new(&[
+        ("gold.conll", GOLD),
+        ("pred.conll", PREDICTED),
+        ("run.log", LOG),
+    ])
+}
+
+/// Runs `report` and returns the page.
+fn report(dir: &TestDir, arguments: &str) -> String {
+    dir.run(&format!("report {arguments} --output r.html --quiet"))
+        .success();
+    dir.text("r.html")
+}
+
+/// Asserts that a page has the sections with these ids and no other.
+fn assert_sections(page: &str, expected: &[&str]) {
+    let ids = page.split("<section id=\"").skip(1);
+    let ids: Vec<&str> = ids.map(|rest| rest.split('"').next().unwrap()).collect();
+    assert_eq!(ids, expected);
+}
+
+/// The text of a page without markup, white space collapsed.
+fn text_of(page: &str) -> String {
+    let body = page.split_once("<body>").unwrap().1;
+    let mut text = String::new();
+    for part in body.split('<') {
+        text.push(' ');
+        text.push_str(part.split_once('>').map_or(part, |(_, text)| text));
+    }
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn a_page_has_the_sections_that_there_are_inputs_for_and_names_the_others() {
+    let dir = with_files();
+    let page = report(&dir, "run.log");
+    assert_sections(&page, &["training", "missing"]);
+    let text = text_of(&page);
+    assert!(
+        text.contains("Calibration needs --gold FILE with --model MODEL"),
+        "{text}"
+    );
+    assert!(text.contains("F1 75.00 1 1 0.2 patience"), "{text}");
+    let page = report(
+        &dir,
+        "--gold gold.conll --predictions pred.conll --train gold.conll",
+    );
+    assert_sections(
+        &page,
+        &["scores", "confusions", "frequency", "errors", "missing"],
+    );
+    assert!(text_of(&page).contains("Training needs a log"), "{page}");
+}
+
+#[test]
+fn every_section_is_there_with_the_files_of_a_real_run() {
+    let dir = TestDir::with_model(NER_CORPUS, "--dev train.conll --log a.log --template ner");
+    dir.run(
+        "tune train.conll --dev train.conll --template ner --dropout 0,0.3 --l2 0.1,1 \
+         --max-iterations 5 --model t.model --log t.log --quiet",
+    )
+    .success();
+    let engines = "--engines adjoint,local --repeat 1";
+    dir.run(&format!(
+        "bench gradients train.conll --template ner {engines} --json g.json --quiet"
+    ))
+    .success();
+    let page = report(
+        &dir,
+        "a.log t.log g.json --gold train.conll --model m --train train.conll",
+    );
+    assert_sections(
+        &page,
+        &[
+            "training",
+            "search",
+            "scores",
+            "confusions",
+            "frequency",
+            "calibration",
+            "errors",
+            "gradients",
+        ],
+    );
+    let text = text_of(&page);
+    for expected in [
+        "4 configurations.",
+        "adjoint",
+        "calibration error",
+        "Errors 0 errors.",
+    ] {
+        assert!(text.contains(expected), "{expected}: {text}");
+    }
+    assert_eq!(page.matches("<svg").count(), 7 + 3 + 1 + 2 + 1, "plots");
+    assert!(!page.contains("NaN"));
+}
+
+#[test]
+fn errors_are_in_their_sentences_with_kind_file_and_line() {
+    let page = report(&with_files(), "--gold gold.conll --predictions pred.conll");
+    let text = text_of(&page);
+    for expected in [
+        "wrong boundary: PER → PER gold.conll:1",
+        "spurious: none → MISC gold.conll:3",
+        "wrong type: LOC → PER gold.conll:4",
+        "wrong type and boundary: ORG → LOC gold.conll:7",
+        "missed: LOC → none gold.conll:10",
+        "gold Ann Lee PER left Rome LOC A Ann PER Lee left MISC Rome PER",
+        "wrong boundary 1 wrong type and boundary 1 all 5",
+    ] {
+        assert!(text.contains(expected), "{expected}: {text}");
+    }
+}
+
+#[test]
+fn the_number_of_errors_is_bounded_and_said() {
+    let dir = with_files();
+    let page = report(
+        &dir,
+        "--gold gold.conll --predictions pred.conll --max-errors 2",
+    );
+    let text = text_of(&page);
+    assert!(
+        text.contains("The first 2 of 5 errors; --max-errors shows more."),
+        "{text}"
+    );
+    assert_eq!(page.matches("data-kind=").count(), 2);
+    let page = report(
+        &dir,
+        "--gold gold.conll --predictions pred.conll --max-errors 0",
+    );
+    assert_eq!(page.matches("data-kind=").count(), 0);
+}
+
+#[test]
+fn systems_are_compared_side_by_side() {
+    let dir = with_files();
+    let page = report(
+        &dir,
+        "--gold gold.conll --predictions pred.conll --predictions gold.conll",
+    );
+    let text = text_of(&page);
+    assert!(
+        text.contains("B gold.conll 100.00 100.00 100.00 100.00"),
+        "{text}"
+    );
+    assert!(
+        text.contains("F1 of B minus that of A: +100.00 points"),
+        "{text}"
+    );
+    dir.write("other.conll", GOLD.replace("Paris B-LOC", "Paris O"));
+    dir.write("both.conll", "Ann B-PER B-PER\n");
+    let other = "report --predictions both.conll --predictions gold2.conll";
+    dir.write("gold2.conll", "Ann B-LOC B-PER\n");
+    assert_eq!(
+        dir.run(other).failure(),
+        "both.conll:1: the gold label is 'B-PER' for both.conll, but 'B-LOC' for gold2.conll; \
+         expected systems for the same labels"
+    );
+}
+
+#[test]
+fn gold_and_predicted_labels_are_the_last_columns_of_a_file_without_gold() {
+    let dir = with_files();
+    dir.write("both.conll", "Ann NNP B-PER B-PER\nleft VBD O B-LOC\n");
+    let text = text_of(&report(&dir, "--predictions both.conll"));
+    assert!(text.contains("spurious: none → LOC both.conll:2"), "{text}");
+    assert!(
+        text.contains("A both.conll 50.00 100.00 66.67 50.00"),
+        "{text}"
+    );
+    let message = dir.run("report --predictions gold.conll").failure();
+    assert!(
+        message.starts_with("gold.conll:1: found no column for gold labels"),
+        "{message}"
+    );
+}
+
+#[test]
+fn probabilities_of_tag_are_calibrated_as_those_of_the_model() {
+    let dir = TestDir::with_model(NER_CORPUS, "--template ner");
+    for (output, file) in [("conll", "p.conll"), ("jsonl", "p.jsonl")] {
+        let tagged = dir.run(&format!("tag m train.conll --marginals --output {output}"));
+        dir.write(file, tagged.success());
+    }
+    let calibration = |arguments: &str| {
+        let text = text_of(&report(&dir, arguments));
+        let row = text
+            .split("all tokens 18 ")
+            .nth(1)
+            .expect("the row of all tokens");
+        row.split(' ').take(2).collect::<Vec<_>>().join(" ")
+    };
+    let expected = calibration("--gold train.conll --model m");
+    assert_ne!(expected, "0.0000 0.0000");
+    assert_eq!(
+        calibration("--gold train.conll --predictions p.conll"),
+        expected
+    );
+    assert_eq!(calibration("--predictions p.conll"), expected);
+    assert_eq!(
+        calibration("--gold train.conll --predictions p.jsonl"),
+        expected
+    );
+}
+
+#[test]
+fn labels_without_spans_have_accuracy_and_wrong_labels() {
+    let dir = TestDir::new(&[("gold.conll", POS_CORPUS)]);
+    dir.write(
+        "pred.conll",
+        POS_CORPUS.replacen("bank NN\n", "bank VB\n", 1),
+    );
+    let arguments = "--gold gold.conll --predictions pred.conll --train gold.conll";
+    let text = text_of(&report(&dir, arguments));
+    assert!(text.contains("wrong label: NN → VB gold.conll:8"), "{text}");
+    assert!(text.contains("Accuracy by frequency"), "{text}");
+    assert!(
+        !text.contains("Errors by kind") && !text.contains("span"),
+        "{text}"
+    );
+}
+
+#[test]
+fn text_of_corpora_and_logs_is_never_markup() {
+    let hostile = "</script><img/src=x/onerror=alert(1)>\"'&";
+    let dir = TestDir::new(&[]);
+    dir.write("gold.conll", format!("{hostile} B-{hostile}\nb O\n"));
+    dir.write("pred.conll", format!("{hostile} O\nb B-</style><b>\n"));
+    let name = serde_json::to_string(hostile).unwrap();
+    let log = LOG.replace("\"seed\":1", &format!("{name}:{name}"));
+    dir.write("<i>.log", log.replace("\"patience\"", &name));
+    dir.command("report <i>.log --gold gold.conll --predictions pred.conll --output r.html")
+        .args(["--title", hostile])
+        .status()
+        .unwrap();
+    let page = dir.text("r.html");
+    for tag in ["<img", "<i>", "</style><b>"] {
+        assert!(!page.contains(tag), "{tag} in {page}");
+    }
+    assert_eq!(page.matches("<script").count(), 1);
+    assert_eq!(page.matches("</script").count(), 1);
+    assert!(page.contains("&lt;img"));
+}
+
+#[test]
+fn a_page_needs_no_network() {
+    let page = report(
+        &with_files(),
+        "run.log --gold gold.conll --predictions pred.conll",
+    );
+    let page = page.replace("xmlns=\"http://www.w3.org/2000/svg\"", "");
+    for external in [
+        "http:", "https:", "src=", "url(", "@import", "<link", "<iframe",
+    ] {
+        assert!(!page.contains(external), "{external}");
+    }
+    assert!(page.contains("default-src 'none'"));
+}
+
+#[test]
+fn truncated_and_foreign_logs_are_errors_with_file_and_line() {
+    let dir = with_files();
+    let cut = LOG.len() - 20;
+    dir.write("cut.log", &LOG[..cut]);
+    let message = dir.run("report run.log cut.log").failure();
+    assert!(
+        message.starts_with("cut.log:4: the log ends in the middle"),
+        "{message}"
+    );
+    let message = dir.run("report gold.conll").failure();
+    assert!(
+        message.starts_with("gold.conll:1: found \"Ann B-PER\"; expected a log"),
+        "{message}"
+    );
+    let message = dir.run("report missing.log").failure();
+    assert!(
+        message.starts_with("missing.log: No such file"),
+        "{message}"
+    );
+    assert!(!dir.path("report.html").exists(), "no page after an error");
+}
+
+#[test]
+fn logs_of_runs_that_were_killed_are_reported() {
+    let dir = with_files();
+    let end = LOG.find("{\"event\":\"end\"").unwrap();
+    dir.write("killed.log", &LOG[..end]);
+    let text = text_of(&report(&dir, "killed.log run.log"));
+    assert!(text.contains("killed.log has no end"), "{text}");
+    assert!(text.contains("not ended"), "{text}");
+    dir.write("early.log", LOG.lines().next().unwrap());
+    assert_sections(&report(&dir, "early.log"), &["training", "missing"]);
+}
+
+#[test]
+fn settings_that_differ_are_in_a_table() {
+    let dir = with_files();
+    dir.write("other.log", LOG.replace("\"l2\":0.1", "\"l2\":0.3"));
+    let text = text_of(&report(&dir, "run.log other.log"));
+    assert!(
+        text.contains("Settings that differ setting A B l2 0.1 0.3"),
+        "{text}"
+    );
+    assert!(
+        text.contains("Settings that are the same setting value seed 1"),
+        "{text}"
+    );
+}
+
+#[test]
+fn extreme_numbers_in_logs_are_no_panic() {
+    let dir = with_files();
+    for value in ["1e308", "-1e308", "null", "1e-320", "0.0"] {
+        let log = LOG
+            .replace("9.5", value)
+            .replace("\"seconds\":0.2", "\"seconds\":-1e300");
+        dir.write("odd.log", log.replace("0.75", value));
+        assert_sections(&report(&dir, "odd.log run.log"), &["training", "missing"]);
+    }
+}
+
+#[test]
+fn the_page_replaces_no_input_and_no_other_file() {
+    let dir = with_files();
+    for (output, arguments) in [
+        ("run.log", "run.log"),
+        ("gold.conll", "--gold gold.conll --predictions pred.conll"),
+        ("pred.conll", "--gold gold.conll --predictions pred.conll"),
+        (
+            "t.conll",
+            "--gold gold.conll --predictions pred.conll --train t.conll",
+        ),
+    ] {
+        dir.write("t.conll", GOLD);
+        let before = dir.bytes(output);
+        let message = dir
+            .run(&format!("report {arguments} -o {output} --force"))
+            .failure();
+        assert!(message.contains("this is the input file"), "{message}");
+        assert_eq!(dir.bytes(output), before);
+    }
+    dir.write("notes.html", "<!DOCTYPE html>\n<p>mine\n");
+    let message = dir.run("report run.log --output notes.html").failure();
+    assert!(
+        message.contains("is not a page of dropchain report"),
+        "{message}"
+    );
+    report(&dir, "run.log");
+    report(&dir, "run.log"); // an old page is replaced
+}
+
+#[test]
+fn the_page_is_the_same_for_any_number_of_threads() {
+    let dir = TestDir::with_model(NER_CORPUS, "--template ner");
+    let arguments = "--gold train.conll --model m --train train.conll --threads";
+    let pages = [1, 3].map(|threads| report(&dir, &format!("{arguments} {threads}")));
+    assert!(pages[0] == pages[1]);
+}
+
+#[test]
+fn what_is_missing_among_the_arguments_is_said() {
+    let dir = with_files();
+    for (arguments, expected) in [
+        ("", "found nothing to report; expected logs"),
+        (
+            "--model m",
+            "--model: expected a file with gold labels (--gold)",
+        ),
+        ("--gold gold.conll", "--gold: expected what to evaluate"),
+        (
+            "run.log --train gold.conll",
+            "--train: expected what to evaluate",
+        ),
+        (
+            "--gold - --predictions -",
+            "standard input can be read only once",
+        ),
+    ] {
+        let message = dir.run(&format!("report {arguments}")).exits(2);
+        assert!(message.contains(expected), "{message}");
+    }
+    assert!(!dir.path("report.html").exists());
+}
+
+/// What is wrong with the layout or the colors of a page, and what its filter finds.
+const FINDINGS: &str = r#"
+  const numbers = (color) => {
+    const parts = color.match(/[\d.]+/g).map(Number);
+    const scale = color.startsWith("color(") ? 1 : 255;
+    return [parts.slice(0, 3).map((part) => part / scale), parts[3] === undefined ? 1 : parts[3]];
+  };
+  const luminance = (rgb) => {
+    const linear = rgb.map((c) => (c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2];
+  };
+  const background = (element) => {
+    for (let e = element; e; e = e.parentElement) {
+      const [rgb, alpha] = numbers(getComputedStyle(e).backgroundColor);
+      if (alpha > 0) return rgb;
+    }
+    return [1, 1, 1];
+  };
+  const contrast = (element) => {
+    const style = getComputedStyle(element);
+    const color = element.tagName === "text" ? style.fill : style.color;
+    const [a, b] = [numbers(color)[0], background(element)].map(luminance);
+    return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+  };
+  const visible = [...document.querySelectorAll("body *")]
+    .filter((e) => e.checkVisibility() && e.textContent.trim() && !e.children.length)
+    .filter((e) => !["SCRIPT", "OPTION"].includes(e.tagName));
+  const faint = visible.filter((e) => contrast(e) < 4.5);
+  const form = document.getElementById("filter");
+  const choose = (name, value) => {
+    form.elements[name].value = value;
+    form.dispatchEvent(new Event("input"));
+    const chips = [...document.querySelectorAll(".chips > li")];
+    const shown = chips.filter((e) => e.checkVisibility()).map((e) => e.dataset.kind);
+    form.elements[name].value = "";
+    return shown;
+  };
+  return {
+    width: innerWidth,
+    overflow: document.documentElement.scrollWidth - innerWidth,
+    dark: matchMedia("(prefers-color-scheme: dark)").matches,
+    resources: performance.getEntriesByType("resource").map((entry) => entry.name),
+    faint: faint.map((e) => `${e.tagName} ${e.className} ${e.textContent}: ${contrast(e)}`),
+    plots: [...document.querySelectorAll("svg")].filter((e) => e.clientWidth > 200).length,
+    formIsVisible: form.checkVisibility(),
+    missed: choose("kind", "missed"),
+    mistypedOrganizations: choose("type", "=ORG"),
+    words: choose("word", "york"),
+    nothing: choose("word", "nothing like it"),
+    all: choose("kind", ""),
+  };
+"#;
+
+#[test]
+fn the_page_works_in_a_browser_at_two_widths_and_in_both_themes() {
+    let Some(browser) = Browser::find() else {
+        return;
+    };
+    let dir = with_files();
+    let long = "x".repeat(300);
+    dir.write(
+        "other.log",
+        LOG.replace("\"seed\":1", &format!("\"{long}\":\"{long}\"")),
+    );
+    report(
+        &dir,
+        "run.log other.log --gold gold.conll --predictions pred.conll --predictions gold.conll \
+         --train gold.conll",
+    );
+    for (width, dark) in [(390, false), (390, true), (1280, false), (1280, true)] {
+        let findings = browser.run(&dir, "r.html", width, dark, FINDINGS);
+        let values = findings.values;
+        assert_eq!(findings.console, [""; 0], "messages in the console");
+        assert_eq!(
+            (&values["width"], &values["dark"]),
+            (&Value::from(width), &Value::from(dark))
+        );
+        assert_eq!(values["overflow"], 0, "wider than the window: {values:#}");
+        let none = Value::Array(Vec::new());
+        assert_eq!(values["resources"], none, "requests");
+        assert_eq!(values["faint"], none, "text of little contrast");
+        assert_eq!(values["plots"], 9);
+        assert_eq!(values["formIsVisible"], true);
+        let kinds = |name: &str| values[name].as_array().unwrap().len();
+        assert_eq!(values["missed"], serde_json::json!(["missed"]));
+        assert_eq!(
+            values["mistypedOrganizations"],
+            serde_json::json!(["wrong_type_and_boundary"])
+        );
+        assert_eq!((kinds("words"), kinds("nothing"), kinds("all")), (2, 0, 5));
+    }
+}
+
+#[test]
+fn the_page_is_readable_without_script() {
+    let Some(browser) = Browser::find() else {
+        return;
+    };
+    let dir = with_files();
+    let page = report(&dir, "--gold gold.conll --predictions pred.conll");
+    let (start, rest) = page.split_once("<script>").unwrap();
+    let end = rest.split_once("</script>").unwrap().1;
+    fs::write(dir.path("r.html"), format!("{start}{end}")).unwrap();
+    let script = "return [...document.querySelectorAll('.chips > li, #filter')]
+        .filter((e) => e.checkVisibility()).map((e) => e.tagName);";
+    let findings = browser.run(&dir, "r.html", 800, false, script);
+    assert_eq!(
+        findings.values,
+        serde_json::json!(["LI", "LI", "LI", "LI", "LI"]),
+        "no form, all errors"
+    );
+}
