@@ -231,7 +231,7 @@ fn probabilities_of_tag_are_calibrated_as_those_of_the_model() {
     let calibration = |arguments: &str| {
         let text = text_of(&report(&dir, arguments));
         let row = text
-            .split("all tokens 18 ")
+            .split("all tokens 19 ")
             .nth(1)
             .expect("the row of all tokens");
         row.split(' ').take(2).collect::<Vec<_>>().join(" ")
@@ -358,7 +358,8 @@ fn extreme_numbers_in_logs_are_no_panic() {
     let dir = with_files();
     for value in ["1e308", "-1e308", "null", "1e-320", "0.0"] {
         let log = LOG
-            .replace("9.5", value)
+            .replace(":9.5", &format!(":{value}"))
+            .replace(":5.0", &format!(":{value}"))
             .replace("\"seconds\":0.2", "\"seconds\":-1e300");
         dir.write("odd.log", log.replace("0.75", value));
         assert_sections(&report(&dir, "odd.log run.log"), &["training", "missing"]);
