@@ -43,7 +43,6 @@ const SHOWN: [(&str, &[&str], &str); 8] = [
             "marginals",
             "nbest",
             "document",
-            "uncertain",
             "threads",
         ],
         "  echo 'Ada Lovelace lived in London.' | dropchain tag ner.model --output inline
