@@ -60,12 +60,10 @@ impl LineScan {
     /// Looks at a line, with its ending, and replaces what is not UTF-8.
     fn line(&mut self, bytes: &mut Vec<u8>) {
         self.line += 1;
-        if self.line == 1 {
-            if bytes.starts_with(BYTE_ORDER_MARK) {
-                let place = Place::file(&*self.file);
-                self.findings
-                    .add(FindingKind::ByteOrderMark, place, String::new);
-            }
+        if self.line == 1 && bytes.starts_with(BYTE_ORDER_MARK) {
+            let place = Place::file(&*self.file);
+            self.findings
+                .add(FindingKind::ByteOrderMark, place, String::new);
         }
         if bytes.ends_with(b"\r\n") {
             self.windows.add(self.line);
