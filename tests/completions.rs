@@ -33,6 +33,7 @@ fn complete(dir: &TestDir, line: &str) -> Vec<String> {
 }
 
 #[test]
+#[expect(clippy::print_stdout, reason = "reports a skipped test")]
 fn bash_completes_commands_options_and_values() {
     if !exists("bash") {
         println!("skipped: there is no bash");
@@ -87,6 +88,7 @@ fn format_page(page: &str) -> Option<String> {
 }
 
 #[test]
+#[expect(clippy::print_stdout, reason = "reports a skipped test")]
 fn manual_pages_are_formatted_without_warnings() {
     if !exists("groff") {
         println!("skipped: there is no groff");

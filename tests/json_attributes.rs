@@ -5,7 +5,8 @@ use crate::support::TestDir;
 const CRFSUITE: &str = "B-PER\tw=Ann\tcap:2\nO\tw=left\n\nO\tw=in\nB-LOC\tw=Rome\tcap:2\n";
 
 const JSON: &str = concat!(
-    r#"{"tokens":["Ann","left"],"attributes":[["w=Ann",["cap",2]],["w=left"]],"labels":["B-PER","O"]}"#,
+    r#"{"tokens":["Ann","left"],"attributes":[["w=Ann",["cap",2]],["w=left"]],"#,
+    r#""labels":["B-PER","O"]}"#,
     "\n",
     r#"{"attributes":[{"w=in":1},{"w=Rome":1,"cap":2}],"labels":["O","B-LOC"]}"#,
     "\n",

@@ -101,8 +101,8 @@ impl DemoCommand {
         }
         best.map_or(Ok(()), |(_, tagger)| self.tag(&tagger))?;
         notice(&format!(
-            "next, a model of your own: dropchain train train.conll --columns word,{} --dev dev.conll \
-             --template {} --model my.model",
+            "next, a model of your own: dropchain train train.conll --columns word,{} \
+             --dev dev.conll --template {} --model my.model",
             self.label.column(),
             self.label.template()
         ));

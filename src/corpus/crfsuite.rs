@@ -163,8 +163,8 @@ impl SentenceParser for CrfsuiteParser {
     }
 }
 
-/// Returns the name of an attribute of label pairs. What CRFsuite reads as the attribute `edge` with
-/// a value stays that.
+/// Returns the name of an attribute of label pairs. What CRFsuite reads as the attribute `edge`
+/// with a value stays that.
 pub(super) fn edge_name(field: &str) -> Option<&str> {
     let name = field.strip_prefix(EDGE)?;
     (!name.is_empty() && name.parse::<f64>().is_err()).then_some(name)

@@ -20,7 +20,8 @@ pub enum Format {
     Jsonl,
     /// JSON with texts and spans of characters, as Prodigy, doccano and Label Studio write it.
     Spans,
-    /// BRAT's standoff format: a text `NAME.txt`, its annotations in `NAME.ann`; or a folder of them.
+    /// BRAT's standoff format: a text `NAME.txt`, its annotations in `NAME.ann`; or a folder of
+    /// them.
     Brat,
 }
 
@@ -121,7 +122,8 @@ mod tests {
         }
         assert_eq!(
             "xml".parse::<Format>().unwrap_err().to_string(),
-            "unknown input format 'xml': expected text, conll, conllu, crfsuite, jsonl, spans or brat"
+            "unknown input format 'xml': expected text, conll, conllu, crfsuite, jsonl, spans or \
+             brat"
         );
     }
 

@@ -49,7 +49,7 @@ fn add_token(item: &RawValue, attributes: &mut Attributes) -> Result<(), String>
                     Value::String(name) => add(attributes, name, 1.0)?,
                     Value::Array(pair) => match &pair[..] {
                         [Value::String(name), value] => {
-                            add(attributes, name, number(name, value)?)?
+                            add(attributes, name, number(name, value)?)?;
                         }
                         _ => {
                             return Err("expected pairs of a name and a number, such as \

@@ -7,7 +7,6 @@ use std::sync::Arc;
 #[cfg(feature = "encodings")]
 use super::decoding_reader::{DecodingReader, NotDecodable};
 use super::gzip::{GzipReader, MAGIC};
-use super::parse::ReadOptions;
 use super::read_report::ReadReport;
 use super::text_encoding::TextEncoding;
 use crate::error::{Error, Place, Result};
@@ -133,10 +132,19 @@ impl LineReader {
         Self { copy, ..self }
     }
 
-    /// Sets how to decode the input, of which nothing has been read yet.
-    pub fn decode_as(&mut self, options: &ReadOptions) {
-        self.encoding = options.encoding;
-        self.lossy = options.lossy.then(|| options.report.clone());
+    /// Returns the bytes of the input, decompressed and decoded to UTF-8.
+    #[cfg(feature = "check")]
+    pub fn into_decoded(mut self) -> io::Result<InputStream> {
+        self.decompress()?;
+        self.decode_stream()?;
+        Ok(self.input)
+    }
+
+    /// Sets how to decode the input, of which nothing has been read yet. With a report, what is no
+    /// text is replaced and counted there.
+    pub fn decode_as(&mut self, encoding: Option<TextEncoding>, lossy: Option<ReadReport>) {
+        self.encoding = encoding;
+        self.lossy = lossy;
     }
 
     /// The name of the input; `-` is standard input.
@@ -379,16 +387,6 @@ fn replace_invalid(bytes: &[u8], decoded: &mut String) -> u64 {
     places
 }
 
-/// Returns the bytes of an input, decompressed and decoded to UTF-8 as the options say.
-#[cfg(feature = "check")]
-pub(crate) fn decoded(input: InputStream, options: &ReadOptions) -> io::Result<InputStream> {
-    let mut lines = LineReader::new(input, Arc::from(""));
-    lines.decode_as(options);
-    lines.decompress()?;
-    lines.decode_stream()?;
-    Ok(lines.input)
-}
-
 /// Whether a line separates sentences. White space beyond ASCII can be a token.
 pub(super) fn is_blank(line: &str) -> bool {
     line.bytes().all(is_blank_byte)
@@ -490,10 +488,7 @@ mod tests {
     #[test]
     fn what_is_no_text_in_an_encoding_is_an_error_with_its_line() {
         let mut lines = lines(b"a\n\x82\xa0\xff\n");
-        lines.decode_as(&ReadOptions {
-            encoding: Some("shift_jis".parse().unwrap()),
-            ..ReadOptions::default()
-        });
+        lines.decode_as(Some("shift_jis".parse().unwrap()), None);
         assert_eq!(lines.next_line().unwrap().unwrap().text, "a");
         assert_eq!(
             lines.next_line().err().unwrap().to_string(),
@@ -505,17 +500,14 @@ mod tests {
     #[test]
     fn what_is_not_utf8_can_be_replaced() {
         let mut lines = lines(b"\xc3\xa4b\xe9c\xe9\n\xc3\n");
-        let options = ReadOptions {
-            lossy: true,
-            ..ReadOptions::default()
-        };
-        lines.decode_as(&options);
+        let report = ReadReport::default();
+        lines.decode_as(None, Some(report.clone()));
         assert_eq!(
             lines.next_line().unwrap().unwrap().text,
             "äb\u{fffd}c\u{fffd}"
         );
         assert_eq!(lines.next_line().unwrap().unwrap().text, "\u{fffd}");
-        assert_eq!(options.report.replaced(), 3);
+        assert_eq!(report.replaced(), 3);
     }
 
     #[test]

@@ -44,10 +44,11 @@ pub use conll::{DOCUMENT_START, split_cells};
 pub use corpus::Corpus;
 pub use format::Format;
 #[cfg(feature = "check")]
-pub(crate) use lines::{InputStream, decoded};
+pub(crate) use lines::InputStream;
 pub use offset_unit::OffsetUnit;
 pub use output::{Candidate, OutputFormat, Tagged, WriteOptions, Writer, with_notes};
 pub use parse::ReadOptions;
+pub(crate) use parse::decoded;
 pub use read_report::ReadReport;
 pub use reader::{FirstLines, Reader};
 #[cfg(feature = "check")]

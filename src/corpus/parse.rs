@@ -76,6 +76,12 @@ impl ReadOptions {
         Ok(())
     }
 
+    /// Makes `lines` decode its input as the options say.
+    pub(super) fn decode(&self, lines: &mut LineReader) {
+        let report = self.lossy.then(|| self.report.clone());
+        lines.decode_as(self.encoding, report);
+    }
+
     /// Checks that `sentence`, which is still being read, is not too long.
     pub(super) fn check_length(&self, sentence: &Sentence) -> Result<()> {
         if sentence.len() <= self.max_sentence {
@@ -112,6 +118,17 @@ impl Default for ReadOptions {
             memory: MemoryLimit::default(),
         }
     }
+}
+
+/// Returns the bytes of an input, decompressed and decoded to UTF-8 as the options say.
+#[cfg(feature = "check")]
+pub(crate) fn decoded(
+    input: super::InputStream,
+    options: &ReadOptions,
+) -> std::io::Result<super::InputStream> {
+    let mut lines = LineReader::new(input, "".into());
+    options.decode(&mut lines);
+    lines.into_decoded()
 }
 
 /// A parser of one format.

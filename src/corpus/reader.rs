@@ -277,7 +277,7 @@ pub struct FirstLines(LineReader);
 impl FirstLines {
     /// Sets the encoding of the file, before any line is looked at.
     pub fn decode_as(&mut self, options: &ReadOptions) {
-        self.0.decode_as(options);
+        options.decode(&mut self.0);
     }
 
     /// Returns line `i`, from 0, without its ending; `None` if there are not so many. Bytes that
@@ -347,7 +347,7 @@ pub(crate) fn open_stream(name: &OsStr) -> Result<InputStream> {
 /// Opens an input and selects its parser.
 fn open(input: PendingInput, options: &ReadOptions) -> Result<OpenInput> {
     let mut lines = input.open()?;
-    lines.decode_as(options);
+    options.decode(&mut lines);
     let format = options
         .format
         .unwrap_or_else(|| Format::guess(lines.file()));

@@ -26,6 +26,7 @@ pub struct Findings {
 
 impl Browser {
     /// Finds the program; `None`, and says so, if it is missing or cannot run.
+    #[expect(clippy::print_stdout, reason = "reports a skipped test")]
     pub fn find() -> Option<Self> {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();

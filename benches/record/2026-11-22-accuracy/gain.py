@@ -1,4 +1,4 @@
-"""Draws the table of docs/accuracy.md: test scores with L2, with dropout, and with the best template.
+"""Draws the table of docs/accuracy.md: test scores with L2, with dropout, with the best template.
 
     pip install matplotlib
     python3 gain.py ../../../docs/accuracy.md gain.svg

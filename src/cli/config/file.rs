@@ -91,6 +91,9 @@ pub fn entries<'a>(table: &'a DeTable<'a>) -> Vec<Entry<'a>> {
     entries
 }
 
+/// The entries of the table of each command.
+type Sections<'a> = BTreeMap<&'a str, Vec<Entry<'a>>>;
+
 /// Splits the entries of a file into those of all commands and the tables of single ones.
 ///
 /// # Errors
@@ -100,7 +103,7 @@ pub fn split_sections<'a>(
     file: &ConfigFile,
     table: &'a DeTable<'a>,
     commands: &[&str],
-) -> Result<(Vec<Entry<'a>>, BTreeMap<&'a str, Vec<Entry<'a>>>)> {
+) -> Result<(Vec<Entry<'a>>, Sections<'a>)> {
     let (sections, shared): (Vec<_>, Vec<_>) = entries(table)
         .into_iter()
         .partition(|entry| commands.contains(&entry.key));

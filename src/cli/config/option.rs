@@ -150,7 +150,7 @@ impl<'a> ConfigOption<'a> {
     /// Returns the default values.
     pub fn defaults(&self) -> Option<Value> {
         let defaults = self.argument.get_default_values();
-        let values = defaults.iter().map(|value| value.as_os_str());
+        let values = defaults.iter().map(clap::builder::OsStr::as_os_str);
         (!defaults.is_empty()).then(|| self.to_json(values))
     }
 }

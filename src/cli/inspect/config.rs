@@ -10,6 +10,9 @@ use serde_json::{Map, Value};
 use crate::cli::config::{ConfigOption, INPUT, ValueKind};
 use crate::cli::definition;
 
+/// Keys and their values.
+type Table = Map<String, Value>;
+
 /// Options that add lines to a template or change it: its text in the model is not that of a file.
 const CHANGE_TEMPLATE: [&str; 6] = [
     "clusters",
@@ -204,7 +207,7 @@ impl Record {
     }
 
     /// Returns the options of all commands, and those of each.
-    fn tables(&self) -> (Map<String, Value>, Vec<(&str, Map<String, Value>)>) {
+    fn tables(&self) -> (Table, Vec<(&str, Table)>) {
         let Some(train) = &self.train else {
             return (self.options.clone(), Vec::new());
         };

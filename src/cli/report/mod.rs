@@ -49,13 +49,13 @@ Examples:
   # The course of two runs, and how their settings differ
   dropchain report l2.log dropout.log --output report.html
 
-  # Also the errors of a model, its calibration, and its scores by frequency of the words
+  # Also the errors of a model, its calibration, and scores by word frequency
   dropchain report run.log --model ner.model --gold dev.conll --train t.conll
 
   # The errors of two taggers side by side
-  dropchain report --gold dev.conll --predictions a.tagged --predictions b.tagged
+  dropchain report --gold dev.conll --predictions a.conll --predictions b.conll
 
-  # A file whose last two columns are gold and predicted labels, as conlleval reads it
+  # A file whose last two columns are gold and predicted labels
   dropchain report --predictions tagged.conll
 
   # A search, and the measurements of the gradient engines

@@ -78,7 +78,7 @@ impl BratParser {
         let name: Arc<str> = path.to_string_lossy().into();
         let lines = LineReader::new(Box::new(BufReader::new(file)), name);
         let mut lines = lines.with_memory(self.memory);
-        lines.decode_as(&self.options);
+        self.options.decode(&mut lines);
         let mut spans = Vec::new();
         while let Some(line) = lines.next_line()? {
             spans.extend(annotation(&line)?);
@@ -259,7 +259,8 @@ mod tests {
             ),
             (
                 "T1\tPER 0 x\tZoë\n",
-                "a.ann:1: expected a type and offsets after the first tab, such as PER 0 3, found 'PER 0 x'",
+                "a.ann:1: expected a type and offsets after the first tab, such as PER 0 3, found \
+                 'PER 0 x'",
             ),
             ("PER 0 3\n", "a.ann:1: expected an annotation such as"),
             (

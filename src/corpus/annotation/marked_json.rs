@@ -152,8 +152,8 @@ impl Source<'_> {
         Ok(spans)
     }
 
-    /// A span: an object or `[start, end, label]`. `None` for other results of Label Studio, such as
-    /// relations.
+    /// A span: an object or `[start, end, label]`. `None` for other results of Label Studio, such
+    /// as relations.
     fn span(&self, item: &RawValue, name: &str) -> Result<Option<MarkedSpan>> {
         if item.get().starts_with('[') {
             return match serde_json::from_str::<(&RawValue, &RawValue, String)>(item.get()) {

@@ -85,9 +85,19 @@ mod tests {
             r#"{"text":"Ann Lee left.","spans":[{"start":0,"end":7,"label":"PER"}]}"#,
             r#"{"text":"Ann Lee left.","label":[[0,7,"PER"]],"id":1}"#,
             r#"{"text":"Ann Lee left.","labels":[[0,7,"PER"]]}"#,
-            r#"{"text":"Ann Lee left.","entities":[{"id":3,"start_offset":0,"end_offset":7,"label":"PER"}],"relations":[]}"#,
-            r#"[{"id":1,"data":{"text":"Ann Lee left."},"annotations":[{"was_cancelled":true,"result":[]},{"result":[{"value":{"start":0,"end":7,"text":"Ann Lee","labels":["PER"]},"from_name":"label","to_name":"text","type":"labels"},{"type":"relation","from_id":"a","to_id":"b"},{"value":{"choices":["x"]},"type":"choices"}]}]}]"#,
-            "[\n {\n \"text\": \"Ann Lee left.\",\n \"label\": [{\"start\": 0, \"end\": 7, \"labels\": [\"PER\"]}]\n }\n]\n",
+            concat!(
+                r#"{"text":"Ann Lee left.","entities":[{"id":3,"start_offset":0,"end_offs"#,
+                r#"et":7,"label":"PER"}],"relations":[]}"#
+            ),
+            concat!(
+                r#"[{"id":1,"data":{"text":"Ann Lee left."},"annotations":[{"was_cancelle"#,
+                r#"d":true,"result":[]},{"result":[{"value":{"start":0,"end":7,"text":"An"#,
+                r#"n Lee","labels":["PER"]},"from_name":"label","to_name":"text","type":""#,
+                r#"labels"},{"type":"relation","from_id":"a","to_id":"b"},{"value":{"choi"#,
+                r#"ces":["x"]},"type":"choices"}]}]}]"#
+            ),
+            "[\n {\n \"text\": \"Ann Lee left.\",\n \"label\": \
+                 [{\"start\": 0, \"end\": 7, \"labels\": [\"PER\"]}]\n }\n]\n",
         ] {
             assert_eq!(read(text, &spans()), expected, "{text}");
         }
@@ -95,7 +105,10 @@ mod tests {
 
     #[test]
     fn a_sentence_ends_with_its_line_or_paragraph_but_not_inside_a_span() {
-        let text = r#"{"text":"Ann left. Bob\nstayed at St. Paul Inc. Then","spans":[{"start":24,"end":37,"label":"ORG"}]}"#;
+        let text = concat!(
+            r#"{"text":"Ann left. Bob\nstayed at St. Paul Inc. Then","spans":[{"start"#,
+            r#"":24,"end":37,"label":"ORG"}]}"#
+        );
         let found = read(text, &spans());
         assert_eq!(found[1], "Bob/O");
         assert!(
@@ -118,9 +131,8 @@ mod tests {
             (OffsetUnit::Bytes, 5, 9),
             (OffsetUnit::Utf16, 3, 6),
         ] {
-            let text = format!(
-                r#"{{"text":"😀 Zoë","spans":[{{"start":{start},"end":{end},"label":"PER","text":"Zoë"}}]}}"#
-            );
+            let span = format!(r#"{{"start":{start},"end":{end},"label":"PER","text":"Zoë"}}"#);
+            let text = format!(r#"{{"text":"😀 Zoë","spans":[{span}]}}"#);
             let options = ReadOptions {
                 offsets: unit,
                 ..spans()
@@ -177,7 +189,10 @@ mod tests {
         );
         assert_eq!(drop.report.dropped(), 2);
         // Both in one token.
-        let both = r#"{"text":"London","spans":[{"start":0,"end":2,"label":"A"},{"start":3,"end":6,"label":"B"}]}"#;
+        let both = concat!(
+            r#"{"text":"London","spans":[{"start":0,"end":2,"label":"A"},{"start":3,""#,
+            r#"end":6,"label":"B"}]}"#
+        );
         assert!(error(both, &expand).contains("extended to whole tokens, overlaps"));
     }
 
@@ -189,7 +204,10 @@ mod tests {
 
     #[test]
     fn overlapping_spans_are_an_error_that_names_both() {
-        let text = r#"{"text":"New York City","spans":[{"start":4,"end":13,"label":"B"},{"start":0,"end":8,"label":"A"}]}"#;
+        let text = concat!(
+            r#"{"text":"New York City","spans":[{"start":4,"end":13,"label":"B"},{"st"#,
+            r#"art":0,"end":8,"label":"A"}]}"#
+        );
         assert_eq!(
             error(text, &spans()),
             "x:1: the span 'New York' (A, 0–8) and the span 'York City' (B, 4–13) overlap; expected \
@@ -199,7 +217,11 @@ mod tests {
 
     #[test]
     fn known_tokens_are_kept() {
-        let text = r#"{"text":"don't go","tokens":[{"text":"don't","start":0,"end":5,"id":0,"ws":true},{"start":6,"end":8}],"spans":[{"start":0,"end":5,"label":"X","token_start":0}]}"#;
+        let text = concat!(
+            r#"{"text":"don't go","tokens":[{"text":"don't","start":0,"end":5,"id":0,"#,
+            r#""ws":true},{"start":6,"end":8}],"spans":[{"start":0,"end":5,"label":"X"#,
+            r#"","token_start":0}]}"#
+        );
         assert_eq!(read(text, &spans()), ["don't/B-X go/O"]);
         let unordered =
             r#"{"text":"ab","tokens":[{"start":1,"end":2},{"start":0,"end":1}],"spans":[]}"#;
@@ -245,13 +267,15 @@ mod tests {
             (span(r#"[2,1,"X"]"#), "the span 2–1 (X) is empty or reversed; expected an end after the start".to_owned()),
             (span(r#"[0,9,"X"]"#), "the span 0–9 (X) ends beyond the text, which has 3 characters".to_owned()),
             (span(r#"[0,1,""]"#), "the span 0–1 () has no label".to_owned()),
-            (span(r#"{"start":0,"end":1}"#), "key \"spans\", item 1: found no label; expected \"label\" with a string".to_owned()),
+            (span(r#"{"start":0,"end":1}"#), "key \"spans\", item 1: found no label; expected \"label\" with a \
+                 string".to_owned()),
             (span(r#"{"start":0,"start":1,"end":2,"label":"X"}"#), "key \"spans\", item 1: the key \"start\" occurs twice".to_owned()),
             (span(r#"{"start":0,"end":1,"labels":["A","B"]}"#), "key \"spans\", item 1: found the labels 'A' and 'B'; expected one".to_owned()),
             (span("3"), "key \"spans\", item 1: expected an object, found a number".to_owned()),
             (r#"{"text":3,"spans":[]}"#.to_owned(), "key \"text\": expected a string, found a number".to_owned()),
             (r#"{"spans":[]}"#.to_owned(), "expected the key \"text\" (of Label Studio: \"data\" with a text), found none".to_owned()),
-            (r#"{"text":"a"}"#.to_owned(), "found no spans; expected an array of them under \"spans\", \"label\", \"labels\", \"entities\" or \"annotations\"".to_owned()),
+            (r#"{"text":"a"}"#.to_owned(), "found no spans; expected an array of them under \"spans\", \"label\", \"labels\", \"entities\" or \
+                 \"annotations\"".to_owned()),
             (r#"{"text":"a","spans":{}}"#.to_owned(), "key \"spans\": expected an array, found an object".to_owned()),
             (r#"{"text":"a","#.to_owned(), "the JSON object that begins here does not end".to_owned()),
             ("[".to_owned(), "the array that begins here does not end".to_owned()),
