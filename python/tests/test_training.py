@@ -247,7 +247,9 @@ def test_every_option_has_a_name():
     # Only a template can see text without case.
     words = Corpus.parse("Ada PER\nleft O\n", format="conll")
     assert train(words, template="minimal", caseless=0.5).options["caseless"] == 0.5
-    assert given | {"caseless"} == set(_options.NAMES)
+    trained = train(words, template="minimal", plain_labels="tags")
+    assert trained.options["plain_labels"] == "tags"
+    assert given | {"caseless", "plain_labels"} == set(_options.NAMES)
 
 
 def test_options_of_a_result_train_the_same_model():

@@ -87,7 +87,7 @@ def test_templates_are_compared(parts):
 
 def test_features_are_searched_too():
     result = tune((X, Y), (X, Y), dropout=[0, 0.1], l2=0.1)
-    assert result.best.score == 1 and result.best.metric == "accuracy"
+    assert result.best.score == 1 and result.best.metric == "f1"
     assert result.best.template is None
     assert result.tagger.tag(X[0]) == Y[0]
 

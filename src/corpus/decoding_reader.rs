@@ -1,5 +1,6 @@
 //! Decoding a stream to UTF-8.
 
+use std::collections::VecDeque;
 use std::fmt;
 use std::io::{self, BufRead, Read};
 
@@ -19,8 +20,12 @@ pub(super) struct DecodingReader<R> {
     lossy: Option<ReadReport>, // counts replacements
     owed: bool,                // a replacement has not been written yet
     fault: Option<io::Error>,  // after what has been decoded
+    pending: VecDeque<u8>,     // decoded, for a reader whose buffer has no room for a character
     is_done: bool,
 }
+
+/// A buffer of this size has room for a replacement and the longest character.
+const ROOM: usize = 16;
 
 /// The bytes of a stream are no text in its encoding.
 #[derive(Debug)]
@@ -47,6 +52,7 @@ impl<R: BufRead> DecodingReader<R> {
             decoder: encoding.0.new_decoder(),
             lossy,
             owed: false,
+            pending: VecDeque::new(),
             fault: None,
             is_done: false,
         }
@@ -69,8 +75,22 @@ impl<R: BufRead> DecodingReader<R> {
 }
 
 impl<R: BufRead> Read for DecodingReader<R> {
-    /// The buffer must have at least 8 bytes.
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.pending.is_empty() {
+            if buffer.len() >= ROOM {
+                return self.decode(buffer);
+            }
+            let mut decoded = [0; ROOM];
+            let count = self.decode(&mut decoded)?;
+            self.pending.extend(&decoded[..count]);
+        }
+        self.pending.read(buffer)
+    }
+}
+
+impl<R: BufRead> DecodingReader<R> {
+    /// Decodes into a buffer of at least [`ROOM`] bytes; 0 bytes are the end.
+    fn decode(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let mut written = 0;
         loop {
             if written == 0

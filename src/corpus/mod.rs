@@ -48,6 +48,7 @@ pub(crate) use lines::InputStream;
 pub use offset_unit::OffsetUnit;
 pub use output::{Candidate, OutputFormat, Tagged, WriteOptions, Writer, with_notes};
 pub use parse::ReadOptions;
+#[cfg(feature = "check")]
 pub(crate) use parse::decoded;
 pub use read_report::ReadReport;
 pub use reader::{FirstLines, Reader};

@@ -123,7 +123,7 @@ mod tests {
     #[test]
     fn every_attribute_is_of_its_line() {
         let source = "# comment\nword\nword & word[-1]\n\nedge: word\nbias\n\
-                      word if word[-1] exists\nsuffix(2)\nword[-1]\nis(title)\n";
+                      word if word[-1] exists\nsuffix(2)\nword[-1]\ntitle\n";
         let found = lines_of(source);
         for (name, line) in &found {
             let expected = match name.as_str() {

@@ -47,7 +47,7 @@ def cluster(
     >>> import dropchain
     >>> clusters = dropchain.cluster(dropchain.sample_corpus(), 8)
     >>> clusters
-    <Clusters of 1767 words: 8>
+    <Clusters of 4197 words: 8>
     >>> template = dropchain.Template(
     ...     'word\\ncluster("paths.txt", 2, 4)\\n', files={"paths.txt": clusters.text}
     ... )

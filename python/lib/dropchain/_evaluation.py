@@ -70,7 +70,7 @@ def evaluate(
 
 def _plain_labels(tagger: Tagger) -> str:
     """Return what labels without prefixes are for a tagger."""
-    info = tagger.info()
+    info = tagger.info
     if info["scheme"] == "plain":
         return "spans"
     return "tags" if info["scheme"] == "raw" else "auto"

@@ -334,9 +334,9 @@ impl PyTagger {
     /// >>> import dropchain
     /// >>> sample = dropchain.sample_corpus()
     /// >>> template = dropchain.Template("word\nothers(word[-1])")
-    /// >>> tagger = dropchain.train(sample, template=template, max_iterations=30).tagger
-    /// >>> tagger.tag_document([["She", "left"], ["in", "London"]])
-    /// [['O', 'O'], ['O', 'B-LOC']]
+    /// >>> tagger = dropchain.train(sample, template=template).tagger
+    /// >>> tagger.tag_document([["She", "left", "London"], ["London", "is", "in", "England"]])
+    /// [['O', 'O', 'B-LOC'], ['B-LOC', 'O', 'O', 'B-LOC']]
     #[pyo3(signature = (sentences, *, constrain=true))]
     fn tag_document<'py>(
         &self,

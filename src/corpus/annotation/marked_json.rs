@@ -166,6 +166,7 @@ impl Source<'_> {
         }
         let object = self.object(item, name)?;
         let nested = object.get("value");
+        let is_relation = object.get("from_id").is_some();
         let value = match nested {
             Some(value) => self.object(value, name)?,
             None => object,
@@ -176,7 +177,8 @@ impl Source<'_> {
             first(["end", "end_offset"]),
         );
         let (Some(start), Some(end)) = (start, end) else {
-            return match nested.is_some() && start.is_none() && end.is_none() {
+            let is_other = nested.is_some() || is_relation;
+            return match is_other && start.is_none() && end.is_none() {
                 true => Ok(None),
                 false => Err(self.fault(name, "expected \"start\", \"end\" and \"label\"")),
             };
