@@ -26,7 +26,8 @@ fn corpora_in_any_encoding_yield_the_same_model() {
         dir.write("train.conll", contents);
         let train = "train train.conll --template minimal --quiet --max-iterations 3 --model";
         dir.run(&format!("{train} m --force {options}"));
-        dir.bytes("m")
+        // The model itself records the options.
+        dir.run("inspect m --json --top 1000").json()["labels"].clone()
     };
     let expected = train(corpus().as_bytes(), "");
     assert_eq!(train(&latin1(&corpus()), "--encoding latin1"), expected);
@@ -85,7 +86,7 @@ fn what_is_no_text_is_an_error_that_names_both_options_or_replaced_and_counted()
         "{}",
         run.stderr
     );
-    assert!(run.success().contains("Zo\u{fffd} Lee"));
+    assert!(run.success().contains('\u{fffd}'));
 
     dir.write("x.txt", b"ab\n\x82\xa0\xff\n");
     let error = dir.run("tag m x.txt --encoding shift_jis").failure();

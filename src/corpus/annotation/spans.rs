@@ -210,8 +210,8 @@ mod tests {
         );
         assert_eq!(
             error(text, &spans()),
-            "x:1: the span 'New York' (A, 0–8) and the span 'York City' (B, 4–13) overlap; expected \
-             spans that do not"
+            "x:1: the span 'New York' (A, 0–8) and the span 'York City' (B, 4–13) overlap; \
+             expected spans that do not"
         );
     }
 
@@ -261,24 +261,78 @@ mod tests {
         let span = |span: &str| format!(r#"{{"text":"é b","spans":[{span}]}}"#);
         let offset = "expected an offset, a whole number from 0, found";
         for (text, expected) in [
-            (span(r#"{"start":-1,"end":1,"label":"X"}"#), format!("key \"spans\", item 1: {offset} -1")),
-            (span(r#"{"start":0,"end":1e99,"label":"X"}"#), format!("key \"spans\", item 1: {offset} 1e99")),
-            (span(r#"[0.5,1,"X"]"#), format!("key \"spans\", item 1: {offset} 0.5")),
-            (span(r#"[2,1,"X"]"#), "the span 2–1 (X) is empty or reversed; expected an end after the start".to_owned()),
-            (span(r#"[0,9,"X"]"#), "the span 0–9 (X) ends beyond the text, which has 3 characters".to_owned()),
-            (span(r#"[0,1,""]"#), "the span 0–1 () has no label".to_owned()),
-            (span(r#"{"start":0,"end":1}"#), "key \"spans\", item 1: found no label; expected \"label\" with a \
-                 string".to_owned()),
-            (span(r#"{"start":0,"start":1,"end":2,"label":"X"}"#), "key \"spans\", item 1: the key \"start\" occurs twice".to_owned()),
-            (span(r#"{"start":0,"end":1,"labels":["A","B"]}"#), "key \"spans\", item 1: found the labels 'A' and 'B'; expected one".to_owned()),
-            (span("3"), "key \"spans\", item 1: expected an object, found a number".to_owned()),
-            (r#"{"text":3,"spans":[]}"#.to_owned(), "key \"text\": expected a string, found a number".to_owned()),
-            (r#"{"spans":[]}"#.to_owned(), "expected the key \"text\" (of Label Studio: \"data\" with a text), found none".to_owned()),
-            (r#"{"text":"a"}"#.to_owned(), "found no spans; expected an array of them under \"spans\", \"label\", \"labels\", \"entities\" or \
-                 \"annotations\"".to_owned()),
-            (r#"{"text":"a","spans":{}}"#.to_owned(), "key \"spans\": expected an array, found an object".to_owned()),
-            (r#"{"text":"a","#.to_owned(), "the JSON object that begins here does not end".to_owned()),
-            ("[".to_owned(), "the array that begins here does not end".to_owned()),
+            (
+                span(r#"{"start":-1,"end":1,"label":"X"}"#),
+                format!("key \"spans\", item 1: {offset} -1"),
+            ),
+            (
+                span(r#"{"start":0,"end":1e99,"label":"X"}"#),
+                format!("key \"spans\", item 1: {offset} 1e99"),
+            ),
+            (
+                span(r#"[0.5,1,"X"]"#),
+                format!("key \"spans\", item 1: {offset} 0.5"),
+            ),
+            (
+                span(r#"[2,1,"X"]"#),
+                "the span 2–1 (X) is empty or reversed; expected an end after the \
+                 start"
+                    .to_owned(),
+            ),
+            (
+                span(r#"[0,9,"X"]"#),
+                "the span 0–9 (X) ends beyond the text, which has 3 characters".to_owned(),
+            ),
+            (
+                span(r#"[0,1,""]"#),
+                "the span 0–1 () has no label".to_owned(),
+            ),
+            (
+                span(r#"{"start":0,"end":1}"#),
+                "key \"spans\", item 1: found no label; expected \"label\" with a \
+                 string"
+                    .to_owned(),
+            ),
+            (
+                span(r#"{"start":0,"start":1,"end":2,"label":"X"}"#),
+                "key \"spans\", item 1: the key \"start\" occurs twice".to_owned(),
+            ),
+            (
+                span(r#"{"start":0,"end":1,"labels":["A","B"]}"#),
+                "key \"spans\", item 1: found the labels 'A' and 'B'; expected one".to_owned(),
+            ),
+            (
+                span("3"),
+                "key \"spans\", item 1: expected an object, found a number".to_owned(),
+            ),
+            (
+                r#"{"text":3,"spans":[]}"#.to_owned(),
+                "key \"text\": expected a string, found a number".to_owned(),
+            ),
+            (
+                r#"{"spans":[]}"#.to_owned(),
+                "expected the key \"text\" (of Label Studio: \"data\" with a text), \
+                 found none"
+                    .to_owned(),
+            ),
+            (
+                r#"{"text":"a"}"#.to_owned(),
+                "found no spans; expected an array of them under \"spans\", \
+                 \"label\", \"labels\", \"entities\" or \"annotations\""
+                    .to_owned(),
+            ),
+            (
+                r#"{"text":"a","spans":{}}"#.to_owned(),
+                "key \"spans\": expected an array, found an object".to_owned(),
+            ),
+            (
+                r#"{"text":"a","#.to_owned(),
+                "the JSON object that begins here does not end".to_owned(),
+            ),
+            (
+                "[".to_owned(),
+                "the array that begins here does not end".to_owned(),
+            ),
         ] {
             assert_eq!(error(&text, &spans()), format!("x:1: {expected}"), "{text}");
         }
