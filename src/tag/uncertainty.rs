@@ -123,7 +123,7 @@ impl Distribution<'_> {
     ///
     /// Given the sentence, labels are a Markov chain: the entropy is that of the first label, and
     /// of each further one given the label before it. No term is negative, so that nothing cancels,
-    /// as it would in log Z − E[score].
+    /// as it would in log Z − E(score).
     #[must_use]
     pub fn entropy(&self) -> f64 {
         let plogp = |p: f64| if p > 0.0 { p * p.ln() } else { 0.0 };
