@@ -565,7 +565,6 @@ impl PyTagger {
     /// >>> london["label"], london["margin"] > 0, len(london["parts"])
     /// ('B-LOC', True, 10)
     #[pyo3(signature = (sentence, *, top=10, known=None, spans=None, constrain=true))]
-    #[expect(clippy::too_many_arguments, reason = "keyword arguments")]
     fn explain<'py>(
         &self,
         py: Python<'py>,
