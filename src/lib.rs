@@ -69,6 +69,7 @@ mod error;
 pub mod eval;
 mod extract;
 mod fingerprint;
+mod html;
 mod ids;
 mod input_file;
 #[cfg(feature = "train")]
@@ -142,6 +143,9 @@ pub mod internals {
     }
     pub mod extract {
         pub use crate::extract::*;
+    }
+    pub mod html {
+        pub use crate::html::*;
     }
     pub mod ids {
         pub use crate::ids::*;

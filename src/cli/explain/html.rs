@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use dropchain::Result;
+use dropchain::internals::html::Escaped;
 use dropchain::tag::Part;
 
 use super::sentence::{ExplainedSentence, Reasons};
@@ -14,7 +15,7 @@ pub const END: &str = "</main>\n</body>\n</html>\n";
 
 /// Returns the beginning of the page for a model.
 pub fn beginning(model: &str) -> String {
-    let model = escape(model);
+    let model = Escaped(model);
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
@@ -30,7 +31,7 @@ pub fn beginning(model: &str) -> String {
 pub fn write(sentence: &ExplainedSentence<'_>, out: &mut Vec<u8>) -> Result<()> {
     out.extend_from_slice(b"<section>\n<p class=\"sentence\">");
     for (t, word) in sentence.words.iter().enumerate() {
-        let (word, label) = (escape(word), escape(sentence.label(t)));
+        let (word, label) = (Escaped(word), Escaped(sentence.label(t)));
         let probability = sentence.explanation.probability(t);
         let title = format!("{label}, p {probability:.3}");
         let token = match sentence.is_outside(t) {
@@ -49,7 +50,7 @@ pub fn write(sentence: &ExplainedSentence<'_>, out: &mut Vec<u8>) -> Result<()> 
 
 /// Returns the reasons of a token, folded.
 fn token(sentence: &ExplainedSentence<'_>, t: usize) -> Result<String> {
-    let (word, label) = (escape(&sentence.words[t]), escape(sentence.label(t)));
+    let (word, label) = (Escaped(&sentence.words[t]), Escaped(sentence.label(t)));
     let class = if sentence.is_outside(t) {
         " class=\"outside\""
     } else {
@@ -61,7 +62,8 @@ fn token(sentence: &ExplainedSentence<'_>, t: usize) -> Result<String> {
         return Ok(html);
     };
     let reasons = sentence.reasons(&alternative)?;
-    let other = escape(&sentence.describe_alternative(&alternative));
+    let other = sentence.describe_alternative(&alternative);
+    let other = Escaped(&other);
     // Writing to a string cannot fail.
     let _ = write!(
         html,
@@ -85,9 +87,10 @@ fn rows(sentence: &ExplainedSentence<'_>, t: usize, reasons: &Reasons<'_>) -> St
         let class = if contribution < 0.0 { "against" } else { "for" };
         let place = match part.token == t {
             true => String::new(),
-            false => format!("<i>{}</i> ", escape(&sentence.words[part.token])),
+            false => format!("<i>{}</i> ", Escaped(&sentence.words[part.token])),
         };
-        let description = escape(&ExplainedSentence::describe(part));
+        let description = ExplainedSentence::describe(part);
+        let description = Escaped(&description);
         let [own, other] = [0, 1].map(|which| weight(sentence, part, which));
         let _ = writeln!(
             html,
@@ -106,38 +109,10 @@ fn rows(sentence: &ExplainedSentence<'_>, t: usize, reasons: &Reasons<'_>) -> St
 }
 
 fn weight(sentence: &ExplainedSentence<'_>, part: &Part<'_>, which: usize) -> String {
-    let labels = escape(&sentence.describe_labels(part, which));
+    let labels = sentence.describe_labels(part, which);
     format!(
-        "{labels} <span class=\"weight\">{:.3}</span>",
+        "{} <span class=\"weight\">{:.3}</span>",
+        Escaped(&labels),
         part.weights[which]
     )
-}
-
-/// Escapes a text for elements and for attributes in quotes.
-fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\'' => escaped.push_str("&#39;"),
-            // Not allowed in HTML.
-            c if c.is_control() && !c.is_whitespace() => escaped.push('\u{fffd}'),
-            c => escaped.push(c),
-        }
-    }
-    escaped
-}
-
-#[cfg(test)]
-mod tests {
-    use super::escape;
-
-    #[test]
-    fn markup_is_escaped() {
-        assert_eq!(escape("<b a=\"'\">&"), "&lt;b a=&quot;&#39;&quot;&gt;&amp;");
-        assert_eq!(escape("a\0b\tc"), "a\u{fffd}b\tc");
-    }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::annotated_text::AnnotatedText;
 use super::color::hue;
+use crate::html::Escaped;
 
 /// The page up to its title.
 const BEFORE_TITLE: &str = "\
@@ -47,38 +48,28 @@ pub(super) struct HtmlPage {
 }
 
 impl HtmlPage {
-    /// Writes a text.
+    /// Writes a text. (Writing to a string cannot fail.)
     pub fn text(&mut self, buffer: &mut String, text: &AnnotatedText) {
         self.open(buffer, &text.file);
         if self.file.as_deref() != Some(&*text.file) {
             self.file = Some(text.file.clone());
             if &*text.file != "-" {
-                buffer.push_str("<h1>");
-                escape(buffer, &text.file);
-                buffer.push_str("</h1>\n");
+                let _ = writeln!(buffer, "<h1>{}</h1>", Escaped(&text.file));
             }
         }
         buffer.push_str("<p dir=\"auto\">");
         for (part, mark) in text.parts() {
+            let part = Escaped(part);
             let Some(mark) = mark else {
-                escape(buffer, part);
+                let _ = write!(buffer, "{part}");
                 continue;
             };
-            // Writing to a string cannot fail.
-            let _ = write!(
-                buffer,
-                "<mark style=\"--hue:{}\" title=\"",
-                hue(&mark.label)
-            );
-            escape(buffer, &mark.label);
+            let (hue, label) = (hue(&mark.label), Escaped(&mark.label));
+            let _ = write!(buffer, "<mark style=\"--hue:{hue}\" title=\"{label}");
             if let Some(probability) = mark.probability {
                 let _ = write!(buffer, ": probability {probability:.3}");
             }
-            buffer.push_str("\">");
-            escape(buffer, part);
-            buffer.push_str("<b>");
-            escape(buffer, &mark.label);
-            buffer.push_str("</b></mark>");
+            let _ = write!(buffer, "\">{part}<b>{label}</b></mark>");
         }
         buffer.push_str("</p>\n");
     }
@@ -98,26 +89,8 @@ impl HtmlPage {
 
     fn open(&mut self, buffer: &mut String, file: &str) {
         if !std::mem::replace(&mut self.is_open, true) {
-            buffer.push_str(BEFORE_TITLE);
-            escape(buffer, if file == "-" { "Tagged text" } else { file });
-            buffer.push_str(AFTER_TITLE);
-        }
-    }
-}
-
-/// Writes text so that it is text wherever it stands. In a page, CR alone would become LF, and
-/// U+0000 is not allowed.
-fn escape(buffer: &mut String, text: &str) {
-    for c in text.chars() {
-        match c {
-            '&' => buffer.push_str("&amp;"),
-            '<' => buffer.push_str("&lt;"),
-            '>' => buffer.push_str("&gt;"),
-            '"' => buffer.push_str("&quot;"),
-            '\'' => buffer.push_str("&#39;"),
-            '\r' => buffer.push_str("&#13;"),
-            '\0' => buffer.push('\u{fffd}'),
-            c => buffer.push(c),
+            let title = Escaped(if file == "-" { "Tagged text" } else { file });
+            let _ = write!(buffer, "{BEFORE_TITLE}{title}{AFTER_TITLE}");
         }
     }
 }
