@@ -5,8 +5,8 @@ use dropchain::eval::Calibration;
 use serde::Serialize;
 
 use super::evaluated::{Evaluated, System};
-use super::plot::{Axis, Mark, Plot, Scale, Series};
-use super::views::{Figure, LegendEntry, Table, count, legend, letter};
+use super::plot::{Axis, Plot, Scale};
+use super::views::{Figure, LegendEntry, Table, count, curve, legend, letter};
 
 /// The calibration of the systems whose probabilities are known.
 #[derive(Debug, Serialize)]
@@ -94,17 +94,8 @@ fn reliability(name: &str, systems: &[System], choose: Choice) -> Result<Option<
     let series = systems.iter().enumerate().map(|(i, system)| {
         let bins = choose(system).bins();
         let bins = bins.iter().filter(|bin| bin.count > 0);
-        Series {
-            color: i,
-            letter: if systems.len() > 1 {
-                letter(i)
-            } else {
-                String::new()
-            },
-            mark: Mark::LineAndPoints,
-            points: bins.map(|bin| (bin.confidence, bin.accuracy)).collect(),
-            best: None,
-        }
+        let points = bins.map(|bin| (bin.confidence, bin.accuracy));
+        curve(i, systems.len(), points.collect())
     });
     let axis = |label: &str| {
         let mut axis = Axis::new(label, Scale::Linear);

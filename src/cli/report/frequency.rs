@@ -6,8 +6,8 @@ use serde::Serialize;
 
 use super::analysis::{Analysis, SystemAnalysis};
 use super::evaluated::Evaluated;
-use super::plot::{Axis, Mark, Plot, Scale, Series};
-use super::views::{Figure, LegendEntry, Table, count, count_of, legend, letter, percent};
+use super::plot::{Axis, Plot, Scale};
+use super::views::{Figure, LegendEntry, Table, count, count_of, curve, legend, letter, percent};
 
 /// Scores by the frequency of words in the training data.
 #[derive(Debug, Serialize)]
@@ -93,19 +93,8 @@ fn frequency_figure(
             false => band.tokens > 0,
         });
         let score = |band: &FrequencyBand| if has_spans { f1(band) } else { accuracy(band) };
-        Series {
-            color: i,
-            letter: if systems.len() > 1 {
-                letter(i)
-            } else {
-                String::new()
-            },
-            mark: Mark::LineAndPoints,
-            points: points
-                .map(|(x, band)| (x as f64, 100.0 * score(band)))
-                .collect(),
-            best: None,
-        }
+        let points = points.map(|(x, band)| (x as f64, 100.0 * score(band)));
+        curve(i, systems.len(), points.collect())
     });
     let mut x = Axis::new("occurrences in the training data", Scale::Linear);
     x.range = Some((-0.5, names.len() as f64 - 0.5));

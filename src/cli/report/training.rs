@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::plot::{Axis, Mark, Plot, Scale, Series};
-use super::views::{Figure, LegendEntry, Table, count, legend, letter, percent};
+use super::views::{Figure, LegendEntry, Table, count, curve, legend, letter, percent};
 
 /// Maximum number of runs whose objective is shown in parts.
 const PARTS: usize = 8;
@@ -121,15 +121,9 @@ fn course(runs: &[NamedRun], measure: &Measure, by: By) -> Result<Option<Figure>
             let points = points(run, measure.value, by);
             let best = best(&points).filter(|_| is_score);
             Series {
-                color: i,
-                letter: if runs.len() > 1 {
-                    letter(i)
-                } else {
-                    String::new()
-                },
                 mark: mark(&points),
-                points,
                 best,
+                ..curve(i, runs.len(), points)
             }
         })
         .collect();

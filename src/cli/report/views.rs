@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::plot::{self, Plot};
+use super::plot::{self, Mark, Plot, Series};
 use dropchain::Result;
 
 /// A table of text.
@@ -82,6 +82,20 @@ pub fn letter(number: usize) -> String {
     match number / 26 {
         0 => letter.to_string(),
         round => format!("{letter}{}", round + 1),
+    }
+}
+
+/// Returns the curve of one of `count` things, with its letter if there are several.
+pub fn curve(number: usize, count: usize, points: Vec<(f64, f64)>) -> Series {
+    Series {
+        color: number,
+        letter: match count {
+            1 => String::new(),
+            _ => letter(number),
+        },
+        mark: Mark::LineAndPoints,
+        points,
+        best: None,
     }
 }
 
