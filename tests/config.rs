@@ -320,7 +320,7 @@ fn every_option_can_be_in_a_file() {
 }
 
 #[test]
-fn the_log_has_all_options_and_the_model_those_that_matter() {
+fn the_log_and_the_model_have_the_options_that_matter() {
     let dir = directory();
     dir.run("train --config c.toml --log log.jsonl --threads 2 --patience 40")
         .success();
@@ -333,10 +333,7 @@ fn the_log_has_all_options_and_the_model_those_that_matter() {
         "dropout",
         "input",
         "l2",
-        "log",
         "max-iterations",
-        "model",
-        "quiet",
         "template",
     ];
     assert_eq!(keys(logged), expected.into());
@@ -345,16 +342,7 @@ fn the_log_has_all_options_and_the_model_those_that_matter() {
     let with_log = dir.bytes("m");
     dir.run("train --config c.toml --threads 1").success();
     assert!(dir.bytes("m") == with_log);
-    let recorded = &dir.inspect("")["config"]["options"];
-    let expected = [
-        "collapse",
-        "dropout",
-        "input",
-        "l2",
-        "max-iterations",
-        "template",
-    ];
-    assert_eq!(keys(recorded), expected.into());
+    assert_eq!(&dir.inspect("")["config"]["options"], logged);
 
     dir.run("tune --config c.toml --dev dev.conll --log tune.jsonl")
         .success();

@@ -232,7 +232,7 @@ impl TrainCommand {
             trainer = trainer.checkpoints(checkpoints);
         }
         let trained = trainer.train(corpora, template, &mut reporter)?;
-        let config = self.config.effective().for_model().to_json();
+        let config = self.config.effective().to_json();
         let trained = Trained {
             model: ConfigArguments::record(trained.model, &config),
             ..trained

@@ -55,7 +55,7 @@ impl<'a> TrainingReporter<'a> {
 
     /// Sets the options of the run, for the log.
     pub fn with_config(mut self, config: &EffectiveConfig) -> Self {
-        self.config = Some(config.for_log().to_json());
+        self.config = Some(config.to_json());
         self
     }
 

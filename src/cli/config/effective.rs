@@ -6,8 +6,8 @@ use serde_json::{Map, Value, json};
 
 use super::option::ConfigOption;
 
-/// Options that have no effect on the model. A model does not record them, so that its bytes do not
-/// depend on them.
+/// Options that have no effect on the model. Models and logs do not record them, so that those of
+/// the same training are the same, whether it was interrupted and resumed or not.
 const WITHOUT_EFFECT: [&str; 11] = [
     "model",
     "log",
@@ -22,11 +22,7 @@ const WITHOUT_EFFECT: [&str; 11] = [
     "json",
 ];
 
-/// Options that a log does not record: the log of a run that was resumed is that of one without an
-/// interruption, and the number of threads has a field of its own.
-const OF_THE_PROCESS: [&str; 4] = ["checkpoint", "checkpoint-every", "resume", "threads"];
-
-/// The options of a run by key, without those that have their defaults.
+/// The options of a run by key, without those that have their defaults or no effect on the model.
 #[derive(Clone, Debug, Default)]
 pub struct EffectiveConfig {
     command: String,
@@ -39,7 +35,9 @@ impl EffectiveConfig {
         let mut options = Map::new();
         for option in ConfigOption::all(command) {
             let id = option.argument.get_id().as_str();
-            if matches.value_source(id) != Some(ValueSource::CommandLine) {
+            if WITHOUT_EFFECT.contains(&option.key)
+                || matches.value_source(id) != Some(ValueSource::CommandLine)
+            {
                 continue;
             }
             let values = matches.get_raw(id).into_iter().flatten();
@@ -58,24 +56,6 @@ impl EffectiveConfig {
     pub fn to_json(&self) -> Value {
         json!({"command": self.command, "options": self.options})
     }
-
-    /// Returns the options for a log.
-    pub fn for_log(&self) -> Self {
-        self.without(&OF_THE_PROCESS)
-    }
-
-    /// Returns the options that have an effect on the model.
-    pub fn for_model(&self) -> Self {
-        self.without(&WITHOUT_EFFECT)
-    }
-
-    fn without(&self, keys: &[&str]) -> Self {
-        let mut config = self.clone();
-        config
-            .options
-            .retain(|key, _| !keys.contains(&key.as_str()));
-        config
-    }
 }
 
 #[cfg(test)]
@@ -87,7 +67,7 @@ mod tests {
     fn options_without_effect_exist() {
         let program = definition();
         let commands = ["train", "tune"].map(|name| program.find_subcommand(name).unwrap());
-        for key in WITHOUT_EFFECT.into_iter().chain(OF_THE_PROCESS) {
+        for key in WITHOUT_EFFECT {
             let has = |command: &&Command| ConfigOption::find(command, key).is_some();
             assert!(commands.iter().any(has), "{key}");
         }
@@ -105,7 +85,7 @@ mod tests {
         let one = record("dropchain train a --model m --l2 1 --patience 40 --columns a,b");
         let same = record("dropchain train --columns a --columns b --model=m --l2 1e0 a");
         assert_eq!(one, same);
-        assert_eq!(one.len(), 4);
+        assert_eq!(one.len(), 3); // without the model
         let axes = record("dropchain tune a --model m --folds 2 --l2 0.10,1 --dropout 0.1:0.3");
         assert_eq!(axes["l2"], json!([0.1, 1]));
         assert_eq!(axes["dropout"], json!("0.1:0.3"));

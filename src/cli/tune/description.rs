@@ -44,7 +44,7 @@ impl SearchDescription<'_> {
             "configurations": self.search.configurations.len(),
             "rungs": rungs,
             "plan": plan,
-            "config": self.config.for_log().to_json(),
+            "config": self.config.to_json(),
         });
         if !self.knowledge.is_empty() {
             line["knowledge"] = json!(self.knowledge);

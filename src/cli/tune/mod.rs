@@ -232,9 +232,9 @@ impl TuneCommand {
     /// Records the options of the search in the model, and those with which `train` trains the best
     /// configuration.
     fn record(&self, result: TuneResult, has_models: bool) -> TuneResult {
-        let config = self.config.effective().for_model();
+        let config = self.config.effective();
         let winner = Winner {
-            config: &config,
+            config,
             result: &result,
             templates: &self.template,
             has_models,
