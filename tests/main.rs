@@ -18,6 +18,8 @@ mod contract;
 mod crfsuite_models;
 mod damaged_models;
 mod determinism;
+#[cfg(unix)]
+mod documented_commands;
 mod documents;
 mod error_list;
 mod explain;

@@ -25,7 +25,7 @@ pub use server::{Connection, Response, Server, post};
 pub use session::Session;
 
 /// The program.
-const PROGRAM: &str = env!("CARGO_BIN_EXE_dropchain");
+pub const PROGRAM: &str = env!("CARGO_BIN_EXE_dropchain");
 
 /// A run that takes longer counts as hung.
 const TIMEOUT: Duration = Duration::from_secs(60);
