@@ -1,5 +1,5 @@
-//! The commands of the README and of pages in `docs`, in their order: they succeed and print what the
-//! page shows, `…` standing for what it leaves out.
+//! The commands of the README and of pages in `docs`, in their order: they succeed and print what
+//! the page shows, `…` standing for what it leaves out.
 
 use std::env;
 use std::ffi::OsString;
