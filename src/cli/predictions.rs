@@ -55,6 +55,9 @@ impl GoldCorpus {
                 ),
             ));
         }
+        if format == Format::Conll {
+            check_labels(&predicted)?;
+        }
         Ok(predicted)
     }
 
@@ -95,6 +98,28 @@ pub fn labels(sentence: &Sentence) -> Result<Vec<&str>> {
             "found no label column; evaluation needs labels (select the column with --label)",
         )
     })
+}
+
+/// Rejects predicted labels that are all probabilities, as `tag --marginals` writes them.
+fn check_labels(predicted: &Corpus) -> Result<()> {
+    let is_probability =
+        |label: &&str| label.contains('.') && matches!(label.parse(), Ok(0.0..=1.0));
+    let mut sentences = predicted.iter().filter(|s| !s.layout.document_start);
+    let Some(first) = sentences.next() else {
+        return Ok(());
+    };
+    let mut labels = [first]
+        .into_iter()
+        .chain(sentences)
+        .filter_map(Sentence::labels);
+    match labels.all(|labels| labels.iter().all(|label| is_probability(label))) {
+        false => Ok(()),
+        true => Err(Error::input(
+            first.place(0),
+            "the last column has probabilities, as tag --marginals writes them; expected predicted \
+             labels",
+        )),
+    }
 }
 
 fn check_sentence(gold: &Sentence, predicted: &Sentence) -> Result<()> {
