@@ -65,6 +65,34 @@ fn spans_train_the_model_that_columns_train() {
 }
 
 #[test]
+fn what_tag_writes_for_annotators_trains_the_model_that_its_columns_train() {
+    let dir = TestDir::with_model(NER_CORPUS, "--template minimal");
+    // Sentences that end within lines, in lines that are documents of BRAT.
+    dir.write(
+        "text.txt",
+        "Ann Lee left Rome. Bob met Ann. He left!\n\nThe bank of New York closed. Yes.\n",
+    );
+    dir.run("tag m text.txt --output conll --output-dir columns")
+        .success();
+    let train = |name: &str, files: &str| {
+        let line = TRAIN.replace("--model m", &format!("--model {name}"));
+        dir.run(&format!("{line} {files}")).success();
+        let model = dir.run(&format!("inspect {name} --json")).json();
+        ["fingerprint", "sentences", "tokens"].map(|key| model[key].clone())
+    };
+    let expected = train("columns.m", "columns/text.conll");
+    assert_eq!(expected[1], 5);
+    for (output, file) in [("spans", "text.jsonl"), ("brat", "")] {
+        dir.run(&format!(
+            "tag m text.txt --output {output} --output-dir {output}"
+        ))
+        .success();
+        let trained = train("other.m", &format!("{output}/{file} --format {output}"));
+        assert_eq!(trained, expected, "{output}");
+    }
+}
+
+#[test]
 fn texts_to_be_tagged_need_no_spans_and_keep_their_other_keys() {
     let dir = TestDir::with_model(NER_CORPUS, "--template minimal");
     let json =

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::faults::Faults;
-use super::marked_text::{MarkedSpan, MarkedText};
+use super::marked_text::{MarkedSpan, MarkedText, MarkedToken};
 use super::misaligned::Misaligned;
 use super::offset_map::{OffsetMap, unit_name};
 use crate::corpus::lines::is_blank;
@@ -57,12 +57,12 @@ impl Aligner {
         let text = &*marked.text;
         let map = OffsetMap::new(text, self.options.offsets);
         let (tokens, mut ends) = match &marked.tokens {
-            Some(tokens) => {
+            Some(given) => {
                 let place = Place::line(&**file, marked.line);
-                let tokens = given_tokens(text, tokens, &map)
+                let tokens = given_tokens(text, given, &map)
                     .map_err(|message| Error::input(place, message))?;
-                let end = tokens.len();
-                (tokens, vec![end])
+                let ends = given_ends(given).unwrap_or_else(|| self.ends(text, &tokens));
+                (tokens, ends)
             }
             None => self.tokenize(text),
         };
@@ -107,6 +107,18 @@ impl Aligner {
             }
         }
         (tokens, ends)
+    }
+
+    /// Returns the ends of the sentences of a text in its tokens, which are not those of raw text.
+    fn ends(&self, text: &str, tokens: &[Offsets]) -> Vec<usize> {
+        let (own, ends) = self.tokenize(text);
+        let ends = ends.into_iter().map(|end| {
+            let byte = own[end - 1].bytes.end;
+            tokens.partition_point(|token| token.bytes.start < byte)
+        });
+        let mut ends: Vec<usize> = ends.chain([tokens.len()]).collect();
+        ends.dedup();
+        ends
     }
 
     /// Converts a span to bytes and removes blanks at its ends.
@@ -293,15 +305,23 @@ fn parts(text: &str, paragraphs: bool) -> Vec<Range<usize>> {
     parts
 }
 
+/// Returns the ends of sentences if the tokens of an annotation say where they begin.
+fn given_ends(tokens: &[MarkedToken]) -> Option<Vec<usize>> {
+    let is_known = tokens.iter().any(|token| token.starts_sentence.is_some());
+    let starts = |&i: &usize| tokens[i].starts_sentence == Some(true);
+    let ends = (1..tokens.len()).filter(starts).chain([tokens.len()]);
+    is_known.then(|| ends.collect())
+}
+
 /// Converts the tokens of an annotation, which must be in order, or says what is wrong with them.
 fn given_tokens(
     text: &str,
-    tokens: &[[u64; 2]],
+    tokens: &[MarkedToken],
     map: &OffsetMap<'_>,
 ) -> std::result::Result<Vec<Offsets>, String> {
     let mut found: Vec<Offsets> = Vec::with_capacity(tokens.len());
     let (mut byte, mut char) = (0, 0);
-    for &[start, end] in tokens {
+    for &MarkedToken { start, end, .. } in tokens {
         let token = |message: &str| format!("the token {start}–{end} {message}");
         let bytes = match (map.byte(start), map.byte(end)) {
             (Ok(first), Ok(last)) if first < last => first..last,

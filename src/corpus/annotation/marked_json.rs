@@ -2,7 +2,7 @@
 
 use serde_json::value::RawValue;
 
-use super::marked_text::{MarkedSpan, MarkedText};
+use super::marked_text::{MarkedSpan, MarkedText, MarkedToken};
 use crate::corpus::json_object::{JsonObject, parse_object, type_name};
 use crate::corpus::lines::InputLine;
 use crate::corpus::parse::ReadOptions;
@@ -217,7 +217,7 @@ impl Source<'_> {
     }
 
     /// The tokens, if there are any (Prodigy).
-    fn tokens(&self, object: &JsonObject) -> Result<Option<Vec<[u64; 2]>>> {
+    fn tokens(&self, object: &JsonObject) -> Result<Option<Vec<MarkedToken>>> {
         let Some(value) = object.get("tokens").filter(|value| value.get() != "null") else {
             return Ok(None);
         };
@@ -228,7 +228,17 @@ impl Source<'_> {
             let (Some(start), Some(end)) = (token.get("start"), token.get("end")) else {
                 return Err(self.fault(&name, "expected \"start\" and \"end\""));
             };
-            tokens.push([self.offset(start, &name)?, self.offset(end, &name)?]);
+            let starts_sentence = match token.get("sent_start").map(RawValue::get) {
+                None | Some("null") => None,
+                Some("true") => Some(true),
+                Some("false") => Some(false),
+                Some(_) => return Err(self.fault(&name, "expected true or false for sent_start")),
+            };
+            tokens.push(MarkedToken {
+                start: self.offset(start, &name)?,
+                end: self.offset(end, &name)?,
+                starts_sentence,
+            });
         }
         Ok(Some(tokens))
     }

@@ -14,10 +14,19 @@ pub(super) struct MarkedText {
     pub is_file: bool,
     /// Empty if the text is to be tagged.
     pub spans: Vec<MarkedSpan>,
-    /// The tokens, if they are known: starts and ends.
-    pub tokens: Option<Vec<[u64; 2]>>,
+    /// The tokens, if they are known.
+    pub tokens: Option<Vec<MarkedToken>>,
     /// The rest of the object, which the output copies.
     pub record: Option<Arc<str>>,
+}
+
+/// A token. Offsets are as written, in any unit.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct MarkedToken {
+    pub start: u64,
+    pub end: u64, // exclusive
+    /// Whether a sentence begins here, if that is known.
+    pub starts_sentence: Option<bool>,
 }
 
 /// A labeled span. Offsets are as written, in any unit.

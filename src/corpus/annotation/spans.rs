@@ -232,6 +232,51 @@ mod tests {
     }
 
     #[test]
+    fn known_tokens_have_the_sentences_of_raw_text_unless_they_say_where_these_begin() {
+        let text = "Ann left. Rome-based Bob.\nYes";
+        let tokens = |starts: &[usize]| {
+            let words = ["Ann", "left.", "Rome-based", "Bob", ".", "Yes"];
+            let tokens = words.iter().enumerate().map(|(i, word)| {
+                let start = text.find(word).filter(|_| *word != ".").unwrap_or(24);
+                let end = start + word.len();
+                let is_start = if starts.contains(&i) {
+                    ",\"sent_start\":true"
+                } else {
+                    ""
+                };
+                format!("{{\"start\":{start},\"end\":{end}{is_start}}}")
+            });
+            tokens.collect::<Vec<_>>().join(",")
+        };
+        let object = |starts: &[usize], spans: &str| {
+            let text = text.replace('\n', "\\n");
+            let tokens = tokens(starts);
+            format!("{{\"text\":\"{text}\",\"tokens\":[{tokens}],\"spans\":[{spans}]}}")
+        };
+        assert_eq!(
+            read(&object(&[], ""), &spans()),
+            ["Ann/O left./O", "Rome-based/O Bob/O ./O", "Yes/O"]
+        );
+        assert_eq!(
+            read(&object(&[0, 3], ""), &spans()),
+            ["Ann/O left./O Rome-based/O", "Bob/O ./O Yes/O"]
+        );
+        // No sentence ends inside a span.
+        assert_eq!(
+            read(
+                &object(&[0, 3], r#"{"start":10,"end":24,"label":"X"}"#),
+                &spans()
+            ),
+            ["Ann/O left./O Rome-based/B-X Bob/I-X ./O Yes/O"]
+        );
+        let odd = r#"{"text":"a","tokens":[{"start":0,"end":1,"sent_start":1}],"spans":[]}"#;
+        assert_eq!(
+            error(odd, &spans()),
+            "x:1: key \"tokens\", item 1: expected true or false for sent_start"
+        );
+    }
+
+    #[test]
     fn rejected_and_unannotated_texts_are_left_out_and_counted() {
         let options = spans();
         let text = concat!(

@@ -140,6 +140,14 @@ impl AnnotatedText {
         Ok(())
     }
 
+    /// Returns whether a token is the first of a sentence.
+    pub fn starts_sentence(&self, token: usize) -> bool {
+        let first = self
+            .places
+            .binary_search_by_key(&token, |(first, _)| *first);
+        first.is_ok()
+    }
+
     /// Returns the bytes that a mark covers.
     pub fn bytes(&self, mark: &Mark) -> Range<usize> {
         self.tokens[mark.tokens.start].bytes.start..self.tokens[mark.tokens.end - 1].bytes.end

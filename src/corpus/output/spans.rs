@@ -77,6 +77,7 @@ impl Serialize for Tokens<'_> {
                 end: position.end,
                 id,
                 ws: text.text[offsets.bytes.end..].starts_with(char::is_whitespace),
+                sent_start: text.starts_sentence(id),
             })?;
         }
         tokens.end()
@@ -90,6 +91,8 @@ struct Token<'a> {
     end: usize,
     id: usize,
     ws: bool, // white space follows
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    sent_start: bool,
 }
 
 struct Spans<'a>(&'a SpansRecord<'a>);

@@ -60,11 +60,11 @@ fn a_line_of_raw_text_is_one_object_whatever_its_sentences() {
         lines[0],
         concat!(
             r#"{"text":" Ann  Lee left. Bob stayed.","tokens":["#,
-            r#"{"text":"Ann","start":1,"end":4,"id":0,"ws":true},"#,
+            r#"{"text":"Ann","start":1,"end":4,"id":0,"ws":true,"sent_start":true},"#,
             r#"{"text":"Lee","start":6,"end":9,"id":1,"ws":true},"#,
             r#"{"text":"left","start":10,"end":14,"id":2,"ws":false},"#,
             r#"{"text":".","start":14,"end":15,"id":3,"ws":true},"#,
-            r#"{"text":"Bob","start":16,"end":19,"id":4,"ws":true},"#,
+            r#"{"text":"Bob","start":16,"end":19,"id":4,"ws":true,"sent_start":true},"#,
             r#"{"text":"stayed","start":20,"end":26,"id":5,"ws":false},"#,
             r#"{"text":".","start":26,"end":27,"id":6,"ws":false}],"spans":["#,
             r#"{"start":1,"end":9,"label":"PER","token_start":0,"token_end":1},"#,
