@@ -112,7 +112,7 @@ fn check_labels(predicted: &Corpus) -> Result<()> {
         .into_iter()
         .chain(sentences)
         .filter_map(Sentence::labels);
-    match labels.all(|labels| labels.iter().all(|label| is_probability(label))) {
+    match labels.all(|labels| labels.iter().all(is_probability)) {
         false => Ok(()),
         true => Err(Error::input(
             first.place(0),
