@@ -28,8 +28,8 @@ impl<'a> JsonObject<'a> {
         Some(self.members[self.by_key[found] as usize].1)
     }
 
-    /// The object without some of its members and, if it has a number, with that as the member
-    /// `doc` before the others.
+    /// The object without some of its members, on one line, and if it has a number, with that as the
+    /// member `doc` before the others.
     #[must_use]
     pub fn without(&self, keys: &[&str], document: Option<u64>) -> Arc<str> {
         let rest = OtherMembers {
@@ -37,8 +37,12 @@ impl<'a> JsonObject<'a> {
             keys,
             document,
         };
-        // Keys are strings and values are JSON, so nothing can fail.
-        serde_json::to_string(&rest).unwrap_or_default().into()
+        // Keys are strings and values are JSON, so nothing can fail; line breaks are white space.
+        let json = serde_json::to_string(&rest).unwrap_or_default();
+        match json.contains(['\n', '\r']) {
+            true => json.replace(['\n', '\r'], " ").into(),
+            false => json.into(),
+        }
     }
 
     /// A key that occurs more than once.
