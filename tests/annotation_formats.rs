@@ -95,8 +95,10 @@ fn what_tag_writes_for_annotators_trains_the_model_that_its_columns_train() {
 #[test]
 fn texts_to_be_tagged_need_no_spans_and_keep_their_other_keys() {
     let dir = TestDir::with_model(NER_CORPUS, "--template minimal");
-    let json = "[\n{\"data\": {\"text\": \"Ann Lee left\\nRome.\"}, \"id\": 7, \"meta\": {\n\"n\":\n1}},\n\
-                {\"text\":\"Bob\"}]\n";
+    let json = concat!(
+        r#"[{"data": {"text": "Ann Lee left\nRome."}, "id": 7, "meta": {"#,
+        "\n\"n\":\n1}},\n{\"text\":\"Bob\"}]\n"
+    );
     dir.write("tasks.json", json);
     let sentences = dir
         .run("tag m tasks.json --format spans --output jsonl")

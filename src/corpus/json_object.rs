@@ -28,8 +28,8 @@ impl<'a> JsonObject<'a> {
         Some(self.members[self.by_key[found] as usize].1)
     }
 
-    /// The object without some of its members, on one line, and if it has a number, with that as the
-    /// member `doc` before the others.
+    /// The object on one line, without some of its members and, if it has a number, with that as
+    /// the member `doc` before the others.
     #[must_use]
     pub fn without(&self, keys: &[&str], document: Option<u64>) -> Arc<str> {
         let rest = OtherMembers {
