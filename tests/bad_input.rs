@@ -455,19 +455,6 @@ fn predictions_for_other_sentences_are_reported() {
 }
 
 #[test]
-fn probabilities_in_place_of_predictions_are_reported() {
-    let dir = TestDir::with_model(NER_CORPUS, "--template minimal");
-    let tag = "tag m train.conll --columns word,pos,label";
-    let tagged = dir.run(&format!("{tag} --marginals")).success();
-    dir.write("tagged", tagged);
-    assert_eq!(
-        dir.run("eval --predictions tagged train.conll").failure(),
-        "tagged:1: the last column has probabilities, as tag --marginals writes them; expected \
-         predicted labels"
-    );
-}
-
-#[test]
 fn predictions_for_other_words_are_reported() {
     let dir = TestDir::new(&[("gold", "a X\nb Y\n"), ("other", "a X X\nc Y Y\n")]);
     assert_eq!(

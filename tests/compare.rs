@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::support::TestDir;
+use crate::support::{NER_CORPUS, TestDir};
 
 const GOLD: &str = "Ann B-PER\nleft O\n\nRome B-LOC\n\nYork B-LOC\nclosed O\n";
 const A: &str = "Ann B-PER O\nleft O O\n\nRome B-LOC B-LOC\n\nYork B-LOC O\nclosed O O\n";
@@ -53,6 +53,29 @@ fn scores_match_those_of_eval() {
             assert!((x - y).abs() < 1e-15, "{metric} of {side}: {x} {y}");
         }
     }
+}
+
+#[test]
+fn the_column_of_probabilities_is_not_the_one_of_labels() {
+    let dir = TestDir::with_model(NER_CORPUS, "--template minimal --max-iterations 3");
+    let tag = "tag m train.conll --columns word,pos,label";
+    dir.write("a", dir.run(tag).success());
+    dir.write("b", dir.run(&format!("{tag} --marginals")).success());
+    let eval = |side: &str| {
+        dir.run(&format!("eval --predictions {side} train.conll"))
+            .success()
+    };
+    assert_eq!(eval("b"), eval("a"));
+    assert!(eval("a").contains("found: 6 phrases"), "{}", eval("a"));
+    let report = dir.run("compare train.conll a b --json").json();
+    assert_eq!(report["accuracy"]["difference"], 0.0);
+    let other = dir.text("b").replacen("Ann", "Eve", 1);
+    dir.write("b", other);
+    assert!(
+        dir.run("eval --predictions b train.conll")
+            .failure()
+            .starts_with("b:1: found the token 'Eve'; ")
+    );
 }
 
 #[test]

@@ -64,13 +64,14 @@ impl CompareCommand {
         let gold = GoldCorpus::read(&self.input, &self.gold)?;
         let a = gold.read_predictions(&self.input, &self.a)?;
         let b = gold.read_predictions(&self.input, &self.b)?;
-        let (scheme, predicted) = gold.schemes(self.plain.plain_labels(), [&a, &b]);
-        let mut bootstrap = PairedBootstrap::new().with_schemes(scheme, predicted);
-        for (gold, (a, b)) in gold.sentences.iter().zip(a.iter().zip(&b)) {
+        let (scheme, schemes) = gold.schemes(self.plain.plain_labels(), [&a, &b]);
+        let mut bootstrap = PairedBootstrap::new().with_schemes(scheme, schemes);
+        let predicted = a.sentences.iter().zip(&b.sentences);
+        for (gold, (in_a, in_b)) in gold.sentences.iter().zip(predicted) {
             if gold.layout.document_start {
                 bootstrap.add_document_start();
             } else {
-                bootstrap.add(&labels(gold)?, [&labels(a)?, &labels(b)?])?;
+                bootstrap.add(&labels(gold)?, [&a.labels(in_a)?, &b.labels(in_b)?])?;
             }
         }
         let report = bootstrap.run(self.samples, self.seed)?;

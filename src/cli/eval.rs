@@ -169,11 +169,11 @@ impl EvalCommand {
         let (gold_scheme, [scheme]) = gold.schemes(plain, [&predicted]);
         let mut evaluation = self.evaluation().with_schemes(gold_scheme, scheme);
         let mut errors = self.errors.collector([gold_scheme, scheme]);
-        for (gold, predicted) in gold.sentences.iter().zip(&predicted) {
+        for (gold, sentence) in gold.sentences.iter().zip(&predicted.sentences) {
             if gold.layout.document_start {
                 evaluation.add_document_start();
             } else {
-                let (names, predicted) = (labels(gold)?, labels(predicted)?);
+                let (names, predicted) = (labels(gold)?, predicted.labels(sentence)?);
                 evaluation.add(&names, &predicted)?;
                 if let Some(errors) = &mut errors {
                     errors.add(gold, &names, &predicted);

@@ -32,6 +32,7 @@ mod model_input;
 mod output_directory;
 mod outputs;
 mod partial_label_arguments;
+mod predicted_columns;
 mod predictions;
 mod progress;
 mod report;

@@ -7,6 +7,7 @@ use dropchain::{Error, Place, Result};
 
 use super::arguments::InputArguments;
 use super::file_name::FileName;
+use super::predicted_columns::PredictedColumns;
 use super::progress::notice;
 
 /// A file with gold labels.
@@ -14,6 +15,13 @@ use super::progress::notice;
 pub struct GoldCorpus {
     file: FileName,
     pub sentences: Corpus,
+}
+
+/// Predictions for the sentences of a file with gold labels.
+#[derive(Debug)]
+pub struct Predictions {
+    pub sentences: Corpus,
+    pub columns: PredictedColumns,
 }
 
 impl GoldCorpus {
@@ -27,8 +35,9 @@ impl GoldCorpus {
     }
 
     /// Reads a file of predictions for the same sentences. The predicted labels are the last column
-    /// of CoNLL files (as written by `tag`); in other formats, the same column as the gold labels.
-    pub fn read_predictions(&self, input: &InputArguments, file: &FileName) -> Result<Corpus> {
+    /// of CoNLL files (as written by `tag`), but for that of probabilities; in other formats, the
+    /// same column as the gold labels.
+    pub fn read_predictions(&self, input: &InputArguments, file: &FileName) -> Result<Predictions> {
         let format = input.format.map_or_else(|| Format::guess(file), Into::into);
         let options = ReadOptions {
             format: Some(format),
@@ -41,8 +50,9 @@ impl GoldCorpus {
             ..input.read_options()
         };
         let predicted = Corpus::read([file], &options)?;
+        let columns = PredictedColumns::of(&predicted, false);
         for (gold, predicted) in self.sentences.iter().zip(&predicted) {
-            check_sentence(gold, predicted)?;
+            check_sentence(gold, predicted, &columns)?;
         }
         if self.sentences.len() != predicted.len() {
             return Err(Error::input(
@@ -55,10 +65,10 @@ impl GoldCorpus {
                 ),
             ));
         }
-        if format == Format::Conll {
-            check_labels(&predicted)?;
-        }
-        Ok(predicted)
+        Ok(Predictions {
+            sentences: predicted,
+            columns,
+        })
     }
 
     /// Returns the schemes of the gold labels and of predictions, and says so if labels without
@@ -66,7 +76,7 @@ impl GoldCorpus {
     pub fn schemes<const N: usize>(
         &self,
         plain: PlainLabels,
-        predictions: [&Corpus; N],
+        predictions: [&Predictions; N],
     ) -> (Scheme, [Scheme; N]) {
         let gold = detect_scheme(&self.sentences, plain);
         if gold == Scheme::Plain && plain == PlainLabels::Auto {
@@ -77,15 +87,35 @@ impl GoldCorpus {
             ));
         }
         let plain = plain.of_predictions(gold);
-        (gold, predictions.map(|corpus| detect_scheme(corpus, plain)))
+        let schemes = predictions.map(|predictions| {
+            detect(&predictions.sentences, plain, |sentence| {
+                predictions.labels(sentence).ok()
+            })
+        });
+        (gold, schemes)
+    }
+}
+
+impl Predictions {
+    /// Returns the predicted labels of one of the sentences.
+    pub fn labels<'a>(&self, sentence: &'a Sentence) -> Result<Vec<&'a str>> {
+        self.columns.labels(sentence)
     }
 }
 
 /// Detects the scheme of the labels of a corpus.
 pub fn detect_scheme(corpus: &Corpus, plain: PlainLabels) -> Scheme {
+    detect(corpus, plain, Sentence::labels)
+}
+
+fn detect<'a>(
+    corpus: &'a Corpus,
+    plain: PlainLabels,
+    labels: impl Fn(&'a Sentence) -> Option<Vec<&'a str>>,
+) -> Scheme {
     let mut detector = SchemeDetector::new().with_plain_labels(plain);
     for sentence in corpus.iter().filter(|s| !s.layout.document_start) {
-        detector.observe(&sentence.labels().unwrap_or_default());
+        detector.observe(&labels(sentence).unwrap_or_default());
     }
     detector.prevailing().0
 }
@@ -100,29 +130,7 @@ pub fn labels(sentence: &Sentence) -> Result<Vec<&str>> {
     })
 }
 
-/// Rejects predicted labels that are all probabilities, as `tag --marginals` writes them.
-fn check_labels(predicted: &Corpus) -> Result<()> {
-    let is_probability =
-        |label: &&str| label.contains('.') && matches!(label.parse(), Ok(0.0..=1.0));
-    let mut sentences = predicted.iter().filter(|s| !s.layout.document_start);
-    let Some(first) = sentences.next() else {
-        return Ok(());
-    };
-    let mut labels = [first]
-        .into_iter()
-        .chain(sentences)
-        .filter_map(Sentence::labels);
-    match labels.all(|labels| labels.iter().all(is_probability)) {
-        false => Ok(()),
-        true => Err(Error::input(
-            first.place(0),
-            "the last column has probabilities, as tag --marginals writes them; expected predicted \
-             labels",
-        )),
-    }
-}
-
-fn check_sentence(gold: &Sentence, predicted: &Sentence) -> Result<()> {
+fn check_sentence(gold: &Sentence, predicted: &Sentence, columns: &PredictedColumns) -> Result<()> {
     let is_boundary = gold.layout.document_start;
     if gold.len() != predicted.len() || is_boundary != predicted.layout.document_start {
         return Err(Error::input(
@@ -137,20 +145,20 @@ fn check_sentence(gold: &Sentence, predicted: &Sentence) -> Result<()> {
     }
     match is_boundary {
         true => Ok(()),
-        false => check_words(gold, predicted),
+        false => check_words(gold, predicted, columns),
     }
 }
 
 /// Checks that predictions are for the words of the gold sentence, if both files are known to have
 /// them in the same column: that is, if the predictions have the columns of the gold file, or these
 /// and one more, as written by `tag`. Files written by other programs may have any columns.
-fn check_words(gold: &Sentence, predicted: &Sentence) -> Result<()> {
+fn check_words(gold: &Sentence, predicted: &Sentence, columns: &PredictedColumns) -> Result<()> {
     let [schema, other] = [gold.schema(), predicted.schema()];
     let column = schema
         .position("word")
         .or_else(|| schema.position("form"))
         .filter(|&column| Some(column) != schema.label());
-    let has_label_appended = other.width() == schema.width() + 1;
+    let has_label_appended = columns.column(predicted) == Some(schema.width());
     let both_conllu = schema.names() == CONLLU_COLUMNS && schema.names() == other.names();
     let Some(column) = column.filter(|_| has_label_appended || both_conllu) else {
         return Ok(());

@@ -3,22 +3,19 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use dropchain::corpus::{CONLLU_COLUMNS, Corpus, ReadOptions};
+use dropchain::corpus::{Corpus, ReadOptions};
 use dropchain::eval::Calibration;
 use dropchain::internals::sentence::Sentence;
 use dropchain::label::{PlainLabels, Scheme, SchemeDetector};
 use dropchain::tag::TagOptions;
 use dropchain::{Error, Place, Result};
-use serde_json::{Map, Value};
 
 use crate::cli::arguments::InputArguments;
 use crate::cli::document_arguments::DocumentArguments;
 use crate::cli::file_name::FileName;
 use crate::cli::gold_tagger::GoldTagger;
+use crate::cli::predicted_columns::PredictedColumns;
 use crate::cli::predictions::{GoldCorpus, labels};
-
-/// Length of a probability as `tag --marginals` writes it: 0.123456.
-const PROBABILITY: usize = 8;
 
 /// The files to evaluate.
 pub struct EvaluatedFiles<'a> {
@@ -241,18 +238,18 @@ fn read_predictions(
     let input = files.input;
     let corpus = GoldCorpus::read(input, file)?;
     let predicted = corpus.read_predictions(input, predictions)?;
-    let columns = PredictedColumns::of(&predicted, false);
     let mut gold = Labels::default();
     let mut system = System::new(predictions);
-    for (sentence, predicted) in corpus.sentences.iter().zip(&predicted) {
+    for (sentence, predicted_sentence) in corpus.sentences.iter().zip(&predicted.sentences) {
         if sentence.layout.document_start {
             continue;
         }
-        let probabilities = columns.probabilities(predicted);
-        for (t, label) in labels(sentence)?.into_iter().enumerate() {
+        let probabilities = predicted.columns.probabilities(predicted_sentence);
+        let labels = labels(sentence)?;
+        let predicted = predicted.labels(predicted_sentence)?;
+        for (t, (label, predicted)) in labels.into_iter().zip(predicted).enumerate() {
             gold.push(label);
-            let label_predicted = columns.label(predicted, t)?;
-            system.add(label, label_predicted, probabilities(t, label_predicted));
+            system.add(label, predicted, probabilities(t, predicted));
         }
     }
     Ok(Evaluated::with_schemes(
@@ -283,8 +280,8 @@ fn read_both(file: &FileName, files: &EvaluatedFiles<'_>) -> Result<Evaluated> {
             )
         })?;
         let probabilities = columns.probabilities(sentence);
-        for t in 0..sentence.len() {
-            let (label, predicted) = (sentence.cell(t, column), columns.label(sentence, t)?);
+        for (t, predicted) in columns.labels(sentence)?.into_iter().enumerate() {
+            let label = sentence.cell(t, column);
             gold.push(label);
             system.add(label, predicted, probabilities(t, predicted));
         }
@@ -293,88 +290,4 @@ fn read_both(file: &FileName, files: &EvaluatedFiles<'_>) -> Result<Evaluated> {
         return Err(Error::input(Place::file(&**file), "found no sentences"));
     }
     Ok(Evaluated::with_schemes(corpus, gold, system, files.plain))
-}
-
-/// Where a file of predictions has them.
-struct PredictedColumns {
-    /// Whether the last column has probabilities, as `tag --marginals` writes them.
-    has_probabilities: bool,
-}
-
-impl PredictedColumns {
-    /// Looks whether all cells of the last column are probabilities, beside other columns for the
-    /// labels.
-    fn of(corpus: &Corpus, has_gold: bool) -> Self {
-        let width = 2 + usize::from(has_gold);
-        let is_probable = |sentence: &Sentence| {
-            let last = sentence.schema().width() - 1;
-            let mut cells = (0..sentence.len()).map(|t| sentence.cell(t, last));
-            last >= width - 1
-                && sentence.schema().label() == Some(last)
-                && cells.all(is_probability)
-        };
-        let mut sentences = corpus
-            .iter()
-            .filter(|s| !s.layout.document_start)
-            .peekable();
-        Self {
-            has_probabilities: sentences.peek().is_some() && sentences.all(is_probable),
-        }
-    }
-
-    fn column(&self, sentence: &Sentence) -> Option<usize> {
-        let label = sentence.schema().label()?;
-        label.checked_sub(usize::from(self.has_probabilities))
-    }
-
-    /// Returns the predicted label of token `t`.
-    fn label<'a>(&self, sentence: &'a Sentence, t: usize) -> Result<&'a str> {
-        let column = self.column(sentence);
-        let column = column.ok_or_else(|| {
-            let message = "found no label column; expected predicted labels";
-            Error::input(sentence.place(0), message)
-        })?;
-        Ok(sentence.cell(t, column))
-    }
-
-    /// Returns the column before the predicted labels, unless it is that of the words.
-    fn gold(&self, sentence: &Sentence) -> Option<usize> {
-        let schema = sentence.schema();
-        let is_last = schema.label() == schema.width().checked_sub(1);
-        let column = self.column(sentence).filter(|_| is_last)?;
-        column.checked_sub(1).filter(|&gold| gold > 0)
-    }
-
-    /// Returns the probability of the predicted label of each token, where the file has it.
-    fn probabilities<'a>(
-        &self,
-        sentence: &'a Sentence,
-    ) -> impl Fn(usize, &str) -> Option<f64> + use<'a> {
-        let schema = sentence.schema();
-        let last = self.has_probabilities.then(|| schema.width() - 1);
-        let misc = schema.position("misc");
-        let misc = misc.filter(|_| schema.names() == CONLLU_COLUMNS);
-        let record = sentence.layout.record.as_deref();
-        let record: Option<Map<String, Value>> = record.and_then(|r| serde_json::from_str(r).ok());
-        let marginals = record.and_then(|mut record| record.remove("marginals"));
-        move |t, label| {
-            if let Some(last) = last {
-                return sentence.cell(t, last).parse().ok();
-            }
-            if let Some(misc) = misc {
-                let mut entries = sentence.cell(t, misc).split('|');
-                return entries.find_map(|entry| entry.strip_prefix("Prob=")?.parse().ok());
-            }
-            marginals.as_ref()?.get(t)?.get(label)?.as_f64()
-        }
-    }
-}
-
-/// Returns whether a cell is a probability as `tag --marginals` writes it.
-fn is_probability(cell: &str) -> bool {
-    let is_number = cell
-        .bytes()
-        .all(|byte| byte.is_ascii_digit() || byte == b'.');
-    let value: Option<f64> = cell.parse().ok().filter(|_| is_number);
-    cell.len() == PROBABILITY && value.is_some_and(|value| (0.0..=1.0).contains(&value))
 }

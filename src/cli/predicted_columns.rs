@@ -1,0 +1,96 @@
+//! The columns of a file of predictions: labels, and probabilities if `tag --marginals` wrote them.
+
+use dropchain::corpus::{CONLLU_COLUMNS, Corpus};
+use dropchain::internals::sentence::Sentence;
+use dropchain::{Error, Result};
+use serde_json::{Map, Value};
+
+/// Length of a probability as `tag --marginals` writes it: 0.123456.
+const PROBABILITY: usize = 8;
+
+/// Where a file of predictions has them.
+#[derive(Debug)]
+pub struct PredictedColumns {
+    /// Whether the last column has probabilities, as `tag --marginals` writes them.
+    has_probabilities: bool,
+}
+
+impl PredictedColumns {
+    /// Looks whether all cells of the last column are probabilities, beside other columns for the
+    /// labels.
+    pub fn of(corpus: &Corpus, has_gold: bool) -> Self {
+        let width = 2 + usize::from(has_gold);
+        let is_probable = |sentence: &Sentence| {
+            let last = sentence.schema().width() - 1;
+            let mut cells = (0..sentence.len()).map(|t| sentence.cell(t, last));
+            last >= width - 1
+                && sentence.schema().label() == Some(last)
+                && cells.all(is_probability)
+        };
+        let mut sentences = corpus
+            .iter()
+            .filter(|s| !s.layout.document_start)
+            .peekable();
+        Self {
+            has_probabilities: sentences.peek().is_some() && sentences.all(is_probable),
+        }
+    }
+
+    /// Returns the column of the predicted labels.
+    pub fn column(&self, sentence: &Sentence) -> Option<usize> {
+        let label = sentence.schema().label()?;
+        label.checked_sub(usize::from(self.has_probabilities))
+    }
+
+    /// Returns the predicted labels of a sentence.
+    pub fn labels<'a>(&self, sentence: &'a Sentence) -> Result<Vec<&'a str>> {
+        let column = self.column(sentence).ok_or_else(|| {
+            let message = "found no label column; expected predicted labels";
+            Error::input(sentence.place(0), message)
+        })?;
+        Ok((0..sentence.len())
+            .map(|t| sentence.cell(t, column))
+            .collect())
+    }
+
+    /// Returns the column before the predicted labels, unless it is that of the words.
+    pub fn gold(&self, sentence: &Sentence) -> Option<usize> {
+        let schema = sentence.schema();
+        let is_last = schema.label() == schema.width().checked_sub(1);
+        let column = self.column(sentence).filter(|_| is_last)?;
+        column.checked_sub(1).filter(|&gold| gold > 0)
+    }
+
+    /// Returns the probability of the predicted label of each token, where the file has it.
+    pub fn probabilities<'a>(
+        &self,
+        sentence: &'a Sentence,
+    ) -> impl Fn(usize, &str) -> Option<f64> + use<'a> {
+        let schema = sentence.schema();
+        let last = self.has_probabilities.then(|| schema.width() - 1);
+        let misc = schema.position("misc");
+        let misc = misc.filter(|_| schema.names() == CONLLU_COLUMNS);
+        let record = sentence.layout.record.as_deref();
+        let record: Option<Map<String, Value>> = record.and_then(|r| serde_json::from_str(r).ok());
+        let marginals = record.and_then(|mut record| record.remove("marginals"));
+        move |t, label| {
+            if let Some(last) = last {
+                return sentence.cell(t, last).parse().ok();
+            }
+            if let Some(misc) = misc {
+                let mut entries = sentence.cell(t, misc).split('|');
+                return entries.find_map(|entry| entry.strip_prefix("Prob=")?.parse().ok());
+            }
+            marginals.as_ref()?.get(t)?.get(label)?.as_f64()
+        }
+    }
+}
+
+/// Returns whether a cell is a probability as `tag --marginals` writes it.
+fn is_probability(cell: &str) -> bool {
+    let is_number = cell
+        .bytes()
+        .all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let value: Option<f64> = cell.parse().ok().filter(|_| is_number);
+    cell.len() == PROBABILITY && value.is_some_and(|value| (0.0..=1.0).contains(&value))
+}
