@@ -76,6 +76,14 @@ fn text_of(page: &str) -> String {
 }
 
 #[test]
+fn a_page_may_go_to_standard_output() {
+    let dir = with_files();
+    let printed = dir.run("report run.log --output -").success();
+    assert_eq!(printed, report(&dir, "run.log"));
+    assert!(!dir.path("-").exists());
+}
+
+#[test]
 fn a_page_has_the_sections_that_there_are_inputs_for_and_names_the_others() {
     let dir = with_files();
     let page = report(&dir, "run.log");

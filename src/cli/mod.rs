@@ -170,13 +170,11 @@ impl Command {
 
     /// Returns whether the results go to standard output.
     fn prints(&self) -> bool {
-        let is_file = |command: &Self| {
-            matches!(
-                command,
-                Self::Train(_) | Self::Convert(_) | Self::Cluster(_) | Self::Report(_)
-            )
-        };
-        !is_file(self)
+        match self {
+            Self::Train(_) | Self::Convert(_) | Self::Cluster(_) => false,
+            Self::Report(command) => command.file().is_none(),
+            _ => true,
+        }
     }
 }
 

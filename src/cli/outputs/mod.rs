@@ -86,7 +86,7 @@ impl CommandFiles {
     ///
     /// # Errors
     ///
-    /// An output is an input or another output; an output exists and is of another kind, or a
+    /// An output is an input, another output or `-`; an output exists and is of another kind, or a
     /// checkpoint that is not resumed; an input or an output is the file that standard output goes
     /// to.
     pub fn check(&self) -> Result<()> {
@@ -105,6 +105,12 @@ impl CommandFiles {
         }
         let mut outputs: Vec<Option<Identity>> = Vec::new();
         for output in &self.outputs {
+            if output.path == Path::new("-") {
+                return Err(output.error(
+                    "this is not written to standard output; expected the name of a file (./- if \
+                     its name is -)",
+                ));
+            }
             let file = Identity::of_output(&output.path);
             let may_replace = output.kind == Kind::Model && !has_checkpoint;
             let count = if may_replace {

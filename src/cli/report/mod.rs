@@ -30,7 +30,7 @@ use super::file_name::FileName;
 use super::interrupt;
 use super::outputs::{CommandFiles, Kind, ResultFile};
 use super::progress::Progress;
-use super::{CommandError, CommandResult, check_stdin_once};
+use super::{CommandError, CommandResult, check_stdin_once, print};
 use analysis::Analysis;
 use calibration::CalibrationView;
 use evaluated::{Evaluated, EvaluatedFiles};
@@ -83,7 +83,7 @@ pub struct ReportCommand {
     /// Training data, for scores by frequency of the words; may be repeated
     #[arg(long, value_name = "TRAIN")]
     train: Vec<FileName>,
-    /// File to write
+    /// File to write, or `-` for standard output
     #[arg(long, short, value_name = "HTML", default_value = "report.html")]
     output: PathBuf,
     /// Title of the page
@@ -124,7 +124,7 @@ impl ReportCommand {
         self.check_arguments()?;
         self.check_files()?;
         interrupt::watch();
-        let file = ResultFile::reserve(&self.output)?;
+        let file = self.file().map(ResultFile::reserve).transpose()?;
         self.threads.start_pool()?;
         let progress = Progress::new(self.quiet);
         let mut page = Page::new(&self.title);
@@ -137,10 +137,18 @@ impl ReportCommand {
         if let Some(evaluated) = Evaluated::read(&self.evaluated_files())? {
             self.evaluate(&evaluated, &mut page)?;
         }
-        let bytes = page.render()?.into_bytes();
-        file.save(&bytes)?;
+        let page = page.render()?;
+        let Some(file) = file else {
+            return print(&page);
+        };
+        file.save(page.as_bytes())?;
         progress.println(&format!("wrote {}", self.output.display()));
         Ok(())
+    }
+
+    /// Returns the file to write; `None` for standard output.
+    pub fn file(&self) -> Option<&Path> {
+        (self.output != Path::new("-")).then_some(&*self.output)
     }
 
     fn check_arguments(&self) -> CommandResult {
@@ -176,7 +184,7 @@ impl ReportCommand {
             .read(&self.logs)
             .read(corpora())
             .read(&self.model)
-            .write("--output", Kind::Page, Some(&self.output))
+            .write("--output", Kind::Page, self.file())
             .check()?;
         Ok(())
     }
