@@ -21,7 +21,7 @@ import os, subprocess, sys, tempfile
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from attributes import CHUNKING_TEMPLATES, PROGRAM, expand, read_conll
 
-ROUNDS = 2
+ROUNDS = int(os.environ.get("ROUNDS", 2))
 TEMPLATE = """\
 U00:%x[-2,0]
 U01:%x[-1,0]
