@@ -20,7 +20,3 @@ echo
 echo 'Names, Dutch, CoNLL-2002'
 folder=$corpora/conll2002-ned
 python3 spacy_ner.py nl "$folder/ned.train" "$folder/ned.testa" "$folder/ned.testb"
-echo
-echo 'Names, English, W-NUT 2017'
-folder=$corpora/wnut17
-python3 spacy_ner.py en "$folder/train.conll" "$folder/dev.conll" "$folder/test.conll"
