@@ -19,13 +19,13 @@ impl PredictedColumns {
     /// Looks whether all cells of the last column are probabilities, beside other columns for the
     /// labels.
     pub fn of(corpus: &Corpus, has_gold: bool) -> Self {
-        let width = 2 + usize::from(has_gold);
+        let least = 1 + usize::from(has_gold); // columns before the last one
         let is_probable = |sentence: &Sentence| {
-            let last = sentence.schema().width() - 1;
-            let mut cells = (0..sentence.len()).map(|t| sentence.cell(t, last));
-            last >= width - 1
-                && sentence.schema().label() == Some(last)
-                && cells.all(is_probability)
+            let schema = sentence.schema();
+            let Some(last) = schema.label().filter(|&last| last + 1 == schema.width()) else {
+                return false;
+            };
+            last >= least && (0..sentence.len()).all(|t| is_probability(sentence.cell(t, last)))
         };
         let mut sentences = corpus
             .iter()
@@ -36,8 +36,13 @@ impl PredictedColumns {
         }
     }
 
+    /// Returns the number of columns, without that of probabilities.
+    pub fn width(&self, sentence: &Sentence) -> usize {
+        sentence.schema().width() - usize::from(self.has_probabilities)
+    }
+
     /// Returns the column of the predicted labels.
-    pub fn column(&self, sentence: &Sentence) -> Option<usize> {
+    fn column(&self, sentence: &Sentence) -> Option<usize> {
         let label = sentence.schema().label()?;
         label.checked_sub(usize::from(self.has_probabilities))
     }

@@ -158,7 +158,7 @@ fn check_words(gold: &Sentence, predicted: &Sentence, columns: &PredictedColumns
         .position("word")
         .or_else(|| schema.position("form"))
         .filter(|&column| Some(column) != schema.label());
-    let has_label_appended = columns.column(predicted) == Some(schema.width());
+    let has_label_appended = columns.width(predicted) == schema.width() + 1;
     let both_conllu = schema.names() == CONLLU_COLUMNS && schema.names() == other.names();
     let Some(column) = column.filter(|_| has_label_appended || both_conllu) else {
         return Ok(());
