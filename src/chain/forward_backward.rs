@@ -56,6 +56,7 @@
 //! up to t is below 2⁻⁹⁰⁰: scores some 600 apart within a token and its transitions.
 
 use super::label_mask::LabelMask;
+use super::label_pairs::LabelPairs;
 use super::lattice::{Lattice, Mode};
 use super::layout::LANES;
 use super::log_space;
@@ -178,36 +179,99 @@ impl Kernel for ScaledPasses<'_> {
         exponentiate(&mut lattice.psi, labels);
         let edges = lattice.edge.get_mut(labels * stride..).unwrap_or_default();
         exponentiate(edges, labels);
+        let floor = &transitions.floor;
+        if let (Some(pairs), true) = (transitions.pairs(), lattice.edge.is_empty()) {
+            return passes::<0, _>(lattice, floor, PairPotentials { transitions, pairs });
+        }
         // With a constant number of blocks a whole row of sums stays in registers.
         match stride / LANES {
-            1 => passes::<1>(lattice, transitions),
-            2 => passes::<2>(lattice, transitions),
-            3 => passes::<3>(lattice, transitions),
-            4 => passes::<4>(lattice, transitions),
-            5 => passes::<5>(lattice, transitions),
-            6 => passes::<6>(lattice, transitions),
-            7 => passes::<7>(lattice, transitions),
+            1 => passes::<1, _>(lattice, floor, DensePotentials::<1>(transitions)),
+            2 => passes::<2, _>(lattice, floor, DensePotentials::<2>(transitions)),
+            3 => passes::<3, _>(lattice, floor, DensePotentials::<3>(transitions)),
+            4 => passes::<4, _>(lattice, floor, DensePotentials::<4>(transitions)),
+            5 => passes::<5, _>(lattice, floor, DensePotentials::<5>(transitions)),
+            6 => passes::<6, _>(lattice, floor, DensePotentials::<6>(transitions)),
+            7 => passes::<7, _>(lattice, floor, DensePotentials::<7>(transitions)),
             // 0 stands for any number, one block at a time.
-            _ => passes::<0>(lattice, transitions),
+            _ => passes::<0, _>(lattice, floor, DensePotentials::<0>(transitions)),
         }
+    }
+}
+
+/// Products with the edge potentials that all tokens share.
+trait SharedPotentials: Copy {
+    /// out[b] = first[b] + Σ_a x[a]·e[a][b], with x `[K]`, first and out `[S]`.
+    fn forward(self, x: &[f64], first: &[f64], out: &mut [f64]);
+
+    /// out[a] = first[a] + Σ_b e[a][b]·x[b], with x `[K]`, first and out `[S]`.
+    fn backward(self, x: &[f64], first: &[f64], out: &mut [f64]);
+}
+
+/// A weight for every pair, `B` blocks per row, 0 for any number.
+#[derive(Clone, Copy)]
+struct DensePotentials<'a, const B: usize>(&'a Transitions);
+
+impl<const B: usize> SharedPotentials for DensePotentials<'_, B> {
+    #[inline(always)]
+    fn forward(self, x: &[f64], first: &[f64], out: &mut [f64]) {
+        row_times_matrix::<B>(x, self.0.potentials(), first, out);
+    }
+
+    #[inline(always)]
+    fn backward(self, x: &[f64], first: &[f64], out: &mut [f64]) {
+        row_times_matrix::<B>(x, self.0.transposed_potentials(), first, out);
+    }
+}
+
+/// Weights for few pairs.
+#[derive(Clone, Copy)]
+struct PairPotentials<'a> {
+    transitions: &'a Transitions,
+    pairs: &'a LabelPairs,
+}
+
+impl SharedPotentials for PairPotentials<'_> {
+    #[inline(always)]
+    fn forward(self, x: &[f64], first: &[f64], out: &mut [f64]) {
+        let dense = self.transitions.transposed_potentials();
+        let lists = self.pairs.predecessors();
+        lists.product(self.pairs.background(), dense, x, first, out);
+        out[x.len()..].fill(0.0);
+    }
+
+    #[inline(always)]
+    fn backward(self, x: &[f64], first: &[f64], out: &mut [f64]) {
+        let dense = self.transitions.potentials();
+        let lists = self.pairs.successors();
+        lists.product(self.pairs.background(), dense, x, first, out);
+        out[x.len()..].fill(0.0);
     }
 }
 
 /// Runs both passes; `B` is the number of blocks per row, 0 for any. Returns whether R is small
 /// enough.
 #[inline(always)]
-fn passes<const B: usize>(lattice: &mut Lattice, transitions: &Transitions) -> bool {
+fn passes<const B: usize, P: SharedPotentials>(
+    lattice: &mut Lattice,
+    floor: &[f64],
+    potentials: P,
+) -> bool {
     let stride = if B == 0 { lattice.stride } else { B * LANES };
-    let lowest = forward::<B>(stride, lattice, transitions);
-    let highest = backward::<B>(stride, lattice, transitions);
+    let floor = &floor[..stride];
+    let lowest = forward::<B, P>(floor, lattice, potentials);
+    let highest = backward(floor, lattice, potentials);
     highest.max(1.0) / lowest.min(1.0) <= MAX_RATIO
 }
 
 /// Fills α̂ and c; returns min c.
 #[inline(always)]
-fn forward<const B: usize>(stride: usize, lattice: &mut Lattice, transitions: &Transitions) -> f64 {
+fn forward<const B: usize, P: SharedPotentials>(
+    floor: &[f64],
+    lattice: &mut Lattice,
+    potentials: P,
+) -> f64 {
+    let stride = floor.len();
     let size = lattice.labels * stride;
-    let floor = &transitions.floor[..stride];
     let mut lowest = f64::INFINITY;
     for t in 0..lattice.tokens {
         let psi = &lattice.psi[t * stride..][..stride];
@@ -217,11 +281,10 @@ fn forward<const B: usize>(stride: usize, lattice: &mut Lattice, transitions: &T
             alpha.copy_from_slice(psi);
         } else {
             let before = &done[(t - 1) * stride..][..lattice.labels];
-            let matrix = match lattice.edge.get(t * size..(t + 1) * size) {
-                Some(edge) => edge,
-                None => transitions.potentials(),
-            };
-            row_times_matrix::<B>(before, matrix, floor, alpha);
+            match lattice.edge.get(t * size..(t + 1) * size) {
+                Some(edge) => row_times_matrix::<B>(before, edge, floor, alpha),
+                None => potentials.forward(before, floor, alpha),
+            }
             let from = blocks(psi).iter().zip(blocks(floor));
             for (alpha, (psi, floor)) in blocks_mut(alpha).iter_mut().zip(from) {
                 *alpha = lanewise(|j| alpha[j] * psi[j] + floor[j]);
@@ -238,13 +301,9 @@ fn forward<const B: usize>(stride: usize, lattice: &mut Lattice, transitions: &T
 
 /// Fills β̂, v̂ and the node marginals; returns max β̂, which is ∞ if it overflows.
 #[inline(always)]
-fn backward<const B: usize>(
-    stride: usize,
-    lattice: &mut Lattice,
-    transitions: &Transitions,
-) -> f64 {
+fn backward<P: SharedPotentials>(floor: &[f64], lattice: &mut Lattice, potentials: P) -> f64 {
+    let stride = floor.len();
     let (labels, size) = (lattice.labels, lattice.labels * stride);
-    let floor = &transitions.floor[..stride];
     let mut highest = [0.0; LANES];
     for t in (0..lattice.tokens).rev() {
         let row = t * stride;
@@ -280,11 +339,7 @@ fn backward<const B: usize>(
             let out = &mut before[row - stride..];
             match lattice.edge.get(t * size..(t + 1) * size) {
                 Some(edge) => matrix_times_column(stride, edge, suffix, out),
-                None => {
-                    let suffix = &suffix[..labels];
-                    let matrix = transitions.transposed_potentials();
-                    row_times_matrix::<B>(suffix, matrix, floor, out);
-                }
+                None => potentials.backward(&suffix[..labels], floor, out),
             }
         }
     }

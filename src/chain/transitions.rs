@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::label_pairs::LabelPairs;
 use super::layout::padded;
 use crate::ids::LabelId;
 use crate::math::exp_at_least;
@@ -41,6 +42,7 @@ pub struct Transitions {
     end: Vec<f64>,              // [S]
     pub(super) floor: Vec<f64>, // [S] φ for labels, 0 in the padding
     pub(super) is_finite: bool, // all scores are finite
+    pairs: Option<LabelPairs>,
 }
 
 impl Transitions {
@@ -74,6 +76,24 @@ impl Transitions {
             end: vec![0.0; stride],
             floor,
             is_finite: true,
+            pairs: None,
+        }
+    }
+
+    /// Creates transitions at order 1, of which only the pairs at `positions` a·S + b, ascending,
+    /// may have scores other than 0: products take time O(K + P) for P pairs.
+    ///
+    /// # Panics
+    ///
+    /// If `labels` is 0 or above [`LabelId::LIMIT`].
+    #[must_use]
+    pub fn with_pairs(labels: usize, positions: Vec<u32>) -> Self {
+        let mut pairs = LabelPairs::new(labels, positions);
+        let transitions = Self::new(labels, Order::One);
+        pairs.update(&transitions.potentials, 1.0);
+        Self {
+            pairs: Some(pairs),
+            ..transitions
         }
     }
 
@@ -103,6 +123,9 @@ impl Transitions {
             }
         }
         self.shift = trans.iter().copied().reduce(f64::max).unwrap_or(0.0);
+        if self.pairs.is_some() {
+            self.shift = self.shift.max(0.0); // that of the pairs without a weight
+        }
         for (x, score) in self.potentials.iter_mut().zip(&self.scores) {
             *x = score - self.shift;
         }
@@ -115,7 +138,25 @@ impl Transitions {
                 self.transposed[b * stride + a] = *x;
             }
         }
+        if let Some(pairs) = &mut self.pairs {
+            let mut background = [-self.shift];
+            exp_at_least(&mut background, LN_FLOOR);
+            pairs.update(&self.potentials, background[0]);
+        }
         trans.iter().all(|x| x.is_finite())
+    }
+
+    /// Returns the pairs that have scores, if only they do.
+    #[must_use]
+    pub fn pairs(&self) -> Option<&LabelPairs> {
+        self.pairs.as_ref()
+    }
+
+    /// Returns the length of sums over label pairs: P if only some pairs have scores, else K·S.
+    #[must_use]
+    pub fn pair_numbers(&self) -> usize {
+        let all = self.scores.len();
+        self.pairs.as_ref().map_or(all, LabelPairs::len)
     }
 
     /// Returns the number of labels K.

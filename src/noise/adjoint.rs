@@ -13,10 +13,12 @@
 //! Hessian-vector product, and costs as much as a gradient: O(TK²) time, O(TK) memory.
 //!
 //! This file works on marginals, for any sentence. The faster `adjoint_kernel` handles nearly all
-//! sentences: those without edge scores or edge noise whose messages are in range.
+//! sentences: those without edge scores or edge noise whose messages are in range. Where few label
+//! pairs have weights, `pair_kernel.rs` does.
 
 use super::adjoint_kernel::AdjointKernel;
 use super::edge_matrices::EdgeMatrices;
+use super::pair_kernel::{PairKernel, Part};
 use super::quadratic::{add_node_value, independent_tokens};
 use super::regularizer::{
     ChainContext, ChainDerivatives, Derivatives, Regularizer, SentenceInput, checked_tokens,
@@ -28,6 +30,7 @@ use crate::chain::Order;
 #[derive(Clone, Debug, Default)]
 pub struct Adjoint {
     kernel: AdjointKernel,
+    pair_kernel: PairKernel,
     edges: EdgeMatrices,
     messages: ScalarMessages,
     row: Vec<f64>, // [S]
@@ -36,8 +39,10 @@ pub struct Adjoint {
 impl Regularizer for Adjoint {
     fn begin(&mut self, context: ChainContext<'_>) {
         self.edges.begin(context);
-        if context.transitions.order() == Order::One {
-            self.kernel.begin(context);
+        match context.transitions.pairs() {
+            Some(pairs) => self.pair_kernel.begin(context, pairs),
+            None if context.transitions.order() == Order::One => self.kernel.begin(context),
+            None => {}
         }
         self.messages.reset(context.transitions);
         self.row.clear();
@@ -59,15 +64,26 @@ impl Regularizer for Adjoint {
         }
         if AdjointKernel::supports(sentence, &out) {
             let transitions = context.transitions;
-            return self.kernel.regularize(transitions, sentence, &mut out);
+            return match transitions.pairs() {
+                None => self.kernel.regularize(transitions, sentence, &mut out),
+                Some(pairs) => {
+                    let kernel = &mut self.pair_kernel;
+                    kernel.regularize(context, pairs, sentence, Part::Whole, &mut out)
+                }
+            };
         }
         self.regularize_any(context, sentence, &mut out)
     }
 
     fn finish(&mut self, context: ChainContext<'_>, mut out: ChainDerivatives<'_>) {
         if context.transitions.order() == Order::One {
-            self.kernel.finish(context, &mut self.edges);
-            self.edges.finish(&mut out);
+            match context.transitions.pairs() {
+                None => self.kernel.finish(context, &mut self.edges),
+                Some(pairs) => self
+                    .pair_kernel
+                    .finish(context, pairs, Part::Whole, &mut out),
+            }
+            self.edges.finish(context.transitions, &mut out);
         }
     }
 }
@@ -81,6 +97,7 @@ impl Adjoint {
         out: &mut Derivatives<'_>,
     ) -> f64 {
         let (lattice, weight) = (sentence.lattice, sentence.weight);
+        self.edges.prepare(context.transitions);
         let (edges, messages) = (&mut self.edges, &mut self.messages);
         let tokens = lattice.tokens();
         let mut value = add_node_value(sentence, 0, messages.first(tokens), out);

@@ -7,11 +7,13 @@
 //! Λ_jb = ½ρ Σ_t g²·Σ_a μ[t][a][b]·(1 − μ[t][a][b])
 //! ```
 //!
-//! (`objective/reweighting.rs`). There are no derivatives with respect to scores. O(TK²).
+//! (`objective/reweighting.rs`). There are no derivatives with respect to scores. O(TK²), or O(TK + TP) where only P pairs have
+//! weights.
 
 use std::ops::Range;
 
 use super::edge_matrices::EdgeMatrices;
+use super::pair_kernel::{PairKernel, Part};
 use super::quadratic::add_node_value;
 use super::regularizer::{
     ChainContext, ChainDerivatives, Derivatives, Regularizer, SentenceInput, checked_tokens,
@@ -22,12 +24,16 @@ use crate::chain::Order;
 #[derive(Clone, Debug, Default)]
 pub struct Direct {
     edges: EdgeMatrices,
+    pair_kernel: PairKernel,
     row: Vec<f64>, // [S]
 }
 
 impl Regularizer for Direct {
     fn begin(&mut self, context: ChainContext<'_>) {
         self.edges.begin(context);
+        if let Some(pairs) = context.transitions.pairs() {
+            self.pair_kernel.begin(context, pairs);
+        }
         self.row.clear();
         self.row.resize(context.transitions.stride(), 0.0);
     }
@@ -42,6 +48,13 @@ impl Regularizer for Direct {
         if context.transitions.order() == Order::Zero {
             return add_node_values(sentence, 0..tokens, &mut self.row, &mut out);
         }
+        if let Some(pairs) = context.transitions.pairs()
+            && PairKernel::supports(sentence, &out)
+        {
+            let kernel = &mut self.pair_kernel;
+            return kernel.regularize(context, pairs, sentence, Part::Direct, &mut out);
+        }
+        self.edges.prepare(context.transitions);
         let mut value = add_node_values(sentence, 0..tokens.min(1), &mut self.row, &mut out);
         for t in 1..tokens {
             self.edges.set_quadratic(context, sentence, t);
@@ -52,7 +65,11 @@ impl Regularizer for Direct {
 
     fn finish(&mut self, context: ChainContext<'_>, mut out: ChainDerivatives<'_>) {
         if context.transitions.order() == Order::One {
-            self.edges.finish(&mut out);
+            if let Some(pairs) = context.transitions.pairs() {
+                self.pair_kernel
+                    .finish(context, pairs, Part::Direct, &mut out);
+            }
+            self.edges.finish(context.transitions, &mut out);
         }
     }
 }

@@ -30,10 +30,8 @@ pub(super) struct EdgeMatrices {
 }
 
 impl EdgeMatrices {
-    /// Sizes the matrices and clears the sums.
-    pub fn reset(&mut self, transitions: &Transitions) {
-        let (labels, stride) = (transitions.labels(), transitions.stride());
-        let size = labels * stride;
+    /// Clears the matrices and sums. [`prepare`](Self::prepare) sizes them.
+    pub fn reset(&mut self) {
         for matrix in [
             &mut self.marginals,
             &mut self.weighted,
@@ -42,9 +40,22 @@ impl EdgeMatrices {
             &mut self.variance_sums,
         ] {
             matrix.clear();
-            matrix.resize(size, 0.0);
         }
         self.column_sums.clear();
+    }
+
+    /// Sizes the matrices and sums for the first sentence that needs them; new sums are 0.
+    pub fn prepare(&mut self, transitions: &Transitions) {
+        let (labels, stride) = (transitions.labels(), transitions.stride());
+        for matrix in [
+            &mut self.marginals,
+            &mut self.weighted,
+            &mut self.variance,
+            &mut self.score_sums,
+            &mut self.variance_sums,
+        ] {
+            matrix.resize(labels * stride, 0.0);
+        }
         self.column_sums.resize(stride, 0.0);
     }
 
@@ -53,10 +64,19 @@ impl EdgeMatrices {
         self.column_sums.len()
     }
 
-    /// Adds the sums over all tokens to `out`.
-    pub fn finish(&self, out: &mut ChainDerivatives<'_>) {
-        add_scaled(out.scores, &self.score_sums, 1.0);
-        add_scaled(out.variance, &self.variance_sums, 1.0);
+    /// Adds the sums over all tokens, if there are any, to `out`.
+    pub fn finish(&self, transitions: &Transitions, out: &mut ChainDerivatives<'_>) {
+        let sums = [
+            (&mut *out.scores, &self.score_sums),
+            (&mut *out.variance, &self.variance_sums),
+        ];
+        for (out, sums) in sums {
+            match transitions.pairs() {
+                None => add_scaled(out, sums, 1.0),
+                Some(pairs) if !sums.is_empty() => pairs.add_at_pairs(sums, out),
+                Some(_) => {}
+            }
+        }
     }
 
     /// out[b] = Σ_a (μ[a][b]·x[a] + scale·M[a][b]) / Σ_a μ[a][b], with x and out

@@ -36,7 +36,8 @@ pub struct HessianProduct {
 impl HessianProduct {
     /// Starts a batch of sentences under `transitions`; clears the sums.
     pub fn begin(&mut self, transitions: &Transitions) {
-        self.edges.reset(transitions);
+        self.edges.reset();
+        self.edges.prepare(transitions);
         self.messages.reset(transitions);
     }
 

@@ -96,7 +96,7 @@ impl Regularizer for Message {
 
     fn finish(&mut self, context: ChainContext<'_>, mut out: ChainDerivatives<'_>) {
         if context.transitions.order() == Order::One {
-            self.edges.finish(&mut out);
+            self.edges.finish(context.transitions, &mut out);
         }
     }
 

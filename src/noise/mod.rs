@@ -31,6 +31,7 @@
 //! | R itself (eq. 14; at order 0 eq. 8), ∂R/∂V and w = ∂R/∂μ | `quadratic.rs` |
 //! | the gradient through μ, exact, O(TK²) | `adjoint.rs`, `scalar_messages.rs` |
 //! | the same for most sentences, faster | `adjoint_kernel/` |
+//! | the same where few label pairs have weights, O(T(K + P)) for P pairs | `pair_kernel.rs` |
 //! | the paper's dynamic program (eqs. 15–18), exact, O(TK²q) | `message.rs` |
 //! | co-occurrence collapsing (section 4.1) | `active_features.rs` |
 //! | the gradient within a window (eqs. 20 and 21) | `window.rs` |
@@ -74,6 +75,7 @@ mod engine;
 mod features;
 mod hessian;
 mod message;
+mod pair_kernel;
 mod quadratic;
 mod regularizer;
 mod scalar_messages;

@@ -32,13 +32,17 @@ use super::vector::add_scaled;
 use crate::chain::Order;
 
 impl EdgeMatrices {
-    /// Starts a batch of sentences: checks the shapes and clears the sums.
+    /// Starts a batch of sentences: checks the shapes and clears the sums. If few label pairs have
+    /// weights, few sentences need the matrices: call [`prepare`](Self::prepare) then.
     pub fn begin(&mut self, context: ChainContext<'_>) {
         if context.transitions.order() == Order::One {
             let size = context.transitions.labels() * context.transitions.stride();
             assert_eq!(context.variance.len(), size, "variances are [K][S]");
         }
-        self.reset(context.transitions);
+        self.reset();
+        if context.transitions.pairs().is_none() {
+            self.prepare(context.transitions);
+        }
     }
 
     /// Sets μ, V and M for the edges into t ≥ 1. O(K²).

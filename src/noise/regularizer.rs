@@ -67,9 +67,10 @@ impl Derivatives<'_> {
 /// [`ChainContext`].
 #[derive(Debug)]
 pub struct ChainDerivatives<'a> {
-    /// Σ ∂R/∂transition scores, `[K][S]`.
+    /// Σ ∂R/∂transition scores, `[K][S]`; of P pairs with weights
+    /// ([`Transitions::with_pairs`]) `[P]`.
     pub scores: &'a mut [f64],
-    /// Σ ∂R/∂transition variances, `[K][S]`.
+    /// Σ ∂R/∂transition variances, shaped like `scores`.
     pub variance: &'a mut [f64],
 }
 

@@ -2,9 +2,10 @@
 //! variances under noise, and sums of their derivatives over sentences.
 
 use super::noise::{Noise, NoiseDistribution};
-use crate::chain::LabelWeights;
+use crate::chain::{LabelPairs, LabelWeights, Transitions};
 use crate::extract::{Dataset, Target};
 use crate::math::add;
+use crate::noise::Engine;
 use crate::score::{ColumnRates, ParameterSpace};
 
 /// The variances of scores that do not depend on the text, for one evaluation.
@@ -74,13 +75,14 @@ fn write_squares(weights: &[f64], rate: f64, out: &mut [f64]) {
 /// depend on the text.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LabelSums {
-    /// With respect to transition scores, `[K][stride]`.
+    /// With respect to transition scores, `[K][stride]`; of sentences whose transitions have
+    /// weights for P pairs only, `[P]`.
     pub pairs: Vec<f64>,
     /// With respect to start scores, `[stride]`.
     pub first: Vec<f64>,
     /// With respect to end scores, `[stride]`.
     pub last: Vec<f64>,
-    /// With respect to transition variances, `[K][stride]`.
+    /// With respect to transition variances, shaped like `pairs`.
     pub pair_variances: Vec<f64>,
     /// With respect to start variances, `[stride]`.
     pub first_variances: Vec<f64>,
@@ -103,18 +105,23 @@ impl LabelSums {
         ]
     }
 
-    /// Resets all sums to 0.
-    pub fn clear(&mut self, labels: usize, stride: usize) {
+    /// Resets all sums to 0, with `pairs` numbers for label pairs.
+    pub fn clear(&mut self, pairs: usize, stride: usize) {
         for (i, sums) in self.fields().into_iter().enumerate() {
             sums.clear();
-            sums.resize(if i < 2 { labels * stride } else { stride }, 0.0);
+            sums.resize(if i < 2 { pairs } else { stride }, 0.0);
         }
     }
 
-    /// Adds the sums of other sentences.
-    pub fn merge(&mut self, other: &mut Self) {
-        for (sums, more) in self.fields().into_iter().zip(other.fields()) {
-            add(sums, more);
+    /// Adds the sums of other sentences to these, which have `[K][stride]` numbers for label
+    /// pairs; those of `other` are for `pairs`, if there are any.
+    pub fn merge(&mut self, other: &mut Self, pairs: Option<&LabelPairs>) {
+        let fields = self.fields().into_iter().zip(other.fields());
+        for (i, (sums, more)) in fields.enumerate() {
+            match pairs.filter(|_| i < 2) {
+                None => add(sums, more),
+                Some(pairs) => pairs.add_to_matrix(more, sums),
+            }
         }
     }
 
@@ -139,6 +146,29 @@ fn add_scaled(derivatives: &mut [f64], factor: f64, weights: &[f64], variances: 
     for ((d, &w), &q) in derivatives.iter_mut().zip(weights).zip(variances) {
         *d += factor * w * q;
     }
+}
+
+/// Fewer labels than these have all label pairs in arrays.
+const FEW_LABELS: usize = 64;
+
+/// If at most one label pair in this many has a weight, work by pairs is faster than by rows.
+const SPARSE: usize = 12;
+
+/// Creates the transitions of an objective: by pairs, if few label pairs have weights.
+pub(super) fn transitions(space: &ParameterSpace) -> Transitions {
+    let labels = space.labels();
+    let is_sparse = |pairs: &&[u32]| pairs.len() * SPARSE <= labels * labels;
+    match space.label_pairs().filter(is_sparse) {
+        Some(pairs) if labels >= FEW_LABELS && space.edges.is_empty() => {
+            Transitions::with_pairs(labels, pairs.to_vec())
+        }
+        _ => Transitions::new(labels, space.order()),
+    }
+}
+
+/// Returns whether the noise term can be computed by label pairs.
+pub(super) fn works_by_pairs(noise: Noise) -> bool {
+    matches!(noise.engine, Engine::Adjoint | Engine::Reweighted(_))
 }
 
 /// Counts pairs of adjacent gold labels, each with the weight of its sentence, `[K][stride]`.

@@ -117,7 +117,7 @@ impl PenalizedLikelihood {
     pub fn new(data: &Dataset, space: &ParameterSpace, penalty: impl Into<Penalty>) -> Self {
         let width = space.edges.used_width().max(space.stride());
         let partition = BlockPartition::new(data, width);
-        let transitions = Transitions::new(space.labels(), space.order());
+        let transitions = labels::transitions(space);
         let matrices = [(&data.nodes, &space.nodes), (&data.edges, &space.edges)];
         Self {
             data: data.clone(),
@@ -176,6 +176,9 @@ impl PenalizedLikelihood {
     /// Sets the noise of the sentences, and sizes the buffers for it.
     fn set_noise(&mut self, noise: Noise, rates: [Option<ColumnRates>; 2]) {
         self.rates = rates;
+        if !labels::works_by_pairs(noise) && self.transitions.pairs().is_some() {
+            self.transitions = Transitions::new(self.space.labels(), self.space.order());
+        }
         if noise.distribution != NoiseDistribution::Additive {
             for buffers in &mut self.buffers {
                 let tokens = self.partition.max_block_tokens();
@@ -322,7 +325,8 @@ impl PenalizedLikelihood {
             self.variances
                 .set(noise, &self.rates, &self.space, theta, &self.weights);
         }
-        self.sums.clear(self.space.labels(), self.space.stride());
+        let (labels, stride) = (self.space.labels(), self.space.stride());
+        self.sums.clear(labels * stride, stride);
     }
 
     /// Adds the contributions of all blocks to the gradient; returns the negative log-likelihood
@@ -339,7 +343,8 @@ impl PenalizedLikelihood {
             for worker in &mut workers[..block.chunks.len()] {
                 terms[0] += worker.terms.loss;
                 terms[1] += worker.terms.noise;
-                self.sums.merge(&mut worker.kernel.sums);
+                let pairs = self.transitions.pairs();
+                self.sums.merge(&mut worker.kernel.sums, pairs);
                 worker
                     .kernel
                     .attribute_gradient

@@ -138,8 +138,9 @@ impl SentenceKernel {
 
     /// Resets the sums for sentences of one chain.
     pub fn begin(&mut self, chain: ChainParameters<'_>) {
-        let (labels, stride) = (chain.transitions.labels(), chain.transitions.stride());
-        self.sums.clear(labels, stride);
+        let transitions = chain.transitions;
+        self.sums
+            .clear(transitions.pair_numbers(), transitions.stride());
         self.attribute_gradient.clear();
         self.expected.clear();
         if let Some(regularizer) = &mut self.regularizer {
@@ -254,7 +255,7 @@ impl SentenceKernel {
         for (lattice, factor) in [(&*lattice, weight), (&*allowed, -weight)] {
             expected.clear();
             lattice.add_edge_expectations(transitions, expected);
-            sums.merge_scaled(factor, expected);
+            sums.merge_scaled(factor, expected, transitions);
         }
         pairs.resize(transitions.scores().len(), 0.0);
         let rows = scores.edges.chunks_exact_mut(pairs.len()).enumerate();
@@ -290,7 +291,8 @@ impl SentenceKernel {
             expected.clear();
             self.lattice
                 .add_edge_expectations(chain.transitions, expected);
-            self.expected.merge_scaled(weight, expected);
+            self.expected
+                .merge_scaled(weight, expected, chain.transitions);
         }
         let rows = scores
             .edges

@@ -235,6 +235,17 @@ impl ParameterSpace {
         self.order
     }
 
+    /// Returns the label pairs that have transition weights, as positions a·stride + b, ascending,
+    /// if not all have one.
+    #[must_use]
+    pub fn label_pairs(&self) -> Option<&[u32]> {
+        let targets = &self.label_blocks[0].targets;
+        match targets.columns() {
+            0 => None,
+            _ => targets.observed_positions(),
+        }
+    }
+
     /// Returns the strength of the L1 penalty on each parameter: c1·√m, `[dimension]`.
     #[must_use]
     pub fn l1_strengths(&self, c1: f64) -> Vec<f64> {

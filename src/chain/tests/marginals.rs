@@ -167,8 +167,8 @@ fn expectations_add_up_over_sentences_in_any_mix_of_modes() {
         let oracle = chain.enumerate();
         (1..tokens).for_each(|t| add(&mut expected, &oracle.edge_marginals(t)));
     }
-    let [mut first, second] = sums;
-    first.merge(&second);
+    let [mut first, mut second] = sums;
+    first.merge_scaled(1.0, &mut second, &transitions);
     let mut actual = vec![0.0; 3 * LANES];
     first.finish(&transitions, &mut actual);
     assert_all_close(&actual, &expected, 1e-13);

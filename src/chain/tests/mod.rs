@@ -4,6 +4,7 @@ mod decoding;
 mod marginals;
 mod masks;
 mod max_marginals;
+mod pairs;
 mod precision;
 
 use super::oracle::{Chain, Oracle};

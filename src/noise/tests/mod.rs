@@ -7,6 +7,7 @@ mod extreme;
 mod hessian;
 mod model;
 mod oracle;
+mod pairs;
 
 use super::vector::add_scaled;
 use super::*;
@@ -150,12 +151,19 @@ pub(super) struct SentenceBuffers {
 
 impl SentenceBuffers {
     pub(super) fn new(sentence: &TestSentence, in_log_space: bool) -> Self {
+        Self::with_transitions(sentence, sentence.chain.transitions(), in_log_space)
+    }
+
+    fn with_transitions(
+        sentence: &TestSentence,
+        transitions: Transitions,
+        in_log_space: bool,
+    ) -> Self {
         let pad = |row: &Vec<f64>| {
             let mut row = row.clone();
             row.resize(padded(sentence.chain.labels), 1e30);
             row
         };
-        let transitions = sentence.chain.transitions();
         let mut lattice = Lattice::default();
         sentence
             .chain

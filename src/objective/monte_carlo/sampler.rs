@@ -66,7 +66,7 @@ impl Sampler {
         } = context.evaluation;
         let (labels, stride) = (space.labels(), space.stride());
         self.value = 0.0;
-        self.sums.clear(labels, stride);
+        self.sums.clear(labels * stride, stride);
         self.product.begin(chain.transitions);
         for matrix in &mut self.marginals {
             matrix.resize(labels * stride, 0.0);

@@ -1,5 +1,6 @@
 //! The objective against path enumeration, central differences, and itself.
 
+mod pairs;
 mod partial;
 mod reweighted;
 mod sentence;

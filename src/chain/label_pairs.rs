@@ -1,0 +1,330 @@
+//! Label pairs with weights, where few pairs have one: products in O(K + P) for P pairs, not O(K²).
+//!
+//! All pairs without a weight have the potential κ = exp(−shift). With the excess
+//! d[a][b] = e[a][b] − κ, which is 0 for these,
+//!
+//! ```text
+//! Σ_a x[a]·e[a][b]  = κ·Σ_a x[a]   + Σ_{a → b} x[a]·d[a][b]
+//! Σ_a x[a]·e²[a][b] = κ²·Σ_a x[a]  + Σ_{a → b} x[a]·d·(2κ + d)
+//! ```
+//!
+//! where a → b are the pairs with a weight. Nothing is approximated.
+//!
+//! *Rounding.* Where d < 0, terms cancel. As long as no e[a][b] is below κ/2⁸, the sum of |terms| is
+//! at most 2⁹ times that of the products x·e of a row without signs, and at most 2¹⁷ times for e²: a
+//! relative error of (K + P)·2⁻⁴⁴ and (K + P)·2⁻³⁶ in the worst case. A label with a smaller e, of a
+//! transition weight below −5.5, is *suppressed*: its sums are formed pair by pair, O(K).
+
+use super::layout::{LANES, padded};
+use super::products::blocks;
+use crate::simd::{self, Kernel};
+
+/// Pairs with a potential below this multiple of κ are not formed by subtraction: 2⁻⁸.
+const SUPPRESSED: f64 = 1.0 / 256.0;
+
+/// Tokens whose products are summed at once.
+pub(crate) const GROUP: usize = 16;
+
+/// The label pairs that have weights, with their potentials.
+#[derive(Clone, Debug)]
+pub struct LabelPairs {
+    labels: usize,
+    background: f64,     // κ
+    positions: Vec<u32>, // [P] a·S + b, ascending
+    /// The pairs of each label a with the labels that follow, in the order of `positions`.
+    successors: PairLists,
+    /// The pairs of each label b with the labels before it.
+    predecessors: PairLists,
+    sources: Vec<u32>, // [P] of each pair of `predecessors`, its index in `positions`
+}
+
+/// Pairs of each label with others: compressed sparse rows.
+#[derive(Clone, Debug)]
+pub(crate) struct PairLists {
+    ends: Vec<u32>,           // [K]
+    others: Vec<u32>,         // [P] the other label
+    excess: Vec<f64>,         // [P] d
+    is_suppressed: Vec<bool>, // [K]
+}
+
+impl PairLists {
+    /// Creates lists of `pairs` of a label and another, sorted.
+    fn new(labels: usize, pairs: impl Iterator<Item = (u32, u32)>) -> Self {
+        let mut ends = vec![0; labels];
+        let mut others = Vec::new();
+        for (label, other) in pairs {
+            others.push(other);
+            ends[label as usize] = others.len() as u32;
+        }
+        let mut last = 0;
+        for end in &mut ends {
+            last = last.max(*end);
+            *end = last;
+        }
+        Self {
+            ends,
+            excess: vec![0.0; others.len()],
+            others,
+            is_suppressed: vec![false; labels],
+        }
+    }
+
+    fn update(&mut self, background: f64, mut excess: impl FnMut(usize) -> f64) {
+        let lowest = background * (SUPPRESSED - 1.0);
+        let mut start = 0;
+        for (&end, is_suppressed) in self.ends.iter().zip(&mut self.is_suppressed) {
+            *is_suppressed = false;
+            for i in start..end as usize {
+                let d = excess(i);
+                self.excess[i] = d;
+                *is_suppressed |= d < lowest;
+            }
+            start = end as usize;
+        }
+    }
+
+    /// Returns the indices of the pairs of a label.
+    #[inline(always)]
+    pub fn range(&self, label: usize) -> std::ops::Range<usize> {
+        let start = label.checked_sub(1).map_or(0, |i| self.ends[i]);
+        start as usize..self.ends[label] as usize
+    }
+
+    /// Returns the other labels of all pairs, `[P]`.
+    #[inline(always)]
+    pub fn others(&self) -> &[u32] {
+        &self.others
+    }
+
+    /// Returns whether the sums of a label are to be formed pair by pair, because of cancellation.
+    #[inline(always)]
+    pub fn is_suppressed(&self, label: usize) -> bool {
+        self.is_suppressed[label]
+    }
+
+    /// out[i] = first[i] + Σ_j x[j]·e[i, j], with x and out `[K]`, and the potentials `dense`
+    /// `[K][S]`, whose rows are those of i.
+    #[inline(always)]
+    pub fn product(
+        &self,
+        background: f64,
+        dense: &[f64],
+        x: &[f64],
+        first: &[f64],
+        out: &mut [f64],
+    ) {
+        let labels = self.ends.len();
+        let stride = padded(labels);
+        let x = &x[..labels];
+        let all = background * lane_sum(x);
+        let mut start = 0;
+        for (i, &end) in self.ends.iter().enumerate() {
+            let range = start..end as usize;
+            start = end as usize;
+            out[i] = if self.is_suppressed[i] {
+                first[i] + dot(&dense[i * stride..][..labels], x)
+            } else {
+                let mut sums = [first[i] + all, 0.0];
+                let (others, excess) = (&self.others[range.clone()], &self.excess[range]);
+                let (pairs, last) = others.as_chunks::<2>();
+                let (values, last_value) = excess.as_chunks::<2>();
+                for (j, d) in pairs.iter().zip(values) {
+                    sums[0] += x[j[0] as usize] * d[0];
+                    sums[1] += x[j[1] as usize] * d[1];
+                }
+                for (j, d) in last.iter().zip(last_value) {
+                    sums[0] += x[*j as usize] * d;
+                }
+                sums[0] + sums[1]
+            };
+        }
+    }
+}
+
+impl LabelPairs {
+    /// Creates the pairs at `positions` a·S + b, ascending, of `labels` labels.
+    pub(super) fn new(labels: usize, positions: Vec<u32>) -> Self {
+        let stride = padded(labels) as u32;
+        let pair = |position: u32| (position / stride, position % stride);
+        let mut sources: Vec<u32> = (0..positions.len() as u32).collect();
+        sources.sort_by_key(|&i| {
+            let (a, b) = pair(positions[i as usize]);
+            (b, a)
+        });
+        let before = sources.iter().map(|&i| {
+            let (a, b) = pair(positions[i as usize]);
+            (b, a)
+        });
+        Self {
+            labels,
+            background: 1.0,
+            successors: PairLists::new(labels, positions.iter().map(|&p| pair(p))),
+            predecessors: PairLists::new(labels, before),
+            sources,
+            positions,
+        }
+    }
+
+    /// Sets the potentials from those of all pairs, `[K][S]`, and from that of pairs without a
+    /// weight.
+    pub(super) fn update(&mut self, potentials: &[f64], background: f64) {
+        self.background = background;
+        let positions = &self.positions;
+        let excess = |pair: usize| potentials[positions[pair] as usize] - background;
+        self.successors.update(background, excess);
+        let sources = &self.sources;
+        self.predecessors
+            .update(background, |i| excess(sources[i] as usize));
+    }
+
+    /// Returns the number of pairs P.
+    #[must_use]
+    #[allow(clippy::len_without_is_empty)]
+    pub fn len(&self) -> usize {
+        self.positions.len()
+    }
+
+    /// Returns the position a·S + b of each pair, ascending.
+    #[must_use]
+    pub fn positions(&self) -> &[u32] {
+        &self.positions
+    }
+
+    /// Returns κ, the potential of pairs without a weight.
+    pub(crate) fn background(&self) -> f64 {
+        self.background
+    }
+
+    /// Returns the pairs of each label with those that follow it, in the order of
+    /// [`positions`](Self::positions).
+    pub(crate) fn successors(&self) -> &PairLists {
+        &self.successors
+    }
+
+    /// Returns the pairs of each label with those before it.
+    pub(crate) fn predecessors(&self) -> &PairLists {
+        &self.predecessors
+    }
+
+    /// Returns, for each pair of [`predecessors`](Self::predecessors), its index in
+    /// [`positions`](Self::positions).
+    pub(crate) fn sources(&self) -> &[u32] {
+        &self.sources
+    }
+
+    /// Adds the elements of a matrix `[K][S]` at the positions of the pairs to `sums` `[P]`.
+    pub(crate) fn add_at_pairs(&self, matrix: &[f64], sums: &mut [f64]) {
+        for (sum, &position) in sums.iter_mut().zip(&self.positions) {
+            *sum += matrix[position as usize];
+        }
+    }
+
+    /// Adds `sums` `[P]` to the elements of a matrix `[K][S]` at the positions of the pairs.
+    pub(crate) fn add_to_matrix(&self, sums: &[f64], matrix: &mut [f64]) {
+        for (sum, &position) in sums.iter().zip(&self.positions) {
+            matrix[position as usize] += sum;
+        }
+    }
+
+    /// Adds Σ_m x[a][m]·y[b][m] of each pair (a, b) to `sums` `[P]`, where x and y are groups of
+    /// tokens by label, `[K][GROUP]`.
+    pub(crate) fn add_group(&self, x: &TokenGroup, y: &TokenGroup, sums: &mut [f64]) {
+        simd::dispatch(AddGroup {
+            pairs: self,
+            x,
+            y,
+            sums,
+        });
+    }
+}
+
+/// Rows over labels of up to [`GROUP`] tokens, transposed: `[K][GROUP]`, 0 where there is no token.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct TokenGroup(Vec<f64>);
+
+impl TokenGroup {
+    /// Sizes the group for `labels` labels, and clears it.
+    pub fn clear(&mut self, labels: usize) {
+        self.0.clear();
+        self.0.resize(labels * GROUP, 0.0);
+    }
+
+    /// Sets all rows to 0.
+    pub fn zero(&mut self) {
+        self.0.fill(0.0);
+    }
+
+    /// Sets token `m` of the group to `factor` times a row over labels, `[S]`.
+    pub fn set(&mut self, m: usize, factor: f64, row: &[f64]) {
+        self.set_each(m, row.iter().map(|x| factor * x));
+    }
+
+    /// Sets token `m` of the group to a row over labels.
+    #[inline(always)]
+    pub fn set_each(&mut self, m: usize, row: impl Iterator<Item = f64>) {
+        for (group, x) in self.0.as_chunks_mut::<GROUP>().0.iter_mut().zip(row) {
+            group[m] = x;
+        }
+    }
+
+    fn of(&self, label: usize) -> &[f64; GROUP] {
+        &self.0.as_chunks::<GROUP>().0[label]
+    }
+}
+
+/// The kernel of [`LabelPairs::add_group`].
+struct AddGroup<'a> {
+    pairs: &'a LabelPairs,
+    x: &'a TokenGroup,
+    y: &'a TokenGroup,
+    sums: &'a mut [f64],
+}
+
+impl Kernel for AddGroup<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let lists = &self.pairs.successors;
+        for a in 0..self.pairs.labels {
+            let x = self.x.of(a);
+            let range = lists.range(a);
+            let pairs = lists.others[range.clone()].iter();
+            for (&b, sum) in pairs.zip(&mut self.sums[range]) {
+                *sum += dot(x, self.y.of(b as usize));
+            }
+        }
+    }
+}
+
+/// Returns Σ x·y: per lane first, then across lanes in a fixed order.
+#[inline(always)]
+fn dot(x: &[f64], y: &[f64]) -> f64 {
+    let mut sums = [0.0; LANES];
+    let ((x, x_rest), (y, y_rest)) = (x.as_chunks::<LANES>(), y.as_chunks::<LANES>());
+    for (x, y) in x.iter().zip(y) {
+        for j in 0..LANES {
+            sums[j] += x[j] * y[j];
+        }
+    }
+    let rest: f64 = x_rest.iter().zip(y_rest).map(|(x, y)| x * y).sum();
+    across(sums) + rest
+}
+
+/// Returns Σ x, in the order of [`dot`].
+#[inline(always)]
+pub(crate) fn lane_sum(x: &[f64]) -> f64 {
+    let mut sums = [0.0; LANES];
+    for x in blocks(x) {
+        for j in 0..LANES {
+            sums[j] += x[j];
+        }
+    }
+    let rest: f64 = x.as_chunks::<LANES>().1.iter().sum();
+    across(sums) + rest
+}
+
+#[inline(always)]
+fn across([a, b, c, d, e, f, g, h]: [f64; LANES]) -> f64 {
+    ((a + e) + (c + g)) + ((b + f) + (d + h))
+}

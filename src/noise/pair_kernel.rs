@@ -1,0 +1,418 @@
+//! The kernel of the adjoint where few label pairs have weights: O(TK + TP) for P pairs.
+//!
+//! The messages are those of `adjoint_kernel`. Pairs without a weight share the potential κ and
+//! have no variance, so every sum over labels is κ or κ² times a sum of all, plus a correction for
+//! each pair with a weight ([`LabelPairs`]). With d = e − κ and h = ½eτ
+//!
+//! ```text
+//! Σ_a α·½eτ = Σ_{a → b} α·h                       D = Σ_a α²·e²τ = Σ_{a → b} α²·2(κ + d)·h
+//! C = Σ_a α²·e² = κ²·Σ_a α² + Σ_{a → b} α²·d·(2κ + d)
+//! Σ_a Φ·e = κ·Σ_a Φ + Σ_{a → b} Φ·d
+//! ```
+//!
+//! and likewise backward. So the four sums over the pairs of a label are one sum of products of
+//! [`Quad`]s, a SIMD vector each:
+//!
+//! ```text
+//! forward   (Φ, α, α², α²)·(d, h, d(2κ + d), 2(κ + d)h)        backward  (g, v, n·v², v²)·(same)
+//! ```
+//!
+//! Only pairs with weights have derivatives, so P₀ to P₃ are `[P]`.
+//!
+//! [`PairKernel`] serves [`Adjoint`](super::Adjoint), and without the messages Φ and ω
+//! [`Direct`](super::Direct).
+
+use std::ops::Range;
+
+use super::adjoint_kernel::AdjointKernel;
+use super::regularizer::{ChainContext, ChainDerivatives, Derivatives, SentenceInput};
+use crate::chain::{GROUP, LabelPairs, PairLists, TokenGroup, lane_sum};
+use crate::simd::{self, Kernel};
+
+/// Four factors that are multiplied at once.
+type Quad = [f64; 4];
+
+/// Messages and sums; a reusable workspace.
+#[derive(Clone, Debug, Default)]
+pub(super) struct PairKernel {
+    values: [Vec<Quad>; 2], // [P] d, h, d(2κ + d), 2(κ + d)h by predecessors; by successors
+    sums: [Vec<f64>; 4],    // [P] P₀ to P₃
+    pending: usize,         // tokens in the groups
+    before: [TokenGroup; 3], // weight·α, weight·Φ, weight·α² of t−1
+    after: [TokenGroup; 4], // v, g, v², n·v² of t
+    phi: Vec<f64>,          // [T][S] Φ
+    factors: Vec<Quad>,     // [S] of one token
+    row: Vec<f64>,          // [S] one of the factors
+    omega: Vec<f64>,        // [S] ω
+}
+
+/// What is computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    /// R and all derivatives.
+    Whole,
+    /// R and ∂R/∂V.
+    Direct,
+}
+
+impl PairKernel {
+    /// Returns whether this kernel can handle a sentence.
+    pub fn supports(sentence: SentenceInput<'_>, out: &Derivatives<'_>) -> bool {
+        AdjointKernel::supports(sentence, out)
+    }
+
+    /// Starts a batch of sentences.
+    pub fn begin(&mut self, context: ChainContext<'_>, pairs: &LabelPairs) {
+        let (labels, stride) = (context.transitions.labels(), context.transitions.stride());
+        let potentials = context.transitions.potentials();
+        let kappa = pairs.background();
+        let value = |&position: &u32| {
+            let (e, tau) = (
+                potentials[position as usize],
+                context.variance[position as usize],
+            );
+            let (d, h) = (e - kappa, 0.5 * e * tau);
+            [d, h, d * (kappa + e), 2.0 * e * h]
+        };
+        let [by_predecessors, by_successors] = &mut self.values;
+        by_successors.clear();
+        by_successors.extend(pairs.positions().iter().map(value));
+        by_predecessors.clear();
+        let sources = pairs.sources().iter();
+        by_predecessors.extend(sources.map(|&i| by_successors[i as usize]));
+        for sums in &mut self.sums {
+            sums.clear();
+            sums.resize(pairs.len(), 0.0);
+        }
+        self.pending = 0;
+        for group in self.before.iter_mut().chain(&mut self.after) {
+            group.clear(labels);
+        }
+        for row in [&mut self.row, &mut self.omega] {
+            row.clear();
+            row.resize(stride, 0.0);
+        }
+        self.factors.clear();
+        self.factors.resize(stride, [0.0; 4]);
+    }
+
+    /// Returns weight·R of a sentence and adds its derivatives.
+    pub fn regularize(
+        &mut self,
+        context: ChainContext<'_>,
+        pairs: &LabelPairs,
+        sentence: SentenceInput<'_>,
+        part: Part,
+        out: &mut Derivatives<'_>,
+    ) -> f64 {
+        simd::dispatch(Passes {
+            kernel: self,
+            context,
+            pairs,
+            sentence,
+            part,
+            out,
+        })
+    }
+
+    /// Adds the derivatives with respect to transitions, `[P]`.
+    pub fn finish(
+        &mut self,
+        context: ChainContext<'_>,
+        pairs: &LabelPairs,
+        part: Part,
+        out: &mut ChainDerivatives<'_>,
+    ) {
+        self.add_pending(pairs);
+        let potentials = context.transitions.potentials();
+        let derivatives = out.scores.iter_mut().zip(&mut *out.variance);
+        let [p0, p1, p2, p3] = &self.sums;
+        for (i, (&position, (score, variance))) in
+            pairs.positions().iter().zip(derivatives).enumerate()
+        {
+            let (e, tau) = (
+                potentials[position as usize],
+                context.variance[position as usize],
+            );
+            let square = e * e;
+            if part == Part::Whole {
+                *score += e * (p1[i] + 0.5 * tau * p0[i]) - square * (p3[i] + tau * p2[i]);
+            }
+            *variance += 0.5 * (e * p0[i] - square * p2[i]);
+        }
+    }
+
+    /// Adds the products of the pending tokens to the sums.
+    fn add_pending(&mut self, pairs: &LabelPairs) {
+        if self.pending == 0 {
+            return;
+        }
+        let [alpha, phi, alpha_squared] = &mut self.before;
+        let [v, g, v_squared, n_v_squared] = &self.after;
+        let [p0, p1, p2, p3] = &mut self.sums;
+        pairs.add_group(alpha, v, p0);
+        pairs.add_group(phi, v, p1);
+        pairs.add_group(alpha, g, p1);
+        pairs.add_group(alpha_squared, v_squared, p2);
+        pairs.add_group(alpha_squared, n_v_squared, p3);
+        for group in [alpha, phi, alpha_squared] {
+            group.zero();
+        }
+        self.pending = 0;
+    }
+}
+
+/// Both passes over a sentence; returns weight·R.
+struct Passes<'a, 'b> {
+    kernel: &'a mut PairKernel,
+    context: ChainContext<'a>,
+    pairs: &'a LabelPairs,
+    sentence: SentenceInput<'a>,
+    part: Part,
+    out: &'a mut Derivatives<'b>,
+}
+
+impl Kernel for Passes<'_, '_> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn run(mut self) -> f64 {
+        let stride = self.context.transitions.stride();
+        let numbers = self.sentence.node_variance.len();
+        let phi = &mut self.kernel.phi;
+        phi.resize(phi.len().max(numbers), 0.0);
+        let squares = match self.part {
+            Part::Whole => self.forward::<true>(),
+            Part::Direct => self.forward::<false>(),
+        };
+        let value = match self.part {
+            Part::Whole => {
+                let mean = lane_sum(&self.kernel.phi[numbers - stride..numbers]);
+                self.backward(mean);
+                mean + 0.5 * squares
+            }
+            Part::Direct => {
+                self.push_direct_factors();
+                squares
+            }
+        };
+        self.sentence.weight * value
+    }
+}
+
+/// Sums over all labels, paired with those over the pairs of a label.
+#[derive(Clone, Copy)]
+struct Totals {
+    messages: f64, // κ·Σ Φ, or κ·Σ g
+    squares: f64,  // κ²·Σ α², or κ²·Σ n·v²
+}
+
+impl Totals {
+    /// Sums the first and the third of the factors over all labels.
+    #[inline(always)]
+    fn new(kappa: f64, factors: &[Quad], row: &mut [f64]) -> Self {
+        let mut sum = |i: usize| {
+            for (x, factors) in row.iter_mut().zip(factors) {
+                *x = factors[i];
+            }
+            lane_sum(row)
+        };
+        Self {
+            messages: kappa * sum(0),
+            squares: kappa * kappa * sum(2),
+        }
+    }
+
+    /// Returns Σ factors·(e, ½eτ, e², e²τ) over the labels that are paired with `label`, given
+    /// potentials `dense` `[K][S]` whose rows are those of `label`.
+    #[inline(always)]
+    fn sums(
+        self,
+        lists: &PairLists,
+        values: &[Quad],
+        factors: &[Quad],
+        dense: &[f64],
+        label: usize,
+    ) -> Quad {
+        let range = lists.range(label);
+        let others = &lists.others()[range.clone()];
+        let mut sums = [[0.0; 4]; 2];
+        let (pairs, last) = others.as_chunks::<2>();
+        let (value_pairs, last_value) = values[range].as_chunks::<2>();
+        for (others, values) in pairs.iter().zip(value_pairs) {
+            for k in 0..2 {
+                let factors = &factors[others[k] as usize];
+                for j in 0..4 {
+                    sums[k][j] += factors[j] * values[k][j];
+                }
+            }
+        }
+        for (&other, value) in last.iter().zip(last_value) {
+            for j in 0..4 {
+                sums[0][j] += factors[other as usize][j] * value[j];
+            }
+        }
+        let mut sums: Quad = std::array::from_fn(|j| sums[0][j] + sums[1][j]);
+        if lists.is_suppressed(label) {
+            let e = &dense[label * factors.len()..][..factors.len()];
+            [sums[0], sums[2]] = [0.0; 2];
+            for (e, factors) in e.iter().zip(factors) {
+                sums[0] += e * factors[0];
+                sums[2] += e * e * factors[2];
+            }
+        } else {
+            sums[0] += self.messages;
+            sums[2] += self.squares;
+        }
+        sums
+    }
+}
+
+impl Passes<'_, '_> {
+    /// Fills Φ and adds ∂R/∂n; returns Σ μ²V. Without messages (`WHOLE` is false) returns R.
+    #[inline(always)]
+    fn forward<const WHOLE: bool>(&mut self) -> f64 {
+        let (lattice, weight) = (self.sentence.lattice, self.sentence.weight);
+        let transitions = self.context.transitions;
+        let (labels, stride) = (transitions.labels(), transitions.stride());
+        let (kappa, lists) = (self.pairs.background(), self.pairs.predecessors());
+        let dense = transitions.transposed_potentials();
+        let kernel = &mut *self.kernel;
+        let mut total = 0.0;
+        for t in 0..lattice.tokens() {
+            let row = t * stride..(t + 1) * stride;
+            let factor = 1.0 / lattice.scale()[t];
+            let [alpha, psi, v, p, n] = [
+                lattice.alpha(),
+                lattice.node_potentials(),
+                lattice.suffix(),
+                lattice.node_marginals(),
+                self.sentence.node_variance,
+            ]
+            .map(|array| &array[row.clone()][..labels]);
+            let derivatives = &mut self.out.node_variance[row.clone()];
+            let (done, rest) = kernel.phi.split_at_mut(row.start);
+            let phi = &mut rest[..stride];
+            let mut totals = None;
+            if t > 0 {
+                let before = row.start - stride..row.start;
+                let from = lattice.alpha()[before.clone()].iter().zip(&done[before]);
+                for (factors, (&alpha, &phi)) in kernel.factors.iter_mut().zip(from) {
+                    let square = alpha * alpha;
+                    *factors = [phi, alpha, square, square];
+                }
+                totals = Some(Totals::new(kappa, &kernel.factors, &mut kernel.row));
+            }
+            for b in 0..labels {
+                // At t = 0 let C = 1, as if one edge with α·e = 1 led to the token.
+                let [messages, halves, c, d] = totals.map_or([0.0, 0.0, 1.0, 0.0], |totals| {
+                    totals.sums(lists, &kernel.values[0], &kernel.factors, dense, b)
+                });
+                let variance = v[b] * (n[b] * c + d);
+                derivatives[b] += weight * 0.5 * (p[b] - v[b] * v[b] * c);
+                if WHOLE {
+                    total += v[b] * variance;
+                    let sum = halves - variance + messages;
+                    phi[b] = psi[b] * factor * sum + 0.5 * n[b] * alpha[b];
+                } else {
+                    // ½ Σ_a (μ − μ²)·V
+                    total += 0.5 * (n[b] * p[b] + v[b] * (2.0 * halves - variance));
+                }
+            }
+            phi[labels..].fill(0.0);
+        }
+        total
+    }
+
+    /// Runs the recurrence of ω, adds ∂R/∂node scores, and collects the factors of the sums.
+    #[inline(always)]
+    fn backward(&mut self, mean: f64) {
+        let (lattice, weight) = (self.sentence.lattice, self.sentence.weight);
+        let transitions = self.context.transitions;
+        let (labels, stride) = (transitions.labels(), transitions.stride());
+        let (kappa, lists) = (self.pairs.background(), self.pairs.successors());
+        let dense = transitions.potentials();
+        let kernel = &mut *self.kernel;
+        kernel.omega[..labels].fill(-mean);
+        for t in (0..lattice.tokens()).rev() {
+            let row = t * stride..(t + 1) * stride;
+            let factor = 1.0 / lattice.scale()[t];
+            let [alpha, beta, psi, v, n, phi] = [
+                lattice.alpha(),
+                lattice.beta(),
+                lattice.node_potentials(),
+                lattice.suffix(),
+                self.sentence.node_variance,
+                &kernel.phi,
+            ]
+            .map(|array| &array[row.clone()][..labels]);
+            let derivatives = &mut self.out.node[row.clone()];
+            for b in 0..labels {
+                let omega = kernel.omega[b];
+                derivatives[b] += weight * (phi[b] * beta[b] + alpha[b] * omega);
+                let gain = psi[b] * (omega * factor) + 0.5 * n[b] * v[b];
+                let square = v[b] * v[b];
+                kernel.factors[b] = [gain, v[b], n[b] * square, square];
+            }
+            if t == 0 {
+                break;
+            }
+            let totals = Totals::new(kappa, &kernel.factors, &mut kernel.row);
+            let before = row.start - stride..row.start;
+            let alpha = &lattice.alpha()[before.clone()];
+            for a in 0..labels {
+                let [messages, halves, squares, tau] =
+                    totals.sums(lists, &kernel.values[1], &kernel.factors, dense, a);
+                kernel.omega[a] = messages + halves - alpha[a] * (squares + tau);
+            }
+            kernel.push_factors(self.pairs, weight, alpha, Some(before));
+        }
+    }
+
+    /// Collects the factors of P₀ and P₂.
+    #[inline(always)]
+    fn push_direct_factors(&mut self) {
+        let (lattice, weight) = (self.sentence.lattice, self.sentence.weight);
+        let stride = self.context.transitions.stride();
+        let rows = lattice.alpha().chunks_exact(stride);
+        for (alpha, v) in rows.zip(lattice.suffix().chunks_exact(stride).skip(1)) {
+            for (factors, &v) in self.kernel.factors.iter_mut().zip(v) {
+                *factors = [0.0, v, 0.0, v * v];
+            }
+            self.kernel.push_factors(self.pairs, weight, alpha, None);
+        }
+    }
+}
+
+impl PairKernel {
+    /// Adds the edges into a token to the pending ones: α and, by its position, Φ of the token
+    /// before; the factors are those of the token.
+    #[inline(always)]
+    fn push_factors(
+        &mut self,
+        pairs: &LabelPairs,
+        weight: f64,
+        alpha: &[f64],
+        phi: Option<Range<usize>>,
+    ) {
+        let m = self.pending;
+        for (square, x) in self.row.iter_mut().zip(alpha) {
+            *square = x * x;
+        }
+        self.before[0].set(m, weight, alpha);
+        self.before[2].set(m, weight, &self.row);
+        let has_messages = phi.is_some();
+        if let Some(phi) = phi {
+            self.before[1].set(m, weight, &self.phi[phi]);
+        }
+        for (i, group) in [1, 0, 3, 2].into_iter().zip(&mut self.after) {
+            if has_messages || i % 2 == 1 {
+                group.set_each(m, self.factors.iter().map(|factors| factors[i]));
+            }
+        }
+        self.pending += 1;
+        if self.pending == GROUP {
+            self.add_pending(pairs);
+        }
+    }
+}
