@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::label_pairs::LabelPairs;
+use super::label_weights::LabelWeights;
 use super::layout::padded;
 use crate::ids::LabelId;
 use crate::math::exp_at_least;
@@ -15,6 +16,12 @@ pub(super) const FLOOR: f64 = f64::from_bits((1023 - 1000) << 52);
 
 /// log φ.
 const LN_FLOOR: f64 = -1000.0 * std::f64::consts::LN_2;
+
+/// Below this number of labels, work by rows is always faster than by pairs.
+const FEW_LABELS: usize = 64;
+
+/// If at most one label pair in this many has a score, work by pairs is faster than by rows.
+const SPARSE: usize = 12;
 
 /// The order of the chain: how many preceding labels a label depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -78,6 +85,41 @@ impl Transitions {
             is_finite: true,
             pairs: None,
         }
+    }
+
+    /// Creates transitions in which only the pairs at `pairs` a·S + b, ascending, may have scores
+    /// other than 0; `None` stands for all. Chooses the faster form: by pairs if few have scores.
+    ///
+    /// # Panics
+    ///
+    /// If `labels` is 0 or above [`LabelId::LIMIT`].
+    #[must_use]
+    pub fn for_pairs(labels: usize, order: Order, pairs: Option<&[u32]>) -> Self {
+        let is_sparse = |pairs: &&[u32]| pairs.len() * SPARSE <= labels * labels;
+        match pairs.filter(is_sparse) {
+            Some(pairs) if labels >= FEW_LABELS && order == Order::One => {
+                Self::with_pairs(labels, pairs.to_vec())
+            }
+            _ => Self::new(labels, order),
+        }
+    }
+
+    /// Creates transitions from the weights of a model.
+    ///
+    /// # Panics
+    ///
+    /// If their number of labels is 0 or above [`LabelId::LIMIT`], or their shapes do not agree.
+    #[must_use]
+    pub fn from_weights(weights: &LabelWeights, order: Order) -> Self {
+        let labels = weights.start.len();
+        let stride = padded(labels);
+        let pairs = weights.transitions.iter().enumerate();
+        let pairs = pairs.filter(|(_, w)| **w != 0.0);
+        let positions = pairs.map(|(i, _)| (i / labels * stride + i % labels) as u32);
+        let positions: Vec<u32> = positions.collect();
+        let mut transitions = Self::for_pairs(labels, order, Some(&positions));
+        transitions.set(&weights.transitions, &weights.start, &weights.end);
+        transitions
     }
 
     /// Creates transitions at order 1, of which only the pairs at `positions` a·S + b, ascending,

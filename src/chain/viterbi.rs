@@ -63,8 +63,12 @@ impl Viterbi {
         mask: Option<&LabelMask>,
         path: &mut Vec<LabelId>,
     ) -> f64 {
+        let edge = scores.edges(transitions);
+        if let (Some(pairs), None, None) = (transitions.pairs(), constraint, edge) {
+            return self.decode_by_pairs(transitions, pairs, scores, mask, path);
+        }
         self.fill(transitions, scores, constraint, mask);
-        self.trace(scores.edges(transitions), path)
+        self.trace(edge, path)
     }
 
     /// Writes the best path to `path` and returns its score, given δ and the edge scores.
@@ -98,6 +102,27 @@ impl Viterbi {
         self.forward_from_nodes(transitions, scores, constraint);
     }
 
+    /// Sets δ to the scores of single nodes, boundary weights included; −∞ where the mask forbids a
+    /// label.
+    pub(super) fn set_nodes(
+        &mut self,
+        transitions: &Transitions,
+        scores: Scores,
+        mask: Option<&LabelMask>,
+    ) {
+        self.labels = transitions.labels();
+        self.stride = transitions.stride();
+        self.tokens = scores.tokens(transitions);
+        self.delta.resize(self.tokens * self.stride, 0.0);
+        let rows = self.delta.chunks_exact_mut(self.stride);
+        for (t, row) in rows.enumerate() {
+            scores.copy_node(transitions, t, &mut row[..self.labels]);
+        }
+        if let Some(mask) = mask {
+            add(&mut self.delta, mask.rows());
+        }
+    }
+
     /// Sets δ to the scores of single nodes: boundary weights included, −∞ where the constraint or
     /// the mask forbid a label.
     pub(super) fn fill_nodes(
@@ -107,22 +132,12 @@ impl Viterbi {
         constraint: Option<&Constraint>,
         mask: Option<&LabelMask>,
     ) {
-        self.labels = transitions.labels();
-        self.stride = transitions.stride();
-        self.tokens = scores.tokens(transitions);
-        self.delta.resize(self.tokens * self.stride, 0.0);
+        self.set_nodes(transitions, scores, mask);
         self.constrained.clear();
         self.constrained.extend_from_slice(transitions.scores());
         if let Some(constraint) = constraint {
             assert_eq!(constraint.labels(), self.labels, "labels differ");
             add(&mut self.constrained, constraint.transitions());
-        }
-        let rows = self.delta.chunks_exact_mut(self.stride);
-        for (t, row) in rows.enumerate() {
-            scores.copy_node(transitions, t, &mut row[..self.labels]);
-        }
-        if let Some(mask) = mask {
-            add(&mut self.delta, mask.rows());
         }
         if let Some(constraint) = constraint
             && self.tokens > 0

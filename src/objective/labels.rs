@@ -148,22 +148,10 @@ fn add_scaled(derivatives: &mut [f64], factor: f64, weights: &[f64], variances: 
     }
 }
 
-/// Fewer labels than these have all label pairs in arrays.
-const FEW_LABELS: usize = 64;
-
-/// If at most one label pair in this many has a weight, work by pairs is faster than by rows.
-const SPARSE: usize = 12;
-
-/// Creates the transitions of an objective: by pairs, if few label pairs have weights.
+/// Creates the transitions of an objective.
 pub(super) fn transitions(space: &ParameterSpace) -> Transitions {
-    let labels = space.labels();
-    let is_sparse = |pairs: &&[u32]| pairs.len() * SPARSE <= labels * labels;
-    match space.label_pairs().filter(is_sparse) {
-        Some(pairs) if labels >= FEW_LABELS && space.edges.is_empty() => {
-            Transitions::with_pairs(labels, pairs.to_vec())
-        }
-        _ => Transitions::new(labels, space.order()),
-    }
+    let pairs = space.label_pairs().filter(|_| space.edges.is_empty());
+    Transitions::for_pairs(space.labels(), space.order(), pairs)
 }
 
 /// Returns whether the noise term can be computed by label pairs.

@@ -90,12 +90,9 @@ impl Tagger {
     pub fn new(model: impl Into<Arc<Model>>) -> Self {
         let model = model.into();
         let header = model.header();
-        let mut transitions = Transitions::new(header.labels.len(), header.order);
-        let weights = &header.label_weights;
-        transitions.set(&weights.transitions, &weights.start, &weights.end);
         Self {
             constraint: decoding_constraint(&header.labels, header.scheme),
-            transitions,
+            transitions: Transitions::from_weights(&header.label_weights, header.order),
             first_pass: FirstPass::of(&model).map(Box::new),
             model,
             identity: Arc::new(()),

@@ -230,7 +230,8 @@ impl DevScorer<'_> {
             .map(|&bias| {
                 let mut weights = weights.clone();
                 development.labels.add_recall_bias(bias, &mut weights);
-                let mut transitions = Transitions::new(space.labels(), space.order());
+                let pairs = space.label_pairs();
+                let mut transitions = Transitions::for_pairs(space.labels(), space.order(), pairs);
                 transitions.set(&weights.transitions, &weights.start, &weights.end);
                 transitions
             })

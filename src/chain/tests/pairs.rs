@@ -88,6 +88,57 @@ fn results_by_pairs_are_those_of_the_enumeration() {
 }
 
 #[test]
+fn paths_by_pairs_are_those_with_all_pairs() {
+    let mut numbers = Lcg(21);
+    let mut viterbi = Viterbi::default();
+    for i in 0..300 {
+        let (mut chain, positions) = sparse_chain(i, &mut numbers);
+        if i % 3 == 0 {
+            // Integers, so that there are ties.
+            let rows = chain.node.iter_mut().chain(&mut chain.trans);
+            rows.flatten().for_each(|x| *x = x.round());
+        }
+        let mut transitions = Transitions::with_pairs(chain.labels, positions);
+        transitions.set(&chain.trans.concat(), &chain.start, &chain.end);
+        let mut mask = LabelMask::default();
+        mask.begin(chain.labels);
+        chain.node.iter().for_each(|_| match numbers.flag() {
+            true => mask.push_any(),
+            false => mask.push(&[LabelId(numbers.below(chain.labels) as u16)]),
+        });
+        for mask in [None, Some(&mask)] {
+            let [(found, score), (expected, expected_score)] = [&transitions, &chain.transitions()]
+                .map(|transitions| {
+                    let mut path = Vec::new();
+                    let score = chain.scores(f64::NAN, |scores| {
+                        viterbi.decode_within(transitions, scores, None, mask, &mut path)
+                    });
+                    (path, score)
+                });
+            assert_eq!(score.to_bits(), expected_score.to_bits());
+            assert_eq!(found, expected);
+        }
+    }
+}
+
+#[test]
+fn few_weights_among_many_labels_are_worked_by_pairs() {
+    let weights = |labels: usize, pairs: usize| LabelWeights {
+        transitions: (0..labels * labels).map(|i| f64::from(i < pairs)).collect(),
+        start: vec![0.0; labels],
+        end: vec![0.0; labels],
+    };
+    let form = |labels, pairs, order| {
+        let transitions = Transitions::from_weights(&weights(labels, pairs), order);
+        transitions.pairs().map(LabelPairs::len)
+    };
+    assert_eq!(form(70, 400, Order::One), Some(400));
+    assert_eq!(form(70, 420, Order::One), None);
+    assert_eq!(form(60, 10, Order::One), None);
+    assert_eq!(form(70, 400, Order::Zero), None);
+}
+
+#[test]
 fn a_label_that_is_left_by_suppressed_pairs_alone_keeps_its_precision() {
     // Label 0 is followed by 1 with e = κ·exp(−30): formed by subtraction, nothing would be left.
     let mut chain = Chain::new(2, 2, || 0.0);
