@@ -111,9 +111,14 @@ fn use_columns_of(tagger: &Tagger, file: &str, options: &mut ReadOptions) {
         let columns = options
             .columns
             .get_or_insert_with(|| header.columns.clone());
-        let label = label.filter(|label| columns.contains(label));
+        let label = label.filter(|label| match &header.joined {
+            Some(joined) => joined.names().iter().all(|name| columns.contains(name)),
+            None => columns.contains(label),
+        });
         options.label = options.label.take().or(label);
     } else if format == Format::Conllu && !is_trained_on_columns && header.template.is_some() {
+        options.label = options.label.take().or(label);
+    } else if format == Format::Jsonl && header.joined.is_some() {
         options.label = options.label.take().or(label);
     }
 }

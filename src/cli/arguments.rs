@@ -27,7 +27,10 @@ pub struct InputArguments {
     /// Column names of CoNLL files, left to right, for example `word,pos,chunk,ner`
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     pub columns: Option<Vec<String>>,
-    /// Label column: its name, or its index (0 first, -1 last)
+    /// Label column: its name, or its index (0 first, -1 last); `upos+feats` joins columns
+    ///
+    /// The values of joined columns, in this order, with `+` in between, are one label. `tag` splits
+    /// it again and fills all of the columns. Only the last may have values with `+`.
     #[arg(long, value_name = "COLUMN", allow_hyphen_values = true)]
     pub label: Option<String>,
     /// Treat lines of CoNLL files that start with `#` as comments, not tokens

@@ -59,7 +59,10 @@ impl PyTagger {
         let header = model.header();
         let names = header.labels.names().iter();
         let columns = header.columns.iter().enumerate();
-        let columns = columns.filter(|(i, _)| Some(*i as u32) != header.label_column);
+        let joined = header.joined.as_ref().map(|joined| joined.positions());
+        let columns = columns.filter(|(i, _)| {
+            Some(*i as u32) != header.label_column && !joined.is_some_and(|all| all.contains(i))
+        });
         Self {
             names: names.map(|name| PyString::new(py, name).unbind()).collect(),
             columns: header.template.as_ref().map(|_| {
