@@ -1,5 +1,8 @@
 //! Labels that join columns: `--label upos+feats`.
 
+use std::fs;
+use std::path::{Path, PathBuf};
+
 use crate::damaged_models::seal;
 use crate::support::TestDir;
 
@@ -217,7 +220,7 @@ fn other_formats_have_the_joined_label_where_there_is_one() {
     assert_eq!(spans[0]["spans"][0]["label"], "NOUN+Number=Plur");
     let best = dir.run("tag m text.txt --output conll --nbest 2").success();
     assert!(best.contains("dogs\tNOUN\tNumber=Plur\n"), "{best}");
-    let explained = dir.run("explain m text.txt --json").json_lines();
+    let explained = dir.run("explain m text.txt --output jsonl").json_lines();
     assert!(explained[0].to_string().contains("NOUN+Number=Plur"));
 }
 
@@ -364,10 +367,10 @@ fn training_continues_only_with_the_same_columns() {
         "--init m: its labels join the columns upos+feats, those of the training data are of a \
          single column; expected the same columns (--label)"
     );
+    let message = init("upos+xpos").failure();
     assert!(
-        init("feats+upos")
-            .failure()
-            .contains("join the columns feats+upos; expected")
+        message.contains("data join the columns upos+xpos; expected"),
+        "{message}"
     );
 }
 
@@ -448,4 +451,40 @@ fn models_are_converted_and_configured_with_their_columns() {
     assert_eq!(dir.run("tag f32 bare.conllu").success(), UD);
     let config = dir.run("inspect m --config").success();
     assert!(config.contains("label = \"upos+feats\""), "{config}");
+}
+
+/// The files of a model of format version 4 and of what it says about [`COLUMNS`].
+fn fixture(extension: &str) -> PathBuf {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    root.join(format!("tests/data/models/v4.{extension}"))
+}
+
+const TAG: &str = "tag m train.conll --marginals";
+
+#[test]
+fn a_version_4_model_tags_as_recorded() {
+    let dir = TestDir::new(&[("train.conll", COLUMNS)]);
+    dir.write("m", fs::read(fixture("model")).unwrap());
+    let expected = fs::read_to_string(fixture("expected")).unwrap();
+    let labels = |text: &str| -> Vec<String> {
+        let rows = text.lines().map(|row| row.rsplit_once(' '));
+        rows.flatten()
+            .map(|(labels, _)| labels.to_owned())
+            .collect()
+    };
+    let tagged = dir.run(TAG).success();
+    assert_eq!(labels(&tagged), labels(&expected));
+    assert_eq!(
+        labels(&tagged)[0],
+        "dogs NNS NOUN Number=Plur NOUN Number=Plur"
+    );
+    assert_eq!(dir.inspect("")["format_version"], 4);
+}
+
+#[test]
+#[ignore = "overwrites the fixture; see tests/data/models/README.md"]
+fn write_the_joined_model_fixture() {
+    let dir = columns();
+    fs::write(fixture("model"), dir.bytes("m")).unwrap();
+    fs::write(fixture("expected"), dir.run(TAG).success()).unwrap();
 }
