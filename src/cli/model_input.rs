@@ -183,6 +183,11 @@ impl<'a> ModelColumns<'a> {
             ..ReadOptions::default()
         };
         let label = header.label_name().map(str::to_owned);
+        let takes_label = match format {
+            Format::Conllu => !self.are_named() && header.template.is_some(),
+            Format::Jsonl => header.joined.is_some(),
+            _ => false,
+        };
         if format == Format::Conll && self.are_named() {
             let columns = options
                 .columns
@@ -191,9 +196,7 @@ impl<'a> ModelColumns<'a> {
                 Some(joined) => joined.names().iter().all(|name| columns.contains(name)),
                 None => columns.contains(label),
             });
-        } else if format == Format::Conllu && !self.are_named() && header.template.is_some() {
-            options.label = label;
-        } else if format == Format::Jsonl && header.joined.is_some() {
+        } else if takes_label {
             options.label = label;
         }
         options

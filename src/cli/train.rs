@@ -34,7 +34,7 @@ Examples:
   # Parts of speech from CoNLL-U
   dropchain train en-train.conllu --label upos --template pos --model pos.model
 
-  # Parts of speech and morphological features in one label; `tag` fills both columns
+  # Parts of speech and morphology in one label; `tag` fills both columns
   dropchain train en-train.conllu --label upos+feats --template pos --states observed \\
       --model morph.model
 
