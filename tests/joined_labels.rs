@@ -327,8 +327,8 @@ fn columns_that_cannot_be_joined_are_refused() {
     );
     assert_eq!(
         train_error("train.conllu", UD, "--label upos+feats --partial-labels"),
-        "train.conllu:2: labels that join columns cannot be partial; expected a single label \
-         column"
+        "train.conllu:2: labels that join columns cannot be partial or forced; expected a \
+         single label column"
     );
     assert!(
         train_error("train.conll", "a\t\tN\n", "--columns word,x,y --label x+y")
@@ -351,7 +351,7 @@ fn templates_cannot_read_the_columns() {
 fn known_labels_of_joined_columns_are_refused() {
     let dir = conllu();
     let message = dir.run("tag m train.conllu --forced upos+feats").failure();
-    assert!(message.contains("cannot be partial"), "{message}");
+    assert!(message.contains("cannot be partial or forced"), "{message}");
 }
 
 #[test]

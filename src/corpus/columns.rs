@@ -111,7 +111,7 @@ impl LabelColumns {
 
 /// The error for labels that would be partial and joined.
 pub(super) const JOINED_PARTIAL: &str =
-    "labels that join columns cannot be partial; expected a single label column";
+    "labels that join columns cannot be partial or forced; expected a single label column";
 
 #[cfg(test)]
 mod tests {
