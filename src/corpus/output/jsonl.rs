@@ -1,9 +1,10 @@
 //! JSON lines output: an object per sentence.
 //!
 //! If the input is an object, its other members come first, verbatim; then `file` (if there are
-//! several and the input does not have the key), `tokens`, `labels`, the columns that these join (if
-//! they join several), `spans` (if the labels encode spans), `offsets`, `text` and `offset` (for
-//! tokenized text), and `probability`, `marginals` and `nbest` (if requested), always in this order.
+//! several and the input does not have the key), `tokens`, `labels`, the columns that these join
+//! (if they join several), `spans` (if the labels encode spans), `offsets`, `text` and `offset`
+//! (for tokenized text), and `probability`, `marginals` and `nbest` (if requested), always in this
+//! order.
 
 use serde::ser::{Error as _, Serialize, SerializeMap, Serializer};
 
