@@ -167,10 +167,10 @@ fn other_files_are_not_mistaken_for_models() {
 #[test]
 fn the_error_for_a_newer_version_names_it() {
     let mut bytes = small_model().as_bytes().to_vec();
-    bytes[8] = 4;
+    bytes[8] = 5;
     assert_eq!(
         error_message(bytes),
-        "model in memory: the model has format version 4; this dropchain reads versions 1 to 3, \
+        "model in memory: the model has format version 5; this dropchain reads versions 1 to 4, \
          so a newer dropchain is needed, or the model is damaged"
     );
 }
