@@ -195,14 +195,14 @@ fn other_files_are_not_models() {
 fn newer_format_versions_are_distinguished_from_damage() {
     let dir = small_model();
     let mut bytes = dir.bytes("m");
-    bytes[VERSION_AT] = 4;
+    bytes[VERSION_AT] = 5;
     seal(&mut bytes);
     dir.write("m", &bytes);
     for line in ["inspect m", "tag m"] {
         let message = dir.run(line).failure();
         assert!(
             message.starts_with(
-                "m: the model has format version 4; this dropchain reads versions 1 to 3"
+                "m: the model has format version 5; this dropchain reads versions 1 to 4"
             ),
             "{line}: {message}"
         );

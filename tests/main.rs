@@ -30,6 +30,7 @@ mod help;
 mod input_detection;
 mod inspect;
 mod interrupted_passes;
+mod joined_labels;
 mod json_attributes;
 mod knowledge;
 mod learners;

@@ -107,13 +107,21 @@ fn use_columns_of(tagger: &Tagger, file: &str, options: &mut ReadOptions) {
         && !header.columns.is_empty()
         && header.columns.iter().map(String::as_str).ne(CONLLU_COLUMNS);
     let label = header.label_name().map(str::to_owned);
+    let takes_label = match format {
+        Format::Conllu => !is_trained_on_columns && header.template.is_some(),
+        Format::Jsonl => header.joined.is_some(),
+        _ => false,
+    };
     if format == Format::Conll && is_trained_on_columns {
         let columns = options
             .columns
             .get_or_insert_with(|| header.columns.clone());
-        let label = label.filter(|label| columns.contains(label));
+        let label = label.filter(|label| match &header.joined {
+            Some(joined) => joined.names().iter().all(|name| columns.contains(name)),
+            None => columns.contains(label),
+        });
         options.label = options.label.take().or(label);
-    } else if format == Format::Conllu && !is_trained_on_columns && header.template.is_some() {
+    } else if takes_label {
         options.label = options.label.take().or(label);
     }
 }

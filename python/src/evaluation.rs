@@ -2,6 +2,7 @@
 
 use std::fmt::Display;
 
+use dropchain::corpus::JoinedColumns;
 use dropchain::eval::{BootstrapReport, Counts, Difference, Evaluation, PairedBootstrap};
 use dropchain::label::{PlainLabels, Scheme, SchemeDetector};
 use pyo3::exceptions::PyValueError;
@@ -132,6 +133,16 @@ impl PyEvaluation {
         by_name(py, self.0.labels().into_iter())
     }
 
+    /// The accuracy of each of the columns that the labels join; empty if they are of one.
+    #[getter]
+    fn columns<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let dict = PyDict::new(py);
+        for column in self.0.report().columns.into_iter().flatten() {
+            dict.set_item(column.column, column.accuracy)?;
+        }
+        Ok(dict)
+    }
+
     /// Return the most frequent confusions: gold label, predicted label, number of tokens.
     #[pyo3(signature = (limit=30))]
     fn confusions(&self, limit: usize) -> Vec<(&str, &str, u64)> {
@@ -160,6 +171,10 @@ impl PyEvaluation {
             dict.set_item("recall", self.recall())?;
             dict.set_item("f1", self.f1())?;
             dict.set_item("types", dicts(py, self.0.types())?)?;
+        }
+        let columns = self.columns(py)?;
+        if !columns.is_empty() {
+            dict.set_item("columns", columns)?;
         }
         dict.set_item("labels", dicts(py, self.0.labels().into_iter())?)?;
         Ok(dict)
@@ -209,11 +224,17 @@ pub fn evaluate(
     plain_labels: &str,
 ) -> PyResult<PyEvaluation> {
     let plain: PlainLabels = plain_labels.parse().map_err(exception)?;
+    let joined = joined(gold);
     let gold = gold_labels(gold)?;
     let predicted = predicted_labels(predicted, &gold, "predicted")?;
-    let scheme = scheme_of(&gold, plain);
-    let predicted_scheme = scheme_of(&predicted, plain.of_predictions(scheme));
-    let mut evaluation = Evaluation::with_confusions().with_schemes(scheme, predicted_scheme);
+    let mut evaluation = match joined {
+        Some(joined) => Evaluation::with_confusions().with_joined_columns(joined.names()),
+        None => {
+            let scheme = scheme_of(&gold, plain);
+            let predicted = scheme_of(&predicted, plain.of_predictions(scheme));
+            Evaluation::with_confusions().with_schemes(scheme, predicted)
+        }
+    };
     for (gold, predicted) in gold.iter().zip(&predicted) {
         match (gold, predicted) {
             (Some(gold), Some(predicted)) => evaluation.add(gold, predicted).map_err(exception)?,
@@ -372,12 +393,16 @@ pub fn compare(
     let samples = u32::try_from(samples).ok().filter(|&n| n <= 10_000_000);
     let samples =
         samples.ok_or_else(|| PyValueError::new_err("samples; expected at most 10 million"))?;
+    let are_joined = joined(gold).is_some();
     let gold = gold_labels(gold)?;
     let a = predicted_labels(a, &gold, "a")?;
     let b = predicted_labels(b, &gold, "b")?;
     let scheme = scheme_of(&gold, plain);
     let predicted = [&a, &b].map(|labels| scheme_of(labels, plain.of_predictions(scheme)));
-    let mut bootstrap = PairedBootstrap::new().with_schemes(scheme, predicted);
+    let mut bootstrap = match are_joined {
+        true => PairedBootstrap::new().without_spans(),
+        false => PairedBootstrap::new().with_schemes(scheme, predicted),
+    };
     for ((gold, a), b) in gold.iter().zip(&a).zip(&b) {
         match (gold, a, b) {
             (Some(gold), Some(a), Some(b)) => {
@@ -401,6 +426,12 @@ pub fn compare(
 #[pyfunction]
 pub fn spans<'py>(labels: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
     token_spans(labels.py(), &strings(labels, "labels")?, Scheme::Raw)
+}
+
+/// Returns the columns that the labels of a corpus join, if they join several.
+fn joined(gold: &Bound<'_, PyAny>) -> Option<JoinedColumns> {
+    let corpus = gold.cast::<PyCorpus>().ok()?;
+    corpus.get().0.first()?.schema().joined().cloned()
 }
 
 /// Reads the gold labels, one known label for each token.

@@ -79,7 +79,7 @@ impl PySentence {
     #[getter]
     fn words<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let schema = self.0.schema();
-        let first = (0..schema.width()).find(|&column| Some(column) != schema.label());
+        let first = (0..schema.width()).find(|&column| !schema.is_label(column));
         let column = schema.position("word").or(first).ok_or_else(|| {
             PyValueError::new_err("the sentence has features; expected one with words")
         })?;

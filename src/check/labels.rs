@@ -97,8 +97,13 @@ impl LabelReport {
             .map(|(_, sentence)| sentence)
             .collect();
         let detector = detect(&basis, options.plain_labels);
-        let (scheme, _) = detector.prevailing();
-        let encodes_spans = scheme == Scheme::Plain || evidence.encodes_spans();
+        let are_joined = basis.first().is_some_and(|s| s.schema().joined().is_some());
+        let scheme = match are_joined {
+            true => Scheme::Raw,
+            false => detector.prevailing().0,
+        };
+        let are_spans = scheme == Scheme::Plain || evidence.encodes_spans();
+        let encodes_spans = are_spans && !are_joined;
         let mut types: HashMap<&str, LabelCount> = HashMap::new();
         let all: Vec<(Role, &Sentence, Vec<&str>)> = (labeled(sentences))
             .map(|(&role, sentence)| (role, sentence, sentence.labels().unwrap_or_default()))

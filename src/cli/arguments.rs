@@ -27,7 +27,11 @@ pub struct InputArguments {
     /// Column names of CoNLL files, left to right, for example `word,pos,chunk,ner`
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     pub columns: Option<Vec<String>>,
-    /// Label column: its name, or its index (0 first, -1 last)
+    /// Label column: its name or index; upos+feats joins two
+    ///
+    /// 0 is the index of the first column, -1 of the last. The values of joined columns, two or
+    /// more, are one label, in this order with `+` in between. `tag` splits it again and fills all
+    /// of the columns. Only the last column may have values with `+`.
     #[arg(long, value_name = "COLUMN", allow_hyphen_values = true)]
     pub label: Option<String>,
     /// Treat lines of CoNLL files that start with `#` as comments, not tokens

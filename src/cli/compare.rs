@@ -6,7 +6,7 @@ use dropchain::eval::PairedBootstrap;
 use super::arguments::{InputArguments, PlainLabelArguments, ThreadArguments};
 use super::file_name::FileName;
 use super::outputs::CommandFiles;
-use super::predictions::{GoldCorpus, labels};
+use super::predictions::{GoldCorpus, joined, labels};
 use super::{CommandResult, check_stdin_once, json_line, print};
 
 /// Test whether two taggers differ significantly, by paired bootstrap
@@ -66,6 +66,9 @@ impl CompareCommand {
         let b = gold.read_predictions(&self.input, &self.b)?;
         let (scheme, schemes) = gold.schemes(self.plain.plain_labels(), [&a, &b]);
         let mut bootstrap = PairedBootstrap::new().with_schemes(scheme, schemes);
+        if joined(&gold.sentences).is_some() {
+            bootstrap = bootstrap.without_spans();
+        }
         let predicted = a.sentences.iter().zip(&b.sentences);
         for (gold, (in_a, in_b)) in gold.sentences.iter().zip(predicted) {
             if gold.layout.document_start {

@@ -2,6 +2,7 @@
 
 use clap::Args;
 use dropchain::Result;
+use dropchain::corpus::JoinedColumns;
 use dropchain::eval::{Evaluation, Report};
 use dropchain::tag::TagOptions;
 use serde::Serialize;
@@ -12,7 +13,7 @@ use super::error_list::{ErrorArguments, ErrorList};
 use super::file_name::FileName;
 use super::gold_tagger::GoldTagger;
 use super::outputs::CommandFiles;
-use super::predictions::{GoldCorpus, labels};
+use super::predictions::{GoldCorpus, joined, labels};
 use super::{CommandError, CommandResult, json_line, print};
 
 /// Maximum number of rows in the confusion table.
@@ -31,7 +32,7 @@ Examples:
   dropchain eval ner.model test.conll --json | jq .f1
 
 The output matches conlleval's exactly. For labels that encode no spans (parts of speech) it is the
-accuracy.")]
+accuracy; of labels that join columns (--label upos+feats) also that of each column.")]
 pub struct EvalCommand {
     /// Model and gold file; with --predictions, just the gold file
     #[arg(required = true, num_args = 1..=2, value_names = ["MODEL", "GOLD"])]
@@ -145,7 +146,8 @@ impl EvalCommand {
         };
         let gold = GoldTagger::open(model, gold, &self.input, self.document)?;
         let [gold_scheme, scheme] = gold.schemes(self.plain.plain_labels());
-        let mut evaluation = self.evaluation().with_schemes(gold_scheme, scheme);
+        let evaluation = self.evaluation(gold.joined());
+        let mut evaluation = evaluation.with_schemes(gold_scheme, scheme);
         let mut errors = self.errors.collector([gold_scheme, scheme]);
         gold.tag(options, &mut |gold, tagged| {
             if tagged.sentence.layout.document_start {
@@ -167,7 +169,8 @@ impl EvalCommand {
         let predicted = gold.read_predictions(&self.input, predictions)?;
         let plain = self.plain.plain_labels();
         let (gold_scheme, [scheme]) = gold.schemes(plain, [&predicted]);
-        let mut evaluation = self.evaluation().with_schemes(gold_scheme, scheme);
+        let evaluation = self.evaluation(joined(&gold.sentences));
+        let mut evaluation = evaluation.with_schemes(gold_scheme, scheme);
         let mut errors = self.errors.collector([gold_scheme, scheme]);
         for (gold, sentence) in gold.sentences.iter().zip(&predicted.sentences) {
             if gold.layout.document_start {
@@ -184,11 +187,15 @@ impl EvalCommand {
         Ok((evaluation, errors))
     }
 
-    fn evaluation(&self) -> Evaluation {
-        if self.per_label || self.confusion {
-            Evaluation::with_confusions()
-        } else {
-            Evaluation::new()
+    /// Returns an evaluation of labels that may join columns.
+    fn evaluation(&self, joined: Option<&JoinedColumns>) -> Evaluation {
+        let evaluation = match self.per_label || self.confusion {
+            true => Evaluation::with_confusions(),
+            false => Evaluation::new(),
+        };
+        match joined {
+            Some(joined) => evaluation.with_joined_columns(joined.names()),
+            None => evaluation,
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-use dropchain::corpus::{Corpus, Format, ReadOptions, Reader, Tagged};
+use dropchain::corpus::{Corpus, Format, JoinedColumns, ReadOptions, Reader, Tagged};
 use dropchain::internals::sentence::Sentence;
 use dropchain::label::{LabelSet, PlainLabels, Scheme};
 use dropchain::tag::{Header, NamedTagging, TagDocuments, TagOptions, Tagger, Tagging, Workspace};
@@ -14,7 +14,7 @@ use super::arguments::InputArguments;
 use super::document_arguments::DocumentArguments;
 use super::file_name::FileName;
 use super::model_input::ModelColumns;
-use super::predictions::{detect_scheme, labels};
+use super::predictions::{detect_scheme, joined, labels};
 use super::progress::notice;
 
 /// Number of sentences that are tagged before their predictions are handed on: marginals of a
@@ -50,7 +50,10 @@ impl GoldTagger {
     /// are `plain`.
     pub fn schemes(&self, plain: PlainLabels) -> [Scheme; 2] {
         let header = self.tagger.model().header();
-        let plain = header.plain_labels(plain);
+        let plain = match header.joined {
+            Some(_) => PlainLabels::Tags,
+            None => header.plain_labels(plain),
+        };
         let predicted = match (plain, header.corpus_scheme) {
             (PlainLabels::Tags, Scheme::Plain) => Scheme::Raw,
             (PlainLabels::Spans, Scheme::Raw) if !header.encodes_spans() => Scheme::Plain,
@@ -63,6 +66,13 @@ impl GoldTagger {
     pub fn columns(&self) -> Option<&[String]> {
         let columns = &self.tagger.model().header().columns;
         (!columns.is_empty()).then_some(columns)
+    }
+
+    /// Returns the columns that the labels of the model or the gold labels join, if they join
+    /// several.
+    pub fn joined(&self) -> Option<&JoinedColumns> {
+        let header = self.tagger.model().header();
+        header.joined.as_ref().or_else(|| joined(&self.corpus))
     }
 
     /// Returns the sentences.

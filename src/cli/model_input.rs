@@ -101,11 +101,10 @@ impl<'a> ModelColumns<'a> {
             && header.columns.iter().map(String::as_str).ne(CONLLU_COLUMNS)
     }
 
-    /// Returns the number of columns and the index of the labels, if they are the last.
+    /// Returns the number of columns, and of those before the labels, if these are the last.
     fn shape(&self) -> (usize, Option<usize>) {
         let width = self.header.columns.len();
-        let label = self.header.label_column.map(|label| label as usize);
-        (width, label.filter(|label| label + 1 == width))
+        (width, self.header.columns_before_label())
     }
 
     /// Returns whether the file has the columns from line `number` on, which is `line`.
@@ -128,9 +127,9 @@ impl<'a> ModelColumns<'a> {
     /// Returns whether a line has the columns, the labels included, or without these and with tabs.
     fn fits(&self, line: &str) -> bool {
         let cells = cells(line);
-        let label = self.header.label_column.map(|label| label as usize);
         if cells.len() == self.header.columns.len() {
-            return label.is_some_and(|label| self.is_label(cells[label]));
+            let label = self.header.label_of(&cells);
+            return label.is_some_and(|label| self.is_label(&label));
         }
         let without_labels = self.shape().1.filter(|&width| width > 1);
         line.contains('\t') && without_labels == Some(cells.len())
@@ -138,6 +137,9 @@ impl<'a> ModelColumns<'a> {
 
     /// Returns whether a cell is a label of the model, in any scheme.
     fn is_label(&self, cell: &str) -> bool {
+        if self.header.joined.is_some() {
+            return self.header.labels.id(cell).is_some();
+        }
         let kind = |label: &str| match label.split_once('-') {
             Some((_, kind)) => kind.to_owned(),
             None => label.to_owned(),
@@ -181,12 +183,20 @@ impl<'a> ModelColumns<'a> {
             ..ReadOptions::default()
         };
         let label = header.label_name().map(str::to_owned);
+        let takes_label = match format {
+            Format::Conllu => !self.are_named() && header.template.is_some(),
+            Format::Jsonl => header.joined.is_some(),
+            _ => false,
+        };
         if format == Format::Conll && self.are_named() {
             let columns = options
                 .columns
                 .get_or_insert_with(|| header.columns.clone());
-            options.label = label.filter(|label| columns.contains(label));
-        } else if format == Format::Conllu && !self.are_named() && header.template.is_some() {
+            options.label = label.filter(|label| match &header.joined {
+                Some(joined) => joined.names().iter().all(|name| columns.contains(name)),
+                None => columns.contains(label),
+            });
+        } else if takes_label {
             options.label = label;
         }
         options
@@ -209,14 +219,13 @@ impl<'a> ModelColumns<'a> {
             }
         };
         let columns = &self.header.columns;
-        let known = found - usize::from(labeled && found > 0);
+        let labels = if labeled { columns.len() - label } else { 0 };
+        let known = found.saturating_sub(labels);
         if !self.are_named() || known == 0 || known >= label {
             return Ok(None);
         }
-        let labels = labeled.then(|| columns[label].clone());
-        Ok(Some(
-            columns[..known].iter().cloned().chain(labels).collect(),
-        ))
+        let labels = if labeled { &columns[label..] } else { &[] };
+        Ok(Some([&columns[..known], labels].concat()))
     }
 }
 

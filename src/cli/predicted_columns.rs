@@ -1,7 +1,9 @@
 //! The columns of a file of predictions: labels, and probabilities if `tag --marginals` wrote them.
 
-use dropchain::corpus::{CONLLU_COLUMNS, Corpus};
-use dropchain::internals::sentence::Sentence;
+use std::sync::Arc;
+
+use dropchain::corpus::{CONLLU_COLUMNS, Corpus, JoinedColumns};
+use dropchain::internals::sentence::{Schema, Sentence};
 use dropchain::{Error, Result};
 use serde_json::{Map, Value};
 
@@ -38,12 +40,41 @@ impl PredictedColumns {
 
     /// Returns the number of columns, without that of probabilities.
     pub fn width(&self, sentence: &Sentence) -> usize {
-        sentence.schema().width() - usize::from(self.has_probabilities)
+        sentence.schema().input_names().len() - usize::from(self.has_probabilities)
+    }
+
+    /// Returns the sentences with labels that join the last columns before that of probabilities,
+    /// as many as the gold labels `joined` join.
+    pub fn join(&self, corpus: &Corpus, joined: &JoinedColumns) -> Result<Corpus> {
+        let Some(first) = corpus.iter().next() else {
+            return Ok(Corpus::new());
+        };
+        let (width, parts) = (self.width(first), joined.names().len());
+        let Some(start) = width.checked_sub(parts).filter(|&start| start > 0) else {
+            return Err(Error::input(
+                first.place(0),
+                format!(
+                    "found {width} columns; expected one for each of the predicted labels ({}), \
+                     after the words",
+                    joined.name()
+                ),
+            ));
+        };
+        let names = first.schema().input_names().to_vec();
+        let schema = Schema::new(names, None)?;
+        let schema = Arc::new(schema.with_joined_label((start..width).collect())?);
+        let sentences = corpus.iter();
+        sentences
+            .map(|sentence| sentence.with_joined_label(&schema))
+            .collect()
     }
 
     /// Returns the column of the predicted labels.
     fn column(&self, sentence: &Sentence) -> Option<usize> {
         let label = sentence.schema().label()?;
+        if sentence.schema().joined().is_some() {
+            return Some(label);
+        }
         label.checked_sub(usize::from(self.has_probabilities))
     }
 
@@ -72,9 +103,11 @@ impl PredictedColumns {
         sentence: &'a Sentence,
     ) -> impl Fn(usize, &str) -> Option<f64> + use<'a> {
         let schema = sentence.schema();
-        let last = self.has_probabilities.then(|| schema.width() - 1);
+        let last = self
+            .has_probabilities
+            .then(|| schema.input_names().len() - 1);
         let misc = schema.position("misc");
-        let misc = misc.filter(|_| schema.names() == CONLLU_COLUMNS);
+        let misc = misc.filter(|_| schema.input_names() == CONLLU_COLUMNS);
         let record = sentence.layout.record.as_deref();
         let record: Option<Map<String, Value>> = record.and_then(|r| serde_json::from_str(r).ok());
         let marginals = record.and_then(|mut record| record.remove("marginals"));

@@ -1,6 +1,6 @@
 //! Gold files and prediction files.
 
-use dropchain::corpus::{CONLLU_COLUMNS, Corpus, Format, ReadOptions};
+use dropchain::corpus::{CONLLU_COLUMNS, Corpus, Format, JoinedColumns, ReadOptions};
 use dropchain::internals::sentence::Sentence;
 use dropchain::label::{PlainLabels, Scheme, SchemeDetector};
 use dropchain::{Error, Place, Result};
@@ -35,13 +35,14 @@ impl GoldCorpus {
     }
 
     /// Reads a file of predictions for the same sentences. The predicted labels are the last column
-    /// of CoNLL files (as written by `tag`), but for that of probabilities; in other formats, the
-    /// same column as the gold labels.
+    /// of CoNLL files (as written by `tag`), but for that of probabilities, or the last columns if
+    /// the gold labels join several; in other formats, the same columns as the gold labels.
     pub fn read_predictions(&self, input: &InputArguments, file: &FileName) -> Result<Predictions> {
         let format = input.format.map_or_else(|| Format::guess(file), Into::into);
         let options = ReadOptions {
             format: Some(format),
             label: match format {
+                // The last columns.
                 Format::Conll => None,
                 _ => input.label.clone(),
             },
@@ -49,8 +50,11 @@ impl GoldCorpus {
             memory: input.limits.memory().beyond(self.sentences.memory()),
             ..input.read_options()
         };
-        let predicted = Corpus::read([file], &options)?;
+        let mut predicted = Corpus::read([file], &options)?;
         let columns = PredictedColumns::of(&predicted, false);
+        if let Some(joined) = joined(&self.sentences).filter(|_| format == Format::Conll) {
+            predicted = columns.join(&predicted, joined)?;
+        }
         for (gold, predicted) in self.sentences.iter().zip(&predicted) {
             check_sentence(gold, predicted, &columns)?;
         }
@@ -103,6 +107,11 @@ impl Predictions {
     }
 }
 
+/// Returns the columns that the labels of a corpus join, if they join several.
+pub fn joined(corpus: &Corpus) -> Option<&JoinedColumns> {
+    corpus.iter().next()?.schema().joined()
+}
+
 /// Detects the scheme of the labels of a corpus.
 pub fn detect_scheme(corpus: &Corpus, plain: PlainLabels) -> Scheme {
     detect(corpus, plain, Sentence::labels)
@@ -113,6 +122,9 @@ fn detect<'a>(
     plain: PlainLabels,
     labels: impl Fn(&'a Sentence) -> Option<Vec<&'a str>>,
 ) -> Scheme {
+    if joined(corpus).is_some() {
+        return Scheme::Raw;
+    }
     let mut detector = SchemeDetector::new().with_plain_labels(plain);
     for sentence in corpus.iter().filter(|s| !s.layout.document_start) {
         detector.observe(&labels(sentence).unwrap_or_default());
@@ -157,9 +169,11 @@ fn check_words(gold: &Sentence, predicted: &Sentence, columns: &PredictedColumns
     let column = schema
         .position("word")
         .or_else(|| schema.position("form"))
-        .filter(|&column| Some(column) != schema.label());
-    let has_label_appended = columns.width(predicted) == schema.width() + 1;
-    let both_conllu = schema.names() == CONLLU_COLUMNS && schema.names() == other.names();
+        .filter(|&column| !schema.is_label(column));
+    let labels = schema.joined().map_or(1, |joined| joined.names().len());
+    let has_label_appended = columns.width(predicted) == schema.input_names().len() + labels;
+    let names = schema.input_names();
+    let both_conllu = names == CONLLU_COLUMNS && names == other.input_names();
     let Some(column) = column.filter(|_| has_label_appended || both_conllu) else {
         return Ok(());
     };

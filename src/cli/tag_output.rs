@@ -116,6 +116,7 @@ impl TagOutputArguments {
         WriteOptions {
             spans: header.encodes_spans(),
             label: header.label_name().unwrap_or("label").to_owned(),
+            joined: header.joined_names().to_vec(),
             offsets: unit.unwrap_or(match format {
                 OutputFormat::Doccano => OffsetUnit::Utf16,
                 _ => OffsetUnit::Chars,

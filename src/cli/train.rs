@@ -34,6 +34,10 @@ Examples:
   # Parts of speech from CoNLL-U
   dropchain train en-train.conllu --label upos --template pos --model pos.model
 
+  # Parts of speech and morphology in one label; `tag` fills both columns
+  dropchain train en-train.conllu --label upos+feats --template pos \\
+      --states observed --model morph.model
+
   # Your own template, named columns, sparse weights
   dropchain train train.txt --columns word,pos,chunk --template my.tpl \\
       --l1 0.5 --model m.model

@@ -1,8 +1,8 @@
 //! Column names, and selecting columns by name or index.
 
 use super::lines::InputLine;
-use crate::error::Error;
-use crate::sentence::list_names;
+use crate::error::{Error, Result};
+use crate::sentence::{JOINT, Schema, list_names};
 
 /// The ten columns of CoNLL-U, in file order.
 pub const CONLLU_COLUMNS: [&str; 10] = [
@@ -37,6 +37,82 @@ pub(super) fn no_label_column(line: &InputLine, name: &str, names: &[impl AsRef<
     ))
 }
 
+/// Where a corpus has its labels.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum LabelColumns {
+    /// In a column.
+    One(usize),
+    /// In several columns, whose values are joined.
+    Joined(Vec<usize>),
+}
+
+impl LabelColumns {
+    /// Finds the columns that `label` names: one column, else several with `+` in between.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the names, if there are several.
+    pub fn find<S: AsRef<str>>(names: &[S], label: &str) -> Result<Option<Self>, String> {
+        match find_column(names, label) {
+            Some(column) => Ok(Some(Self::One(column))),
+            None if label.contains(JOINT) => Self::find_joined(names, label).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    fn find_joined<S: AsRef<str>>(names: &[S], label: &str) -> Result<Self, String> {
+        let mut columns = Vec::new();
+        for name in label.split(JOINT) {
+            if name.is_empty() {
+                return Err(format!(
+                    "the label '{label}' has an empty column name; expected names of columns with \
+                     '+' in between, such as upos+feats"
+                ));
+            }
+            let column = find_column(names, name).ok_or_else(|| {
+                format!(
+                    "no column '{name}' to take labels from (of '{label}'); the columns are {}",
+                    list_names(names)
+                )
+            })?;
+            if columns.contains(&column) {
+                return Err(format!(
+                    "the label '{label}' has the column '{}' twice; expected different columns",
+                    names[column].as_ref()
+                ));
+            }
+            columns.push(column);
+        }
+        Ok(Self::Joined(columns))
+    }
+
+    /// Returns the first of the columns if these are the last of `width` columns, in any order.
+    pub fn last_of(&self, width: usize) -> Option<usize> {
+        let columns = match self {
+            Self::One(column) => std::slice::from_ref(column),
+            Self::Joined(columns) => columns,
+        };
+        let first = *columns.iter().min()?;
+        (first + columns.len() == width).then_some(first)
+    }
+
+    /// Returns the schema of a corpus with these labels.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Schema::new`]; the columns cannot be joined.
+    pub fn schema(self, names: Vec<String>) -> Result<Schema> {
+        match self {
+            Self::One(column) => Schema::new(names, Some(column)),
+            Self::Joined(columns) => Schema::new(names, None)?.with_joined_label(columns),
+        }
+    }
+}
+
+/// The error for labels that would be partial and joined.
+pub(super) const JOINED_PARTIAL: &str =
+    "labels that join columns cannot be partial or forced; expected a single label column";
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -53,5 +129,42 @@ mod tests {
         assert_eq!(find_column(&names, "4"), None);
         assert_eq!(find_column(&names, "-9223372036854775808"), None);
         assert_eq!(find_column(&names, "ner"), None);
+    }
+    #[test]
+    fn joined_columns_exist_and_differ_and_a_column_of_that_name_wins() {
+        let names = ["word", "pos", "feats", "pos+feats"];
+        let find = |label: &str| LabelColumns::find(&names, label);
+        assert_eq!(find("pos+feats"), Ok(Some(LabelColumns::One(3))));
+        let joined = LabelColumns::Joined(vec![2, 1]);
+        assert_eq!(find("feats+pos"), Ok(Some(joined.clone())));
+        assert_eq!(find("2+1"), Ok(Some(joined)));
+        assert_eq!(find("ner"), Ok(None));
+        let empty = "has an empty column name; expected names of columns with '+' in between, such \
+                     as upos+feats";
+        for label in ["pos+", "+pos", "pos++feats", "+"] {
+            assert_eq!(find(label), Err(format!("the label '{label}' {empty}")));
+        }
+        for label in ["pos+pos", "pos+1"] {
+            let fault = format!(
+                "the label '{label}' has the column 'pos' twice; expected different columns"
+            );
+            assert_eq!(find(label), Err(fault));
+        }
+        assert_eq!(
+            find("pos+ner"),
+            Err(
+                "no column 'ner' to take labels from (of 'pos+ner'); the columns are \
+                 word pos feats pos+feats"
+                    .to_owned()
+            )
+        );
+    }
+
+    #[test]
+    fn labels_can_be_the_last_columns() {
+        assert_eq!(LabelColumns::One(2).last_of(3), Some(2));
+        assert_eq!(LabelColumns::One(1).last_of(3), None);
+        assert_eq!(LabelColumns::Joined(vec![2, 1]).last_of(3), Some(1));
+        assert_eq!(LabelColumns::Joined(vec![0, 2]).last_of(3), None);
     }
 }

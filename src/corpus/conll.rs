@@ -9,7 +9,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::columns::{OUTSIDE, find_column, no_label_column};
+use super::columns::{JOINED_PARTIAL, LabelColumns, OUTSIDE, no_label_column};
 use super::conllu::is_new_document;
 use super::lines::{InputLine, LineReader, is_blank};
 use super::parse::{ReadOptions, SentenceParser};
@@ -104,9 +104,9 @@ impl ConllParser {
         let (tabs, t) = (dialect.tabs, current.len());
         self.dialect = Some(dialect);
         if tabs {
-            current.push(line.text.split('\t'), line.number)?;
+            current.push_input(line.text.split('\t'), line.number)?;
         } else {
-            current.push(split_blanks(line.text), line.number)?;
+            current.push_input(split_blanks(line.text), line.number)?;
         }
         if current.label(t).is_some_and(str::is_empty) {
             return Err(line.error("the label is empty; expected a label, such as O"));
@@ -199,13 +199,14 @@ fn boundary(text: &str, file: &Arc<str>, number: u64, dialect: &Dialect) -> Resu
     } else {
         split_blanks(text).collect()
     };
-    cells.truncate(dialect.schema.width());
-    for column in cells.len()..dialect.schema.width() {
-        let label = dialect.schema.label() == Some(column);
+    let width = dialect.schema.input_names().len();
+    cells.truncate(width);
+    for column in cells.len()..width {
+        let label = dialect.schema.is_label(column);
         cells.push(if label { OUTSIDE } else { FILLER });
     }
     let mut sentence = Sentence::new(dialect.schema.clone(), file.clone());
-    sentence.push(cells, number)?;
+    sentence.push_input(cells, number)?;
     sentence.layout.document_start = true;
     Ok(sentence)
 }
@@ -214,37 +215,43 @@ fn boundary(text: &str, file: &Arc<str>, number: u64, dialect: &Dialect) -> Resu
 fn detect_dialect(line: &InputLine, options: &ReadOptions) -> Result<Dialect> {
     let tabs = line.text.contains('\t');
     let width = split_cells(line.text).len();
-    let (names, label) = match &options.columns {
+    let schema = match &options.columns {
         Some(names) => named_columns(line, width, names, options)?,
         None => default_columns(line, width, options)?,
     };
+    if schema.joined().is_some() && options.partial_labels {
+        return Err(line.error(JOINED_PARTIAL));
+    }
     Ok(Dialect {
-        schema: Arc::new(Schema::new(names, label)?),
+        schema: Arc::new(schema),
         tabs,
     })
 }
 
-/// The columns of a file of `width` columns with the given names, and the label column.
+/// The columns of a file of `width` columns with the given names.
 fn named_columns(
     line: &InputLine,
     width: usize,
     names: &[String],
     options: &ReadOptions,
-) -> Result<(Vec<String>, Option<usize>)> {
-    let label = label_column(line, names, options)?;
+) -> Result<Schema> {
+    let label = label_columns(line, names, options)?;
+    let without = label.last_of(names.len()).filter(|_| options.unlabeled);
     if width == names.len() {
-        // In a file to be tagged, the last column is not the label by default.
-        let labeled = !options.unlabeled || options.label.is_some();
-        return Ok((names.to_vec(), labeled.then_some(label)));
+        // In a file to be tagged, the last column is not the label by default, and none is joined.
+        let is_one = matches!(label, LabelColumns::One(_));
+        let labeled = !options.unlabeled || (options.label.is_some() && is_one);
+        return match labeled {
+            true => label.schema(names.to_vec()),
+            false => Schema::new(names.to_vec(), None),
+        };
     }
-    let last = label + 1 == names.len();
-    if options.unlabeled && last && width == label && width > 0 {
-        return Ok((names[..label].to_vec(), None));
+    if let Some(without) = without.filter(|&without| width == without && width > 0) {
+        return Schema::new(names[..without].to_vec(), None);
     }
-    let or_fewer = if options.unlabeled && last && label > 0 {
-        format!(", or {label} without the label")
-    } else {
-        String::new()
+    let or_fewer = match without {
+        Some(without) if without > 0 => format!(", or {without} without the label"),
+        _ => String::new(),
     };
     Err(line.error(format!(
         "expected {} columns ({}){or_fewer}, found {width}",
@@ -253,19 +260,15 @@ fn named_columns(
     )))
 }
 
-/// The default columns of a file of `width` columns, `word`, indices and `label`, and the label
-/// column.
-fn default_columns(
-    line: &InputLine,
-    width: usize,
-    options: &ReadOptions,
-) -> Result<(Vec<String>, Option<usize>)> {
+/// The default columns of a file of `width` columns: `word`, indices and, unless several columns
+/// are joined, `label`.
+fn default_columns(line: &InputLine, width: usize, options: &ReadOptions) -> Result<Schema> {
     let mut names: Vec<String> = (0..width).map(|column| column.to_string()).collect();
     if let Some(first) = names.first_mut() {
         "word".clone_into(first);
     }
     if options.unlabeled {
-        return Ok((names, None));
+        return Schema::new(names, None);
     }
     if width < 2 {
         return Err(line.error(format!(
@@ -273,21 +276,26 @@ fn default_columns(
         )));
     }
     let label = match options.label.as_deref() {
-        None | Some("label") => width - 1,
-        Some(_) => label_column(line, &names, options)?,
+        None | Some("label") => LabelColumns::One(width - 1),
+        Some(_) => label_columns(line, &names, options)?,
     };
-    "label".clone_into(&mut names[label]);
-    Ok((names, Some(label)))
+    if let LabelColumns::One(label) = label {
+        "label".clone_into(&mut names[label]);
+    }
+    label.schema(names)
 }
 
-/// The position of the label column among `names`: the selected one, by default the last.
-fn label_column(line: &InputLine, names: &[String], options: &ReadOptions) -> Result<usize> {
-    let position = match options.label.as_deref() {
-        None => names.len().checked_sub(1),
-        Some(name) => find_column(names, name),
+/// Where the labels are among the columns `names`: in the selected ones, by default the last.
+fn label_columns(
+    line: &InputLine,
+    names: &[String],
+    options: &ReadOptions,
+) -> Result<LabelColumns> {
+    let found = match options.label.as_deref() {
+        None => names.len().checked_sub(1).map(LabelColumns::One),
+        Some(name) => LabelColumns::find(names, name).map_err(|message| line.error(message))?,
     };
-    position
-        .ok_or_else(|| no_label_column(line, options.label.as_deref().unwrap_or_default(), names))
+    found.ok_or_else(|| no_label_column(line, options.label.as_deref().unwrap_or_default(), names))
 }
 
 #[cfg(test)]
@@ -521,5 +529,28 @@ mod tests {
         assert_eq!(rows(&read[2]), [["a", "NN", "O"]]);
         assert_eq!(rows(&read[3]), [["-DOCSTART-", "-X-", "O"]]);
         assert!(read[3].layout.document_start);
+    }
+
+    #[test]
+    fn joined_columns_are_named_or_counted_and_boundaries_have_them() {
+        let joined = |names: Option<&str>, label: &str| ReadOptions {
+            label: Some(label.to_owned()),
+            ..names.map_or_else(conll, columns)
+        };
+        let text = "-DOCSTART-\n\na N P=1 O\n";
+        let read = sentences(text, &joined(Some("word,pos,feats,ner"), "feats+pos")).unwrap();
+        assert_eq!(read[0].labels().unwrap(), ["O+O"]);
+        assert_eq!(read[1].labels().unwrap(), ["P=1+N"]);
+        let read = sentences(text, &joined(None, "1+-1")).unwrap();
+        assert_eq!(read[1].schema().names(), ["word", "1", "2", "3", "1+3"]);
+        assert_eq!(read[1].labels().unwrap(), ["N+O"]);
+        assert_eq!(
+            error("a N P O\nb N P O x\n", &joined(None, "1+2")),
+            "x:2: expected 4 columns (word 1 2 3), found 5"
+        );
+        assert_eq!(
+            error("a\tN\t\n", &joined(None, "1+2")),
+            "x:1: the label is empty in the column '2'; expected a value, such as _"
+        );
     }
 }

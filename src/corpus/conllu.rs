@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::columns::{CONLLU_COLUMNS, find_column, no_label_column};
+use super::columns::{CONLLU_COLUMNS, JOINED_PARTIAL, LabelColumns, no_label_column};
 use super::lines::{InputLine, LineReader, is_blank};
 use super::parse::{ReadOptions, SentenceParser};
 use super::sentence_weight::{PendingWeight, check_comment_inside};
@@ -54,13 +54,17 @@ impl ConlluParser {
             return Ok(schema.clone());
         }
         let name = self.options.label.as_deref().unwrap_or(DEFAULT_LABEL);
-        let label = find_column(&CONLLU_COLUMNS, name);
-        // A file to be tagged need not have the label of the model.
-        if label.is_none() && !self.options.unlabeled {
-            return Err(no_label_column(line, name, &CONLLU_COLUMNS));
-        }
         let names = CONLLU_COLUMNS.map(str::to_owned).to_vec();
-        let schema = Arc::new(Schema::new(names, label)?);
+        let schema = match LabelColumns::find(&CONLLU_COLUMNS, name) {
+            Ok(Some(label @ LabelColumns::One(_))) => label.schema(names)?,
+            // A file to be tagged need not have the label of the model, and none that is joined.
+            _ if self.options.unlabeled => Schema::new(names, None)?,
+            Ok(None) => return Err(no_label_column(line, name, &CONLLU_COLUMNS)),
+            Err(message) => return Err(line.error(message)),
+            Ok(Some(_)) if self.options.partial_labels => return Err(line.error(JOINED_PARTIAL)),
+            Ok(Some(label)) => label.schema(names)?,
+        };
+        let schema = Arc::new(schema);
         self.schema = Some(schema.clone());
         Ok(schema)
     }
@@ -83,7 +87,7 @@ impl ConlluParser {
         let last = sentence.len();
         match parse_id(line, cells[0])? {
             TokenId::Word(word) if word == last + 1 => {
-                sentence.push(cells, line.number)?;
+                sentence.push_input(cells, line.number)?;
                 self.options.parse_last_label(sentence, line)?;
                 self.options.check_length(sentence)?;
             }
@@ -398,5 +402,26 @@ mod tests {
     fn an_underscore_is_a_label_like_any_other() {
         let read = sentences(&row("1").replace("NOUN", "_"), &conllu()).unwrap();
         assert_eq!(read[0].labels().unwrap(), ["_"]);
+    }
+
+    #[test]
+    fn joined_columns_are_a_label_that_is_not_in_the_input() {
+        let read = sentences(&row("1"), &label("upos+feats")).unwrap();
+        let schema = read[0].schema();
+        assert_eq!(read[0].labels().unwrap(), ["NOUN+A=b"]);
+        assert_eq!((schema.width(), schema.input_names().len()), (11, 10));
+        assert_eq!(schema.joined().unwrap().names(), ["upos", "feats"]);
+        assert!(schema.is_label(3) && schema.is_label(5) && !schema.is_label(4));
+        assert_eq!(
+            error(&row("1").replace("NOUN", "N+V"), &label("upos+feats")),
+            "x:1: the value 'N+V' of the column 'upos' contains '+'; in labels of joined columns \
+             (upos+feats) only the last column may have such values"
+        );
+        let unlabeled = ReadOptions {
+            unlabeled: true,
+            ..label("upos+feats")
+        };
+        let read = sentences(&row("1").replace("NOUN", "N+V"), &unlabeled).unwrap();
+        assert_eq!((read[0].labels(), read[0].schema().width()), (None, 10));
     }
 }

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::columns::{JOINED_PARTIAL, LabelColumns};
 use super::json_object::{JsonObject, type_name};
 use super::lines::InputLine;
 use super::parse::ReadOptions;
 use crate::error::Result;
-use crate::sentence::{Schema, TokenLabel};
+use crate::sentence::{JOINT, Schema, TokenLabel};
 
 /// The default key of the labels.
 const LABELS: &str = "labels";
@@ -46,20 +47,13 @@ impl JsonColumns {
     ) -> Result<Self> {
         let chosen = options.label.as_deref();
         let present = chosen.filter(|key| object.get(key).is_some());
-        let (key, label) = present.map_or((LABELS, "label"), |key| (key, key));
-        let mut keys = vec!["tokens".to_owned()];
-        let mut names = vec!["word".to_owned()];
-        for (name, value) in &object.members {
-            let selected = options.columns.as_ref().is_none_or(|c| c.contains(name));
-            if selected
-                && name != key
-                && !RESERVED_KEYS.contains(&name.as_str())
-                && serde_json::from_str::<Vec<String>>(value.get()).is_ok_and(|c| c.len() == tokens)
-            {
-                keys.push(name.clone());
-                names.push(name.clone());
-            }
+        let several = chosen.filter(|key| present.is_none() && key.contains(JOINT));
+        if let (Some(label), false) = (several, options.unlabeled) {
+            return Self::joined(line, object, tokens, label, options);
         }
+        let (key, label) = present.map_or((LABELS, "label"), |key| (key, key));
+        let mut keys = column_keys(object, tokens, options, &label_keys(several, key));
+        let mut names = column_names(&keys);
         let mut position = None;
         if !options.unlabeled {
             position = Some(names.len());
@@ -72,6 +66,69 @@ impl JsonColumns {
             keys,
         })
     }
+
+    /// Determines the columns of labels that join several keys.
+    fn joined(
+        line: &InputLine,
+        object: &JsonObject,
+        tokens: usize,
+        label: &str,
+        options: &ReadOptions,
+    ) -> Result<Self> {
+        if options.partial_labels {
+            return Err(line.error(JOINED_PARTIAL));
+        }
+        let parts: Vec<&str> = label.split(JOINT).collect();
+        let mut keys = column_keys(object, tokens, options, &parts);
+        for &part in parts.iter().filter(|part| object.get(part).is_some()) {
+            if !keys.iter().any(|key| key == part) {
+                keys.push(part.to_owned());
+            }
+        }
+        let names = column_names(&keys);
+        let schema = match LabelColumns::find(&names, label) {
+            Ok(Some(label)) => label.schema(names),
+            Ok(None) => Schema::new(names, None),
+            Err(message) => return Err(line.error(message)),
+        };
+        let schema = schema.map_err(|error| line.error(error.to_string()))?;
+        Ok(Self {
+            schema: Arc::new(schema),
+            keys,
+        })
+    }
+}
+
+/// The keys of labels that join `several` keys, or else the key of the labels.
+fn label_keys<'a>(several: Option<&'a str>, key: &'a str) -> Vec<&'a str> {
+    several.map_or_else(|| vec![key], |label| label.split(JOINT).collect())
+}
+
+/// The keys of the columns `word` and others than the labels, in the order of the first object.
+fn column_keys(
+    object: &JsonObject,
+    tokens: usize,
+    options: &ReadOptions,
+    labels: &[&str],
+) -> Vec<String> {
+    let mut keys = vec!["tokens".to_owned()];
+    for (name, value) in &object.members {
+        let selected = options.columns.as_ref().is_none_or(|c| c.contains(name));
+        if selected
+            && !labels.contains(&name.as_str())
+            && !RESERVED_KEYS.contains(&name.as_str())
+            && serde_json::from_str::<Vec<String>>(value.get()).is_ok_and(|c| c.len() == tokens)
+        {
+            keys.push(name.clone());
+        }
+    }
+    keys
+}
+
+/// The names of the columns with these keys.
+fn column_names(keys: &[String]) -> Vec<String> {
+    let others = keys.iter().skip(1).cloned();
+    ["word".to_owned()].into_iter().chain(others).collect()
 }
 
 /// The cells of the column `key`, one per token.

@@ -188,7 +188,7 @@ impl JsonlParser {
             set_weight(line, object, &mut sentence)?;
         }
         for t in 0..count {
-            sentence.push(cells.iter().map(|column| &column[t]), line.number)?;
+            sentence.push_input(cells.iter().map(|column| &column[t]), line.number)?;
             self.options.check_length(&sentence)?;
             if sentence.label(t).is_some_and(str::is_empty) {
                 return Err(line.error(format!(

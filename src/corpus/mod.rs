@@ -34,8 +34,8 @@ mod text;
 mod text_encoding;
 
 pub use crate::sentence::{
-    Attributes, Document, DocumentOptions, DocumentRule, Layout, Offsets, Schema, SentenceRef,
-    Separation, TextPosition, TokenLabel,
+    Attributes, Document, DocumentOptions, DocumentRule, JoinedColumns, Layout, Offsets, Schema,
+    SentenceRef, Separation, TextPosition, TokenLabel,
 };
 pub use annotation::{Misaligned, annotation_files};
 pub use columns::CONLLU_COLUMNS;

@@ -23,6 +23,9 @@ pub struct ReadOptions {
     /// The label column: its name or its index, from 0 or, if negative, from the end.
     /// By default the last column of CoNLL (none if `unlabeled`), `upos` of CoNLL-U and the key
     /// `labels` of JSON lines. The key of the spans, in JSON with spans of characters.
+    ///
+    /// Several, such as `upos+feats`, are joined, unless a column has this name: a label is the
+    /// values of all with `+` in between, and only the last column may have values with `+`.
     pub label: Option<String>,
     /// Labels are optional: the inputs are to be tagged.
     pub unlabeled: bool,

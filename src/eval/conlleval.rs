@@ -10,8 +10,8 @@ use super::metrics::{Counts, ratio};
 /// Width to which conlleval right-aligns types: in bytes, as Perl counts.
 const TYPE_WIDTH: usize = 17;
 
-/// Writes conlleval's report if the gold labels encode spans, else only the accuracy; ends with a
-/// newline.
+/// Writes conlleval's report if the gold labels encode spans, else only the accuracy, and that of
+/// each column that the labels join; ends with a newline.
 impl fmt::Display for Evaluation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.has_spans() {
@@ -23,7 +23,15 @@ impl fmt::Display for Evaluation {
                 self.accuracy_percentage(),
                 self.correct_tokens(),
                 self.tokens()
-            )
+            )?;
+            self.columns().iter().try_for_each(|(name, correct)| {
+                let accuracy = ratio(100.0, correct, self.tokens());
+                writeln!(
+                    f,
+                    "{name:>8}: {accuracy:6.2}%  ({correct} of {} tokens)",
+                    self.tokens()
+                )
+            })
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::columns::ColumnCounts;
 use super::confusion::{Confusion, ConfusionMatrix};
 use super::metrics::{Counts, ratio};
 use crate::error::{Error, Result};
@@ -28,6 +29,8 @@ pub struct Evaluation {
     gold_labels: SpanEvidence,
     schemes: [Scheme; 2], // of gold and predicted labels: plain, or any other
     confusions: Option<ConfusionMatrix>,
+    without_spans: bool,   // whatever the labels look like
+    columns: ColumnCounts, // that the labels join
 }
 
 impl Default for Evaluation {
@@ -49,6 +52,8 @@ impl Evaluation {
             gold_labels: SpanEvidence::default(),
             schemes: [Scheme::Raw; 2],
             confusions: None,
+            without_spans: false,
+            columns: ColumnCounts::default(),
         }
     }
 
@@ -68,6 +73,25 @@ impl Evaluation {
     pub fn with_schemes(self, gold: Scheme, predicted: Scheme) -> Self {
         let schemes = [gold, predicted];
         Self { schemes, ..self }
+    }
+
+    /// Counts tokens alone: the labels encode no spans, even if some have prefixes.
+    #[must_use]
+    pub fn without_spans(self) -> Self {
+        Self {
+            without_spans: true,
+            ..self
+        }
+    }
+
+    /// Also counts the correct values of the columns with these names, which the labels join with
+    /// `+`. Such labels encode no spans.
+    #[must_use]
+    pub fn with_joined_columns(self, names: &[String]) -> Self {
+        Self {
+            columns: ColumnCounts::new(names),
+            ..self.without_spans()
+        }
     }
 
     /// Counts a sentence.
@@ -112,6 +136,7 @@ impl Evaluation {
         self.tokens += 1;
         self.correct_tokens += u64::from(gold == predicted);
         self.gold_labels.observe(gold);
+        self.columns.add(gold, predicted);
         if let Some(confusions) = &mut self.confusions {
             confusions.add(gold, predicted);
         }
@@ -197,12 +222,19 @@ impl Evaluation {
     }
 
     /// Whether the gold labels encode spans: some label is a chunk tag (`B`, `I`, `E` or `S`) with
-    /// a type, or all of them are `O` or bare chunk tags; or they are of the plain scheme.
+    /// a type, or all of them are `O` or bare chunk tags; or they are of the plain scheme. Labels
+    /// that join columns do not.
     ///
     /// If not (parts of speech), [`Evaluation::accuracy`] is the only meaningful score.
     #[must_use]
     pub fn has_spans(&self) -> bool {
-        self.schemes[0] == Scheme::Plain || self.gold_labels.encodes_spans()
+        let are_spans = self.schemes[0] == Scheme::Plain || self.gold_labels.encodes_spans();
+        are_spans && !self.without_spans
+    }
+
+    /// The correct values of the columns that the labels join.
+    pub(super) fn columns(&self) -> &ColumnCounts {
+        &self.columns
     }
 
     /// The evidence behind [`Evaluation::has_spans`].

@@ -8,6 +8,7 @@
 
 mod bootstrap;
 mod calibration;
+mod columns;
 mod confusion;
 mod conlleval;
 mod error_counts;
@@ -21,6 +22,7 @@ mod tests;
 
 pub use bootstrap::{BootstrapReport, Difference, PairedBootstrap};
 pub use calibration::{Calibration, CalibrationBin};
+pub use columns::ColumnReport;
 pub use confusion::Confusion;
 pub use error_counts::{ErrorCounts, TypeErrors};
 pub use errors::{ErrorKind, SpanError, compare_spans, label_errors, span_errors};

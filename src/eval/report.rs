@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::columns::ColumnReport;
 use super::confusion::Confusion;
 use super::evaluation::Evaluation;
 use super::metrics::Counts;
@@ -11,8 +12,8 @@ use super::metrics::Counts;
 /// All scores of an evaluation, as fractions in 0..=1; 0 if the denominator is 0.
 ///
 /// Serializes as one flat object, omitting members that are `None`:
-/// `{"tokens", "sentences", "accuracy", "precision", "recall", "f1", "types", "labels",
-/// "confusions"}`.
+/// `{"tokens", "sentences", "accuracy", "precision", "recall", "f1", "types", "columns",
+/// "labels", "confusions"}`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Report<'a> {
     /// Number of tokens, document boundaries included.
@@ -24,6 +25,9 @@ pub struct Report<'a> {
     /// Span scores; `None` if the gold labels encode no spans.
     #[serde(flatten)]
     pub spans: Option<SpanReport<'a>>,
+    /// Accuracy of each of the columns that the labels join, if they join several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub columns: Option<Vec<ColumnReport>>,
     /// Token-level scores of each label, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub labels: Option<BTreeMap<&'a str, ScoreReport>>,
@@ -79,6 +83,7 @@ impl Evaluation {
             tokens: self.tokens(),
             sentences: self.sentences(),
             accuracy: self.accuracy(),
+            columns: self.columns().report(self.tokens()),
             spans: self.has_spans().then(|| SpanReport {
                 precision: scores.precision,
                 recall: scores.recall,

@@ -51,7 +51,7 @@ impl Model {
         fields.insert(CONFIG.to_owned(), config.clone());
         let mut header = self.header().clone();
         header.provenance.options = options.to_string();
-        let main = replace_header(self.main_bytes(), &header.encode()?);
+        let main = replace_header(header.version(), self.main_bytes(), &header.encode()?);
         Self::from_bytes(match self.first_pass() {
             Some(first) => parts::assemble(&main, first.as_bytes()),
             None => main,

@@ -108,12 +108,13 @@ impl Model {
         if preamble_sum(fixed, header_bytes, sum_bytes) != preamble.sum {
             return Err(bytes.damaged("its beginning does not match its checksum"));
         }
-        let header = Header::decode(header_bytes).map_err(|what| bytes.damaged(&what))?;
+        let header =
+            Header::decode(header_bytes, preamble.version).map_err(|what| bytes.damaged(&what))?;
         check_memory(header.labels.len().pow(2), bytes.path())?;
         let table = |kind: AttributeKind| {
             let i = kind as usize;
             let format = TableFormat {
-                version: preamble.version,
+                version: preamble.version.of_tables(),
                 precision: header.precision,
                 kind,
                 labels: header.labels.len(),
@@ -122,7 +123,8 @@ impl Model {
             Table::new(&header.tables[i], format, sections).map_err(|what| bytes.damaged(&what))
         };
         let tables = [table(AttributeKind::Node)?, table(AttributeKind::Edge)?];
-        if preamble.version == Version::Two && header.tables[0].seed != header.tables[1].seed {
+        let has_one_seed = preamble.version.of_tables() == Version::Two;
+        if has_one_seed && header.tables[0].seed != header.tables[1].seed {
             return Err(bytes.damaged("its tables have different seeds"));
         }
         bytes.set_blocks(sums.clone(), sums.end)?;
@@ -225,7 +227,7 @@ impl Model {
 
     /// Returns whether the format version is the one that new models have.
     pub(super) fn is_current(&self) -> bool {
-        self.version == Version::CURRENT
+        self.version.of_tables() == Version::CURRENT
     }
 
     /// Returns the path that the model was opened from.
@@ -292,7 +294,7 @@ impl Model {
     /// Returns the fingerprinter that computes the keys for [`Model::find`]; `None` if keys are
     /// computed from whole names, by [`Model::key`].
     pub(crate) fn fingerprinter(&self) -> Option<Fingerprinter> {
-        (self.version == Version::Two).then(|| self.tables[0].fingerprinter())
+        (self.version.of_tables() == Version::Two).then(|| self.tables[0].fingerprinter())
     }
 
     /// Computes the key of an attribute from its name.
@@ -383,7 +385,11 @@ fn encode(mut header: Header, nodes: &TableBuilder, edges: &TableBuilder) -> Res
         }
     };
     header.tables = [nodes.0, edges.0];
-    Ok(assemble(&header.encode()?, [nodes.1, edges.1]))
+    Ok(assemble(
+        header.version(),
+        &header.encode()?,
+        [nodes.1, edges.1],
+    ))
 }
 
 /// Checks that there is memory for the transitions of `label_pairs` pairs of labels, which a small

@@ -40,11 +40,16 @@ pub(super) enum Version {
     One,
     /// Keys are fingerprints of attribute names; slots have 8 bytes.
     Two,
+    /// Like version 2, with the columns that labels join after the header.
+    Four,
 }
 
 impl Version {
-    /// The version that new models are written in.
+    /// The version that new tables are written in.
     pub const CURRENT: Self = Self::Two;
+
+    /// The highest number of a version.
+    pub const LAST: u64 = 4;
 
     /// The number of the version of files that hold several models, each in a version above.
     pub const PARTS: u64 = 3;
@@ -54,6 +59,7 @@ impl Version {
         match number {
             1 => Some(Self::One),
             2 => Some(Self::Two),
+            4 => Some(Self::Four),
             _ => None,
         }
     }
@@ -62,6 +68,23 @@ impl Version {
         match self {
             Self::One => 1,
             Self::Two => 2,
+            Self::Four => 4,
+        }
+    }
+
+    /// Returns the version of a file whose labels join columns or do not.
+    pub fn of_labels(are_joined: bool) -> Self {
+        match are_joined {
+            true => Self::Four,
+            false => Self::CURRENT,
+        }
+    }
+
+    /// Returns the version whose tables a file of this version has.
+    pub fn of_tables(self) -> Self {
+        match self {
+            Self::One => Self::One,
+            Self::Two | Self::Four => Self::Two,
         }
     }
 }

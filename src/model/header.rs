@@ -1,11 +1,14 @@
 //! The header of a model file: everything but the weights of attributes.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
-use super::format::{MAX_LABELS, Precision, TableInfo};
+use super::format::{MAX_LABELS, Precision, TableInfo, Version};
 use crate::chain::{LabelWeights, Order};
 use crate::error::{Error, Result};
 use crate::label::{LabelSet, PlainLabels, Scheme};
+use crate::sentence::JoinedColumns;
 use crate::template::Template;
 
 /// Maximum length of an encoded header. With [`MAX_LABELS`] labels, transitions take half of it.
@@ -53,6 +56,9 @@ pub struct Header {
     pub provenance: Provenance,
     /// Node and edge table; set when the model is built.
     pub(crate) tables: [TableInfo; 2],
+    /// The columns that the labels join, if they join several; then there is no `label_column`.
+    #[serde(skip)] // follows the other fields in files of version 4
+    pub joined: Option<JoinedColumns>,
 }
 
 impl Header {
@@ -82,13 +88,15 @@ impl Header {
                 ..Provenance::default()
             },
             tables: Default::default(),
+            joined: None,
         }
     }
 
     /// Returns whether the labels encode spans: they have prefixes, or are of the plain scheme.
     #[must_use]
     pub fn encodes_spans(&self) -> bool {
-        self.scheme == Scheme::Plain || self.labels.encodes_spans()
+        let are_spans = self.scheme == Scheme::Plain || self.labels.encodes_spans();
+        are_spans && self.joined.is_none()
     }
 
     /// Returns what labels without prefixes are in data for this model: those of the model are what
@@ -102,11 +110,49 @@ impl Header {
         }
     }
 
-    /// Returns the name of the column that held the labels of the training corpus.
+    /// Returns the name of the column that held the labels of the training corpus; if they join
+    /// several, such as `upos+feats`.
     #[must_use]
     pub fn label_name(&self) -> Option<&str> {
+        if let Some(joined) = &self.joined {
+            return Some(joined.name());
+        }
         let column = self.label_column? as usize;
         self.columns.get(column).map(String::as_str)
+    }
+
+    /// Returns the names of the columns that the labels join; none if they are of a single column.
+    #[must_use]
+    pub fn joined_names(&self) -> &[String] {
+        self.joined.as_ref().map_or(&[], JoinedColumns::names)
+    }
+
+    /// Returns the number of the first columns that a file without labels has, if the labels were
+    /// in the last ones.
+    #[must_use]
+    pub fn columns_before_label(&self) -> Option<usize> {
+        let (first, count) = match &self.joined {
+            Some(joined) => (*joined.positions().iter().min()?, joined.names().len()),
+            None => (self.label_column? as usize, 1),
+        };
+        (first + count == self.columns.len()).then_some(first)
+    }
+
+    /// Returns the label of a token with these cells of the training corpus, if there are enough.
+    #[must_use]
+    pub fn label_of<'a>(&self, cells: &[&'a str]) -> Option<Cow<'a, str>> {
+        let Some(joined) = &self.joined else {
+            let column = self.label_column? as usize;
+            return cells.get(column).map(|&cell| Cow::Borrowed(cell));
+        };
+        let parts = joined.positions().iter();
+        let parts: Option<Vec<&str>> = parts.map(|&part| cells.get(part).copied()).collect();
+        joined.join(parts?).ok().map(Cow::Owned)
+    }
+
+    /// Returns the version of the file format that the model has.
+    pub(super) fn version(&self) -> Version {
+        Version::of_labels(self.joined.is_some())
     }
 
     /// Encodes the header.
@@ -121,8 +167,12 @@ impl Header {
         if transitions.iter().all(|&weight| weight == 0.0) {
             transitions.clear();
         }
-        let bytes = bincode::serde::encode_to_vec(&stored, config)
-            .map_err(|e| Error::parameter(format!("cannot encode the model header: {e}")))?;
+        let failed = |e| Error::parameter(format!("cannot encode the model header: {e}"));
+        let mut bytes = bincode::serde::encode_to_vec(&stored, config).map_err(failed)?;
+        if let Some(joined) = &self.joined {
+            let positions = joined.positions();
+            bytes.extend(bincode::serde::encode_to_vec(positions, config).map_err(failed)?);
+        }
         if bytes.len() > MAX_BYTES {
             return Err(Error::parameter(format!(
                 "labels, lexica and clusters of the model take {} bytes; at most {MAX_BYTES} can \
@@ -134,7 +184,7 @@ impl Header {
     }
 
     /// Decodes and validates a header; the error is a message.
-    pub(super) fn decode(bytes: &[u8]) -> Result<Self, String> {
+    pub(super) fn decode(bytes: &[u8], version: Version) -> Result<Self, String> {
         // A damaged length must not make the decoder allocate much more memory than the size of the
         // header. The decoder's limit counts at most 8 bytes for each byte that it reads (an
         // integer of one byte counts as 8), and it must be a constant.
@@ -149,8 +199,13 @@ impl Header {
                 ));
             }
         };
-        let (mut header, read) =
+        let (mut header, mut read) =
             decode(bytes).map_err(|e| format!("the header cannot be read: {e}"))?;
+        if version == Version::Four {
+            let (joined, length) = decode_joined(&bytes[read..], &header.columns)?;
+            header.joined = Some(joined);
+            read += length;
+        }
         if read != bytes.len() {
             return Err("there are bytes after the contents of the header".to_owned());
         }
@@ -196,6 +251,43 @@ impl Header {
         {
             return Err("the label column does not exist".to_owned());
         }
-        Ok(())
+        self.validate_joined()
     }
+
+    /// Checks that the labels are those of the columns that they join.
+    fn validate_joined(&self) -> Result<(), String> {
+        let Some(joined) = &self.joined else {
+            return Ok(());
+        };
+        let names = joined.positions().iter().map(|&i| self.columns.get(i));
+        if !names.eq(joined.names().iter().map(Some)) || self.label_column.is_some() {
+            return Err("the columns that the labels join do not exist".to_owned());
+        }
+        if [self.scheme, self.corpus_scheme] != [Scheme::Raw; 2] {
+            return Err("the labels join columns, but encode spans".to_owned());
+        }
+        let labels = self.labels.names();
+        match labels.iter().find(|label| joined.split(label).is_none()) {
+            Some(label) => Err(format!(
+                "the label '{}' does not consist of values of {} columns ({})",
+                label.escape_debug(),
+                joined.names().len(),
+                joined.name()
+            )),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Decodes the positions of the columns that labels join, and returns the number of bytes.
+fn decode_joined(bytes: &[u8], columns: &[String]) -> Result<(JoinedColumns, usize), String> {
+    const LIMIT: usize = 0x1_0000;
+    let config = bincode::config::standard().with_limit::<LIMIT>();
+    let (positions, read): (Vec<u64>, usize) = bincode::serde::decode_from_slice(bytes, config)
+        .map_err(|e| format!("the columns of the labels cannot be read: {e}"))?;
+    let positions = positions
+        .into_iter()
+        .map(|p| usize::try_from(p).unwrap_or(usize::MAX));
+    let joined = JoinedColumns::new(columns, positions.collect());
+    Ok((joined.map_err(|e| e.to_string())?, read))
 }

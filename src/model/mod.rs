@@ -88,7 +88,14 @@
 //! # Version 3
 //!
 //! A file with the models of two passes over a document, each in one of the other versions
-//! (`src/model/parts.rs`). A model of one pass is written in version 2.
+//! (`src/model/parts.rs`). A model of one pass is written in version 2 or 4.
+//!
+//! # Version 4
+//!
+//! Like version 2, for models whose labels join several columns of the corpus: `label_column` is
+//! none, and the header is followed, in the same section and encoding, by the list of the indices
+//! in `columns` of those that the labels join. Each label consists of that many values with `+` in
+//! between; it is split at the first ones.
 //!
 //! # Version 1
 //!

@@ -82,7 +82,8 @@ fn format_version(path: &Path, bytes: &[u8]) -> Result<Version> {
             path,
             format!(
                 "the model has format version {version}; this dropchain reads versions 1 to \
-                 3, so a newer dropchain is needed, or the model is damaged"
+                 {}, so a newer dropchain is needed, or the model is damaged",
+                Version::LAST
             ),
         )
     })
@@ -126,7 +127,7 @@ pub(super) fn preamble_sum(preamble: &[u8], header: &[u8], sums: &[u8]) -> u64 {
 }
 
 /// Assembles a file from an encoded header and the two tables.
-pub(super) fn assemble(header: &[u8], tables: [TableSections; 2]) -> Vec<u8> {
+pub(super) fn assemble(version: Version, header: &[u8], tables: [TableSections; 2]) -> Vec<u8> {
     let tables: Vec<Vec<u8>> = tables
         .into_iter()
         .flat_map(|t| [t.slots, t.weights, t.ends, t.names])
@@ -134,25 +135,31 @@ pub(super) fn assemble(header: &[u8], tables: [TableSections; 2]) -> Vec<u8> {
     let lengths = tables.iter().map(Vec::len);
     let data = tables.concat();
     let sums = block_sums(&data);
-    join(header, &sums, lengths, &data)
+    join(version, header, &sums, lengths, &data)
 }
 
-/// Returns a file of the current version with another header. The tables do not depend on it.
-pub(super) fn replace_header(file: &[u8], header: &[u8]) -> Vec<u8> {
+/// Returns a file of this version with another header. The tables do not depend on it.
+pub(super) fn replace_header(version: Version, file: &[u8], header: &[u8]) -> Vec<u8> {
     let lengths: Vec<usize> = (0..SECTIONS)
         .map(|i| number(file, SECTIONS_AT + 16 * i + 8) as usize)
         .collect();
     let sums_at = PREAMBLE + lengths[0];
     let (sums, data) = file[sums_at..].split_at(lengths[1]);
-    join(header, sums, lengths[2..].iter().copied(), data)
+    join(version, header, sums, lengths[2..].iter().copied(), data)
 }
 
 /// Joins the sections of a file; `lengths` are those of the tables, which are `data`.
-fn join(header: &[u8], sums: &[u8], lengths: impl Iterator<Item = usize>, data: &[u8]) -> Vec<u8> {
+fn join(
+    version: Version,
+    header: &[u8],
+    sums: &[u8],
+    lengths: impl Iterator<Item = usize>,
+    data: &[u8],
+) -> Vec<u8> {
     let total = PREAMBLE + header.len() + sums.len() + data.len();
     let mut file = Vec::with_capacity(total);
     file.extend_from_slice(MAGIC);
-    file.extend_from_slice(&Version::CURRENT.number().to_le_bytes());
+    file.extend_from_slice(&version.number().to_le_bytes());
     file.extend_from_slice(&(total as u64).to_le_bytes());
     let mut start = PREAMBLE;
     for length in [header.len(), sums.len()].into_iter().chain(lengths) {

@@ -1,7 +1,9 @@
 //! The columns of a corpus.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
+use super::joined_columns::JoinedColumns;
 use crate::error::{Error, Result};
 
 /// Maximum number of columns that messages list.
@@ -21,6 +23,7 @@ pub struct Schema {
     names: Vec<String>,
     label: Option<usize>,
     derived: usize, // the last columns, which the input does not have
+    joined: Option<Arc<JoinedColumns>>, // what the label column before these joins
 }
 
 impl Schema {
@@ -53,6 +56,7 @@ impl Schema {
             names,
             label,
             derived: 0,
+            joined: None,
         })
     }
 
@@ -62,6 +66,7 @@ impl Schema {
             names: Vec::new(),
             label: None,
             derived: 0,
+            joined: None,
         }
     }
 
@@ -72,7 +77,25 @@ impl Schema {
             names: vec!["word".to_owned()],
             label: None,
             derived: 0,
+            joined: None,
         }
+    }
+
+    /// Returns the schema with labels that join columns of the input. They are a further column,
+    /// which has the name of all of these, such as `upos+feats`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parameter`] if the columns cannot be joined ([`JoinedColumns::new`]), or a column
+    /// has the name already.
+    pub fn with_joined_label(&self, positions: Vec<usize>) -> Result<Self> {
+        let joined = JoinedColumns::new(self.input_names(), positions)?;
+        let label = self.names.len();
+        let names = self.names.iter().cloned().chain([joined.name().to_owned()]);
+        Ok(Self {
+            joined: Some(Arc::new(joined)),
+            ..Self::new(names.collect(), Some(label))?
+        })
     }
 
     /// Returns the schema with more columns, which are not in the input.
@@ -86,13 +109,30 @@ impl Schema {
         let extended = Self::new(all.collect(), self.label)?;
         Ok(Self {
             derived: self.derived + names.len(),
+            joined: self.joined.clone(),
             ..extended
         })
     }
 
     /// Returns the names of the columns that the input has.
-    pub(crate) fn input_names(&self) -> &[String] {
-        &self.names[..self.names.len() - self.derived]
+    #[must_use]
+    pub fn input_names(&self) -> &[String] {
+        let added = self.derived + usize::from(self.joined.is_some());
+        &self.names[..self.names.len() - added]
+    }
+
+    /// The columns that the labels join, if they join several. The label column is then not in the
+    /// input.
+    #[must_use]
+    pub fn joined(&self) -> Option<&JoinedColumns> {
+        self.joined.as_deref()
+    }
+
+    /// Whether the labels are, or join, those of a column.
+    #[must_use]
+    pub fn is_label(&self, column: usize) -> bool {
+        let is_part = |joined: &JoinedColumns| joined.positions().contains(&column);
+        self.label == Some(column) || self.joined().is_some_and(is_part)
     }
 
     /// Column names in file order.

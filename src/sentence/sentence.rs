@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::attributes::Attributes;
 use super::layout::{Layout, Offsets};
 use super::lines::LineNumbers;
-use super::schema::Schema;
+use super::schema::{Schema, list_names};
 use super::token_label::TokenLabel;
 use crate::error::{Error, Place, Result};
 
@@ -77,30 +77,108 @@ impl Sentence {
         cells: impl IntoIterator<Item = S>,
         line: u64,
     ) -> Result<()> {
-        let before = (self.ends.len(), self.text.len());
+        let before = self.end();
+        self.push_cells(cells);
+        let result = self.check_row(before, self.schema.names());
+        self.finish_row(before, line, result)
+    }
+
+    /// Appends a token with the cells of the columns of the input; if the labels join several of
+    /// these, their column is filled.
+    ///
+    /// # Errors
+    ///
+    /// Same as [`push`](Self::push), and [`Error::Input`] if the cells cannot be joined.
+    pub(crate) fn push_input<S: AsRef<str>>(
+        &mut self,
+        cells: impl IntoIterator<Item = S>,
+        line: u64,
+    ) -> Result<()> {
+        let schema = Arc::clone(&self.schema);
+        let Some(joined) = schema.joined() else {
+            return self.push(cells, line);
+        };
+        let before = self.end();
+        self.push_cells(cells);
+        let mut result = self.check_row(before, schema.input_names());
+        if result.is_ok() {
+            let bounds = |&column: &usize| {
+                let end = |cell: usize| self.ends[cell] as usize;
+                let cell = before.0 + column;
+                (if column == 0 { before.1 } else { end(cell - 1) })..end(cell)
+            };
+            let values = joined.positions().iter().map(bounds);
+            let label = joined.join(values.map(|bounds| &self.text[bounds]));
+            result = label.and_then(|label| {
+                self.push_cells([label]);
+                self.check_row(before, schema.names())
+            });
+        }
+        self.finish_row(before, line, result)
+    }
+
+    /// Number of cells, and bytes of their text.
+    fn end(&self) -> (usize, usize) {
+        (self.ends.len(), self.text.len())
+    }
+
+    fn push_cells<S: AsRef<str>>(&mut self, cells: impl IntoIterator<Item = S>) {
         for cell in cells {
             self.text.push_str(cell.as_ref());
             self.ends.push(self.text.len() as u32);
         }
+    }
+
+    /// Checks the cells from `before` on, which should be those of `columns`.
+    fn check_row(&self, before: (usize, usize), columns: &[String]) -> Result<(), String> {
         let found = self.ends.len() - before.0;
-        let problem = if found != self.schema.width() {
-            Some(format!(
+        if found != columns.len() {
+            return Err(format!(
                 "expected {} columns ({}), found {found}",
-                self.schema.width(),
-                self.schema.list()
-            ))
-        } else if self.text.len() > MAX_TEXT {
-            Some(OVERLONG.to_owned())
-        } else {
-            None
-        };
-        if let Some(message) = problem {
+                columns.len(),
+                list_names(columns)
+            ));
+        }
+        match self.text.len() > MAX_TEXT {
+            true => Err(OVERLONG.to_owned()),
+            false => Ok(()),
+        }
+    }
+
+    /// Ends a row, or removes its cells from `before` on if there is an error.
+    fn finish_row(
+        &mut self,
+        before: (usize, usize),
+        line: u64,
+        result: Result<(), String>,
+    ) -> Result<()> {
+        if let Err(message) = result {
             self.ends.truncate(before.0);
             self.text.truncate(before.1);
             return Err(Error::input(Place::line(&*self.file, line), message));
         }
         self.lines.push(line);
         Ok(())
+    }
+
+    /// Returns a copy with another schema, whose labels join some of the same columns.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Input`] if the columns or the cells of a token cannot be joined.
+    pub fn with_joined_label(&self, schema: &Arc<Schema>) -> Result<Self> {
+        let mut copy = Self {
+            schema: Arc::clone(schema),
+            text: String::new(),
+            ends: Vec::new(),
+            lines: LineNumbers::default(),
+            partial: None,
+            ..self.clone()
+        };
+        for t in 0..self.len() {
+            copy.push_input(self.cells(t), self.lines.get(t).unwrap_or(0))?;
+        }
+        Ok(copy)
     }
 
     /// Returns a copy with other cells, `[T][C]`, in the columns of `schema`.
@@ -303,6 +381,9 @@ impl Sentence {
     pub(crate) fn hash_content(&self, hasher: &mut impl Hasher) {
         self.schema.names().hash(hasher);
         self.schema.label().hash(hasher);
+        if let Some(joined) = self.schema.joined() {
+            joined.hash(hasher);
+        }
         (&self.text, &self.ends, self.len()).hash(hasher);
         self.weight.to_bits().hash(hasher);
         self.partial.hash(hasher);

@@ -183,7 +183,7 @@ impl Binder<'_> {
             };
             return Err(location.error(at, message));
         };
-        if self.schema.label() == Some(index) {
+        if self.schema.is_label(index) {
             let name = &names[index];
             let message = format!("the template reads the label column '{name}'");
             return Err(location.error(at, message));

@@ -65,6 +65,8 @@ impl MinedNames {
             Scheme::Plain => Some(Scheme::Plain),
             _ => evidence.encodes_spans().then_some(Scheme::Raw),
         };
+        let are_joined = |sentence: &&Sentence| sentence.schema().joined().is_some();
+        let scheme = scheme.filter(|_| !sentences.first().is_some_and(are_joined));
         let mut names = Self::empty();
         let count = sentences.len().max(1);
         names.parts = match parts {

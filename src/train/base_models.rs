@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::label::Scheme;
 use crate::model::Model;
 use crate::score::Boundary;
+use crate::sentence::JoinedColumns;
 use crate::template::Template;
 
 /// The models that training continues from.
@@ -109,6 +110,31 @@ impl<'a> BaseModels<'a> {
     #[must_use]
     pub fn template(&self) -> Option<&'a Template> {
         self.first()?.header().template.as_ref()
+    }
+
+    /// Checks that the labels of the models join the same columns as those of the training data.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parameter`] naming both.
+    pub(super) fn check_joined(&self, joined: Option<&JoinedColumns>) -> Result<()> {
+        let describe = |joined: Option<&JoinedColumns>| match joined {
+            Some(joined) => format!("join the columns {}", joined.name()),
+            None => "are of a single column".to_owned(),
+        };
+        for (role, model) in self.iter() {
+            let own = model.header().joined.as_ref();
+            if own.map(JoinedColumns::names) != joined.map(JoinedColumns::names) {
+                return Err(Error::parameter(format!(
+                    "{role} {}: its labels {}, those of the training data {}; expected the same \
+                     columns (--label)",
+                    model.path().display(),
+                    describe(own),
+                    describe(joined)
+                )));
+            }
+        }
+        Ok(())
     }
 
     /// Checks that the models are not damaged and have the structure that the options ask for.

@@ -194,6 +194,9 @@ impl DevelopmentSet {
     fn evaluate<'a>(&self, paths: impl Iterator<Item = &'a Vec<LabelId>>) -> Result<DevScore> {
         let scheme = self.labels.corpus_scheme;
         let mut evaluation = Evaluation::new().with_schemes(scheme, scheme);
+        if self.labels.are_joined {
+            evaluation = evaluation.without_spans();
+        }
         for (path, gold) in paths.zip(&self.gold) {
             let name = |&label: &LabelId| self.labels.set.name(label);
             let mut predicted: Vec<&str> = path.iter().map(name).collect();

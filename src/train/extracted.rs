@@ -19,7 +19,7 @@ use crate::error::{Error, Result};
 use crate::extract::{Alphabets, AttributeSource, Dataset, DatasetBuilder, SparseRows};
 use crate::ids::LabelId;
 use crate::memory::{MemoryLimit, input_over_limit};
-use crate::sentence::{Document, DocumentRule, Sentence, SentenceRef, Separation};
+use crate::sentence::{Document, DocumentRule, JoinedColumns, Sentence, SentenceRef, Separation};
 use crate::template::Template;
 
 /// The attributes of all corpora of a training run as sparse matrices, one column per attribute.
@@ -623,6 +623,7 @@ pub(super) struct CorpusInfo {
     pub files: Vec<String>,
     pub columns: Vec<String>,
     pub label_column: Option<u32>,
+    pub joined: Option<JoinedColumns>,
 }
 
 impl CorpusInfo {
@@ -634,10 +635,13 @@ impl CorpusInfo {
             }
         }
         let schema = sentences.first().map(Sentence::schema);
+        let joined = schema.and_then(|s| s.joined());
+        let label = schema.and_then(|s| s.label()).filter(|_| joined.is_none());
         Self {
             files,
             columns: schema.map_or_else(Vec::new, |s| s.input_names().to_vec()),
-            label_column: schema.and_then(|s| s.label()).map(|c| c as u32),
+            label_column: label.map(|c| c as u32),
+            joined: joined.cloned(),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::extract::{Allowed, AttributeCorpus, Target};
-use crate::sentence::Sentence;
+use crate::sentence::{JoinedColumns, Sentence};
 
 /// A sentence with labels.
 pub(super) trait LabeledSentence {
@@ -15,6 +15,11 @@ pub(super) trait LabeledSentence {
 
     /// Returns the labels that each token may have, none for any, if some labels are partial.
     fn allowed(&self) -> Option<Vec<Vec<&str>>>;
+
+    /// Returns the columns that the labels join, if they join several.
+    fn joined(&self) -> Option<&JoinedColumns> {
+        None
+    }
 
     /// Returns an error at token `t`.
     fn fault(&self, t: usize, message: String) -> Error;
@@ -38,6 +43,10 @@ impl LabeledSentence for Sentence {
             None => self.label(t).into_iter().collect(),
         };
         Some((0..self.len()).map(allowed).collect())
+    }
+
+    fn joined(&self) -> Option<&JoinedColumns> {
+        self.schema().joined()
     }
 
     fn fault(&self, t: usize, message: String) -> Error {

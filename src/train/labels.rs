@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::ids::LabelId;
 use crate::label::{LabelSet, PlainLabels, Scheme, SchemeDetector};
 use crate::model::MAX_LABELS;
+use crate::sentence::JoinedColumns;
 
 /// The labels of a training corpus and their schemes.
 #[derive(Clone, Debug, Hash)]
@@ -25,6 +26,8 @@ pub(super) struct TrainingLabels {
     pub is_converted: bool,
     /// Whether the labels of the corpus encode any span.
     pub has_spans: bool,
+    /// Whether the labels join columns.
+    pub are_joined: bool,
 }
 
 /// The ids of the labels of a sentence.
@@ -96,6 +99,11 @@ impl TrainingLabels {
             },
             None => options.plain_labels,
         };
+        let joined = sentences.first().and_then(LabeledSentence::joined);
+        models.check_joined(joined)?;
+        if let Some(joined) = joined {
+            return Self::joined(joined, options);
+        }
         let mut detector = SchemeDetector::new().with_plain_labels(plain);
         let mut has_spans = false;
         for sentence in sentences {
@@ -130,6 +138,30 @@ impl TrainingLabels {
             data_scheme: corpus_scheme,
             is_converted,
             has_spans,
+            are_joined: false,
+        })
+    }
+
+    /// The schemes of labels that join columns: they encode no spans, whatever their prefixes.
+    fn joined(joined: &JoinedColumns, options: &TrainOptions) -> Result<Self> {
+        if options.scheme != Scheme::Raw || options.plain_labels == PlainLabels::Spans {
+            let option = match options.scheme {
+                Scheme::Raw => "--plain-labels spans".to_owned(),
+                scheme => format!("--scheme {scheme}"),
+            };
+            return Err(Error::parameter(format!(
+                "{option}: the labels join columns ({}), so they encode no spans; omit the option",
+                joined.name()
+            )));
+        }
+        Ok(Self {
+            set: LabelSet::new(),
+            scheme: Scheme::Raw,
+            corpus_scheme: Scheme::Raw,
+            data_scheme: Scheme::Raw,
+            is_converted: false,
+            has_spans: false,
+            are_joined: true,
         })
     }
 

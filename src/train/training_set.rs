@@ -439,6 +439,7 @@ impl TrainingSet {
             corpus_scheme: self.labels.corpus_scheme,
             columns: self.source.columns,
             label_column: self.source.label_column,
+            joined: self.source.joined,
             template: self.template,
             order: options.order,
             label_weights,

@@ -278,6 +278,9 @@ fn fingerprint(corpus: &Corpus) -> u64 {
     for sentence in corpus {
         let schema = sentence.schema();
         (schema.names(), schema.label()).hash(&mut hasher);
+        if let Some(joined) = schema.joined() {
+            joined.hash(&mut hasher);
+        }
         (sentence.layout.document_start, sentence.len()).hash(&mut hasher);
         if sentence.weight() != 1.0 {
             sentence.weight().to_bits().hash(&mut hasher);

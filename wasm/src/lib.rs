@@ -120,7 +120,8 @@ fn tagged_lines(tagger: &dropchain::Tagger, text: String, options: TagOptions) -
     let sentences = Reader::from_read(Box::new(Cursor::new(text)), "text", &read)
         .collect::<Result<Vec<Sentence>>>()?;
     let write = WriteOptions {
-        spans: header.labels.encodes_spans(),
+        spans: header.encodes_spans(),
+        joined: header.joined_names().to_vec(),
         ..WriteOptions::new(OutputFormat::Jsonl)
     };
     let mut writer = Writer::new(Vec::new(), "output", write)?;

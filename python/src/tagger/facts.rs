@@ -24,6 +24,7 @@ pub fn info<'py>(py: Python<'py>, model: &Model) -> PyResult<Bound<'py, PyDict>>
     info.set_item("precision", precision)?;
     info.set_item("columns", &header.columns)?;
     info.set_item("label", header.label_name())?;
+    info.set_item("joined_columns", header.joined_names())?;
     info.set_item("attributes", model.attributes(AttributeKind::Node))?;
     info.set_item("edge_attributes", model.attributes(AttributeKind::Edge))?;
     let kinds = [AttributeKind::Node, AttributeKind::Edge];

@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use dropchain::corpus::{Document, Schema};
+use dropchain::corpus::{Document, JoinedColumns, Schema};
 use dropchain::label::{LabelId, Scheme, Span};
 use dropchain::tag::{AttributeKind, Header, TagDocuments, TagInput, TagOptions, Workspace};
 use dropchain::{Model, Sentence, Tagger};
@@ -59,7 +59,10 @@ impl PyTagger {
         let header = model.header();
         let names = header.labels.names().iter();
         let columns = header.columns.iter().enumerate();
-        let columns = columns.filter(|(i, _)| Some(*i as u32) != header.label_column);
+        let joined = header.joined.as_ref().map(JoinedColumns::positions);
+        let columns = columns.filter(|(i, _)| {
+            Some(*i as u32) != header.label_column && !joined.is_some_and(|all| all.contains(i))
+        });
         Self {
             names: names.map(|name| PyString::new(py, name).unbind()).collect(),
             columns: header.template.as_ref().map(|_| {

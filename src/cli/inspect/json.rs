@@ -53,6 +53,9 @@ pub fn contents(contents: &Contents<'_>) -> Result<Value> {
         "recall_bias": header.recall_bias(),
         "sizes": sizes(model),
     });
+    if header.joined.is_some() {
+        value["joined_columns"] = json!(header.joined_names());
+    }
     if let Some(record) = header.provenance.training() {
         value["training"] = json!(record);
     }

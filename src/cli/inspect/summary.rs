@@ -147,9 +147,11 @@ fn training(model: &Model) -> Vec<String> {
 /// Describes the columns and the labels of the training data.
 fn data(model: &Model) -> String {
     let header = model.header();
-    let labels = header.label_name().map_or(String::new(), |column| {
-        format!(", labels {column} ({})", header.corpus_scheme)
-    });
+    let labels = match (&header.joined, header.label_name()) {
+        (Some(joined), _) => format!("; labels join {}", joined.names().join(" and ")),
+        (None, Some(column)) => format!(", labels {column} ({})", header.corpus_scheme),
+        (None, None) => String::new(),
+    };
     format!(
         "columns of the training data: {}{labels}",
         header.columns.join(" ")

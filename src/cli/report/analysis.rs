@@ -108,7 +108,10 @@ impl SystemAnalysis {
 }
 
 fn bootstrap(evaluated: &Evaluated) -> PairedBootstrap {
-    let bootstrap = PairedBootstrap::new();
+    let mut bootstrap = PairedBootstrap::new();
+    if evaluated.are_joined {
+        bootstrap = bootstrap.without_spans();
+    }
     match evaluated.systems.as_slice() {
         [a, b] => bootstrap.with_schemes(evaluated.gold_scheme, [a.scheme, b.scheme]),
         _ => bootstrap,
@@ -117,6 +120,9 @@ fn bootstrap(evaluated: &Evaluated) -> PairedBootstrap {
 
 /// Returns whether the gold labels encode spans.
 fn has_spans(evaluated: &Evaluated) -> Result<bool> {
+    if evaluated.are_joined {
+        return Ok(false);
+    }
     let scheme = evaluated.gold_scheme;
     let mut gold = Evaluation::new().with_schemes(scheme, scheme);
     for (_, tokens) in evaluated.sentences() {

@@ -15,7 +15,7 @@ use crate::cli::document_arguments::DocumentArguments;
 use crate::cli::file_name::FileName;
 use crate::cli::gold_tagger::GoldTagger;
 use crate::cli::predicted_columns::PredictedColumns;
-use crate::cli::predictions::{GoldCorpus, labels};
+use crate::cli::predictions::{GoldCorpus, joined, labels};
 
 /// The files to evaluate.
 pub struct EvaluatedFiles<'a> {
@@ -36,6 +36,8 @@ pub struct Evaluated {
     pub systems: Vec<System>,
     /// The columns of the training data of the first model, if there is one and it names them.
     pub columns: Option<Vec<String>>,
+    /// Whether the labels join columns, so that they encode no spans.
+    pub are_joined: bool,
 }
 
 /// What a system predicts.
@@ -126,13 +128,18 @@ impl Evaluated {
 
     /// Detects the schemes of labels that were read.
     fn with_schemes(corpus: Corpus, gold: Labels, system: System, plain: PlainLabels) -> Self {
+        let are_joined = joined(&corpus).is_some();
         let mut evaluated = Self {
             corpus,
             gold,
             gold_scheme: Scheme::Raw,
             systems: vec![system],
             columns: None,
+            are_joined,
         };
+        if are_joined {
+            return evaluated;
+        }
         evaluated.gold_scheme = evaluated.detect_scheme(&evaluated.gold, plain);
         let plain = plain.of_predictions(evaluated.gold_scheme);
         let scheme = evaluated.detect_scheme(&evaluated.systems[0].labels, plain);
@@ -218,6 +225,7 @@ fn tag(model: &FileName, file: &FileName, files: &EvaluatedFiles<'_>) -> Result<
         Ok(())
     })?;
     let columns = tagger.columns().map(<[String]>::to_vec);
+    let are_joined = tagger.joined().is_some();
     let gold_scheme;
     [gold_scheme, system.scheme] = tagger.schemes(files.plain);
     Ok(Evaluated {
@@ -226,6 +234,7 @@ fn tag(model: &FileName, file: &FileName, files: &EvaluatedFiles<'_>) -> Result<
         gold_scheme,
         systems: vec![system],
         columns,
+        are_joined,
     })
 }
 
@@ -262,6 +271,12 @@ fn read_predictions(
 
 /// Reads predictions and gold labels from the last columns of one file, as conlleval does.
 fn read_both(file: &FileName, files: &EvaluatedFiles<'_>) -> Result<Evaluated> {
+    if let Some(label) = files.input.label.as_deref().filter(|l| l.contains('+')) {
+        return Err(Error::parameter(format!(
+            "--label {label}: labels that join columns are in several columns of {file}; expected \
+             a file with gold labels (--gold)"
+        )));
+    }
     let options = ReadOptions {
         label: None,
         columns: None,

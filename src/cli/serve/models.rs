@@ -92,7 +92,7 @@ impl ServedModel {
     fn description(&self, is_default: bool) -> Value {
         let model = self.current();
         let header = model.tagger.model().header();
-        json!({
+        let mut description = json!({
             "name": self.name,
             "default": is_default,
             "labels": header.labels.names(),
@@ -101,7 +101,11 @@ impl ServedModel {
             "label": header.label_name(),
             "documents": model.tagger.documents().is_some(),
             "loaded": seconds(model.loaded),
-        })
+        });
+        if header.joined.is_some() {
+            description["joined_columns"] = json!(header.joined_names());
+        }
+        description
     }
 }
 

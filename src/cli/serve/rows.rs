@@ -93,7 +93,9 @@ fn model_schema(width: usize, header: &Header) -> Result<Schema> {
     if width == columns.len() && width > 0 {
         return Schema::new(columns.clone(), label);
     }
-    let is_prefix = label.is_some_and(|label| label + 1 == columns.len() && width <= label);
+    let is_prefix = header
+        .columns_before_label()
+        .is_some_and(|first| width <= first);
     if is_prefix && width > 0 {
         return Schema::new(columns[..width].to_vec(), None);
     }

@@ -121,8 +121,10 @@ struct SentenceOutput<'a> {
 impl SentenceOutput<'_> {
     /// Writes a sentence.
     fn write(&mut self, sentence: &Sentence, tagging: &NamedTagging<'_>) -> Result<()> {
+        let header = self.tagger.model().header();
         let options = WriteOptions {
-            spans: self.tagger.model().header().encodes_spans(),
+            spans: header.encodes_spans(),
+            joined: header.joined_names().to_vec(),
             ..WriteOptions::new(OutputFormat::Jsonl)
         };
         let mut writer = Writer::new(&mut self.lines, "the response", options)?;

@@ -1,4 +1,5 @@
-//! CoNLL output: the input's columns and an additional one, the predicted label.
+//! CoNLL output: the input's columns and an additional one, the predicted label; one for each part
+//! of labels that join columns.
 //!
 //! With marginals, another column has the probability of that label. N-best output has one block
 //! per candidate, best first, headed by a line `# n=0 score=… probability=…` as in CRF++.
@@ -6,17 +7,18 @@
 use std::fmt::Write;
 
 use super::tagged::Tagged;
+use super::write_options::WriteOptions;
 use crate::corpus::columns::OUTSIDE;
 use crate::error::{Error, Result};
 use crate::sentence::Sentence;
 
 /// Writes a sentence and a blank line.
-pub(super) fn sentence(buffer: &mut String, tagged: &Tagged, separator: char) -> Result<()> {
+pub(super) fn sentence(buffer: &mut String, tagged: &Tagged, options: &WriteOptions) -> Result<()> {
     for comment in &tagged.sentence.layout.comments {
         line(buffer, comment);
     }
     if tagged.nbest.is_empty() {
-        return block(buffer, tagged, &tagged.labels, separator);
+        return block(buffer, tagged, &tagged.labels, options);
     }
     for (n, path) in tagged.nbest.iter().enumerate() {
         let head = format!(
@@ -24,20 +26,27 @@ pub(super) fn sentence(buffer: &mut String, tagged: &Tagged, separator: char) ->
             path.score, path.probability
         );
         line(buffer, &head);
-        block(buffer, tagged, &path.labels, separator)?;
+        block(buffer, tagged, &path.labels, options)?;
     }
     Ok(())
 }
 
 /// Writes a document boundary, with its own label as the predicted label.
-pub(super) fn boundary(buffer: &mut String, tagged: &Tagged, separator: char) -> Result<()> {
+pub(super) fn boundary(buffer: &mut String, tagged: &Tagged, options: &WriteOptions) -> Result<()> {
     let sentence = tagged.sentence;
     for comment in &sentence.layout.comments {
         line(buffer, comment);
     }
     for t in 0..sentence.len() {
-        let label = sentence.label(t).unwrap_or(OUTSIDE);
-        row(buffer, sentence, t, label, separator)?;
+        let own = |name: &String| {
+            let column = sentence.schema().position(name);
+            column.map_or(OUTSIDE, |column| sentence.cell(t, column))
+        };
+        let labels = match options.joined.is_empty() {
+            true => vec![sentence.label(t).unwrap_or(OUTSIDE)],
+            false => options.joined.iter().map(own).collect(),
+        };
+        row(buffer, sentence, t, &labels, options.separator)?;
         buffer.push('\n');
     }
     buffer.push('\n');
@@ -45,7 +54,12 @@ pub(super) fn boundary(buffer: &mut String, tagged: &Tagged, separator: char) ->
 }
 
 /// Writes the rows of a sentence with the labels of one candidate, and a blank line.
-fn block(buffer: &mut String, tagged: &Tagged, labels: &[&str], separator: char) -> Result<()> {
+fn block(
+    buffer: &mut String,
+    tagged: &Tagged,
+    labels: &[&str],
+    options: &WriteOptions,
+) -> Result<()> {
     let sentence = tagged.sentence;
     // Multiword tokens and empty nodes of CoNLL-U have no label, so they cannot be rows.
     let comments = sentence.layout.extra_lines.iter();
@@ -56,10 +70,11 @@ fn block(buffer: &mut String, tagged: &Tagged, labels: &[&str], separator: char)
         while let Some((_, text)) = comments.next_if(|(before, _)| *before <= t) {
             line(buffer, text);
         }
-        row(buffer, sentence, t, label, separator)?;
+        let parts = options.parts(tagged, t, label)?;
+        row(buffer, sentence, t, &parts, options.separator)?;
         if tagged.marginals.is_some() {
             let probability = tagged.marginal(t, label).unwrap_or(0.0);
-            buffer.push(separator);
+            buffer.push(options.separator);
             // Writing to a string cannot fail.
             let _ = write!(buffer, "{probability:.6}");
         }
@@ -72,15 +87,18 @@ fn block(buffer: &mut String, tagged: &Tagged, labels: &[&str], separator: char)
     Ok(())
 }
 
-/// Writes the cells of a token and its label, without a line ending.
+/// Writes the cells of a token and its label, or the parts of it, without a line ending.
 fn row(
     buffer: &mut String,
     sentence: &Sentence,
     t: usize,
-    label: &str,
+    label: &[&str],
     separator: char,
 ) -> Result<()> {
-    for cell in sentence.cells(t).chain([label]) {
+    let cells = sentence
+        .cells(t)
+        .take(sentence.schema().input_names().len());
+    for cell in cells.chain(label.iter().copied()) {
         let invalid = if separator == '\t' {
             cell.contains(['\t', '\n', '\r'])
         } else {

@@ -13,6 +13,7 @@
 use std::fmt::Write;
 
 use super::tagged::{Tagged, source_text, word};
+use super::write_options::WriteOptions;
 use crate::corpus::columns::{CONLLU_COLUMNS, find_column};
 use crate::error::{Error, Result};
 use crate::sentence::Sentence;
@@ -30,8 +31,22 @@ fn label_field(label: &str) -> LabelField<'_> {
     find_column(&CONLLU_COLUMNS, label).map_or(LabelField::MiscKey(label), LabelField::Column)
 }
 
+/// The names of the columns or keys of a label.
+fn label_names(options: &WriteOptions) -> &[String] {
+    match options.joined.is_empty() {
+        true => std::slice::from_ref(&options.label),
+        false => &options.joined,
+    }
+}
+
+/// Checks that what labels consist of are columns or can be keys in `MISC`.
+pub(super) fn check_labels(options: &WriteOptions) -> Result<()> {
+    let names = label_names(options);
+    names.iter().try_for_each(|name| check_label(name))
+}
+
 /// Checks that `label` is a column or can be a key in `MISC`.
-pub(super) fn check_label(label: &str) -> Result<()> {
+fn check_label(label: &str) -> Result<()> {
     let invalid = |c: char| matches!(c, '=' | '|' | '\\') || c.is_whitespace();
     match label_field(label) {
         LabelField::MiscKey(key) if key.is_empty() || key == "_" || key.contains(invalid) => {
@@ -48,7 +63,7 @@ pub(super) fn check_label(label: &str) -> Result<()> {
 pub(super) fn sentence(
     buffer: &mut String,
     tagged: &Tagged,
-    label: &str,
+    options: &WriteOptions,
     new_document: bool,
 ) -> Result<()> {
     let sentence = tagged.sentence;
@@ -61,8 +76,9 @@ pub(super) fn sentence(
         buffer.push('\n');
     }
     comments(buffer, tagged);
-    let field = label_field(label);
-    let native = sentence.schema().names() == CONLLU_COLUMNS;
+    let names = label_names(options).iter();
+    let fields: Vec<LabelField> = names.map(|name| label_field(name)).collect();
+    let native = sentence.schema().input_names() == CONLLU_COLUMNS;
     let mut extra_lines = layout.extra_lines.iter().peekable();
     for t in 0..=sentence.len() {
         while let Some((_, text)) = extra_lines.next_if(|(before, _)| *before <= t) {
@@ -71,11 +87,16 @@ pub(super) fn sentence(
         }
         if t < sentence.len() {
             let mut row = if native {
-                sentence.cells(t).map(str::to_owned).collect()
+                let cells = sentence.cells(t).take(CONLLU_COLUMNS.len());
+                cells.map(str::to_owned).collect()
             } else {
                 new_row(sentence, t)?
             };
-            set_label(&mut row, tagged, t, &field)?;
+            let parts = options.parts(tagged, t, tagged.labels[t])?;
+            for (part, field) in parts.into_iter().zip(&fields) {
+                set_label(&mut row, tagged.sentence, t, (part, field))?;
+            }
+            set_probability(&mut row, tagged, t);
             buffer.push_str(&row.join("\t"));
             buffer.push('\n');
         }
@@ -155,13 +176,17 @@ fn is_joined(sentence: &Sentence, t: usize) -> bool {
     after.is_some_and(|c| !c.is_whitespace())
 }
 
-/// Writes the predicted label and its probability into a row.
-fn set_label(row: &mut [String], tagged: &Tagged, t: usize, field: &LabelField) -> Result<()> {
-    let label = tagged.labels[t];
+/// Writes a predicted label, or a part of it, into a row.
+fn set_label(
+    row: &mut [String],
+    sentence: &Sentence,
+    t: usize,
+    (label, field): (&str, &LabelField),
+) -> Result<()> {
     match *field {
         LabelField::Column(_) if label.is_empty() || label.contains(char::is_whitespace) => {
             return Err(Error::input(
-                tagged.sentence.place(t),
+                sentence.place(t),
                 format!(
                     "the label {label:?} cannot be written in a column of CoNLL-U: \
                      it is empty or contains white space"
@@ -171,11 +196,15 @@ fn set_label(row: &mut [String], tagged: &Tagged, t: usize, field: &LabelField) 
         LabelField::Column(column) => label.clone_into(&mut row[column]),
         LabelField::MiscKey(key) => row[MISC] = with_key(&row[MISC], key, &escape(label)),
     }
+    Ok(())
+}
+
+/// Writes the probability of the predicted label into a row.
+fn set_probability(row: &mut [String], tagged: &Tagged, t: usize) {
     if tagged.marginals.is_some() {
-        let probability = tagged.marginal(t, label).unwrap_or(0.0);
+        let probability = tagged.marginal(t, tagged.labels[t]).unwrap_or(0.0);
         row[MISC] = with_key(&row[MISC], "Prob", &format!("{probability:.6}"));
     }
-    Ok(())
 }
 
 /// Appends `key=value` to `misc`, replacing any previous value of the key.
@@ -350,6 +379,24 @@ mod tests {
             error("upos", &sentences[0], "X Y"),
             "x:1: the label \"X Y\" cannot be written in a column of CoNLL-U: \
              it is empty or contains white space"
+        );
+    }
+
+    #[test]
+    fn joined_labels_are_split_into_columns_and_keys() {
+        let options = WriteOptions {
+            joined: ["upos", "ner"].map(str::to_owned).to_vec(),
+            ..WriteOptions::new(OutputFormat::Conllu)
+        };
+        let sentences = read(Format::Conllu, "1\ta\t_\tX\t_\t_\t0\troot\t_\t_\n");
+        let write = |label| written(&options, &[Tagged::new(&sentences[0], vec![label])]);
+        assert_eq!(
+            write("DET+B-A+b").unwrap(),
+            "1\ta\t_\tDET\t_\t_\t0\troot\t_\tner=B-A+b\n\n"
+        );
+        assert_eq!(
+            write("DET").unwrap_err().to_string(),
+            "x:1: the label \"DET\" does not consist of values of 2 columns (upos+ner)"
         );
     }
 }

@@ -1,9 +1,10 @@
 //! JSON lines output: an object per sentence.
 //!
 //! If the input is an object, its other members come first, verbatim; then `file` (if there are
-//! several and the input does not have the key), `tokens`,
-//! `labels`, `spans` (if the labels encode spans), `offsets`, `text` and `offset` (for tokenized
-//! text), and `probability`, `marginals` and `nbest` (if requested), always in this order.
+//! several and the input does not have the key), `tokens`, `labels`, the columns that these join
+//! (if they join several), `spans` (if the labels encode spans), `offsets`, `text` and `offset`
+//! (for tokenized text), and `probability`, `marginals` and `nbest` (if requested), always in this
+//! order.
 
 use serde::ser::{Error as _, Serialize, SerializeMap, Serializer};
 
@@ -57,7 +58,9 @@ impl Serialize for SentenceRecord<'_> {
             let object: JsonObject = serde_json::from_str(record).map_err(S::Error::custom)?;
             for (key, value) in &object.members {
                 let replaced = text.is_some() && TEXT_KEYS.contains(&key.as_str());
-                if !replaced && !PREDICTION_KEYS.contains(&key.as_str()) {
+                let predicted =
+                    PREDICTION_KEYS.contains(&key.as_str()) || self.options.joined.contains(key);
+                if !replaced && !predicted {
                     map.serialize_entry(key, value)?;
                 }
                 // What the input says of its file stays.
@@ -69,6 +72,18 @@ impl Serialize for SentenceRecord<'_> {
         }
         map.serialize_entry("tokens", &LazyArray(sentence.len(), |t| word(sentence, t)))?;
         map.serialize_entry("labels", &tagged.labels)?;
+        if !self.options.joined.is_empty() {
+            let parts = (0..sentence.len())
+                .map(|t| self.options.parts(tagged, t, tagged.labels[t]))
+                .collect::<Result<Vec<_>>>();
+            let parts: Vec<Vec<&str>> = parts.map_err(S::Error::custom)?; // [T][n]
+            for (i, name) in self.options.joined.iter().enumerate() {
+                if is_own_key(name) {
+                    continue; // the joined labels have it
+                }
+                map.serialize_entry(name, &LazyArray(parts.len(), |t: usize| parts[t][i]))?;
+            }
+        }
         if self.options.spans {
             let spans = tagged.scheme.spans(&tagged.labels);
             let span = |i: usize| SpanRecord {
@@ -101,6 +116,11 @@ impl Serialize for SentenceRecord<'_> {
         }
         map.end()
     }
+}
+
+/// Returns whether a key of the object has a meaning of its own.
+fn is_own_key(key: &str) -> bool {
+    key == FILE || PREDICTION_KEYS.contains(&key) || TEXT_KEYS.contains(&key)
 }
 
 /// An array whose items are computed during serialization: its length, and the function.
@@ -332,5 +352,18 @@ mod tests {
     fn the_output_can_be_read_again() {
         let json = r#"{"id":1,"pos":["N"],"tokens":["a"],"labels":["X"]}"#.to_owned() + "\n";
         assert_eq!(one(&tags(), Format::Jsonl, &json, &["X"]), json);
+    }
+
+    #[test]
+    fn joined_labels_replace_the_keys_of_their_columns() {
+        let options = WriteOptions {
+            joined: ["pos", "labels"].map(str::to_owned).to_vec(),
+            ..tags()
+        };
+        let json = r#"{"pos":["old"],"tokens":["a"],"labels":["X"]}"#;
+        assert_eq!(
+            one(&options, Format::Jsonl, json, &["N+Y"]),
+            r#"{"tokens":["a"],"labels":["N+Y"],"pos":["N"]}"#.to_owned() + "\n"
+        );
     }
 }

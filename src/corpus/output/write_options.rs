@@ -1,7 +1,10 @@
 //! How to write sentences.
 
 use super::format::OutputFormat;
+use super::tagged::Tagged;
 use crate::corpus::offset_unit::OffsetUnit;
+use crate::error::{Error, Result};
+use crate::sentence::split_label;
 
 /// How to write sentences.
 #[derive(Clone, Debug)]
@@ -17,6 +20,9 @@ pub struct WriteOptions {
     pub spans: bool,
     /// CoNLL-U: the column for the label, by name or index; any other name is a key in `MISC`.
     pub label: String,
+    /// The names of the columns that the labels join, if they join several: labels are split, and
+    /// columns (or keys) of these names hold the parts. In CoNLL-U they replace `label`.
+    pub joined: Vec<String>,
     /// What the positions of spans count in [`OutputFormat::Spans`] and [`OutputFormat::Doccano`].
     pub offsets: OffsetUnit,
     /// Inline: whether to color spans and tags with the escape sequences of terminals.
@@ -39,11 +45,33 @@ impl WriteOptions {
             separator: '\t',
             spans: true,
             label: "upos".to_owned(),
+            joined: Vec::new(),
             offsets: OffsetUnit::default(),
             color: false,
             files: false,
             file_offsets: false,
             model: "dropchain".to_owned(),
         }
+    }
+    /// Splits the label of token `t` into the values of the columns that it joins, if it joins any.
+    pub(super) fn parts<'a>(
+        &self,
+        tagged: &Tagged,
+        t: usize,
+        label: &'a str,
+    ) -> Result<Vec<&'a str>> {
+        if self.joined.is_empty() {
+            return Ok(vec![label]);
+        }
+        split_label(label, self.joined.len()).ok_or_else(|| {
+            Error::input(
+                tagged.sentence.place(t),
+                format!(
+                    "the label {label:?} does not consist of values of {} columns ({})",
+                    self.joined.len(),
+                    self.joined.join("+")
+                ),
+            )
+        })
     }
 }

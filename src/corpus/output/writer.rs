@@ -38,7 +38,7 @@ impl<W: Write> Writer<W> {
             )));
         }
         if options.format == OutputFormat::Conllu {
-            conllu::check_label(&options.label)?;
+            conllu::check_labels(&options)?;
         }
         Ok(Self {
             out,
@@ -79,7 +79,7 @@ impl<W: Write> Writer<W> {
         } else if tagged.sentence.layout.document_start {
             self.new_document = true;
             if self.options.format == OutputFormat::Conll {
-                conll::boundary(&mut self.buffer, tagged, self.options.separator)?;
+                conll::boundary(&mut self.buffer, tagged, &self.options)?;
             }
         } else {
             tagged.check()?;
@@ -130,10 +130,10 @@ impl<W: Write> Writer<W> {
             buffer, options, ..
         } = self;
         match options.format {
-            OutputFormat::Conll => conll::sentence(buffer, tagged, options.separator),
+            OutputFormat::Conll => conll::sentence(buffer, tagged, options),
             OutputFormat::Conllu => {
                 let first = std::mem::take(&mut self.new_document);
-                conllu::sentence(buffer, tagged, &options.label, first)
+                conllu::sentence(buffer, tagged, options, first)
             }
             OutputFormat::Jsonl => jsonl::sentence(buffer, tagged, options),
             OutputFormat::Inline => {

@@ -18,6 +18,7 @@ pub struct PairedBootstrap {
     boundaries: PairCounts, // tokens of document boundaries, which are part of every sample
     gold_labels: SpanEvidence,
     schemes: [Scheme; 3], // of gold labels and of those of A and B
+    without_spans: bool,  // whatever the labels look like
 }
 
 impl Default for PairedBootstrap {
@@ -27,6 +28,7 @@ impl Default for PairedBootstrap {
             boundaries: PairCounts::default(),
             gold_labels: SpanEvidence::default(),
             schemes: [Scheme::Raw; 3],
+            without_spans: false,
         }
     }
 }
@@ -78,6 +80,15 @@ impl PairedBootstrap {
     pub fn with_schemes(self, gold: Scheme, predicted: [Scheme; 2]) -> Self {
         let schemes = [gold, predicted[0], predicted[1]];
         Self { schemes, ..self }
+    }
+
+    /// Compares accuracy alone: the labels encode no spans, even if some have prefixes.
+    #[must_use]
+    pub fn without_spans(self) -> Self {
+        Self {
+            without_spans: true,
+            ..self
+        }
     }
 
     /// Counts a sentence: its gold labels, and those predicted by A and by B.
@@ -159,7 +170,8 @@ impl PairedBootstrap {
 
     /// See [`Evaluation::has_spans`].
     fn has_spans(&self) -> bool {
-        self.schemes[0] == Scheme::Plain || self.gold_labels.encodes_spans()
+        let are_spans = self.schemes[0] == Scheme::Plain || self.gold_labels.encodes_spans();
+        are_spans && !self.without_spans
     }
 
     /// Draws as many sentences as there are, with replacement, and adds up their counts.

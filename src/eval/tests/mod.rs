@@ -306,3 +306,27 @@ proptest! {
         prop_assert!(counts.correct <= counts.gold.min(counts.predicted));
     }
 }
+
+#[test]
+fn joined_labels_are_scored_by_column_and_encode_no_spans() {
+    let names = ["ner", "pos"].map(str::to_owned);
+    let mut evaluation = Evaluation::new().with_joined_columns(&names);
+    let gold = ["B-PER+N", "I-PER+N", "O+V+x", "O"];
+    let predicted = ["B-PER+V", "I-PER+N", "O+V", "O+V"];
+    evaluation.add(&gold, &predicted).unwrap();
+    evaluation.add_document_start();
+    assert!(!evaluation.has_spans());
+    assert_eq!(
+        evaluation.to_string(),
+        "accuracy:  40.00%  (2 of 5 tokens)\n     \
+         ner:  80.00%  (4 of 5 tokens)\n     \
+         pos:  40.00%  (2 of 5 tokens)\n"
+    );
+    let report = serde_json::to_value(evaluation.report()).unwrap();
+    let expected = serde_json::json!([
+        {"column": "ner", "accuracy": 0.8},
+        {"column": "pos", "accuracy": 0.4},
+    ]);
+    assert_eq!(report["columns"], expected);
+    assert_eq!(report.get("f1"), None);
+}

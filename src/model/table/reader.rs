@@ -124,7 +124,7 @@ impl Table {
     pub fn keys(&self) -> TableKeys {
         match self.version {
             Version::One => TableKeys::Hash(self.info.seed),
-            Version::Two => TableKeys::Fingerprint(self.fingerprinter),
+            Version::Two | Version::Four => TableKeys::Fingerprint(self.fingerprinter),
         }
     }
 
@@ -211,8 +211,8 @@ impl Table {
                 let fits = !dense || count == full;
                 (first, if fits { count } else { u64::MAX >> 1 })
             }
-            (Version::Two, true) => (first * full, full),
-            (Version::Two, false) => (first, self.sparse_length(bytes, first)?),
+            (_, true) => (first * full, full),
+            (_, false) => (first, self.sparse_length(bytes, first)?),
         };
         if first + count > self.info.weights {
             return Err(bytes.missing_weights());

@@ -62,7 +62,7 @@ impl Slots {
     pub fn size(self) -> usize {
         match self.version {
             Version::One => 16,
-            Version::Two => 8,
+            Version::Two | Version::Four => 8,
         }
     }
 
@@ -100,7 +100,7 @@ impl Slots {
     pub fn is_empty(self, slot: [u64; 2]) -> bool {
         match self.version {
             Version::One => slot[1] >> 32 == 0,
-            Version::Two => slot[0] == 0,
+            Version::Two | Version::Four => slot[0] == 0,
         }
     }
 
@@ -109,7 +109,7 @@ impl Slots {
     pub fn matches(self, slot: [u64; 2], key: u64) -> Option<WeightLocation> {
         match self.version {
             Version::One => (slot[0] == key).then_some(WeightLocation(slot[1])),
-            Version::Two => {
+            Version::Two | Version::Four => {
                 let low = (1 << self.bits) - 1;
                 let same = (slot[0] ^ (key << self.bits)) & !low == 0;
                 same.then(|| WeightLocation((slot[0] & low).wrapping_sub(1)))

@@ -3,8 +3,9 @@
 use super::*;
 use crate::error::{Error, Result};
 use crate::model::bytes::block_sums;
-use crate::model::format::{BLOCK, PREAMBLE, SECTIONS_AT, SUM_AT};
+use crate::model::format::{BLOCK, PREAMBLE, SECTIONS_AT, SUM_AT, Version};
 use crate::model::preamble::preamble_sum;
+use crate::sentence::JoinedColumns;
 
 /// Opens a model and verifies every block.
 fn read(bytes: Vec<u8>) -> Result<Model> {
@@ -166,10 +167,10 @@ fn other_files_are_not_mistaken_for_models() {
 #[test]
 fn the_error_for_a_newer_version_names_it() {
     let mut bytes = small_model().as_bytes().to_vec();
-    bytes[8] = 4;
+    bytes[8] = 5;
     assert_eq!(
         error_message(bytes),
-        "model in memory: the model has format version 4; this dropchain reads versions 1 to 3, \
+        "model in memory: the model has format version 5; this dropchain reads versions 1 to 4, \
          so a newer dropchain is needed, or the model is damaged"
     );
 }
@@ -202,7 +203,7 @@ fn absurd_lengths_allocate_no_memory() {
         let mut header = vec![1, 253];
         header.extend_from_slice(&(1_u64 << exponent).to_le_bytes());
         assert_eq!(
-            Header::decode(&header).unwrap_err(),
+            Header::decode(&header, Version::Two).unwrap_err(),
             "the header cannot be read: LimitExceeded"
         );
     }
@@ -213,7 +214,7 @@ fn headers_of_every_size_can_be_decoded() {
     for length in [0, 0xffff, 0x10_0000, 0x100_0000] {
         let mut header = header(&LABELS, "word", Precision::F32);
         header.provenance.options = "x".repeat(length);
-        let decoded = Header::decode(&header.encode().unwrap()).unwrap();
+        let decoded = Header::decode(&header.encode().unwrap(), header.version()).unwrap();
         assert_eq!(decoded.provenance.options.len(), length);
     }
 }
@@ -223,7 +224,7 @@ fn a_header_that_contradicts_itself_is_damaged() {
     let error = |change: fn(&mut Header)| {
         let mut header = header(&LABELS, "word", Precision::F32);
         change(&mut header);
-        Header::decode(&header.encode().unwrap()).unwrap_err()
+        Header::decode(&header.encode().unwrap(), header.version()).unwrap_err()
     };
     assert_eq!(
         error(|header| header.labels = LabelSet::new()),
@@ -247,6 +248,70 @@ fn a_header_that_contradicts_itself_is_damaged() {
     assert_eq!(
         error(|header| header.label_column = Some(2)),
         "the label column does not exist"
+    );
+}
+
+#[test]
+fn joined_labels_that_do_not_fit_their_columns_are_damage() {
+    let joined = |header: &mut Header| {
+        let labels = ["a+b", "a+_+c"].map(str::to_owned).to_vec();
+        header.labels = LabelSet::try_from(labels).unwrap();
+        header.label_weights.start.truncate(2);
+        header.label_weights.end.truncate(2);
+        header.label_weights.transitions.truncate(4);
+        (header.scheme, header.corpus_scheme) = (Scheme::Raw, Scheme::Raw);
+        header.label_column = None;
+        header.columns = ["word", "x", "y"].map(str::to_owned).to_vec();
+        header.joined = Some(JoinedColumns::new(&header.columns, vec![1, 2]).unwrap());
+    };
+    let decode = |change: fn(&mut Header)| {
+        let mut header = header(&LABELS, "word", Precision::F32);
+        joined(&mut header);
+        change(&mut header);
+        Header::decode(&header.encode().unwrap(), header.version())
+    };
+    let decoded = decode(|_| {}).unwrap();
+    assert_eq!(decoded.label_name(), Some("x+y"));
+    assert_eq!(decoded.columns_before_label(), Some(1));
+    let error = |change: fn(&mut Header)| decode(change).unwrap_err();
+    assert_eq!(
+        error(|header| {
+            let labels = ["a+b", "a+"].map(str::to_owned).to_vec();
+            header.labels = LabelSet::try_from(labels).unwrap();
+        }),
+        "the label 'a+' does not consist of values of 2 columns (x+y)"
+    );
+    assert_eq!(
+        error(|header| header.columns.truncate(2)),
+        "column 2 does not exist: there are 2 columns"
+    );
+    assert_eq!(
+        error(|header| header.columns[2] = "y+z".to_owned()),
+        "the column 'y+z' cannot be joined with others: expected a name without '+'"
+    );
+    assert_eq!(
+        error(|header| header.scheme = Scheme::Iob2),
+        "the labels join columns, but encode spans"
+    );
+    assert_eq!(
+        error(|header| header.label_column = Some(1)),
+        "the columns that the labels join do not exist"
+    );
+    // The list of columns is missing, or has a length that is not true.
+    let mut header = header(&LABELS, "word", Precision::F32);
+    joined(&mut header);
+    let bytes = header.encode().unwrap();
+    let cut = Header::decode(&bytes[..bytes.len() - 3], Version::Four).unwrap_err();
+    assert!(
+        cut.starts_with("the columns of the labels cannot be read: "),
+        "{cut}"
+    );
+    let mut long = bytes[..bytes.len() - 3].to_vec();
+    long.extend([253, 255, 255, 255, 255, 255, 255, 255, 127]);
+    let long = Header::decode(&long, Version::Four).unwrap_err();
+    assert!(
+        long.starts_with("the columns of the labels cannot be read: "),
+        "{long}"
     );
 }
 

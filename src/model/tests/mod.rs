@@ -41,6 +41,7 @@ pub(crate) fn header(labels: &[&str], template: &str, precision: Precision) -> H
             options: "{}".to_owned(),
         },
         tables: Default::default(),
+        joined: None,
     }
 }
 
