@@ -39,7 +39,7 @@ struct Case {
     max_labels: usize,
 }
 
-const CASES: [Case; 7] = {
+const CASES: [Case; 9] = {
     const CASE: Case = Case {
         name: "",
         file: "conll2000/train.txt",
@@ -90,6 +90,20 @@ const CASES: [Case; 7] = {
         Case {
             name: "xpos",
             label: Some("xpos"),
+            ..EWT
+        },
+        Case {
+            name: "upos+feats",
+            label: Some("upos+feats"),
+            states: States::Observed,
+            max_labels: 10_000,
+            ..EWT
+        },
+        Case {
+            name: "upos+feats+deprel",
+            label: Some("upos+feats+deprel"),
+            states: States::Observed,
+            max_labels: 10_000,
             ..EWT
         },
     ]

@@ -328,6 +328,10 @@ fn the_estimated_memory_is_close_to_the_peak() {
         ("plain", format!("{sample} --max-iterations 9 --dropout 0")),
         (
             "labels",
+            "train labels.conll --max-iterations 2 --template minimal --states all".to_owned(),
+        ),
+        (
+            "pairs of labels",
             "train labels.conll --max-iterations 2 --template minimal".to_owned(),
         ),
         (

@@ -214,7 +214,7 @@ impl<'py> Named<'_, 'py> {
             false => Boundary::Off,
         };
         let states = [("all", States::All), ("observed", States::Observed)];
-        options.states = self.choice("states", states)?.unwrap_or(options.states);
+        options.states = self.choice("states", states)?.or(options.states);
         options.transitions = self.choice("transitions", states)?.or(options.transitions);
         if let Some(count) = self.optional_count("min_count", None)? {
             options.min_count = u32::try_from(count).unwrap_or(u32::MAX);

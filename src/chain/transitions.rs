@@ -95,13 +95,21 @@ impl Transitions {
     /// If `labels` is 0 or above [`LabelId::LIMIT`].
     #[must_use]
     pub fn for_pairs(labels: usize, order: Order, pairs: Option<&[u32]>) -> Self {
-        let is_sparse = |pairs: &&[u32]| pairs.len() * SPARSE <= labels * labels;
-        match pairs.filter(is_sparse) {
-            Some(pairs) if labels >= FEW_LABELS && order == Order::One => {
+        match pairs {
+            Some(pairs) if Self::is_sparse(labels, order, pairs.len()) => {
                 Self::with_pairs(labels, pairs.to_vec())
             }
             _ => Self::new(labels, order),
         }
+    }
+
+    /// Returns whether [`for_pairs`](Self::for_pairs) chooses work by pairs, if only `pairs` pairs
+    /// may have scores.
+    #[must_use]
+    pub fn is_sparse(labels: usize, order: Order, pairs: usize) -> bool {
+        order == Order::One
+            && labels >= FEW_LABELS
+            && pairs.saturating_mul(SPARSE) <= labels.saturating_mul(labels)
     }
 
     /// Creates transitions from the weights of a model.

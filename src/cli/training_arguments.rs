@@ -206,8 +206,9 @@ pub struct ModelArguments {
     #[arg(long, value_enum)]
     boundary: Option<Switch>,
     /// Attribute-label pairs that get a weight: all, or those observed in the training data
-    #[arg(long, value_enum, default_value = "all")]
-    states: StatesName,
+    /// [default: all, of more than 256 labels observed]
+    #[arg(long, value_enum)]
+    states: Option<StatesName>,
     /// Label pairs that get a weight: all, or those observed [default: as --states]
     ///
     /// The same applies to the first and the last label of a sentence.
@@ -233,7 +234,7 @@ impl ModelArguments {
             Some(Switch::On) => options.boundary = Boundary::On,
             Some(Switch::Off) => options.boundary = Boundary::Off,
         }
-        options.states = self.states.into();
+        options.states = self.states.map(States::from);
         options.transitions = self.transitions.map(States::from);
         options.min_count = self.min_count;
     }

@@ -150,8 +150,19 @@ fn add_scaled(derivatives: &mut [f64], factor: f64, weights: &[f64], variances: 
 
 /// Creates the transitions of an objective.
 pub(super) fn transitions(space: &ParameterSpace) -> Transitions {
-    let pairs = space.label_pairs().filter(|_| space.edges.is_empty());
-    Transitions::for_pairs(space.labels(), space.order(), pairs)
+    Transitions::for_pairs(space.labels(), space.order(), candidate_pairs(space))
+}
+
+/// Returns the number of label pairs that have weights, if sentences without noise are evaluated by
+/// pairs.
+pub(super) fn sparse_pairs(space: &ParameterSpace) -> Option<usize> {
+    let pairs = candidate_pairs(space)?.len();
+    Transitions::is_sparse(space.labels(), space.order(), pairs).then_some(pairs)
+}
+
+/// Returns the label pairs that have weights, if not all do and there are no edge attributes.
+fn candidate_pairs(space: &ParameterSpace) -> Option<&[u32]> {
+    space.label_pairs().filter(|_| space.edges.is_empty())
 }
 
 /// Returns whether the noise term can be computed by label pairs.

@@ -2,10 +2,12 @@
 //!
 //! What grows with the number of labels K counts several times: each chunk of a block has matrices
 //! of its own, 5 without noise and 20 under the default noise, and with edge attributes every
-//! token of a block has matrices, too. The terms are those of the fields of the workers
+//! token of a block has matrices, too. Where few label pairs have weights, chunks have a number per
+//! pair instead of matrices. The terms are those of the fields of the workers
 //! (`chunk.rs`), of the buffers, and of the copies of the design matrices; the tests compare the
 //! sum with what is allocated. (docs/decisions, 30)
 
+use super::labels::{sparse_pairs, works_by_pairs};
 use super::noise::{Noise, NoiseDistribution};
 use crate::chain::Order;
 use crate::extract::{Dataset, SparseRows};
@@ -203,31 +205,45 @@ impl<'a> Shape<'a> {
         let space = self.space;
         let stride = space.stride();
         let edge_width = space.edges.used_width();
-        let pair_count = space.labels().saturating_mul(stride);
+        let matrix = space.labels().saturating_mul(stride);
+        let sparse = sparse_pairs(space).filter(|_| match noise {
+            NoiseMemory::Quadratic(noise) => works_by_pairs(*noise),
+            NoiseMemory::None | NoiseMemory::MonteCarlo => true,
+        });
+        let pair_count = sparse.unwrap_or(matrix);
         let is_chain = space.order() == Order::One;
         // [K][S]: sums 2, expectations 2 (and a third with edge scores).
         let mut pairs = 4 + usize::from(edge_width > 0);
         let mut rows = 5; // [T][S] of the lattice
         let mut matrices = 1; // [T][K][S] with edge attributes
         let mut extra = 0usize;
+        let group = 16 * stride; // of tokens whose products are summed at once
+        if sparse.is_some() {
+            extra = 2 * group;
+        }
         if self.has_partial || self.is_weighted {
             pairs += 3; // expectations of one sentence
         }
         if self.has_partial {
             // A second lattice, with its mask and edges.
-            pairs += 1;
+            extra = extra.saturating_add(matrix);
             rows += 6;
             matrices += 1;
         }
         match noise {
             NoiseMemory::None => {}
             NoiseMemory::Quadratic(noise) => {
-                pairs += 5;
+                pairs += if sparse.is_some() { 0 } else { 5 };
                 rows += 1; // variances
                 matrices += usize::from(noise.distribution != NoiseDistribution::Additive);
                 rows += usize::from(noise.distribution == NoiseDistribution::Additive);
                 match noise.engine {
                     // The fast kernel, or messages if there are edge scores.
+                    Engine::Adjoint | Engine::Reweighted(_) if sparse.is_some() => {
+                        pairs += 12;
+                        rows += 1;
+                        extra = extra.saturating_add(7 * group);
+                    }
                     Engine::Adjoint if is_chain => {
                         pairs += 10;
                         rows += if edge_width == 0 { 12 } else { 1 };
@@ -236,16 +252,16 @@ impl<'a> Shape<'a> {
                     Engine::Window(_) | Engine::Local => rows += 2,
                     Engine::Message { .. } => {
                         pairs += 1;
-                        extra = self.message_numbers(tokens, entries);
+                        extra = extra.saturating_add(self.message_numbers(tokens, entries));
                     }
                 }
             }
             NoiseMemory::MonteCarlo => {
                 // A second lattice, its edges, the product with the Hessian, and sums.
-                pairs += 5 + 2 + 2;
+                extra = extra.saturating_add(matrix.saturating_mul(5 + 2 + 2));
                 rows += 5 + 4;
                 let noised = if is_chain { 2 * tokens } else { 0 };
-                extra = pair_count.saturating_mul(noised);
+                extra = extra.saturating_add(matrix.saturating_mul(noised));
                 matrices += 1;
             }
         }

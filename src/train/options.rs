@@ -24,8 +24,9 @@ pub struct TrainOptions {
     pub order: Order,
     /// Whether there are boundary weights.
     pub boundary: Boundary,
-    /// Which pairs of attribute and label have weights.
-    pub states: States,
+    /// Which pairs of attribute and label have weights. `None`: all, or those observed if there are
+    /// more than [`Defaults::MANY_LABELS`] labels.
+    pub states: Option<States>,
     /// Strength c2 of the L2 penalty c2·‖θ‖² (c2 = 1/(2C) of CRF++, 1/(2σ²) of Stanford NER).
     /// `None`: [`Defaults::L2_WITH_NOISE`] with noise, [`Defaults::L2`] without.
     pub l2: Option<f64>,
@@ -152,6 +153,8 @@ impl Defaults {
     pub const MAX_EDGE_DROPOUT: f64 = 0.9;
     /// Weight of an unlabeled sentence.
     pub const UNLABELED_WEIGHT: f64 = 0.2;
+    /// With more labels, only observed pairs of attribute and label get a weight.
+    pub const MANY_LABELS: usize = 256;
     /// Warm-up iterations.
     pub const WARM_UP: usize = 20;
     /// Monte-Carlo samples per sentence.
@@ -190,7 +193,7 @@ impl Default for TrainOptions {
             plain_labels: PlainLabels::Auto,
             order: Order::One,
             boundary: Boundary::On,
-            states: States::All,
+            states: None,
             l2: None,
             l1: 0.0,
             noise: NoiseKind::Dropout,
@@ -220,6 +223,16 @@ impl Default for TrainOptions {
 }
 
 impl TrainOptions {
+    /// Returns which pairs of attribute and label have weights, given the number of labels.
+    #[must_use]
+    pub fn states_of(&self, labels: usize) -> States {
+        self.states.unwrap_or(if labels > Defaults::MANY_LABELS {
+            States::Observed
+        } else {
+            States::All
+        })
+    }
+
     /// Returns the rate or variance for transitions, boundary weights and edge attributes.
     #[must_use]
     pub fn edge_noise(&self) -> f64 {
@@ -284,7 +297,7 @@ mod tests {
                 plain_labels: PlainLabels::ALL[scheme % 3],
                 order: if on[0] { Order::One } else { Order::Zero },
                 boundary: if on[1] { Boundary::On } else { Boundary::Off },
-                states: if on[2] { States::All } else { States::Observed },
+                states: on[2].then_some(States::Observed),
                 l2,
                 l1,
                 noise: [NoiseKind::Gaussian, NoiseKind::MonteCarlo][usize::from(on[0])],

@@ -104,6 +104,7 @@ impl TrainingSet {
         }
         let classes = [&node_classes, &edge_classes];
         let k = labels.set.len();
+        let states = options.states_of(k);
         let mut extra = base.as_ref().map_or_else(ExtraWeights::default, |base| {
             extra_weights(base, classes, k, padded(k))
         });
@@ -118,9 +119,9 @@ impl TrainingSet {
             SpaceOptions {
                 order: options.order,
                 boundary: options.boundary,
-                states: options.states,
+                states,
                 transitions: template.as_ref().is_none_or(Template::transitions),
-                label_pairs: options.transitions.unwrap_or(options.states),
+                label_pairs: options.transitions.unwrap_or(states),
                 min_frequency: options.min_frequency,
             },
             extra,

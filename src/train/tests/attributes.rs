@@ -62,7 +62,7 @@ fn an_attribute_corpus_trains_the_model_of_its_sentences_and_does_so_again() {
         (|_| {}, false),
         (|o| o.min_count = 2, false),
         (|o| o.order = Order::Zero, false),
-        (|o| o.states = States::Observed, true),
+        (|o| o.states = Some(States::Observed), true),
         (|o| o.dropout = 0.3, false),
         (|o| (o.dropout, o.discover) = (0.3, true), true),
         (

@@ -97,7 +97,7 @@ fn the_model_is_the_same_with_values_other_than_one() {
 fn the_model_is_the_same_with_observed_states_and_at_order_zero() {
     let source = "word\nsuffix(2)\nedge: word";
     let observed = TrainOptions {
-        states: States::Observed,
+        states: Some(States::Observed),
         ..options(0.1, 0.0)
     };
     assert_same(&observed, &corpus(NAMES), Some(source));

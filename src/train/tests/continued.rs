@@ -81,7 +81,7 @@ fn without_iterations_a_model_keeps_its_bits() {
             for (collapse, order, boundary) in structures {
                 let options = TrainOptions {
                     precision,
-                    states,
+                    states: Some(states),
                     collapse,
                     order,
                     boundary,
@@ -113,7 +113,7 @@ fn attributes_that_the_data_do_not_have_keep_their_weights_exactly() {
     for i in 0..16 {
         let bit = |n: usize| i >> n & 1 == 1;
         let options = TrainOptions {
-            states: [States::All, States::Observed][i % 2],
+            states: Some([States::All, States::Observed][i % 2]),
             l1: if bit(1) { 0.02 } else { 0.0 },
             ..quick()
         };
@@ -160,7 +160,7 @@ fn the_penalty_pulls_towards_the_weights_of_the_model() {
     for (collapse, states) in [(true, States::All), (false, States::Observed)] {
         let options = TrainOptions {
             collapse,
-            states,
+            states: Some(states),
             ..quick()
         };
         let model = original(&options);
@@ -325,7 +325,7 @@ fn with_two_models_each_weight_starts_at_the_first_that_knows_it() {
     ];
     let towards = made(&labels, Scheme::Iob2, &weights);
     let settings = TrainSettings::new(TrainOptions {
-        states: States::Observed,
+        states: Some(States::Observed),
         ..quick()
     });
     let settings = settings.unwrap();
@@ -437,7 +437,7 @@ fn known_words_of_both_trainings_are_known() {
 #[test]
 fn sentences_without_weight_teach_nothing() {
     let options = TrainOptions {
-        states: States::Observed,
+        states: Some(States::Observed),
         ..quick()
     };
     let model = original(&options);

@@ -13,7 +13,7 @@ Y a,d:-0.5;X b";
 fn crfsuite() -> TrainOptions {
     TrainOptions {
         boundary: Boundary::Off,
-        states: States::Observed,
+        states: Some(States::Observed),
         recall_bias: Some(0.0),
         ..options()
     }
@@ -65,7 +65,7 @@ fn weights_exist_if_their_pairs_are_frequent_enough() {
 
 #[test]
 fn weights_that_never_occur_have_the_frequency_0() {
-    let all = |o: &mut TrainOptions| (o.states, o.transitions) = (States::All, None);
+    let all = |o: &mut TrainOptions| (o.states, o.transitions) = (Some(States::All), None);
     let (nodes, pairs) = existing(|o| (all(o), o.min_frequency = Some(0.0)).1);
     let expected = owned(&[("a", &[0, 1]), ("b", &[0, 1]), ("c", &[0]), ("d", &[0])]);
     assert_eq!((nodes, pairs), (expected, vec![0, 1, 2, 3]));

@@ -25,7 +25,7 @@ fn the_shards_and_the_penalty_sum_to_the_objective() {
     ] {
         let options = TrainOptions {
             dropout,
-            states,
+            states: Some(states),
             ..options()
         };
         let mut whole = sharded(&options, 1).unwrap();
