@@ -86,7 +86,8 @@ fn invalid_noise_options_are_reported() {
         ),
         (
             "--noise gaussian --dropout 0.2 --seed 4",
-            "--seed 4: requires sampling; expected --noise monte-carlo, or an online algorithm",
+            "--seed 4: requires sampling; expected --noise monte-carlo, or an online algorithm or \
+             warm start",
         ),
         (
             "--noise gaussian --dropout 0",

@@ -11,7 +11,7 @@ use crate::support::{TestDir, wait};
 use crate::support::{finish, send};
 
 /// Options of different kinds of training, each a second or less on the sample corpus.
-const KINDS: [&str; 9] = [
+const KINDS: [&str; 11] = [
     "--dropout 0 --dev dev.conll",
     "--dropout 0 --l1 0.2",
     "--dev dev.conll --warm-up 4",
@@ -21,6 +21,8 @@ const KINDS: [&str; 9] = [
     "--algorithm sgd --step adagrad --noise monte-carlo --warm-up 2",
     "--algorithm ap --dev dev.conll",
     "--algorithm arow",
+    "--warm-start online --dropout 0 --l1 0.2",
+    "--warm-start online --dev dev.conll --warm-up 4",
 ];
 
 /// Number of kills, over all kinds.

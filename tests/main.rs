@@ -39,6 +39,7 @@ mod model_files;
 mod model_fixture;
 mod noise;
 mod odd_inputs;
+mod online_start;
 mod output_directory;
 mod outputs;
 mod partial_labels;

@@ -5,7 +5,7 @@ use dropchain::optim::LineSearch;
 use dropchain::train::{
     Algorithm, ArowOptions, Boundary, Defaults, DevUse, NoiseKind, Order, PassiveAggressiveOptions,
     PassiveAggressiveType, PerceptronOptions, Precision, SgdOptions, States, StepRule,
-    TrainOptions,
+    TrainOptions, WarmStart,
 };
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -14,7 +14,7 @@ use pyo3::types::{PyBool, PyDict, PyString};
 use crate::error::exception;
 
 /// The options of all algorithms.
-const COMMON: [&str; 28] = [
+const COMMON: [&str; 29] = [
     "algorithm",
     "boundary",
     "caseless",
@@ -42,6 +42,7 @@ const COMMON: [&str; 28] = [
     "states",
     "transitions",
     "unlabeled_weight",
+    "warm_start",
     "warm_up",
 ];
 
@@ -94,6 +95,8 @@ pub fn train_options(named: &Bound<'_, PyDict>, base: TrainOptions) -> PyResult<
     named.flag("collapse", &mut options.collapse)?;
     let uses = [("choose", DevUse::Choose), ("report", DevUse::Report)];
     options.dev_use = named.choice("dev_use", uses)?.unwrap_or(options.dev_use);
+    let starts = [("online", WarmStart::Online), ("off", WarmStart::Off)];
+    options.warm_start = named.choice("warm_start", starts)?.unwrap_or(options.warm_start);
     options.min_frequency = named.optional_number("min_frequency", options.min_frequency)?;
     Ok(options)
 }

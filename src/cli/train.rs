@@ -2,11 +2,13 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use dropchain::Result;
 use dropchain::internals::report::Log;
 use dropchain::template::Template;
-use dropchain::train::{BaseModels, Defaults, TrainOptions, Trained, Trainer, check_line_options};
+use dropchain::train::{
+    BaseModels, Defaults, TrainOptions, Trained, Trainer, WarmStart, check_line_options,
+};
 
 use super::CommandResult;
 use super::arguments::{InputArguments, OutputArguments, ThreadArguments};
@@ -108,6 +110,19 @@ pub struct TrainCommand {
     regularization: RegularizationArguments,
     #[command(flatten)]
     training: TrainingArguments,
+    /// lbfgs: start at 0, or after two fast passes of stochastic updates (online)
+    ///
+    /// The passes count as iterations, and L-BFGS goes on to the same minimum, if there is no noise.
+    /// They are not the iterations of --warm-up, which are L-BFGS without noise and follow them. Not
+    /// with --init or --towards, whose weights are the start.
+    #[arg(
+        long,
+        value_enum,
+        default_value = "off",
+        value_name = "START",
+        help_heading = "Algorithm"
+    )]
+    warm_start: WarmStartName,
     #[command(flatten)]
     knowledge: KnowledgeArguments,
     /// Weight of an unlabeled sentence, relative to a labeled one
@@ -120,6 +135,21 @@ pub struct TrainCommand {
         help_heading = "Unlabeled text"
     )]
     unlabeled_weight: f64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum WarmStartName {
+    Online,
+    Off,
+}
+
+impl From<WarmStartName> for WarmStart {
+    fn from(name: WarmStartName) -> Self {
+        match name {
+            WarmStartName::Online => Self::Online,
+            WarmStartName::Off => Self::Off,
+        }
+    }
 }
 
 /// Strengths and rates, which `tune` searches.
@@ -159,8 +189,10 @@ impl TrainCommand {
         let models = open.models();
         let trainer = Trainer::new(self.options(&models)?)?;
         models.check(trainer.settings().options())?;
-        self.training
-            .check_sampling_options(self.regularization.seed)?;
+        // A warm start visits the sentences in an order that depends on the seed.
+        let is_warm = self.warm_start == WarmStartName::Online;
+        let seed = self.regularization.seed.filter(|_| !is_warm);
+        self.training.check_sampling_options(seed)?;
         let options = trainer.settings().options();
         let has_noise = options.has_noise();
         let has_exact_gradient = !has_noise || options.gradient.is_exact();
@@ -300,6 +332,7 @@ impl TrainCommand {
             unlabeled_weight: self.unlabeled_weight,
             l2: regularization.l2,
             l1: regularization.l1,
+            warm_start: self.warm_start.into(),
             ..self.training.options(models)?
         };
         regularization.noise.apply(&mut options);

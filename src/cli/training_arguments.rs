@@ -133,7 +133,7 @@ impl TrainingArguments {
             ),
             (Some(n), _) if !is_sampled => (format!("--samples {n}"), "--noise monte-carlo"),
             (None, Some(n)) if !is_sampled && !is_online => {
-                let expected = "--noise monte-carlo, or an online algorithm";
+                let expected = "--noise monte-carlo, or an online algorithm or warm start";
                 (format!("--seed {n}"), expected)
             }
             _ => return Ok(()),
@@ -349,6 +349,8 @@ pub struct CourseArguments {
     #[arg(long, value_name = "ENGINE")]
     pub gradient: Option<String>,
     /// Warm-up iterations without noise [default: 20, or half of --max-iterations if less]
+    ///
+    /// After the passes of --warm-start online the default is 10.
     #[arg(long, value_name = "N")]
     warm_up: Option<usize>,
 }

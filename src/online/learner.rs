@@ -28,6 +28,9 @@ pub struct LearnerSettings {
     pub noise: Option<OnlineNoise>,
     /// Number of epochs without noise, before those with it.
     pub warm_up: usize,
+    /// Number of epochs over which the learning rate of stochastic gradient descent falls to 0, on
+    /// top of its schedule.
+    pub cooling: Option<usize>,
     /// The seed of the order of sentences.
     pub seed: u64,
 }
@@ -145,14 +148,12 @@ impl<'a> Learner<'a> {
             Algorithm::Sgd(options) => {
                 let penalty = SentencePenalty::new(&problem, &settings.penalty, sentences);
                 let weights = weights.clone();
+                let mut stepper =
+                    SgdStepper::new(&problem, options.step, penalty.clone(), settings.noise.clone());
+                stepper.cooling = (settings.cooling).map(|epochs| (epochs * sentences.max(1)) as u64);
                 Method::Sgd(Box::new(SgdLearner {
                     weights: SgdWeights::new(&problem, weights, options.step, &penalty),
-                    stepper: SgdStepper::new(
-                        &problem,
-                        options.step,
-                        penalty,
-                        settings.noise.clone(),
-                    ),
+                    stepper,
                     eta: None,
                     options,
                     penalty: settings.penalty.clone(),
@@ -376,8 +377,7 @@ impl SgdLearner {
     /// Returns the learning rate of the last step.
     fn current_rate(&self) -> f64 {
         let steps = self.weights.steps.saturating_sub(1);
-        let strength = self.stepper.penalty().strength;
-        self.options.step.rate(self.rate(), strength, steps)
+        self.stepper.rate(self.rate(), steps)
     }
 
     /// Takes a step for each sentence of `order`; returns the sums of their terms.

@@ -102,6 +102,8 @@ pub(super) struct SgdWeights {
 #[derive(Debug)]
 pub(super) struct SgdStepper {
     rule: StepRule,
+    /// The number of steps over which the rate falls to 0 in addition, if it does.
+    pub cooling: Option<u64>,
     penalty: SentencePenalty,
     noise: Option<OnlineNoiseKind>,
     rates: [AttributeRates; 2], // of nodes and edges: ρ or, if attributes are dropped, δ
@@ -260,6 +262,7 @@ impl SgdStepper {
         });
         Self {
             rule,
+            cooling: None,
             penalty,
             noise: kind,
             rates,
@@ -316,7 +319,7 @@ impl SgdStepper {
     /// Applies the penalty of one sentence; returns the learning rate.
     fn penalize(&self, problem: &Problem<'_>, weights: &mut SgdWeights, input: StepInput) -> f64 {
         let strength = self.penalty.strength;
-        let eta = self.rule.rate(input.eta, strength, weights.steps);
+        let eta = self.rate(input.eta, weights.steps);
         weights.steps += 1;
         if weights.last_decay.iter().flatten().all(Vec::is_empty) {
             weights.decay *= 1.0 - eta * strength;
@@ -343,6 +346,12 @@ impl SgdStepper {
             });
         }
         eta
+    }
+
+    /// Returns the learning rate of a step, given the calibrated one and the number of steps before.
+    pub fn rate(&self, eta: f64, steps: u64) -> f64 {
+        let left = (self.cooling).map_or(1.0, |all| 1.0 - steps.min(all) as f64 / all as f64);
+        left * self.rule.rate(eta, self.penalty.strength, steps)
     }
 
     /// Returns the penalty.

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::options::TrainOptions;
+use super::options::{TrainOptions, WarmStart};
 use crate::chain::Order;
 use crate::error::{Error, Result};
 use crate::label::Scheme;
@@ -137,7 +137,8 @@ impl<'a> BaseModels<'a> {
         Ok(())
     }
 
-    /// Checks that the models are not damaged and have the structure that the options ask for.
+    /// Checks that the models are not damaged, have the structure that the options ask for, and are
+    /// the only start of training.
     ///
     /// # Errors
     ///
@@ -147,6 +148,12 @@ impl<'a> BaseModels<'a> {
             model.verify()?;
             let structure = Structure::of(model);
             let path = model.path().display();
+            if options.warm_start != WarmStart::Off {
+                return Err(Error::parameter(format!(
+                    "--warm-start online, but training starts at {role} {path}; expected \
+                     --warm-start off, since the passes would move its weights away from there"
+                )));
+            }
             let conflict = |option: &str, expected: &str, own: &str| {
                 Error::parameter(format!(
                     "{option}, but {role} {path} has {own}; expected {expected}, since a model is \

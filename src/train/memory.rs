@@ -1,12 +1,13 @@
 //! The memory of training, estimated and checked before it is allocated.
 
 use super::development::DevelopmentSet;
+use super::options::WarmStart;
 use super::settings::{NoiseTerm, TrainSettings};
 use super::training_set::TrainingSet;
 use crate::error::{Error, Result};
 use crate::memory::MemoryLimit;
 use crate::objective::{NoiseMemory, required_memory};
-use crate::online::learner_memory;
+use crate::online::{LearnerSettings, learner_memory};
 
 /// Memory of the program itself: its code, threads and small tables.
 const PROGRAM: usize = 8_000_000;
@@ -49,10 +50,13 @@ impl TrainingSet {
     /// Estimates the memory of an online learner, and how much of it the allocator returns to the
     /// system before the model is built.
     fn memory_to_learn(&self, settings: &TrainSettings) -> (usize, usize) {
-        let options = settings.options();
-        let learner = self.learner(settings);
+        self.memory_of_learner(&self.learner(settings))
+    }
+
+    /// Like [`TrainingSet::memory_to_learn`], of the learner with these settings.
+    fn memory_of_learner(&self, learner: &LearnerSettings) -> (usize, usize) {
         let noise = learner.noise.as_ref();
-        let bytes = learner_memory(self.data(), self.space(), &options.algorithm, noise);
+        let bytes = learner_memory(self.data(), self.space(), &learner.algorithm, noise);
         // The parameters, those of the best epoch, the result, and those of calibration.
         let parameters = self.space().dimension().saturating_mul(8 * 4);
         let development = self.development.as_ref();
@@ -102,7 +106,16 @@ impl TrainingSet {
         let is_returned = |bytes: usize| dimension.saturating_mul(bytes) >= RETURNED;
         let returned =
             doubles * usize::from(is_returned(8)) + singles * usize::from(is_returned(4));
-        (optimization, returned)
+        match settings.options().warm_start {
+            WarmStart::Off => (optimization, returned),
+            WarmStart::Online => {
+                // What the passes leave behind stays, besides their weights.
+                let learner = self.warm_start_learner(settings);
+                let (passes, freed) = self.memory_of_learner(&learner);
+                let optimization = optimization.saturating_add(passes - freed);
+                (optimization.max(passes), returned)
+            }
+        }
     }
 
     /// Checks that training fits into memory before it is allocated.

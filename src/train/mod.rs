@@ -57,6 +57,7 @@ mod trained;
 mod trainer;
 mod training_set;
 mod two_passes;
+mod warm_start;
 
 pub use crate::chain::Order;
 pub use crate::extract::{AttributeCorpus, IntoAttribute};
@@ -87,7 +88,7 @@ pub use label_scores::{LabelCounts, LabelScores};
 #[doc(hidden)]
 pub use line_options::check_line_options;
 pub use model_match::{MatchCounts, ModelMatch};
-pub use options::{Defaults, DevUse, NoiseKind, TrainOptions};
+pub use options::{Defaults, DevUse, NoiseKind, TrainOptions, WarmStart};
 #[doc(hidden)]
 pub use segment::{Segment, SegmentEnd};
 pub use settings::TrainSettings;

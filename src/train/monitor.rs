@@ -44,7 +44,7 @@ struct OptimizerRun {
     earlier_evaluations: usize, // of earlier runs
     patience_start: usize,      // iteration from which patience counts
     skips_start: bool,          // the starting point is the last iterate of an earlier run
-    is_warm_up: bool,           // of fixed length: no early stopping
+    has_fixed_length: bool,     // no early stopping
 }
 
 /// Counts of attributes with nonzero weights.
@@ -121,19 +121,20 @@ impl<'a> Monitor<'a> {
             .map_or_else(Vec::new, |active| active.counts)
     }
 
-    /// Begins a warm-up: a run of fixed length.
-    pub fn begin_warm_up(&mut self) {
-        self.run.is_warm_up = true;
+    /// Begins a run of fixed length: the passes of a warm start, or the warm-up.
+    pub fn begin_fixed_run(&mut self) {
+        self.run.has_fixed_length = true;
     }
 
-    /// Ends the warm-up; the next run starts from its outcome.
-    pub fn end_warm_up(&mut self, outcome: &Outcome<Terms>) {
+    /// Ends a run of fixed length; the next one starts from its outcome.
+    pub fn end_fixed_run(&mut self, outcome: &Outcome<Terms>) {
+        let iterations = self.run.earlier_iterations + outcome.iterations;
         self.run = OptimizerRun {
-            earlier_iterations: outcome.iterations,
-            earlier_evaluations: outcome.evaluations,
-            patience_start: outcome.iterations,
+            earlier_iterations: iterations,
+            earlier_evaluations: self.run.earlier_evaluations + outcome.evaluations,
+            patience_start: iterations,
             skips_start: true,
-            is_warm_up: false,
+            has_fixed_length: false,
         };
     }
 
@@ -181,9 +182,9 @@ impl<'a> Monitor<'a> {
         self.best.is_some()
     }
 
-    /// Returns whether this is the warm-up.
-    pub fn is_warm_up(&self) -> bool {
-        self.run.is_warm_up
+    /// Returns whether this is a run of fixed length.
+    pub fn is_fixed_run(&self) -> bool {
+        self.run.has_fixed_length
     }
 
     /// Returns the number of iterations of earlier optimizer runs.
@@ -271,7 +272,7 @@ impl<'a> Monitor<'a> {
             }
         }
         // Early iterations may predict no span: patience does not count while the score is 0.
-        self.patience_is_exhausted = !self.run.is_warm_up
+        self.patience_is_exhausted = !self.run.has_fixed_length
             && self.best.as_ref().is_some_and(|best| {
                 let since = best.iteration.max(self.run.patience_start);
                 best.score.value() > 0.0 && number >= since.saturating_add(self.patience)
@@ -324,7 +325,7 @@ impl<'a> Monitor<'a> {
         let time = self.time();
         let iterations = self.iterations;
         let chosen = self.chosen.unwrap_or(iterations);
-        let warm_up = if self.run.is_warm_up {
+        let warm_up = if self.run.has_fixed_length {
             iterations
         } else {
             self.run.patience_start

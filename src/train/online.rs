@@ -181,6 +181,7 @@ impl TrainingSet {
                     amounts: self.attribute_noise(&noise),
                 }),
             warm_up: settings.warm_up(),
+            cooling: None,
             seed: settings.options().seed,
         }
     }

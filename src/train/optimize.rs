@@ -1,4 +1,4 @@
-//! Minimization of the objective, with a warm-up if there is noise.
+//! Minimization of the objective by L-BFGS, with a warm-up if there is noise.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
@@ -40,8 +40,7 @@ pub(super) struct Optimizer<'a> {
 }
 
 impl Optimizer<'_> {
-    /// Trains from the start of the training set, or resumes: with noise, first the warm-up without
-    /// it. `objective` has no noise yet.
+    /// Trains from `start`: with noise, first the warm-up without it. `objective` has no noise yet.
     ///
     /// # Errors
     ///
@@ -49,44 +48,34 @@ impl Optimizer<'_> {
     pub fn run(
         &self,
         mut objective: PenalizedLikelihood,
-        resumed: Option<TrainingState<'static>>,
+        mut start: Start<Terms>,
         watch: &mut Watch<'_, '_>,
     ) -> Result<Outcome<Terms>> {
         let options = self.settings.options();
-        let warm_up = watch.warm_up;
-        let mut start = match resumed {
-            None => {
-                if options.has_noise() && warm_up > 0 {
-                    watch.monitor.begin_warm_up();
-                }
-                Start::Point(self.set.start())
-            }
-            Some(state) => {
-                let AlgorithmState::Batch(optimizer) = state.algorithm else {
-                    return Err(Error::parameter(
-                        "the checkpoint is of an online algorithm; expected one of L-BFGS",
-                    ));
-                };
-                watch.monitor.restore(state.monitor);
-                Start::State(Box::new(optimizer))
-            }
-        };
-        if watch.monitor.is_warm_up() {
-            let limit = options.max_iterations.unwrap_or(warm_up).min(warm_up);
+        if matches!(start, Start::Point(_)) && options.has_noise() && watch.warm_up > 0 {
+            watch.monitor.begin_fixed_run();
+        }
+        if watch.monitor.is_fixed_run() {
+            let left = self.iterations_left(watch);
+            let limit = left.map_or(watch.warm_up, |left| left.min(watch.warm_up));
             let outcome = self.minimize(&mut objective, start, Some(limit), watch)?;
-            let is_last = options.max_iterations == Some(outcome.iterations);
+            let is_last = left == Some(outcome.iterations);
             if outcome.stop_reason == StopReason::Interrupted || is_last {
                 return Ok(outcome);
             }
-            watch.monitor.end_warm_up(&outcome);
+            watch.monitor.end_fixed_run(&outcome);
             start = Start::Point(outcome.x);
         }
-        let earlier = watch.monitor.earlier_iterations();
-        let limit = options
-            .max_iterations
-            .map(|max| max.saturating_sub(earlier));
+        let limit = self.iterations_left(watch);
         objective = with_noise(objective, self.set, self.settings);
         self.minimize(&mut objective, start, limit, watch)
+    }
+
+    /// Returns the maximum number of iterations that earlier runs have left, if there is one.
+    fn iterations_left(&self, watch: &Watch<'_, '_>) -> Option<usize> {
+        let earlier = watch.monitor.earlier_iterations();
+        let max = self.settings.options().max_iterations;
+        max.map(|max| max.saturating_sub(earlier))
     }
 
     /// Minimizes one objective, in at most `limit` iterations.

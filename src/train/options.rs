@@ -44,8 +44,9 @@ pub struct TrainOptions {
     pub gradient: Engine,
     /// Number of warm-up iterations, without noise, before those with it. R is not convex: starting
     /// from θ = 0, noise prevents rare attributes from ever gaining weight. `None`:
-    /// [`Defaults::WARM_UP`], of stochastic gradient descent [`Defaults::SGD_WARM_UP`], or half of
-    /// `max_iterations` if that is less. Ignored without noise.
+    /// [`Defaults::WARM_UP`], after a warm start [`Defaults::WARM_UP_AFTER_PASSES`], of stochastic
+    /// gradient descent [`Defaults::SGD_WARM_UP`], or half of `max_iterations` if that is less.
+    /// Ignored without noise.
     pub warm_up: Option<usize>,
     /// Monte-Carlo noise: samples of each sentence per iteration, 1 to 1000.
     pub samples: u32,
@@ -101,6 +102,23 @@ pub struct TrainOptions {
     /// copies teach their weights. 0: no copies.
     #[serde(skip_serializing_if = "is_default")]
     pub caseless: f64,
+    /// What L-BFGS starts from. Not to be confused with [`warm_up`](field@TrainOptions::warm_up),
+    /// iterations of L-BFGS itself.
+    #[serde(skip_serializing_if = "is_default")]
+    pub warm_start: WarmStart,
+}
+
+/// What L-BFGS starts from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WarmStart {
+    /// Weights of 0, or those of the models that training continues.
+    #[default]
+    Off,
+    /// The weights after [`Defaults::WARM_START_PASSES`] passes of stochastic gradient descent over
+    /// the sentences in random order, without noise and without the L1 penalty. The passes count as
+    /// iterations. Training cannot continue a model then.
+    Online,
 }
 
 /// What development data are for.
@@ -163,6 +181,10 @@ impl Defaults {
     pub const SGD_L2: f64 = 1.0;
     /// Warm-up epochs of stochastic gradient descent.
     pub const SGD_WARM_UP: usize = 5;
+    /// Warm-up iterations after the passes of a warm start.
+    pub const WARM_UP_AFTER_PASSES: usize = 10;
+    /// Passes of a warm start.
+    pub const WARM_START_PASSES: usize = 2;
     /// Random seed.
     pub const SEED: u64 = 1;
     /// Iterations without a better score before training stops.
@@ -218,6 +240,7 @@ impl Default for TrainOptions {
             min_frequency: None,
             dev_use: DevUse::default(),
             caseless: 0.0,
+            warm_start: WarmStart::default(),
         }
     }
 }
@@ -335,6 +358,7 @@ mod tests {
                 ][usize::from(on[2])],
                 min_frequency: on[0].then_some(noise.2),
                 dev_use: [DevUse::Choose, DevUse::Report][usize::from(on[3])],
+                warm_start: [WarmStart::Off, WarmStart::Online][usize::from(on[4])],
             },
         )
     }

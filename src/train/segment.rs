@@ -144,7 +144,7 @@ impl TrainingSet {
     ) -> Result<Outcome<Terms>> {
         let mut objective = self.likelihood(settings.l2());
         if segment.is_warm_up {
-            watch.monitor.begin_warm_up();
+            watch.monitor.begin_fixed_run();
         } else {
             objective = with_noise(objective, self, settings).resume_at(segment.done as u64);
         }

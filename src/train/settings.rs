@@ -2,7 +2,7 @@
 
 use serde::{Serialize, Serializer};
 
-use super::options::{Defaults, NoiseKind, TrainOptions};
+use super::options::{Defaults, NoiseKind, TrainOptions, WarmStart};
 use crate::error::{Error, Result};
 use crate::noise::Engine;
 use crate::objective::{MonteCarlo, Noise, NoiseDistribution};
@@ -134,6 +134,7 @@ impl TrainSettings {
         let half = self.options.max_iterations.map_or(usize::MAX, |n| n / 2);
         let default = match self.options.algorithm {
             Algorithm::Sgd(_) => Defaults::SGD_WARM_UP,
+            _ if self.options.warm_start == WarmStart::Online => Defaults::WARM_UP_AFTER_PASSES,
             _ => Defaults::WARM_UP,
         };
         self.options.warm_up.unwrap_or(default.min(half))
@@ -278,6 +279,10 @@ fn check_algorithm(options: &TrainOptions) -> Result<()> {
     };
     if !algorithm.is_online() {
         return Ok(());
+    }
+    if options.warm_start == WarmStart::Online {
+        let expected = "--warm-start off: it is a start of --algorithm lbfgs";
+        return unfit("an online warm start".to_owned(), expected);
     }
     if options.l1 > 0.0 {
         let expected = "no L1 penalty (--l1 0), or --algorithm lbfgs, which alone has one";

@@ -2,6 +2,7 @@
 
 use super::corpora::TrainingCorpora;
 use super::extracted::ExtractedCorpora;
+use super::options::WarmStart;
 use super::settings::{NoiseTerm, TrainSettings};
 use super::training_set::TrainingSet;
 use crate::error::{Error, Result};
@@ -105,6 +106,12 @@ impl ShardedObjective {
                 "shards with algorithm {}; expected lbfgs, the objective of which they compute",
                 algorithm.name()
             )));
+        }
+        if settings.options().warm_start != WarmStart::Off {
+            return Err(Error::parameter(
+                "shards with an online warm start; expected none, since their optimizer chooses \
+                 where to start",
+            ));
         }
         let noise = match settings.noise() {
             None => None,

@@ -15,10 +15,11 @@ use super::first_template::first_template;
 use super::model_match::ModelMatch;
 use super::monitor::Monitor;
 use super::optimize::{Optimizer, Watch};
-use super::options::TrainOptions;
+use super::options::{TrainOptions, WarmStart};
 use super::settings::TrainSettings;
 use super::trained::Trained;
 use super::training_set::TrainingSet;
+use super::warm_start::WarmStartPasses;
 use crate::corpus::Corpus;
 use crate::error::{Error, Result};
 use crate::extract::AttributeCorpus;
@@ -26,7 +27,7 @@ use crate::label::Scheme;
 use crate::memory::MemoryLimit;
 use crate::model::Model;
 use crate::objective::Terms;
-use crate::optim::Outcome;
+use crate::optim::{self, Outcome, StopReason};
 use crate::template::Template;
 
 /// Trains models.
@@ -148,7 +149,7 @@ impl<'a> Trainer<'a> {
     /// There are no sentences or no labels; the template reads a column that does not exist; a cell
     /// that must be a number is not; the memory limit is too low; the checkpoint to resume from is
     /// damaged or belongs to other options or data; a model to continue from is damaged, or has
-    /// another structure or labels of another kind.
+    /// another structure or labels of another kind, or there is a warm start besides.
     pub fn train(
         &self,
         corpora: impl Into<TrainingCorpora>,
@@ -260,11 +261,6 @@ impl<'a> Trainer<'a> {
             }
             (checkpointer, resumed) = (Some(started), state);
         }
-        let optimizer = Optimizer {
-            settings: &self.settings,
-            set,
-            interrupt: self.interrupt,
-        };
         let mut watch = Watch {
             monitor: &mut monitor,
             observer: &mut *observer,
@@ -274,12 +270,59 @@ impl<'a> Trainer<'a> {
         let outcome = if self.settings.options().algorithm.is_online() {
             self.learn(set, resumed, &mut watch)?
         } else {
-            let objective = set.likelihood(self.settings.l2());
-            optimizer.run(objective, resumed, &mut watch)?
+            self.descend(set, resumed, &mut watch)?
         };
         let (theta, end) = monitor.finish(outcome)?;
         observer.end(&end);
         Ok((theta, end))
+    }
+
+    /// Trains with L-BFGS, if asked for from a warm start.
+    fn descend(
+        &self,
+        set: &TrainingSet,
+        resumed: Option<TrainingState<'static>>,
+        watch: &mut Watch<'_, '_>,
+    ) -> Result<Outcome<Terms>> {
+        let settings = &self.settings;
+        let algorithm = resumed.map(|state| {
+            watch.monitor.restore(state.monitor);
+            state.algorithm
+        });
+        let is_warm = settings.options().warm_start == WarmStart::Online;
+        let start = match algorithm {
+            Some(AlgorithmState::Batch(state)) => optim::Start::State(Box::new(state)),
+            Some(AlgorithmState::Online(_)) if !is_warm => {
+                return Err(Error::parameter(
+                    "the checkpoint is of an online algorithm; expected one of L-BFGS",
+                ));
+            }
+            None if !is_warm => optim::Start::Point(set.start()),
+            earlier => {
+                let passes = WarmStartPasses {
+                    settings,
+                    set,
+                    interrupt: self.interrupt,
+                };
+                let learner = match earlier {
+                    Some(AlgorithmState::Online(state)) => Some(state),
+                    _ => None,
+                };
+                let outcome = passes.run(learner, watch)?;
+                let is_last = settings.options().max_iterations == Some(outcome.iterations);
+                if outcome.stop_reason == StopReason::Interrupted || is_last {
+                    return Ok(outcome);
+                }
+                watch.monitor.end_fixed_run(&outcome);
+                optim::Start::Point(outcome.x)
+            }
+        };
+        let optimizer = Optimizer {
+            settings,
+            set,
+            interrupt: self.interrupt,
+        };
+        optimizer.run(set.likelihood(settings.l2()), start, watch)
     }
 
     /// Trains online.

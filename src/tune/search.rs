@@ -9,7 +9,7 @@ use super::space::Configuration;
 use super::warm_start::warm_start_iterations;
 use crate::error::{Error, Result};
 use crate::memory::MemoryLimit;
-use crate::train::TrainSettings;
+use crate::train::{TrainSettings, WarmStart};
 
 /// A search among configurations.
 #[derive(Clone, Debug)]
@@ -36,6 +36,12 @@ impl Search<'_> {
     pub(super) fn check(&self, data: &TuningData) -> Result<()> {
         if self.configurations.is_empty() {
             return Err(Error::parameter("there are no configurations to search"));
+        }
+        if self.settings.options().warm_start != WarmStart::Off {
+            return Err(Error::parameter(
+                "an online warm start of the trainings of a search; expected none, since these \
+                 start from one another",
+            ));
         }
         for configuration in &self.configurations {
             let settings = configuration.settings(&self.settings)?;

@@ -117,7 +117,10 @@ class TrainOptions(FixedOptions, total=False):
     """How the gradient of the noise term is computed: adjoint, reweighted[=N], message, window=R,
     local [adjoint]."""
     warm_up: int | None
-    """Iterations without noise before those with it [20]."""
+    """Iterations without noise before those with it [20; 10 after a warm start]."""
+    warm_start: Literal["online", "off"]
+    """lbfgs: start after two fast passes of stochastic updates, which count as iterations, or at 0
+    [off]."""
 
 
 NAMES = tuple(TrainOptions.__annotations__)

@@ -63,6 +63,7 @@ fn settings(algorithm: Algorithm) -> LearnerSettings {
         penalty: Penalty::from(0.5),
         noise: None,
         warm_up: 0,
+        cooling: None,
         seed: 3,
     }
 }

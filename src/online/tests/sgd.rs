@@ -144,6 +144,7 @@ fn steps_are_those_of_a_dense_implementation() {
                 penalty,
                 noise: has_noise.then(|| noise.clone()),
                 warm_up: 1,
+                cooling: None,
                 ..settings(Algorithm::Sgd(SgdOptions {
                     step: rule,
                     // No calibration: the first trial is the only one.

@@ -180,6 +180,75 @@ fn a_killed_run_resumes_from_the_last_checkpoint_to_the_same_bits() {
     }
 }
 
+/// Kinds of training with a warm start: its passes are iterations 1 and 2, and there is no 0.
+fn warm_starts() -> Vec<TrainOptions> {
+    let warm = all_kinds_of_training().into_iter().map(|kind| TrainOptions {
+        warm_start: WarmStart::Online,
+        ..kind
+    });
+    warm.collect()
+}
+
+#[test]
+fn a_run_with_a_warm_start_resumes_to_the_same_bits_wherever_it_ended() {
+    let dir = TempDir::new().unwrap();
+    let [path, copy] = ["checkpoint", "copy"].map(|name| dir.path().join(name));
+    for options in warm_starts() {
+        let mut whole = Watcher::default();
+        let expected = run(&options, None, &mut whole);
+        assert!(expected.end.iterations > 9, "{options:?}");
+        assert_eq!(whole.iterations.len(), expected.end.iterations);
+        for at in 1..expected.end.iterations {
+            let flag = AtomicBool::new(false);
+            let mut interrupted = Watcher {
+                stop: Some((at, &flag)),
+                ..Watcher::default()
+            };
+            run(&options, Some(Checkpoints::new(&path)), &mut interrupted);
+            let mut killed = Watcher {
+                copy: Some((at + 1, path.clone(), copy.clone())),
+                ..Watcher::default()
+            };
+            let interrupted_path = dir.path().join("interrupted");
+            fs::rename(&path, &interrupted_path).unwrap();
+            run(&options, Some(every_iteration(&path)), &mut killed);
+            for state in [&interrupted_path, &copy] {
+                let mut rest = Watcher::default();
+                let resumed = run(&options, Some(Checkpoints::new(state).resume()), &mut rest);
+                assert_eq!(rest.resumed, Some(at), "{options:?}");
+                assert_eq!(rest.iterations, whole.iterations[at..], "{options:?}");
+                assert!(resumed.model.as_bytes() == expected.model.as_bytes());
+            }
+        }
+    }
+}
+
+#[test]
+fn a_warm_start_that_the_limit_cut_short_goes_on_with_a_higher_one() {
+    let dir = TempDir::new().unwrap();
+    for options in warm_starts() {
+        let expected = run(&options, None, &mut Watcher::default());
+        for limit in 1..=3 {
+            let path = dir.path().join("checkpoint");
+            let short = TrainOptions {
+                max_iterations: Some(limit),
+                ..options.clone()
+            };
+            let mut watcher = Watcher::default();
+            let trained = run(&short, Some(every_iteration(&path)), &mut watcher);
+            let numbers: Vec<usize> = watcher.iterations.iter().map(|it| it.number).collect();
+            assert_eq!(numbers, (1..=limit).collect::<Vec<_>>());
+            assert_eq!(
+                trained.end.reason,
+                EndReason::Optimizer(StopReason::MaxIterations)
+            );
+            let checkpoints = Some(Checkpoints::new(&path).resume());
+            let resumed = run(&options, checkpoints, &mut Watcher::default());
+            assert!(resumed.model.as_bytes() == expected.model.as_bytes());
+        }
+    }
+}
+
 #[test]
 fn a_run_that_has_ended_resumes_from_its_last_checkpoint_to_the_same_end() {
     let dir = TempDir::new().unwrap();
@@ -201,6 +270,7 @@ fn a_run_that_has_ended_resumes_from_its_last_checkpoint_to_the_same_end() {
     let mut converged = 0;
     for (number, options) in all_kinds_of_training()
         .into_iter()
+        .chain(warm_starts())
         .chain(online)
         .enumerate()
     {

@@ -1,7 +1,7 @@
 //! Trains and tags with the `crfs` crate, from files of pre-extracted attributes:
 //!
 //! ```text
-//! crfs-runner train FILE MODEL C2
+//! crfs-runner train FILE MODEL C2 [MAX_ITERATIONS]
 //! crfs-runner tag MODEL FILE
 //! ```
 //!
@@ -39,8 +39,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match arguments[..] {
-        ["train", file, model, c2] => {
+        ["train", file, model, c2, ref limit @ ..] if limit.len() < 2 => {
             let mut trainer = Trainer::lbfgs().with_c2(c2.parse()?)?;
+            if let [limit] = limit {
+                trainer = trainer.with_max_iterations(limit.parse()?)?;
+            }
             for (labels, items) in read_sentences(file)? {
                 trainer.append(&items, &labels)?;
             }
@@ -59,7 +62,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 writeln!(out)?;
             }
         }
-        _ => return Err("usage: crfs-runner train FILE MODEL C2 | tag MODEL FILE".into()),
+        _ => return Err("usage: crfs-runner train FILE MODEL C2 [MAX_ITERATIONS] | tag MODEL FILE".into()),
     }
     Ok(())
 }
