@@ -96,7 +96,9 @@ pub fn train_options(named: &Bound<'_, PyDict>, base: TrainOptions) -> PyResult<
     let uses = [("choose", DevUse::Choose), ("report", DevUse::Report)];
     options.dev_use = named.choice("dev_use", uses)?.unwrap_or(options.dev_use);
     let starts = [("online", WarmStart::Online), ("off", WarmStart::Off)];
-    options.warm_start = named.choice("warm_start", starts)?.unwrap_or(options.warm_start);
+    options.warm_start = named
+        .choice("warm_start", starts)?
+        .unwrap_or(options.warm_start);
     options.min_frequency = named.optional_number("min_frequency", options.min_frequency)?;
     Ok(options)
 }

@@ -219,7 +219,8 @@ def test_every_option_has_a_name():
     values = {
         "algorithm": "lbfgs", "dropout": 0.1, "edge_dropout": 0.2, "l2": 0.1, "l1": 0.1, "seed": 2,
         "max_iterations": 2, "patience": 3, "min_count": 1, "noise": "gaussian",
-        "gradient": "window=2", "samples": 4, "warm_up": 1, "warm_start": "online", "unlabeled_weight": 0.1,
+        "gradient": "window=2", "samples": 4, "warm_up": 1, "unlabeled_weight": 0.1,
+        "warm_start": "online",
         "discover": True, "collapse": False, "scheme": "bioes", "order": 1, "boundary": False,
         "states": "observed", "transitions": "all", "precision": "f64", "prune": 1e-9,
         "recall_bias": 0.1, "epsilon": 1e-4, "delta": 1e-4, "period": 3, "lbfgs_memory": 3,

@@ -112,9 +112,9 @@ pub struct TrainCommand {
     training: TrainingArguments,
     /// lbfgs: start at 0, or after two fast passes of stochastic updates (online)
     ///
-    /// The passes count as iterations, and L-BFGS goes on to the same minimum, if there is no noise.
-    /// They are not the iterations of --warm-up, which are L-BFGS without noise and follow them. Not
-    /// with --init or --towards, whose weights are the start.
+    /// The passes count as iterations, and L-BFGS goes on to the same minimum, if there is no
+    /// noise. They are not the iterations of --warm-up, which are L-BFGS without noise and follow
+    /// them. Not with --init or --towards, whose weights are the start.
     #[arg(
         long,
         value_enum,

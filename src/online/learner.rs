@@ -148,9 +148,14 @@ impl<'a> Learner<'a> {
             Algorithm::Sgd(options) => {
                 let penalty = SentencePenalty::new(&problem, &settings.penalty, sentences);
                 let weights = weights.clone();
-                let mut stepper =
-                    SgdStepper::new(&problem, options.step, penalty.clone(), settings.noise.clone());
-                stepper.cooling = (settings.cooling).map(|epochs| (epochs * sentences.max(1)) as u64);
+                let mut stepper = SgdStepper::new(
+                    &problem,
+                    options.step,
+                    penalty.clone(),
+                    settings.noise.clone(),
+                );
+                stepper.cooling =
+                    (settings.cooling).map(|epochs| (epochs * sentences.max(1)) as u64);
                 Method::Sgd(Box::new(SgdLearner {
                     weights: SgdWeights::new(&problem, weights, options.step, &penalty),
                     stepper,

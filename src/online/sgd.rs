@@ -348,7 +348,8 @@ impl SgdStepper {
         eta
     }
 
-    /// Returns the learning rate of a step, given the calibrated one and the number of steps before.
+    /// Returns the learning rate of a step, given the calibrated one and the number of steps
+    /// before.
     pub fn rate(&self, eta: f64, steps: u64) -> f64 {
         let left = (self.cooling).map_or(1.0, |all| 1.0 - steps.min(all) as f64 / all as f64);
         left * self.rule.rate(eta, self.penalty.strength, steps)

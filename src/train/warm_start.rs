@@ -35,8 +35,8 @@ pub(super) struct WarmStartPasses<'a> {
 }
 
 impl WarmStartPasses<'_> {
-    /// Makes the passes, or those that are left after a checkpoint. The result has the weights to go
-    /// on with.
+    /// Makes the passes, or those that are left after a checkpoint. The result has the weights to
+    /// go on with.
     ///
     /// # Errors
     ///

@@ -45,6 +45,7 @@ struct Dense<'a> {
     theta: Vec<f64>,
     squares: Vec<f64>,
     steps: f64,
+    cooling: Option<usize>, // in epochs
     amounts: AttributeNoise,
 }
 
@@ -59,6 +60,9 @@ impl Dense<'_> {
             let mut eta = self.eta;
             if self.rule == StepRule::Decreasing {
                 eta /= 1.0 + self.eta * 2.0 * mean / n * self.steps;
+            }
+            if let Some(epochs) = self.cooling {
+                eta *= (1.0 - self.steps / (epochs as f64 * n)).max(0.0);
             }
             self.steps += 1.0;
             for (i, w) in self.theta.iter_mut().enumerate() {
@@ -135,6 +139,7 @@ fn steps_are_those_of_a_dense_implementation() {
         for rule in [StepRule::Decreasing, StepRule::Adagrad] {
             let (prior, penalty) = Prior::new(space.dimension(), case);
             let has_noise = case % 3 == 1;
+            let cooling = (case % 5 == 2).then_some(3); // of 4 epochs
             let amounts = amounts(space, case);
             let noise = OnlineNoise {
                 kind: OnlineNoiseKind::Quadratic(NOISE),
@@ -144,7 +149,7 @@ fn steps_are_those_of_a_dense_implementation() {
                 penalty,
                 noise: has_noise.then(|| noise.clone()),
                 warm_up: 1,
-                cooling: None,
+                cooling,
                 ..settings(Algorithm::Sgd(SgdOptions {
                     step: rule,
                     // No calibration: the first trial is the only one.
@@ -162,6 +167,7 @@ fn steps_are_those_of_a_dense_implementation() {
                 theta: start.clone(),
                 squares: vec![0.0; start.len()],
                 steps: 0.0,
+                cooling,
                 amounts,
             };
             let mut learner = Learner::new(data, space, settings.clone(), start).unwrap();
@@ -207,6 +213,7 @@ fn calibration_takes_the_rate_with_the_lowest_loss_after_one_pass() {
             theta: vec![0.0; space.dimension()],
             squares: Vec::new(),
             steps: 0.0,
+            cooling: None,
             amounts: AttributeNoise::default(),
         };
         let share = order.len() as f64 / data.len() as f64;

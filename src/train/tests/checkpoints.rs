@@ -38,6 +38,8 @@ impl Observer for Watcher<'_> {
     fn iteration(&mut self, iteration: &Iteration) -> Result<ControlFlow<()>, ObserverError> {
         self.iterations.push(Iteration {
             time: Duration::ZERO,
+            // Of a pass it is NaN, which differs from itself.
+            gradient_norm: iteration.gradient_norm.max(-1.0),
             ..iteration.clone()
         });
         if let Some((_, flag)) = self.stop.filter(|(at, _)| *at == iteration.number) {
@@ -182,10 +184,12 @@ fn a_killed_run_resumes_from_the_last_checkpoint_to_the_same_bits() {
 
 /// Kinds of training with a warm start: its passes are iterations 1 and 2, and there is no 0.
 fn warm_starts() -> Vec<TrainOptions> {
-    let warm = all_kinds_of_training().into_iter().map(|kind| TrainOptions {
-        warm_start: WarmStart::Online,
-        ..kind
-    });
+    let warm = all_kinds_of_training()
+        .into_iter()
+        .map(|kind| TrainOptions {
+            warm_start: WarmStart::Online,
+            ..kind
+        });
     warm.collect()
 }
 

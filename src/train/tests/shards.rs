@@ -102,6 +102,15 @@ fn what_cannot_be_divided_is_named() {
         error(&online, 2),
         "shards with algorithm ap; expected lbfgs, the objective of which they compute"
     );
+    let warm = TrainOptions {
+        warm_start: WarmStart::Online,
+        ..options()
+    };
+    assert_eq!(
+        error(&warm, 2),
+        "shards with an online warm start; expected none, since their optimizer chooses where to \
+         start"
+    );
     let error = sharded(&options(), 2).unwrap().into_model(&[0.0]);
     assert!(
         error

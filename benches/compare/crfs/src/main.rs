@@ -62,7 +62,10 @@ fn main() -> Result<(), Box<dyn Error>> {
                 writeln!(out)?;
             }
         }
-        _ => return Err("usage: crfs-runner train FILE MODEL C2 [MAX_ITERATIONS] | tag MODEL FILE".into()),
+        _ => {
+            let usage = "train FILE MODEL C2 [MAX_ITERATIONS] | tag MODEL FILE";
+            return Err(format!("usage: crfs-runner {usage}").into());
+        }
     }
     Ok(())
 }
