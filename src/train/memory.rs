@@ -109,10 +109,11 @@ impl TrainingSet {
         match settings.options().warm_start {
             WarmStart::Off => (optimization, returned),
             WarmStart::Online => {
-                // What the passes leave behind stays, besides their weights.
                 let learner = self.warm_start_learner(settings);
                 let (passes, freed) = self.memory_of_learner(&learner);
-                let optimization = optimization.saturating_add(passes - freed);
+                // What the passes leave behind: gaps, if their vectors are small.
+                let left = (passes - freed) * usize::from(!is_returned(8));
+                let optimization = optimization.saturating_add(left);
                 (optimization.max(passes), returned)
             }
         }

@@ -1,7 +1,7 @@
 //! The warm start of L-BFGS: passes of stochastic gradient descent over the sentences.
 //!
-//! Far from the minimum, a pass of stochastic updates moves the weights as far as ten iterations of
-//! L-BFGS, at the cost of two; near it, L-BFGS is faster. The passes minimize the likelihood with
+//! Far from the minimum, two passes of stochastic updates move the weights as far as fifteen
+//! iterations of L-BFGS, at the cost of four; near it, L-BFGS is faster. The passes minimize the likelihood with
 //! the L2 penalty: like the iterations of the warm-up, which they precede, they have no noise, and
 //! OWL-QN adds the L1 penalty afterwards. Their learning rate falls to 0 at the end of the last
 //! one, which takes the noise of the updates out of the weights, much like an average.
