@@ -1,10 +1,11 @@
 //! The warm start of L-BFGS: passes of stochastic gradient descent over the sentences.
 //!
 //! Far from the minimum, two passes of stochastic updates move the weights as far as fifteen
-//! iterations of L-BFGS, at the cost of four; near it, L-BFGS is faster. The passes minimize the likelihood with
-//! the L2 penalty: like the iterations of the warm-up, which they precede, they have no noise, and
-//! OWL-QN adds the L1 penalty afterwards. Their learning rate falls to 0 at the end of the last
-//! one, which takes the noise of the updates out of the weights, much like an average.
+//! iterations of L-BFGS, at the cost of four; near it, L-BFGS is faster. The passes minimize the
+//! likelihood with the L2 penalty: like the iterations of the warm-up, which they precede, they
+//! have no noise, and OWL-QN adds the L1 penalty afterwards. Their learning rate falls to 0 at the
+//! end of the last one, which takes the noise of the updates out of the weights, much like an
+//! average. (docs/decisions, 68)
 //!
 //! Passes are iterations for the monitor, for logs and for checkpoints; L-BFGS goes on counting.
 
