@@ -5,6 +5,10 @@
 //! evaluated alternately at the same weights, those after twelve iterations of training, and the
 //! minimum time of each is reported: processor time with one thread, to be robust against other
 //! load, else wall-clock time.
+//!
+//! With `--active ITERATION,…` nothing is timed: prints how many labels of a token have a marginal
+//! probability above 2⁻¹⁶, 2⁻²⁴, 2⁻³² and 2⁻⁴⁰, on average, after these iterations of a training
+//! without and with noise.
 #![allow(clippy::print_stdout)] // prints its results
 
 use std::ops::ControlFlow;
@@ -12,14 +16,14 @@ use std::path::Path;
 use std::time::Instant;
 
 use dropchain::corpus::{Corpus, Format, ReadOptions};
-use dropchain::internals::chain::Order;
+use dropchain::internals::chain::{LabelWeights, Lattice, Order, Scores, Transitions};
 use dropchain::internals::extract::{AttributeSource, Classes, Dataset, DatasetBuilder};
 use dropchain::internals::ids::LabelId;
 use dropchain::internals::noise::Engine;
 use dropchain::internals::objective::{
     Noise, NoiseDistribution, NoiseMemory, PenalizedLikelihood, required_memory,
 };
-use dropchain::internals::score::{Boundary, ParameterSpace, SpaceOptions, States};
+use dropchain::internals::score::{Boundary, ForwardProduct, ParameterSpace, SpaceOptions, States};
 use dropchain::label::LabelSet;
 use dropchain::optim::{LbfgsOptions, LbfgsSettings, Objective, minimize};
 use dropchain::template::Template;
@@ -157,31 +161,99 @@ fn seconds(objective: &mut PenalizedLikelihood, theta: &[f64], gradient: &mut [f
     }
 }
 
+/// The noise of all cases.
+const NOISE: Noise = Noise {
+    distribution: NoiseDistribution::Dropout,
+    node: 0.3,
+    edge: 0.3,
+    engine: Engine::Adjoint,
+    unlabeled_weight: 0.0,
+};
+
+/// Creates the parameters of a case.
+fn space(case: &Case, data: &Dataset, classes: &Classes, labels: usize) -> ParameterSpace {
+    let options = SpaceOptions {
+        order: Order::One,
+        boundary: Boundary::On,
+        states: case.states,
+        transitions: true,
+        label_pairs: case.states,
+        min_frequency: None,
+    };
+    ParameterSpace::new(labels, data, classes, &Classes::singletons(0), options)
+}
+
+/// The thresholds of probabilities, as exponents of 2.
+const THRESHOLDS: [i32; 4] = [-16, -24, -32, -40];
+
+/// Returns how many labels of a token have a marginal above each threshold, on average.
+fn active_labels(data: &Dataset, space: &ParameterSpace, theta: &[f64]) -> [f64; 4] {
+    let mut product = ForwardProduct::new(&data.nodes, &space.nodes);
+    product.set_weights(theta);
+    let mut weights = LabelWeights::default();
+    space.label_weights(theta, &mut weights);
+    let transitions = Transitions::from_weights(&weights, space.order());
+    let (mut lattice, mut node) = (Lattice::default(), Vec::new());
+    let mut counts = [0usize; 4];
+    for i in 0..data.len() {
+        let tokens = data.sentence(i);
+        node.resize(tokens.len() * space.stride(), 0.0);
+        product.write(theta, tokens, &mut node, None);
+        let scores = Scores {
+            node: &node,
+            edge: None,
+        };
+        lattice.forward_backward(&transitions, scores);
+        for (count, exponent) in counts.iter_mut().zip(THRESHOLDS) {
+            let threshold = 2f64.powi(exponent);
+            let marginals = lattice.node_marginals().iter();
+            *count += marginals.filter(|&&p| p > threshold).count();
+        }
+    }
+    counts.map(|count| count as f64 / data.tokens() as f64)
+}
+
+/// Prints the active labels along a training without and one with noise.
+fn print_active(case: &Case, folder: &str, iterations: &[usize]) {
+    let (data, classes, labels) = dataset(case, folder);
+    let space = space(case, &data, &classes, labels);
+    let objective = |l2| PenalizedLikelihood::new(&data, &space, l2);
+    let objectives = [
+        ("none", objective(0.3)),
+        ("dropout 0.3", objective(0.1).with_noise(NOISE)),
+    ];
+    for (noise, mut objective) in objectives {
+        let settings = LbfgsSettings::new(LbfgsOptions {
+            max_iterations: iterations.iter().max().copied(),
+            ..LbfgsOptions::default()
+        });
+        let start = vec![0.0; space.dimension()];
+        let result = minimize(
+            &mut objective,
+            start,
+            None,
+            &settings.unwrap(),
+            None,
+            &mut |iteration| {
+                if iterations.contains(&iteration.number) {
+                    let [a, b, c, d] = active_labels(&data, &space, iteration.x);
+                    println!(
+                        "| {} | {labels} | {noise} | {} | {a:.1} | {b:.1} | {c:.1} | {d:.1} |",
+                        case.name, iteration.number
+                    );
+                }
+                ControlFlow::Continue(())
+            },
+        );
+        assert!(result.is_ok());
+    }
+}
+
 fn measure(case: &Case, folder: &str, rounds: usize) {
     let (data, classes, labels) = dataset(case, folder);
-    let space = ParameterSpace::new(
-        labels,
-        &data,
-        &classes,
-        &Classes::singletons(0),
-        SpaceOptions {
-            order: Order::One,
-            boundary: Boundary::On,
-            states: case.states,
-            transitions: true,
-            label_pairs: case.states,
-            min_frequency: None,
-        },
-    );
-    let noise = Noise {
-        distribution: NoiseDistribution::Dropout,
-        node: 0.3,
-        edge: 0.3,
-        engine: Engine::Adjoint,
-        unlabeled_weight: 0.0,
-    };
+    let space = space(case, &data, &classes, labels);
     let mut plain = PenalizedLikelihood::new(&data, &space, 0.1);
-    let mut noisy = PenalizedLikelihood::new(&data, &space, 0.1).with_noise(noise);
+    let mut noisy = PenalizedLikelihood::new(&data, &space, 0.1).with_noise(NOISE);
     let settings = LbfgsSettings::new(LbfgsOptions {
         max_iterations: Some(ITERATIONS),
         ..LbfgsOptions::default()
@@ -209,18 +281,23 @@ fn measure(case: &Case, folder: &str, rounds: usize) {
         space.dimension(),
         noisy_ms / plain_ms,
         required_memory(&data, &space, NoiseMemory::None) as f64 / 1e6,
-        required_memory(&data, &space, NoiseMemory::Quadratic(&noise)) as f64 / 1e6,
+        required_memory(&data, &space, NoiseMemory::Quadratic(&NOISE)) as f64 / 1e6,
     );
 }
 
 fn main() {
     let mut arguments = std::env::args().skip(1).filter(|a| a != "--bench");
     let (mut threads, mut rounds, mut names) = (1, 10, Vec::new());
+    let mut active: Vec<usize> = Vec::new();
     while let Some(argument) = arguments.next() {
         let mut number = || arguments.next().unwrap().parse().unwrap();
         match &argument[..] {
             "--threads" => threads = number(),
             "--rounds" => rounds = number(),
+            "--active" => {
+                let list = arguments.next().unwrap();
+                active = list.split(',').map(|n| n.parse().unwrap()).collect();
+            }
             _ => names.push(argument),
         }
     }
@@ -229,15 +306,23 @@ fn main() {
         return;
     };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    let selected = |case: &&Case| names.len() == 1 || names[1..].iter().any(|n| n == case.name);
+    if !active.is_empty() {
+        println!("| case | K | noise | iteration | > 2⁻¹⁶ | > 2⁻²⁴ | > 2⁻³² | > 2⁻⁴⁰ |");
+        println!("|---|---|---|---|---|---|---|---|");
+        for case in CASES.iter().filter(selected) {
+            let pool = pool.as_ref().unwrap();
+            pool.install(|| print_active(case, folder, &active));
+        }
+        return;
+    }
     println!(
         "| case | K | tokens | entries | parameters \
          | plain ms | noise ms | ratio | plain MB | noise MB |"
     );
     println!("|---|---|---|---|---|---|---|---|---|---|");
     let pool = pool.unwrap();
-    for case in &CASES {
-        if names.len() == 1 || names[1..].iter().any(|name| name == case.name) {
-            pool.install(|| measure(case, folder, rounds));
-        }
+    for case in CASES.iter().filter(selected) {
+        pool.install(|| measure(case, folder, rounds));
     }
 }

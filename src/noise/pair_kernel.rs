@@ -360,10 +360,11 @@ impl Passes<'_, '_> {
             let totals = Totals::new(kappa, &kernel.factors, &mut kernel.row);
             let before = row.start - stride..row.start;
             let alpha = &lattice.alpha()[before.clone()];
-            for a in 0..labels {
+            let omega = kernel.omega[..labels].iter_mut().zip(alpha);
+            for (a, (omega, alpha)) in omega.enumerate() {
                 let [messages, halves, squares, tau] =
                     totals.sums(lists, &kernel.values[1], &kernel.factors, dense, a);
-                kernel.omega[a] = messages + halves - alpha[a] * (squares + tau);
+                *omega = messages + halves - alpha * (squares + tau);
             }
             kernel.push_factors(self.pairs, weight, alpha, Some(before));
         }

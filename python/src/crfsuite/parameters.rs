@@ -30,7 +30,7 @@ pub fn train_options(
     };
     let mut options = TrainOptions {
         boundary: Boundary::Off,
-        states: observed("feature.possible_states")?,
+        states: Some(observed("feature.possible_states")?),
         transitions: Some(observed("feature.possible_transitions")?),
         min_frequency: Some(get.float("feature.minfreq")?),
         max_iterations: Some(get.count("max_iterations")?),
