@@ -70,6 +70,7 @@ pub use constraint::Constraint;
 pub use edge_sums::EdgeSums;
 pub use label_mask::LabelMask;
 pub use label_pairs::LabelPairs;
+#[cfg(feature = "train")] // of the noise term
 pub(crate) use label_pairs::{GROUP, PairLists, TokenGroup, lane_sum};
 pub use label_weights::LabelWeights;
 pub use lattice::{Lattice, Mode};

@@ -282,6 +282,21 @@ mod tests {
     use crate::online::SgdOptions;
 
     #[test]
+    fn many_labels_have_weights_for_observed_pairs_alone_unless_all_are_asked_for() {
+        let options = |states| TrainOptions {
+            states,
+            ..TrainOptions::default()
+        };
+        assert_eq!(options(None).states_of(256), States::All);
+        assert_eq!(options(None).states_of(257), States::Observed);
+        assert_eq!(options(Some(States::All)).states_of(257), States::All);
+        assert_eq!(
+            options(Some(States::Observed)).states_of(2),
+            States::Observed
+        );
+    }
+
+    #[test]
     fn edges_have_twice_the_rate_below_a_limit_and_the_same_variance() {
         let edge = |noise, dropout| {
             let options = TrainOptions {

@@ -1,0 +1,104 @@
+"""Many labels, before and after work by label pairs: python3 run.py BEFORE AFTER EWT > result.md
+
+BEFORE and AFTER are programs, EWT is the folder of the corpus. The values of columns are joined in the
+column of XPOS, since BEFORE has no joined labels. Processor seconds are those of one thread.
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+KINDS = {
+    "UPOS": lambda f: f[3],
+    "XPOS": lambda f: f[4],
+    "UPOS and FEATS": lambda f: f[3] + "~" + f[5],
+    "UPOS, FEATS and DEPREL": lambda f: "~".join([f[3], f[5], f[7]]),
+}
+
+
+def join(source, target, kind, most):
+    labels, sentences = set(), 0
+    with open(source, encoding="utf-8") as lines, open(target, "w", encoding="utf-8") as out:
+        for line in lines:
+            fields = line.rstrip("\n").split("\t")
+            if len(fields) == 10 and fields[0].isdigit():
+                fields[4] = KINDS[kind](fields)
+                labels.add(fields[4])
+                out.write("\t".join(fields) + "\n")
+            elif len(fields) == 1 and not line.startswith("#"):
+                out.write(line)
+                sentences += 1
+                if sentences == most:
+                    break
+    return len(labels)
+
+
+def train(program, folder, *arguments):
+    log = os.path.join(folder, "log")
+    command = [program, "train", os.path.join(folder, "train.conllu"), "--format", "conllu"]
+    command += ["--label", "xpos", "--template", "pos-sancl", "--states", "observed", "--quiet"]
+    command += ["--force", "--log", log, "--model", os.path.join(folder, "model"), *arguments]
+    process = subprocess.Popen(command)
+    _, status, usage = os.wait4(process.pid, 0)
+    assert status == 0, command
+    with open(log, encoding="utf-8") as lines:
+        events = [json.loads(line) for line in lines]
+    last = [event for event in events if event["event"] == "iteration"]
+    return {
+        "cpu": usage.ru_utime + usage.ru_stime,
+        "memory": usage.ru_maxrss / 1000,
+        "iterations": last,
+        "end": events[-1],
+    }
+
+
+def before_and_after(before, after, corpus, folder):
+    print("| labels | K | sentences | noise | program | evaluations | processor s | peak MB | objective |")
+    print("|---|--:|--:|---|---|--:|--:|--:|--:|")
+    cases = [("UPOS and FEATS", None, 2), ("UPOS, FEATS and DEPREL", 1000, 1)]
+    for kind, most, iterations in cases:
+        k = join(f"{corpus}/train.conllu", f"{folder}/train.conllu", kind, most)
+        for noise in ["0", "0.3"]:
+            for name, program in [("before", before), ("after", after)]:
+                result = train(
+                    program, folder, "--dropout", noise, "--edge-dropout", noise,
+                    "--warm-up", "0", "--max-iterations", str(iterations), "--threads", "1",
+                )
+                last = result["iterations"][-1]
+                print(
+                    f"| {kind} | {k} | {most or 'all'} | {noise} | {name} | {last['evaluations']}"
+                    f" | {result['cpu']:.1f} | {result['memory']:.0f} | {last['objective']!r} |",
+                    flush=True,
+                )
+
+
+def growth(program, corpus, folder):
+    print("\n| labels | K | noise | iterations | minutes, two threads | peak MB | dev accuracy |")
+    print("|---|--:|---|--:|--:|--:|--:|")
+    for kind in KINDS:
+        k = join(f"{corpus}/train.conllu", f"{folder}/train.conllu", kind, None)
+        join(f"{corpus}/dev.conllu", f"{folder}/dev.conllu", kind, None)
+        for noise in ["0"] if k > 1000 else ["0", "0.3"]:
+            result = train(
+                program, folder, "--dropout", noise, "--dev", f"{folder}/dev.conllu",
+                "--max-iterations", "60", "--threads", "2",
+            )
+            scores = [event.get("dev_accuracy") for event in result["iterations"]]
+            best = max(score for score in scores if score is not None)
+            print(
+                f"| {kind} | {k} | {noise} | {len(scores)} | {result['end']['seconds'] / 60:.1f}"
+                f" | {result['memory']:.0f} | {100 * best:.2f} |",
+                flush=True,
+            )
+
+
+def main():
+    before, after, corpus = sys.argv[1:]
+    with tempfile.TemporaryDirectory() as folder:
+        before_and_after(before, after, corpus, folder)
+        growth(after, corpus, folder)
+
+
+if __name__ == "__main__":
+    main()
