@@ -1,7 +1,7 @@
 """Many labels, before and after work by label pairs: python3 run.py BEFORE AFTER EWT > result.md
 
-BEFORE and AFTER are programs, EWT is the folder of the corpus. The values of columns are joined in the
-column of XPOS, since BEFORE has no joined labels. Processor seconds are those of one thread.
+BEFORE and AFTER are programs, EWT is the folder of the corpus. The values of columns are joined in
+the column of XPOS, since BEFORE has no joined labels. Processor seconds are those of one thread.
 """
 import json
 import os
@@ -54,7 +54,8 @@ def train(program, folder, *arguments):
 
 
 def before_and_after(before, after, corpus, folder):
-    print("| labels | K | sentences | noise | program | evaluations | processor s | peak MB | objective |")
+    columns = "labels | K | sentences | noise | program | evaluations | processor s | peak MB"
+    print(f"| {columns} | objective |")
     print("|---|--:|--:|---|---|--:|--:|--:|--:|")
     cases = [("UPOS and FEATS", None, 2), ("UPOS, FEATS and DEPREL", 1000, 1)]
     for kind, most, iterations in cases:
