@@ -24,10 +24,10 @@
 //! | score of a given path | [`score`] | `scores.rs` | O(T) |
 //!
 //! At order 0 every K² is a K. Where only P label pairs have weights ([`Transitions::for_pairs`]),
-//! K² is K + P in all but the n best paths and max-marginals. [`Transitions`] holds the scores that all sentences share and is
-//! prepared once per evaluation. [`Scores`] borrows the scores of one sentence. [`Lattice`] and
-//! [`Viterbi`] are reusable workspaces: once they have seen the longest sentence, they allocate
-//! nothing.
+//! K² is K + P in all but the n best paths and max-marginals. [`Transitions`] holds the scores that
+//! all sentences share and is prepared once per evaluation. [`Scores`] borrows the scores of one
+//! sentence. [`Lattice`] and [`Viterbi`] are reusable workspaces: once they have seen the longest
+//! sentence, they allocate nothing.
 //!
 //! # Layout
 //!

@@ -7,8 +7,8 @@
 //! Λ_jb = ½ρ Σ_t g²·Σ_a μ[t][a][b]·(1 − μ[t][a][b])
 //! ```
 //!
-//! (`objective/reweighting.rs`). There are no derivatives with respect to scores. O(TK²), or O(TK + TP) where only P pairs have
-//! weights.
+//! (`objective/reweighting.rs`). There are no derivatives with respect to scores.
+//! O(TK²), or O(TK + TP) where only P pairs have weights.
 
 use std::ops::Range;
 
