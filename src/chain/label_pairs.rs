@@ -11,9 +11,9 @@
 //! where a → b are the pairs with a weight. Nothing is approximated.
 //!
 //! *Rounding.* Where d < 0, terms cancel. As long as no e[a][b] is below κ/2⁸, the sum of |terms|
-//! is at most 2⁹ + 1 times Σ |x|·e, and with squares 2¹⁷ + 1 times Σ |x|·e²: relative errors of about
-//! (K + P)·2⁻⁴⁴ and (K + P)·2⁻³⁶ at worst. A label with a smaller e, of a transition weight below
-//! −5.5, is *suppressed*: its sums are formed pair by pair, O(K).
+//! is at most 2⁹ + 1 times Σ |x|·e, and with squares 2¹⁷ + 1 times Σ |x|·e²: relative errors of
+//! about (K + P)·2⁻⁴⁴ and (K + P)·2⁻³⁶ at worst. A label with a smaller e, of a transition weight
+//! below −5.5, is *suppressed*: its sums are formed pair by pair, O(K).
 
 use super::layout::{LANES, padded};
 use super::products::blocks;
