@@ -26,7 +26,7 @@ def test_labels_are_the_joined_values(file):
 
 def test_models_know_the_columns_and_scores_have_them(file, tmp_path):
     corpus = Corpus.read(file, columns=COLUMNS, label="upos+feats")
-    template = "word\nword[-1]\n"
+    template = dropchain.Template("word\nword[-1]\n")
     tagger = dropchain.train(corpus, template=template, dropout=0, l2=0.001).tagger
     assert tagger.info["label"] == "upos+feats"
     assert tagger.info["joined_columns"] == ["upos", "feats"]
