@@ -60,7 +60,7 @@ use super::label_pairs::LabelPairs;
 use super::lattice::{Lattice, Mode};
 use super::layout::LANES;
 use super::log_space;
-use super::products::{blocks, blocks_mut, lanewise, row_times_matrix};
+use super::products::{across, blocks, blocks_mut, lane_sum, lanewise, row_times_matrix};
 use super::scores::Scores;
 use super::transitions::{FLOOR, Order, Transitions, exponentiate};
 use crate::simd::{self, Kernel};
@@ -140,7 +140,7 @@ fn independent(lattice: &mut Lattice) {
     let rows = lattice.psi.chunks_exact(stride);
     let rows = rows.zip(lattice.alpha.chunks_exact_mut(stride));
     for ((psi, alpha), scale) in rows.zip(&mut lattice.scale) {
-        *scale = sum(psi);
+        *scale = lane_sum(psi);
         let factor = 1.0 / *scale;
         for (alpha, psi) in alpha.iter_mut().zip(psi) {
             *alpha = psi * factor;
@@ -290,7 +290,7 @@ fn forward<const B: usize, P: SharedPotentials>(
                 *alpha = lanewise(|j| alpha[j] * psi[j] + floor[j]);
             }
         }
-        let scale = sum(alpha);
+        let scale = lane_sum(alpha);
         let factor = 1.0 / scale;
         alpha.iter_mut().for_each(|x| *x *= factor);
         lattice.scale[t] = scale;
@@ -359,20 +359,6 @@ fn matrix_times_column(stride: usize, matrix: &[f64], x: &[f64], out: &mut [f64]
                 *sum += weight * x;
             }
         }
-        *out = FLOOR + sum(&sums);
+        *out = FLOOR + across(sums);
     }
-}
-
-/// Returns the sum of `[S]` numbers: per lane first, then across lanes in a fixed order.
-#[inline(always)]
-fn sum(values: &[f64]) -> f64 {
-    let (values, _) = values.as_chunks::<LANES>();
-    let mut sums = [0.0; LANES];
-    for values in values {
-        for (sum, x) in sums.iter_mut().zip(values) {
-            *sum += x;
-        }
-    }
-    let [a, b, c, d, e, f, g, h] = sums;
-    ((a + e) + (c + g)) + ((b + f) + (d + h))
 }

@@ -16,7 +16,7 @@
 //! below −5.5, is *suppressed*: its sums are formed pair by pair, O(K).
 
 use super::layout::{LANES, padded};
-use super::products::blocks;
+use super::products::{across, lane_sum};
 use crate::simd::{self, Kernel};
 
 /// Pairs with a potential below this multiple of κ are not formed by subtraction: 2⁻⁸.
@@ -116,7 +116,9 @@ impl PairLists {
         let labels = self.ends.len();
         let stride = padded(labels);
         let x = &x[..labels];
-        let all = background * lane_sum(x);
+        let (whole, rest) = x.as_chunks::<LANES>();
+        let sum = lane_sum(whole.as_flattened()) + rest.iter().sum::<f64>();
+        let all = background * sum;
         let mut start = 0;
         for (i, &end) in self.ends.iter().enumerate() {
             let range = start..end as usize;
@@ -309,22 +311,4 @@ fn dot(x: &[f64], y: &[f64]) -> f64 {
     }
     let rest: f64 = x_rest.iter().zip(y_rest).map(|(x, y)| x * y).sum();
     across(sums) + rest
-}
-
-/// Returns Σ x, in the order of [`dot`].
-#[inline(always)]
-pub(crate) fn lane_sum(x: &[f64]) -> f64 {
-    let mut sums = [0.0; LANES];
-    for x in blocks(x) {
-        for j in 0..LANES {
-            sums[j] += x[j];
-        }
-    }
-    let rest: f64 = x.as_chunks::<LANES>().1.iter().sum();
-    across(sums) + rest
-}
-
-#[inline(always)]
-fn across([a, b, c, d, e, f, g, h]: [f64; LANES]) -> f64 {
-    ((a + e) + (c + g)) + ((b + f) + (d + h))
 }

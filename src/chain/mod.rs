@@ -71,7 +71,7 @@ pub use edge_sums::EdgeSums;
 pub use label_mask::LabelMask;
 pub use label_pairs::LabelPairs;
 #[cfg(feature = "train")] // of the noise term
-pub(crate) use label_pairs::{GROUP, PairLists, TokenGroup, lane_sum};
+pub(crate) use label_pairs::{GROUP, PairLists, TokenGroup};
 pub use label_weights::LabelWeights;
 pub use lattice::{Lattice, Mode};
 pub use layout::{LANES, padded};

@@ -44,6 +44,24 @@ pub(crate) fn lanewise(f: impl Fn(usize) -> f64) -> LaneBlock {
     std::array::from_fn(f)
 }
 
+/// Returns the sum of `[S]` numbers: per lane first, then across lanes in a fixed order.
+#[inline(always)]
+pub(crate) fn lane_sum(values: &[f64]) -> f64 {
+    let mut sums = [0.0; LANES];
+    for values in blocks(values) {
+        for (sum, x) in sums.iter_mut().zip(values) {
+            *sum += x;
+        }
+    }
+    across(sums)
+}
+
+/// Returns the sum of a block.
+#[inline(always)]
+pub(super) fn across([a, b, c, d, e, f, g, h]: LaneBlock) -> f64 {
+    ((a + e) + (c + g)) + ((b + f) + (d + h))
+}
+
 /// out[b] = first[b] + Σ_a x[a]·matrix[a][b], with x `[K]`, matrix `[K][S]`, first and
 /// out `[S]`.
 ///

@@ -123,9 +123,13 @@ impl Transitions {
         let stride = padded(labels);
         let pairs = weights.transitions.iter().enumerate();
         let pairs = pairs.filter(|(_, w)| **w != 0.0);
-        let positions = pairs.map(|(i, _)| (i / labels * stride + i % labels) as u32);
-        let positions: Vec<u32> = positions.collect();
-        let mut transitions = Self::for_pairs(labels, order, Some(&positions));
+        let mut transitions = match Self::is_sparse(labels, order, pairs.clone().count()) {
+            true => {
+                let positions = pairs.map(|(i, _)| (i / labels * stride + i % labels) as u32);
+                Self::with_pairs(labels, positions.collect())
+            }
+            false => Self::new(labels, order),
+        };
         transitions.set(&weights.transitions, &weights.start, &weights.end);
         transitions
     }

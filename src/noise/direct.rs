@@ -12,6 +12,7 @@
 
 use std::ops::Range;
 
+use super::adjoint_kernel::AdjointKernel;
 use super::edge_matrices::EdgeMatrices;
 use super::pair_kernel::{PairKernel, Part};
 use super::quadratic::add_node_value;
@@ -49,7 +50,7 @@ impl Regularizer for Direct {
             return add_node_values(sentence, 0..tokens, &mut self.row, &mut out);
         }
         if let Some(pairs) = context.transitions.pairs()
-            && PairKernel::supports(sentence, &out)
+            && AdjointKernel::supports(sentence, &out)
         {
             let kernel = &mut self.pair_kernel;
             return kernel.regularize(context, pairs, sentence, Part::Direct, &mut out);

@@ -32,31 +32,28 @@ pub(super) struct EdgeMatrices {
 impl EdgeMatrices {
     /// Clears the matrices and sums. [`prepare`](Self::prepare) sizes them.
     pub fn reset(&mut self) {
-        for matrix in [
-            &mut self.marginals,
-            &mut self.weighted,
-            &mut self.variance,
-            &mut self.score_sums,
-            &mut self.variance_sums,
-        ] {
-            matrix.clear();
-        }
+        self.matrices().into_iter().for_each(Vec::clear);
         self.column_sums.clear();
     }
 
     /// Sizes the matrices and sums for the first sentence that needs them; new sums are 0.
     pub fn prepare(&mut self, transitions: &Transitions) {
         let (labels, stride) = (transitions.labels(), transitions.stride());
-        for matrix in [
+        let size = labels * stride;
+        for matrix in self.matrices() {
+            matrix.resize(size, 0.0);
+        }
+        self.column_sums.resize(stride, 0.0);
+    }
+
+    fn matrices(&mut self) -> [&mut Vec<f64>; 5] {
+        [
             &mut self.marginals,
             &mut self.weighted,
             &mut self.variance,
             &mut self.score_sums,
             &mut self.variance_sums,
-        ] {
-            matrix.resize(labels * stride, 0.0);
-        }
-        self.column_sums.resize(stride, 0.0);
+        ]
     }
 
     /// Returns the stride S.

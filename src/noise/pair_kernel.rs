@@ -20,13 +20,13 @@
 //! Only pairs with weights have derivatives, so P₀ to P₃ are `[P]`.
 //!
 //! [`PairKernel`] serves [`Adjoint`](super::Adjoint), and without the messages Φ and ω
-//! [`Direct`](super::Direct).
+//! [`Direct`](super::Direct), for the sentences that `adjoint_kernel` supports.
 
 use std::ops::Range;
 
-use super::adjoint_kernel::AdjointKernel;
 use super::regularizer::{ChainContext, ChainDerivatives, Derivatives, SentenceInput};
-use crate::chain::{GROUP, LabelPairs, PairLists, TokenGroup, lane_sum};
+use crate::chain::products::lane_sum;
+use crate::chain::{GROUP, LabelPairs, PairLists, TokenGroup};
 use crate::simd::{self, Kernel};
 
 /// Four factors that are multiplied at once.
@@ -56,11 +56,6 @@ pub(super) enum Part {
 }
 
 impl PairKernel {
-    /// Returns whether this kernel can handle a sentence.
-    pub fn supports(sentence: SentenceInput<'_>, out: &Derivatives<'_>) -> bool {
-        AdjointKernel::supports(sentence, out)
-    }
-
     /// Starts a batch of sentences.
     pub fn begin(&mut self, context: ChainContext<'_>, pairs: &LabelPairs) {
         let (labels, stride) = (context.transitions.labels(), context.transitions.stride());
@@ -123,7 +118,7 @@ impl PairKernel {
         part: Part,
         out: &mut ChainDerivatives<'_>,
     ) {
-        self.add_pending(pairs);
+        self.add_pending(pairs, part);
         let potentials = context.transitions.potentials();
         let derivatives = out.scores.iter_mut().zip(&mut *out.variance);
         let [p0, p1, p2, p3] = &self.sums;
@@ -143,7 +138,7 @@ impl PairKernel {
     }
 
     /// Adds the products of the pending tokens to the sums.
-    fn add_pending(&mut self, pairs: &LabelPairs) {
+    fn add_pending(&mut self, pairs: &LabelPairs, part: Part) {
         if self.pending == 0 {
             return;
         }
@@ -151,10 +146,12 @@ impl PairKernel {
         let [v, g, v_squared, n_v_squared] = &self.after;
         let [p0, p1, p2, p3] = &mut self.sums;
         pairs.add_group(alpha, v, p0);
-        pairs.add_group(phi, v, p1);
-        pairs.add_group(alpha, g, p1);
         pairs.add_group(alpha_squared, v_squared, p2);
-        pairs.add_group(alpha_squared, n_v_squared, p3);
+        if part == Part::Whole {
+            pairs.add_group(phi, v, p1);
+            pairs.add_group(alpha, g, p1);
+            pairs.add_group(alpha_squared, n_v_squared, p3);
+        }
         for group in [alpha, phi, alpha_squared] {
             group.zero();
         }
@@ -413,7 +410,12 @@ impl PairKernel {
         }
         self.pending += 1;
         if self.pending == GROUP {
-            self.add_pending(pairs);
+            let part = if has_messages {
+                Part::Whole
+            } else {
+                Part::Direct
+            };
+            self.add_pending(pairs, part);
         }
     }
 }
