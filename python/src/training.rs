@@ -8,7 +8,7 @@ use std::time::Duration;
 use dropchain::optim::StopReason;
 use dropchain::train::{
     AttributeCorpus, BaseModels, CheckpointInterval, Checkpoints, DevScore, End, EndReason,
-    Iteration, ModelMatch, Observer, ObserverError, Pass, Pruned, Start, TrainOptions,
+    Iteration, ModelMatch, Observer, ObserverError, Pass, Pruned, Rounded, Start, TrainOptions,
     TrainSettings, Trained, Trainer, TrainingCorpora,
 };
 use dropchain::{Corpus, Error, MemoryLimit, Tagger, Template};
@@ -190,6 +190,10 @@ impl Observer for Recorder<'_, '_> {
 
     fn pruned(&mut self, pruned: &Pruned) {
         self.record.pruned = Some(*pruned);
+    }
+
+    fn rounded(&mut self, rounded: &Rounded) {
+        self.message(rounded.to_string());
     }
 }
 

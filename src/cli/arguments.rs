@@ -225,6 +225,10 @@ pub enum PrecisionName {
     F32,
     /// 8 bytes per weight, exactly as trained
     F64,
+    /// 2 bytes per weight: rounded to 3 digits
+    F16,
+    /// 1 byte per weight: rounded to 127 steps up to the largest weight of the attribute
+    I8,
 }
 
 impl From<PrecisionName> for Precision {
@@ -232,6 +236,8 @@ impl From<PrecisionName> for Precision {
         match name {
             PrecisionName::F32 => Self::F32,
             PrecisionName::F64 => Self::F64,
+            PrecisionName::F16 => Self::F16,
+            PrecisionName::I8 => Self::I8,
         }
     }
 }

@@ -54,15 +54,12 @@ impl ConvertCommand {
         file.save(new.as_bytes())?;
         let weights = [AttributeKind::Node, AttributeKind::Edge].map(|kind| new.weights(kind));
         Progress::new(self.quiet).println(&format!(
-            "wrote {}: {} labels, {} attributes, {} weights of {} bytes",
+            "wrote {}: {} labels, {} attributes, {} weights of {} B",
             self.model.display(),
             new.header().labels.len(),
             new.attributes(AttributeKind::Node) + new.attributes(AttributeKind::Edge),
             weights[0] + weights[1],
-            match new.header().precision {
-                Precision::F32 => 4,
-                Precision::F64 => 8,
-            }
+            new.header().precision.bytes(),
         ));
         Ok(())
     }

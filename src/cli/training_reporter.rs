@@ -2,11 +2,10 @@
 
 use std::ops::ControlFlow;
 
-use dropchain::internals::model::Precision;
 use dropchain::internals::report::{self, Log, Record};
 use dropchain::knowledge::{Knowledge, KnowledgePart};
 use dropchain::label::PlainLabels;
-use dropchain::train::{self, DevScore, Observer, ObserverError};
+use dropchain::train::{self, Observer, ObserverError};
 use dropchain::{Error, Result};
 use serde_json::Value;
 
@@ -187,7 +186,7 @@ impl Observer for TrainingReporter<'_> {
         }
         line.push_str(&format!("  {:.1} s", iteration.time.as_secs_f64()));
         if let Some(score) = iteration.dev {
-            line.push_str(&format!("  dev {}", format_score(score)));
+            line.push_str(&format!("  dev {score}"));
         }
         self.progress.update(line);
         self.log(&Record::Iteration(iteration));
@@ -205,8 +204,7 @@ impl Observer for TrainingReporter<'_> {
         if let Some(score) = end.dev {
             line.push_str(&format!(
                 "; best on development data: {} at iteration {}",
-                format_score(score),
-                end.best_iteration
+                score, end.best_iteration
             ));
             if end.recall_bias != 0.0 {
                 line.push_str(&format!(", recall bias {}", end.recall_bias));
@@ -219,6 +217,10 @@ impl Observer for TrainingReporter<'_> {
     fn pruned(&mut self, pruned: &train::Pruned) {
         self.progress.println(&format_pruned(pruned));
     }
+
+    fn rounded(&mut self, rounded: &train::Rounded) {
+        self.progress.println(&rounded.to_string());
+    }
 }
 
 /// Bytes of a model for each attribute in addition to its weights: name, slot, location.
@@ -226,10 +228,7 @@ const BYTES_PER_ATTRIBUTE: f64 = 48.0;
 
 /// Estimates the size of the model in bytes, if no weight becomes 0.
 fn estimate_model_size(start: &train::Start<'_>) -> u64 {
-    let bytes_per_weight = match start.options.precision {
-        Precision::F32 => 4.0,
-        Precision::F64 => 8.0,
-    };
+    let bytes_per_weight = start.options.precision.bytes() as f64;
     let attributes = start.attributes as f64;
     let expansion = attributes / start.collapsed_attributes.max(1) as f64;
     let weights = start.parameters as f64 * expansion.max(1.0);
@@ -242,20 +241,10 @@ pub fn format_pruned(pruned: &train::Pruned) -> String {
     let mut line = format!("pruned {dropped} of {} weights", pruned.before);
     if let Some([before, after]) = pruned.dev {
         line.push_str(&format!(
-            "; on development data: {} before, {} after",
-            format_score(before),
-            format_score(after)
+            "; on development data: {before} before, {after} after"
         ));
     }
     line
-}
-
-/// Formats a score as a percentage, with the name of the metric.
-pub fn format_score(score: DevScore) -> String {
-    match score {
-        DevScore::F1(f1) => format!("F1 {:.2}", 100.0 * f1),
-        DevScore::Accuracy(accuracy) => format!("accuracy {:.2}", 100.0 * accuracy),
-    }
 }
 
 /// Formats a number of bytes in megabytes, at least 1.

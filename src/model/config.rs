@@ -51,7 +51,8 @@ impl Model {
         fields.insert(CONFIG.to_owned(), config.clone());
         let mut header = self.header().clone();
         header.provenance.options = options.to_string();
-        let main = replace_header(header.version(), self.main_bytes(), &header.encode()?);
+        let version = self.main_version();
+        let main = replace_header(version, self.main_bytes(), &header.encode(version)?);
         Self::from_bytes(match self.first_pass() {
             Some(first) => parts::assemble(&main, first.as_bytes()),
             None => main,

@@ -114,7 +114,7 @@ impl Model {
         let table = |kind: AttributeKind| {
             let i = kind as usize;
             let format = TableFormat {
-                version: preamble.version.of_tables(),
+                version: preamble.version,
                 precision: header.precision,
                 kind,
                 labels: header.labels.len(),
@@ -123,7 +123,7 @@ impl Model {
             Table::new(&header.tables[i], format, sections).map_err(|what| bytes.damaged(&what))
         };
         let tables = [table(AttributeKind::Node)?, table(AttributeKind::Edge)?];
-        let has_one_seed = preamble.version.of_tables() == Version::Two;
+        let has_one_seed = preamble.version.has_fingerprints();
         if has_one_seed && header.tables[0].seed != header.tables[1].seed {
             return Err(bytes.damaged("its tables have different seeds"));
         }
@@ -227,7 +227,7 @@ impl Model {
 
     /// Returns whether the format version is the one that new models have.
     pub(super) fn is_current(&self) -> bool {
-        self.version.of_tables() == Version::CURRENT
+        self.version == Version::CURRENT
     }
 
     /// Returns the path that the model was opened from.
@@ -255,7 +255,30 @@ impl Model {
     /// [`Error::Parameter`] unless `i` < [`Model::attributes`]; [`Error::Model`] if the file is
     /// damaged there.
     pub fn attribute_name(&self, kind: AttributeKind, i: usize) -> Result<&[u8]> {
-        self.table(kind).name(&self.bytes, i)
+        self.table(kind).names().get(&self.bytes, i)
+    }
+
+    /// Returns the number of bytes of the names of all attributes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Model`] if the file is damaged there.
+    pub(super) fn length_of_names(&self, kind: AttributeKind) -> Result<usize> {
+        self.table(kind).names().total(&self.bytes)
+    }
+
+    /// Returns the slots and weights of a table, as stored.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Model`] if the file is damaged there.
+    pub(super) fn slots_and_weights(&self, kind: AttributeKind) -> Result<&[u8]> {
+        self.bytes.get(self.table(kind).slots_and_weights())
+    }
+
+    /// Returns the format version of the file without the other models in it.
+    pub(super) fn main_version(&self) -> Version {
+        self.version
     }
 
     /// Adds the weights of the attribute `name`, times `value`, to scores: `[stride]` for a node,
@@ -294,7 +317,7 @@ impl Model {
     /// Returns the fingerprinter that computes the keys for [`Model::find`]; `None` if keys are
     /// computed from whole names, by [`Model::key`].
     pub(crate) fn fingerprinter(&self) -> Option<Fingerprinter> {
-        (self.version.of_tables() == Version::Two).then(|| self.tables[0].fingerprinter())
+        (self.version.has_fingerprints()).then(|| self.tables[0].fingerprinter())
     }
 
     /// Computes the key of an attribute from its name.
@@ -385,9 +408,10 @@ fn encode(mut header: Header, nodes: &TableBuilder, edges: &TableBuilder) -> Res
         }
     };
     header.tables = [nodes.0, edges.0];
+    let version = Version::CURRENT;
     Ok(assemble(
-        header.version(),
-        &header.encode()?,
+        version,
+        &header.encode(version)?,
         [nodes.1, edges.1],
     ))
 }

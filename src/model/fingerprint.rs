@@ -3,7 +3,7 @@
 use xxhash_rust::xxh3::Xxh3;
 
 use super::file::Model;
-use super::format::SECTIONS_AT;
+use super::format::{AttributeKind, SECTIONS_AT, Version};
 use super::header::Provenance;
 use crate::error::Result;
 use crate::template::Template;
@@ -20,19 +20,37 @@ impl Model {
     ///
     /// # Errors
     ///
-    /// [`Error::Parameter`](crate::Error::Parameter) if the header cannot be encoded.
+    /// [`Error::Parameter`](crate::Error::Parameter) if the header cannot be encoded;
+    /// [`Error::Model`](crate::Error::Model) if the file is damaged.
     pub fn fingerprint(&self) -> Result<u128> {
         let mut header = self.header().clone();
         header.provenance = Provenance::default();
         header.template = header.template.map(Template::without_name);
         let mut hasher = Xxh3::new();
         hasher.update(&self.version().to_le_bytes());
-        hasher.update(&header.encode()?);
-        hasher.update(tables(self.main_bytes()));
+        hasher.update(&header.encode(self.main_version())?);
+        match self.main_version() {
+            Version::Five => self.add_tables(&mut hasher)?,
+            _ => hasher.update(tables(self.main_bytes())),
+        }
         if let Some(first) = self.first_pass() {
             hasher.update(&first.fingerprint()?.to_le_bytes());
         }
         Ok(hasher.digest128())
+    }
+
+    /// Hashes the tables, with names as they are decoded: another version of the compressor may
+    /// encode them otherwise.
+    fn add_tables(&self, hasher: &mut Xxh3) -> Result<()> {
+        for kind in [AttributeKind::Node, AttributeKind::Edge] {
+            hasher.update(self.slots_and_weights(kind)?);
+            for i in 0..self.attributes(kind) {
+                let name = self.attribute_name(kind, i)?;
+                hasher.update(&(name.len() as u64).to_le_bytes());
+                hasher.update(name);
+            }
+        }
+        Ok(())
     }
 }
 

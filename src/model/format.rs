@@ -42,14 +42,16 @@ pub(super) enum Version {
     Two,
     /// Like version 2, with the columns that labels join after the header.
     Four,
+    /// Like version 4, with compressed names, shorter positions and more precisions.
+    Five,
 }
 
 impl Version {
-    /// The version that new tables are written in.
-    pub const CURRENT: Self = Self::Two;
+    /// The version that new models are written in.
+    pub const CURRENT: Self = Self::Five;
 
     /// The highest number of a version.
-    pub const LAST: u64 = 4;
+    pub const LAST: u64 = 5;
 
     /// The number of the version of files that hold several models, each in a version above.
     pub const PARTS: u64 = 3;
@@ -60,6 +62,7 @@ impl Version {
             1 => Some(Self::One),
             2 => Some(Self::Two),
             4 => Some(Self::Four),
+            5 => Some(Self::Five),
             _ => None,
         }
     }
@@ -69,22 +72,25 @@ impl Version {
             Self::One => 1,
             Self::Two => 2,
             Self::Four => 4,
+            Self::Five => 5,
         }
     }
 
-    /// Returns the version of a file whose labels join columns or do not.
-    pub fn of_labels(are_joined: bool) -> Self {
-        match are_joined {
-            true => Self::Four,
-            false => Self::CURRENT,
-        }
+    /// Returns whether keys are fingerprints, the same for both tables.
+    pub fn has_fingerprints(self) -> bool {
+        self != Self::One
     }
 
-    /// Returns the version whose tables a file of this version has.
-    pub fn of_tables(self) -> Self {
-        match self {
-            Self::One => Self::One,
-            Self::Two | Self::Four => Self::Two,
+    /// Returns whether the columns that labels join, which may be none, follow the header.
+    pub fn has_joined_columns(self) -> bool {
+        matches!(self, Self::Four | Self::Five)
+    }
+
+    /// Returns whether models of this version have weights in this precision.
+    pub fn has_precision(self, precision: Precision) -> bool {
+        match precision {
+            Precision::F32 | Precision::F64 => true,
+            Precision::F16 | Precision::I8 => self == Self::Five,
         }
     }
 }
@@ -98,6 +104,11 @@ pub enum Precision {
     F32,
     /// 8 bytes each: exactly as trained.
     F64,
+    /// 2 bytes each: rounded to 11 bits.
+    F16,
+    /// 1 byte each, and for every attribute a scale in 2 bytes: rounded to 127 steps up to the
+    /// largest weight of the attribute.
+    I8,
 }
 
 /// The kinds of attributes. A model has one table for each.
@@ -122,16 +133,4 @@ pub(crate) struct TableInfo {
     pub weights: u64,
     /// Whether every attribute stores a weight for every label (or label pair).
     pub dense: bool,
-}
-
-impl TableInfo {
-    /// Returns the exclusive upper bound of weight locations: the number of rows of a dense table,
-    /// of entries of a sparse one.
-    pub fn locations(&self) -> u64 {
-        if self.dense {
-            self.attributes
-        } else {
-            self.weights
-        }
-    }
 }

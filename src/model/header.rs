@@ -150,17 +150,12 @@ impl Header {
         joined.join(parts?).ok().map(Cow::Owned)
     }
 
-    /// Returns the version of the file format that the model has.
-    pub(super) fn version(&self) -> Version {
-        Version::of_labels(self.joined.is_some())
-    }
-
-    /// Encodes the header.
+    /// Encodes the header for a file of this version.
     ///
     /// # Errors
     ///
     /// [`Error::Parameter`] if it would be longer than a header may be.
-    pub(super) fn encode(&self) -> Result<Vec<u8>> {
+    pub(super) fn encode(&self, version: Version) -> Result<Vec<u8>> {
         let config = bincode::config::standard();
         let mut stored = self.clone();
         let transitions = &mut stored.label_weights.transitions;
@@ -169,8 +164,11 @@ impl Header {
         }
         let failed = |e| Error::parameter(format!("cannot encode the model header: {e}"));
         let mut bytes = bincode::serde::encode_to_vec(&stored, config).map_err(failed)?;
-        if let Some(joined) = &self.joined {
-            let positions = joined.positions();
+        if version.has_joined_columns() {
+            let positions = self
+                .joined
+                .as_ref()
+                .map_or(&[][..], JoinedColumns::positions);
             bytes.extend(bincode::serde::encode_to_vec(positions, config).map_err(failed)?);
         }
         if bytes.len() > MAX_BYTES {
@@ -201,9 +199,12 @@ impl Header {
         };
         let (mut header, mut read) =
             decode(bytes).map_err(|e| format!("the header cannot be read: {e}"))?;
-        if version == Version::Four {
+        if version.has_joined_columns() {
             let (joined, length) = decode_joined(&bytes[read..], &header.columns)?;
-            header.joined = Some(joined);
+            if joined.is_none() && version == Version::Four {
+                return Err("its labels join no columns".to_owned());
+            }
+            header.joined = joined;
             read += length;
         }
         if read != bytes.len() {
@@ -279,15 +280,22 @@ impl Header {
     }
 }
 
-/// Decodes the positions of the columns that labels join, and returns the number of bytes.
-fn decode_joined(bytes: &[u8], columns: &[String]) -> Result<(JoinedColumns, usize), String> {
+/// Decodes the positions of the columns that labels join, none if they are of a single column, and
+/// returns the number of bytes.
+fn decode_joined(
+    bytes: &[u8],
+    columns: &[String],
+) -> Result<(Option<JoinedColumns>, usize), String> {
     const LIMIT: usize = 0x1_0000;
     let config = bincode::config::standard().with_limit::<LIMIT>();
     let (positions, read): (Vec<u64>, usize) = bincode::serde::decode_from_slice(bytes, config)
         .map_err(|e| format!("the columns of the labels cannot be read: {e}"))?;
+    if positions.is_empty() {
+        return Ok((None, read));
+    }
     let positions = positions
         .into_iter()
         .map(|p| usize::try_from(p).unwrap_or(usize::MAX));
     let joined = JoinedColumns::new(columns, positions.collect());
-    Ok((joined.map_err(|e| e.to_string())?, read))
+    Ok((Some(joined.map_err(|e| e.to_string())?), read))
 }

@@ -28,7 +28,7 @@ pub struct TableSizes {
     pub weights: usize,
     /// The names of attributes.
     pub names: usize,
-    /// Where names end.
+    /// Where names end, or their lengths.
     pub ends: usize,
 }
 
@@ -47,12 +47,14 @@ pub struct LineStatistics {
     pub bytes: f64,
 }
 
-/// What the attributes of a table take in the file in bytes, besides their names.
+/// What the attributes of a table take in the file in bytes.
 struct Costs {
     /// Of each attribute: its share of slots and ends of names; in dense tables, its weights.
     attribute: f64,
     /// Of each weight, in sparse tables.
     weight: f64,
+    /// Of each byte of a name: less than 1 if names are compressed.
+    name_byte: f64,
 }
 
 impl Model {
@@ -93,7 +95,9 @@ impl Model {
         let lines = template.map(crate::template::Template::attribute_lines);
         let count = lines.as_ref().map_or(0, |lines| lines.lines().len());
         let mut statistics = vec![LineStatistics::default(); count + 1];
-        let costs = [AttributeKind::Node, AttributeKind::Edge].map(|kind| self.costs(kind));
+        let [nodes, edges] =
+            [AttributeKind::Node, AttributeKind::Edge].map(|kind| self.costs(kind));
+        let costs = [nodes?, edges?];
         let mut add = |kind: AttributeKind, name: &[u8], weights: &mut dyn Iterator<Item = f64>| {
             let lines = lines.as_ref();
             let line = lines.and_then(|lines| lines.find(kind == AttributeKind::Edge, name));
@@ -106,7 +110,7 @@ impl Model {
             }
             line.attributes += 1;
             let costs = &costs[kind as usize];
-            line.bytes += name.len() as f64 + costs.attribute;
+            line.bytes += costs.name_byte * name.len() as f64 + costs.attribute;
             line.bytes += costs.weight * (line.weights - before) as f64;
         };
         for attribute in self.node_weights() {
@@ -122,16 +126,19 @@ impl Model {
         Ok(statistics)
     }
 
-    /// Returns what the attributes of a table take in the file, besides their names.
-    fn costs(&self, kind: AttributeKind) -> Costs {
-        let info = &self.header().tables[kind as usize];
+    /// Returns what the attributes of a table take in the file.
+    fn costs(&self, kind: AttributeKind) -> Result<Costs> {
+        let header = self.header();
+        let info = &header.tables[kind as usize];
         let sizes = self.sizes();
         let table = [sizes.nodes, sizes.edges][kind as usize];
         let [attributes, weights] = [info.attributes, info.weights].map(|n| n.max(1) as f64);
-        let weights_of_attribute = if info.dense { table.weights } else { 0 };
-        Costs {
+        let scales = info.attributes as usize * header.precision.scale_bytes();
+        let weights_of_attribute = if info.dense { table.weights } else { scales };
+        Ok(Costs {
             attribute: (table.slots + table.ends + weights_of_attribute) as f64 / attributes,
             weight: (table.weights - weights_of_attribute) as f64 / weights,
-        }
+            name_byte: table.names as f64 / self.length_of_names(kind)?.max(1) as f64,
+        })
     }
 }

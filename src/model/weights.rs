@@ -156,8 +156,10 @@ impl Model {
     /// Checks that there is memory for a copy of the model.
     fn check_copy_memory(&self) -> Result<()> {
         let kinds = [AttributeKind::Node, AttributeKind::Edge];
-        let weights: usize = kinds.map(|kind| self.weights(kind)).into_iter().sum();
-        let bytes = weights * COPIED_WEIGHT + COPIES * self.as_bytes().len();
+        let mut bytes = COPIES * self.as_bytes().len();
+        for kind in kinds {
+            bytes += self.weights(kind) * COPIED_WEIGHT + COPIES * self.length_of_names(kind)?;
+        }
         if bytes as u64 <= SMALL {
             return Ok(());
         }

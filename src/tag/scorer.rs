@@ -40,10 +40,10 @@ pub(super) struct ScoringBuffers {
 /// The attributes of one kind of a sentence.
 #[derive(Debug, Default)]
 struct AttributeBatch {
-    attributes: Vec<(u64, f64)>, // memo and value
-    ends: Vec<usize>,            // [T] end of each token in `attributes`
-    misses: Vec<(usize, u64)>,   // index in `attributes` and key, where the memo is unknown
-    cache: Vec<(u64, u64)>,      // [CACHED_MEMOS] keys and memos, direct-mapped
+    attributes: Vec<(u64, f64)>,   // memo and value
+    ends: Vec<usize>,              // [T] end of each token in `attributes`
+    unresolved: Vec<(usize, u64)>, // index in `attributes` and key, where the memo is unknown
+    cache: Vec<(u64, u64)>,        // [CACHED_MEMOS] keys and memos, direct-mapped
 }
 
 impl ScoringBuffers {
@@ -52,7 +52,7 @@ impl ScoringBuffers {
         for batch in &mut self.batches {
             batch.attributes.clear();
             batch.ends.clear();
-            batch.misses.clear();
+            batch.unresolved.clear();
         }
     }
 
@@ -66,31 +66,58 @@ impl ScoringBuffers {
 }
 
 impl AttributeBatch {
-    /// Adds an attribute that has no memo cell.
+    /// Adds an attribute whose memo is looked up later, together with others.
     #[inline]
     fn push_key(&mut self, key: u64, value: f64) {
-        if self.cache.is_empty() {
-            self.cache.resize(CACHED_MEMOS, (0, 0));
-        }
-        let (cached, memo) = self.cache[key as usize % CACHED_MEMOS];
-        if cached != key || memo == 0 {
-            self.misses.push((self.attributes.len(), key));
-        }
-        self.attributes.push((memo, value));
+        self.unresolved.push((self.attributes.len(), key));
+        self.attributes.push((0, value));
     }
 
-    /// Looks up the attributes that were not in the cache.
-    fn resolve_misses(
+    /// Returns the memo of a key, 0 if it is not in the cache.
+    #[inline]
+    fn cached(&self, key: u64) -> u64 {
+        match self.cache.get(key as usize % CACHED_MEMOS) {
+            Some(&(cached, memo)) if cached == key => memo,
+            _ => 0,
+        }
+    }
+
+    /// Looks up the attributes that were added by key: in the cache, then in the model.
+    fn resolve(
         &mut self,
         kind: AttributeKind,
         model: &Model,
         table: Option<&WeightRows<'_>>,
     ) -> Result<()> {
-        prefetch_all(&self.misses, |&(_, key)| model.prefetch_slot(kind, key));
-        for &(i, key) in &self.misses {
+        if self.unresolved.is_empty() {
+            return Ok(());
+        }
+        self.cache.resize(CACHED_MEMOS, (0, 0));
+        let Self {
+            attributes,
+            unresolved,
+            cache,
+            ..
+        } = self;
+        // Without a branch on what the cache has, so that its cache misses overlap.
+        let mut misses = 0;
+        for i in 0..unresolved.len() {
+            let (attribute, key) = unresolved[i];
+            let (cached, memo) = cache[key as usize % CACHED_MEMOS];
+            let memo = if cached == key { memo } else { 0 };
+            attributes[attribute].0 = memo;
+            unresolved[misses] = (attribute, key);
+            misses += usize::from(memo == 0);
+        }
+        unresolved.truncate(misses);
+        let mut prefetched = 0;
+        for (i, &(attribute, key)) in unresolved.iter().enumerate() {
+            prefetch_through(&mut prefetched, i + 1, unresolved, |&(_, key)| {
+                model.prefetch_slot(kind, key)
+            });
             let memo = memo(model.find(kind, key)?, table)?;
-            self.attributes[i].0 = memo;
-            self.cache[key as usize % CACHED_MEMOS] = (key, memo);
+            attributes[attribute].0 = memo;
+            cache[key as usize % CACHED_MEMOS] = (key, memo);
         }
         Ok(())
     }
@@ -195,8 +222,6 @@ pub(super) struct Scorer<'a> {
     pub stride: usize,
     /// Length of a token's edge scores, 0 without edge attributes.
     pub width: usize,
-    /// The first error of the current token.
-    pub result: Result<()>,
 }
 
 impl Scorer<'_> {
@@ -227,8 +252,8 @@ impl Scorer<'_> {
         }
     }
 
-    /// Adds an attribute whose memo is not known. If it has a memo cell, it is looked up at once
-    /// and the cell set, else by [`AttributeBatch::resolve_misses`].
+    /// Adds an attribute whose memo cell, if it has one, is empty. The cell is filled as soon as the
+    /// cache has the memo: when the attribute comes up again.
     #[inline(never)]
     fn push_unknown(&mut self, kind: AttributeKind, attribute: &Attribute<'_>, value: f64) {
         let key = match self.model.fingerprinter() {
@@ -241,17 +266,15 @@ impl Scorer<'_> {
             }
         };
         let batch = &mut self.buffers.batches[kind as usize];
-        match attribute.memo() {
-            None => batch.push_key(key, value),
-            Some(cell) => {
-                let table = self.model.rows(kind);
-                let found = self.model.find(kind, key);
-                match found.and_then(|found| memo(found, table.as_ref())) {
-                    Ok(memo) => {
-                        cell.set(memo);
-                        batch.attributes.push((memo, value));
-                    }
-                    Err(error) => self.result = Err(error),
+        let Some(cell) = attribute.memo() else {
+            return batch.push_key(key, value);
+        };
+        match batch.cached(key) {
+            0 => batch.push_key(key, value),
+            memo => {
+                cell.set(memo);
+                if memo != ABSENT {
+                    batch.attributes.push((memo, value));
                 }
             }
         }
@@ -260,7 +283,6 @@ impl Scorer<'_> {
     /// Adds the weights of all attributes, in the order in which they were added, to the scores of
     /// their tokens: nodes `[T][stride]`, edges `[T][width]`.
     pub fn finish(self, nodes: &mut [f64], edges: &mut [f64]) -> Result<()> {
-        self.result?;
         let ScoringBuffers { batches, rows, .. } = self.buffers;
         for (kind, scores, width) in [
             (AttributeKind::Node, nodes, self.stride),
@@ -268,7 +290,7 @@ impl Scorer<'_> {
         ] {
             let batch = &mut batches[kind as usize];
             let table = self.model.rows(kind);
-            batch.resolve_misses(kind, self.model, table.as_ref())?;
+            batch.resolve(kind, self.model, table.as_ref())?;
             match table {
                 _ if batch.attributes.is_empty() => {}
                 Some(table) => batch.add_rows(&table, rows, self.stride, scores)?,
@@ -299,7 +321,7 @@ impl TokenSink for Scorer<'_> {
         for batch in &mut self.buffers.batches {
             batch.ends.push(batch.attributes.len());
         }
-        std::mem::replace(&mut self.result, Ok(()))
+        Ok(())
     }
 }
 

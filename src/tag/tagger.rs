@@ -709,7 +709,6 @@ impl Tagger {
             buffers,
             stride: self.transitions.stride(),
             width,
-            result: Ok(()),
         }
     }
 

@@ -3,6 +3,7 @@
 //! Each event serializes to the fields of its line in a run record ([`crate::report`]): their names
 //! and their order are a contract that scripts rely on.
 
+use std::fmt;
 use std::ops::ControlFlow;
 use std::time::Duration;
 
@@ -12,7 +13,7 @@ use super::label_scores::LabelScores;
 use super::model_match::ModelMatch;
 use super::options::TrainOptions;
 use crate::error::Error;
-use crate::model::TrainingRecord;
+use crate::model::{Precision, TrainingRecord};
 use crate::online::Calibration;
 use crate::optim::StopReason;
 
@@ -121,6 +122,16 @@ pub enum DevScore {
     /// Token accuracy, for labels that do not encode spans.
     #[serde(rename = "dev_accuracy")]
     Accuracy(f64),
+}
+
+/// As a percentage, with the name of the metric.
+impl fmt::Display for DevScore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::F1(f1) => write!(f, "F1 {:.2}", 100.0 * f1),
+            Self::Accuracy(accuracy) => write!(f, "accuracy {:.2}", 100.0 * accuracy),
+        }
+    }
 }
 
 impl DevScore {
@@ -233,8 +244,8 @@ impl EndReason {
     }
 }
 
-impl std::fmt::Display for EndReason {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for EndReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Optimizer(reason) => reason.fmt(f),
             Self::Patience => f.write_str("the score on development data no longer rises"),
@@ -251,6 +262,28 @@ pub struct Pruned {
     pub after: usize,
     /// Scores on development data, before and after.
     pub dev: Option<[DevScore; 2]>,
+}
+
+/// The effect of rounding weights to a precision of few bits.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rounded {
+    /// Precision of the weights in the model.
+    pub precision: Precision,
+    /// Scores on development data, before and after.
+    pub dev: Option<[DevScore; 2]>,
+}
+
+impl fmt::Display for Rounded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.precision.bytes() {
+            1 => write!(f, "weights rounded to 1 byte")?,
+            bytes => write!(f, "weights rounded to {bytes} bytes")?,
+        }
+        let Some([before, after]) = self.dev else {
+            return Ok(());
+        };
+        write!(f, "; on development data: {before} before, {after} after")
+    }
 }
 
 /// An error of an observer, which ends training with [`Error::Observer`].
@@ -306,6 +339,10 @@ pub trait Observer {
     fn end(&mut self, _end: &End) {}
     /// Called after pruning, if [`TrainOptions::prune`] is set.
     fn pruned(&mut self, _pruned: &Pruned) {}
+
+    /// Called after weights have been rounded, after pruning, if the model has them in
+    /// [`Precision::F16`] or [`Precision::I8`].
+    fn rounded(&mut self, _rounded: &Rounded) {}
 }
 
 impl Observer for () {}

@@ -77,7 +77,7 @@ pub use corpora::TrainingCorpora;
 #[cfg(feature = "check")]
 pub(crate) use corpora::is_content;
 pub use events::{
-    DevScore, End, EndReason, Iteration, Observer, ObserverError, Pass, Pruned, Start,
+    DevScore, End, EndReason, Iteration, Observer, ObserverError, Pass, Pruned, Rounded, Start,
 };
 #[doc(hidden)]
 pub use extracted::ExtractedCorpora;

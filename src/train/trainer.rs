@@ -232,6 +232,9 @@ impl<'a> Trainer<'a> {
         if let Some(pruned) = set.prune(&self.settings, &mut theta, end.recall_bias)? {
             observer.pruned(&pruned);
         }
+        if let Some(rounded) = set.round(&self.settings, &mut theta, end.recall_bias)? {
+            observer.rounded(&rounded);
+        }
         let record = end.record();
         let model = set.into_model(&self.settings, &theta, end.recall_bias, Some(&record))?;
         Ok(Trained {

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::base_weights::AllBaseWeights;
 use super::corpora::TrainingCorpora;
 use super::development::{DevScorer, DevelopmentSet};
-use super::events::{DevScore, Pruned};
+use super::events::{DevScore, Pruned, Rounded};
 use super::expand::ClassWeights;
 use super::extracted::{CorpusInfo, ExtractedCorpora, base_fingerprints, fingerprint};
 use super::labels::TrainingLabels;
@@ -20,7 +20,7 @@ use crate::chain::{LabelWeights, padded};
 use crate::error::{Error, Result};
 use crate::extract::{Alphabets, Classes, Dataset};
 use crate::ids::LabelId;
-use crate::model::{APPLIED_RECALL_BIAS, Header, Model, Provenance, TrainingRecord};
+use crate::model::{APPLIED_RECALL_BIAS, Header, Model, Precision, Provenance, TrainingRecord};
 use crate::objective::{AttributeNoise, Noise, PenalizedLikelihood, Penalty};
 use crate::score::{ExtraWeights, FeatureBlock, ParameterSpace, SpaceOptions};
 use crate::template::Template;
@@ -370,6 +370,47 @@ impl TrainingSet {
         if threshold <= 0.0 {
             return Ok(None);
         }
+        let mut weights = [0; 2];
+        let dev = self.score_change(theta, recall_bias, |theta| {
+            weights = self.class_weights().prune(theta, threshold);
+        })?;
+        Ok(Some(Pruned {
+            before: weights[0],
+            after: weights[1],
+            dev,
+        }))
+    }
+
+    /// Rounds attribute weights as the model will store them. Returns `None` if it stores them with
+    /// so many bits that no score changes: in [`Precision::F32`] or [`Precision::F64`].
+    ///
+    /// # Errors
+    ///
+    /// The development data cannot be scored.
+    pub fn round(
+        &self,
+        settings: &TrainSettings,
+        theta: &mut [f64],
+        recall_bias: f64,
+    ) -> Result<Option<Rounded>> {
+        let precision = settings.options().precision;
+        if matches!(precision, Precision::F32 | Precision::F64) {
+            return Ok(None);
+        }
+        let dev = self.score_change(theta, recall_bias, |theta| {
+            self.class_weights().round(theta, precision);
+        })?;
+        Ok(Some(Rounded { precision, dev }))
+    }
+
+    /// Changes parameters, and returns the scores on development data before and after, if there
+    /// are any.
+    fn score_change(
+        &self,
+        theta: &mut [f64],
+        recall_bias: f64,
+        change: impl FnOnce(&mut [f64]),
+    ) -> Result<Option<[DevScore; 2]>> {
         let mut scorer = self.dev_scorer();
         let mut score = |theta: &[f64]| -> Result<Option<DevScore>> {
             let Some(scorer) = &mut scorer else {
@@ -378,12 +419,8 @@ impl TrainingSet {
             Ok(scorer.score(theta, &[recall_bias])?.first().copied())
         };
         let before = score(theta)?;
-        let weights = self.class_weights().prune(theta, threshold);
-        Ok(Some(Pruned {
-            before: weights[0],
-            after: weights[1],
-            dev: before.zip(score(theta)?).map(|(b, a)| [b, a]),
-        }))
+        change(theta);
+        Ok(before.zip(score(theta)?).map(|(b, a)| [b, a]))
     }
 
     /// Returns a scorer on the development data, if there are any.

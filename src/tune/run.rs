@@ -13,7 +13,7 @@ use super::trial::TrialResult;
 use super::warm_start::WarmStarts;
 use crate::error::{Error, Result};
 use crate::model::{Model, TrainingRecord};
-use crate::train::{Pruned, TrainSettings, TrainingSet};
+use crate::train::{Pruned, Rounded, TrainSettings, TrainingSet};
 
 /// The result of a search.
 #[derive(Debug)]
@@ -28,6 +28,8 @@ pub struct TuneResult {
     pub model: Model,
     /// The effect of pruning the model.
     pub pruned: Option<Pruned>,
+    /// The effect of rounding the weights of the best configuration, if they were.
+    pub rounded: Option<Rounded>,
     /// With folds: number of iterations of training the model on all data, including the warm-up.
     pub refit_iterations: Option<usize>,
     /// Whether the search was interrupted.
@@ -126,6 +128,7 @@ impl Search<'_> {
             ));
         }
         let pruned = set.prune(&settings, &mut weights.theta, weights.recall_bias)?;
+        let rounded = set.round(&settings, &mut weights.theta, weights.recall_bias)?;
         Ok(TuneResult {
             model: set.into_model(
                 &settings,
@@ -137,6 +140,7 @@ impl Search<'_> {
             rungs,
             settings,
             pruned,
+            rounded,
             refit_iterations: weights.refit_iterations,
             interrupted,
         })

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use dropchain::corpus::DocumentRule;
-use dropchain::internals::model::{AttributeKind, Model, Precision, Provenance};
+use dropchain::internals::model::{AttributeKind, Model, Provenance};
 use dropchain::tag::Order;
 use dropchain::{Result, Template};
 use serde_json::Value;
@@ -80,10 +80,7 @@ fn format(model: &Model) -> String {
         0.0 => String::new(),
         threshold => format!(", pruned below {threshold}"),
     };
-    let bytes = match model.header().precision {
-        Precision::F32 => 4,
-        Precision::F64 => 8,
-    };
+    let bytes = model.header().precision.bytes();
     let order = match model.header().order {
         Order::Zero => "0 (no transitions)",
         Order::One => "1",

@@ -463,6 +463,9 @@ impl TuneCommand {
         if let Some(pruned) = &result.pruned {
             progress.println(&format_pruned(pruned));
         }
+        if let Some(rounded) = &result.rounded {
+            progress.println(&rounded.to_string());
+        }
         for suggestion in results::suggestions(&result.trials, self.space.edge_dropout.is_some()) {
             progress.println(&suggestion);
         }

@@ -11,7 +11,7 @@ use super::results::train_flags;
 use super::search_log::SearchLog;
 use crate::cli::interrupt;
 use crate::cli::progress::Progress;
-use crate::cli::training_reporter::{format_megabytes, format_score};
+use crate::cli::training_reporter::format_megabytes;
 
 /// Maximum number of progress reports per rung.
 const REPORTS_PER_RUNG: usize = 12;
@@ -125,7 +125,7 @@ impl TuneObserver for SearchReporter<'_> {
             self.progress.println(&format!(
                 "best of {} so far: {} with {}",
                 result.trials.len(),
-                format_score(score),
+                score,
                 train_flags(&configuration, self.description.templates, false)
             ));
         }

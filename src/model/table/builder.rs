@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::encoding::WeightEncoding;
+use super::encoding::{PositionWidth, WeightEncoding};
+use super::names;
 use super::slots::{MAX_PROBES, Slots};
 use crate::error::{Error, Result};
 use crate::fingerprint::{Fingerprinter, key};
@@ -23,12 +24,12 @@ pub(in crate::model) struct TableSections {
 #[derive(Debug)]
 pub(crate) struct TableBuilder {
     scores: usize, // per attribute: K or K²
-    narrow: bool,  // whether positions have 2 bytes
+    position: PositionWidth,
     precision: Precision,
     names: Vec<u8>,
     name_ends: Vec<u64>,
     row_ends: Vec<u64>,       // in `entries`
-    entries: Vec<(u32, f64)>, // position and weight
+    entries: Vec<(u32, f64)>, // position and weight, rounded
 }
 
 impl TableBuilder {
@@ -44,10 +45,10 @@ impl TableBuilder {
         Self::new(labels * labels, false, precision)
     }
 
-    fn new(scores: usize, narrow: bool, precision: Precision) -> Self {
+    fn new(scores: usize, are_nodes: bool, precision: Precision) -> Self {
         Self {
             scores,
-            narrow,
+            position: PositionWidth::new(Version::CURRENT, are_nodes, scores),
             precision,
             names: Vec::new(),
             name_ends: Vec::new(),
@@ -69,11 +70,12 @@ impl TableBuilder {
         weights: impl IntoIterator<Item = (u32, f64)>,
     ) -> Result<()> {
         let before = self.entries.len();
-        for (position, weight) in weights {
-            let stored = match self.precision {
-                Precision::F32 => f64::from(weight as f32),
-                Precision::F64 => weight,
-            };
+        self.entries.extend(weights);
+        let scale = self.scale(&self.entries[before..]);
+        let mut kept = before;
+        for i in before..self.entries.len() {
+            let (position, weight) = self.entries[i];
+            let stored = self.precision.round(weight, scale);
             if !stored.is_finite() {
                 return Err(Error::parameter(format!(
                     "attribute '{}' has the weight {weight:e}, too large to be stored; \
@@ -82,15 +84,23 @@ impl TableBuilder {
                 )));
             }
             if stored != 0.0 {
-                self.entries.push((position, weight));
+                self.entries[kept] = (position, stored);
+                kept += 1;
             }
         }
+        self.entries.truncate(kept);
         if self.entries.len() > before {
             self.names.extend_from_slice(name);
             self.name_ends.push(self.names.len() as u64);
             self.row_ends.push(self.entries.len() as u64);
         }
         Ok(())
+    }
+
+    /// Returns the scale of a row.
+    fn scale(&self, row: &[(u32, f64)]) -> f64 {
+        let weights = row.iter().map(|(_, weight)| weight.abs());
+        self.precision.scale(weights.fold(0.0, f64::max))
     }
 
     /// Returns a name that occurs more than once, if there is one.
@@ -130,33 +140,25 @@ impl TableBuilder {
         };
         let (bytes, locations) = self.encode_weights(encoding);
         let slots = loop {
-            if let Some(slots) = self.encode_slots(&info, &locations) {
+            if let Some(slots) = self.encode_slots(&info, encoding, &locations) {
                 break slots;
             }
             info.seed += 1;
         };
-        let short = u32::try_from(self.names.len()).is_ok();
-        let end = |end: &u64| {
-            end.to_le_bytes()
-                .into_iter()
-                .take(if short { 4 } else { 8 })
-        };
+        let [ends, names] = names::encode(&self.names, &self.name_ends);
         let sections = TableSections {
             slots,
             weights: bytes,
-            ends: self.name_ends.iter().flat_map(end).collect(),
-            names: self.names.clone(),
+            ends,
+            names,
         };
         Ok((info, sections))
     }
 
     /// Chooses the dense encoding unless the sparse one is smaller.
     fn encoding(&self) -> WeightEncoding {
-        let encoding = |dense: bool| WeightEncoding {
-            dense,
-            narrow: self.narrow,
-            precision: self.precision,
-            flagged: !dense,
+        let encoding = |dense: bool| {
+            WeightEncoding::new(Version::CURRENT, dense, self.position, self.precision)
         };
         let [dense, sparse] = [true, false].map(encoding);
         let weights = self.name_ends.len() * self.scores;
@@ -172,32 +174,35 @@ impl TableBuilder {
         let n = self.name_ends.len();
         let mut bytes = Vec::new();
         let mut locations = Vec::with_capacity(n);
-        let mut row = vec![0.0; if encoding.dense { self.scores } else { 0 }];
+        let width = if encoding.dense { self.scores } else { 0 };
+        let mut row: Vec<(u32, f64)> = (0..width as u32).map(|position| (position, 0.0)).collect();
         for i in 0..n {
             let entries = &self.entries[range(&self.row_ends, i)];
+            let scale = self.scale(entries);
             if encoding.dense {
                 locations.push(i as u64);
-                row.fill(0.0);
-                for &(position, w) in entries {
-                    row[position as usize] = w;
+                row.iter_mut().for_each(|(_, weight)| *weight = 0.0);
+                for &(position, weight) in entries {
+                    row[position as usize].1 = weight;
                 }
-                for &w in &row {
-                    encoding.push(0, false, w, &mut bytes);
-                }
+                encoding.push_row(&row, scale, &mut bytes);
             } else {
-                locations.push((bytes.len() / encoding.entry_size()) as u64);
-                for (j, &(position, w)) in entries.iter().enumerate() {
-                    encoding.push(position, j + 1 == entries.len(), w, &mut bytes);
-                }
+                locations.push(encoding.sparse_location(bytes.len()));
+                encoding.push_row(entries, scale, &mut bytes);
             }
         }
         (bytes, locations)
     }
 
     /// Encodes the slots; `None` if two attributes collide or a run of occupied slots is too long.
-    fn encode_slots(&self, info: &TableInfo, locations: &[u64]) -> Option<Vec<u8>> {
+    fn encode_slots(
+        &self,
+        info: &TableInfo,
+        encoding: WeightEncoding,
+        locations: &[u64],
+    ) -> Option<Vec<u8>> {
         let fingerprinter = Fingerprinter::from_seed(info.seed);
-        let slots = Slots::new(Version::CURRENT, info.slots, info.locations());
+        let slots = Slots::new(Version::CURRENT, info.slots, encoding.locations(info));
         let mut table = vec![0; info.slots as usize];
         for (i, &location) in locations.iter().enumerate() {
             let name = &self.names[range(&self.name_ends, i)];

@@ -6,9 +6,11 @@
 mod builder;
 mod encoding;
 mod keys;
+mod names;
 mod reader;
 mod rows;
 mod slots;
+mod stored_weight;
 mod weights;
 
 pub(crate) use builder::TableBuilder;

@@ -2,15 +2,19 @@
 
 use std::ops::Range;
 
-use super::encoding::WeightEncoding;
+use super::encoding::{PositionWidth, WeightEncoding};
 use super::keys::TableKeys;
+use super::names::Names;
 use super::rows::WeightRows;
 use super::slots::{MAX_PROBES, Slots, WeightLocation};
 use super::weights::AttributeWeights;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::fingerprint::Fingerprinter;
 use crate::model::bytes::{Bytes, prefetch_range};
 use crate::model::format::{AttributeKind, Precision, TableInfo, Version};
+
+/// What is wrong with a table of another length than its header says.
+const WRONG_SIZE: &str = "the size of a table does not match the header";
 
 /// The properties that, with its [`TableInfo`], determine the encoding of a table.
 #[derive(Clone, Copy, Debug)]
@@ -31,11 +35,12 @@ pub(in crate::model) struct Table {
     version: Version,
     slots: Slots,
     encoding: WeightEncoding,
+    locations: u64, // exclusive upper bound of locations
     fingerprinter: Fingerprinter,
     labels: usize,
     lines: usize,                // lines of K scores: 1 for nodes, K for edges
-    sections: [Range<usize>; 4], // slots, weights, ends, names
-    end_size: usize,             // bytes of a name's end
+    sections: [Range<usize>; 2], // slots, weights
+    names: Names,
 }
 
 impl Table {
@@ -55,48 +60,46 @@ impl Table {
             kind,
             labels,
         } = format;
-        let encoding = WeightEncoding {
-            dense: info.dense,
-            narrow: kind == AttributeKind::Node,
-            precision,
-            flagged: version != Version::One && !info.dense,
-        };
+        if !version.has_precision(precision) {
+            return Err(format!(
+                "its weights are {} in format version {}",
+                format!("{precision:?}").to_lowercase(),
+                version.number()
+            ));
+        }
         let lines = match kind {
             AttributeKind::Node => 1,
             AttributeKind::Edge => labels,
         };
-        let slots = Slots::new(version, info.slots, info.locations());
-        let end_size = match version {
-            Version::Two if u32::try_from(sections[3].len()).is_ok() => 4,
-            _ => 8,
+        let position = PositionWidth::new(version, kind == AttributeKind::Node, labels);
+        let encoding = WeightEncoding::new(version, info.dense, position, precision);
+        let locations = encoding.locations(info);
+        let slots = Slots::new(version, info.slots, locations);
+        let [slot_bytes, weight_bytes, ends, name_bytes] = sections;
+        let has_length = |section: &Range<usize>, bytes: Option<u64>| {
+            bytes.is_some_and(|bytes| bytes == section.len() as u64)
         };
-        let bytes = |count: u64, size: usize| usize::try_from(count).ok()?.checked_mul(size);
-        let expected = [
-            bytes(info.slots, slots.size()),
-            bytes(info.weights, encoding.entry_size()),
-            bytes(info.attributes, end_size),
-        ];
-        let fits = sections
-            .iter()
-            .zip(expected)
-            .all(|(s, e)| Some(s.len()) == e);
+        let fits = has_length(&slot_bytes, info.slots.checked_mul(slots.size() as u64))
+            && has_length(&weight_bytes, encoding.table_size(info));
         let dense_weights = info.attributes.checked_mul((labels * lines) as u64);
-        if !fits
-            || info.attributes > info.slots
-            || (info.dense && dense_weights != Some(info.weights))
-        {
-            return Err("the size of a table does not match the header".to_owned());
+        let names = Names::new(version, info.attributes, ends, name_bytes);
+        let (true, Some(names)) = (fits, names) else {
+            return Err(WRONG_SIZE.to_owned());
+        };
+        if info.attributes > info.slots || (info.dense && dense_weights != Some(info.weights)) {
+            return Err(WRONG_SIZE.to_owned());
         }
         Ok(Self {
             info: info.clone(),
             version,
             slots,
             encoding,
+            locations,
             fingerprinter: Fingerprinter::from_seed(info.seed),
             labels,
             lines,
-            sections,
-            end_size,
+            sections: [slot_bytes, weight_bytes],
+            names,
         })
     }
 
@@ -105,9 +108,14 @@ impl Table {
         self.sections[0].start
     }
 
+    /// Returns the range of slots and weights in the file.
+    pub fn slots_and_weights(&self) -> Range<usize> {
+        self.sections[0].start..self.sections[1].end
+    }
+
     /// Returns the number of attributes.
     pub fn len(&self) -> usize {
-        self.info.attributes as usize
+        self.names.len()
     }
 
     /// Returns the number of stored weights.
@@ -124,7 +132,7 @@ impl Table {
     pub fn keys(&self) -> TableKeys {
         match self.version {
             Version::One => TableKeys::Hash(self.info.seed),
-            Version::Two | Version::Four => TableKeys::Fingerprint(self.fingerprinter),
+            _ => TableKeys::Fingerprint(self.fingerprinter),
         }
     }
 
@@ -143,13 +151,17 @@ impl Table {
     /// unknown, it prefetches the first line and leaves the others to the hardware prefetcher.
     #[inline(always)]
     pub fn prefetch_weights(&self, bytes: &Bytes, location: WeightLocation) -> u8 {
-        let entry = self.encoding.entry_size();
-        let first = location.first() as usize;
-        if !self.info.dense || self.version == Version::One {
-            return bytes.prefetch(self.sections[1].start + first * entry);
+        let start = self.sections[1].start;
+        if self.version == Version::One {
+            let first = location.first() as usize;
+            return bytes.prefetch(start + first * self.encoding.entry_size());
         }
-        let size = self.labels * self.lines * entry;
-        prefetch_range(bytes.all(), self.sections[1].start + first * size, size)
+        let entries = self.labels * self.lines;
+        let start = start + self.encoding.offset(location.to_number(), entries);
+        match self.info.dense {
+            true => prefetch_range(bytes.all(), start, self.encoding.row_size(entries)),
+            false => bytes.prefetch(start),
+        }
     }
 
     #[inline]
@@ -183,14 +195,14 @@ impl Table {
         }
     }
 
-    /// Returns the weights for fast summation, if this is a node table of version 2.
+    /// Returns the weights for fast summation, if this is a node table since version 2.
     pub fn rows<'a>(&self, bytes: &'a Bytes) -> Option<WeightRows<'a>> {
-        let supported = self.version == Version::Two && self.encoding.narrow;
+        let supported = self.version != Version::One && self.lines == 1;
         supported.then(|| WeightRows {
             bytes,
             data: &bytes.all()[..self.sections[1].end],
             start: self.sections[1].start,
-            locations: self.info.locations(),
+            locations: self.locations,
             labels: self.labels,
             encoding: self.encoding,
         })
@@ -203,38 +215,59 @@ impl Table {
         bytes: &'a Bytes,
         location: WeightLocation,
     ) -> Result<AttributeWeights<'a>> {
-        let full = (self.labels * self.lines) as u64;
-        let first = location.first();
-        let (first, count) = match (self.version, self.info.dense) {
-            (Version::One, dense) => {
-                let count = location.count();
-                let fits = !dense || count == full;
-                (first, if fits { count } else { u64::MAX >> 1 })
-            }
-            (_, true) => (first * full, full),
-            (_, false) => (first, self.sparse_length(bytes, first)?),
-        };
-        if first + count > self.info.weights {
-            return Err(bytes.missing_weights());
-        }
-        let offset =
-            |index: u64| self.sections[1].start + index as usize * self.encoding.entry_size();
+        let row = bytes.get(self.row(bytes, location)?)?;
+        let (scale, entries) =
+            (self.encoding.split_scale(row)).ok_or_else(|| bytes.missing_weights())?;
         Ok(AttributeWeights {
-            entries: bytes.get(offset(first)..offset(first + count))?,
+            entries,
+            scale,
             encoding: self.encoding,
             labels: self.labels,
         })
     }
 
-    /// Returns the number of entries from `first` up to and including the one flagged as the last
-    /// of its attribute.
-    fn sparse_length(&self, bytes: &Bytes, first: u64) -> Result<u64> {
+    /// Returns the range of the row at a location.
+    #[inline(always)]
+    fn row(&self, bytes: &Bytes, location: WeightLocation) -> Result<Range<usize>> {
+        let entries = self.labels * self.lines;
+        let number = location.to_number();
+        let (start, length) = match (self.version, self.info.dense) {
+            (Version::One, dense) => {
+                let (first, count) = (location.first(), location.count());
+                if first + count > self.info.weights || (dense && count != entries as u64) {
+                    return Err(bytes.missing_weights());
+                }
+                let size = self.encoding.entry_size();
+                (first as usize * size, count as usize * size)
+            }
+            _ if number >= self.locations => return Err(bytes.missing_weights()),
+            (_, true) => {
+                let start = self.encoding.offset(number, entries);
+                (start, self.encoding.row_size(entries))
+            }
+            (_, false) => {
+                let start = self.encoding.offset(number, entries);
+                (start, self.sparse_length(bytes, start)?)
+            }
+        };
+        let start = self.sections[1].start + start;
+        Ok(start..start + length)
+    }
+
+    /// Returns the length of the row that begins `start` bytes after the first, up to the entry
+    /// flagged as its last.
+    fn sparse_length(&self, bytes: &Bytes, start: usize) -> Result<usize> {
+        let weights = &self.sections[1];
         let size = self.encoding.entry_size();
-        let most = (self.labels * self.lines) as u64;
-        for count in 1..=most.min(self.info.weights.saturating_sub(first)) {
-            let start = self.sections[1].start + (first + count - 1) as usize * size;
-            if self.encoding.is_last(bytes.get(start..start + size)?) {
-                return Ok(count);
+        let mut length = self.encoding.row_size(0);
+        for _ in 0..self.labels * self.lines {
+            let entry = weights.start + start + length;
+            length += size;
+            if entry + size > weights.end {
+                break;
+            }
+            if self.encoding.is_last(bytes.get(entry..entry + size)?) {
+                return Ok(length);
             }
         }
         Err(bytes.missing_weights())
@@ -245,29 +278,8 @@ impl Table {
         self.lines * stride
     }
 
-    /// Returns the name of attribute `i`, numbered in training order.
-    pub fn name<'a>(&self, bytes: &'a Bytes, i: usize) -> Result<&'a [u8]> {
-        if i >= self.len() {
-            return Err(Error::parameter(format!(
-                "attribute {i} does not exist: there are {}",
-                self.len()
-            )));
-        }
-        let end = |i: usize| -> Result<usize> {
-            let start = self.sections[2].start + self.end_size * i;
-            let mut end = [0; 8];
-            end[..self.end_size].copy_from_slice(bytes.get(start..start + self.end_size)?);
-            usize::try_from(u64::from_le_bytes(end))
-                .ok()
-                .filter(|&end| end <= self.sections[3].len())
-                .ok_or_else(|| bytes.damaged("a name lies outside of the names"))
-        };
-        let start = if i == 0 { 0 } else { end(i - 1)? };
-        let end = end(i)?;
-        if start > end {
-            return Err(bytes.damaged("a name ends before it begins"));
-        }
-        let offset = self.sections[3].start;
-        bytes.get(offset + start..offset + end)
+    /// Returns the names of the attributes.
+    pub fn names(&self) -> &Names {
+        &self.names
     }
 }

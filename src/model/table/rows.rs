@@ -7,8 +7,9 @@
 
 use std::marker::PhantomData;
 
-use super::encoding::WeightEncoding;
+use super::encoding::{PositionWidth, WeightEncoding};
 use super::slots::WeightLocation;
+use super::stored_weight::StoredWeight;
 use crate::error::Result;
 use crate::model::bytes::{Bytes, prefetch_range};
 use crate::model::format::Precision;
@@ -20,73 +21,32 @@ const LANES: usize = 4;
 /// Number of vectors of partial sums that fit in registers.
 const MAX_VECTORS: usize = 8;
 
-/// The bit of the label that marks the last entry of a sparse row.
-const LAST: u16 = 1 << 15;
+/// The position of an entry of a sparse row: its bytes. The highest bit marks the last entry.
+trait StoredPosition {
+    const SIZE: usize;
 
-/// A weight as stored: the bytes of a float.
-trait StoredWeight: Copy + Default {
-    /// An entry of a sparse row: label and weight.
-    type Entry;
-
-    /// Divides the bytes of dense rows.
-    fn weights(data: &[u8]) -> &[Self];
-
-    /// Divides the bytes of sparse rows.
-    fn entries(data: &[u8]) -> &[Self::Entry];
-
-    /// Returns the label of an entry with the mark of the last one, and its weight.
-    fn split(entry: &Self::Entry) -> (u16, Self);
-
-    fn value(self) -> f64;
+    /// Returns the label and whether the entry is the last, given the bytes of the position.
+    fn split(bytes: &[u8]) -> Option<(usize, bool)>;
 }
 
-impl StoredWeight for [u8; 4] {
-    type Entry = [u8; 6];
+impl StoredPosition for u8 {
+    const SIZE: usize = 1;
 
     #[inline(always)]
-    fn weights(data: &[u8]) -> &[Self] {
-        data.as_chunks().0
-    }
-
-    #[inline(always)]
-    fn entries(data: &[u8]) -> &[Self::Entry] {
-        data.as_chunks().0
-    }
-
-    #[inline(always)]
-    fn split(entry: &Self::Entry) -> (u16, Self) {
-        let [a, b, weight @ ..] = *entry;
-        (u16::from_le_bytes([a, b]), weight)
-    }
-
-    #[inline(always)]
-    fn value(self) -> f64 {
-        f64::from(f32::from_le_bytes(self))
+    fn split(bytes: &[u8]) -> Option<(usize, bool)> {
+        let &[position] = bytes else { return None };
+        Some((usize::from(position & 0x7f), position >> 7 != 0))
     }
 }
 
-impl StoredWeight for [u8; 8] {
-    type Entry = [u8; 10];
+impl StoredPosition for u16 {
+    const SIZE: usize = 2;
 
     #[inline(always)]
-    fn weights(data: &[u8]) -> &[Self] {
-        data.as_chunks().0
-    }
-
-    #[inline(always)]
-    fn entries(data: &[u8]) -> &[Self::Entry] {
-        data.as_chunks().0
-    }
-
-    #[inline(always)]
-    fn split(entry: &Self::Entry) -> (u16, Self) {
-        let [a, b, weight @ ..] = *entry;
-        (u16::from_le_bytes([a, b]), weight)
-    }
-
-    #[inline(always)]
-    fn value(self) -> f64 {
-        f64::from_le_bytes(self)
+    fn split(bytes: &[u8]) -> Option<(usize, bool)> {
+        let &[a, b] = bytes else { return None };
+        let position = Self::from_le_bytes([a, b]);
+        Some((usize::from(position & 0x7fff), position >> 15 != 0))
     }
 }
 
@@ -98,7 +58,7 @@ pub(crate) struct WeightRows<'a> {
     pub(super) data: &'a [u8],
     /// Offset of the weights.
     pub(super) start: usize,
-    /// Exclusive upper bound of locations: number of dense rows, or of sparse entries.
+    /// Exclusive upper bound of locations.
     pub(super) locations: u64,
     /// Number of labels K.
     pub(super) labels: usize,
@@ -109,7 +69,7 @@ impl WeightRows<'_> {
     /// Returns the size of a row in bytes; of a sparse row, the maximum.
     #[inline(always)]
     fn row_size(&self) -> usize {
-        self.labels * self.encoding.entry_size()
+        self.encoding.row_size(self.labels)
     }
 
     /// Returns the offset of the row at a location, after verifying its bytes.
@@ -119,14 +79,9 @@ impl WeightRows<'_> {
         if number >= self.locations {
             return Err(self.bytes.missing_weights());
         }
-        let size = self.row_size();
-        let unit = if self.encoding.dense {
-            size
-        } else {
-            self.encoding.entry_size()
-        };
-        let start = self.start + number as usize * unit;
-        self.bytes.get(start..(start + size).min(self.data.len()))?;
+        let start = self.start + self.encoding.offset(number, self.labels);
+        let end = (start + self.row_size()).min(self.data.len());
+        self.bytes.get(start..end)?;
         Ok(start)
     }
 
@@ -147,19 +102,32 @@ impl WeightRows<'_> {
     #[inline]
     pub fn add(&self, rows: &[(usize, f64)], scores: &mut [f64]) -> Result<()> {
         let scores = &mut scores[..self.labels];
-        match (self.encoding.precision, self.encoding.dense) {
-            (Precision::F32, true) => add_dense::<[u8; 4]>(self.data, rows, scores),
-            (Precision::F64, true) => add_dense::<[u8; 8]>(self.data, rows, scores),
-            (Precision::F32, false) => return self.add_sparse::<[u8; 4]>(rows, scores),
-            (Precision::F64, false) => return self.add_sparse::<[u8; 8]>(rows, scores),
+        match self.encoding.precision {
+            Precision::F64 => self.add_stored::<[u8; 8]>(rows, scores),
+            Precision::F32 => self.add_stored::<[u8; 4]>(rows, scores),
+            Precision::F16 => self.add_stored::<[u8; 2]>(rows, scores),
+            Precision::I8 => self.add_stored::<[u8; 1]>(rows, scores),
+        }
+    }
+
+    #[inline(always)]
+    fn add_stored<W: StoredWeight>(&self, rows: &[(usize, f64)], scores: &mut [f64]) -> Result<()> {
+        match (self.encoding.dense, self.encoding.position) {
+            (true, _) => add_dense::<W>(self.data, rows, scores),
+            (false, PositionWidth::One) => return self.add_sparse::<W, u8>(rows, scores),
+            (false, _) => return self.add_sparse::<W, u16>(rows, scores),
         }
         Ok(())
     }
 
     #[inline]
-    fn add_sparse<W: StoredWeight>(&self, rows: &[(usize, f64)], scores: &mut [f64]) -> Result<()> {
+    fn add_sparse<W: StoredWeight, P: StoredPosition>(
+        &self,
+        rows: &[(usize, f64)],
+        scores: &mut [f64],
+    ) -> Result<()> {
         for &(offset, value) in rows {
-            match add_sparse_row::<W>(&self.data[offset..], value, scores) {
+            match add_sparse_row::<W, P>(&self.data[offset..], value, scores) {
                 Ok(()) => {}
                 Err(SparseRowError::UnknownLabel) => return Err(self.bytes.weight_without_label()),
                 Err(SparseRowError::Unterminated) => return Err(self.bytes.missing_weights()),
@@ -172,17 +140,16 @@ impl WeightRows<'_> {
 #[inline]
 fn add_dense<W: StoredWeight>(data: &[u8], rows: &[(usize, f64)], scores: &mut [f64]) {
     for (i, scores) in scores.chunks_mut(LANES * MAX_VECTORS).enumerate() {
-        let before = i * LANES * MAX_VECTORS * size_of::<W>();
-        let data = data.get(before..).unwrap_or_default();
+        let first = i * LANES * MAX_VECTORS;
         match scores.len().div_ceil(LANES) {
-            1 => add_columns::<W, 1>(data, rows, scores),
-            2 => add_columns::<W, 2>(data, rows, scores),
-            3 => add_columns::<W, 3>(data, rows, scores),
-            4 => add_columns::<W, 4>(data, rows, scores),
-            5 => add_columns::<W, 5>(data, rows, scores),
-            6 => add_columns::<W, 6>(data, rows, scores),
-            7 => add_columns::<W, 7>(data, rows, scores),
-            _ => add_columns::<W, MAX_VECTORS>(data, rows, scores),
+            1 => add_columns::<W, 1>(data, first, rows, scores),
+            2 => add_columns::<W, 2>(data, first, rows, scores),
+            3 => add_columns::<W, 3>(data, first, rows, scores),
+            4 => add_columns::<W, 4>(data, first, rows, scores),
+            5 => add_columns::<W, 5>(data, first, rows, scores),
+            6 => add_columns::<W, 6>(data, first, rows, scores),
+            7 => add_columns::<W, 7>(data, first, rows, scores),
+            _ => add_columns::<W, MAX_VECTORS>(data, first, rows, scores),
         }
     }
 }
@@ -196,19 +163,22 @@ enum SparseRowError {
 
 /// Adds the sparse row at the start of `data`, times `value`.
 #[inline(always)]
-fn add_sparse_row<W: StoredWeight>(
+fn add_sparse_row<W: StoredWeight, P: StoredPosition>(
     data: &[u8],
     value: f64,
     scores: &mut [f64],
 ) -> Result<(), SparseRowError> {
+    let (scale, entries) = W::split_scale(data).ok_or(SparseRowError::Unterminated)?;
+    let factor = value * scale;
     // A row has at most K entries; bytes after that have not been verified.
-    for entry in W::entries(data).iter().take(scores.len()) {
-        let (label, weight) = W::split(entry);
-        match scores.get_mut(usize::from(label & !LAST)) {
-            Some(score) => *score += value * weight.value(),
-            None => return Err(SparseRowError::UnknownLabel),
+    for entry in entries.chunks_exact(P::SIZE + W::SIZE).take(scores.len()) {
+        let (position, weight) = entry.split_at(P::SIZE);
+        let (label, is_last) = P::split(position).ok_or(SparseRowError::Unterminated)?;
+        match (scores.get_mut(label), W::weights(weight)) {
+            (Some(score), [weight]) => *score += factor * weight.number(),
+            _ => return Err(SparseRowError::UnknownLabel),
         }
-        if label & LAST != 0 {
+        if is_last {
             return Ok(());
         }
     }
@@ -218,20 +188,23 @@ fn add_sparse_row<W: StoredWeight>(
 #[inline(always)]
 fn add_columns<W: StoredWeight, const N: usize>(
     data: &[u8],
+    first: usize,
     rows: &[(usize, f64)],
     scores: &mut [f64],
 ) {
     simd::dispatch(AddDenseRows::<W, N> {
         data,
+        first,
         rows,
         scores,
         weight: PhantomData,
     });
 }
 
-/// Adds the first `scores.len()` ≤ `LANES`·N weights of dense rows.
+/// Adds `scores.len()` ≤ `LANES`·N weights of dense rows, from the one numbered `first` on.
 struct AddDenseRows<'a, W, const N: usize> {
     data: &'a [u8],
+    first: usize,
     rows: &'a [(usize, f64)],
     scores: &'a mut [f64],
     weight: PhantomData<W>,
@@ -247,13 +220,15 @@ impl<W: StoredWeight, const N: usize> Kernel for AddDenseRows<'_, W, N> {
         flat[..self.scores.len()].copy_from_slice(self.scores);
         for &(offset, value) in self.rows {
             // What follows the row's last weight goes into lanes that are discarded.
-            let rest = W::weights(&self.data[offset..]);
+            let (scale, row) = W::split_scale(&self.data[offset..]).unwrap_or_default();
+            let factor = value * scale;
+            let rest = W::weights(row).get(self.first..).unwrap_or_default();
             match rest.as_chunks().0.first_chunk() {
-                Some(vectors) => add_row(vectors, value, &mut sums),
+                Some(vectors) => add_row(vectors, factor, &mut sums),
                 None => {
                     let mut last = [[W::default(); LANES]; N];
                     last.as_flattened_mut()[..rest.len()].copy_from_slice(rest);
-                    add_row(&last, value, &mut sums);
+                    add_row(&last, factor, &mut sums);
                 }
             }
         }
@@ -265,12 +240,12 @@ impl<W: StoredWeight, const N: usize> Kernel for AddDenseRows<'_, W, N> {
 #[inline(always)]
 fn add_row<W: StoredWeight, const N: usize>(
     vectors: &[[W; LANES]; N],
-    value: f64,
+    factor: f64,
     sums: &mut [[f64; LANES]; N],
 ) {
     for i in 0..N {
         for lane in 0..LANES {
-            sums[i][lane] += value * vectors[i][lane].value();
+            sums[i][lane] += factor * vectors[i][lane].number();
         }
     }
 }
@@ -280,108 +255,130 @@ mod tests {
     use std::path::Path;
 
     use super::*;
+    use crate::model::format::Version;
 
-    fn encoding(dense: bool, precision: Precision) -> WeightEncoding {
-        WeightEncoding {
-            dense,
-            narrow: true,
-            precision,
-            flagged: !dense,
+    const PRECISIONS: [Precision; 4] = [
+        Precision::F64,
+        Precision::F32,
+        Precision::F16,
+        Precision::I8,
+    ];
+
+    fn encoding(dense: bool, position: PositionWidth, precision: Precision) -> WeightEncoding {
+        WeightEncoding::new(Version::Five, dense, position, precision)
+    }
+
+    /// Appends a row with its scale, and returns its weights as stored.
+    fn push(encoding: WeightEncoding, row: &[(u32, f64)], data: &mut Vec<u8>) -> Vec<f64> {
+        let precision = encoding.precision;
+        let largest = row
+            .iter()
+            .fold(0.0, |max: f64, (_, weight)| max.max(weight.abs()));
+        let scale = precision.scale(largest);
+        let round = |&(label, weight)| (label, precision.round(weight, scale));
+        let row: Vec<(u32, f64)> = row.iter().map(round).collect();
+        encoding.push_row(&row, scale, data);
+        row.into_iter().map(|(_, weight)| weight).collect()
+    }
+
+    fn table(bytes: &Bytes, labels: usize, encoding: WeightEncoding) -> WeightRows<'_> {
+        WeightRows {
+            bytes,
+            data: bytes.all(),
+            start: 7,
+            locations: 3,
+            labels,
+            encoding,
         }
     }
 
     #[test]
     fn sums_equal_those_of_a_plain_loop_for_any_number_of_labels() {
         for labels in 1..=70 {
-            check_dense(labels, Precision::F32);
-            check_dense(labels, Precision::F64);
+            for precision in PRECISIONS {
+                check_dense(labels, precision);
+            }
         }
     }
 
     fn check_dense(labels: usize, precision: Precision) {
         // Three rows from byte 7 on; nothing follows the last.
-        let weights: Vec<f64> = (0..3 * labels).map(|i| (i as f64).sin()).collect();
-        let stored = |weight: f64| match precision {
-            Precision::F32 => f64::from(weight as f32),
-            Precision::F64 => weight,
-        };
-        let encoding = encoding(true, precision);
+        let encoding = encoding(true, PositionWidth::One, precision);
         let mut data = vec![0xff; 7];
-        for &weight in &weights {
-            encoding.push(0, false, weight, &mut data);
-        }
+        let stored: Vec<Vec<f64>> = (0..3)
+            .map(|i| {
+                let row = (0..labels).map(|b| (b as u32, ((i * labels + b) as f64).sin()));
+                push(encoding, &row.collect::<Vec<_>>(), &mut data)
+            })
+            .collect();
         let bytes = Bytes::new(data, Path::new("x"));
-        let table = WeightRows {
-            bytes: &bytes,
-            data: bytes.all(),
-            start: 7,
-            locations: 3,
-            labels,
-            encoding,
-        };
-        let rows = [(2, 1.0), (0, -0.7), (2, 1e-3)];
-        let size = labels * encoding.entry_size();
-        let positions = rows.map(|(row, value)| (7 + row * size, value));
+        let rows = [(2, 1.0), (0, -0.5), (2, 0.125)];
+        let positions = rows.map(|(row, value)| (7 + row * encoding.row_size(labels), value));
         let mut expected = vec![0.25; labels];
         for (row, value) in rows {
-            for (score, weight) in expected.iter_mut().zip(&weights[row * labels..]) {
-                *score += value * stored(*weight);
+            for (score, weight) in expected.iter_mut().zip(&stored[row]) {
+                *score += value * weight;
             }
         }
         // The padding of a line of scores stays as it is.
         let mut scores = vec![0.25; labels + 3];
-        table.add(&positions, &mut scores).unwrap();
+        table(&bytes, labels, encoding)
+            .add(&positions, &mut scores)
+            .unwrap();
         assert_eq!(scores[..labels], expected);
         assert_eq!(scores[labels..], [0.25; 3]);
     }
 
     #[test]
     fn sparse_rows_are_read_as_they_are_written() {
-        for precision in [Precision::F32, Precision::F64] {
-            check_sparse(encoding(false, precision));
+        for precision in PRECISIONS {
+            for position in [PositionWidth::One, PositionWidth::Two] {
+                check_sparse(encoding(false, position, precision));
+            }
         }
     }
 
     fn check_sparse(encoding: WeightEncoding) {
-        let size = encoding.entry_size();
         let mut data = vec![0xff; 7];
-        for (label, last, weight) in [(4, true, 0.1), (0, false, -2.0), (3, true, 0.5)] {
-            encoding.push(label, last, weight, &mut data);
-        }
+        let first = push(encoding, &[(4, 0.1)], &mut data);
+        let second_row = data.len();
+        let second = push(encoding, &[(0, -2.0), (3, 0.5)], &mut data);
+        let third_row = data.len();
         let rows = |bytes: &Bytes, positions: &[(usize, f64)]| {
-            let table = WeightRows {
-                bytes,
-                data: bytes.all(),
-                start: 7,
-                locations: 3,
-                labels: 5,
-                encoding,
-            };
             let mut scores = vec![0.0; 8];
-            table.add(positions, &mut scores).map(|()| scores)
+            table(bytes, 5, encoding)
+                .add(positions, &mut scores)
+                .map(|()| scores)
         };
         let bytes = Bytes::new(data.clone(), Path::new("x"));
-        let scores = rows(&bytes, &[(7 + size, 1.0), (7, 2.0), (7 + size, 0.5)]).unwrap();
-        let tenth = match encoding.precision {
-            Precision::F32 => f64::from(0.1_f32),
-            Precision::F64 => 0.1,
-        };
-        assert_eq!(scores, [-3.0, 0.0, 0.0, 0.75, 2.0 * tenth, 0.0, 0.0, 0.0]);
+        let scores = rows(&bytes, &[(second_row, 1.0), (7, 2.0), (second_row, 0.5)]).unwrap();
+        let expected = [
+            1.5 * second[0],
+            0.0,
+            0.0,
+            1.5 * second[1],
+            2.0 * first[0],
+            0.0,
+            0.0,
+            0.0,
+        ];
+        assert_eq!(scores, expected);
 
-        // An unterminated row, and a weight without a label.
-        let bytes = Bytes::new(data[..7 + 2 * size].to_vec(), Path::new("x"));
-        assert!(rows(&bytes, &[(7 + size, 1.0)]).is_err());
-        encoding.push(5, true, 1.0, &mut data);
+        // An unterminated row, and one of no bytes.
+        let bytes = Bytes::new(data[..third_row - 1].to_vec(), Path::new("x"));
+        assert!(rows(&bytes, &[(second_row, 1.0)]).is_err());
+        assert!(rows(&bytes, &[(third_row - 1, 1.0)]).is_err());
+        // A weight without a label.
+        push(encoding, &[(5, 1.0)], &mut data);
         let bytes = Bytes::new(data, Path::new("x"));
-        assert!(rows(&bytes, &[(7 + 3 * size, 1.0)]).is_err());
+        assert!(rows(&bytes, &[(third_row, 1.0)]).is_err());
 
-        // More entries than labels, though the last is marked.
-        let mut data = vec![0xff; 7];
-        for last in [false, false, false, false, false, true] {
-            encoding.push(0, last, 1.0, &mut data);
+        // As many entries as labels, and more, though the last is marked.
+        for (entries, is_read) in [(5, true), (6, false)] {
+            let mut data = vec![0xff; 7];
+            push(encoding, &vec![(0, 1.0); entries], &mut data);
+            let bytes = Bytes::new(data, Path::new("x"));
+            assert_eq!(rows(&bytes, &[(7, 1.0)]).is_ok(), is_read);
         }
-        let bytes = Bytes::new(data, Path::new("x"));
-        assert!(rows(&bytes, &[(7, 1.0)]).is_err());
-        assert!(rows(&bytes, &[(7 + size, 1.0)]).is_ok());
     }
 }

@@ -8,9 +8,9 @@ use crate::model::format::Version;
 /// be full would otherwise be searched as a whole for every unknown attribute.
 pub(super) const MAX_PROBES: usize = 4096;
 
-/// The location of the weights of an attribute: the index of a dense row, or of the first entry of
-/// a sparse one. In version 1, the index of the first entry, with the number of entries in the high
-/// half.
+/// The location of the weights of an attribute: the index of a dense row, or where a sparse one
+/// begins: the number of bytes before it, up to version 4 of entries. In version 1, the index of the
+/// first entry, with the number of entries in the high half.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct WeightLocation(u64);
 
@@ -27,7 +27,7 @@ impl WeightLocation {
         Self(number)
     }
 
-    /// Returns the index of the first entry or of the row.
+    /// Returns the index of the first entry (version 1).
     #[inline(always)]
     pub(super) fn first(self) -> u64 {
         self.0 & u64::from(u32::MAX)
@@ -62,7 +62,7 @@ impl Slots {
     pub fn size(self) -> usize {
         match self.version {
             Version::One => 16,
-            Version::Two | Version::Four => 8,
+            Version::Two | Version::Four | Version::Five => 8,
         }
     }
 
@@ -100,7 +100,7 @@ impl Slots {
     pub fn is_empty(self, slot: [u64; 2]) -> bool {
         match self.version {
             Version::One => slot[1] >> 32 == 0,
-            Version::Two | Version::Four => slot[0] == 0,
+            Version::Two | Version::Four | Version::Five => slot[0] == 0,
         }
     }
 
@@ -109,7 +109,7 @@ impl Slots {
     pub fn matches(self, slot: [u64; 2], key: u64) -> Option<WeightLocation> {
         match self.version {
             Version::One => (slot[0] == key).then_some(WeightLocation(slot[1])),
-            Version::Two | Version::Four => {
+            Version::Two | Version::Four | Version::Five => {
                 let low = (1 << self.bits) - 1;
                 let same = (slot[0] ^ (key << self.bits)) & !low == 0;
                 same.then(|| WeightLocation((slot[0] & low).wrapping_sub(1)))

@@ -6,6 +6,8 @@ use super::encoding::WeightEncoding;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AttributeWeights<'a> {
     pub(super) entries: &'a [u8],
+    /// What the stored numbers are multiplied by.
+    pub(super) scale: f64,
     pub(super) encoding: WeightEncoding,
     pub(super) labels: usize,
 }
@@ -20,7 +22,7 @@ impl AttributeWeights<'_> {
             } else {
                 self.encoding.read_position(entry)
             };
-            visit(position, self.encoding.read_weight(entry));
+            visit(position, self.read_weight(entry));
         }
     }
 
@@ -31,19 +33,20 @@ impl AttributeWeights<'_> {
             true => entries.nth(position),
             false => entries.find(|entry| self.encoding.read_position(entry) == position),
         };
-        entry.map_or(0.0, |entry| self.encoding.read_weight(entry))
+        entry.map_or(0.0, |entry| self.read_weight(entry))
     }
 
     /// Adds the weights times `value` to a token's scores, `[1 or K][stride]`. Returns `false` if
     /// there is no score for a weight.
     #[inline(always)]
     pub fn add_to(&self, value: f64, stride: usize, scores: &mut [f64]) -> bool {
+        let factor = value * self.scale;
         if self.encoding.dense {
             let size = self.labels * self.encoding.entry_size();
             let lines = scores.chunks_exact_mut(stride);
             for (line, entries) in lines.zip(self.entries.chunks_exact(size)) {
                 self.encoding
-                    .add_row(entries, value, &mut line[..self.labels]);
+                    .add_row(entries, factor, &mut line[..self.labels]);
             }
             return true;
         }
@@ -55,10 +58,15 @@ impl AttributeWeights<'_> {
                 position / self.labels * stride + position % self.labels
             };
             match scores.get_mut(at) {
-                Some(score) => *score += value * self.encoding.read_weight(entry),
+                Some(score) => *score += factor * self.encoding.read_number(entry),
                 None => return false,
             }
         }
         true
+    }
+
+    #[inline(always)]
+    fn read_weight(&self, entry: &[u8]) -> f64 {
+        self.scale * self.encoding.read_number(entry)
     }
 }

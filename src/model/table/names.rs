@@ -1,0 +1,296 @@
+//! The names of the attributes of a table.
+
+use std::io::{BufReader, Read, Write};
+use std::ops::Range;
+use std::sync::OnceLock;
+
+use flate2::Compression;
+use flate2::bufread::DeflateDecoder;
+use flate2::write::DeflateEncoder;
+
+use crate::error::{Error, Result};
+use crate::model::bytes::Bytes;
+use crate::model::format::Version;
+
+/// How many times as long as their encoding names may be. Without a limit, a small file could
+/// declare names that take all memory.
+const LARGEST_RATIO: usize = 64;
+
+/// How much longer names may be in any case.
+const SMALL: usize = 1 << 16;
+
+/// The largest number of bytes of a varint.
+const VARINT_BYTES: usize = 9;
+
+/// Where the names of a table are in a file.
+#[derive(Clone, Debug)]
+pub(in crate::model) struct Names {
+    count: usize,
+    ends: Range<usize>,
+    bytes: Range<usize>,
+    form: Form,
+}
+
+#[derive(Clone, Debug)]
+enum Form {
+    /// Names, and for each its end in so many bytes.
+    Plain(usize),
+    /// Names and their lengths as varints, each as a DEFLATE stream, decoded when first accessed.
+    Compressed(OnceLock<Result<DecodedNames, String>>),
+}
+
+#[derive(Clone, Debug)]
+struct DecodedNames {
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl Names {
+    /// Creates the names of `count` attributes; `None` if the sections do not have their size.
+    pub fn new(
+        version: Version,
+        count: u64,
+        ends: Range<usize>,
+        bytes: Range<usize>,
+    ) -> Option<Self> {
+        let count = usize::try_from(count).ok()?;
+        let form = match version {
+            Version::Five => Form::Compressed(OnceLock::new()),
+            Version::Two | Version::Four if u32::try_from(bytes.len()).is_ok() => Form::Plain(4),
+            _ => Form::Plain(8),
+        };
+        let fits = match form {
+            Form::Plain(size) => count.checked_mul(size) == Some(ends.len()),
+            Form::Compressed(_) => true,
+        };
+        fits.then_some(Self {
+            count,
+            ends,
+            bytes,
+            form,
+        })
+    }
+
+    /// Returns the number of names.
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Returns name `i`, in training order.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parameter`] if there is none; [`Error::Model`] if the file is damaged there.
+    pub fn get<'a>(&'a self, bytes: &'a Bytes, i: usize) -> Result<&'a [u8]> {
+        if i >= self.count {
+            return Err(Error::parameter(format!(
+                "attribute {i} does not exist: there are {}",
+                self.count
+            )));
+        }
+        match &self.form {
+            &Form::Plain(end_size) => self.read(bytes, end_size, i),
+            Form::Compressed(_) => {
+                let names = self.decoded(bytes)?;
+                let start = if i == 0 { 0 } else { names.ends[i - 1] };
+                Ok(&names.bytes[start..names.ends[i]])
+            }
+        }
+    }
+
+    /// Returns the number of bytes of all names.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Model`] if the file is damaged there.
+    pub fn total(&self, bytes: &Bytes) -> Result<usize> {
+        match &self.form {
+            Form::Plain(_) => Ok(self.bytes.len()),
+            Form::Compressed(_) => Ok(self.decoded(bytes)?.bytes.len()),
+        }
+    }
+
+    fn read<'a>(&self, bytes: &'a Bytes, end_size: usize, i: usize) -> Result<&'a [u8]> {
+        let end = |i: usize| -> Result<usize> {
+            let start = self.ends.start + end_size * i;
+            let mut end = [0; 8];
+            end[..end_size].copy_from_slice(bytes.get(start..start + end_size)?);
+            usize::try_from(u64::from_le_bytes(end))
+                .ok()
+                .filter(|&end| end <= self.bytes.len())
+                .ok_or_else(|| bytes.damaged("a name lies outside of the names"))
+        };
+        let start = if i == 0 { 0 } else { end(i - 1)? };
+        let end = end(i)?;
+        if start > end {
+            return Err(bytes.damaged("a name ends before it begins"));
+        }
+        let offset = self.bytes.start;
+        bytes.get(offset + start..offset + end)
+    }
+
+    fn decoded(&self, bytes: &Bytes) -> Result<&DecodedNames> {
+        let encoded = [
+            bytes.get(self.ends.clone())?,
+            bytes.get(self.bytes.clone())?,
+        ];
+        let Form::Compressed(names) = &self.form else {
+            return Err(bytes.damaged("its names are not compressed"));
+        };
+        let names = names.get_or_init(|| DecodedNames::decode(self.count, encoded));
+        names.as_ref().map_err(|what| bytes.damaged(what))
+    }
+}
+
+impl DecodedNames {
+    fn decode(count: usize, [lengths, names]: [&[u8]; 2]) -> Result<Self, String> {
+        let mut ends = Vec::new();
+        if count == 0 {
+            let bytes = Vec::new();
+            return Ok(Self { bytes, ends });
+        }
+        let mut lengths_read = BufReader::new(DeflateDecoder::new(lengths)).bytes();
+        let mut end = 0_usize;
+        for _ in 0..count {
+            let length = read_varint(&mut lengths_read);
+            let next = length.and_then(|length| end.checked_add(length));
+            end = next.ok_or("the lengths of its names cannot be read")?;
+            ends.push(end);
+        }
+        if lengths_read.next().is_some() {
+            return Err("there are bytes after the lengths of its names".to_owned());
+        }
+        if end
+            > names
+                .len()
+                .saturating_mul(LARGEST_RATIO)
+                .saturating_add(SMALL)
+        {
+            return Err(format!("its names have {end} bytes, more than they can"));
+        }
+        let mut bytes = Vec::new();
+        if end > 0 {
+            let mut names = DeflateDecoder::new(names).take(end as u64 + 1);
+            let read = names.read_to_end(&mut bytes);
+            if read.is_err() || bytes.len() != end {
+                return Err("its names cannot be read".to_owned());
+            }
+        }
+        Ok(Self { bytes, ends })
+    }
+}
+
+/// Reads an integer in the LEB128 encoding.
+fn read_varint(bytes: &mut impl Iterator<Item = std::io::Result<u8>>) -> Option<usize> {
+    let mut number = 0_u64;
+    for i in 0..VARINT_BYTES {
+        let byte = bytes.next()?.ok()?;
+        number |= u64::from(byte & 0x7f) << (7 * i);
+        if byte & 0x80 == 0 {
+            return usize::try_from(number).ok();
+        }
+    }
+    None
+}
+
+/// Encodes names, given their concatenation and the end of each: returns the lengths and the names.
+pub(super) fn encode(names: &[u8], ends: &[u64]) -> [Vec<u8>; 2] {
+    let mut lengths = Vec::with_capacity(ends.len());
+    let mut start = 0;
+    for &end in ends {
+        let mut length = end - start;
+        while length >= 0x80 {
+            lengths.push(length as u8 | 0x80);
+            length >>= 7;
+        }
+        lengths.push(length as u8);
+        start = end;
+    }
+    let mut compressed = compress(names, Compression::fast());
+    if names.len() > compressed.len() * LARGEST_RATIO + SMALL {
+        compressed = compress(names, Compression::none());
+    }
+    [compress(&lengths, Compression::fast()), compressed]
+}
+
+fn compress(bytes: &[u8], level: Compression) -> Vec<u8> {
+    if bytes.is_empty() {
+        return Vec::new();
+    }
+    let mut encoder = DeflateEncoder::new(Vec::new(), level);
+    let written = encoder.write_all(bytes).and_then(|()| encoder.finish());
+    written.expect("memory takes all that is written")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ends(names: &[&[u8]]) -> Vec<u64> {
+        let lengths = names.iter().scan(0, |end, name| {
+            *end += name.len() as u64;
+            Some(*end)
+        });
+        lengths.collect()
+    }
+
+    fn decode(count: usize, encoded: &[Vec<u8>; 2]) -> Result<DecodedNames, String> {
+        DecodedNames::decode(count, [&encoded[0], &encoded[1]])
+    }
+
+    #[test]
+    fn names_are_decoded_as_they_were() {
+        let long = "ä".repeat(10_000);
+        for names in [
+            &[][..],
+            &[&b""[..]],
+            &[b"a", b"", b"word[0]=x\n\0", long.as_bytes(), b"a"],
+        ] {
+            let encoded = encode(&names.concat(), &ends(names));
+            let decoded = decode(names.len(), &encoded).unwrap();
+            assert_eq!(decoded.bytes, names.concat());
+            let expected: Vec<usize> = ends(names).iter().map(|&end| end as usize).collect();
+            assert_eq!(decoded.ends, expected);
+        }
+    }
+
+    #[test]
+    fn names_that_compress_too_well_are_stored_as_they_are() {
+        let names = vec![b'a'; 1 << 20];
+        let encoded = encode(&names, &[names.len() as u64]);
+        assert!(encoded[1].len() > names.len());
+        assert_eq!(decode(1, &encoded).unwrap().bytes, names);
+        // What nothing writes is not read: 16 MiB from 16 KiB.
+        let names = vec![b'a'; 16 << 20];
+        let [lengths, _] = encode(&names, &[names.len() as u64]);
+        let small = compress(&names, Compression::best());
+        let error = decode(1, &[lengths, small]).unwrap_err();
+        assert_eq!(error, "its names have 16777216 bytes, more than they can");
+    }
+
+    #[test]
+    fn names_that_contradict_their_lengths_are_damage() {
+        let names: [&[u8]; 2] = [b"first", b"second"];
+        let good = encode(&names.concat(), &ends(&names));
+        let error = |count: usize, lengths: &[u8], names: &[u8]| {
+            let [lengths, names] = [lengths, names].map(|x| compress(x, Compression::fast()));
+            decode(count, &[lengths, names]).unwrap_err()
+        };
+        assert!(decode(2, &good).is_ok());
+        assert_eq!(
+            decode(1, &good).unwrap_err(),
+            "there are bytes after the lengths of its names"
+        );
+        let [unreadable, unequal] = [
+            "the lengths of its names cannot be read",
+            "its names cannot be read",
+        ];
+        assert_eq!(decode(3, &good).unwrap_err(), unreadable);
+        assert_eq!(decode(2, &[vec![0xff], vec![]]).unwrap_err(), unreadable);
+        assert_eq!(error(1, &[0xff; 10], b"a"), unreadable);
+        let overflow = [[0xff; 8].as_slice(), &[0x7f]].concat();
+        assert_eq!(error(3, &overflow.repeat(3), b"a"), unreadable);
+        assert_eq!(error(1, &[2], b"a"), unequal);
+        assert_eq!(error(1, &[2], b"abc"), unequal);
+    }
+}
