@@ -195,14 +195,14 @@ fn other_files_are_not_models() {
 fn newer_format_versions_are_distinguished_from_damage() {
     let dir = small_model();
     let mut bytes = dir.bytes("m");
-    bytes[VERSION_AT] = 5;
+    bytes[VERSION_AT] = 6;
     seal(&mut bytes);
     dir.write("m", &bytes);
     for line in ["inspect m", "tag m"] {
         let message = dir.run(line).failure();
         assert!(
             message.starts_with(
-                "m: the model has format version 5; this dropchain reads versions 1 to 4"
+                "m: the model has format version 6; this dropchain reads versions 1 to 5"
             ),
             "{line}: {message}"
         );
@@ -226,6 +226,20 @@ fn no_byte_makes_a_sealed_model_crash_the_program() {
 fn no_byte_makes_a_sealed_model_of_version_1_crash_the_program() {
     // This model is larger: sample its bytes.
     assert_survives_flips(include_bytes!("data/models/v1.model"), 23);
+}
+
+#[test]
+fn no_byte_makes_a_sealed_model_of_few_bits_crash_the_program() {
+    let dir = small_model();
+    for precision in ["f16", "i8"] {
+        // Dense tables, then sparse ones.
+        for l1 in ["0", "0.1"] {
+            let train = "train train.conll --template my.tpl --force --quiet --model few";
+            dir.run(&format!("{train} --precision {precision} --l1 {l1}"))
+                .success();
+            assert_survives_flips(&dir.bytes("few"), 3);
+        }
+    }
 }
 
 /// Exercises models with one flipped byte, for every `step`th byte.

@@ -46,6 +46,7 @@ mod partial_labels;
 mod peer;
 mod penalties;
 mod plain_labels;
+mod precisions;
 #[cfg(unix)]
 mod processes;
 mod report;

@@ -134,6 +134,11 @@ fn a_version_2_model_tags_as_recorded() {
 }
 
 #[test]
+fn a_version_5_model_tags_as_recorded() {
+    assert_tags_as_recorded("v5");
+}
+
+#[test]
 fn a_converted_version_1_model_tags_as_recorded_and_has_the_current_version() {
     let dir = TestDir::new(&[("text.conll", TEXT)]);
     dir.write("old", fs::read(fixture("v1.model")).unwrap());
@@ -150,7 +155,7 @@ fn a_converted_version_1_model_tags_as_recorded_and_has_the_current_version() {
     let [old, new] = ["old", "m"].map(|model| dir.run(&format!("inspect {model} --json")).json());
     assert_eq!(
         (&old["format_version"], &new["format_version"]),
-        (&1.into(), &2.into())
+        (&1.into(), &5.into())
     );
     for field in [
         "template",
@@ -176,6 +181,6 @@ fn write_the_model_fixture() {
     let train = "train train.conll --columns word,size,ner --template my.tpl --l2 0.05 \
                  --model m --quiet";
     dir.run(train).success();
-    fs::write(fixture("v2.model"), dir.bytes("m")).unwrap();
-    fs::write(fixture("v2.expected"), dir.run(TAG).success()).unwrap();
+    fs::write(fixture("v5.model"), dir.bytes("m")).unwrap();
+    fs::write(fixture("v5.expected"), dir.run(TAG).success()).unwrap();
 }

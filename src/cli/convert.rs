@@ -54,12 +54,12 @@ impl ConvertCommand {
         file.save(new.as_bytes())?;
         let weights = [AttributeKind::Node, AttributeKind::Edge].map(|kind| new.weights(kind));
         Progress::new(self.quiet).println(&format!(
-            "wrote {}: {} labels, {} attributes, {} weights of {} B",
+            "wrote {}: {} labels, {} attributes, {} weights of {}",
             self.model.display(),
             new.header().labels.len(),
             new.attributes(AttributeKind::Node) + new.attributes(AttributeKind::Edge),
             weights[0] + weights[1],
-            new.header().precision.bytes(),
+            new.header().precision.size(),
         ));
         Ok(())
     }

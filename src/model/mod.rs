@@ -7,16 +7,16 @@
 //! [`Model`] reads and writes files; [`Header`] is their content except for the weights of
 //! attributes. The files of CRFsuite are converted when they are opened (`src/model/crfsuite/`).
 //!
-//! # File format, version 2
+//! # File format, version 5
 //!
 //! All integers are little-endian. Offsets and lengths are in bytes.
 //!
 //! ```text
-//! ┌──────────┬────────┬──────┬───────────────────────────────┬───────────────────────────────┐
-//! │ preamble │ header │ sums │          node table           │          edge table           │
-//! │          │        │      │ slots │ weights │ ends │ names │ slots │ weights │ ends │ names │
-//! └──────────┴────────┴──────┴───────────────────────────────┴───────────────────────────────┘
-//! 0         192              └─────────── blocks of 16 KiB, the last one shorter ────────────┘
+//! ┌──────────┬────────┬──────┬────────────────────────────────┬────────────────────────────────┐
+//! │ preamble │ header │ sums │           node table           │           edge table           │
+//! │          │        │      │ slots │ weights │lengths│ names │ slots │ weights │lengths│ names │
+//! └──────────┴────────┴──────┴────────────────────────────────┴────────────────────────────────┘
+//! 0         192              └──────────── blocks of 16 KiB, the last one shorter ─────────────┘
 //! ```
 //!
 //! ## Preamble
@@ -45,9 +45,13 @@
 //! | `template` | the template with its resources (lexica, clusters, …), if there is one |
 //! | `order` | 0 or 1 |
 //! | `label_weights` | transition weights `[K][K]` (none if all 0), start and end weights `[K]` |
-//! | `precision` | whether weights in the tables have 4 bytes or 8 |
+//! | `precision` | how the weights in the tables are stored: `f32`, `f64`, `f16` or `i8` |
 //! | `provenance` | version, files, sizes; options, [`TrainingRecord`], configuration as JSON |
 //! | `tables` | for each table: attributes A, seed, slots, stored weights, whether it is dense |
+//! | `joined` | indices in `columns` of those that the labels join; none if of a single one |
+//!
+//! Labels that join columns consist of a value of each with `+` in between; a label is split at the
+//! first ones. `label_column` is none then.
 //!
 //! ## Sums
 //!
@@ -64,21 +68,25 @@
 //!    is empty. A slot is a `u64` that packs 1 + the location of the weights in its low b bits and
 //!    the low 64 − b bits of the key above them; 0 is an empty slot. b is the bit length of the
 //!    largest possible 1 + location. The load factor is 3/5.
-//! 3. Read the *weights* at that location, `f32` or `f64` (`precision`), in one of two encodings:
+//! 3. Read the *weights* at that location, in one of two encodings:
 //!
 //!    | | location | weights of an attribute |
 //!    |---|---|---|
 //!    | dense | index of the attribute | all K (node) or K² (edge, row a, column b) weights |
-//!    | sparse | index of the first entry | entries (position, weight) for nonzero weights only |
+//!    | sparse | bytes before the row | entries (position, weight) for nonzero weights only |
 //!
-//!    The *position* is the label b in 2 bytes (node) or the label pair a·K + b in 4 bytes (edge).
-//!    Its highest bit marks the last entry of an attribute. The builder picks the smaller encoding.
+//!    A weight has 4 (`f32`), 8 (`f64`) or 2 bytes (`f16`), or is a byte times the scale in 2 bytes
+//!    at the start of its row (`i8`); see `src/model/table/stored_weight.rs`. The *position* is the
+//!    label b in 2 bytes (node; in 1 byte if there are at most 128 labels) or the label pair
+//!    a·K + b in 4 bytes (edge). Its highest bit marks the last entry of an attribute. The builder
+//!    picks the smaller encoding.
 //!
 //! Attributes whose weights are all 0 are not stored. A model has at most 4096 labels, and a table
 //! fewer than 2³² weights.
 //!
-//! *Names* are concatenated in training order, and *ends* holds the end of each (4 bytes; 8 if the
-//! names have 4 GiB or more). `inspect` prints them; tagging does not access them.
+//! *Names* are concatenated in training order and compressed as a raw DEFLATE stream; their
+//! *lengths* (LEB128), as another. Names that would be more than 64 times as long as their stream
+//! are not compressed. `inspect` prints them; tagging does not access them.
 //!
 //! Both tables use the same seed, the first under which no attribute matches the slot of another,
 //! so a known attribute is never mistaken for another. An unknown attribute is mistaken for a known
@@ -88,14 +96,17 @@
 //! # Version 3
 //!
 //! A file with the models of two passes over a document, each in one of the other versions
-//! (`src/model/parts.rs`). A model of one pass is written in version 2 or 4.
+//! (`src/model/parts.rs`).
 //!
-//! # Version 4
+//! # Versions 2 and 4
 //!
-//! Like version 2, for models whose labels join several columns of the corpus: `label_column` is
-//! none, and the header is followed, in the same section and encoding, by the list of the indices
-//! in `columns` of those that the labels join. Each label consists of that many values with `+` in
-//! between; it is split at the first ones.
+//! Still read, no longer written. They differ from version 5 as follows:
+//!
+//! - Weights have 4 or 8 bytes. The location of a sparse row is the number of entries before it,
+//!   and a position has 2 bytes for any number of labels.
+//! - Names are not compressed. In the place of their lengths is the end of each, in 4 bytes; in 8
+//!   if the names have 4 GiB or more.
+//! - In version 2 the header ends with `tables`. In version 4 labels always join columns.
 //!
 //! # Version 1
 //!

@@ -232,6 +232,7 @@ mod tests {
     use crate::chain::Order;
     use crate::label::LabelSet;
     use crate::model::Precision;
+    use crate::model::tests::PRECISIONS;
 
     fn header(precision: Precision) -> Header {
         let labels = LabelSet::try_from(["O", "B-X", "I-X"].map(str::to_owned).to_vec());
@@ -247,7 +248,7 @@ mod tests {
 
     #[test]
     fn a_model_of_the_weights_of_a_model_has_the_same_bits() {
-        for precision in [Precision::F32, Precision::F64] {
+        for precision in PRECISIONS {
             // dense and sparse tables, labels in any order
             for second in [vec![], vec![(label(2), 1.0 / 3.0), (label(1), -2.0)]] {
                 let nodes = [
@@ -318,6 +319,19 @@ mod tests {
         );
         assert!(fault("b", &[(1, f64::NAN)]).starts_with("attribute 'b' has the weight NaN"));
         assert!(fault("b", &[(1, 1e300)]).starts_with("attribute 'b' has the weight 1e300"));
+        for (precision, largest, too_large) in [
+            (Precision::F16, 65519.0, 65520.0),
+            (Precision::I8, 4e40, 5e40),
+        ] {
+            let of = |weight: f64| {
+                let nodes = [("a", vec![(label(0), weight), (label(1), -1.0)])];
+                let edges: [EdgeWeights<&str>; 0] = [];
+                Model::from_weights(header(precision), nodes, edges)
+            };
+            assert!(of(largest).is_ok(), "{precision:?}");
+            let error = of(-too_large).unwrap_err().to_string();
+            assert!(error.contains("too large to be stored"), "{error}");
+        }
     }
 
     #[test]

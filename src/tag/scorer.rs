@@ -252,8 +252,8 @@ impl Scorer<'_> {
         }
     }
 
-    /// Adds an attribute whose memo cell, if it has one, is empty. The cell is filled as soon as the
-    /// cache has the memo: when the attribute comes up again.
+    /// Adds an attribute whose memo cell, if it has one, is empty. The cell is filled when the
+    /// attribute comes up again and the cache has its memo.
     #[inline(never)]
     fn push_unknown(&mut self, kind: AttributeKind, attribute: &Attribute<'_>, value: f64) {
         let key = match self.model.fingerprinter() {

@@ -275,10 +275,7 @@ pub struct Rounded {
 
 impl fmt::Display for Rounded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.precision.bytes() {
-            1 => write!(f, "weights rounded to 1 byte")?,
-            bytes => write!(f, "weights rounded to {bytes} bytes")?,
-        }
+        write!(f, "weights rounded to {}", self.precision.size())?;
         let Some([before, after]) = self.dev else {
             return Ok(());
         };

@@ -8,8 +8,8 @@ use crate::model::format::Version;
 /// be full would otherwise be searched as a whole for every unknown attribute.
 pub(super) const MAX_PROBES: usize = 4096;
 
-/// The location of the weights of an attribute: the index of a dense row, or where a sparse one
-/// begins: the number of bytes before it, up to version 4 of entries. In version 1, the index of the
+/// The location of the weights of an attribute: the index of a dense row, or the number of bytes
+/// before a sparse one; in versions 2 and 4, of entries before it. In version 1, the index of the
 /// first entry, with the number of entries in the high half.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct WeightLocation(u64);

@@ -7,8 +7,8 @@
 //! | `i8` | 1 | q from −127 to 127, for the weight s·q |
 //!
 //! The *scale* s of an `i8` row, 2 bytes before its first entry, is the upper half of a `f32`
-//! (bfloat16). It is the largest absolute value of the row divided by 127, rounded. So the largest
-//! has |q| = 127, any other weight is off by at most s/2, and storing what was read changes nothing.
+//! (bfloat16): the largest absolute value of the row divided by 127, rounded. So the largest weight
+//! has |q| = 127, all are off by at most s/2, and storing what was read changes nothing.
 
 use crate::model::format::Precision;
 
@@ -119,6 +119,17 @@ impl Precision {
             Self::F32 => <[u8; 4]>::SIZE,
             Self::F16 => <[u8; 2]>::SIZE,
             Self::I8 => <[u8; 1]>::SIZE,
+        }
+    }
+
+    /// Returns the number of bytes of a weight with its unit, such as `4 bytes`.
+    #[must_use]
+    pub fn size(self) -> &'static str {
+        match self {
+            Self::F64 => "8 bytes",
+            Self::F32 => "4 bytes",
+            Self::F16 => "2 bytes",
+            Self::I8 => "1 byte",
         }
     }
 

@@ -147,7 +147,7 @@ fn assert_holds(model: &Model, kind: AttributeKind, expected: &NamedWeights) {
 #[test]
 fn every_weight_is_read_back_in_all_precisions_and_encodings() {
     for precision in PRECISIONS {
-        // 10 of 12 weights of nodes are not 0, which for 8 bytes each makes the sparse encoding smaller.
+        // 10 of 12 weights of nodes are not 0: with 8 bytes each, the sparse encoding is smaller.
         let dense = if precision == Precision::F64 { 10 } else { 12 };
         for (nodes, edges, stored) in [
             (dense_nodes(), dense_edges(), [dense, 18]),
