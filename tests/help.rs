@@ -240,7 +240,7 @@ const FLAGS: [(&str, FlagGroups); 16] = [
     ),
     (
         "convert",
-        &[&["--model", "--precision", "--force", "--quiet"]],
+        &[&["--model", "--precision", "--prune", "--force", "--quiet"]],
     ),
     ("cluster", &[CLUSTER]),
     ("demo", &[&["--label"]]),

@@ -160,3 +160,64 @@ fn edge_attributes_have_few_bits_too() {
             .all(|precision| tag(precision) == expected)
     );
 }
+
+#[test]
+fn a_converted_model_is_pruned_as_in_training() {
+    let dir = models("");
+    let train = "train train.conll --template ner --max-iterations 10 --quiet --precision f64";
+    dir.run(&format!("{train} --prune 0.05 --model trained"))
+        .success();
+    dir.run("convert f64 --prune 0.05 --model converted")
+        .success();
+    let [all, trained, converted] = ["f64", "trained", "converted"].map(|name| {
+        let model = Model::open(dir.path(name)).unwrap();
+        let weights = model.node_weights().map(Result::unwrap);
+        weights
+            .map(|(name, weights)| (name.to_vec(), weights))
+            .collect::<Vec<_>>()
+    });
+    assert!(trained == converted);
+    assert!(converted.len() < all.len());
+    let shown = dir.run("inspect converted").success();
+    assert!(shown.contains("pruned below 0.05"), "{shown}");
+    // What was pruned before remains so.
+    dir.run("convert converted --prune 0.01 --precision i8 --model twice")
+        .success();
+    let shown = dir.run("inspect twice").success();
+    assert!(
+        shown.contains("1-byte weights, pruned below 0.05"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn thresholds_that_are_no_weights_are_refused() {
+    let dir = models("");
+    for threshold in ["-1", "nan", "inf"] {
+        let message = dir
+            .run(&format!("convert f32 --prune {threshold} --model new"))
+            .failure();
+        assert!(message.contains("expected 0 or more"), "{message}");
+    }
+    assert!(!dir.path("new").exists());
+}
+
+#[test]
+fn both_passes_are_pruned() {
+    let dir = TestDir::new(&[("train.conll", &sample_corpus("dev"))]);
+    dir.run("train train.conll --template ner-two-passes --max-iterations 5 --model m --quiet")
+        .success();
+    dir.run("convert m --prune 0.05 --precision f16 --model small")
+        .success();
+    let [old, new] = ["m", "small"].map(|name| Model::open(dir.path(name)).unwrap());
+    let weights = |model: &Model| {
+        let first = model.first_pass().unwrap();
+        [
+            model.weights(AttributeKind::Node),
+            first.weights(AttributeKind::Node),
+        ]
+    };
+    let (old, new) = (weights(&old), weights(&new));
+    assert!(new[0] < old[0] && new[1] < old[1], "{old:?}, {new:?}");
+    dir.run("tag small train.conll").success();
+}

@@ -9,10 +9,12 @@ Both are trained for 30 iterations on the training file, enough for a model of f
 the training and test files. Processes are measured as a whole, in CPU time (user and system, all
 threads) and in wall time; each figure is the minimum of several interleaved rounds. Variants:
 
-- dropchain from columns (word, part of speech), template `chunk`, with one thread and with two;
+- dropchain from columns (word, part of speech), template `chunk`, with one thread and with two, and
+  with weights of 2 bytes and of 1;
 - dropchain from raw text, template `minimal`;
 - dropchain and python-crfsuite from a file of pre-extracted attributes (CRFsuite's 19 templates);
-- python-crfsuite with attributes extracted in Python.
+- python-crfsuite with attributes extracted in Python;
+- python-crfsuite from items that are in memory already: of this run, the time of inference alone.
 """
 
 import os, platform, subprocess, sys, tempfile, time
@@ -23,6 +25,7 @@ from attributes import PROGRAM, chunking_attributes, read_conll, write_attribute
 ROUNDS = 3
 ITERATIONS = "30"
 BASELINE = "python-crfsuite, pre-extracted attributes"
+INFERENCE = "python-crfsuite, inference alone"
 
 
 def tag_crfsuite(model, source, extracted):
@@ -45,6 +48,26 @@ def tag_crfsuite(model, source, extracted):
     for sentence in read_conll(source):
         items = [list(chunking_attributes(sentence, t)) for t in range(len(sentence))]
         out.write("\n".join(tagger.tag(items)) + "\n\n")
+
+
+def time_inference(model, source):
+    """Prints the CPU seconds and wall seconds that CRFsuite takes for items in memory."""
+    import pycrfsuite
+
+    tagger = pycrfsuite.Tagger()
+    tagger.open(model)
+    sentences, items = [], []
+    for line in open(source, encoding="utf-8"):
+        line = line.rstrip("\n")
+        if line:
+            items.append(line.split("\t")[1:])
+        elif items:
+            sentences.append(pycrfsuite.ItemSequence(items))
+            items = []
+    start = time.process_time(), time.perf_counter()
+    for sentence in sentences:
+        tagger.tag(sentence)
+    print(time.process_time() - start[0], time.perf_counter() - start[1])
 
 
 def train_crfsuite(source, model):
@@ -86,6 +109,9 @@ def prepare(folder, path):
     columns = dropchain + [train, "--columns", "word,pos,chunk"]
     for template in ("chunk", "minimal"):
         subprocess.run(columns + ["--template", template, "--model", path(template)], check=True)
+    for precision in ("f16", "i8"):
+        convert = [PROGRAM, "convert", path("chunk"), "--precision", precision, "--quiet"]
+        subprocess.run(convert + ["--model", path(f"chunk-{precision}")], check=True)
     crfsuite_like = ["--states", "observed", "--boundary", "off", "--l2", "1"]
     command = dropchain + [path("train.crfsuite")] + crfsuite_like
     subprocess.run(command + ["--model", path("extracted")], check=True)
@@ -108,12 +134,19 @@ def contenders(path):
     return {
         "dropchain, columns, 1 thread": dropchain("chunk", "all.txt", "conll", 1),
         "dropchain, columns, 2 threads": dropchain("chunk", "all.txt", "conll", 2),
+        "dropchain, columns, weights of 2 bytes, 1 thread": dropchain(
+            "chunk-f16", "all.txt", "conll", 1
+        ),
+        "dropchain, columns, weights of 1 byte, 1 thread": dropchain(
+            "chunk-i8", "all.txt", "conll", 1
+        ),
         "dropchain, raw text, 1 thread": dropchain("minimal", "all.raw", "text", 1),
         "dropchain, pre-extracted attributes, 1 thread": dropchain(
             "extracted", "all.crfsuite", "crfsuite", 1
         ),
         BASELINE: crfsuite("--extracted", "all.crfsuite"),
         "python-crfsuite, attributes extracted in Python": crfsuite("--python", "all.txt"),
+        INFERENCE: crfsuite("--inference", "all.crfsuite"),
     }
 
 
@@ -126,6 +159,8 @@ def main():
         for _ in range(ROUNDS):
             for number, (name, command) in enumerate(commands.items()):
                 result = measure(command, path(f"out{number}"))
+                if name == INFERENCE:
+                    result = tuple(map(float, open(path(f"out{number}")).read().split()))
                 best[name] = tuple(map(min, best[name], result))
         same = open(path("out0"), "rb").read() == open(path("out1"), "rb").read()
         processors = f"{platform.machine()}, {os.cpu_count()} processors"
@@ -138,7 +173,7 @@ def main():
             print(f"| {name} | {cpu:.2f} | {speed:.0f} k | {wall:.2f} | {baseline / cpu:.1f} |")
         verdict = "identical" if same else "NOT identical"
         print(f"\nOutputs with 1 and 2 threads are {verdict}, byte for byte.")
-        for name in ("chunk", "extracted", "crfsuite"):
+        for name in ("chunk", "chunk-f16", "chunk-i8", "extracted", "crfsuite"):
             print(f"Model `{name}`: {os.path.getsize(path(name)) / 1e6:.1f} MB")
 
 
@@ -147,5 +182,7 @@ if __name__ == "__main__":
         train_crfsuite(*sys.argv[2:4])
     elif sys.argv[1:2] in (["--extracted"], ["--python"]):
         tag_crfsuite(sys.argv[2], sys.argv[3], sys.argv[1] == "--extracted")
+    elif sys.argv[1:2] == ["--inference"]:
+        time_inference(*sys.argv[2:4])
     else:
         main()

@@ -4,7 +4,7 @@
     pip install python-crfsuite vowpalwabbit
     cargo build --release
     cargo build --release --manifest-path benches/compare/crfs/Cargo.toml --target-dir target/peers
-    python3 benches/compare/time_to_score.py CORPORA [--out DIR] [--sentences N] [--runs N]
+    python3 benches/compare/time_to_score.py CORPORA [--out DIR] [--sentences N] [--runs N] [--resume]
 
 Writes DIR/README.md (with a table), DIR/score.svg and DIR/runs.json; by default DIR is
 benches/record/DATE-time-to-score.
@@ -19,7 +19,8 @@ file of attributes itself. Those of CRFsuite count from the sentences in memory 
 Python takes longer to read them than CRFsuite to learn from them. "from columns" reads the corpus
 and makes the attributes by a template.
 
---program NAME, which may be repeated, runs some of the programs. The number of iterations of the
+--program NAME, which may be repeated, runs some of the programs; --resume keeps the runs of others
+that DIR has. The number of iterations of the
 two runs "from columns" is the first with the score --target on held-out sentences; these numbers
 are then run on the whole training file, and scored on the test file, once.
 """
@@ -58,8 +59,9 @@ CRFSUITE = {
     "CRFsuite ap": ("ap", EPOCHS),
     "CRFsuite arow": ("arow", EPOCHS),
 }
-OTHERS = {"crfs": [5, 10, 20, 40], "Vowpal Wabbit": EPOCHS}
+OTHERS = {"Vowpal Wabbit": EPOCHS, "crfs": [5, 10]}
 ONCE = ["crfs"]  # takes minutes
+TEST_RUNS = 5
 PROGRAMS = [*DROPCHAIN, *CRFSUITE, *OTHERS]
 PANELS = {
     "L-BFGS": ["warm start", "L-BFGS", "CRFsuite lbfgs"],
@@ -245,7 +247,7 @@ def measure_test(files, courses, options):
         point = first(courses[name], options.target)
         if point is None:
             continue
-        runs = [files.train(name, point[0], options.l2) for _ in range(options.runs)]
+        runs = [files.train(name, point[0], options.l2) for _ in range(TEST_RUNS)]
         seconds = statistics.median(seconds for _, seconds in runs)
         score = files.score(name, runs[-1][0])
         yield f"| {name} | {point[0]} | {point[2]:.2f} | {seconds:.2f} | {score:.2f} |"
@@ -269,6 +271,9 @@ def write_readme(target, courses, test, options):
     revision = subprocess.run(commit, capture_output=True, text=True).stdout.strip()
     arguments = [f"--l2 {options.l2}", f"--runs {options.runs}"]
     arguments += [f"--sentences {options.sentences}"] if options.sentences else []
+    runs = "of single runs"
+    if options.runs > 1:
+        runs = f"medians of {options.runs} runs ({', '.join(ONCE)}: one)"
     lines = [
         "# Time to the score",
         "",
@@ -278,8 +283,8 @@ def write_readme(target, courses, test, options):
         "program uses one. CoNLL-2000,",
         f"c2 = {options.l2}, the 19 templates of CRFsuite's chunking example, observed pairs. "
         "Processor seconds to a F1 on",
-        "held-out sentences (the last tenth of the training file), medians of "
-        f"{options.runs} runs ({', '.join(ONCE)}: one); what they include is told at the top",
+        f"held-out sentences (the last tenth of the training file), {runs};",
+        "what they include is told at the top",
         "of the script. Every point is a run of its own (runs.json).",
         "",
         *table(courses),
@@ -287,7 +292,7 @@ def write_readme(target, courses, test, options):
         "![F1 against processor time](score.svg)",
         "",
         f"The first number of iterations with F1 {options.target} on held-out sentences, then on "
-        "the whole training file:",
+        f"the whole training file, medians of {TEST_RUNS} runs:",
         "",
         *test,
     ]
@@ -306,6 +311,7 @@ def parse():
     parser.add_argument("--l2", type=float, default=0.3)
     parser.add_argument("--target", type=float, default=94.0)
     parser.add_argument("--program", action="append", choices=PROGRAMS)
+    parser.add_argument("--resume", action="store_true")
     return parser.parse_args()
 
 
@@ -320,7 +326,12 @@ def main():
     courses = {}
     with tempfile.TemporaryDirectory() as folder:
         files = Files(folder, train[:-last][: options.sentences], train[-last:])
+        if options.resume:
+            with open(os.path.join(options.out, "runs.json")) as runs:
+                courses = json.load(runs)
         for name in options.program or PROGRAMS:
+            if name in courses:
+                continue
             courses[name] = course(files, name, limits[name], options)
             with open(os.path.join(options.out, "runs.json"), "w") as out:
                 json.dump(courses, out)

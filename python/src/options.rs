@@ -224,7 +224,12 @@ impl<'py> Named<'_, 'py> {
         if let Some(count) = self.optional_count("min_count", None)? {
             options.min_count = u32::try_from(count).unwrap_or(u32::MAX);
         }
-        let precisions = [("f32", Precision::F32), ("f64", Precision::F64)];
+        let precisions = [
+            ("f32", Precision::F32),
+            ("f64", Precision::F64),
+            ("f16", Precision::F16),
+            ("i8", Precision::I8),
+        ];
         let precision = self.choice("precision", precisions)?;
         options.precision = precision.unwrap_or(options.precision);
         self.number("prune", &mut options.prune)?;

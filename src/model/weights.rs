@@ -1,5 +1,7 @@
 //! The weights of a model by name: out of a model, and into a new one.
 
+use serde_json::Value;
+
 use super::file::Model;
 use super::file_contents::SMALL;
 use super::format::{AttributeKind, Precision};
@@ -12,6 +14,9 @@ use crate::memory::MemoryLimit;
 /// Memory in bytes that copying a model takes for a weight: itself and its position while it is
 /// collected, and three times its encoding in 12 bytes or less.
 const COPIED_WEIGHT: usize = 56;
+
+/// The option of training that records the threshold.
+const PRUNE: &str = "prune";
 
 /// How many times the rest of a model, mostly names, is in memory while it is copied.
 const COPIES: usize = 6;
@@ -141,6 +146,42 @@ impl Model {
         }
     }
 
+    /// Copies the model without the attribute weights whose absolute value is below a threshold,
+    /// which the copy records among its options.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parameter`] if the threshold is negative or not finite; [`Error::Model`] if the file
+    /// is damaged or memory does not suffice.
+    pub fn pruned(&self, threshold: f64) -> Result<Self> {
+        if !(threshold.is_finite() && threshold >= 0.0) {
+            let message = format!("the pruning threshold is {threshold}; expected 0 or more");
+            return Err(Error::parameter(message));
+        }
+        self.check_copy_memory()?;
+        let main = self.main_pruned(threshold)?;
+        match self.first_pass() {
+            Some(first) => Self::combine(&main, &first.pruned(threshold)?),
+            None => Ok(main),
+        }
+    }
+
+    /// Prunes the model without the others in its file.
+    fn main_pruned(&self, threshold: f64) -> Result<Self> {
+        let mut header = self.header().clone();
+        let mut options = header.provenance.parsed_options();
+        if let Some(fields) = options.as_object_mut() {
+            let before = fields.get(PRUNE).and_then(Value::as_f64).unwrap_or(0.0);
+            fields.insert(PRUNE.to_owned(), before.max(threshold).into());
+            header.provenance.options = options.to_string();
+        }
+        Self::from_weight_results(
+            header,
+            self.node_weights().map(|row| without_small(row, threshold)),
+            self.edge_weights().map(|row| without_small(row, threshold)),
+        )
+    }
+
     /// Copies the model without the others in its file.
     fn main_with_precision(&self, precision: Precision) -> Result<Self> {
         if precision == self.header().precision && self.is_current() {
@@ -199,6 +240,16 @@ impl Model {
         }
         Self::build(header, &node_table, &edge_table)
     }
+}
+
+/// Removes the weights whose absolute value is below a threshold.
+fn without_small<N, T>(
+    row: Result<(N, Vec<(T, f64)>)>,
+    threshold: f64,
+) -> Result<(N, Vec<(T, f64)>)> {
+    let (name, mut weights) = row?;
+    weights.retain(|(_, weight)| weight.abs() >= threshold);
+    Ok((name, weights))
 }
 
 /// Adds an attribute to a table. `position` is `None` for labels that do not exist.

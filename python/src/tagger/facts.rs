@@ -20,6 +20,8 @@ pub fn info<'py>(py: Python<'py>, model: &Model) -> PyResult<Bound<'py, PyDict>>
     let precision = match header.precision {
         Precision::F32 => "f32",
         Precision::F64 => "f64",
+        Precision::F16 => "f16",
+        Precision::I8 => "i8",
     };
     info.set_item("precision", precision)?;
     info.set_item("columns", &header.columns)?;

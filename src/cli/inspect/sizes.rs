@@ -30,11 +30,11 @@ fn parts(model: &Model) -> [(&'static str, usize); 11] {
         ("node attributes: hash table", nodes.slots),
         ("node attributes: weights", nodes.weights),
         ("node attributes: names", nodes.names),
-        ("node attributes: ends of names", nodes.ends),
+        ("node attributes: lengths of names", nodes.ends),
         ("edge attributes: hash table", edges.slots),
         ("edge attributes: weights", edges.weights),
         ("edge attributes: names", edges.names),
-        ("edge attributes: ends of names", edges.ends),
+        ("edge attributes: lengths of names", edges.ends),
         ("first pass", sizes.first_pass),
     ]
 }
