@@ -64,7 +64,8 @@ def main():
         megabytes = lambda model: os.path.getsize(path(model)) / 1e6
         baseline = megabytes("crfsuite")
         f1, _ = score(path("crfsuite"), path("dev.crfsuite"))
-        print("| attributes | weights | pruned below | MB | of CRFsuite's | F1 | labels that differ |")
+        columns = "attributes | weights | pruned below | MB | of CRFsuite's | F1"
+        print(f"| {columns} | labels that differ |")
         print("|---|---|---|--:|--:|--:|--:|")
         print(f"| same | CRFsuite, 8 bytes | | {baseline:.1f} | 1.00 | {f1:.2f} | |")
         same = [path("train.crfsuite"), "--states", "observed", "--boundary", "off"]

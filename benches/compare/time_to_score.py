@@ -4,7 +4,8 @@
     pip install python-crfsuite vowpalwabbit
     cargo build --release
     cargo build --release --manifest-path benches/compare/crfs/Cargo.toml --target-dir target/peers
-    python3 benches/compare/time_to_score.py CORPORA [--out DIR] [--sentences N] [--runs N] [--resume]
+    python3 benches/compare/time_to_score.py CORPORA [--out DIR] [--sentences N] [--runs N]
+        [--resume]
 
 Writes DIR/README.md (with a table), DIR/score.svg and DIR/runs.json; by default DIR is
 benches/record/DATE-time-to-score.

@@ -151,8 +151,8 @@ impl Model {
     ///
     /// # Errors
     ///
-    /// [`Error::Parameter`] if the threshold is negative or not finite; [`Error::Model`] if the file
-    /// is damaged or memory does not suffice.
+    /// [`Error::Parameter`] if the threshold is negative or not finite; [`Error::Model`] if the
+    /// file is damaged or memory does not suffice.
     pub fn pruned(&self, threshold: f64) -> Result<Self> {
         if !(threshold.is_finite() && threshold >= 0.0) {
             let message = format!("the pruning threshold is {threshold}; expected 0 or more");
