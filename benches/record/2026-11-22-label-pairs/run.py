@@ -1,5 +1,7 @@
 """Many labels, before and after work by label pairs: python3 run.py BEFORE AFTER EWT > result.md
 
+The growth with the number of labels alone: python3 run.py AFTER EWT > growth.md
+
 BEFORE and AFTER are programs, EWT is the folder of the corpus. The values of columns are joined in
 the column of XPOS, since BEFORE has no joined labels. Processor seconds are those of one thread.
 """
@@ -80,10 +82,13 @@ def growth(program, corpus, folder):
     for kind in KINDS:
         k = join(f"{corpus}/train.conllu", f"{folder}/train.conllu", kind, None)
         join(f"{corpus}/dev.conllu", f"{folder}/dev.conllu", kind, None)
-        for noise in ["0"] if k > 1000 else ["0", "0.3"]:
+        noises = ["0", "0.3", "0.3, reweighted"]
+        for noise in noises[:1] if k > 1000 else noises[:2] if k > 100 else noises:
+            rate, _, engine = noise.partition(", ")
             result = train(
-                program, folder, "--dropout", noise, "--dev", f"{folder}/dev.conllu",
-                "--max-iterations", "60", "--threads", "2",
+                program, folder, "--dropout", rate, "--dev", f"{folder}/dev.conllu",
+                "--max-iterations", "30" if k > 1000 else "60", "--threads", "2",
+                "--gradient", engine or "adjoint",
             )
             scores = [event.get("dev_accuracy") for event in result["iterations"]]
             best = max(score for score in scores if score is not None)
@@ -95,9 +100,10 @@ def growth(program, corpus, folder):
 
 
 def main():
-    before, after, corpus = sys.argv[1:]
+    *before, after, corpus = sys.argv[1:]
     with tempfile.TemporaryDirectory() as folder:
-        before_and_after(before, after, corpus, folder)
+        if before:
+            before_and_after(before[0], after, corpus, folder)
         growth(after, corpus, folder)
 
 
