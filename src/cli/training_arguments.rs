@@ -270,7 +270,7 @@ struct StorageArguments {
     /// Drop attribute weights with an absolute value below EPS
     ///
     /// 0.001 typically shrinks a model to a third. With --dev, the score is reported before and
-    /// after pruning.
+    /// after pruning. `dropchain convert` tries other values on the finished model.
     #[arg(
         long,
         default_value_t = 0.0,
@@ -279,6 +279,8 @@ struct StorageArguments {
     )]
     prune: f64,
     /// Precision of the stored weights [default: f32]
+    ///
+    /// With f16 or i8 and --dev, the score is reported before and after rounding.
     #[arg(long, value_enum)]
     precision: Option<PrecisionName>,
     /// Amount subtracted from the score of `O` when tagging spans; positive values favor recall
