@@ -88,7 +88,7 @@ def growth(program, corpus, folder):
             result = train(
                 program, folder, "--dropout", rate, "--dev", f"{folder}/dev.conllu",
                 "--max-iterations", "30" if k > 1000 else "60", "--threads", "2",
-                "--gradient", engine or "adjoint",
+                *(["--gradient", engine] if engine else []),
             )
             scores = [event.get("dev_accuracy") for event in result["iterations"]]
             best = max(score for score in scores if score is not None)
