@@ -36,8 +36,11 @@ enum Form {
     /// Names, and for each its end in so many bytes.
     Plain(usize),
     /// Names and their lengths as varints, each as a DEFLATE stream, decoded when first accessed.
-    Compressed(OnceLock<Result<DecodedNames, String>>),
+    Compressed(Decoded),
 }
+
+/// The names, or what is wrong with their encoding.
+type Decoded = OnceLock<Result<DecodedNames, String>>;
 
 #[derive(Clone, Debug)]
 struct DecodedNames {
@@ -90,8 +93,8 @@ impl Names {
         }
         match &self.form {
             &Form::Plain(end_size) => self.read(bytes, end_size, i),
-            Form::Compressed(_) => {
-                let names = self.decoded(bytes)?;
+            Form::Compressed(names) => {
+                let names = self.decoded(names, bytes)?;
                 let start = if i == 0 { 0 } else { names.ends[i - 1] };
                 Ok(&names.bytes[start..names.ends[i]])
             }
@@ -106,7 +109,7 @@ impl Names {
     pub fn total(&self, bytes: &Bytes) -> Result<usize> {
         match &self.form {
             Form::Plain(_) => Ok(self.bytes.len()),
-            Form::Compressed(_) => Ok(self.decoded(bytes)?.bytes.len()),
+            Form::Compressed(names) => Ok(self.decoded(names, bytes)?.bytes.len()),
         }
     }
 
@@ -129,16 +132,18 @@ impl Names {
         bytes.get(offset + start..offset + end)
     }
 
-    fn decoded(&self, bytes: &Bytes) -> Result<&DecodedNames> {
-        let encoded = [
-            bytes.get(self.ends.clone())?,
-            bytes.get(self.bytes.clone())?,
-        ];
-        let Form::Compressed(names) = &self.form else {
-            return Err(bytes.damaged("its names are not compressed"));
+    fn decoded<'a>(&self, names: &'a Decoded, bytes: &Bytes) -> Result<&'a DecodedNames> {
+        let decoded = match names.get() {
+            Some(decoded) => decoded,
+            None => {
+                let encoded = [
+                    bytes.get(self.ends.clone())?,
+                    bytes.get(self.bytes.clone())?,
+                ];
+                names.get_or_init(|| DecodedNames::decode(self.count, encoded))
+            }
         };
-        let names = names.get_or_init(|| DecodedNames::decode(self.count, encoded));
-        names.as_ref().map_err(|what| bytes.damaged(what))
+        decoded.as_ref().map_err(|what| bytes.damaged(what))
     }
 }
 
