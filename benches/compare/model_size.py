@@ -14,28 +14,18 @@ labels. Labels that differ are those of held-out tokens, from the model with wei
 import json, os, subprocess, sys, tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from attributes import PROGRAM, chunking_attributes, read_conll, write_attributes
+from attributes import PROGRAM, read_conll, write_attributes
+from tagging import train_crfsuite
 
 PRECISIONS = ["f64", "f32", "f16", "i8"]
 THRESHOLDS = ["0.001", "0.01", "0.03"]
-L2 = "1"  # c2 = 1 of CRFsuite
+L2 = "1"  # that of train_crfsuite
 
 
 def write_columns(sentences, path):
     with open(path, "w", encoding="utf-8") as out:
         for sentence in sentences:
             out.write("\n".join(" ".join(cells) for cells in sentence) + "\n\n")
-
-
-def train_crfsuite(sentences, model):
-    import pycrfsuite
-
-    trainer = pycrfsuite.Trainer(algorithm="lbfgs", verbose=False)
-    for sentence in sentences:
-        items = [list(chunking_attributes(sentence, t)) for t in range(len(sentence))]
-        trainer.append(pycrfsuite.ItemSequence(items), [cells[2] for cells in sentence])
-    trainer.set_params({"c1": 0, "c2": float(L2), "max_iterations": 1000})
-    trainer.train(model)
 
 
 def run(*arguments):
@@ -60,7 +50,7 @@ def main():
         write_columns(held_out, path("dev.txt"))
         write_attributes(rest, path("train.crfsuite"))
         write_attributes(held_out, path("dev.crfsuite"))
-        train_crfsuite(rest, path("crfsuite"))
+        train_crfsuite(rest, path("crfsuite"), 1000)
         megabytes = lambda model: os.path.getsize(path(model)) / 1e6
         baseline = megabytes("crfsuite")
         f1, _ = score(path("crfsuite"), path("dev.crfsuite"))

@@ -20,7 +20,9 @@ threads) and in wall time; each figure is the minimum of several interleaved rou
 import os, platform, subprocess, sys, tempfile, time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from attributes import PROGRAM, chunking_attributes, read_conll, write_attributes
+from attributes import (
+    PROGRAM, chunking_attributes, read_attributes, read_conll, write_attributes,
+)
 
 ROUNDS = 3
 ITERATIONS = "30"
@@ -56,28 +58,21 @@ def time_inference(model, source):
 
     tagger = pycrfsuite.Tagger()
     tagger.open(model)
-    sentences, items = [], []
-    for line in open(source, encoding="utf-8"):
-        line = line.rstrip("\n")
-        if line:
-            items.append(line.split("\t")[1:])
-        elif items:
-            sentences.append(pycrfsuite.ItemSequence(items))
-            items = []
+    sentences = [pycrfsuite.ItemSequence(items) for _, items in read_attributes(source)]
     start = time.process_time(), time.perf_counter()
     for sentence in sentences:
         tagger.tag(sentence)
     print(time.process_time() - start[0], time.perf_counter() - start[1])
 
 
-def train_crfsuite(source, model):
+def train_crfsuite(sentences, model, iterations):
     import pycrfsuite
 
     trainer = pycrfsuite.Trainer(algorithm="lbfgs", verbose=False)
-    for sentence in read_conll(source):
+    for sentence in sentences:
         items = [list(chunking_attributes(sentence, t)) for t in range(len(sentence))]
         trainer.append(pycrfsuite.ItemSequence(items), [cells[2] for cells in sentence])
-    trainer.set_params({"c1": 0, "c2": 1.0, "max_iterations": int(ITERATIONS)})
+    trainer.set_params({"c1": 0, "c2": 1.0, "max_iterations": int(iterations)})
     trainer.train(model)
 
 
@@ -179,7 +174,7 @@ def main():
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--train"]:
-        train_crfsuite(*sys.argv[2:4])
+        train_crfsuite(read_conll(sys.argv[2]), sys.argv[3], ITERATIONS)
     elif sys.argv[1:2] in (["--extracted"], ["--python"]):
         tag_crfsuite(sys.argv[2], sys.argv[3], sys.argv[1] == "--extracted")
     elif sys.argv[1:2] == ["--inference"]:
