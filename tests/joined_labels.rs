@@ -100,6 +100,7 @@ fn conllu_is_trained_tagged_and_scored_in_both_columns() {
         header["joined_columns"],
         serde_json::json!(["upos", "feats"])
     );
+    assert_eq!(header["format_version"], 5);
     assert_eq!(header["scheme"], "raw");
     let summary = dir.run("inspect m").success();
     assert!(
@@ -230,6 +231,7 @@ fn a_column_of_that_name_wins() {
     let header = dir.inspect("");
     assert_eq!(header["label_column"], "a+b");
     assert_eq!(header.get("joined_columns"), None);
+    assert_eq!(header["format_version"], 5);
     let tagged = dir.run("tag m train.conll").success();
     assert!(tagged.starts_with("dogs NOUN P x x\n"), "{tagged}");
 }

@@ -1,6 +1,7 @@
 //! The precisions of stored weights: `--precision`.
 
 use dropchain::internals::model::{AttributeKind, Model};
+use dropchain::tag::NodeWeights;
 
 use crate::support::{NER_CORPUS, TestDir, sample_corpus};
 
@@ -19,6 +20,15 @@ fn models(options: &str) -> TestDir {
         dir.run(&format!("{train} {options}")).success();
     }
     dir
+}
+
+/// Returns the attributes of tokens of a model, with their weights.
+fn weights(dir: &TestDir, model: &str) -> Vec<NodeWeights<Vec<u8>>> {
+    let model = Model::open(dir.path(model)).unwrap();
+    let attributes = model.node_weights().map(Result::unwrap);
+    attributes
+        .map(|(name, weights)| (name.to_vec(), weights))
+        .collect()
 }
 
 /// Returns the share of equal lines.
@@ -92,9 +102,7 @@ fn the_score_before_and_after_is_printed_for_few_bits_only() {
             ),
         ),
     ] {
-        let output = dir.run(&format!("{train} {options}"));
-        let messages = output.stderr.clone();
-        output.success();
+        let messages = dir.run(&format!("{train} {options}")).exits(0);
         match expected {
             Some(line) => assert!(messages.contains(line), "{options}: {messages}"),
             None => assert!(!messages.contains("rounded"), "{options}: {messages}"),
@@ -108,13 +116,7 @@ fn a_model_of_few_bits_is_trained_as_it_is_converted() {
     for precision in ["f16", "i8"] {
         let convert = format!("convert f64 --model converted --precision {precision} --force");
         dir.run(&convert).success();
-        let [trained, converted] = [precision, "converted"].map(|name| {
-            let model = Model::open(dir.path(name)).unwrap();
-            let weights = model.node_weights().map(Result::unwrap);
-            weights
-                .map(|(name, weights)| (name.to_vec(), weights))
-                .collect::<Vec<_>>()
-        });
+        let [trained, converted] = [precision, "converted"].map(|name| weights(&dir, name));
         assert!(trained == converted, "{precision}");
     }
 }
@@ -169,13 +171,7 @@ fn a_converted_model_is_pruned_as_in_training() {
         .success();
     dir.run("convert f64 --prune 0.05 --model converted")
         .success();
-    let [all, trained, converted] = ["f64", "trained", "converted"].map(|name| {
-        let model = Model::open(dir.path(name)).unwrap();
-        let weights = model.node_weights().map(Result::unwrap);
-        weights
-            .map(|(name, weights)| (name.to_vec(), weights))
-            .collect::<Vec<_>>()
-    });
+    let [all, trained, converted] = ["f64", "trained", "converted"].map(|name| weights(&dir, name));
     assert!(trained == converted);
     assert!(converted.len() < all.len());
     let shown = dir.run("inspect converted").success();
@@ -192,10 +188,10 @@ fn a_converted_model_is_pruned_as_in_training() {
 
 #[test]
 fn thresholds_that_are_no_weights_are_refused() {
-    let dir = models("");
+    let dir = TestDir::with_model(NER_CORPUS, "--template ner");
     for threshold in ["-1", "nan", "inf"] {
         let message = dir
-            .run(&format!("convert f32 --prune {threshold} --model new"))
+            .run(&format!("convert m --prune {threshold} --model new"))
             .failure();
         assert!(message.contains("expected 0 or more"), "{message}");
     }

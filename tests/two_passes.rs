@@ -94,7 +94,8 @@ fn a_column_of_the_corpus_with_the_name_is_a_column() {
     ]);
     dir.run("train train.conll --columns word,predicted,ner --template a.tpl --model m --quiet")
         .success();
-    assert!(Model::open(dir.path("m")).unwrap().first_pass().is_none());
+    let model = Model::open(dir.path("m")).unwrap();
+    assert!(model.version() == 5 && model.first_pass().is_none());
 }
 
 #[test]

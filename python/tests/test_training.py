@@ -461,8 +461,6 @@ def test_the_same_seed_gives_the_same_bits(sample):
     assert a == b != c
 
 
-
-
 def test_weights_of_few_bits(sample, dev):
     exact = train(sample, template="ner", precision="f64", **SMALL).tagger.tag_batch(dev.words)
     for precision in ["f16", "i8"]:

@@ -81,6 +81,7 @@ impl ClassWeights<'_> {
     /// Sets class parameters so that the weights of the members have a precision. Those of weights
     /// that are too large for it stay.
     pub fn round(&self, theta: &mut [f64], precision: Precision) {
+        let mut row = Vec::new();
         for (classes, block) in [
             (self.node_classes, &self.space.nodes),
             (self.edge_classes, &self.space.edges),
@@ -88,15 +89,11 @@ impl ClassWeights<'_> {
             let weights = block.weights_mut(theta);
             for class in 0..classes.len() as u32 {
                 let factor = f64::from(classes.size(class)).sqrt();
-                let targets = |visit: &mut dyn FnMut(usize)| {
-                    block
-                        .targets
-                        .for_each(class as usize, |_, index| visit(index));
-                };
-                let mut largest = 0.0_f64;
-                targets(&mut |index| largest = largest.max(weights[index].abs()));
-                let scale = precision.scale(largest / factor);
-                targets(&mut |index| {
+                row.clear();
+                let targets = &block.targets;
+                targets.for_each(class as usize, |_, index| row.push(weights[index] / factor));
+                let scale = precision.scale(row.iter().copied());
+                targets.for_each(class as usize, |_, index| {
                     let rounded = precision.round(weights[index] / factor, scale) * factor;
                     if rounded.is_finite() {
                         weights[index] = rounded;

@@ -1,7 +1,7 @@
 //! What is in a model, as dicts.
 
 use dropchain::Model;
-use dropchain::tag::{AttributeKind, Order, Precision, TrainingRecord};
+use dropchain::tag::{AttributeKind, Order, TrainingRecord};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
@@ -17,13 +17,7 @@ pub fn info<'py>(py: Python<'py>, model: &Model) -> PyResult<Bound<'py, PyDict>>
     info.set_item("scheme", header.scheme.name())?;
     info.set_item("corpus_scheme", header.corpus_scheme.name())?;
     info.set_item("order", u8::from(header.order == Order::One))?;
-    let precision = match header.precision {
-        Precision::F32 => "f32",
-        Precision::F64 => "f64",
-        Precision::F16 => "f16",
-        Precision::I8 => "i8",
-    };
-    info.set_item("precision", precision)?;
+    info.set_item("precision", header.precision.name())?;
     info.set_item("columns", &header.columns)?;
     info.set_item("label", header.label_name())?;
     info.set_item("joined_columns", header.joined_names())?;

@@ -99,8 +99,7 @@ impl TableBuilder {
 
     /// Returns the scale of a row.
     fn scale(&self, row: &[(u32, f64)]) -> f64 {
-        let weights = row.iter().map(|(_, weight)| weight.abs());
-        self.precision.scale(weights.fold(0.0, f64::max))
+        self.precision.scale(row.iter().map(|&(_, weight)| weight))
     }
 
     /// Returns a name that occurs more than once, if there is one.

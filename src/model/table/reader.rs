@@ -63,7 +63,7 @@ impl Table {
         if !version.has_precision(precision) {
             return Err(format!(
                 "its weights are {} in format version {}",
-                format!("{precision:?}").to_lowercase(),
+                precision.name(),
                 version.number()
             ));
         }
@@ -197,7 +197,8 @@ impl Table {
 
     /// Returns the weights for fast summation, if this is a node table since version 2.
     pub fn rows<'a>(&self, bytes: &'a Bytes) -> Option<WeightRows<'a>> {
-        let supported = self.version != Version::One && self.lines == 1;
+        let is_of_nodes = self.encoding.position != PositionWidth::Four;
+        let supported = self.version != Version::One && is_of_nodes;
         supported.then(|| WeightRows {
             bytes,
             data: &bytes.all()[..self.sections[1].end],

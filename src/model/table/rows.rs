@@ -271,10 +271,7 @@ mod tests {
     /// Appends a row with its scale, and returns its weights as stored.
     fn push(encoding: WeightEncoding, row: &[(u32, f64)], data: &mut Vec<u8>) -> Vec<f64> {
         let precision = encoding.precision;
-        let largest = row
-            .iter()
-            .fold(0.0, |max: f64, (_, weight)| max.max(weight.abs()));
-        let scale = precision.scale(largest);
+        let scale = precision.scale(row.iter().map(|&(_, weight)| weight));
         let round = |&(label, weight)| (label, precision.round(weight, scale));
         let row: Vec<(u32, f64)> = row.iter().map(round).collect();
         encoding.push_row(&row, scale, data);

@@ -141,12 +141,13 @@ impl Precision {
         }
     }
 
-    /// Returns the scale of a row whose weights have at most this absolute value; 0 if they are too
-    /// small to be stored, infinite if they are too large.
-    pub(crate) fn scale(self, largest: f64) -> f64 {
+    /// Returns the scale of a row of weights; 0 if they are too small to be stored, infinite if
+    /// they are too large.
+    pub(crate) fn scale(self, weights: impl IntoIterator<Item = f64>) -> f64 {
         if self != Self::I8 {
             return 1.0;
         }
+        let largest = weights.into_iter().map(f64::abs).fold(0.0, f64::max);
         let scale = (largest / LARGEST) as f32;
         if scale < f32::MIN_POSITIVE {
             return 0.0;
@@ -170,7 +171,7 @@ impl Precision {
                     false => f64::INFINITY,
                 }
             }
-            Self::I8 if scale == 0.0 => 0.0,
+            Self::I8 if scale == 0.0 && !weight.is_nan() => 0.0,
             Self::I8 => (weight / scale).round_ties_even() * scale,
         }
     }
@@ -275,12 +276,12 @@ mod tests {
     #[test]
     fn weights_too_small_or_too_large_for_a_scale_are_detected() {
         let precision = Precision::I8;
-        assert_eq!(precision.scale(1e-40), 0.0);
+        assert_eq!(precision.scale([1e-40]), 0.0);
         assert_eq!(precision.round(1e-40, 0.0), 0.0);
-        assert!(!precision.round(1e300, precision.scale(1e300)).is_finite());
+        assert!(!precision.round(1e300, precision.scale([1e300])).is_finite());
         assert!(
             !precision
-                .round(f64::NAN, precision.scale(f64::NAN))
+                .round(f64::NAN, precision.scale([f64::NAN]))
                 .is_finite()
         );
     }
@@ -294,13 +295,13 @@ mod tests {
             let precision = Precision::I8;
             let row: Vec<f64> = row.iter().map(|x| x * 2f64.powi(exponent)).collect();
             let largest = |row: &[f64]| row.iter().fold(0.0, |max: f64, x| max.max(x.abs()));
-            let scale = precision.scale(largest(&row));
+            let scale = precision.scale(row.iter().copied());
             let stored: Vec<f64> = row.iter().map(|&x| precision.round(x, scale)).collect();
             for (x, stored) in row.iter().zip(&stored) {
                 prop_assert!((x - stored).abs() <= 0.5 * scale);
             }
             prop_assert_eq!(largest(&stored), LARGEST * scale);
-            let again = precision.scale(largest(&stored));
+            let again = precision.scale(stored.iter().copied());
             prop_assert_eq!(again, scale);
             let mut bytes = Vec::new();
             precision.push_scale(scale, &mut bytes);

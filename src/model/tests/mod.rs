@@ -132,10 +132,7 @@ fn assert_holds(model: &Model, kind: AttributeKind, expected: &NamedWeights) {
         let found = weights(model, kind, name).expect("the attribute is known");
         let mut stored = vec![0.0; found.len()];
         let precision = model.header().precision;
-        let largest = entries
-            .iter()
-            .fold(0.0, |max: f64, (_, weight)| max.max(weight.abs()));
-        let scale = precision.scale(largest);
+        let scale = precision.scale(entries.iter().map(|&(_, weight)| weight));
         for &(position, weight) in entries {
             stored[position as usize] = precision.round(weight, scale);
         }
