@@ -16,6 +16,9 @@ KINDS = {
     "XPOS": lambda f: f[4],
     "UPOS and FEATS": lambda f: f[3] + "~" + f[5],
     "UPOS, FEATS and DEPREL": lambda f: "~".join([f[3], f[5], f[7]]),
+    "UPOS, FEATS and last letter": lambda f: "~".join([f[3], f[5], f[1].lower()[-1:]]),
+    "UPOS, FEATS, last letter and length mod 3":
+        lambda f: "~".join([f[3], f[5], f[1].lower()[-1:], str(len(f[1]) % 3)]),
 }
 
 
