@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprinter;
 use crate::sentence::{Schema, Sentence, SentenceRef};
 use crate::template::{
-    Attribute, AttributeSink, CaselessExtractor, Extractor, Template, Workspace,
+    Attribute, AttributeSink, BundleSink, CaselessExtractor, Extractor, Template, Workspace,
 };
 
 /// Produces the attributes of each token.
@@ -112,6 +112,31 @@ impl AttributeSource {
             }
             SourceKind::Input(fingerprinter) => input_attributes(sentence, *fingerprinter, sink),
         }
+    }
+
+    /// Passes all attributes of a sentence to `sink` like [`attributes`](Self::attributes), those
+    /// of bundles first, and of these only what the sink wants.
+    ///
+    /// # Errors
+    ///
+    /// Same as [`attributes`](Self::attributes).
+    pub(crate) fn bundles<S: TokenSink + BundleSink>(
+        &self,
+        context: SentenceRef<'_>,
+        workspace: &mut Workspace,
+        sink: &mut S,
+    ) -> Result<()> {
+        // A sentence without case has attributes, and a workspace, of its own.
+        let SourceKind::Template(extractor, None) = &self.0 else {
+            return self.attributes(context, workspace, sink);
+        };
+        extractor.prepare(context, workspace)?;
+        extractor.start_bundles(workspace, sink);
+        for t in 0..context.sentence().len() {
+            extractor.extract_bundles(t, workspace, sink);
+            sink.end_token(t)?;
+        }
+        Ok(())
     }
 }
 

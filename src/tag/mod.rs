@@ -25,6 +25,7 @@
 //! parts and looked up in the model. Whole inputs are read, tagged and written
 //! concurrently by [`stream()`].
 
+mod bundle_sums;
 mod condition;
 mod distribution;
 mod documents;

@@ -3,17 +3,21 @@
 //! Most of the time goes into cache misses, first on the slots of the attribute tables and then on
 //! the weights. So the attributes of a sentence are collected first, and each step (prefetch slots,
 //! probe them, prefetch weights, sum) then runs over many of them, which lets the misses overlap.
+//!
+//! Sums over bundles of attributes are memoized ([`BundleSums`]). New ones are computed like the
+//! scores of tokens, before these.
 
 use std::cell::Cell;
 use std::hint::black_box;
 use std::ops::BitOr;
 
+use super::bundle_sums::BundleSums;
 use super::keyed_sentence::KeyedSentence;
 use crate::error::Result;
 use crate::extract::TokenSink;
 use crate::model::{AttributeKind, Model, WeightLocation, WeightRows};
 use crate::simd::{self, Kernel};
-use crate::template::{Attribute, AttributeSink};
+use crate::template::{Attribute, AttributeSink, BundleKey, BundleSink};
 
 /// The memo of an attribute that the model does not have. 0 means not looked up yet.
 const ABSENT: u64 = 1;
@@ -29,11 +33,21 @@ const PREFETCH_WINDOW: usize = 128;
 /// Entries of the memo cache for attributes that have no memo cell of their own (256 KiB per kind).
 const CACHED_MEMOS: usize = 1 << 14;
 
+/// Maximum number of labels with which attributes are summed in bundles. With more, the sums take
+/// more memory than the rows of weights that are read only once for them.
+const MAX_BUNDLED_LABELS: usize = 64;
+
+/// Maximum length of a sentence that is summed in bundles, since it may have as many sums.
+const MAX_BUNDLED_TOKENS: usize = 1000;
+
 /// Buffers of a [`Scorer`], reused from sentence to sentence.
 #[derive(Debug, Default)]
 pub(super) struct ScoringBuffers {
     batches: [AttributeBatch; 2], // by attribute kind
-    rows: Vec<(usize, f64)>,      // byte offset of each row of weights, and its factor
+    bundled: AttributeBatch,      // in place of tokens, the bundles whose sums are new
+    in_bundle: bool,
+    sums: BundleSums,
+    rows: Vec<(usize, f64)>, // byte offset of each row of weights, and its factor
     name: Vec<u8>,
 }
 
@@ -49,19 +63,22 @@ struct AttributeBatch {
 impl ScoringBuffers {
     /// Clears the buffers for the next sentence, retaining cached look-ups.
     pub fn clear(&mut self) {
-        for batch in &mut self.batches {
+        for batch in self.batches.iter_mut().chain([&mut self.bundled]) {
             batch.attributes.clear();
             batch.ends.clear();
             batch.unresolved.clear();
         }
+        self.in_bundle = false;
+        self.sums.clear();
     }
 
     /// Clears everything, for use with another model.
     pub fn reset(&mut self) {
         self.clear();
-        for batch in &mut self.batches {
+        for batch in self.batches.iter_mut().chain([&mut self.bundled]) {
             batch.cache.clear();
         }
+        self.sums.reset();
     }
 }
 
@@ -225,6 +242,14 @@ pub(super) struct Scorer<'a> {
 }
 
 impl Scorer<'_> {
+    /// Returns whether a sentence of `tokens` tokens is passed in bundles. The order of summation,
+    /// and so the bits, depend on it.
+    pub fn takes_bundles(&self, tokens: usize) -> bool {
+        self.stride <= MAX_BUNDLED_LABELS
+            && tokens <= MAX_BUNDLED_TOKENS
+            && self.model.rows(AttributeKind::Node).is_some()
+    }
+
     /// Adds the attributes of all tokens of a sentence that was made for the tagger.
     pub fn add_keyed(&mut self, sentence: &KeyedSentence) {
         for t in 0..sentence.len() {
@@ -241,14 +266,21 @@ impl Scorer<'_> {
         }
     }
 
+    /// Returns the batch that an attribute belongs to.
+    #[inline(always)]
+    fn batch(&mut self, kind: AttributeKind) -> &mut AttributeBatch {
+        match self.buffers.in_bundle {
+            true => &mut self.buffers.bundled,
+            false => &mut self.buffers.batches[kind as usize],
+        }
+    }
+
     #[inline(always)]
     fn push(&mut self, kind: AttributeKind, attribute: &Attribute<'_>, value: f64) {
         match attribute.memo().map_or(0, Cell::get) {
             0 => self.push_unknown(kind, attribute, value),
             ABSENT => {}
-            memo => self.buffers.batches[kind as usize]
-                .attributes
-                .push((memo, value)),
+            memo => self.batch(kind).attributes.push((memo, value)),
         }
     }
 
@@ -265,7 +297,7 @@ impl Scorer<'_> {
                 self.model.key(kind, name)
             }
         };
-        let batch = &mut self.buffers.batches[kind as usize];
+        let batch = self.batch(kind);
         let Some(cell) = attribute.memo() else {
             return batch.push_key(key, value);
         };
@@ -283,7 +315,18 @@ impl Scorer<'_> {
     /// Adds the weights of all attributes, in the order in which they were added, to the scores of
     /// their tokens: nodes `[T][stride]`, edges `[T][width]`.
     pub fn finish(self, nodes: &mut [f64], edges: &mut [f64]) -> Result<()> {
-        let ScoringBuffers { batches, rows, .. } = self.buffers;
+        let ScoringBuffers {
+            batches,
+            rows,
+            bundled,
+            sums,
+            ..
+        } = self.buffers;
+        if let Some(table) = self.model.rows(AttributeKind::Node) {
+            bundled.resolve(AttributeKind::Node, self.model, Some(&table))?;
+            bundled.add_rows(&table, rows, self.stride, sums.new_scores())?;
+            sums.add_to(nodes);
+        }
         for (kind, scores, width) in [
             (AttributeKind::Node, nodes, self.stride),
             (AttributeKind::Edge, edges, self.width),
@@ -316,8 +359,30 @@ impl AttributeSink for Scorer<'_> {
     }
 }
 
+impl BundleSink for Scorer<'_> {
+    fn start_sentence(&mut self, generation: u64, keys: &[BundleKey]) {
+        self.buffers
+            .sums
+            .start_sentence(generation, self.stride, keys);
+    }
+
+    #[inline(always)]
+    fn start_bundle(&mut self, key: BundleKey) -> bool {
+        let is_new = self.buffers.sums.next(key);
+        self.buffers.in_bundle = is_new;
+        is_new
+    }
+
+    fn end_bundle(&mut self) {
+        let bundled = &mut self.buffers.bundled;
+        bundled.ends.push(bundled.attributes.len());
+        self.buffers.in_bundle = false;
+    }
+}
+
 impl TokenSink for Scorer<'_> {
     fn end_token(&mut self, _t: usize) -> Result<()> {
+        self.buffers.sums.end_token();
         for batch in &mut self.buffers.batches {
             batch.ends.push(batch.attributes.len());
         }

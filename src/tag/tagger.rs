@@ -247,7 +247,7 @@ impl Tagger {
     /// Tags a sentence with the default options.
     ///
     /// The workspace comes from a pool in the tagger, which holds one workspace per concurrent call
-    /// (up to about 10 MB each) until the tagger is dropped. The pool costs two short locks per
+    /// (up to about 20 MB each) until the tagger is dropped. The pool costs two short locks per
     /// sentence; [`Tagger::tag_with`] takes none.
     ///
     /// # Errors
@@ -654,7 +654,10 @@ impl Tagger {
         let bound = self.bound(sentence, workspace)?;
         workspace.buffers.clear();
         let mut scorer = self.scorer(&mut workspace.buffers, width);
-        let result = (bound.source).attributes(sentence, &mut workspace.template, &mut scorer);
+        let result = match scorer.takes_bundles(sentence.sentence().len()) {
+            true => (bound.source).bundles(sentence, &mut workspace.template, &mut scorer),
+            false => (bound.source).attributes(sentence, &mut workspace.template, &mut scorer),
+        };
         let result =
             result.and_then(|()| scorer.finish(&mut workspace.nodes, &mut workspace.edges));
         workspace.bound = Some(bound);

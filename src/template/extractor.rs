@@ -5,10 +5,13 @@ use std::sync::Arc;
 
 use super::attribute::Attribute;
 use super::bound_function::BoundFunction;
-use super::compiled::{CompiledTemplate, CompiledTerm};
+use super::bundle::BundledLines;
+use super::bundle_key::BundleKey;
+use super::compiled::CompiledTemplate;
 use super::document_state::{DocumentPlan, Occurrence, UNKNOWN};
 use super::evaluate::InputCell;
 use super::evaluation_plan::{EvaluationPlan, Placement};
+use super::input::ColumnRef;
 use super::pattern::OutsidePosition;
 use super::workspace::{FunctionCells, Workspace};
 use crate::error::{Error, Result};
@@ -27,6 +30,20 @@ pub trait AttributeSink {
     fn edge(&mut self, attribute: &Attribute<'_>, value: f64);
 }
 
+/// An [`AttributeSink`] that memoizes what bundles of attributes amount to.
+pub(crate) trait BundleSink: AttributeSink {
+    /// Starts a sentence, given the keys of its bundles, token by token. Bundles with equal keys
+    /// have equal attributes, also in other sentences if the generation is the same.
+    fn start_sentence(&mut self, generation: u64, keys: &[BundleKey]);
+
+    /// Starts the next bundle. Returns whether its attributes, and [`BundleSink::end_bundle`], are
+    /// to follow.
+    fn start_bundle(&mut self, key: BundleKey) -> bool;
+
+    /// Ends the attributes of a bundle.
+    fn end_bundle(&mut self);
+}
+
 /// Templates bound to the columns of a corpus. Immutable, so threads can share it.
 #[derive(Clone, Debug)]
 pub struct Extractor {
@@ -36,6 +53,7 @@ pub struct Extractor {
     plan: EvaluationPlan,
     memos_per_value: Vec<u32>, // [functions]
     templates: Vec<CompiledTemplate>,
+    lines: BundledLines,
     columns: Vec<(usize, String)>, // index and name of each column that is read
     document: DocumentPlan,
     sees_document: bool,
@@ -59,10 +77,13 @@ impl Extractor {
                 columns.push((column, name.clone()));
             }
         }
+        let plan = EvaluationPlan::new(&functions);
+        let words = ColumnRef::Word.index(schema);
         let mut extractor = Self {
             identity: Arc::new(()),
             fingerprinter: Fingerprinter::default(),
-            plan: EvaluationPlan::new(&functions),
+            lines: BundledLines::new(&templates, &plan, words),
+            plan,
             memos_per_value: Vec::new(),
             sees_document: functions.iter().any(BoundFunction::sees_document),
             functions,
@@ -371,24 +392,40 @@ impl Extractor {
         }
         let mut combination = std::mem::take(&mut ws.combination);
         for template in &self.templates {
-            let edge = template.edge && t > 0;
-            if !(template.node || edge)
-                || !(template.conditions.is_empty() || template.applies(t, ws))
-            {
-                continue;
+            template.extract(t, ws, &mut combination, sink);
+        }
+        ws.combination = combination;
+    }
+
+    /// Passes the keys of the bundles of all tokens to `sink`. `ws` must have been prepared for the
+    /// sentence by this extractor.
+    pub(crate) fn start_bundles(&self, ws: &mut Workspace, sink: &mut impl BundleSink) {
+        let mut keys = std::mem::take(&mut ws.bundle_keys);
+        keys.clear();
+        for t in 0..ws.tokens {
+            let bundles = self.lines.bundles.iter().enumerate();
+            keys.extend(bundles.map(|(number, bundle)| bundle.key(number, t, ws)));
+        }
+        sink.start_sentence(ws.generation(), &keys);
+        ws.bundle_keys = keys;
+    }
+
+    /// Passes the attributes of token `t` to `sink`: those of its bundles, as far as the sink wants
+    /// them, then all others. Call it for the tokens in order, after
+    /// [`start_bundles`](Self::start_bundles).
+    pub(crate) fn extract_bundles(&self, t: usize, ws: &mut Workspace, sink: &mut impl BundleSink) {
+        let BundledLines { bundles, others } = &self.lines;
+        let mut combination = std::mem::take(&mut ws.combination);
+        for (i, bundle) in bundles.iter().enumerate() {
+            if sink.start_bundle(ws.bundle_keys[t * bundles.len() + i]) {
+                for &line in &bundle.lines {
+                    self.templates[line].extract(t, ws, &mut combination, sink);
+                }
+                sink.end_bundle();
             }
-            let mut emit = |attribute: &Attribute<'_>, value: f64| {
-                if template.node {
-                    sink.node(attribute, value);
-                }
-                if edge {
-                    sink.edge(attribute, value);
-                }
-            };
-            let mut emit = |values: &[u32], weight: f64| {
-                emit(&Attribute::from_template(template, values, ws), weight);
-            };
-            for_each_combination(&template.terms, t, ws, &mut combination, &mut emit);
+        }
+        for &line in others {
+            self.templates[line].extract(t, ws, &mut combination, sink);
         }
         ws.combination = combination;
     }
@@ -400,95 +437,4 @@ fn check_overflow(sentence: &Sentence, ws: &Workspace) -> Result<()> {
     }
     let message = "the sentence is too long for its templates (4 GiB of text)";
     Err(Error::input(sentence.place(0), message))
-}
-
-impl CompiledTerm {
-    /// Returns the indices of the values at token `t`.
-    #[inline(always)]
-    fn values(&self, t: usize, ws: &Workspace) -> Range<u32> {
-        ws.cell_value_range(ws.cell_index(self.function, self.position.resolve(t, ws.tokens)))
-    }
-}
-
-impl CompiledTemplate {
-    /// Returns whether all conditions hold at token `t`.
-    fn applies(&self, t: usize, ws: &Workspace) -> bool {
-        self.conditions.iter().all(|condition| {
-            let position = condition.position.resolve(t, ws.tokens);
-            ws.values_at(condition.function, position).is_empty() == condition.negated
-        })
-    }
-}
-
-/// Passes every combination of values of `terms` at token `t`, with the product of their weights,
-/// to `emit`. `scratch` is empty before and after.
-#[inline(always)]
-fn for_each_combination(
-    terms: &[CompiledTerm],
-    t: usize,
-    ws: &Workspace,
-    scratch: &mut Vec<u32>,
-    emit: &mut impl FnMut(&[u32], f64),
-) {
-    match terms {
-        [term] => {
-            for value in term.values(t, ws) {
-                emit(&[value], ws.value(value).weight);
-            }
-        }
-        [first, second] => {
-            let seconds = second.values(t, ws);
-            for a in first.values(t, ws) {
-                for b in seconds.clone() {
-                    emit(&[a, b], ws.value(a).weight * ws.value(b).weight);
-                }
-            }
-        }
-        [first, second, third] => {
-            let (seconds, thirds) = (second.values(t, ws), third.values(t, ws));
-            for a in first.values(t, ws) {
-                for b in seconds.clone() {
-                    let weight = ws.value(a).weight * ws.value(b).weight;
-                    for c in thirds.clone() {
-                        emit(&[a, b, c], weight * ws.value(c).weight);
-                    }
-                }
-            }
-        }
-        terms => {
-            let values = scratch;
-            Expansion {
-                t,
-                ws,
-                values,
-                emit,
-            }
-            .expand(terms, 1.0);
-        }
-    }
-}
-
-/// The enumeration of all combinations of values for a template with many terms.
-struct Expansion<'a, F> {
-    t: usize,
-    ws: &'a Workspace,
-    /// The values of the terms so far.
-    values: &'a mut Vec<u32>,
-    emit: &'a mut F,
-}
-
-impl<F: FnMut(&[u32], f64)> Expansion<'_, F> {
-    /// Emits all combinations for the remaining `terms`; `weight` is the product of the weights so
-    /// far.
-    fn expand(&mut self, terms: &[CompiledTerm], weight: f64) {
-        let Some((term, rest)) = terms.split_first() else {
-            (self.emit)(self.values, weight);
-            return;
-        };
-        for value in term.values(self.t, self.ws) {
-            self.values.push(value);
-            self.expand(rest, weight * self.ws.value(value).weight);
-            self.values.pop();
-        }
-    }
 }

@@ -43,6 +43,7 @@
 //! | what is learned from the training data | `mined`, `shape`, `caseless` |
 //! | [`Template`] + columns → [`Extractor`] | `bind`, `compiled`, `bound_function` |
 //! | sentence → [`Attribute`]s | `extractor`, `evaluation_plan`, `evaluate`, `workspace` |
+//! | a line's attributes; which a tagger sums together | `combinations`; `bundle`, `bundle_key` |
 //! | attribute → template line | `attribute_lines` |
 //! | document → values | `others`, `mention`, `forms`, `run`, `document_state` |
 
@@ -52,9 +53,12 @@ mod attribute;
 mod attribute_lines;
 mod bind;
 mod bound_function;
+mod bundle;
+mod bundle_key;
 mod calls;
 mod caseless;
 mod clusters;
+mod combinations;
 mod compiled;
 mod document_line;
 mod document_state;
@@ -92,8 +96,10 @@ mod tests;
 
 pub use attribute::Attribute;
 pub use attribute_lines::AttributeLines;
+pub(crate) use bundle_key::BundleKey;
 #[doc(hidden)]
 pub use caseless::CaselessExtractor;
+pub(crate) use extractor::BundleSink;
 pub use extractor::{AttributeSink, Extractor};
 pub use input::ColumnRef;
 #[doc(hidden)]

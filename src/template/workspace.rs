@@ -12,6 +12,7 @@ use std::sync::Arc;
 use hashbrown::HashTable;
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::bundle_key::BundleKey;
 use super::document_state::DocumentState;
 use super::mined::NameTag;
 use super::shape::ShapeScratch;
@@ -67,6 +68,7 @@ struct MemoEntry {
 #[derive(Clone, Debug, Default)]
 pub struct Workspace {
     owner: Option<Arc<()>>,
+    generation: u64,
     fingerprinter: Fingerprinter,
     pub(super) tokens: usize,
     training_sentence: Option<u32>,
@@ -92,6 +94,7 @@ pub struct Workspace {
     pub(super) lexicon_tags: Vec<u8>,
     pub(super) name_tags: Vec<NameTag>,
     pub(super) combination: Vec<u32>,
+    pub(super) bundle_keys: Vec<BundleKey>, // [T][bundles]
     pub(super) document: DocumentState,
 }
 
@@ -112,6 +115,7 @@ impl Workspace {
     }
 
     fn drop_entries(&mut self) {
+        self.generation += 1;
         self.memoized = Watermark::default();
         self.entries.clear();
         self.entry_table.clear();
@@ -357,6 +361,19 @@ impl Workspace {
         let in_row = (position + padding) as usize;
         let FunctionCells { row, offset } = self.functions[function];
         self.rows[row + in_row] as usize + offset
+    }
+
+    /// Returns the first cell of the memo entry at `position` of a memoized column.
+    #[inline(always)]
+    pub(super) fn entry_cell(&self, column: usize, position: i64) -> u32 {
+        let (padding, tokens) = (self.padding as i64, self.tokens as i64);
+        let in_row = position.clamp(-padding, tokens + padding - 1) + padding;
+        self.rows[column * (self.tokens + 2 * self.padding) + in_row as usize]
+    }
+
+    /// Returns a number that changes whenever memo entries are dropped.
+    pub(crate) fn generation(&self) -> u64 {
+        self.generation
     }
 
     /// Returns the index of the next value to be pushed.

@@ -1,5 +1,6 @@
 //! Tagging against the enumeration of all label sequences; workspaces; input errors.
 
+mod bundles;
 mod distribution;
 mod explain;
 mod given;

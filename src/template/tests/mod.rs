@@ -1,5 +1,6 @@
 //! End-to-end tests of templates: from text to attributes.
 
+mod bundles;
 mod dialects;
 mod docs;
 mod documents;

@@ -1,0 +1,159 @@
+//! Bundles: what they contain, and that their keys determine their attributes.
+
+use std::collections::HashMap;
+
+use super::*;
+use crate::template::{BundleKey, BundleSink};
+
+/// The lines that CRFsuite's example for chunking has, and lines that cannot be bundled.
+const TEMPLATE: &str = "\
+bias
+word[-1]
+word[0]
+suffix(1)
+word[0] & word[+1]
+pos[-2]
+pos[-1]
+pos[0]
+pos[+1]
+pos[-2] & pos[-1]
+pos[0] & pos[+1]
+pos[+1] & pos[+3]
+pos[-1] & pos[0] & pos[+1]
+pos[0] & word[0]
+pos[0] & pos[+3]
+pos[0] if title exists
+edge: pos[0]
+";
+
+const ROWS: [&str; 4] = [
+    "a D\nnew J\ncar N",
+    "a D\ncar N",
+    "old J\nnew J\ncars N\nsell V\na D\nnew J\ncar N",
+    "New J",
+];
+
+/// Memoizes the attributes of bundles by key, as a tagger does with their sums.
+#[derive(Default)]
+struct Bundles {
+    generation: u64,
+    keys: Vec<BundleKey>,
+    started: usize,
+    known: HashMap<[u32; 4], Vec<String>>,
+    current: Option<BundleKey>,
+    /// The attributes of the bundle that is asked for.
+    bundle: Vec<String>,
+    /// Those of the token.
+    token: Collected,
+}
+
+impl AttributeSink for Bundles {
+    fn node(&mut self, attribute: &Attribute<'_>, value: f64) {
+        match self.current {
+            Some(_) => self.bundle.push(format_attribute(attribute, value)),
+            None => self.token.node(attribute, value),
+        }
+    }
+
+    fn edge(&mut self, attribute: &Attribute<'_>, value: f64) {
+        assert_eq!(self.current, None);
+        self.token.edge(attribute, value);
+    }
+}
+
+impl BundleSink for Bundles {
+    fn start_sentence(&mut self, generation: u64, keys: &[BundleKey]) {
+        if self.generation != generation {
+            self.known.clear();
+            self.generation = generation;
+        }
+        self.keys = keys.to_vec();
+        self.started = 0;
+    }
+
+    fn start_bundle(&mut self, key: BundleKey) -> bool {
+        assert_eq!(self.keys[self.started], key);
+        self.started += 1;
+        if let Some(attributes) = self.known.get(&key.numbers()) {
+            self.token.node.extend_from_slice(attributes);
+            return false;
+        }
+        self.current = Some(key);
+        true
+    }
+
+    fn end_bundle(&mut self) {
+        let key = self.current.take().expect("a bundle that has started");
+        let attributes = std::mem::take(&mut self.bundle);
+        self.token.node.extend_from_slice(&attributes);
+        self.known.insert(key.numbers(), attributes);
+    }
+}
+
+#[test]
+fn bundles_give_the_attributes_of_each_token() {
+    let template = parse(TEMPLATE).unwrap();
+    let sentences = ROWS.map(|rows| table("word pos", None, rows));
+    let extractor = template.bind(sentences[0].schema()).unwrap();
+    let (mut ws, mut sink) = (Workspace::default(), Bundles::default());
+    let mut bundles = 0;
+    for _ in 0..3 {
+        for sentence in &sentences {
+            extractor.prepare(sentence, &mut ws).unwrap();
+            extractor.start_bundles(&mut ws, &mut sink);
+            for t in 0..sentence.len() {
+                sink.token = Collected::default();
+                extractor.extract_bundles(t, &mut ws, &mut sink);
+                let mut found = std::mem::take(&mut sink.token);
+                let mut expected = collect(&template, sentence, t);
+                found.node.sort();
+                expected.node.sort();
+                assert_eq!(found.node, expected.node);
+                assert_eq!(found.edge, expected.edge);
+            }
+            assert_eq!(sink.started, sink.keys.len());
+            bundles += sink.started;
+        }
+        // Another generation.
+        ws.clear();
+    }
+    // Three at each of 13 tokens: the word, the parts of speech from -1 to +1, and from -2 to -1.
+    assert_eq!(bundles, 3 * 13 * 3);
+}
+
+#[test]
+fn lines_that_read_the_same_cells_are_bundled() {
+    let bundles = |template: &str| {
+        let extractor = parse(template).unwrap();
+        let sentence = table("word pos", None, ROWS[2]);
+        let extractor = extractor.bind(sentence.schema()).unwrap();
+        let (mut ws, mut sink) = (Workspace::default(), Bundles::default());
+        extractor.prepare(&sentence, &mut ws).unwrap();
+        extractor.start_bundles(&mut ws, &mut sink);
+        for t in 0..sentence.len() {
+            extractor.extract_bundles(t, &mut ws, &mut sink);
+        }
+        let mut bundles: Vec<[u32; 4]> = sink.known.keys().copied().collect();
+        bundles.sort_unstable();
+        let per_token = sink.keys.len() / sentence.len();
+        (per_token, bundles.len())
+    };
+    // `new` and its neighbors recur, but not with the same cells further away.
+    assert_eq!(bundles("word\nlower\nshape(collapsed)"), (1, 6));
+    assert_eq!(bundles("pos[-1]\npos[0]\npos[-1] & pos[0]"), (1, 6));
+    assert_eq!(bundles("pos[-2]\npos[0]\npos[-2] & pos[0]"), (1, 7));
+    assert_eq!(bundles("pos[0]\npos[0] & pos[+2]"), (1, 7));
+    // Single lines, windows of words, and what depends on more than a window.
+    assert_eq!(bundles("word\nword[-1]\nword & word[-1]"), (0, 0));
+    assert_eq!(
+        bundles("pos[0] & pos[+3]\npos[0] & pos[+3] & pos[+1]"),
+        (0, 0)
+    );
+    assert_eq!(bundles("pos[0] & word\npos[0] & lower"), (0, 0));
+    assert_eq!(bundles("U:%x[@1,1]\nU:%x[@0,1]"), (0, 0));
+    assert_eq!(bundles("edge: pos[0]\nedge: pos[-1]"), (0, 0));
+    assert_eq!(
+        bundles("pos[0] if title exists\npos[-1] if title exists"),
+        (0, 0)
+    );
+}
