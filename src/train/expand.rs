@@ -90,15 +90,15 @@ impl ClassWeights<'_> {
             for class in 0..classes.len() as u32 {
                 let factor = f64::from(classes.size(class)).sqrt();
                 row.clear();
-                let targets = &block.targets;
-                targets.for_each(class as usize, |_, index| row.push(weights[index] / factor));
-                let scale = precision.scale(row.iter().copied());
-                targets.for_each(class as usize, |_, index| {
-                    let rounded = precision.round(weights[index] / factor, scale) * factor;
+                let add = |_, index: usize| row.push((index, weights[index] / factor));
+                block.targets.for_each(class as usize, add);
+                let scale = precision.scale(row.iter().map(|&(_, weight)| weight));
+                for &(index, weight) in &row {
+                    let rounded = precision.round(weight, scale) * factor;
                     if rounded.is_finite() {
                         weights[index] = rounded;
                     }
-                });
+                }
             }
         }
     }
