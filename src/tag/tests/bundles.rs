@@ -98,19 +98,24 @@ fn scores(cells: &[[&str; 2]], t: usize) -> [f64; 3] {
     scores
 }
 
+/// Compares the node scores of a sentence with those from the definition.
+fn check_scores(tagger: &Tagger, cells: &[[&str; 2]]) {
+    let sentence = sentence(cells);
+    let [nodes, _] = tagger
+        .scores((&sentence).into(), None, TagOptions::default())
+        .unwrap();
+    for (t, found) in nodes.chunks_exact(crate::chain::padded(3)).enumerate() {
+        for (found, expected) in found.iter().zip(scores(cells, t)) {
+            assert_close(*found, expected);
+        }
+    }
+}
+
 #[test]
 fn scores_are_the_sums_of_the_weights() {
     let tagger = bundled();
     for cells in TAGGED {
-        let sentence = sentence(cells);
-        let [nodes, _] = tagger
-            .scores((&sentence).into(), None, TagOptions::default())
-            .unwrap();
-        for (t, found) in nodes.chunks_exact(crate::chain::padded(3)).enumerate() {
-            for (found, expected) in found.iter().zip(scores(cells, t)) {
-                assert_close(*found, expected);
-            }
-        }
+        check_scores(&tagger, cells);
     }
 }
 
@@ -132,14 +137,6 @@ fn bits_do_not_depend_on_earlier_sentences() {
 
 #[test]
 fn long_sentences_are_summed_without_bundles() {
-    let tagger = bundled();
     let cells: Vec<[&str; 2]> = TAGGED.concat().into_iter().cycle().take(1001).collect();
-    let [nodes, _] = tagger
-        .scores((&sentence(&cells)).into(), None, TagOptions::default())
-        .unwrap();
-    for (t, found) in nodes.chunks_exact(crate::chain::padded(3)).enumerate() {
-        for (found, expected) in found.iter().zip(scores(&cells, t)) {
-            assert_close(*found, expected);
-        }
-    }
+    check_scores(&bundled(), &cells);
 }
