@@ -23,9 +23,7 @@ pub(super) struct BundleSums {
     indices: HashTable<(BundleKey, u32)>,
     scores: Vec<f64>,    // [sums][stride]
     computed: usize,     // number of sums, the others are new
-    of_tokens: Vec<u32>, // index of the sum of each bundle, token by token
-    next: usize,         // the next bundle in `of_tokens`
-    ends: Vec<usize>,    // [T] end of each token in `of_tokens`
+    of_tokens: Vec<u32>, // [T][bundles] indices of sums
 }
 
 impl BundleSums {
@@ -40,12 +38,11 @@ impl BundleSums {
     /// Forgets the sentence.
     pub fn clear(&mut self) {
         self.of_tokens.clear();
-        self.next = 0;
-        self.ends.clear();
     }
 
-    /// Starts a sentence with bundles of these keys. Sums of another generation are dropped, also
-    /// those that an error kept from being computed, and all if there are too many.
+    /// Starts a sentence with bundles of these keys, after [`clear`](Self::clear). Sums of another
+    /// generation are dropped, also those that an error kept from being computed, and all if there
+    /// are too many.
     pub fn start_sentence(&mut self, generation: u64, stride: usize, keys: &[BundleKey]) {
         let is_same = (self.generation, self.stride) == (generation, stride);
         let all_computed = self.computed * stride == self.scores.len();
@@ -61,16 +58,14 @@ impl BundleSums {
         self.of_tokens.extend(keys.iter().map(find));
     }
 
-    /// Goes to the next bundle. Returns whether its sum is new, and its weights are to be added in
-    /// [`new_scores`](Self::new_scores).
+    /// Adds the sum of a bundle, given its index in the sentence, unless it is there. Returns
+    /// whether it is new: its weights are to be added in [`new_scores`](Self::new_scores).
     #[inline(always)]
-    pub fn next(&mut self, key: BundleKey) -> bool {
-        let bundle = self.next;
-        self.next += 1;
+    pub fn insert(&mut self, bundle: usize, key: BundleKey) -> bool {
         self.of_tokens[bundle] == UNKNOWN && self.add(bundle, key)
     }
 
-    /// Adds the sum of a bundle, unless an earlier token of the sentence has added it.
+    /// Adds a sum that was not there when the sentence started.
     #[inline(never)]
     fn add(&mut self, bundle: usize, key: BundleKey) -> bool {
         let new = (self.scores.len() / self.stride) as u32;
@@ -89,11 +84,6 @@ impl BundleSums {
         index == new
     }
 
-    /// Ends the bundles of a token.
-    pub fn end_token(&mut self) {
-        self.ends.push(self.next);
-    }
-
     /// Returns the scores of the new sums, `[new sums][stride]`, initially 0.
     pub fn new_scores(&mut self) -> &mut [f64] {
         &mut self.scores[self.computed * self.stride..]
@@ -105,15 +95,15 @@ impl BundleSums {
             return;
         }
         self.computed = self.scores.len() / self.stride;
-        let mut start = 0;
-        for (&end, scores) in self.ends.iter().zip(scores.chunks_exact_mut(self.stride)) {
-            for &index in &self.of_tokens[start..end] {
+        let tokens = scores.len() / self.stride;
+        let sums_of_tokens = self.of_tokens.chunks_exact(self.of_tokens.len() / tokens);
+        for (sums, scores) in sums_of_tokens.zip(scores.chunks_exact_mut(self.stride)) {
+            for &index in sums {
                 let sum = &self.scores[index as usize * self.stride..][..self.stride];
                 for (score, sum) in scores.iter_mut().zip(sum) {
                     *score += sum;
                 }
             }
-            start = end;
         }
     }
 }
@@ -142,11 +132,10 @@ mod tests {
         sums.clear();
         sums.start_sentence(generation, STRIDE, &keys);
         let mut new = Vec::new();
-        for (&key, &number) in keys.iter().zip(numbers) {
-            if sums.next(key) {
+        for (i, (&key, &number)) in keys.iter().zip(numbers).enumerate() {
+            if sums.insert(i, key) {
                 new.push(number);
             }
-            sums.end_token();
         }
         let scores = sums.new_scores();
         assert_eq!(scores.len(), new.len() * STRIDE);
@@ -183,8 +172,9 @@ mod tests {
     fn sums_are_dropped_after_an_error() {
         let mut sums = BundleSums::default();
         tag(&mut sums, 0, &[1]);
+        sums.clear();
         sums.start_sentence(0, STRIDE, &[key(2)]);
-        assert!(sums.next(key(2)));
+        assert!(sums.insert(0, key(2)));
         // Nothing was computed.
         assert_eq!(tag(&mut sums, 0, &[2, 1]), (expected(&[2, 1]), 2));
     }

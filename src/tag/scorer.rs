@@ -367,8 +367,8 @@ impl BundleSink for Scorer<'_> {
     }
 
     #[inline(always)]
-    fn start_bundle(&mut self, key: BundleKey) -> bool {
-        let is_new = self.buffers.sums.next(key);
+    fn start_bundle(&mut self, index: usize, key: BundleKey) -> bool {
+        let is_new = self.buffers.sums.insert(index, key);
         self.buffers.in_bundle = is_new;
         is_new
     }
@@ -382,7 +382,6 @@ impl BundleSink for Scorer<'_> {
 
 impl TokenSink for Scorer<'_> {
     fn end_token(&mut self, _t: usize) -> Result<()> {
-        self.buffers.sums.end_token();
         for batch in &mut self.buffers.batches {
             batch.ends.push(batch.attributes.len());
         }

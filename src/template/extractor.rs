@@ -36,9 +36,9 @@ pub(crate) trait BundleSink: AttributeSink {
     /// have equal attributes, also in other sentences if the generation is the same.
     fn start_sentence(&mut self, generation: u64, keys: &[BundleKey]);
 
-    /// Starts the next bundle. Returns whether its attributes, and [`BundleSink::end_bundle`], are
-    /// to follow.
-    fn start_bundle(&mut self, key: BundleKey) -> bool;
+    /// Starts a bundle, given its index among those of the sentence and its key. Returns whether
+    /// its attributes, and [`BundleSink::end_bundle`], are to follow.
+    fn start_bundle(&mut self, index: usize, key: BundleKey) -> bool;
 
     /// Ends the attributes of a bundle.
     fn end_bundle(&mut self);
@@ -416,8 +416,8 @@ impl Extractor {
     pub(crate) fn extract_bundles(&self, t: usize, ws: &mut Workspace, sink: &mut impl BundleSink) {
         let BundledLines { bundles, others } = &self.lines;
         let mut combination = std::mem::take(&mut ws.combination);
-        for (i, bundle) in bundles.iter().enumerate() {
-            if sink.start_bundle(ws.bundle_keys[t * bundles.len() + i]) {
+        for (index, bundle) in (t * bundles.len()..).zip(bundles) {
+            if sink.start_bundle(index, ws.bundle_keys[index]) {
                 for &line in &bundle.lines {
                     self.templates[line].extract(t, ws, &mut combination, sink);
                 }

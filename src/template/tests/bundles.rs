@@ -72,8 +72,9 @@ impl BundleSink for Bundles {
         self.started = 0;
     }
 
-    fn start_bundle(&mut self, key: BundleKey) -> bool {
-        assert_eq!(self.keys[self.started], key);
+    fn start_bundle(&mut self, index: usize, key: BundleKey) -> bool {
+        assert_eq!(index, self.started);
+        assert_eq!(self.keys[index], key);
         self.started += 1;
         if let Some(attributes) = self.known.get(&key.numbers()) {
             self.token.node.extend_from_slice(attributes);
