@@ -82,18 +82,8 @@ impl EdgeSums {
         self.add_pending(transitions);
         let sums = self.products.iter().zip(&self.marginals);
         let sums = out.iter_mut().zip(sums);
-        let potentials = transitions.potentials();
-        match transitions.pairs() {
-            None => {
-                for ((out, (product, marginal)), potential) in sums.zip(potentials) {
-                    *out = product * potential + marginal;
-                }
-            }
-            Some(pairs) => {
-                for ((out, (product, marginal)), &position) in sums.zip(pairs.positions()) {
-                    *out = product * potentials[position as usize] + marginal;
-                }
-            }
+        for ((out, (product, marginal)), potential) in sums.zip(transitions.pair_potentials()) {
+            *out = product * potential + marginal;
         }
     }
 

@@ -181,7 +181,7 @@ impl Kernel for ScaledPasses<'_> {
         exponentiate(edges, labels);
         let floor = &transitions.floor;
         if let (Some(pairs), true) = (transitions.pairs(), lattice.edge.is_empty()) {
-            return passes::<0, _>(lattice, floor, PairPotentials { transitions, pairs });
+            return passes::<0, _>(lattice, floor, PairPotentials(pairs));
         }
         // With a constant number of blocks a whole row of sums stays in registers.
         match stride / LANES {
@@ -225,25 +225,20 @@ impl<const B: usize> SharedPotentials for DensePotentials<'_, B> {
 
 /// Weights for few pairs.
 #[derive(Clone, Copy)]
-struct PairPotentials<'a> {
-    transitions: &'a Transitions,
-    pairs: &'a LabelPairs,
-}
+struct PairPotentials<'a>(&'a LabelPairs);
 
 impl SharedPotentials for PairPotentials<'_> {
     #[inline(always)]
     fn forward(self, x: &[f64], first: &[f64], out: &mut [f64]) {
-        let dense = self.transitions.transposed_potentials();
-        let lists = self.pairs.predecessors();
-        lists.product(self.pairs.background(), dense, x, first, out);
+        let lists = self.0.predecessors();
+        lists.product(self.0.background(), x, first, out);
         out[x.len()..].fill(0.0);
     }
 
     #[inline(always)]
     fn backward(self, x: &[f64], first: &[f64], out: &mut [f64]) {
-        let dense = self.transitions.potentials();
-        let lists = self.pairs.successors();
-        lists.product(self.pairs.background(), dense, x, first, out);
+        let lists = self.0.successors();
+        lists.product(self.0.background(), x, first, out);
         out[x.len()..].fill(0.0);
     }
 }

@@ -14,9 +14,13 @@
 //! is at most 2⁹ + 1 times Σ |x|·e, and with squares 2¹⁷ + 1 times Σ |x|·e²: relative errors of
 //! about (K + P)·2⁻⁴⁴ and (K + P)·2⁻³⁶ at worst. A label with a smaller e, of a transition weight
 //! below −5.5, is *suppressed*: its sums are formed pair by pair, O(K).
+//!
+//! Memory O(K + P): there is no matrix over all pairs.
 
 use super::layout::{LANES, padded};
 use super::products::{across, lane_sum};
+use super::transitions::LN_FLOOR;
+use crate::math::exp_at_least;
 use crate::simd::{self, Kernel};
 
 /// Pairs with a potential below this multiple of κ are not formed by subtraction: 2⁻⁸.
@@ -25,7 +29,7 @@ const SUPPRESSED: f64 = 1.0 / 256.0;
 /// Tokens whose products are summed at once.
 pub(crate) const GROUP: usize = 16;
 
-/// The label pairs that have weights, with their potentials.
+/// The label pairs that have weights, with their scores and potentials.
 #[derive(Clone, Debug)]
 pub struct LabelPairs {
     labels: usize,
@@ -42,7 +46,9 @@ pub struct LabelPairs {
 #[derive(Clone, Debug)]
 pub(crate) struct PairLists {
     ends: Vec<u32>,           // [K]
-    others: Vec<u32>,         // [P] the other label
+    others: Vec<u32>,         // [P] the other label, ascending
+    scores: Vec<f64>,         // [P]
+    potentials: Vec<f64>,     // [P] e
     excess: Vec<f64>,         // [P] d
     is_suppressed: Vec<bool>, // [K]
 }
@@ -63,19 +69,22 @@ impl PairLists {
         }
         Self {
             ends,
+            scores: vec![0.0; others.len()],
+            potentials: vec![1.0; others.len()],
             excess: vec![0.0; others.len()],
             others,
             is_suppressed: vec![false; labels],
         }
     }
 
-    fn update(&mut self, background: f64, mut excess: impl FnMut(usize) -> f64) {
+    /// Updates the excess and what depends on it, for the potentials of the pairs.
+    fn update(&mut self, background: f64) {
         let lowest = background * (SUPPRESSED - 1.0);
         let mut start = 0;
         for (&end, is_suppressed) in self.ends.iter().zip(&mut self.is_suppressed) {
             *is_suppressed = false;
             for i in start..end as usize {
-                let d = excess(i);
+                let d = self.potentials[i] - background;
                 self.excess[i] = d;
                 *is_suppressed |= d < lowest;
             }
@@ -96,26 +105,44 @@ impl PairLists {
         &self.others
     }
 
+    /// Returns the scores of all pairs, `[P]`.
+    #[inline(always)]
+    pub fn scores(&self) -> &[f64] {
+        &self.scores
+    }
+
+    /// Returns the potentials e of all pairs, `[P]`.
+    #[inline(always)]
+    pub fn potentials(&self) -> &[f64] {
+        &self.potentials
+    }
+
+    /// Returns the value that each of all labels, in order, has with `label`: of `values` `[P]` if
+    /// they are a pair, otherwise `absent`.
+    #[inline(always)]
+    pub fn row(&self, label: usize, values: &[f64], absent: f64) -> impl Iterator<Item = f64> {
+        let range = self.range(label);
+        let mut pairs = self.others[range.clone()].iter().zip(&values[range]);
+        let mut next = pairs.next();
+        (0..self.ends.len() as u32).map(move |other| match next {
+            Some((&paired, &value)) if paired == other => {
+                next = pairs.next();
+                value
+            }
+            _ => absent,
+        })
+    }
+
     /// Returns whether the sums of a label are to be formed pair by pair, because of cancellation.
     #[inline(always)]
     pub fn is_suppressed(&self, label: usize) -> bool {
         self.is_suppressed[label]
     }
 
-    /// out[i] = first[i] + Σ_j x[j]·e[i, j], with x and out `[K]`, and the potentials `dense`
-    /// `[K][S]`, whose rows are those of i.
+    /// out[i] = first[i] + Σ_j x[j]·e[i, j], with x and out `[K]`.
     #[inline(always)]
-    pub fn product(
-        &self,
-        background: f64,
-        dense: &[f64],
-        x: &[f64],
-        first: &[f64],
-        out: &mut [f64],
-    ) {
-        let labels = self.ends.len();
-        let stride = padded(labels);
-        let x = &x[..labels];
+    pub fn product(&self, background: f64, x: &[f64], first: &[f64], out: &mut [f64]) {
+        let x = &x[..self.ends.len()];
         let (whole, rest) = x.as_chunks::<LANES>();
         let sum = lane_sum(whole.as_flattened()) + rest.iter().sum::<f64>();
         let all = background * sum;
@@ -124,7 +151,8 @@ impl PairLists {
             let range = start..end as usize;
             start = end as usize;
             out[i] = if self.is_suppressed[i] {
-                first[i] + dot(&dense[i * stride..][..labels], x)
+                let e = self.row(i, &self.potentials, background);
+                first[i] + e.zip(x).map(|(e, x)| e * x).sum::<f64>()
             } else {
                 let mut sums = [first[i] + all, 0.0];
                 let (others, excess) = (&self.others[range.clone()], &self.excess[range]);
@@ -167,16 +195,33 @@ impl LabelPairs {
         }
     }
 
-    /// Sets the potentials from those of all pairs, `[K][S]`, and from that of pairs without a
-    /// weight.
-    pub(super) fn update(&mut self, potentials: &[f64], background: f64) {
-        self.background = background;
-        let positions = &self.positions;
-        let excess = |pair: usize| potentials[positions[pair] as usize] - background;
-        self.successors.update(background, excess);
-        let sources = &self.sources;
-        self.predecessors
-            .update(background, |i| excess(sources[i] as usize));
+    /// Sets the scores from those at the positions, `[P]`, and the potentials exp(score − shift).
+    pub(super) fn set(&mut self, scores: impl Iterator<Item = f64>, shift: f64) {
+        let mut background = [-shift];
+        exp_at_least(&mut background, LN_FLOOR);
+        [self.background] = background;
+        let (after, before) = (&mut self.successors, &mut self.predecessors);
+        for ((score, potential), from) in
+            (after.scores.iter_mut().zip(&mut after.potentials)).zip(scores)
+        {
+            *score = from;
+            *potential = from - shift;
+        }
+        exp_at_least(&mut after.potentials, LN_FLOOR);
+        for (i, &source) in self.sources.iter().enumerate() {
+            before.scores[i] = after.scores[source as usize];
+            before.potentials[i] = after.potentials[source as usize];
+        }
+        after.update(self.background);
+        before.update(self.background);
+    }
+
+    /// Returns the index of a pair in [`positions`](Self::positions).
+    #[must_use]
+    pub fn index(&self, a: usize, b: usize) -> Option<usize> {
+        let range = self.successors.range(a);
+        let found = self.successors.others[range.clone()].binary_search(&(b as u32));
+        found.ok().map(|i| range.start + i)
     }
 
     /// Returns the number of pairs P.
@@ -184,6 +229,18 @@ impl LabelPairs {
     #[allow(clippy::len_without_is_empty)]
     pub fn len(&self) -> usize {
         self.positions.len()
+    }
+
+    /// Returns the scores of the pairs, `[P]`.
+    #[must_use]
+    pub fn scores(&self) -> &[f64] {
+        &self.successors.scores
+    }
+
+    /// Returns the potentials e of the pairs, `[P]`.
+    #[must_use]
+    pub fn potentials(&self) -> &[f64] {
+        &self.successors.potentials
     }
 
     /// Returns the position a·S + b of each pair, ascending.

@@ -37,7 +37,7 @@ impl Viterbi {
             lead(before, &mut leaders);
             let row = rest[..self.labels].iter_mut();
             for (b, score) in row.enumerate() {
-                *score += best_before(transitions, pairs, before, &leaders, b);
+                *score += best_before(pairs, before, &leaders, b);
             }
         }
         let (mut b, best) = argmax(self.last().iter().copied());
@@ -47,7 +47,8 @@ impl Viterbi {
         path.push(LabelId(b as u16));
         for t in (1..self.tokens).rev() {
             let before = &self.delta[(t - 1) * self.stride..][..self.labels];
-            let steps = transitions.scores()[b..].iter().step_by(self.stride);
+            let lists = pairs.predecessors();
+            let steps = lists.row(b, lists.scores(), 0.0);
             b = argmax(before.iter().zip(steps).map(|(before, step)| before + step)).0;
             path.push(LabelId(b as u16));
         }
@@ -70,20 +71,13 @@ fn lead(scores: &[f64], leaders: &mut Vec<u32>) {
 }
 
 /// Returns max_a (δ[a] + trans[a][b]).
-fn best_before(
-    transitions: &Transitions,
-    pairs: &LabelPairs,
-    before: &[f64],
-    leaders: &[u32],
-    b: usize,
-) -> f64 {
-    let stride = transitions.stride();
-    let range = pairs.predecessors().range(b);
-    let others = &pairs.predecessors().others()[range];
+fn best_before(pairs: &LabelPairs, before: &[f64], leaders: &[u32], b: usize) -> f64 {
+    let lists = pairs.predecessors();
+    let range = lists.range(b);
+    let others = &lists.others()[range.clone()];
     let mut best = f64::NEG_INFINITY;
-    for &a in others {
-        let a = a as usize;
-        let x = before[a] + transitions.scores()[a * stride + b];
+    for (&a, score) in others.iter().zip(&lists.scores()[range]) {
+        let x = before[a as usize] + score;
         best = if x > best { x } else { best };
     }
     let has_no_pair = |a: &u32| others.binary_search(a).is_err();

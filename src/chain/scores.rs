@@ -80,7 +80,7 @@ pub fn score(transitions: &Transitions, scores: Scores, path: &[LabelId]) -> f64
             continue;
         }
         let a = path[t - 1].index();
-        let mut step = transitions.scores()[a * stride + b];
+        let mut step = transitions.score(a, b);
         if let Some(edge) = edge {
             step += edge[(t * labels + a) * stride + b];
         }

@@ -1,5 +1,7 @@
 //! Transition scores and boundary weights, shared by all sentences of an evaluation.
 
+use std::sync::OnceLock;
+
 use serde::{Deserialize, Serialize};
 
 use super::label_pairs::LabelPairs;
@@ -15,7 +17,7 @@ use crate::simd::{self, Kernel};
 pub(super) const FLOOR: f64 = f64::from_bits((1023 - 1000) << 52);
 
 /// log φ.
-const LN_FLOOR: f64 = -1000.0 * std::f64::consts::LN_2;
+pub(super) const LN_FLOOR: f64 = -1000.0 * std::f64::consts::LN_2;
 
 /// Below this number of labels, work by rows is always faster than by pairs.
 const FEW_LABELS: usize = 64;
@@ -41,15 +43,21 @@ pub enum Order {
 pub struct Transitions {
     labels: usize,
     order: Order,
-    scores: Vec<f64>,           // [K][S]
-    potentials: Vec<f64>,       // [K][S] exp(scores − shift)
-    transposed: Vec<f64>,       // [K][S] potentials at [b][a]
-    pub(super) shift: f64,      // the largest score
-    start: Vec<f64>,            // [S]
-    end: Vec<f64>,              // [S]
-    pub(super) floor: Vec<f64>, // [S] φ for labels, 0 in the padding
-    pub(super) is_finite: bool, // all scores are finite
+    matrices: OnceLock<Matrices>, // computed when first needed
+    pub(super) shift: f64,        // the largest score
+    start: Vec<f64>,              // [S]
+    end: Vec<f64>,                // [S]
+    pub(super) floor: Vec<f64>,   // [S] φ for labels, 0 in the padding
+    pub(super) is_finite: bool,   // all scores are finite
     pairs: Option<LabelPairs>,
+}
+
+/// The transitions between all labels.
+#[derive(Clone, Debug)]
+struct Matrices {
+    scores: Vec<f64>,     // [K][S]
+    potentials: Vec<f64>, // [K][S] exp(scores − shift)
+    transposed: Vec<f64>, // [K][S] potentials at [b][a]
 }
 
 impl Transitions {
@@ -66,18 +74,12 @@ impl Transitions {
             LabelId::LIMIT
         );
         let stride = padded(labels);
-        let mut ones = vec![0.0; labels * stride];
-        for row in ones.chunks_exact_mut(stride) {
-            row[..labels].fill(1.0);
-        }
         let mut floor = vec![0.0; stride];
         floor[..labels].fill(FLOOR);
         Self {
             labels,
             order,
-            scores: vec![0.0; labels * stride],
-            transposed: ones.clone(),
-            potentials: ones,
+            matrices: OnceLock::new(),
             shift: 0.0,
             start: vec![0.0; stride],
             end: vec![0.0; stride],
@@ -123,81 +125,110 @@ impl Transitions {
         let stride = padded(labels);
         let pairs = weights.transitions.iter().enumerate();
         let pairs = pairs.filter(|(_, w)| **w != 0.0);
-        let mut transitions = match Self::is_sparse(labels, order, pairs.clone().count()) {
-            true => {
-                let positions = pairs.map(|(i, _)| (i / labels * stride + i % labels) as u32);
-                Self::with_pairs(labels, positions.collect())
-            }
-            false => Self::new(labels, order),
-        };
+        let position = |(i, _)| (i / labels * stride + i % labels) as u32;
+        let positions = Self::is_sparse(labels, order, pairs.clone().count())
+            .then(|| pairs.map(position).collect::<Vec<_>>());
+        let mut transitions = Self::for_pairs(labels, order, positions.as_deref());
         transitions.set(&weights.transitions, &weights.start, &weights.end);
         transitions
     }
 
     /// Creates transitions at order 1, of which only the pairs at `positions` a·S + b, ascending,
-    /// may have scores other than 0: products take time O(K + P) for P pairs.
+    /// may have scores other than 0: products take time, and the transitions memory, O(K + P) for P
+    /// pairs.
     ///
     /// # Panics
     ///
     /// If `labels` is 0 or above [`LabelId::LIMIT`].
     #[must_use]
     pub fn with_pairs(labels: usize, positions: Vec<u32>) -> Self {
-        let mut pairs = LabelPairs::new(labels, positions);
-        let transitions = Self::new(labels, Order::One);
-        pairs.update(&transitions.potentials, 1.0);
         Self {
-            pairs: Some(pairs),
-            ..transitions
+            pairs: Some(LabelPairs::new(labels, positions)),
+            ..Self::new(labels, Order::One)
         }
     }
 
     /// Sets `trans[a][b]` from `trans` `[K][K]`, and the boundary weights from `start` and `end`
-    /// `[K]`. An empty slice means all 0. At order 0 `trans` is ignored.
+    /// `[K]`. An empty slice means all 0. At order 0 `trans` is ignored; if only some pairs may
+    /// have scores, all others are ignored.
     ///
     /// # Panics
     ///
     /// If a slice has another length.
     pub fn set(&mut self, trans: &[f64], start: &[f64], end: &[f64]) {
-        let start = set_row(&mut self.start, start, self.labels);
-        let end = set_row(&mut self.end, end, self.labels);
-        let trans = self.order == Order::Zero || self.set_matrix(trans);
-        self.is_finite = start && end && trans;
+        self.set_boundaries(start, end);
+        if self.order == Order::Zero {
+            return;
+        }
+        let (labels, stride) = (self.labels, self.stride());
+        assert!(
+            trans.is_empty() || trans.len() == labels * labels,
+            "transitions are [K][K]"
+        );
+        let Some(pairs) = &mut self.pairs else {
+            return self.set_matrices(trans);
+        };
+        let score = |&position: &u32| {
+            let (a, b) = (position as usize / stride, position as usize % stride);
+            trans.get(a * labels + b).copied().unwrap_or(0.0)
+        };
+        let scores: Vec<f64> = pairs.positions().iter().map(score).collect();
+        self.set_pair_scores(&scores);
     }
 
-    /// Sets the scores and potentials; returns whether all scores are finite.
-    fn set_matrix(&mut self, trans: &[f64]) -> bool {
-        let (labels, stride) = (self.labels, self.stride());
-        if trans.is_empty() {
-            self.scores.fill(0.0);
-        } else {
-            assert_eq!(trans.len(), labels * labels, "transitions are [K][K]");
-            let rows = self.scores.chunks_exact_mut(stride);
-            for (row, from) in rows.zip(trans.chunks_exact(labels)) {
-                row[..labels].copy_from_slice(from);
-            }
-        }
+    /// Like [`set`](Self::set), but `scores` are those of the [`pairs`](Self::pairs), `[P]`.
+    ///
+    /// # Panics
+    ///
+    /// If all pairs may have scores, or a slice has another length.
+    pub fn set_pairs(&mut self, scores: &[f64], start: &[f64], end: &[f64]) {
+        self.set_boundaries(start, end);
+        self.set_pair_scores(scores);
+    }
+
+    fn set_boundaries(&mut self, start: &[f64], end: &[f64]) {
+        let start = set_row(&mut self.start, start, self.labels);
+        let end = set_row(&mut self.end, end, self.labels);
+        self.is_finite = start && end;
+    }
+
+    fn set_pair_scores(&mut self, scores: &[f64]) {
+        let pairs = self.pairs.as_mut().expect("some pairs have scores");
+        assert_eq!(scores.len(), pairs.len(), "scores of pairs are [P]");
+        // Pairs without a weight have the score 0.
+        self.shift = scores.iter().copied().fold(0.0, f64::max);
+        pairs.set(scores.iter().copied(), self.shift);
+        self.matrices.take();
+        self.is_finite &= scores.iter().all(|x| x.is_finite());
+    }
+
+    fn set_matrices(&mut self, trans: &[f64]) {
         self.shift = trans.iter().copied().reduce(f64::max).unwrap_or(0.0);
-        if self.pairs.is_some() {
-            self.shift = self.shift.max(0.0); // that of the pairs without a weight
+        let (labels, stride) = (self.labels, self.stride());
+        let matrices = self.matrices.take();
+        let mut matrices = matrices.unwrap_or_else(|| Matrices::new(labels));
+        let rows = matrices.scores.chunks_exact_mut(stride);
+        match trans.is_empty() {
+            true => rows.for_each(|row| row.fill(0.0)),
+            false => rows
+                .zip(trans.chunks_exact(labels))
+                .for_each(|(row, from)| row[..labels].copy_from_slice(from)),
         }
-        for (x, score) in self.potentials.iter_mut().zip(&self.scores) {
-            *x = score - self.shift;
-        }
-        simd::dispatch(Exponentiate {
-            potentials: &mut self.potentials,
-            labels,
-        });
-        for (a, row) in self.potentials.chunks_exact(stride).enumerate() {
-            for (b, x) in row[..labels].iter().enumerate() {
-                self.transposed[b * stride + a] = *x;
+        matrices.update(labels, self.shift);
+        self.matrices = matrices.into();
+        self.is_finite &= trans.iter().all(|x| x.is_finite());
+    }
+
+    /// Returns the matrices, which are computed if need be.
+    fn matrices(&self) -> &Matrices {
+        self.matrices.get_or_init(|| {
+            let mut matrices = Matrices::new(self.labels);
+            if let Some(pairs) = &self.pairs {
+                pairs.add_to_matrix(pairs.scores(), &mut matrices.scores);
             }
-        }
-        if let Some(pairs) = &mut self.pairs {
-            let mut background = [-self.shift];
-            exp_at_least(&mut background, LN_FLOOR);
-            pairs.update(&self.potentials, background[0]);
-        }
-        trans.iter().all(|x| x.is_finite())
+            matrices.update(self.labels, self.shift);
+            matrices
+        })
     }
 
     /// Returns the pairs that have scores, if only they do.
@@ -206,11 +237,58 @@ impl Transitions {
         self.pairs.as_ref()
     }
 
-    /// Returns the length of sums over label pairs: P if only some pairs have scores, else K·S.
+    /// Returns the length of arrays over label pairs: P if only some pairs have scores, else K·S.
     #[must_use]
     pub fn pair_numbers(&self) -> usize {
-        let all = self.scores.len();
+        let all = self.labels * self.stride();
         self.pairs.as_ref().map_or(all, LabelPairs::len)
+    }
+
+    /// Returns the scores of label pairs, `[P]` if only some pairs have scores, else `[K][S]`.
+    #[must_use]
+    pub fn pair_scores(&self) -> &[f64] {
+        let pairs = self.pairs.as_ref();
+        pairs.map_or_else(|| self.scores(), LabelPairs::scores)
+    }
+
+    /// Returns the scores of label pairs, like [`pair_scores`](Self::pair_scores), of first labels
+    /// and of last labels, `[S]`.
+    #[must_use]
+    pub fn label_scores(&self) -> [&[f64]; 3] {
+        [self.pair_scores(), &self.start, &self.end]
+    }
+
+    /// Returns the potentials of label pairs, `[P]` if only some pairs have scores, else `[K][S]`.
+    #[must_use]
+    pub fn pair_potentials(&self) -> &[f64] {
+        let pairs = self.pairs.as_ref();
+        pairs.map_or_else(|| self.potentials(), LabelPairs::potentials)
+    }
+
+    /// Returns the index of a pair of labels in arrays over label pairs; `None` if it is not among
+    /// those that have scores.
+    ///
+    /// # Panics
+    ///
+    /// If a label is not below K.
+    #[must_use]
+    pub fn pair_index(&self, a: usize, b: usize) -> Option<usize> {
+        assert!(b < self.labels, "label {b} of {}", self.labels);
+        match &self.pairs {
+            Some(pairs) => pairs.index(a, b),
+            None => Some(a * self.stride() + b),
+        }
+    }
+
+    /// Returns `trans[a][b]`.
+    ///
+    /// # Panics
+    ///
+    /// If a label is not below K.
+    #[must_use]
+    pub fn score(&self, a: usize, b: usize) -> f64 {
+        let index = self.pair_index(a, b);
+        index.map_or(0.0, |index| self.pair_scores()[index])
     }
 
     /// Returns the number of labels K.
@@ -231,23 +309,24 @@ impl Transitions {
         self.order
     }
 
-    /// Returns `trans[a][b]`, of shape `[K][S]`.
+    /// Returns `trans[a][b]`, of shape `[K][S]`. If only some pairs have scores, the first call
+    /// computes this and the following two matrices.
     #[must_use]
     pub fn scores(&self) -> &[f64] {
-        &self.scores
+        &self.matrices().scores
     }
 
     /// Returns `e[a][b] = exp(trans[a][b] − max trans)`, of shape `[K][S]`; at least 2⁻¹⁰⁰⁰.
     #[must_use]
     pub fn potentials(&self) -> &[f64] {
-        &self.potentials
+        &self.matrices().potentials
     }
 
     /// Returns the transpose of [`Transitions::potentials`]: `e[a][b]` at `[b][a]`, of shape
     /// `[K][S]`.
     #[must_use]
     pub fn transposed_potentials(&self) -> &[f64] {
-        &self.transposed
+        &self.matrices().transposed
     }
 
     /// Returns `start[b]`, of shape `[S]`.
@@ -260,6 +339,35 @@ impl Transitions {
     #[must_use]
     pub fn end(&self) -> &[f64] {
         &self.end
+    }
+}
+
+impl Matrices {
+    /// Creates matrices of scores 0, to be [updated](Self::update).
+    fn new(labels: usize) -> Self {
+        let zeros = vec![0.0; labels * padded(labels)];
+        Self {
+            scores: zeros.clone(),
+            potentials: zeros.clone(),
+            transposed: zeros,
+        }
+    }
+
+    /// Updates the potentials for the scores.
+    fn update(&mut self, labels: usize, shift: f64) {
+        for (x, score) in self.potentials.iter_mut().zip(&self.scores) {
+            *x = score - shift;
+        }
+        simd::dispatch(Exponentiate {
+            potentials: &mut self.potentials,
+            labels,
+        });
+        let stride = padded(labels);
+        for (a, row) in self.potentials.chunks_exact(stride).enumerate() {
+            for (b, x) in row[..labels].iter().enumerate() {
+                self.transposed[b * stride + a] = *x;
+            }
+        }
     }
 }
 

@@ -59,19 +59,14 @@ impl PairKernel {
     /// Starts a batch of sentences.
     pub fn begin(&mut self, context: ChainContext<'_>, pairs: &LabelPairs) {
         let (labels, stride) = (context.transitions.labels(), context.transitions.stride());
-        let potentials = context.transitions.potentials();
         let kappa = pairs.background();
-        let value = |&position: &u32| {
-            let (e, tau) = (
-                potentials[position as usize],
-                context.variance[position as usize],
-            );
+        let value = |(&e, &tau): (&f64, &f64)| {
             let (d, h) = (e - kappa, 0.5 * e * tau);
             [d, h, d * (kappa + e), 2.0 * e * h]
         };
         let [by_predecessors, by_successors] = &mut self.values;
         by_successors.clear();
-        by_successors.extend(pairs.positions().iter().map(value));
+        by_successors.extend(pairs.potentials().iter().zip(context.variance).map(value));
         by_predecessors.clear();
         let sources = pairs.sources().iter();
         by_predecessors.extend(sources.map(|&i| by_successors[i as usize]));
@@ -119,16 +114,10 @@ impl PairKernel {
         out: &mut ChainDerivatives<'_>,
     ) {
         self.add_pending(pairs, part);
-        let potentials = context.transitions.potentials();
         let derivatives = out.scores.iter_mut().zip(&mut *out.variance);
+        let chain = pairs.potentials().iter().zip(context.variance);
         let [p0, p1, p2, p3] = &self.sums;
-        for (i, (&position, (score, variance))) in
-            pairs.positions().iter().zip(derivatives).enumerate()
-        {
-            let (e, tau) = (
-                potentials[position as usize],
-                context.variance[position as usize],
-            );
+        for (i, ((&e, &tau), (score, variance))) in chain.zip(derivatives).enumerate() {
             let square = e * e;
             if part == Part::Whole {
                 *score += e * (p1[i] + 0.5 * tau * p0[i]) - square * (p3[i] + tau * p2[i]);
@@ -220,15 +209,14 @@ impl Totals {
         }
     }
 
-    /// Returns Σ factors·(e, ½eτ, e², e²τ) over the labels that are paired with `label`, given
-    /// potentials `dense` `[K][S]` whose rows are those of `label`.
+    /// Returns Σ factors·(e, ½eτ, e², e²τ) over the labels that are paired with `label`.
     #[inline(always)]
     fn sums(
         self,
         lists: &PairLists,
         values: &[Quad],
         factors: &[Quad],
-        dense: &[f64],
+        kappa: f64,
         label: usize,
     ) -> Quad {
         let range = lists.range(label);
@@ -251,9 +239,9 @@ impl Totals {
         }
         let mut sums: Quad = std::array::from_fn(|j| sums[0][j] + sums[1][j]);
         if lists.is_suppressed(label) {
-            let e = &dense[label * factors.len()..][..factors.len()];
             [sums[0], sums[2]] = [0.0; 2];
-            for (e, factors) in e.iter().zip(factors) {
+            let row = lists.row(label, lists.potentials(), kappa);
+            for (e, factors) in row.zip(factors) {
                 sums[0] += e * factors[0];
                 sums[2] += e * e * factors[2];
             }
@@ -273,7 +261,6 @@ impl Passes<'_, '_> {
         let transitions = self.context.transitions;
         let (labels, stride) = (transitions.labels(), transitions.stride());
         let (kappa, lists) = (self.pairs.background(), self.pairs.predecessors());
-        let dense = transitions.transposed_potentials();
         let kernel = &mut *self.kernel;
         let mut total = 0.0;
         for t in 0..lattice.tokens() {
@@ -303,7 +290,7 @@ impl Passes<'_, '_> {
             for b in 0..labels {
                 // At t = 0 let C = 1, as if one edge with α·e = 1 led to the token.
                 let [messages, halves, c, d] = totals.map_or([0.0, 0.0, 1.0, 0.0], |totals| {
-                    totals.sums(lists, &kernel.values[0], &kernel.factors, dense, b)
+                    totals.sums(lists, &kernel.values[0], &kernel.factors, kappa, b)
                 });
                 let variance = v[b] * (n[b] * c + d);
                 derivatives[b] += weight * 0.5 * (p[b] - v[b] * v[b] * c);
@@ -328,7 +315,6 @@ impl Passes<'_, '_> {
         let transitions = self.context.transitions;
         let (labels, stride) = (transitions.labels(), transitions.stride());
         let (kappa, lists) = (self.pairs.background(), self.pairs.successors());
-        let dense = transitions.potentials();
         let kernel = &mut *self.kernel;
         kernel.omega[..labels].fill(-mean);
         for t in (0..lattice.tokens()).rev() {
@@ -360,7 +346,7 @@ impl Passes<'_, '_> {
             let omega = kernel.omega[..labels].iter_mut().zip(alpha);
             for (a, (omega, alpha)) in omega.enumerate() {
                 let [messages, halves, squares, tau] =
-                    totals.sums(lists, &kernel.values[1], &kernel.factors, dense, a);
+                    totals.sums(lists, &kernel.values[1], &kernel.factors, kappa, a);
                 *omega = messages + halves - alpha * (squares + tau);
             }
             kernel.push_factors(self.pairs, weight, alpha, Some(before));

@@ -36,8 +36,12 @@ impl EdgeMatrices {
     /// weights, few sentences need the matrices: call [`prepare`](Self::prepare) then.
     pub fn begin(&mut self, context: ChainContext<'_>) {
         if context.transitions.order() == Order::One {
-            let size = context.transitions.labels() * context.transitions.stride();
-            assert_eq!(context.variance.len(), size, "variances are [K][S]");
+            let numbers = context.transitions.pair_numbers();
+            assert_eq!(
+                context.variance.len(),
+                numbers,
+                "variances are [K][S] or [P]"
+            );
         }
         self.reset();
         if context.transitions.pairs().is_none() {
@@ -58,9 +62,17 @@ impl EdgeMatrices {
             .edge_marginals(context.transitions, t, &mut self.marginals);
         let node = &sentence.node_variance[t * stride..][..stride];
         let rows = self.variance.chunks_exact_mut(stride);
-        for (row, transitions) in rows.zip(context.variance.chunks_exact(stride)) {
-            for ((v, node), transition) in row.iter_mut().zip(node).zip(transitions) {
-                *v = node + transition;
+        match context.transitions.pairs() {
+            None => {
+                for (row, transitions) in rows.zip(context.variance.chunks_exact(stride)) {
+                    for ((v, node), transition) in row.iter_mut().zip(node).zip(transitions) {
+                        *v = node + transition;
+                    }
+                }
+            }
+            Some(pairs) => {
+                rows.for_each(|row| row.copy_from_slice(node));
+                pairs.add_to_matrix(context.variance, &mut self.variance);
             }
         }
         if let Some(edge) = sentence.edge_variance {

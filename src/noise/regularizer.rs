@@ -9,8 +9,8 @@ use crate::chain::{Lattice, Order, Transitions};
 pub struct ChainContext<'a> {
     /// The transitions that all lattices were computed with.
     pub transitions: &'a Transitions,
-    /// The transition part of V\[t\]\[a\]\[b\], the same for all t ≥ 1, `[K][S]`. Ignored at
-    /// order 0.
+    /// The transition part of V\[t\]\[a\]\[b\], the same for all t ≥ 1, `[K][S]`; of P pairs
+    /// with weights ([`Transitions::with_pairs`]) `[P]`. Ignored at order 0.
     pub variance: &'a [f64],
 }
 
@@ -67,8 +67,7 @@ impl Derivatives<'_> {
 /// [`ChainContext`].
 #[derive(Debug)]
 pub struct ChainDerivatives<'a> {
-    /// Σ ∂R/∂transition scores, `[K][S]`; of P pairs with weights
-    /// ([`Transitions::with_pairs`]) `[P]`.
+    /// Σ ∂R/∂transition scores, shaped like [`ChainContext::variance`].
     pub scores: &'a mut [f64],
     /// Σ ∂R/∂transition variances, shaped like `scores`.
     pub variance: &'a mut [f64],

@@ -2,7 +2,7 @@
 //! variances under noise, and sums of their derivatives over sentences.
 
 use super::noise::{Noise, NoiseDistribution};
-use crate::chain::{LabelPairs, LabelWeights, Transitions};
+use crate::chain::Transitions;
 use crate::extract::{Dataset, Target};
 use crate::math::add;
 use crate::noise::Engine;
@@ -11,7 +11,7 @@ use crate::score::{ColumnRates, ParameterSpace};
 /// The variances of scores that do not depend on the text, for one evaluation.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LabelVariances {
-    /// Of transitions, `[K][stride]`.
+    /// Of transitions, `[K][stride]`, or `[P]` if only P pairs have weights.
     pub pairs: Vec<f64>,
     /// Of start weights, `[stride]`.
     pub start: Vec<f64>,
@@ -22,30 +22,20 @@ pub(crate) struct LabelVariances {
 }
 
 impl LabelVariances {
-    /// Computes the variances under `noise` at θ, whose label weights are `weights`.
+    /// Computes the variances under `noise` at θ, whose label weights are those of `transitions`.
     pub fn set(
         &mut self,
         noise: &Noise,
         rates: &[Option<ColumnRates>; 2],
         space: &ParameterSpace,
         theta: &[f64],
-        weights: &LabelWeights,
+        transitions: &Transitions,
     ) {
         let [node, edge] = noise.rates();
-        let (k, stride) = (space.labels(), space.stride());
-        self.pairs.clear();
-        self.pairs.resize(k * stride, 0.0);
-        let rows = self.pairs.chunks_exact_mut(stride);
-        for (row, weights) in rows.zip(weights.transitions.chunks_exact(k)) {
-            write_squares(weights, edge, row);
-        }
-        for (out, weights) in [
-            (&mut self.start, &weights.start),
-            (&mut self.end, &weights.end),
-        ] {
+        let outs = [&mut self.pairs, &mut self.start, &mut self.end];
+        for (out, weights) in outs.into_iter().zip(transitions.label_scores()) {
             out.clear();
-            out.resize(stride, 0.0);
-            write_squares(weights, edge, out);
+            out.extend(weights.iter().map(|w| edge * w * w));
         }
         self.node.clear();
         if noise.distribution == NoiseDistribution::Additive {
@@ -65,18 +55,11 @@ impl LabelVariances {
     }
 }
 
-fn write_squares(weights: &[f64], rate: f64, out: &mut [f64]) {
-    for (v, &w) in out.iter_mut().zip(weights) {
-        *v = rate * w * w;
-    }
-}
-
 /// Sums over sentences of the derivatives with respect to the scores and variances that do not
 /// depend on the text.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LabelSums {
-    /// With respect to transition scores, `[K][stride]`; of sentences whose transitions have
-    /// weights for P pairs only, `[P]`.
+    /// With respect to transition scores, `[K][stride]`, or `[P]` if only P pairs have weights.
     pub pairs: Vec<f64>,
     /// With respect to start scores, `[stride]`.
     pub first: Vec<f64>,
@@ -113,31 +96,24 @@ impl LabelSums {
         }
     }
 
-    /// Adds the sums of other sentences to these, which have `[K][stride]` numbers for label
-    /// pairs; those of `other` are for `pairs`, if there are any.
-    pub fn merge(&mut self, other: &mut Self, pairs: Option<&LabelPairs>) {
+    /// Adds the sums of other sentences.
+    pub fn merge(&mut self, other: &mut Self) {
         let fields = self.fields().into_iter().zip(other.fields());
-        for (i, (sums, more)) in fields.enumerate() {
-            match pairs.filter(|_| i < 2) {
-                None => add(sums, more),
-                Some(pairs) => pairs.add_to_matrix(more, sums),
-            }
-        }
+        fields.for_each(|(sums, more)| add(sums, more));
     }
 
     /// Converts the derivatives with respect to variances into derivatives with respect to weights,
     /// and adds them to those with respect to scores: with V = ρw², ∂V/∂w = 2ρw. `rate` is ρ of
-    /// edges.
-    pub fn add_variances(&mut self, rate: f64, weights: &LabelWeights) {
-        let (k, stride) = (weights.start.len(), self.first.len());
-        let rows = self.pairs.chunks_exact_mut(stride);
-        let variances = self.pair_variances.chunks_exact(stride);
-        for ((row, q), w) in rows.zip(variances).zip(weights.transitions.chunks_exact(k)) {
-            add_scaled(row, 2.0 * rate, w, q);
+    /// edges; `weights` are shaped like the sums of pairs, of first and of last labels.
+    pub fn add_variances(&mut self, rate: f64, weights: [&[f64]; 3]) {
+        let sums = [
+            (&mut self.pairs, &self.pair_variances),
+            (&mut self.first, &self.first_variances),
+            (&mut self.last, &self.last_variances),
+        ];
+        for ((sums, variances), weights) in sums.into_iter().zip(weights) {
+            add_scaled(sums, 2.0 * rate, weights, variances);
         }
-        let (first, last) = (&mut self.first, &mut self.last);
-        add_scaled(first, 2.0 * rate, &weights.start, &self.first_variances);
-        add_scaled(last, 2.0 * rate, &weights.end, &self.last_variances);
     }
 }
 
@@ -148,37 +124,23 @@ fn add_scaled(derivatives: &mut [f64], factor: f64, weights: &[f64], variances: 
     }
 }
 
-/// Creates the transitions of an objective.
-pub(super) fn transitions(space: &ParameterSpace) -> Transitions {
-    Transitions::for_pairs(space.labels(), space.order(), candidate_pairs(space))
-}
-
-/// Returns the number of label pairs that have weights, if sentences without noise are evaluated by
-/// pairs.
-pub(super) fn sparse_pairs(space: &ParameterSpace) -> Option<usize> {
-    let pairs = candidate_pairs(space)?.len();
-    Transitions::is_sparse(space.labels(), space.order(), pairs).then_some(pairs)
-}
-
-/// Returns the label pairs that have weights, if not all do and there are no edge attributes.
-fn candidate_pairs(space: &ParameterSpace) -> Option<&[u32]> {
-    space.label_pairs().filter(|_| space.edges.is_empty())
-}
-
 /// Returns whether the noise term can be computed by label pairs.
 pub(super) fn works_by_pairs(noise: Noise) -> bool {
     matches!(noise.engine, Engine::Adjoint | Engine::Reweighted(_))
 }
 
-/// Counts pairs of adjacent gold labels, each with the weight of its sentence, `[K][stride]`.
-/// Sentences in which some token has no single label are left out.
-pub(super) fn observed_pairs(data: &Dataset, space: &ParameterSpace) -> Vec<f64> {
-    let mut counts = vec![0.0; space.labels() * space.stride()];
+/// Counts pairs of adjacent gold labels, each with the weight of its sentence, in the shape of
+/// [`Transitions::pair_scores`]. Pairs without a weight are left out, and so are sentences in which
+/// some token has no single label.
+pub(super) fn observed_pairs(data: &Dataset, transitions: &Transitions) -> Vec<f64> {
+    let mut counts = vec![0.0; transitions.pair_numbers()];
     for i in 0..data.len() {
         if let Target::Gold(labels) = data.target(i) {
             for pair in labels.windows(2) {
-                let position = pair[0].index() * space.stride() + pair[1].index();
-                counts[position] += data.weight(i);
+                let index = transitions.pair_index(pair[0].index(), pair[1].index());
+                if let Some(index) = index {
+                    counts[index] += data.weight(i);
+                }
             }
         }
     }

@@ -7,12 +7,12 @@
 //! (`chunk.rs`), of the buffers, and of the copies of the design matrices; the tests compare the
 //! sum with what is allocated. (docs/decisions, 30)
 
-use super::labels::{sparse_pairs, works_by_pairs};
+use super::labels::works_by_pairs;
 use super::noise::{Noise, NoiseDistribution};
 use crate::chain::Order;
 use crate::extract::{Dataset, SparseRows};
 use crate::noise::Engine;
-use crate::score::{BlockPartition, FeatureBlock, ParameterSpace};
+use crate::score::{BlockPartition, ColumnForm, FeatureBlock, ParameterSpace};
 
 /// The noise term, which determines the buffers.
 #[derive(Clone, Copy, Debug)]
@@ -54,8 +54,8 @@ pub fn sentence_memory(data: &Dataset, space: &ParameterSpace, noise: NoiseMemor
     // Of two chains 4 each, weights, variances, sums; scores, variances and their derivatives.
     let numbers = (pairs.saturating_mul(12))
         .saturating_add(longest.saturating_mul(row).saturating_mul(3))
-        .saturating_add(shape.worker(NoiseMemory::None, longest, entries))
-        .saturating_add(shape.worker(noise, longest, entries));
+        .saturating_add(shape.worker(NoiseMemory::None, None, longest, entries))
+        .saturating_add(shape.worker(noise, None, longest, entries));
     numbers.saturating_mul(8)
 }
 
@@ -67,25 +67,25 @@ pub fn forward_memory(matrix: &SparseRows, block: &FeatureBlock) -> usize {
     if !targets.is_observed() {
         return 0;
     }
-    let mut dense_columns = 0;
-    let mut weights = vec![0; targets.columns()]; // of the sparse columns
-    for (column, weights) in weights.iter_mut().enumerate() {
-        if targets.is_dense(column) {
-            dense_columns += 1;
-        } else {
-            *weights = targets.range(column).len();
-        }
-    }
     let per_value = if matrix.is_binary() { 0 } else { 8 };
-    let mut bytes = 16 * matrix.len() + 16 * targets.weights();
+    let mut dense_columns = 0;
+    let entries: Vec<usize> = (0..targets.columns())
+        .map(|column| match targets.form(column) {
+            ColumnForm::Dense => {
+                dense_columns += 1;
+                4 + per_value
+            }
+            ColumnForm::Listed => 4 + per_value,
+            ColumnForm::Sparse => targets.range(column).len() * (8 + per_value),
+        })
+        .collect();
+    let mut bytes = 24 * matrix.len() + 16 * targets.weights();
     bytes += 8 * dense_columns * (1 + targets.width());
     for row in 0..matrix.len() {
-        for &column in matrix.row(row).0 {
-            bytes += match weights[column as usize] {
-                0 => 4 + per_value,
-                weights => weights * (8 + per_value),
-            };
-        }
+        let columns = matrix.row(row).0.iter();
+        bytes += columns
+            .map(|&column| entries[column as usize])
+            .sum::<usize>();
     }
     bytes
 }
@@ -130,19 +130,20 @@ impl<'a> Shape<'a> {
     /// The transposed matrix, in which a column has an entry per block it occurs in.
     fn transpose(&self, matrix: &SparseRows, block: &FeatureBlock) -> usize {
         let targets = &block.targets;
-        let dense = self.columns(matrix, block, |column| targets.is_dense(column));
+        let is_sparse = |column| targets.form(column) == ColumnForm::Sparse;
+        let by_column = self.columns(matrix, block, |column| !is_sparse(column));
         let mut sparse = 0;
         if targets.is_observed() {
             let per_weight = if matrix.is_binary() { 8 } else { 16 };
             for row in 0..matrix.len() {
                 for &column in matrix.row(row).0 {
-                    if !targets.is_dense(column as usize) {
+                    if is_sparse(column as usize) {
                         sparse += per_weight * targets.range(column as usize).len();
                     }
                 }
             }
         }
-        dense + sparse + 8 * block.columns()
+        by_column + sparse + 8 * block.columns()
     }
 
     /// The entries of some columns of a matrix, column by column and block by block.
@@ -190,26 +191,38 @@ impl<'a> Shape<'a> {
         let derivatives = tokens
             .saturating_mul(stride + edge_width)
             .saturating_mul(buffers);
-        // Of the transitions 3; weights, observed; sums 2; variances.
-        let mut numbers = pairs.saturating_mul(8).saturating_add(derivatives);
+        let sparse = space.sparse_pairs().filter(|_| match noise {
+            NoiseMemory::None => true,
+            NoiseMemory::Quadratic(noise) => works_by_pairs(*noise),
+            NoiseMemory::MonteCarlo => false,
+        });
+        // Of the transitions 3; weights, observed; sums 2; variances. By pairs, of the transitions
+        // scores, potentials and excess by first and by second label, and indices.
+        let pairs = match sparse {
+            None => pairs.saturating_mul(8),
+            Some(pairs) => pairs.saturating_mul(12),
+        };
+        let mut numbers = pairs.saturating_add(derivatives);
         for (&tokens, &entries) in self.longest.iter().zip(&self.entries) {
-            let worker = self.worker(noise, tokens, entries);
+            let worker = self.worker(noise, sparse, tokens, entries);
             numbers = numbers.saturating_add(worker);
         }
         numbers
     }
 
-    /// The numbers of one worker whose longest sentence has `tokens` tokens and whose largest chunk
-    /// has `entries` attributes.
-    fn worker(&self, noise: NoiseMemory<'_>, tokens: usize, entries: usize) -> usize {
+    /// The numbers of one worker that works by `sparse` label pairs, if there are any, whose longest
+    /// sentence has `tokens` tokens and whose largest chunk has `entries` attributes.
+    fn worker(
+        &self,
+        noise: NoiseMemory<'_>,
+        sparse: Option<usize>,
+        tokens: usize,
+        entries: usize,
+    ) -> usize {
         let space = self.space;
         let stride = space.stride();
         let edge_width = space.edges.used_width();
         let matrix = space.labels().saturating_mul(stride);
-        let sparse = sparse_pairs(space).filter(|_| match noise {
-            NoiseMemory::Quadratic(noise) => works_by_pairs(*noise),
-            NoiseMemory::None | NoiseMemory::MonteCarlo => true,
-        });
         let pair_count = sparse.unwrap_or(matrix);
         let is_chain = space.order() == Order::One;
         // [K][S]: sums 2, expectations 2 (and a third with edge scores).

@@ -102,11 +102,11 @@ pub struct PenalizedLikelihood {
     transposes: [TransposeProduct; 2], // nodes, edges
     workers: Vec<ChunkWorker>,         // one per chunk of a block
     buffers: [BlockDerivatives; 2],    // of the current block and of the next one
-    weights: LabelWeights,
+    weights: LabelWeights,             // a buffer
     transitions: Transitions,
     variances: LabelVariances,
     sums: LabelSums,
-    observed_pairs: Vec<f64>, // [K][stride] of sentences with one label per token
+    observed_pairs: Vec<f64>, // [K][stride] or [P], of sentences with one label per token
     total_weights: [f64; 2],  // of labeled and of unlabeled sentences
 }
 
@@ -117,7 +117,7 @@ impl PenalizedLikelihood {
     pub fn new(data: &Dataset, space: &ParameterSpace, penalty: impl Into<Penalty>) -> Self {
         let width = space.edges.used_width().max(space.stride());
         let partition = BlockPartition::new(data, width);
-        let transitions = labels::transitions(space);
+        let transitions = space.transitions();
         let matrices = [(&data.nodes, &space.nodes), (&data.edges, &space.edges)];
         Self {
             data: data.clone(),
@@ -138,11 +138,11 @@ impl PenalizedLikelihood {
                 variances: BlockArrays::default(),
             }),
             partition,
+            observed_pairs: labels::observed_pairs(data, &transitions),
             weights: LabelWeights::default(),
             transitions,
             variances: LabelVariances::default(),
             sums: LabelSums::default(),
-            observed_pairs: labels::observed_pairs(data, space),
             total_weights: data.total_weights(),
         }
     }
@@ -176,8 +176,8 @@ impl PenalizedLikelihood {
     /// Sets the noise of the sentences, and sizes the buffers for it.
     fn set_noise(&mut self, noise: Noise, rates: [Option<ColumnRates>; 2]) {
         self.rates = rates;
-        if !labels::works_by_pairs(noise) && self.transitions.pairs().is_some() {
-            self.transitions = Transitions::new(self.space.labels(), self.space.order());
+        if !labels::works_by_pairs(noise) {
+            self.work_with_all_pairs();
         }
         if noise.distribution != NoiseDistribution::Additive {
             for buffers in &mut self.buffers {
@@ -185,10 +185,25 @@ impl PenalizedLikelihood {
                 buffers.variances = BlockArrays::new(tokens, &self.space);
             }
         }
-        for worker in &mut self.workers {
-            *worker = ChunkWorker::new(&self.transitions, Some(noise.engine));
-        }
         self.noise = Some(noise);
+        self.create_workers();
+    }
+
+    /// Creates workers for the transitions and the noise.
+    fn create_workers(&mut self) {
+        let engine = self.noise.map(|noise| noise.engine);
+        for worker in &mut self.workers {
+            *worker = ChunkWorker::new(&self.transitions, engine);
+        }
+    }
+
+    /// Has sentences evaluated with matrices over all label pairs, for terms that need them.
+    fn work_with_all_pairs(&mut self) {
+        if self.transitions.pairs().is_some() {
+            self.transitions = Transitions::new(self.space.labels(), self.space.order());
+            self.observed_pairs = labels::observed_pairs(&self.data, &self.transitions);
+            self.create_workers();
+        }
     }
 
     /// Removes the noise of the sentences, and what only it needs.
@@ -198,9 +213,7 @@ impl PenalizedLikelihood {
         for buffers in &mut self.buffers {
             buffers.variances = BlockArrays::default();
         }
-        for worker in &mut self.workers {
-            *worker = ChunkWorker::new(&self.transitions, None);
-        }
+        self.create_workers();
     }
 
     /// Adds a noise term estimated by sampling. [`Objective::begin_iteration`] draws new samples.
@@ -223,6 +236,7 @@ impl PenalizedLikelihood {
             &self.space,
             &self.partition,
         ));
+        self.work_with_all_pairs();
         self
     }
 
@@ -255,7 +269,7 @@ impl Objective for PenalizedLikelihood {
         let [loss, quadratic] = self.add_blocks(Pass::evaluation(theta), gradient);
         let noise = quadratic + self.add_samples(theta, gradient);
         self.subtract_observed_pairs();
-        self.add_label_gradient(theta, gradient);
+        self.add_label_gradient(theta, None, gradient);
         let reweighted = self.reweighting.as_ref();
         let noise = noise + reweighted.map_or(0.0, |r| r.add_gradient(theta, gradient));
         let terms = Terms {
@@ -315,18 +329,13 @@ impl PenalizedLikelihood {
         for product in &mut self.products {
             product.set_weights(theta);
         }
-        self.space.label_weights(theta, &mut self.weights);
-        self.transitions.set(
-            &self.weights.transitions,
-            &self.weights.start,
-            &self.weights.end,
-        );
+        let (space, transitions) = (&self.space, &mut self.transitions);
+        space.set_transitions(theta, &mut self.weights, transitions);
         if let Some(noise) = &self.noise {
             self.variances
-                .set(noise, &self.rates, &self.space, theta, &self.weights);
+                .set(noise, &self.rates, space, theta, transitions);
         }
-        let (labels, stride) = (self.space.labels(), self.space.stride());
-        self.sums.clear(labels * stride, stride);
+        self.sums.clear(transitions.pair_numbers(), space.stride());
     }
 
     /// Adds the contributions of all blocks to the gradient; returns the negative log-likelihood
@@ -343,8 +352,7 @@ impl PenalizedLikelihood {
             for worker in &mut workers[..block.chunks.len()] {
                 terms[0] += worker.terms.loss;
                 terms[1] += worker.terms.noise;
-                let pairs = self.transitions.pairs();
-                self.sums.merge(&mut worker.kernel.sums, pairs);
+                self.sums.merge(&mut worker.kernel.sums);
                 worker
                     .kernel
                     .attribute_gradient
@@ -459,12 +467,19 @@ impl PenalizedLikelihood {
     }
 
     /// Adds the derivatives with respect to label weights, and under additive noise those through
-    /// the variances that all tokens share. `factors` are those of [`Pass`].
-    fn add_label_gradient(&mut self, factors: &[f64], gradient: &mut [f64]) {
+    /// the variances that all tokens share. `factors` are those of [`Pass`], and `label_factors`
+    /// are those of pairs, of first and of last labels, in the shape of the sums.
+    fn add_label_gradient(
+        &mut self,
+        factors: &[f64],
+        label_factors: Option<[&[f64]; 3]>,
+        gradient: &mut [f64],
+    ) {
         let sums = &mut self.sums;
         if let Some(noise) = &self.noise {
             let rates = noise.rates();
-            sums.add_variances(rates[1], &self.weights);
+            let weights = label_factors.unwrap_or_else(|| self.transitions.label_scores());
+            sums.add_variances(rates[1], weights);
             if noise.distribution == NoiseDistribution::Additive {
                 let variances = [&sums.node_variances, &sums.pair_variances];
                 for (i, block) in self.space.blocks().into_iter().enumerate() {
@@ -500,8 +515,9 @@ impl PenalizedLikelihood {
         };
         let mut strengths = vec![0.0; theta.len()];
         self.add_blocks(pass, &mut strengths);
-        self.space.label_weights(&halves, &mut self.weights);
-        self.add_label_gradient(&halves, &mut strengths);
+        let label_halves = self.transitions.label_scores().map(|x| vec![0.5; x.len()]);
+        let label_halves = label_halves.each_ref().map(Vec::as_slice);
+        self.add_label_gradient(&halves, Some(label_halves), &mut strengths);
         self.clear_noise();
         reweighting.begin(strengths);
         self.reweighting = Some(reweighting);
@@ -516,7 +532,6 @@ impl PenalizedLikelihood {
             products: &self.products,
             theta,
             chain: ChainParameters {
-                weights: &self.weights,
                 transitions: &self.transitions,
                 variances: &self.variances,
             },

@@ -38,7 +38,7 @@ use super::LabelSums;
 use super::buffers::ScoreArrays;
 use super::features::{AttributeGradient, SentenceAttributes};
 use super::labels::LabelVariances;
-use crate::chain::{EdgeSums, LabelMask, LabelWeights, Lattice, Order, Scores, Transitions};
+use crate::chain::{EdgeSums, LabelMask, Lattice, Order, Scores, Transitions};
 use crate::extract::{Allowed, AllowedLabels, Target};
 use crate::ids::LabelId;
 use crate::math::add;
@@ -47,7 +47,6 @@ use crate::noise::{self, Engine, Regularizer};
 /// The chain that all sentences of an evaluation share.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ChainParameters<'a> {
-    pub weights: &'a LabelWeights,
     pub transitions: &'a Transitions,
     /// Empty without noise.
     pub variances: &'a LabelVariances,
@@ -257,7 +256,7 @@ impl SentenceKernel {
             lattice.add_edge_expectations(transitions, expected);
             sums.merge_scaled(factor, expected, transitions);
         }
-        pairs.resize(transitions.scores().len(), 0.0);
+        pairs.resize(transitions.labels() * transitions.stride(), 0.0);
         let rows = scores.edges.chunks_exact_mut(pairs.len()).enumerate();
         for (t, row) in rows.skip(1) {
             lattice.edge_marginals(transitions, t, row);
@@ -405,18 +404,19 @@ pub(crate) fn fill_mask(
 
 /// Returns the score of the gold labels.
 fn gold_score(chain: ChainParameters<'_>, labels: &[LabelId], scores: &ScoreArrays<'_>) -> f64 {
-    let (k, stride) = (chain.transitions.labels(), chain.transitions.stride());
+    let transitions = chain.transitions;
+    let (k, stride) = (transitions.labels(), transitions.stride());
     let mut score = 0.0;
     if let (Some(first), Some(last)) = (labels.first(), labels.last()) {
-        score += chain.weights.start[first.index()] + chain.weights.end[last.index()];
+        score += transitions.start()[first.index()] + transitions.end()[last.index()];
     }
     for (row, label) in scores.nodes.chunks_exact(stride).zip(labels) {
         score += row[label.index()];
     }
-    if chain.transitions.order() == Order::One {
+    if transitions.order() == Order::One {
         for (t, pair) in labels.windows(2).enumerate() {
             let (a, b) = (pair[0].index(), pair[1].index());
-            score += chain.weights.transitions[a * k + b];
+            score += transitions.score(a, b);
             if !scores.edges.is_empty() {
                 score += scores.edges[((t + 1) * k + a) * stride + b];
             }

@@ -385,7 +385,7 @@ impl SgdStepper {
             let space = problem.space;
             let rates = &[None, None];
             self.variances
-                .set(noise, rates, space, &[], &self.chain.weights);
+                .set(noise, rates, space, &[], &self.chain.transitions);
             self.add_variances(problem, weights, sentence);
         }
         let (target, weight) = (problem.data.target(sentence), problem.data.weight(sentence));
@@ -397,7 +397,6 @@ impl SgdStepper {
             attributes: SentenceAttributes::default(),
         };
         let chain = ChainParameters {
-            weights: &self.chain.weights,
             transitions: &self.chain.transitions,
             variances: &self.variances,
         };
@@ -415,9 +414,8 @@ impl SgdStepper {
             }
         }
         if let Some(noise) = &noise {
-            kernel
-                .sums
-                .add_variances(noise.rates()[1], &self.chain.weights);
+            let weights = self.chain.transitions.label_scores();
+            kernel.sums.add_variances(noise.rates()[1], weights);
         }
         self.pairs.copy_from_slice(&kernel.sums.pairs);
         terms
@@ -512,7 +510,6 @@ impl SgdStepper {
             attributes: SentenceAttributes::default(),
         };
         let chain = ChainParameters {
-            weights: &free.weights,
             transitions: &free.transitions,
             variances: &self.variances,
         };

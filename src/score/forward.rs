@@ -7,15 +7,17 @@
 //!
 //! With [`States::Observed`](super::States::Observed) a column has weights for some labels only.
 //! Columns with many weights are *dense*: once per evaluation they are expanded to whole rows with
-//! zeros in the gaps. The others, most of which have a single weight, are *sparse*: a token stores
-//! the list of their weights and target scores, regardless of columns.
+//! zeros in the gaps. Most of the others have a single weight. They are *sparse*: a token stores the
+//! list of their weights and target scores, regardless of columns. Columns in between are *listed*:
+//! a token stores the column, whose weights are a loop. With hundreds of labels these are the
+//! frequent attributes, and lists of all their weights would be most of the memory of training.
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use super::block::FeatureBlock;
 use super::rates::ColumnRates;
-use super::targets::{BLOCKS, Targets};
+use super::targets::{BLOCKS, ColumnForm, Targets};
 use crate::chain::LANES;
 use crate::extract::SparseRows;
 use crate::simd::{self, Kernel};
@@ -42,18 +44,19 @@ pub struct Variances<'a> {
     pub rates: Option<&'a ColumnRates>,
 }
 
-/// The dense and the sparse columns of a matrix, and their weights.
+/// The dense, the listed and the sparse columns of a matrix, and their weights.
 #[derive(Clone, Debug)]
 struct Split {
     dense: SparseRows,       // columns are rows of `table`
     dense_columns: Vec<u32>, // [dense columns] their numbers in the whole matrix
     coefficients: Vec<f64>,  // √m of each dense column
     table: Vec<f64>,         // [dense columns][width] their weights, with zeros in the gaps
+    listed: SparseRows,      // its listed columns
     ends: Vec<u64>,          // [tokens] end of each token in `weights`
     weights: Vec<u32>,       // weight index, one per weight of each entry of a sparse column
     positions: Vec<u32>,     // position of the score that it adds to
     values: Option<Vec<f64>>,
-    scaled: Vec<[f64; 2]>, // √m·w and w² for each weight of a sparse column
+    scaled: Vec<[f64; 2]>, // √m·w and w² for each weight of a listed or sparse column
 }
 
 impl ForwardProduct {
@@ -140,8 +143,11 @@ impl Split {
             }
         }
         let dense = matrix.map_columns(|column| dense_index[column as usize], |_, value| value);
+        let is_listed = |&column: &u32| targets.form(column as usize) == ColumnForm::Listed;
+        let listed = |column| Some(column).filter(is_listed);
         let mut split = Self {
             dense,
+            listed: matrix.map_columns(listed, |_, value| value),
             table: vec![0.0; coefficients.len() * targets.width()],
             dense_columns,
             coefficients,
@@ -153,7 +159,7 @@ impl Split {
         };
         for token in 0..matrix.len() {
             for (column, value) in matrix.entries(token) {
-                if targets.is_dense(column as usize) {
+                if targets.form(column as usize) != ColumnForm::Sparse {
                     continue;
                 }
                 targets.for_each(column as usize, |position, index| {
@@ -187,9 +193,15 @@ impl Split {
         }
     }
 
-    /// Adds the terms of a token's sparse columns.
+    /// Adds the terms of a token's sparse and listed columns.
     #[inline(always)]
-    fn add(&self, token: usize, scores: &mut [f64], mut variances: Option<Variances<'_>>) {
+    fn add(
+        &self,
+        token: usize,
+        targets: &Targets,
+        scores: &mut [f64],
+        mut variances: Option<Variances<'_>>,
+    ) {
         let start = if token == 0 {
             0
         } else {
@@ -214,6 +226,23 @@ impl Split {
                     Some(rates) => rates.weight(index as usize),
                 };
                 variances.values[position as usize] += rate * (x * x * variance);
+            }
+        }
+        let (columns, values) = self.listed.row(token);
+        for (i, &column) in columns.iter().enumerate() {
+            let x = values.map_or(1.0, |values| values[i]);
+            let range = targets.range(column as usize);
+            let positions = targets.positions(range.clone());
+            let weights = &self.scaled[range];
+            for (&position, [score, _]) in positions.iter().zip(weights) {
+                scores[position as usize] += x * score;
+            }
+            if let Some(variances) = &mut variances {
+                let rates = variances.rates;
+                let rate = rates.map_or(variances.rate, |rates| rates.column(column as usize));
+                for (&position, [_, variance]) in positions.iter().zip(weights) {
+                    variances.values[position as usize] += rate * (x * x * variance);
+                }
             }
         }
     }
@@ -257,7 +286,7 @@ impl Kernel for Write<'_> {
                     rate: variances.rate,
                     rates: variances.rates,
                 });
-                split.add(token, &mut self.scores[row], variances);
+                split.add(token, self.targets, &mut self.scores[row], variances);
             }
         }
     }

@@ -37,5 +37,5 @@ pub use forward::{ForwardProduct, Variances};
 pub use parameters::{Boundary, ExtraWeights, ParameterSpace, SpaceOptions, States};
 pub use partition::{Block, BlockPartition};
 pub use rates::ColumnRates;
-pub use targets::Targets;
+pub use targets::{ColumnForm, Targets};
 pub use transpose::{TransposeProduct, VarianceDerivatives};

@@ -9,8 +9,9 @@ use super::block::FeatureBlock;
 use super::frequency::Frequencies;
 use super::observed::ObservedLabels;
 use super::targets::Targets;
-use crate::chain::{self, LabelWeights, Order};
+use crate::chain::{self, LabelWeights, Order, Transitions};
 use crate::extract::{Classes, Dataset};
+use crate::math::add;
 
 /// Whether the first and the last label of a sentence have weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -259,25 +260,53 @@ impl ParameterSpace {
         strengths
     }
 
+    /// Returns the number P of label pairs that have transition weights, if inference works by
+    /// pairs ([`Transitions::is_sparse`]).
+    #[must_use]
+    pub fn sparse_pairs(&self) -> Option<usize> {
+        let pairs = self.pairs_without_attributes()?.len();
+        Transitions::is_sparse(self.labels, self.order, pairs).then_some(pairs)
+    }
+
+    /// Returns the label pairs that have weights, if not all do and there are no edge attributes.
+    fn pairs_without_attributes(&self) -> Option<&[u32]> {
+        self.label_pairs().filter(|_| self.edges.is_empty())
+    }
+
+    /// Creates transitions for the label weights of θ, all 0: by pairs if few pairs have weights.
+    #[must_use]
+    pub fn transitions(&self) -> Transitions {
+        Transitions::for_pairs(self.labels, self.order, self.pairs_without_attributes())
+    }
+
+    /// Sets [`transitions`](Self::transitions) to the label weights of θ. `weights` is a buffer.
+    pub fn set_transitions(
+        &self,
+        theta: &[f64],
+        weights: &mut LabelWeights,
+        transitions: &mut Transitions,
+    ) {
+        if transitions.pairs().is_none() {
+            self.label_weights(theta, weights);
+            transitions.set(&weights.transitions, &weights.start, &weights.end);
+        } else {
+            self.boundary_weights(theta, weights);
+            let scores = &theta[self.label_blocks[0].range.clone()];
+            transitions.set_pairs(scores, &weights.start, &weights.end);
+        }
+    }
+
     /// Copies the transition and boundary weights of θ to `weights`; absent ones are 0.
     pub fn label_weights(&self, theta: &[f64], weights: &mut LabelWeights) {
         let k = self.labels;
-        let lengths = [k * k, k, k];
-        let outs = [
-            &mut weights.transitions,
-            &mut weights.start,
-            &mut weights.end,
-        ];
-        for ((block, out), length) in self.label_blocks.iter().zip(outs).zip(lengths) {
-            out.clear();
-            out.resize(length, 0.0);
-            if block.targets.columns() > 0 {
-                let theta = &theta[block.range.clone()];
-                block.targets.for_each(0, |position, index| {
-                    out[position / self.stride * k + position % self.stride] = theta[index];
-                });
-            }
-        }
+        self.label_blocks[0].spread(theta, [k, k], &mut weights.transitions);
+        self.boundary_weights(theta, weights);
+    }
+
+    fn boundary_weights(&self, theta: &[f64], weights: &mut LabelWeights) {
+        let [_, start, end] = &self.label_blocks;
+        start.spread(theta, [1, self.labels], &mut weights.start);
+        end.spread(theta, [1, self.labels], &mut weights.end);
     }
 
     /// Writes transition and boundary weights into θ. Those that θ does not have are left out.
@@ -294,15 +323,33 @@ impl ParameterSpace {
         }
     }
 
-    /// Adds the derivatives with respect to transition scores `[K][stride]`, start scores and end
-    /// scores `[stride]` to the gradient.
+    /// Adds the derivatives with respect to transition scores `[K][stride]`, or `[P]` if only P
+    /// pairs have weights, start scores and end scores `[stride]` to the gradient.
     pub fn add_label_gradient(&self, derivatives: [&[f64]; 3], gradient: &mut [f64]) {
         for (block, derivatives) in self.label_blocks.iter().zip(derivatives) {
             if block.targets.columns() > 0 {
                 let gradient = &mut gradient[block.range.clone()];
+                if derivatives.len() == gradient.len() {
+                    add(gradient, derivatives);
+                    continue;
+                }
                 let add = |position: usize, index: usize| gradient[index] += derivatives[position];
                 block.targets.for_each(0, add);
             }
+        }
+    }
+}
+
+impl LabelBlock {
+    /// Writes the weights of θ to a matrix of this shape without padding; absent ones are 0.
+    fn spread(&self, theta: &[f64], [height, labels]: [usize; 2], out: &mut Vec<f64>) {
+        out.clear();
+        out.resize(height * labels, 0.0);
+        if self.targets.columns() > 0 {
+            let (theta, stride) = (&theta[self.range.clone()], self.targets.stride());
+            self.targets.for_each(0, |position, index| {
+                out[position / stride * labels + position % stride] = theta[index];
+            });
         }
     }
 }

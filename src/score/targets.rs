@@ -10,6 +10,9 @@ pub(super) const BLOCKS: usize = 7;
 /// A column is dense if at least one score in this many has a weight.
 const DENSE: usize = 8;
 
+/// A sparse column is listed if it has more weights than this.
+const LISTED: usize = 4;
+
 /// Maximum number of weights that the 32-bit indices of sparse columns can address.
 const MOST_SPARSE: usize = u32::MAX as usize;
 
@@ -25,6 +28,17 @@ pub struct Targets {
     stride: usize, // K padded
     height: usize, // 1 for nodes, K for edges
     observed: Option<Observed>,
+}
+
+/// How the entries of a column are stored and multiplied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ColumnForm {
+    /// So many weights that whole rows, with zeros in the gaps, are faster.
+    Dense,
+    /// A loop over the weights of the column for each entry.
+    Listed,
+    /// So few weights, mostly one, that each entry stores them: there is no loop.
+    Sparse,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -296,13 +310,34 @@ impl Targets {
         self.observed.is_some()
     }
 
+    /// Returns how the entries of a column are stored.
+    #[must_use]
+    pub fn form(&self, column: usize) -> ColumnForm {
+        let Some(observed) = &self.observed else {
+            return ColumnForm::Dense;
+        };
+        let weights = observed.range(column).len();
+        if weights * DENSE >= self.width() || observed.positions.len() > MOST_SPARSE {
+            ColumnForm::Dense
+        } else if weights > LISTED {
+            ColumnForm::Listed
+        } else {
+            ColumnForm::Sparse
+        }
+    }
+
     /// Returns whether a column has so many weights that whole rows are faster.
     #[must_use]
     pub fn is_dense(&self, column: usize) -> bool {
-        self.observed.as_ref().is_none_or(|observed| {
-            let weights = observed.range(column).len();
-            weights * DENSE >= self.width() || observed.positions.len() > MOST_SPARSE
-        })
+        self.form(column) == ColumnForm::Dense
+    }
+
+    /// Returns the positions of the scores that the weights of a column add to, ascending, unless
+    /// the column has a weight for every score.
+    #[inline(always)]
+    pub(super) fn positions(&self, weights: Range<usize>) -> &[u32] {
+        let observed = self.observed.as_ref();
+        observed.map_or(&[], |observed| &observed.positions[weights])
     }
 
     /// Returns `Σ_j ρ_j·w_j[p]²` over all columns, for every position p, `[width]`; `rate(j)` is

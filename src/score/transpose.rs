@@ -13,7 +13,7 @@ use super::block::FeatureBlock;
 use super::columns::{ColumnBlock, Entry, TASK_ENTRIES, split_by_owner};
 use super::partition::BlockPartition;
 use super::rates::ColumnRates;
-use super::targets::{BLOCKS, Targets};
+use super::targets::{BLOCKS, ColumnForm, Targets};
 use crate::chain::LANES;
 use crate::extract::SparseRows;
 use crate::simd::{self, Kernel};
@@ -43,10 +43,12 @@ pub struct TransposeProduct {
 /// The columns within one block of tokens.
 ///
 /// Sparse columns (see [`ForwardProduct`](super::ForwardProduct)) are stored weight by weight: for
-/// each weight of each entry, its index and the position of the derivative to add.
+/// each weight of each entry, its index and the position of the derivative to add. Listed columns
+/// are stored like dense ones.
 #[derive(Clone, Debug)]
 struct Slice {
     dense: ColumnBlock,
+    listed: ColumnBlock,
     sparse: Vec<SparseWeight>, // by column
     sparse_values: Option<Vec<f64>>,
     tasks: Vec<Task>, // about TASK_ENTRIES entries each
@@ -63,6 +65,7 @@ struct SparseWeight {
 #[derive(Clone, Debug)]
 struct Task {
     dense: Range<usize>,   // columns of `Slice::dense`
+    listed: Range<usize>,  // columns of `Slice::listed`
     sparse: Range<usize>,  // of `Slice::sparse`
     weights: Range<usize>, // the weights of these columns, owned by this task
 }
@@ -129,6 +132,7 @@ impl Slice {
         let entries = ColumnBlock::sorted_entries(matrix, tokens);
         let mut slice = Self {
             dense: ColumnBlock::for_entries_of(matrix),
+            listed: ColumnBlock::for_entries_of(matrix),
             sparse: Vec::new(),
             sparse_values: (!matrix.is_binary()).then(Vec::new),
             tasks: Vec::new(),
@@ -143,6 +147,7 @@ impl Slice {
             work += column.len();
             if let Some(task) = slice.tasks.last_mut() {
                 task.dense.end = slice.dense.len();
+                task.listed.end = slice.listed.len();
                 task.sparse.end = slice.sparse.len();
                 task.weights.end = weights.end;
             }
@@ -151,6 +156,7 @@ impl Slice {
             }
         }
         slice.dense.shrink_to_fit();
+        slice.listed.shrink_to_fit();
         slice.sparse.shrink_to_fit();
         slice
     }
@@ -158,6 +164,7 @@ impl Slice {
     fn begin_task(&mut self, weight: usize) {
         self.tasks.push(Task {
             dense: self.dense.len()..self.dense.len(),
+            listed: self.listed.len()..self.listed.len(),
             sparse: self.sparse.len()..self.sparse.len(),
             weights: weight..weight,
         });
@@ -166,8 +173,10 @@ impl Slice {
     /// Appends the entries of a column.
     fn push(&mut self, targets: &Targets, entries: &[Entry]) {
         let column = entries[0].column as usize;
-        if targets.is_dense(column) {
-            return self.dense.push(entries);
+        match targets.form(column) {
+            ColumnForm::Dense => return self.dense.push(entries),
+            ColumnForm::Listed => return self.listed.push(entries),
+            ColumnForm::Sparse => {}
         }
         for entry in entries {
             targets.for_each(column, |position, weight| {
@@ -213,6 +222,7 @@ impl Kernel for Gather<'_> {
                 }
             }
         }
+        self.gather_listed();
         self.gather_sparse();
     }
 }
@@ -263,6 +273,35 @@ impl Gather<'_> {
                 let square = factor * squares.as_flattened()[label];
                 gradient[index] += c * sums.as_flattened()[label] + square;
             });
+        }
+    }
+
+    /// Gathers the derivatives of listed columns.
+    #[inline(always)]
+    fn gather_listed(&mut self) {
+        let (targets, columns) = (&self.block.targets, &self.slice.listed);
+        for i in self.task.listed.clone() {
+            let column = columns.column(i);
+            let range = targets.range(column);
+            let positions = targets.positions(range.clone());
+            let first = range.start - self.task.weights.start;
+            let gradient = &mut self.gradient[first..first + range.len()];
+            let c = self.block.scale[column];
+            for entry in columns.entries(i) {
+                let (row, x) = (columns.token(entry) * targets.width(), columns.value(entry));
+                let derivatives = &self.score_derivatives[row..row + targets.width()];
+                for (g, &position) in gradient.iter_mut().zip(positions) {
+                    *g += c * x * derivatives[position as usize];
+                }
+                if let Some(noise) = self.variance_derivatives {
+                    let rate = noise.rates.map_or(noise.rate, |rates| rates.column(column));
+                    let derivatives = &noise.values[row..row + targets.width()];
+                    let weights = noise.theta[range.clone()].iter().zip(positions);
+                    for (g, (w, &position)) in gradient.iter_mut().zip(weights) {
+                        *g += 2.0 * rate * w * (x * x * derivatives[position as usize]);
+                    }
+                }
+            }
         }
     }
 

@@ -153,10 +153,16 @@ impl DevelopmentSet {
         let tokens = (0..self.data.len()).map(|i| self.data.sentence(i).len());
         let longest = tokens.max().unwrap_or(0);
         // Per thread scores, path scores and constrained transitions; three candidates for the
-        // recall bias, each with weights and transitions.
+        // recall bias, each with weights and transitions. With neither constraint nor recall bias
+        // transitions by pairs suffice.
+        let is_plain = self.constraint.is_none() && self.labels.outside().is_none();
+        let (transitions, constrained) = match space.sparse_pairs().filter(|_| is_plain) {
+            Some(pairs) => (9 * pairs, 0),
+            None => (13 * pairs, pairs),
+        };
         let row = stride.saturating_mul(2).saturating_add(edge_width);
-        let thread = longest.saturating_mul(row).saturating_add(pairs);
-        let numbers = thread.saturating_mul(THREADS).saturating_add(13 * pairs);
+        let thread = longest.saturating_mul(row).saturating_add(constrained);
+        let numbers = thread.saturating_mul(THREADS).saturating_add(transitions);
         forward_memory(&self.data.nodes, &space.nodes)
             + forward_memory(&self.data.edges, &space.edges)
             + 3 * (2 * self.data.tokens() + 24 * self.data.len())
@@ -178,6 +184,20 @@ impl DevelopmentSet {
             products: [nodes, edges],
             label_scores: None,
         }
+    }
+
+    /// Returns the transitions of the parameters θ with a recall bias.
+    fn transitions(&self, space: &ParameterSpace, theta: &[f64], bias: f64) -> Transitions {
+        let mut weights = LabelWeights::default();
+        if bias == 0.0 {
+            let mut transitions = space.transitions();
+            space.set_transitions(theta, &mut weights, &mut transitions);
+            return transitions;
+        }
+        // All pairs whose second label is the outside label have a weight.
+        space.label_weights(theta, &mut weights);
+        self.labels.add_recall_bias(bias, &mut weights);
+        Transitions::from_weights(&weights, space.order())
     }
 
     /// Counts predicted label sequences by label.
@@ -226,18 +246,9 @@ impl DevScorer<'_> {
     /// labels do not encode spans.
     pub fn score(&mut self, theta: &[f64], recall_biases: &[f64]) -> Result<Vec<DevScore>> {
         let (development, space) = (self.development, self.space);
-        let mut weights = LabelWeights::default();
-        space.label_weights(theta, &mut weights);
         let transitions: Vec<Transitions> = recall_biases
             .iter()
-            .map(|&bias| {
-                let mut weights = weights.clone();
-                development.labels.add_recall_bias(bias, &mut weights);
-                let pairs = space.label_pairs();
-                let mut transitions = Transitions::for_pairs(space.labels(), space.order(), pairs);
-                transitions.set(&weights.transitions, &weights.start, &weights.end);
-                transitions
-            })
+            .map(|&bias| development.transitions(space, theta, bias))
             .collect();
         for product in &mut self.products {
             product.set_weights(theta);

@@ -152,3 +152,40 @@ fn a_label_that_is_left_by_suppressed_pairs_alone_keeps_its_precision() {
     assert!(edge > 0.01, "{edge}");
     assert_all_close(&sums, &[2.0 * edge], 1e-12);
 }
+
+#[test]
+fn matrices_by_pairs_are_those_with_all_pairs() {
+    let mut numbers = Lcg(33);
+    for i in 0..60 {
+        let (chain, positions) = sparse_chain(i, &mut numbers);
+        let mut by_pairs = Transitions::with_pairs(chain.labels, positions.clone());
+        let scores: Vec<f64> = positions
+            .iter()
+            .map(|&p| {
+                chain.trans[p as usize / padded(chain.labels)][p as usize % padded(chain.labels)]
+            })
+            .collect();
+        // Matrices of other scores must not remain.
+        assert!(by_pairs.scores().iter().all(|&x| x == 0.0));
+        by_pairs.set_pairs(&scores, &chain.start, &chain.end);
+        let mut dense = Transitions::new(chain.labels, Order::One);
+        dense.set(&chain.trans.concat(), &chain.start, &chain.end);
+        assert_eq!(by_pairs.scores(), dense.scores());
+        for a in 0..chain.labels {
+            for b in 0..chain.labels {
+                assert_eq!(by_pairs.score(a, b), dense.score(a, b));
+            }
+        }
+        let shift = dense.shift.min(0.0); // pairs without a weight have the score 0
+        let shifted = |potentials: &[f64]| -> Vec<f64> {
+            potentials.iter().map(|e| e * shift.exp()).collect()
+        };
+        let matrices = [Transitions::potentials, Transitions::transposed_potentials];
+        for matrix in matrices {
+            let expected = shifted(matrix(&dense));
+            for (found, expected) in matrix(&by_pairs).iter().zip(&expected) {
+                assert!((found - expected).abs() <= 1e-14 * expected);
+            }
+        }
+    }
+}

@@ -41,8 +41,10 @@ fn evaluate_by_pairs(
     let chain = &sentence.chain;
     let mut transitions = Transitions::with_pairs(chain.labels, positions.to_vec());
     transitions.set(&chain.trans.concat(), &chain.start, &chain.end);
-    let buffers = SentenceBuffers::with_transitions(sentence, transitions, in_log_space);
+    let mut buffers = SentenceBuffers::with_transitions(sentence, transitions, in_log_space);
     let pairs = buffers.transitions.pairs().unwrap();
+    let matrix = std::mem::replace(&mut buffers.trans, zeros(pairs));
+    pairs.add_at_pairs(&matrix, &mut buffers.trans);
     let mut result = ValueAndGradient::zeros(sentence);
     let matrices = [&mut result.trans, &mut result.trans_variance];
     let [mut trans, mut trans_variance] = matrices.map(|m| std::mem::replace(m, zeros(pairs)));

@@ -152,7 +152,7 @@ impl Sampling {
             self.run_samplers(context, block, &masks, score_derivatives);
             for sampler in &mut self.samplers[..block.tokens.len()] {
                 value += sampler.value;
-                sums.merge(&mut sampler.sums, None);
+                sums.merge(&mut sampler.sums);
             }
             self.scatter(context.space, block, &masks, gradient);
         }

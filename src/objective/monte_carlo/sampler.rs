@@ -66,7 +66,7 @@ impl Sampler {
         } = context.evaluation;
         let (labels, stride) = (space.labels(), space.stride());
         self.value = 0.0;
-        self.sums.clear(labels * stride, stride);
+        self.sums.clear(chain.transitions.pair_numbers(), stride);
         self.product.begin(chain.transitions);
         for matrix in &mut self.marginals {
             matrix.resize(labels * stride, 0.0);
@@ -175,11 +175,11 @@ impl Sampler {
     fn add_label_scores(&mut self, context: &SampleContext<'_>, tokens: Range<usize>) {
         let transitions = context.zero_transitions;
         let (labels, stride) = (transitions.labels(), transitions.stride());
-        let (weights, sample) = (context.evaluation.chain.weights, context.masks);
+        let (chain, sample) = (context.evaluation.chain.transitions, context.masks);
         let last = self.noised_nodes.len() - stride;
         for (at, masks, weights) in [
-            (0, &sample.start, &weights.start),
-            (last, &sample.end, &weights.end),
+            (0, &sample.start, chain.start()),
+            (last, &sample.end, chain.end()),
         ] {
             let token = tokens.start + at / stride;
             self.factors.resize(labels, 0.0);
@@ -193,7 +193,7 @@ impl Sampler {
         let matrices = self.noised_edges.chunks_exact_mut(labels * stride);
         for (token, matrix) in tokens.zip(matrices).skip(1) {
             sample.transitions.fill(token, 0, 1, &mut self.factors);
-            let weights = weights.transitions.chunks_exact(labels);
+            let weights = chain.scores().chunks_exact(stride);
             let weights = weights.zip(self.factors.chunks_exact(labels));
             for (row, (weights, factors)) in matrix.chunks_exact_mut(stride).zip(weights) {
                 for ((x, w), factor) in row.iter_mut().zip(weights).zip(factors) {
@@ -211,7 +211,7 @@ impl Sampler {
         let last = (tokens - 1) * stride;
         subtract(&mut self.noised_nodes[last..], transitions.end());
         subtract(&mut self.noised_edges, &self.edges);
-        let size = transitions.scores().len();
+        let size = transitions.labels() * stride;
         for matrix in self.noised_edges.chunks_exact_mut(size).skip(1) {
             subtract(matrix, transitions.scores());
         }

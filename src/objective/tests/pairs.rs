@@ -72,10 +72,8 @@ fn value_and_gradient_by_pairs_are_those_with_all_pairs() {
             assert_eq!(by_pairs.transitions.pairs().is_some(), is_sparse);
             let (value, gradient) = evaluate(by_pairs, &theta);
             let mut dense = objective();
-            dense.transitions = Transitions::new(LABELS, Order::One);
-            dense.workers.iter_mut().for_each(|worker| {
-                *worker = ChunkWorker::new(&dense.transitions, noise.map(|noise| noise.engine));
-            });
+            dense.work_with_all_pairs();
+            assert!(dense.transitions.pairs().is_none());
             let (expected, expected_gradient) = evaluate(dense, &theta);
             assert_close(value, expected, 1e-12);
             for (found, expected) in gradient.iter().zip(&expected_gradient) {
@@ -99,4 +97,12 @@ fn engines_that_need_all_pairs_have_them() {
         let objective = PenalizedLikelihood::new(&data, &space, 0.1).with_noise(noise);
         assert!(objective.transitions.pairs().is_none());
     }
+    let objective = PenalizedLikelihood::new(&data, &space, 0.1).with_monte_carlo(MonteCarlo {
+        node: 0.4,
+        edge: 0.2,
+        samples: 1,
+        seed: 1,
+        unlabeled_weight: 0.0,
+    });
+    assert!(objective.transitions.pairs().is_none());
 }

@@ -1,6 +1,5 @@
 //! The sentence kernel alone, from numbers to numbers.
 
-use crate::chain::LabelWeights;
 use crate::chain::oracle::Chain;
 use crate::extract::Target;
 use crate::ids::LabelId;
@@ -67,13 +66,7 @@ impl Case {
 
     fn evaluate(&self, labels: &[LabelId], engine: Option<Engine>) -> Evaluated {
         let transitions = self.chain.transitions();
-        let weights = LabelWeights {
-            transitions: self.chain.trans.concat(),
-            start: self.chain.start.clone(),
-            end: self.chain.end.clone(),
-        };
         let parameters = ChainParameters {
-            weights: &weights,
             transitions: &transitions,
             variances: &self.variances,
         };

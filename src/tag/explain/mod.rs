@@ -317,7 +317,7 @@ impl<'e> Alternative<'e> {
             let edge = edges
                 .as_ref()
                 .map_or(0.0, |edges| edges[(t * k + a) * stride + b]);
-            transitions.scores()[a * stride + b] + edge
+            transitions.score(a, b) + edge
         };
         node + (step(own_before, own.0) - step(other_before, other.0))
     }

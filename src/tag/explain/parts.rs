@@ -142,7 +142,7 @@ impl<'e> Alternative<'e> {
     fn pair_parts(&self, t: usize, parts: &mut Vec<Part<'e>>) -> Result<()> {
         let explanation = self.explanation;
         let transitions = explanation.tagger.transitions();
-        let (k, stride) = (transitions.labels(), transitions.stride());
+        let k = transitions.labels();
         let (labels, previous) = (self.labels_at(t), self.labels_at(t - 1));
         let pairs = [0, 1].map(|i| (previous[i].index(), labels[i].index()));
         self.attribute_parts(t, AttributeKind::Edge, parts, |name, value, weights| Part {
@@ -155,7 +155,7 @@ impl<'e> Alternative<'e> {
             weights: pairs.map(|(a, b)| weights(a * k + b)),
         })?;
         let bias = self.bias(labels);
-        let weights = pairs.map(|(a, b)| transitions.scores()[a * stride + b]);
+        let weights = pairs.map(|(a, b)| transitions.score(a, b));
         parts.push(Part {
             kind: PartKind::Transition,
             previous: Some(previous),

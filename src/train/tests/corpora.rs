@@ -1,9 +1,10 @@
 //! Training on all kinds of corpora.
 
 use super::*;
-use crate::chain::Order;
+use crate::chain::{Order, Transitions};
 use crate::eval::Evaluation;
 use crate::label::Scheme;
+use crate::score::States;
 use crate::tag::{TagOptions, Tagger, Workspace};
 
 fn error(result: Result<Trained>) -> String {
@@ -314,10 +315,45 @@ fn a_model_has_the_score_on_development_data_that_training_reported() {
             &mut (),
         )
         .unwrap();
+    assert_reported_score_is_that_of_the_model(trained, &dev);
+}
+
+#[test]
+fn a_recall_bias_counts_for_label_pairs_without_weights() {
+    // Names of one token: every label may follow every other, and few pairs of 81 labels occur.
+    let names = |first: usize| -> Vec<Sentence> {
+        let line = |i: usize| format!("say/O Name{i}/B-T{i} Name{0}/B-T{0} off/O\n", i / 2);
+        corpus(&(first..80).map(line).collect::<String>())
+    };
+    let options = TrainOptions {
+        l2: Some(1.0),
+        states: Some(States::Observed),
+        ..options()
+    };
+    let dev = names(30);
+    let trained = Trainer::new(options)
+        .unwrap()
+        .train(
+            TrainingCorpora::new(names(0)).dev(dev.clone()),
+            template("word"),
+            &mut (),
+        )
+        .unwrap();
+    let weights = &trained.model.header().label_weights;
+    assert!(
+        Transitions::from_weights(weights, Order::One)
+            .pairs()
+            .is_some()
+    );
+    assert_reported_score_is_that_of_the_model(trained, &dev);
+}
+
+/// Checks that a recall bias was chosen, and that the model has the reported score.
+fn assert_reported_score_is_that_of_the_model(trained: Trained, dev: &[Sentence]) {
     assert!(trained.end.recall_bias > 0.0, "{:?}", trained.end);
     let tagger = Tagger::new(trained.model);
     let mut evaluation = Evaluation::new();
-    for sentence in &dev {
+    for sentence in dev {
         let tagging = tagger.tag(sentence).unwrap();
         let labels = tagger.label_names(&tagging.labels);
         evaluation
