@@ -78,10 +78,14 @@ fn an_interrupt_before_the_second_pass_has_a_result_saves_the_first_pass() {
     .success();
     let expected = dir.run("tag one dev.conll").success();
     for moment in [IN_A_FOLD, BEFORE_THE_SECOND_PASS] {
-        let message = Run::until(&dir, TRAIN, moment).interrupt();
         let expected_message = "interrupted by SIGINT before the second pass had a result; m has \
                                 the first pass alone, with its weights of iteration ";
-        assert!(message.contains(expected_message), "{message}");
+        // On a busy machine the second pass may have a result before the signal arrives.
+        let mut messages = (0..20).map(|_| Run::until(&dir, TRAIN, moment).interrupt());
+        assert!(
+            messages.any(|message| message.contains(expected_message)),
+            "never before the second pass had a result, {moment:?}"
+        );
         let log = dir.json_lines("log");
         let end = log.last().unwrap();
         assert_eq!(
