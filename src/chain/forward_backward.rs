@@ -60,9 +60,10 @@ use super::label_pairs::LabelPairs;
 use super::lattice::{Lattice, Mode};
 use super::layout::LANES;
 use super::log_space;
+use super::potentials::{FLOOR, exponentiate_rows};
 use super::products::{across, blocks, blocks_mut, lane_sum, lanewise, row_times_matrix};
 use super::scores::Scores;
-use super::transitions::{FLOOR, Order, Transitions, exponentiate};
+use super::transitions::{Order, Transitions};
 use crate::simd::{self, Kernel};
 
 /// The largest accepted R: 2⁹⁰⁰.
@@ -136,7 +137,7 @@ impl Lattice {
 fn independent(lattice: &mut Lattice) {
     let (labels, stride) = (lattice.labels, lattice.stride);
     lattice.mode = Mode::Scaled;
-    exponentiate(&mut lattice.psi, labels);
+    exponentiate_rows(&mut lattice.psi, labels);
     let rows = lattice.psi.chunks_exact(stride);
     let rows = rows.zip(lattice.alpha.chunks_exact_mut(stride));
     for ((psi, alpha), scale) in rows.zip(&mut lattice.scale) {
@@ -176,9 +177,9 @@ impl Kernel for ScaledPasses<'_> {
         let (lattice, transitions) = (self.lattice, self.transitions);
         let (labels, stride) = (lattice.labels, lattice.stride);
         lattice.mode = Mode::Scaled;
-        exponentiate(&mut lattice.psi, labels);
+        exponentiate_rows(&mut lattice.psi, labels);
         let edges = lattice.edge.get_mut(labels * stride..).unwrap_or_default();
-        exponentiate(edges, labels);
+        exponentiate_rows(edges, labels);
         let floor = &transitions.floor;
         if let (Some(pairs), true) = (transitions.pairs(), lattice.edge.is_empty()) {
             return passes::<0, _>(lattice, floor, PairPotentials(pairs));

@@ -18,9 +18,8 @@
 //! Memory O(K + P): there is no matrix over all pairs.
 
 use super::layout::{LANES, padded};
+use super::potentials::exponentiate;
 use super::products::{across, lane_sum};
-use super::transitions::LN_FLOOR;
-use crate::math::exp_at_least;
 use crate::simd::{self, Kernel};
 
 /// Pairs with a potential below this multiple of κ are not formed by subtraction: 2⁻⁸.
@@ -198,7 +197,7 @@ impl LabelPairs {
     /// Sets the scores from those at the positions, `[P]`, and the potentials exp(score − shift).
     pub(super) fn set(&mut self, scores: impl Iterator<Item = f64>, shift: f64) {
         let mut background = [-shift];
-        exp_at_least(&mut background, LN_FLOOR);
+        exponentiate(&mut background);
         [self.background] = background;
         let (after, before) = (&mut self.successors, &mut self.predecessors);
         for ((score, potential), from) in
@@ -207,7 +206,7 @@ impl LabelPairs {
             *score = from;
             *potential = from - shift;
         }
-        exp_at_least(&mut after.potentials, LN_FLOOR);
+        exponentiate(&mut after.potentials);
         for (i, &source) in self.sources.iter().enumerate() {
             before.scores[i] = after.scores[source as usize];
             before.potentials[i] = after.potentials[source as usize];

@@ -59,6 +59,7 @@ mod nbest;
 #[cfg(test)]
 pub(crate) mod oracle;
 mod pair_viterbi;
+mod potentials;
 pub(crate) mod products;
 mod scores;
 #[cfg(test)]

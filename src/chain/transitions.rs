@@ -7,17 +7,8 @@ use serde::{Deserialize, Serialize};
 use super::label_pairs::LabelPairs;
 use super::label_weights::LabelWeights;
 use super::layout::padded;
+use super::potentials::{FLOOR, exponentiate};
 use crate::ids::LabelId;
-use crate::math::exp_at_least;
-use crate::simd::{self, Kernel};
-
-/// φ, the lower bound of potentials and messages in scaled exponentials: 2⁻¹⁰⁰⁰.
-///
-/// `forward_backward.rs` explains why it is needed.
-pub(super) const FLOOR: f64 = f64::from_bits((1023 - 1000) << 52);
-
-/// log φ.
-pub(super) const LN_FLOOR: f64 = -1000.0 * std::f64::consts::LN_2;
 
 /// Below this number of labels, work by rows is always faster than by pairs.
 const FEW_LABELS: usize = 64;
@@ -358,12 +349,10 @@ impl Matrices {
         for (x, score) in self.potentials.iter_mut().zip(&self.scores) {
             *x = score - shift;
         }
-        simd::dispatch(Exponentiate {
-            potentials: &mut self.potentials,
-            labels,
-        });
+        exponentiate(&mut self.potentials);
         let stride = padded(labels);
-        for (a, row) in self.potentials.chunks_exact(stride).enumerate() {
+        for (a, row) in self.potentials.chunks_exact_mut(stride).enumerate() {
+            row[labels..].fill(0.0);
             for (b, x) in row[..labels].iter().enumerate() {
                 self.transposed[b * stride + a] = *x;
             }
@@ -380,28 +369,4 @@ fn set_row(row: &mut [f64], weights: &[f64], labels: usize) -> bool {
         row[..labels].copy_from_slice(weights);
     }
     weights.iter().all(|x| x.is_finite())
-}
-
-/// [`exponentiate`] as a SIMD kernel.
-struct Exponentiate<'a> {
-    potentials: &'a mut [f64],
-    labels: usize,
-}
-
-impl Kernel for Exponentiate<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        exponentiate(self.potentials, self.labels);
-    }
-}
-
-/// Exponentiates log-potentials, rounding up to φ; sets the padding to 0.
-#[inline(always)]
-pub(super) fn exponentiate(potentials: &mut [f64], labels: usize) {
-    exp_at_least(potentials, LN_FLOOR);
-    for row in potentials.chunks_exact_mut(padded(labels)) {
-        row[labels..].fill(0.0);
-    }
 }

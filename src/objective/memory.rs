@@ -210,8 +210,8 @@ impl<'a> Shape<'a> {
         numbers
     }
 
-    /// The numbers of one worker that works by `sparse` label pairs, if there are any, whose longest
-    /// sentence has `tokens` tokens and whose largest chunk has `entries` attributes.
+    /// The numbers of one worker whose longest sentence has `tokens` tokens and whose largest chunk
+    /// has `entries` attributes. It works by `sparse` label pairs, if there are any.
     fn worker(
         &self,
         noise: NoiseMemory<'_>,

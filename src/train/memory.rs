@@ -139,8 +139,8 @@ impl TrainingSet {
     }
 
     /// Estimates the memory in bytes of building the model: the weights of all attributes with
-    /// their positions, their encoding and the file. The names are about as large as the matrices,
-    /// which have been freed.
+    /// their positions, their encoding and the file; the matrix of transitions and its encoding.
+    /// The names are about as large as the matrices, which have been freed.
     fn memory_to_build_model(&self) -> usize {
         let blocks = self.space().blocks().into_iter();
         let weights = blocks
@@ -152,7 +152,9 @@ impl TrainingSet {
                 })
             })
             .fold(0, usize::saturating_add);
-        // About half of it fits into the gaps that the optimization has left.
-        weights.saturating_mul((16 + 4 + 8) / 2)
+        let transitions = self.space().labels().saturating_pow(2);
+        // About half of the weights fits into the gaps that the optimization has left.
+        let weights = weights.saturating_mul((16 + 4 + 8) / 2);
+        weights.saturating_add(transitions.saturating_mul(2 * 8))
     }
 }

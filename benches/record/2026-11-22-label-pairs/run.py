@@ -1,6 +1,7 @@
 """Many labels, before and after work by label pairs: python3 run.py BEFORE AFTER EWT > result.md
 
 The growth with the number of labels alone: python3 run.py AFTER EWT > growth.md
+The memory of two programs: python3 run.py --memory BEFORE AFTER EWT > memory.md
 
 BEFORE and AFTER are programs, EWT is the folder of the corpus. The values of columns are joined in
 the column of XPOS, since BEFORE has no joined labels. Processor seconds are those of one thread.
@@ -102,9 +103,32 @@ def growth(program, corpus, folder):
             )
 
 
+def memory(before, after, corpus, folder):
+    print("| labels | K | noise | program | peak MB | processor s | objective after 8 iterations |")
+    print("|---|--:|---|---|--:|--:|--:|")
+    cases = [("XPOS", "0.3"), ("UPOS and FEATS", "0.3"), ("UPOS and FEATS", "0")]
+    cases += [(kind, "0") for kind in list(KINDS)[3:]]
+    for kind, noise in cases:
+        k = join(f"{corpus}/train.conllu", f"{folder}/train.conllu", kind, None)
+        join(f"{corpus}/dev.conllu", f"{folder}/dev.conllu", kind, None)
+        for name, program in [("before", before), ("after", after)]:
+            result = train(
+                program, folder, "--dropout", noise, "--edge-dropout", noise, "--warm-up", "0",
+                "--dev", f"{folder}/dev.conllu", "--max-iterations", "8", "--threads", "2",
+            )
+            print(
+                f"| {kind} | {k} | {noise} | {name} | {result['memory']:.0f}"
+                f" | {result['cpu']:.1f} | {result['iterations'][-1]['objective']!r} |",
+                flush=True,
+            )
+
+
 def main():
-    *before, after, corpus = sys.argv[1:]
+    is_memory = "--memory" in sys.argv
+    *before, after, corpus = [a for a in sys.argv[1:] if a != "--memory"]
     with tempfile.TemporaryDirectory() as folder:
+        if is_memory:
+            return memory(before[0], after, corpus, folder)
         if before:
             before_and_after(before[0], after, corpus, folder)
         growth(after, corpus, folder)
