@@ -2,6 +2,7 @@
 //! of the package is Python, in `lib/dropchain/`.
 #![allow(clippy::needless_pass_by_value)] // arguments of Python functions are values
 
+mod arrow;
 mod attributes;
 mod clusters;
 mod corpus;
@@ -28,6 +29,8 @@ use pyo3::prelude::*;
 mod _dropchain {
     use pyo3::prelude::*;
 
+    #[pymodule_export]
+    use super::arrow::{PyArrowArray, tag_arrow};
     #[pymodule_export]
     use super::attributes::PyAttributeCorpus;
     #[pymodule_export]

@@ -32,6 +32,7 @@ mod sentence_weight;
 mod tests;
 mod text;
 mod text_encoding;
+mod text_splitter;
 
 pub use crate::sentence::{
     Attributes, Document, DocumentOptions, DocumentRule, JoinedColumns, Layout, Offsets, Schema,
@@ -56,5 +57,5 @@ pub use reader::{FirstLines, Reader};
 pub(crate) use reader::{check_sources, files_of, open_stream};
 #[doc(hidden)]
 pub use sample::{SAMPLE_DEV, SAMPLE_TEST, SAMPLE_TRAIN};
-pub(crate) use text::TextSeparations;
 pub use text_encoding::TextEncoding;
+pub use text_splitter::TextSplitter;

@@ -1,15 +1,13 @@
 //! Raw text in one call: sentences, tokens and spans with their offsets.
 
 use std::ops::Range;
-use std::sync::Arc;
 
 use super::documents::TagDocuments;
 use super::input::TagInput;
 use super::tagger::Tagger;
-use crate::corpus::{ReadOptions, TextSeparations};
+use crate::corpus::TextSplitter;
 use crate::error::Result;
 use crate::sentence::{Offsets, Sentence};
-use crate::tokenize::Tokenizer;
 
 /// A tagged sentence of a text. All offsets count from the start of the text.
 #[derive(Clone, Debug, PartialEq)]
@@ -64,27 +62,15 @@ impl Tagger {
     ///
     /// Same as [`Tagger::tag_with`]; the place in the error has the line.
     pub fn tag_text(&self, text: &str) -> Result<Vec<TaggedSentence>> {
-        let tokenizer = Tokenizer::new(ReadOptions::MAX_SENTENCE);
-        let file: Arc<str> = Arc::from("-");
-        let mut sentences = Vec::new();
-        let mut separations = TextSeparations::default();
-        let (mut bytes, mut chars) = (0, 0);
-        for (number, line) in text.split_inclusive('\n').enumerate() {
-            let content = line.strip_suffix('\n').unwrap_or(line);
-            let content = content.strip_suffix('\r').unwrap_or(content);
-            let mut line_sentences = tokenizer.read_line(content, &file, number as u64 + 1)?;
-            separations.separate(content, &mut line_sentences);
-            for sentence in &mut line_sentences {
-                for offsets in &mut sentence.offsets {
-                    *offsets = Offsets {
-                        bytes: shifted(&offsets.bytes, bytes),
-                        chars: shifted(&offsets.chars, chars),
-                    };
-                }
+        let mut sentences = TextSplitter::default().sentences(text)?;
+        for sentence in &mut sentences {
+            let start = sentence.layout.source_start.unwrap_or_default();
+            for offsets in &mut sentence.offsets {
+                *offsets = Offsets {
+                    bytes: shifted(&offsets.bytes, start.bytes),
+                    chars: shifted(&offsets.chars, start.chars),
+                };
             }
-            sentences.extend(line_sentences);
-            bytes += line.len();
-            chars += line.chars().count();
         }
         let documents = TagDocuments::new(self, &sentences);
         let mut tagged = Vec::with_capacity(sentences.len());
