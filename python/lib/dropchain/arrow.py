@@ -109,7 +109,7 @@ def tag(
     chunks = values.chunks if isinstance(values, pa.ChunkedArray) else [values]
     first, tagged = 0, []
     for chunk in chunks or [pa.array([], values.type)]:
-        tagged.append(pa.array(tag_arrow(tagger, chunk, output, first)))
+        tagged.append(pa.array(tag_values(tagger, chunk, column, output, first)))
         first += len(chunk)
     is_table = isinstance(data, pa.Table)
     added = pa.chunked_array(tagged) if is_table else tagged[0]
@@ -123,15 +123,25 @@ def _tag_frame(
     import pandas
 
     values = pa.array(frame[column], from_pandas=True)
-    for chunks in (values,) if isinstance(values, pa.ChunkedArray) else ():
-        values = chunks.combine_chunks()
+    if isinstance(values, pa.ChunkedArray):
+        values = values.combine_chunks()
     if pa.types.is_null(values.type):
         values = values.cast(pa.string())
-    tagged = pa.array(tag_arrow(tagger, values, output))
+    tagged = pa.array(tag_values(tagger, values, column, output))
     series = pandas.Series(
         pandas.arrays.ArrowExtensionArray(tagged), index=frame.index, name=name
     )
     return frame.assign(**{name: series})
+
+
+def tag_values(
+    tagger: Tagger, values: Any, column: str, output: str, first: int = 0
+) -> ArrowArray:
+    """Tag the values of a column; messages name it, and count rows from `first`."""
+    try:
+        return tag_arrow(tagger, values, output, first)
+    except ValueError as error:
+        raise ValueError(f"column '{column}': {error}") from None
 
 
 def check_names(names: list[Any], column: str, name: str) -> str:

@@ -18,8 +18,8 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from dropchain._dropchain import Tagger, __version__, tag_arrow
-from dropchain.arrow import check_names, opened
+from dropchain._dropchain import Tagger, __version__
+from dropchain.arrow import check_names, opened, tag_values
 
 __all__ = ["tag"]
 
@@ -82,20 +82,20 @@ def tag(
     index = names.index(column)
     empty = _empty_array(types, column, df.schema.fields[index].dataType)
     tagger = opened(model)
-    tag_arrow(tagger, empty, output)
+    tag_values(tagger, empty, column, output)
     has_texts = isinstance(df.schema.fields[index].dataType, types.StringType)
     added = types.StructField(name, _output_type(types, output, has_texts), True)
     schema = types.StructType([*df.schema.fields, added])
     file = _ship(df.sparkSession.sparkContext, tagger)
-    return df.mapInArrow(_BatchTagger(file, index, output, name), schema)
+    return df.mapInArrow(_BatchTagger(file, (index, column), output, name), schema)
 
 
 class _BatchTagger:
     """What runs in the Python workers of executors."""
 
-    def __init__(self, file: str, index: int, output: str, name: str) -> None:
+    def __init__(self, file: str, column: tuple[int, str], output: str, name: str) -> None:
         self.file = file
-        self.index = index
+        self.index, self.column = column
         self.output = output
         self.name = name
         self.version = __version__
@@ -110,9 +110,12 @@ class _BatchTagger:
         from pyspark import SparkFiles
 
         tagger: Tagger | None = None
+        first = 0
         for batch in batches:
             tagger = tagger or opened(SparkFiles.get(self.file))
-            tagged = pa.array(tag_arrow(tagger, batch.column(self.index), self.output))
+            values = batch.column(self.index)
+            tagged = pa.array(tag_values(tagger, values, self.column, self.output, first))
+            first += len(values)
             schema = batch.schema.append(pa.field(self.name, tagged.type))
             yield pa.RecordBatch.from_arrays([*batch.columns, tagged], schema=schema)
 
@@ -179,13 +182,12 @@ def _ship(context: Any, tagger: Tagger) -> str:
 
 def _pyspark() -> Any:
     try:
+        import pandas  # noqa: F401
+        import pyarrow  # noqa: F401
         import pyspark.sql.types
     except ImportError as error:
-        raise ImportError("dropchain.spark needs pyspark: pip install 'pyspark>=3.4'") from error
-    try:
-        import pyarrow  # noqa: F401
-    except ImportError as error:
         raise ImportError(
-            "dropchain.spark needs pyarrow, as Spark itself for Arrow: pip install pyarrow"
+            f"dropchain.spark needs pyspark, and what it needs for Arrow ({error}): "
+            "pip install 'pyspark[sql]'"
         ) from error
     return pyspark
