@@ -17,7 +17,13 @@ PAGES = sorted((ROOT / "docs").glob("*.md"))
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 #: Packages that pages use, with the word by which a block is known.
-OPTIONAL = {"spacy": "spacy", "pycrfsuite": "import pycrfsuite", "sklearn": "sklearn"}
+OPTIONAL = {
+    "spacy": "spacy",
+    "pycrfsuite": "import pycrfsuite",
+    "sklearn": "sklearn",
+    "pyarrow": "import pyarrow",
+    "pyspark": "pyspark",
+}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
