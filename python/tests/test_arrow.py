@@ -232,6 +232,13 @@ def test_wrong_names_are_refused(tagger):
     refused("several columns 'text'", arrow.tag, twice, tagger)
 
 
+def test_columns_of_nulls_are_texts(tagger):
+    found = tagged(pa.nulls(2), tagger, "spans")
+    assert found.to_pylist() == [None, None]
+    assert found.type == tagged(pa.array(TEXTS), tagger, "spans").type
+    assert tagged(pa.array([[], None]), tagger, "labels").to_pylist() == [[], None]
+
+
 def test_null_tokens_are_refused_with_their_place(tagger, pos_tagger):
     rows = [["a"], ["b", None]]
     refused("rows[1]: token 1 is null; expected a string", arrow.tag_array, pa.array(rows), tagger)

@@ -125,8 +125,6 @@ def _tag_frame(
     values = pa.array(frame[column], from_pandas=True)
     if isinstance(values, pa.ChunkedArray):
         values = values.combine_chunks()
-    if pa.types.is_null(values.type):
-        values = values.cast(pa.string())
     tagged = pa.array(tag_values(tagger, values, column, output))
     series = pandas.Series(
         pandas.arrays.ArrowExtensionArray(tagged), index=frame.index, name=name

@@ -13,6 +13,8 @@ pub enum Strings<'a> {
     Small(&'a StringArray),
     Large(&'a LargeStringArray),
     View(&'a StringViewArray),
+    /// Nothing but nulls: libraries that infer types have no other for them.
+    Nulls,
 }
 
 impl<'a> Strings<'a> {
@@ -22,6 +24,7 @@ impl<'a> Strings<'a> {
             DataType::Utf8 => Self::Small(array.as_string()),
             DataType::LargeUtf8 => Self::Large(array.as_string()),
             DataType::Utf8View => Self::View(array.as_string_view()),
+            DataType::Null => Self::Nulls,
             _ => return None,
         })
     }
@@ -32,6 +35,7 @@ impl<'a> Strings<'a> {
             Self::Small(array) => array.is_valid(i).then(|| array.value(i)),
             Self::Large(array) => array.is_valid(i).then(|| array.value(i)),
             Self::View(array) => array.is_valid(i).then(|| array.value(i)),
+            Self::Nulls => None,
         }
     }
 }
