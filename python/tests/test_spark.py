@@ -31,6 +31,7 @@ def start(master):
     builder = SparkSession.builder.master(master).appName("dropchain")
     options = {
         "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.log.level": "OFF",
