@@ -11,7 +11,7 @@ pub(super) const BLOCKS: usize = 7;
 const DENSE: usize = 8;
 
 /// A sparse column is listed if it has more weights than this.
-const LISTED: usize = 2;
+const LISTED: usize = 8;
 
 /// Maximum number of weights that the 32-bit indices of sparse columns can address.
 const MOST_SPARSE: usize = u32::MAX as usize;

@@ -187,7 +187,7 @@ impl DevelopmentSet {
     }
 
     /// Returns the transitions of the parameters θ with a recall bias.
-    fn transitions(&self, space: &ParameterSpace, theta: &[f64], bias: f64) -> Transitions {
+    pub fn transitions(&self, space: &ParameterSpace, theta: &[f64], bias: f64) -> Transitions {
         let mut weights = LabelWeights::default();
         if bias == 0.0 {
             let mut transitions = space.transitions();

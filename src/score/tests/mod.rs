@@ -142,11 +142,14 @@ fn the_gradient_map_is_the_adjoint_of_the_score_map() {
     }
 }
 
-/// Data with 60 labels, for dense and sparse columns and rows that are summed in two parts.
+/// The number of labels of [`many_labels`].
+const MANY: usize = 88;
+
+/// Data with many labels, for all forms of columns and rows that are summed in several parts.
 fn many_labels(binary: bool) -> (Dataset, ParameterSpace) {
     let shape = RandomData {
         sentences: 40,
-        labels: 60,
+        labels: MANY,
         nodes: 30,
         edges: 5,
         binary,
@@ -155,8 +158,10 @@ fn many_labels(binary: bool) -> (Dataset, ParameterSpace) {
     let data = shape.build(&mut Lcg(9));
     let options = options(Order::One, Boundary::On, States::Observed);
     let space = space(&data, &shape, options);
-    let dense = (0..30).filter(|&column| space.nodes.targets.is_dense(column));
-    assert!((1..30).contains(&dense.count()), "both are tried");
+    for form in [ColumnForm::Dense, ColumnForm::Listed, ColumnForm::Sparse] {
+        let is_tried = (0..30).any(|column| space.nodes.targets.form(column) == form);
+        assert!(is_tried, "{form:?}");
+    }
     (data, space)
 }
 
@@ -189,7 +194,7 @@ fn scores_and_variances_are_those_of_the_definition() {
                     variance[position] += rate * (x * theta[index]).powi(2);
                 });
             }
-            for position in 0..60 {
+            for position in 0..MANY {
                 assert_close(scores[i * width + position], score[position]);
                 assert_close(variances[i * width + position], variance[position]);
             }
