@@ -194,17 +194,15 @@ impl LabelPairs {
         }
     }
 
-    /// Sets the scores from those at the positions, `[P]`, and the potentials exp(score − shift).
-    pub(super) fn set(&mut self, scores: impl Iterator<Item = f64>, shift: f64) {
+    /// Sets the scores, `[P]`, and the potentials exp(score − shift).
+    pub(super) fn set(&mut self, scores: &[f64], shift: f64) {
         let mut background = [-shift];
         exponentiate(&mut background);
         [self.background] = background;
         let (after, before) = (&mut self.successors, &mut self.predecessors);
-        for ((score, potential), from) in
-            (after.scores.iter_mut().zip(&mut after.potentials)).zip(scores)
-        {
-            *score = from;
-            *potential = from - shift;
+        after.scores.copy_from_slice(scores);
+        for (potential, score) in after.potentials.iter_mut().zip(scores) {
+            *potential = score - shift;
         }
         exponentiate(&mut after.potentials);
         for (i, &source) in self.sources.iter().enumerate() {

@@ -188,7 +188,7 @@ impl Transitions {
         assert_eq!(scores.len(), pairs.len(), "scores of pairs are [P]");
         // Pairs without a weight have the score 0.
         self.shift = scores.iter().copied().fold(0.0, f64::max);
-        pairs.set(scores.iter().copied(), self.shift);
+        pairs.set(scores, self.shift);
         self.matrices.take();
         self.is_finite &= scores.iter().all(|x| x.is_finite());
     }

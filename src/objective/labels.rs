@@ -39,7 +39,7 @@ impl LabelVariances {
         }
         self.node.clear();
         if noise.distribution == NoiseDistribution::Additive {
-            let [nodes, edges] = [0, 1].map(|i| {
+            let squares = |i: usize| {
                 let (block, rates) = (space.blocks()[i], &rates[i]);
                 let rate = |column| rates.as_ref().map_or(1.0, |rates| rates.column(column));
                 let mut squares = block.targets.squares(block.weights(theta), rate);
@@ -47,10 +47,11 @@ impl LabelVariances {
                     squares.iter_mut().for_each(|v| *v *= [node, edge][i]);
                 }
                 squares
-            });
-            self.node = nodes;
-            let pairs = self.pairs.iter_mut().zip(edges);
-            pairs.for_each(|(pair, square)| *pair += square);
+            };
+            self.node = squares(0);
+            if !space.edges.is_empty() {
+                add(&mut self.pairs, &squares(1));
+            }
         }
     }
 }

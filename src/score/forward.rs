@@ -7,10 +7,10 @@
 //!
 //! With [`States::Observed`](super::States::Observed) a column has weights for some labels only.
 //! Columns with many weights are *dense*: once per evaluation they are expanded to whole rows with
-//! zeros in the gaps. Most of the others have a single weight. They are *sparse*: a token stores the
-//! list of their weights and target scores, regardless of columns. With hundreds of labels there
-//! are columns in between, those of frequent attributes, and such lists would be most of the memory
-//! of training. They are *listed*: a token stores the column, whose weights are a loop.
+//! zeros in the gaps. Most of the others have a single weight. They are *sparse*: a token stores
+//! the list of their weights and target scores, regardless of columns. With hundreds of labels
+//! there are columns in between, those of frequent attributes, and such lists would be most of the
+//! memory of training. They are *listed*: a token stores the column, whose weights are a loop.
 
 use std::ops::Range;
 use std::sync::Arc;
