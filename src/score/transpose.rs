@@ -290,9 +290,7 @@ impl Gather<'_> {
             for entry in columns.entries(i) {
                 let (row, x) = (columns.token(entry) * targets.width(), columns.value(entry));
                 let derivatives = &self.score_derivatives[row..row + targets.width()];
-                for (g, &position) in gradient.iter_mut().zip(positions) {
-                    *g += c * x * derivatives[position as usize];
-                }
+                targets.add_derivatives(column, c * x, derivatives, gradient);
                 if let Some(noise) = self.variance_derivatives {
                     let rate = noise.rates.map_or(noise.rate, |rates| rates.column(column));
                     let derivatives = &noise.values[row..row + targets.width()];
