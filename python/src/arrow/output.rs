@@ -60,14 +60,17 @@ enum Items {
     Spans(Box<Spans>),
     Jsonl {
         lines: Strings,
-        row: Vec<u8>,
-        options: Box<WriteOptions>,
+        writer: Box<Writer<Vec<u8>>>, // to the current row
     },
 }
 
 impl OutputColumn {
     /// Starts a column for a model, for rows that are texts or not.
-    pub fn new(output: Output, header: &Header, has_texts: bool) -> Self {
+    ///
+    /// # Errors
+    ///
+    /// None of the outputs there are.
+    pub fn new(output: Output, header: &Header, has_texts: bool) -> PyResult<Self> {
         let items = match output {
             Output::Labels => Items::Labels(Strings::default()),
             Output::Spans => Items::Spans(Box::new(Spans {
@@ -76,22 +79,25 @@ impl OutputColumn {
                 kinds: Strings::default(),
                 texts: has_texts.then(Strings::default),
             })),
-            Output::Jsonl => Items::Jsonl {
-                lines: Strings::default(),
-                row: Vec::new(),
-                options: Box::new(WriteOptions {
+            Output::Jsonl => {
+                let options = WriteOptions {
                     spans: header.encodes_spans(),
                     joined: header.joined_names().to_vec(),
                     file_offsets: true,
                     ..WriteOptions::new(OutputFormat::Jsonl)
-                }),
-            },
+                };
+                let writer = Writer::new(Vec::new(), "the column", options);
+                Items::Jsonl {
+                    lines: Strings::default(),
+                    writer: Box::new(writer.map_err(exception)?),
+                }
+            }
         };
-        Self {
+        Ok(Self {
             items,
             ends: vec![0],
             valid: NullBufferBuilder::new(0),
-        }
+        })
     }
 
     /// Adds a sentence to the row; `text` is all of it, if rows are texts.
@@ -105,11 +111,7 @@ impl OutputColumn {
                 (tagged.labels.iter()).try_for_each(|label| labels.push(label))
             }
             Items::Spans(spans) => spans.push(text, tagged),
-            Items::Jsonl { row, options, .. } => {
-                let writer = Writer::new(row, "the column", (**options).clone());
-                let written = writer.and_then(|mut writer| writer.write(tagged));
-                written.map_err(exception)
-            }
+            Items::Jsonl { writer, .. } => writer.write(tagged).map_err(exception),
         }
     }
 
@@ -122,7 +124,7 @@ impl OutputColumn {
         let end = match &mut self.items {
             Items::Labels(labels) => labels.builder.len(),
             Items::Spans(spans) => spans.starts.len(),
-            Items::Jsonl { lines, row, .. } => return lines.take_lines(row, is_valid),
+            Items::Jsonl { lines, writer } => return lines.take_lines(writer.get_mut(), is_valid),
         };
         self.valid.append(is_valid);
         self.ends.push(small(end)?);
@@ -202,13 +204,11 @@ impl Spans {
 #[derive(Default)]
 struct Strings {
     builder: StringBuilder,
-    bytes: usize,
 }
 
 impl Strings {
     fn push(&mut self, text: &str) -> PyResult<()> {
-        self.bytes += text.len();
-        small(self.bytes)?;
+        small(self.builder.values_slice().len() + text.len())?;
         self.builder.append_value(text);
         Ok(())
     }

@@ -23,13 +23,13 @@ impl<'a> RowTagger<'a> {
     ///
     /// # Errors
     ///
-    /// None for models with labels.
+    /// None of the outputs there are.
     pub fn new(tagger: &'a Tagger, input: &'a Input<'a>, output: Output) -> PyResult<Self> {
         let header = tagger.model().header();
         Ok(Self {
             tagger,
             input,
-            column: OutputColumn::new(output, header, input.has_texts()),
+            column: OutputColumn::new(output, header, input.has_texts())?,
             workspace: Workspace::default(),
         })
     }

@@ -119,6 +119,11 @@ impl<W: Write> Writer<W> {
         flushed.map_err(|error| Error::io(&self.name, error))
     }
 
+    /// Borrows the stream.
+    pub fn get_mut(&mut self) -> &mut W {
+        &mut self.out
+    }
+
     /// Returns the stream.
     pub fn into_inner(self) -> W {
         self.out
