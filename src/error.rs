@@ -106,6 +106,9 @@ pub enum Error {
     /// A parameter, or a combination of parameters, is invalid.
     #[error("{0}")]
     Parameter(String),
+    /// The ranks of a distributed run disagree, or cannot reach one another.
+    #[error("{0}")]
+    Communication(String),
     /// An observer of training returned an error of its own.
     #[error(transparent)]
     Observer(Box<dyn std::error::Error + Send + Sync>),

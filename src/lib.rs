@@ -88,6 +88,8 @@ mod online;
 pub mod optim;
 mod random;
 #[cfg(feature = "train")]
+mod ranks;
+#[cfg(feature = "train")]
 mod report;
 #[cfg(feature = "train")]
 mod score;

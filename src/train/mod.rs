@@ -68,6 +68,7 @@ pub use crate::online::{
     Algorithm, ArowOptions, PassiveAggressiveOptions, PassiveAggressiveType, PerceptronOptions,
     SgdOptions, StepRule,
 };
+pub use crate::ranks::{Ranks, Reduce};
 pub use crate::score::{Boundary, States};
 pub use base_models::{BaseModels, BaseRole};
 #[doc(hidden)]

@@ -28,6 +28,7 @@ use crate::memory::MemoryLimit;
 use crate::model::Model;
 use crate::objective::Terms;
 use crate::optim::{self, Outcome, StopReason};
+use crate::ranks::Ranks;
 use crate::template::Template;
 
 /// Trains models.
@@ -38,6 +39,7 @@ pub struct Trainer<'a> {
     pub(super) memory: MemoryLimit,
     pub(super) checkpoints: Option<Checkpoints>,
     pub(super) models: BaseModels<'a>,
+    pub(super) ranks: Option<Ranks>,
 }
 
 impl<'a> Trainer<'a> {
@@ -53,7 +55,17 @@ impl<'a> Trainer<'a> {
             memory: MemoryLimit::default(),
             checkpoints: None,
             models: BaseModels::default(),
+            ranks: None,
         })
+    }
+
+    /// Divides the evaluations of the objective among ranks, all of which train on the same
+    /// corpora and get the same result, with the bits of a run without ranks. Rank 0 alone writes
+    /// checkpoints.
+    #[must_use]
+    pub fn ranks(mut self, ranks: Ranks) -> Self {
+        self.ranks = Some(ranks);
+        self
     }
 
     /// Sets a flag that stops training at the next evaluation once it is true; the result is the
