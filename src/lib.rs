@@ -67,6 +67,8 @@ mod cluster;
 pub mod corpus;
 mod error;
 pub mod eval;
+#[cfg(feature = "train")]
+mod exact_sum;
 mod extract;
 mod fingerprint;
 mod html;

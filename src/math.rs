@@ -51,6 +51,21 @@ fn exp_in_range(x: f64) -> f64 {
     series * f64::from_bits(rounded.to_bits().wrapping_add(1023) << 52)
 }
 
+/// Returns the largest magnitude; 0 if there are no numbers. NaN is left out.
+#[must_use]
+pub fn largest_magnitude(values: &[f64]) -> f64 {
+    let larger = |largest: f64, x: f64| if x.abs() > largest { x.abs() } else { largest };
+    let (chunks, rest) = values.as_chunks::<8>();
+    // Independent maxima, so that the loop can be vectorized.
+    let mut maxima = [0.0; 8];
+    for chunk in chunks {
+        for (largest, &x) in maxima.iter_mut().zip(chunk) {
+            *largest = larger(*largest, x);
+        }
+    }
+    rest.iter().chain(&maxima).copied().fold(0.0, larger)
+}
+
 /// 1/i!, `[14]`.
 const INVERSE_FACTORIALS: [f64; 14] = {
     let mut c = [1.0; 14];

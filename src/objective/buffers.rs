@@ -1,5 +1,6 @@
 //! Arrays over the tokens of a block, and slices of them.
 
+use crate::math::largest_magnitude;
 use crate::score::ParameterSpace;
 
 /// The derivatives of one block of sentences.
@@ -52,6 +53,19 @@ impl BlockArrays {
 }
 
 impl<'a> ScoreArrays<'a> {
+    /// Lends the slices.
+    pub fn reborrow(&mut self) -> ScoreArrays<'_> {
+        ScoreArrays {
+            nodes: self.nodes,
+            edges: self.edges,
+        }
+    }
+
+    /// Returns the largest magnitude among the numbers.
+    pub fn largest_magnitude(&self) -> f64 {
+        largest_magnitude(self.nodes).max(largest_magnitude(self.edges))
+    }
+
     /// Splits off the first `tokens` tokens.
     pub fn take(&mut self, tokens: usize, space: &ParameterSpace) -> ScoreArrays<'a> {
         ScoreArrays {

@@ -47,6 +47,8 @@ pub(super) struct ChunkWorker {
     pub kernel: SentenceKernel,
     /// The terms of the chunk.
     pub terms: SentenceTerms,
+    /// Under noise: the largest derivative with respect to a score or a variance, in magnitude.
+    pub largest_derivative: f64,
     variances: [Vec<f64>; 2], // [T][stride] and [T][K][stride] of a sentence
     node_variance_derivatives: Vec<f64>, // [T][stride] of a sentence, under additive noise
     attributes: AttributeBuffer,
@@ -71,6 +73,7 @@ impl ChunkWorker {
         Self {
             kernel: SentenceKernel::new(transitions, engine),
             terms: SentenceTerms::default(),
+            largest_derivative: 0.0,
             variances: Default::default(),
             node_variance_derivatives: Vec::new(),
             attributes: AttributeBuffer::default(),
@@ -87,6 +90,7 @@ impl ChunkWorker {
         mut derivatives: ChunkDerivatives<'_>,
     ) {
         self.terms = SentenceTerms::default();
+        self.largest_derivative = 0.0;
         self.kernel.begin(context.chain);
         for i in chunk {
             let tokens = context.data.sentence(i);
@@ -137,13 +141,19 @@ impl ChunkWorker {
         };
         let [nodes, edges] = &mut self.variances;
         let arrays = SentenceArrays {
-            scores: score_derivatives,
+            scores: score_derivatives.reborrow(),
             variances: ScoreArrays { nodes, edges },
-            variance_derivatives,
+            variance_derivatives: variance_derivatives.reborrow(),
         };
         let terms = self.kernel.evaluate(context.chain, task, arrays);
         self.terms.loss += terms.loss;
         self.terms.noise += terms.noise;
+        if context.noise.is_some() {
+            for derivatives in [score_derivatives, variance_derivatives] {
+                let largest = derivatives.largest_magnitude();
+                self.largest_derivative = self.largest_derivative.max(largest);
+            }
+        }
         if context.is_additive() {
             for row in self.node_variance_derivatives.chunks_exact(space.stride()) {
                 add(&mut self.kernel.sums.node_variances, row);

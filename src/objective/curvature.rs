@@ -10,34 +10,31 @@
 //! geometric mean of 1/h and no preconditioning. (docs/decisions, 16)
 
 use super::penalty::Penalty;
-use crate::extract::{Dataset, SparseRows};
+use super::totals::Totals;
 use crate::score::ParameterSpace;
 
 /// The estimate κ of p(1−p).
 const KAPPA: f64 = 0.1;
 
-/// Returns the estimates 1/√h of all parameters, `[space.dimension()]`. Time O(nonzeros of X +
-/// parameters).
-pub(super) fn inverse(data: &Dataset, space: &ParameterSpace, penalty: &Penalty) -> Vec<f32> {
+/// Returns the estimates 1/√h of all parameters, `[space.dimension()]`. Time O(parameters).
+pub(super) fn inverse(totals: &Totals, space: &ParameterSpace, penalty: &Penalty) -> Vec<f32> {
     // Extreme attribute values leave the range of f32.
     let estimate =
         |count: f64, l2: f64| (1.0 / (KAPPA * count + 2.0 * l2).sqrt()).clamp(1e-30, 1e30) as f32;
-    let pairs = (weighted_tokens(data) / space.labels() as f64).max(1.0);
+    let pairs = (totals.weighted_tokens / space.labels() as f64).max(1.0);
     // Transitions and boundary weights; attributes are overwritten below.
     let first = space.edges.range.end;
     let mut estimates = vec![1.0; first];
     let labels = first..space.dimension();
     estimates.extend(labels.map(|i| estimate(pairs, penalty.strength(i))));
     let label_pair_share = 1.0 / space.labels() as f64; // a pair is that much rarer than a label
-    for (matrix, block, share) in [
-        (&data.nodes, &space.nodes, 1.0),
-        (&data.edges, &space.edges, label_pair_share),
+    let [nodes, edges] = &totals.columns;
+    for (columns, block, share) in [
+        (nodes, &space.nodes, 1.0),
+        (edges, &space.edges, label_pair_share),
     ] {
         let estimates = block.weights_mut(&mut estimates);
-        for (column, square) in column_squares(data, matrix, block.columns())
-            .into_iter()
-            .enumerate()
-        {
+        for (column, &square) in columns.squares.iter().enumerate() {
             // Attributes of unlabeled text alone may have no count here.
             let count = (share * square).max(share);
             let range = block.targets.range(column);
@@ -55,37 +52,12 @@ pub(super) fn inverse(data: &Dataset, space: &ParameterSpace, penalty: &Penalty)
     estimates
 }
 
-/// Returns the number of tokens, each with the weight of its sentence.
-fn weighted_tokens(data: &Dataset) -> f64 {
-    if !data.is_weighted() {
-        return data.tokens() as f64;
-    }
-    let tokens = (0..data.len()).map(|i| data.weight(i) * data.sentence(i).len() as f64);
-    tokens.sum()
-}
-
-/// Returns Σ w·x² of every column, where w is the weight of the sentence. A class of m attributes
-/// counts once: each member alone would have this estimate, so the optimizer visits the same points
-/// with and without collapsing.
-fn column_squares(data: &Dataset, matrix: &SparseRows, columns: usize) -> Vec<f64> {
-    let mut squares = vec![0.0; columns];
-    for i in 0..data.len() {
-        let weight = data.weight(i);
-        for row in data.sentence(i) {
-            for (column, value) in matrix.entries(row) {
-                squares[column as usize] += weight * (value * value);
-            }
-        }
-    }
-    squares
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::chain::Order;
-    use crate::extract::Classes;
     use crate::extract::random::one_sentence;
+    use crate::extract::{Classes, Dataset};
     use crate::score::{Boundary, SpaceOptions, States};
 
     /// Two tokens with two labels: column 0 at both with these values, column 1 at the second.
@@ -107,7 +79,7 @@ mod tests {
     #[test]
     fn an_estimate_is_one_by_the_root_of_what_is_expected() {
         let (data, space) = problem([1.0, 3.0]);
-        let estimates = inverse(&data, &space, &0.25.into());
+        let estimates = inverse(&Totals::new(&data, &space), &space, &0.25.into());
         assert_eq!(estimates.len(), space.dimension());
         let h = |square: f64| (1.0 / (0.1 * square + 0.5).sqrt()) as f32;
         let nodes = space.nodes.weights(&estimates);
@@ -126,7 +98,7 @@ mod tests {
             ([1.0, 1.0], 1e300),
         ] {
             let (data, space) = problem(values);
-            let estimates = inverse(&data, &space, &l2.into());
+            let estimates = inverse(&Totals::new(&data, &space), &space, &l2.into());
             assert!(estimates.iter().all(|&e| e > 0.0 && e.is_finite()));
         }
     }

@@ -3,8 +3,9 @@
 use std::ops::Range;
 
 use super::LabelSums;
+use crate::exact_sum::untied;
 use crate::extract::Dataset;
-use crate::math::add;
+use crate::math::{add, largest_magnitude};
 use crate::noise::{self, ActiveCounts, AttributeRows, Engine, FeatureGradient};
 use crate::score::{FeatureBlock, ParameterSpace};
 
@@ -52,10 +53,12 @@ impl AttributeGradient {
         }
     }
 
-    /// Adds all derivatives to the gradient with respect to θ.
-    pub fn add_to(&self, space: &ParameterSpace, gradient: &mut [f64]) {
+    /// Adds all derivatives to the anchored gradient with respect to θ, and returns the largest
+    /// magnitude among them.
+    pub fn add_to(&self, space: &ParameterSpace, gradient: &mut [f64]) -> f64 {
         self.nodes.add_to(&space.nodes, gradient);
         self.edges.add_to(&space.edges, gradient);
+        largest_magnitude(&self.nodes.rows).max(largest_magnitude(&self.edges.rows))
     }
 }
 
@@ -70,7 +73,7 @@ impl AttributeSums {
         let rows = self.rows.chunks_exact(block.width());
         for (&column, row) in self.columns.iter().zip(rows) {
             block.targets.for_each(column as usize, |position, index| {
-                gradient[index] += row[position];
+                gradient[index] += untied(row[position]);
             });
         }
     }

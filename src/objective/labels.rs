@@ -3,8 +3,8 @@
 
 use super::noise::{Noise, NoiseDistribution};
 use crate::chain::Transitions;
-use crate::extract::{Dataset, Target};
-use crate::math::add;
+use crate::exact_sum::add_untied;
+use crate::math::{add, largest_magnitude};
 use crate::noise::Engine;
 use crate::score::{ColumnRates, ParameterSpace};
 
@@ -89,18 +89,39 @@ impl LabelSums {
         ]
     }
 
-    /// Resets all sums to 0, with `pairs` numbers for label pairs.
+    /// Sets all sums to 0, with `pairs` numbers for label pairs.
     pub fn clear(&mut self, pairs: usize, stride: usize) {
+        self.start(pairs, stride, 0.0);
+    }
+
+    /// Sets all sums to an anchor ([`crate::exact_sum`]), with `pairs` numbers for label pairs.
+    pub fn start(&mut self, pairs: usize, stride: usize, anchor: f64) {
         for (i, sums) in self.fields().into_iter().enumerate() {
             sums.clear();
-            sums.resize(if i < 2 { pairs } else { stride }, 0.0);
+            sums.resize(if i < 2 { pairs } else { stride }, anchor);
         }
     }
 
-    /// Adds the sums of other sentences.
-    pub fn merge(&mut self, other: &mut Self) {
+    /// Subtracts the anchor that the sums started with.
+    pub fn subtract(&mut self, anchor: f64) {
+        let fields = self.fields().into_iter().flatten();
+        fields.for_each(|sum| *sum -= anchor);
+    }
+
+    /// Adds the sums of other sentences to anchored ones, and returns the largest magnitude among
+    /// them.
+    pub fn merge(&mut self, other: &mut Self) -> f64 {
         let fields = self.fields().into_iter().zip(other.fields());
-        fields.for_each(|(sums, more)| add(sums, more));
+        let largest = fields.map(|(sums, more)| {
+            add_untied(sums, more);
+            largest_magnitude(more)
+        });
+        largest.fold(0.0, f64::max)
+    }
+
+    /// Calls `visit` for each of the arrays.
+    pub fn for_each(&mut self, visit: impl FnMut(&mut Vec<f64>)) {
+        self.fields().into_iter().for_each(visit);
     }
 
     /// Converts the derivatives with respect to variances into derivatives with respect to weights,
@@ -128,22 +149,4 @@ fn add_scaled(derivatives: &mut [f64], factor: f64, weights: &[f64], variances: 
 /// Returns whether the noise term can be computed by label pairs.
 pub(super) fn works_by_pairs(noise: Noise) -> bool {
     matches!(noise.engine, Engine::Adjoint | Engine::Reweighted(_))
-}
-
-/// Counts pairs of adjacent gold labels, each with the weight of its sentence, in the shape of
-/// [`Transitions::pair_scores`]. Pairs without a weight are left out, and so are sentences in which
-/// some token has no single label.
-pub(super) fn observed_pairs(data: &Dataset, transitions: &Transitions) -> Vec<f64> {
-    let mut counts = vec![0.0; transitions.pair_numbers()];
-    for i in 0..data.len() {
-        if let Target::Gold(labels) = data.target(i) {
-            for pair in labels.windows(2) {
-                let index = transitions.pair_index(pair[0].index(), pair[1].index());
-                if let Some(index) = index {
-                    counts[index] += data.weight(i);
-                }
-            }
-        }
-    }
-    counts
 }

@@ -35,6 +35,7 @@ pub fn required_memory(data: &Dataset, space: &ParameterSpace, noise: NoiseMemor
     for (matrix, block) in matrices {
         bytes = bytes
             .saturating_add(shape.transpose(matrix, block))
+            .saturating_add(totals(data, matrix, block))
             .saturating_add(forward_memory(matrix, block));
         if let NoiseMemory::MonteCarlo = noise {
             bytes = bytes.saturating_add(shape.columns(matrix, block, |_| true));
@@ -88,6 +89,15 @@ pub fn forward_memory(matrix: &SparseRows, block: &FeatureBlock) -> usize {
             .sum::<usize>();
     }
     bytes
+}
+
+/// The sums over each column.
+fn totals(data: &Dataset, matrix: &SparseRows, block: &FeatureBlock) -> usize {
+    let sums = match matrix.is_binary() {
+        true => 1 + usize::from(data.is_weighted()),
+        false => 3,
+    };
+    8 * sums * block.columns()
 }
 
 /// The sizes that determine the memory.

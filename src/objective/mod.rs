@@ -15,23 +15,27 @@
 //!
 //! [`PenalizedLikelihood::evaluate`](Objective::evaluate) computes value and gradient in one pass:
 //!
-//! 1. the L2 penalty ([`Penalty`]), whose gradient, 2·c2·θ by default, initializes the gradient;
-//! 2. the label weights, prepared once for all sentences: transition potentials and, under noise,
+//! 1. the label weights, prepared once for all sentences: transition potentials and, under noise,
 //!    their variances (`labels.rs`);
+//! 2. where the sums over sentences start (`anchors.rs`);
 //! 3. block by block of the corpus ([`BlockPartition`]), in parallel over chunks of sentences
 //!    (`chunk.rs`): scores S = X·Θ and variances V = ρ·X∘²·Θ∘² ([`ForwardProduct`]), then
 //!    the sentence kernel (`sentence.rs`): −log p(y|x), R, ∂S, ∂V;
 //! 4. in parallel over columns, the block's contribution to the gradient, Xᵀ·∂S + 2ρ·Θ∘(X∘²ᵀ·∂V)
 //!    ([`TransposeProduct`]), while the sentences of the next block are being evaluated;
-//! 5. with Monte-Carlo noise, its samples (`monte_carlo/`);
-//! 6. the gradient with respect to transitions and boundary weights, from sums over sentences.
+//! 5. the sums over all ranks, if there are several (`part.rs`);
+//! 6. with Monte-Carlo noise, its samples (`monte_carlo/`);
+//! 7. the gradient with respect to transitions and boundary weights, from sums over sentences;
+//! 8. the L2 penalty ([`Penalty`]).
 //!
 //! With reweighted noise, an evaluation is one without noise and a weighted L2 penalty, whose
 //! strengths are recomputed when a round begins (`reweighting.rs`).
 //!
-//! Time O(nonzeros of X · K + M·K²) for M tokens. All sums run over fixed chunks in corpus order,
-//! so the bits do not depend on the number of threads.
+//! Time O(nonzeros of X · K + M·K²) for M tokens. Chunks and blocks depend only on the data, and
+//! sums over them have the same bits in any order ([`crate::exact_sum`]), so the bits depend neither
+//! on the number of threads nor on that of processes.
 
+mod anchors;
 mod buffers;
 mod chunk;
 mod curvature;
@@ -40,22 +44,27 @@ mod labels;
 mod memory;
 mod monte_carlo;
 mod noise;
+mod part;
 mod penalty;
 mod reweighting;
 mod sentence;
 #[cfg(test)]
 pub(crate) mod tests;
+mod totals;
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::chain::{LabelWeights, Transitions};
+use crate::exact_sum::FixedPointSum;
 use crate::extract::Dataset;
 use crate::optim::{Objective, Round};
+use crate::ranks::Ranks;
 use crate::score::{
     Block, BlockPartition, ColumnRates, ForwardProduct, ParameterSpace, TransposeProduct,
     VarianceDerivatives,
 };
+use anchors::{Anchors, LIMITS, VarianceFactors};
 pub(crate) use buffers::ScoreArrays;
 use buffers::{BlockArrays, BlockDerivatives};
 use chunk::{ChunkDerivatives, ChunkWorker, Context};
@@ -72,6 +81,7 @@ use reweighting::Reweighting;
 pub(crate) use sentence::{
     ChainParameters, SentenceArrays, SentenceKernel, SentenceTask, SentenceTerms, fill_mask,
 };
+use totals::Totals;
 
 /// The terms of the objective, without the L1 penalty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -107,7 +117,8 @@ pub struct PenalizedLikelihood {
     variances: LabelVariances,
     sums: LabelSums,
     observed_pairs: Vec<f64>, // [K][stride] or [P], of sentences with one label per token
-    total_weights: [f64; 2],  // of labeled and of unlabeled sentences
+    totals: Totals,           // over all ranks
+    ranks: Option<Ranks>,
 }
 
 impl PenalizedLikelihood {
@@ -115,14 +126,23 @@ impl PenalizedLikelihood {
     /// c2, without noise.
     #[must_use]
     pub fn new(data: &Dataset, space: &ParameterSpace, penalty: impl Into<Penalty>) -> Self {
-        let width = space.edges.used_width().max(space.stride());
-        let partition = BlockPartition::new(data, width);
+        Self::with_totals(data, Totals::new(data, space), space, penalty.into())
+    }
+
+    /// Creates the objective on sentences that are all or a part of those that were counted.
+    fn with_totals(
+        data: &Dataset,
+        totals: Totals,
+        space: &ParameterSpace,
+        penalty: Penalty,
+    ) -> Self {
+        let partition = BlockPartition::new(data, part::partition_width(space));
         let transitions = space.transitions();
         let matrices = [(&data.nodes, &space.nodes), (&data.edges, &space.edges)];
         Self {
             data: data.clone(),
             space: space.clone(),
-            penalty: penalty.into(),
+            penalty,
             noise: None,
             rates: [None, None],
             sampling: None,
@@ -138,12 +158,13 @@ impl PenalizedLikelihood {
                 variances: BlockArrays::default(),
             }),
             partition,
-            observed_pairs: labels::observed_pairs(data, &transitions),
+            observed_pairs: totals.observed_pairs(&transitions),
             weights: LabelWeights::default(),
             transitions,
             variances: LabelVariances::default(),
             sums: LabelSums::default(),
-            total_weights: data.total_weights(),
+            totals,
+            ranks: None,
         }
     }
 
@@ -151,7 +172,7 @@ impl PenalizedLikelihood {
     /// the noise term, if the data are a part of all sentences.
     #[must_use]
     pub fn with_total_weights(mut self, totals: [f64; 2]) -> Self {
-        self.total_weights = totals;
+        self.totals.weights = totals;
         self
     }
 
@@ -201,7 +222,7 @@ impl PenalizedLikelihood {
     fn work_with_all_pairs(&mut self) {
         if self.transitions.pairs().is_some() {
             self.transitions = Transitions::new(self.space.labels(), self.space.order());
-            self.observed_pairs = labels::observed_pairs(&self.data, &self.transitions);
+            self.observed_pairs = self.totals.observed_pairs(&self.transitions);
             self.create_workers();
         }
     }
@@ -259,19 +280,19 @@ impl Objective for PenalizedLikelihood {
     }
 
     fn inverse_curvature(&self) -> Option<Vec<f32>> {
-        Some(curvature::inverse(&self.data, &self.space, &self.penalty))
+        Some(curvature::inverse(&self.totals, &self.space, &self.penalty))
     }
 
     fn evaluate(&mut self, theta: &[f64], gradient: &mut [f64]) -> (f64, Terms) {
         self.begin_due_round(theta);
-        let l2 = self.penalty.evaluate(theta, gradient);
         self.set_weights(theta);
-        let [loss, quadratic] = self.add_blocks(Pass::evaluation(theta), gradient);
+        let [loss, quadratic] = self.sum_sentences(Pass::evaluation(theta), gradient);
         let noise = quadratic + self.add_samples(theta, gradient);
         self.subtract_observed_pairs();
         self.add_label_gradient(theta, None, gradient);
         let reweighted = self.reweighting.as_ref();
         let noise = noise + reweighted.map_or(0.0, |r| r.add_gradient(theta, gradient));
+        let l2 = self.penalty.add(theta, gradient);
         let terms = Terms {
             log_likelihood: -loss,
             noise,
@@ -322,6 +343,15 @@ impl<'a> Pass<'a> {
     }
 }
 
+/// Sums over sentences, besides those of derivatives.
+#[derive(Clone, Copy, Debug, Default)]
+struct SentenceSums {
+    loss: FixedPointSum,
+    noise: FixedPointSum,
+    /// Whether some derivative exceeds the limit that the anchors are for.
+    exceeds_limit: bool,
+}
+
 /// The steps of an evaluation.
 impl PenalizedLikelihood {
     /// Prepares the weights, potentials and variances that all sentences share.
@@ -335,28 +365,74 @@ impl PenalizedLikelihood {
             self.variances
                 .set(noise, &self.rates, space, theta, transitions);
         }
-        self.sums.clear(transitions.pair_numbers(), space.stride());
     }
 
-    /// Adds the contributions of all blocks to the gradient; returns the negative log-likelihood
-    /// and the quadratic noise term.
+    /// Overwrites the gradient with respect to attribute weights, and the sums for label weights,
+    /// by sums over the sentences of all ranks; returns the negative log-likelihood and the
+    /// quadratic noise term. All are NaN if derivatives exceed every limit, or if a rank cannot be
+    /// reached.
+    fn sum_sentences(&mut self, pass: Pass<'_>, gradient: &mut [f64]) -> [f64; 2] {
+        let limits = match self.noise {
+            None => &[1.0][..],
+            Some(_) => &LIMITS,
+        };
+        for limit in limits {
+            let limit = limit * self.totals.largest_weight;
+            let anchor = self.anchors(pass, limit).of_labels();
+            self.anchors(pass, limit).start(gradient);
+            let (pairs, stride) = (self.transitions.pair_numbers(), self.space.stride());
+            self.sums.start(pairs, stride, anchor);
+            let mut sums = self.add_blocks(pass, limit, gradient);
+            self.sums.subtract(anchor);
+            if !self.sum_over_ranks(&mut sums) {
+                break;
+            }
+            if !sums.exceeds_limit {
+                self.anchors(pass, limit).finish(gradient);
+                if !self.sum_gradient_over_ranks(gradient) {
+                    break;
+                }
+                return [sums.loss.value(), sums.noise.value()];
+            }
+        }
+        gradient.fill(f64::NAN);
+        [f64::NAN; 2]
+    }
+
+    /// Returns the anchors of the sums of a pass.
+    fn anchors<'b>(&'b self, pass: Pass<'b>, limit: f64) -> Anchors<'b> {
+        Anchors {
+            space: &self.space,
+            totals: &self.totals,
+            limit,
+            variances: self.proportional_noise().map(|noise| VarianceFactors {
+                factors: pass.factors,
+                rates: noise.rates(),
+                column_rates: &self.rates,
+            }),
+        }
+    }
+
+    /// Adds the contributions of all blocks to the gradient and to the sums for label weights, and
+    /// returns other sums.
     ///
     /// While the gradient of one block is gathered, the sentences of the next are already being
     /// evaluated, so that no thread waits for the last sentences of a block.
-    fn add_blocks(&mut self, pass: Pass<'_>, gradient: &mut [f64]) -> [f64; 2] {
+    fn add_blocks(&mut self, pass: Pass<'_>, limit: f64, gradient: &mut [f64]) -> SentenceSums {
         let [mut current, mut next] = std::mem::take(&mut self.buffers);
         let mut workers = std::mem::take(&mut self.workers);
-        let mut terms = [0.0; 2];
+        let mut sums = SentenceSums::default();
         self.run_sentences(0, pass, &mut workers, &mut current);
         for (index, block) in self.partition.blocks.iter().enumerate() {
-            for worker in &mut workers[..block.chunks.len()] {
-                terms[0] += worker.terms.loss;
-                terms[1] += worker.terms.noise;
-                self.sums.merge(&mut worker.kernel.sums);
-                worker
-                    .kernel
-                    .attribute_gradient
-                    .add_to(&self.space, gradient);
+            let tokens = self.chunk_tokens(block);
+            for (worker, tokens) in workers.iter_mut().zip(tokens) {
+                sums.loss.add(worker.terms.loss);
+                sums.noise.add(worker.terms.noise);
+                let kernel = &mut worker.kernel;
+                let largest = self.sums.merge(&mut kernel.sums) / tokens as f64;
+                let attributes = &kernel.attribute_gradient;
+                let largest = largest.max(attributes.add_to(&self.space, gradient));
+                sums.exceeds_limit |= largest.max(worker.largest_derivative) > limit;
             }
             let this = &*self;
             rayon::join(
@@ -367,7 +443,7 @@ impl PenalizedLikelihood {
         }
         self.workers = workers;
         self.buffers = [current, next];
-        terms
+        sums
     }
 
     /// Evaluates the sentences of block `index`, if there is such a block.
@@ -411,8 +487,7 @@ impl PenalizedLikelihood {
         gradient: &mut [f64],
     ) {
         let BlockDerivatives { scores, variances } = derivatives;
-        let proportional = |noise: &Noise| noise.distribution != NoiseDistribution::Additive;
-        let rates = self.noise.filter(proportional).map(|noise| noise.rates());
+        let rates = self.proportional_noise().map(Noise::rates);
         let arrays = [
             (&scores.nodes, &variances.nodes),
             (&scores.edges, &variances.edges),
@@ -514,13 +589,19 @@ impl PenalizedLikelihood {
             is_noise_alone: true,
         };
         let mut strengths = vec![0.0; theta.len()];
-        self.add_blocks(pass, &mut strengths);
+        self.sum_sentences(pass, &mut strengths);
         let label_halves = self.transitions.label_scores().map(|x| vec![0.5; x.len()]);
         let label_halves = label_halves.each_ref().map(Vec::as_slice);
         self.add_label_gradient(&halves, Some(label_halves), &mut strengths);
         self.clear_noise();
         reweighting.begin(strengths);
         self.reweighting = Some(reweighting);
+    }
+
+    /// Returns the noise, if it is proportional to the values of attributes.
+    fn proportional_noise(&self) -> Option<&Noise> {
+        let noise = self.noise.as_ref();
+        noise.filter(|noise| noise.distribution != NoiseDistribution::Additive)
     }
 
     /// Returns the inputs that all chunks of an evaluation share.
@@ -537,8 +618,8 @@ impl PenalizedLikelihood {
             },
             noise,
             rates: &self.rates,
-            total_weights: self.total_weights,
-            noise_factors: noise.map_or([0.0; 2], |noise| noise.factors(self.total_weights)),
+            total_weights: self.totals.weights,
+            noise_factors: noise.map_or([0.0; 2], |noise| noise.factors(self.totals.weights)),
             is_noise_alone: false,
         }
     }

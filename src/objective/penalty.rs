@@ -90,14 +90,14 @@ impl Penalty {
         terms.sum()
     }
 
-    /// Returns the penalty at θ, and overwrites `gradient` with its gradient.
-    pub fn evaluate(&self, theta: &[f64], gradient: &mut [f64]) -> f64 {
+    /// Returns the penalty at θ, and adds its gradient to `gradient`.
+    pub fn add(&self, theta: &[f64], gradient: &mut [f64]) -> f64 {
         if self.strengths.is_none() && self.centers.is_none() {
             let c2 = self.strength;
             let squares = sum_chunks(theta, gradient, |_, theta, gradient| {
                 let mut sum = 0.0;
                 for (g, &w) in gradient.iter_mut().zip(theta) {
-                    *g = 2.0 * c2 * w;
+                    *g += 2.0 * c2 * w;
                     sum += w * w;
                 }
                 sum
@@ -109,7 +109,7 @@ impl Penalty {
             for (i, (g, &w)) in gradient.iter_mut().zip(theta).enumerate() {
                 let c2 = self.strength(first + i);
                 let distance = w - self.center(first + i);
-                *g = 2.0 * c2 * distance;
+                *g += 2.0 * c2 * distance;
                 sum += c2 * distance * distance;
             }
             sum
@@ -143,8 +143,8 @@ mod tests {
     const N: usize = PARAMETER_CHUNK + 100;
 
     fn evaluate(penalty: &Penalty, theta: &[f64]) -> (f64, Vec<f64>) {
-        let mut gradient = vec![f64::NAN; theta.len()];
-        let value = penalty.evaluate(theta, &mut gradient);
+        let mut gradient = vec![0.0; theta.len()];
+        let value = penalty.add(theta, &mut gradient);
         (value, gradient)
     }
 

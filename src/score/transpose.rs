@@ -15,6 +15,7 @@ use super::partition::BlockPartition;
 use super::rates::ColumnRates;
 use super::targets::{BLOCKS, ColumnForm, Targets};
 use crate::chain::LANES;
+use crate::exact_sum::untied;
 use crate::extract::SparseRows;
 use crate::simd::{self, Kernel};
 
@@ -94,7 +95,8 @@ impl TransposeProduct {
 
     /// Adds the contribution of block `index` to the gradient with respect to θ, given the
     /// derivatives with respect to its scores, `[tokens of the block][width]`, and under noise
-    /// those with respect to their variances.
+    /// those with respect to their variances. The gradient may be anchored
+    /// ([`crate::exact_sum`]).
     pub fn add_gradient(
         &self,
         index: usize,
@@ -246,7 +248,7 @@ impl Gather<'_> {
             let Some(noise) = self.variance_derivatives else {
                 let [sums] = columns.sums::<B, 1>([score_derivatives], width, entries, position);
                 targets.for_block(column, labels, |label, index| {
-                    gradient[index] += c * sums.as_flattened()[label];
+                    gradient[index] += untied(c * sums.as_flattened()[label]);
                 });
                 continue;
             };
@@ -271,7 +273,7 @@ impl Gather<'_> {
             targets.for_block(column, labels, |label, index| {
                 let factor = 2.0 * rate * weights[index];
                 let square = factor * squares.as_flattened()[label];
-                gradient[index] += c * sums.as_flattened()[label] + square;
+                gradient[index] += untied(c * sums.as_flattened()[label] + square);
             });
         }
     }
@@ -290,13 +292,15 @@ impl Gather<'_> {
             for entry in columns.entries(i) {
                 let (row, x) = (columns.token(entry) * targets.width(), columns.value(entry));
                 let derivatives = &self.score_derivatives[row..row + targets.width()];
-                targets.add_derivatives(column, c * x, derivatives, gradient);
+                for (g, &position) in gradient.iter_mut().zip(positions) {
+                    *g += untied(c * x * derivatives[position as usize]);
+                }
                 if let Some(noise) = self.variance_derivatives {
                     let rate = noise.rates.map_or(noise.rate, |rates| rates.column(column));
                     let derivatives = &noise.values[row..row + targets.width()];
                     let weights = noise.theta[range.clone()].iter().zip(positions);
                     for (g, (w, &position)) in gradient.iter_mut().zip(weights) {
-                        *g += 2.0 * rate * w * (x * x * derivatives[position as usize]);
+                        *g += untied(2.0 * rate * w * (x * x * derivatives[position as usize]));
                     }
                 }
             }
@@ -317,7 +321,7 @@ impl Gather<'_> {
                 let factor = 2.0 * rate * noise.theta[weight];
                 sum += factor * (x * x * noise.values[cell]);
             }
-            self.gradient[weight - first] += sum;
+            self.gradient[weight - first] += untied(sum);
         }
     }
 }

@@ -10,6 +10,7 @@
 //! noise; of online learners 16 to 32. Of two passes, the first model and its predictions for the
 //! training data come on top.
 
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -22,6 +23,7 @@ use super::finished_passes::{FinishedPasses, StoredPasses};
 use super::settings::TrainSettings;
 use crate::atomic_file::Reservation;
 use crate::error::{Error, Result};
+use crate::ranks::Ranks;
 
 /// Where and how often to write checkpoints of a training run, and whether to resume from one.
 #[derive(Clone, Debug)]
@@ -82,14 +84,60 @@ impl Checkpoints {
     /// with another number of passes.
     pub(super) fn open(&self, settings: &TrainSettings, passes: usize) -> Result<OpenCheckpoints> {
         let reservation = Reservation::new(&self.path)?;
+        let earlier = match self.resume && has_contents(&self.path)? {
+            true => Some(CheckpointContents::read(&self.path)?),
+            false => None,
+        };
+        self.with_earlier(Some(reservation), earlier, settings, passes)
+    }
+
+    /// Like [`open`](Self::open), for a run with ranks: rank 0 alone has the file, and sends the
+    /// others the checkpoint to resume from.
+    ///
+    /// # Errors
+    ///
+    /// Those of `open`, on all ranks; [`Error::Communication`].
+    pub(super) fn open_by_rank_0(
+        &self,
+        settings: &TrainSettings,
+        passes: usize,
+        ranks: &Ranks,
+    ) -> Result<OpenCheckpoints> {
+        let mut bytes = Vec::new();
+        let open = match ranks.rank() {
+            0 => self.open(settings, passes).and_then(|open| {
+                if open.earlier.is_some() {
+                    bytes = fs::read(&self.path).map_err(|e| Error::io(&self.path, e))?;
+                }
+                Ok(Some(open))
+            }),
+            _ => Ok(None),
+        };
+        let open = ranks.agree(open)?;
+        ranks.broadcast(&mut bytes)?;
+        if let Some(open) = open {
+            return Ok(open);
+        }
+        let earlier = match bytes.is_empty() {
+            true => None,
+            false => Some(CheckpointContents::decode(&bytes, &self.path)?),
+        };
+        self.with_earlier(None, earlier, settings, passes)
+    }
+
+    fn with_earlier(
+        &self,
+        reservation: Option<Reservation>,
+        earlier: Option<CheckpointContents>,
+        settings: &TrainSettings,
+        passes: usize,
+    ) -> Result<OpenCheckpoints> {
         let header = CheckpointHeader::new(settings, passes);
-        let mut earlier = None;
-        if self.resume && has_contents(&self.path)? {
-            let contents = CheckpointContents::read(&self.path)?;
-            contents.header.check(&header, &self.path)?;
-            earlier = Some(contents);
+        if let Some(earlier) = &earlier {
+            earlier.header.check(&header, &self.path)?;
         }
         Ok(OpenCheckpoints {
+            path: self.path.clone(),
             reservation,
             interval: self.interval,
             header,
@@ -100,7 +148,8 @@ impl Checkpoints {
 
 /// The checkpoints of a run, whose file is reserved for it.
 pub(super) struct OpenCheckpoints {
-    reservation: Reservation,
+    path: PathBuf,
+    reservation: Option<Reservation>, // `None`: another rank writes the file
     interval: CheckpointInterval,
     header: CheckpointHeader,
     earlier: Option<CheckpointContents>, // until a pass resumes from it
@@ -117,7 +166,7 @@ impl OpenCheckpoints {
         let is_other = |earlier: &CheckpointContents| earlier.header.fingerprint != fingerprint;
         if self.earlier.as_ref().is_some_and(is_other) {
             return Err(Error::checkpoint(
-                self.reservation.path(),
+                &self.path,
                 "was written with other training data, development data or another template; \
                  expected those of the interrupted run",
             ));
@@ -165,10 +214,12 @@ impl OpenCheckpoints {
         finished: Option<&FinishedPasses>,
         state: Option<&TrainingState<'_>>,
     ) -> Result<()> {
+        let Some(reservation) = &mut self.reservation else {
+            return Ok(());
+        };
         let header = &self.header;
         let finished = finished.map(FinishedPasses::stored);
-        self.reservation
-            .replace(&mut |file| encode(header, finished.as_ref(), state, file))
+        reservation.replace(&mut |file| encode(header, finished.as_ref(), state, file))
     }
 }
 
@@ -220,6 +271,11 @@ pub(super) struct Checkpointer<'a> {
 }
 
 impl Checkpointer<'_> {
+    /// Returns whether this process writes checkpoints, rather than another rank.
+    pub fn is_written(&self) -> bool {
+        self.open.reservation.is_some()
+    }
+
     /// Returns whether it is time for a checkpoint.
     pub fn is_due(&self, iteration: usize) -> bool {
         let (last, time) = self.last;

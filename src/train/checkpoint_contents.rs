@@ -12,7 +12,7 @@
 //! Otherwise there is the state alone.
 
 use std::fs::File;
-use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufReader, BufWriter, Cursor, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use bincode::config;
@@ -156,6 +156,18 @@ pub(super) struct CheckpointContents {
 impl CheckpointContents {
     /// Reads a checkpoint. Its checksum is verified before anything is decoded.
     pub fn read(path: &Path) -> Result<Self> {
+        let io = |e| Error::io(path, e);
+        let file = File::open(path).map_err(io)?;
+        let length = file.metadata().map_err(io)?.len();
+        Self::decode_from(BufReader::new(file), length, path)
+    }
+
+    /// Like [`read`](Self::read), from the bytes of the file.
+    pub fn decode(bytes: &[u8], path: &Path) -> Result<Self> {
+        Self::decode_from(Cursor::new(bytes), bytes.len() as u64, path)
+    }
+
+    fn decode_from(mut reader: impl Read + Seek, length: u64, path: &Path) -> Result<Self> {
         let damaged = |what: &str| {
             Error::checkpoint(
                 path,
@@ -163,8 +175,6 @@ impl CheckpointContents {
             )
         };
         let io = |e| Error::io(path, e);
-        let file = File::open(path).map_err(io)?;
-        let metadata = file.metadata().map_err(io)?;
         let preamble = (CHECKPOINT_MAGIC.len() + FORMAT.len()) as u64;
         let not_a_checkpoint = || {
             Error::checkpoint(
@@ -172,14 +182,13 @@ impl CheckpointContents {
                 "is not a checkpoint of `train`; expected one to resume",
             )
         };
-        let mut reader = BufReader::new(file);
         let mut found = Vec::new();
         let beginning = (&mut reader).take(preamble).read_to_end(&mut found);
         beginning.map_err(io)?;
         if found != [CHECKPOINT_MAGIC, FORMAT].concat() {
             return Err(not_a_checkpoint());
         }
-        let Some(body) = metadata.len().checked_sub(preamble + 8) else {
+        let Some(body) = length.checked_sub(preamble + 8) else {
             return Err(damaged("it is cut off"));
         };
         let mut hashed = HashingWriter::new(io::sink());

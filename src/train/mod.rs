@@ -16,6 +16,7 @@
 //! alike, F1 counts spans, and if names are rare the most likely labels miss too many of them
 //! (Minkov, Wang, Tomasic and Cohen 2006).
 
+mod agreement;
 mod base_labels;
 mod base_models;
 mod base_weights;

@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 
+use super::agreement::Agreement;
 use super::checkpoint::{AlgorithmState, Checkpointer, TrainingState};
 use super::events::Observer;
 use super::monitor::Monitor;
@@ -121,10 +122,15 @@ pub(super) struct Watch<'a, 'set> {
     /// Number of warm-up iterations, if there is noise.
     pub warm_up: usize,
     pub checkpointer: Option<Checkpointer<'a>>,
+    /// With ranks: what they agree on after every iteration.
+    pub agreement: Option<&'a Agreement<'a>>,
 }
 
 impl StateObserver<Terms> for Watch<'_, '_> {
     fn iteration(&mut self, iteration: &Iteration<'_, Terms>) -> ControlFlow<()> {
+        if let Some(agreement) = self.agreement {
+            agreement.update(iteration)?;
+        }
         self.monitor.iteration(iteration, self.observer)
     }
 
@@ -136,7 +142,9 @@ impl StateObserver<Terms> for Watch<'_, '_> {
 impl Watch<'_, '_> {
     /// Writes a checkpoint of a run after an iteration, if it is time or if it is interrupted.
     pub fn save<'s>(&mut self, is_interrupted: bool, state: impl FnOnce() -> AlgorithmState<'s>) {
-        let Some(checkpointer) = &mut self.checkpointer else {
+        let checkpointer = self.checkpointer.as_mut();
+        let Some(checkpointer) = checkpointer.filter(|checkpointer| checkpointer.is_written())
+        else {
             return;
         };
         let monitor = self.monitor.state();

@@ -108,6 +108,7 @@ impl TrainingSet {
             observer: &mut recorder,
             warm_up: settings.warm_up(),
             checkpointer: None,
+            agreement: None,
         };
         let done = segment.done;
         let outcome = if settings.options().algorithm.is_online() {

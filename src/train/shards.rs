@@ -172,9 +172,8 @@ impl ShardedObjective {
     /// Returns the L2 penalty and overwrites `gradient` with its gradient. The optimizer adds the
     /// L1 penalty, with these [strengths](Self::l1_strengths).
     pub fn penalty(&self, theta: &[f64], gradient: &mut [f64]) -> f64 {
-        self.set
-            .penalty(self.settings.l2())
-            .evaluate(theta, gradient)
+        gradient.fill(0.0);
+        self.set.penalty(self.settings.l2()).add(theta, gradient)
     }
 
     /// Returns the strengths of the L1 penalty, `[n]`; `None` if there is none.

@@ -3,6 +3,7 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
+use super::agreement::{Agreement, check_options, check_same};
 use super::base_models::BaseModels;
 use super::checkpoint::{
     AlgorithmState, Checkpoints, OpenCheckpoints, PassCheckpoints, TrainingState,
@@ -59,9 +60,12 @@ impl<'a> Trainer<'a> {
         })
     }
 
-    /// Divides the evaluations of the objective among ranks, all of which train on the same
-    /// corpora and get the same result, with the bits of a run without ranks. Rank 0 alone writes
+    /// Divides the evaluations of the objective among ranks. All of them train on the same corpora
+    /// and get the same result, with the bits of a run without ranks. Rank 0 alone reads and writes
     /// checkpoints.
+    ///
+    /// Online algorithms, a warm start and sampled noise cannot be divided: training with them is
+    /// an error.
     #[must_use]
     pub fn ranks(mut self, ranks: Ranks) -> Self {
         self.ranks = Some(ranks);
@@ -170,6 +174,9 @@ impl<'a> Trainer<'a> {
     ) -> Result<Trained> {
         let corpora = corpora.into();
         let template = template.into();
+        if self.ranks.is_some() {
+            check_options(self.settings.options())?;
+        }
         if let Some(template) = template.as_ref().or_else(|| self.models.template())
             && let Some(first) = first_template(template, &corpora.labeled)?
         {
@@ -182,9 +189,22 @@ impl<'a> Trainer<'a> {
 
     /// Opens the checkpoints of a run with 1 or 2 passes, if there are to be any.
     pub(super) fn open_checkpoints(&self, passes: usize) -> Result<Option<OpenCheckpoints>> {
-        let checkpoints = self.checkpoints.as_ref();
-        let open = checkpoints.map(|checkpoints| checkpoints.open(&self.settings, passes));
-        open.transpose()
+        let Some(checkpoints) = &self.checkpoints else {
+            return Ok(None);
+        };
+        let open = match &self.ranks {
+            None => checkpoints.open(&self.settings, passes),
+            Some(ranks) => checkpoints.open_by_rank_0(&self.settings, passes, ranks),
+        };
+        open.map(Some)
+    }
+
+    /// Returns the outcome of work that every rank does for itself: an error if it failed on any.
+    fn agreed<T>(&self, outcome: Result<T>) -> Result<T> {
+        match &self.ranks {
+            None => outcome,
+            Some(ranks) => ranks.agree(outcome),
+        }
     }
 
     /// Trains a model on the columns that the corpora have.
@@ -204,7 +224,8 @@ impl<'a> Trainer<'a> {
             &self.settings,
             &self.models,
             self.memory,
-        )?;
+        );
+        let extracted = self.agreed(extracted)?;
         self.train_extracted(extracted, checkpoints, observer)
     }
 
@@ -240,6 +261,12 @@ impl<'a> Trainer<'a> {
         let matches = extracted.matches();
         let clock = Instant::now();
         let set = extracted.into_training_set(&self.settings);
+        if let Some(ranks) = &self.ranks {
+            check_same(ranks, set.fingerprint(), || {
+                "other training or development data than rank 0; expected the same on all machines"
+                    .to_owned()
+            })?;
+        }
         let (mut theta, end) = self.optimize(&set, &matches, checkpoints, clock, observer)?;
         if let Some(pruned) = set.prune(&self.settings, &mut theta, end.recall_bias)? {
             observer.pruned(&pruned);
@@ -267,7 +294,7 @@ impl<'a> Trainer<'a> {
         let mut monitor = Monitor::new(set, &self.settings, clock)?;
         observer.start(&self.start_event(set));
         matches.iter().for_each(|found| observer.matched(found));
-        set.check_memory(&self.settings, self.memory)?;
+        self.agreed(set.check_memory(&self.settings, self.memory))?;
         let (mut checkpointer, mut resumed) = (None, None);
         if let Some(checkpoints) = checkpoints {
             let (started, state) = checkpoints.start(|| set.fingerprint())?;
@@ -276,17 +303,24 @@ impl<'a> Trainer<'a> {
             }
             (checkpointer, resumed) = (Some(started), state);
         }
+        let agreement = self.ranks.as_ref();
+        let agreement = agreement.map(|ranks| Agreement::new(ranks, self.interrupt));
         let mut watch = Watch {
             monitor: &mut monitor,
             observer: &mut *observer,
             warm_up: (resumed.as_ref()).map_or(self.settings.warm_up(), |state| state.warm_up),
             checkpointer,
+            agreement: agreement.as_ref(),
         };
         let outcome = if self.settings.options().algorithm.is_online() {
-            self.learn(set, resumed, &mut watch)?
+            self.learn(set, resumed, &mut watch)
         } else {
-            self.descend(set, resumed, &mut watch)?
+            self.descend(set, resumed, &mut watch)
         };
+        if let Some(failure) = self.ranks.as_ref().and_then(Ranks::take_failure) {
+            return Err(failure);
+        }
+        let outcome = outcome?;
         let (theta, end) = monitor.finish(outcome)?;
         observer.end(&end);
         Ok((theta, end))
@@ -332,12 +366,17 @@ impl<'a> Trainer<'a> {
                 optim::Start::Point(outcome.x)
             }
         };
+        let agreed = watch.agreement.map(|agreement| &agreement.is_interrupted);
         let optimizer = Optimizer {
             settings,
             set,
-            interrupt: self.interrupt,
+            interrupt: agreed.or(self.interrupt),
         };
-        optimizer.run(set.likelihood(settings.l2()), start, watch)
+        let objective = match &self.ranks {
+            None => set.likelihood(settings.l2()),
+            Some(ranks) => set.likelihood_of_rank(settings.l2(), ranks.clone()),
+        };
+        optimizer.run(objective, start, watch)
     }
 
     /// Trains online.

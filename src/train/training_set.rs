@@ -22,6 +22,7 @@ use crate::extract::{Alphabets, Classes, Dataset};
 use crate::ids::LabelId;
 use crate::model::{APPLIED_RECALL_BIAS, Header, Model, Precision, Provenance, TrainingRecord};
 use crate::objective::{AttributeNoise, Noise, PenalizedLikelihood, Penalty};
+use crate::ranks::Ranks;
 use crate::score::{ExtraWeights, FeatureBlock, ParameterSpace, SpaceOptions};
 use crate::template::Template;
 
@@ -188,6 +189,11 @@ impl TrainingSet {
     #[must_use]
     pub fn likelihood(&self, l2: f64) -> PenalizedLikelihood {
         PenalizedLikelihood::new(&self.data, &self.space, self.penalty(l2))
+    }
+
+    /// Like [`likelihood`](Self::likelihood), but the sentences are divided among ranks.
+    pub(super) fn likelihood_of_rank(&self, l2: f64, ranks: Ranks) -> PenalizedLikelihood {
+        PenalizedLikelihood::of_rank(&self.data, &self.space, self.penalty(l2), ranks)
     }
 
     /// Creates the objective with a noise term.

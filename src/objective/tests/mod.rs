@@ -2,6 +2,7 @@
 
 mod pairs;
 mod partial;
+mod ranks;
 mod reweighted;
 mod sentence;
 

@@ -115,7 +115,7 @@ fn integer_weights_equal_repeated_sentences() {
             let space = space(&repeated, &shape, options);
             let found = evaluate(&weighted, &space, noise);
             for (found, expected) in found.iter().zip(evaluate(&repeated, &space, noise)) {
-                assert_close(*found, expected, 1e-11);
+                assert_close(*found, expected, 1e-10);
             }
             let [found, expected] = [&weighted, &repeated].map(|data| {
                 let estimates = PenalizedLikelihood::new(data, &space, 0.1).inverse_curvature();

@@ -1,0 +1,97 @@
+//! What the ranks of a run agree on besides sums: options that cannot be divided, data, and after
+//! every iteration whether to go on.
+
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use xxhash_rust::xxh3::Xxh3;
+
+use super::options::{NoiseKind, TrainOptions, WarmStart};
+use crate::error::{Error, Result};
+use crate::optim::Iteration;
+use crate::ranks::Ranks;
+
+/// Checks that training with these options can be divided among ranks.
+///
+/// # Errors
+///
+/// [`Error::Parameter`]: the algorithm or the start is an online one, or the noise is sampled.
+pub(super) fn check_options(options: &TrainOptions) -> Result<()> {
+    let found = if options.algorithm.is_online() {
+        format!("--algorithm {}", options.algorithm.name())
+    } else if options.warm_start != WarmStart::Off {
+        "--warm-start online".to_owned()
+    } else if options.has_noise() && options.noise == NoiseKind::MonteCarlo {
+        "--noise monte-carlo".to_owned()
+    } else {
+        return Ok(());
+    };
+    Err(Error::parameter(format!(
+        "{found} cannot be divided among ranks; expected --algorithm lbfgs, --warm-start off and \
+         quadratic noise, or one rank"
+    )))
+}
+
+/// Checks that all ranks have the same number; `other` says what a rank has if it does not.
+///
+/// # Errors
+///
+/// [`Error::Communication`] names the first rank that has another number than rank 0.
+pub(super) fn check_same(ranks: &Ranks, number: u64, other: impl FnOnce() -> String) -> Result<()> {
+    let numbers = ranks.gather(&number.to_le_bytes())?;
+    match numbers.iter().position(|other| *other != numbers[0]) {
+        None => Ok(()),
+        Some(rank) => Err(Error::Communication(format!("rank {rank} has {}", other()))),
+    }
+}
+
+/// The interruption of a run with ranks: all end after the same iteration.
+pub(super) struct Agreement<'a> {
+    ranks: &'a Ranks,
+    request: Option<&'a AtomicBool>, // of this rank
+    /// Whether some rank was asked to end.
+    pub is_interrupted: AtomicBool,
+}
+
+impl<'a> Agreement<'a> {
+    pub fn new(ranks: &'a Ranks, request: Option<&'a AtomicBool>) -> Self {
+        Self {
+            ranks,
+            request,
+            is_interrupted: AtomicBool::new(false),
+        }
+    }
+
+    /// Agrees on the end after an iteration. Ranks with other weights than those of rank 0 end the
+    /// run: their arithmetic differs.
+    pub fn update<D>(&self, iteration: &Iteration<'_, D>) -> ControlFlow<()> {
+        match self.exchange(iteration) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => {
+                self.ranks.fail(error);
+                ControlFlow::Break(())
+            }
+        }
+    }
+
+    fn exchange<D>(&self, iteration: &Iteration<'_, D>) -> Result<()> {
+        let Self { ranks, request, .. } = self;
+        let is_asked = request.is_some_and(|request| request.load(Ordering::Relaxed));
+        let mut asked = [f64::from(u8::from(is_asked))];
+        ranks.sum(&mut asked)?;
+        if asked != [0.0] {
+            self.is_interrupted.store(true, Ordering::Relaxed);
+        }
+        let mut hasher = Xxh3::new();
+        for x in iteration.x {
+            hasher.update(&x.to_le_bytes());
+        }
+        check_same(ranks, hasher.digest(), || {
+            format!(
+                "other weights than rank 0 after iteration {}; expected processors of one kind and \
+                 the same program on all machines",
+                iteration.number
+            )
+        })
+    }
+}
