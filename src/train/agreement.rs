@@ -62,11 +62,11 @@ impl<'a> Agreement<'a> {
         }
     }
 
-    /// Agrees on the end after an iteration. Ranks with other weights than those of rank 0 end the
-    /// run: their arithmetic differs.
-    pub fn update<D>(&self, iteration: &Iteration<'_, D>) -> ControlFlow<()> {
-        match self.exchange(iteration) {
-            Ok(()) => ControlFlow::Continue(()),
+    /// Agrees on the end after an iteration, given whether this rank goes on. Ranks with other
+    /// weights than those of rank 0 end the run: their arithmetic differs.
+    pub fn agree<D>(&self, iteration: &Iteration<'_, D>, flow: ControlFlow<()>) -> ControlFlow<()> {
+        match self.exchange(iteration, flow.is_break()) {
+            Ok(()) => flow,
             Err(error) => {
                 self.ranks.fail(error);
                 ControlFlow::Break(())
@@ -74,13 +74,23 @@ impl<'a> Agreement<'a> {
         }
     }
 
-    fn exchange<D>(&self, iteration: &Iteration<'_, D>) -> Result<()> {
+    fn exchange<D>(&self, iteration: &Iteration<'_, D>, ends: bool) -> Result<()> {
         let Self { ranks, request, .. } = self;
         let is_asked = request.is_some_and(|request| request.load(Ordering::Relaxed));
-        let mut asked = [f64::from(u8::from(is_asked))];
-        ranks.sum(&mut asked)?;
-        if asked != [0.0] {
+        let mut counts = [is_asked, ends].map(|flag| f64::from(u8::from(flag)));
+        ranks.sum(&mut counts)?;
+        let [asked, ended] = counts;
+        if asked > 0.0 {
             self.is_interrupted.store(true, Ordering::Relaxed);
+        }
+        if ended > 0.0 {
+            return match ends {
+                true => Ok(()),
+                false => Err(Error::Communication(format!(
+                    "another rank ended training after iteration {}",
+                    iteration.number
+                ))),
+            };
         }
         let mut hasher = Xxh3::new();
         for x in iteration.x {

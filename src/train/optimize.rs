@@ -128,10 +128,11 @@ pub(super) struct Watch<'a, 'set> {
 
 impl StateObserver<Terms> for Watch<'_, '_> {
     fn iteration(&mut self, iteration: &Iteration<'_, Terms>) -> ControlFlow<()> {
-        if let Some(agreement) = self.agreement {
-            agreement.update(iteration)?;
+        let flow = self.monitor.iteration(iteration, self.observer);
+        match self.agreement {
+            None => flow,
+            Some(agreement) => agreement.agree(iteration, flow),
         }
-        self.monitor.iteration(iteration, self.observer)
     }
 
     fn state(&mut self, state: &OptimizerState<'_, Terms>, is_interrupted: bool) {

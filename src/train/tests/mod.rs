@@ -9,6 +9,7 @@ mod crfsuite;
 mod early_stopping;
 mod line_options;
 mod pruning;
+mod ranks;
 mod segments;
 mod shards;
 mod two_passes;

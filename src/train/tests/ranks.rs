@@ -1,0 +1,214 @@
+//! Training by ranks gives the model of training without.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use tempfile::TempDir;
+
+use super::*;
+use crate::error::Error;
+use crate::optim::StopReason;
+use crate::random::Lcg;
+use crate::ranks::tests::run_ranks;
+
+const TEMPLATE: &str = "word\nword[-1]\nsuffix(2)\n";
+
+/// Sentences of words that mostly have the same label: about 10,000 tokens per 1,500 sentences.
+fn sentences(number: usize, seed: u64) -> Vec<Sentence> {
+    let mut numbers = Lcg(seed);
+    let labels = ["O", "B-PER", "O", "B-LOC", "O"];
+    let mut text = String::new();
+    for _ in 0..number {
+        for _ in 0..=numbers.below(12) {
+            let word = numbers.below(400);
+            let label = match numbers.below(10) {
+                0 => labels[numbers.below(5)],
+                _ => labels[word % 5],
+            };
+            text.push_str(&format!("w{word:03}/{label} "));
+        }
+        text.push('\n');
+    }
+    corpus(&text)
+}
+
+fn corpora() -> TrainingCorpora {
+    TrainingCorpora::new(sentences(3_000, 1))
+        .dev(sentences(100, 2))
+        .unlabeled(sentences(1_500, 3))
+}
+
+fn options(dropout: f64) -> TrainOptions {
+    TrainOptions {
+        dropout,
+        warm_up: Some(2),
+        max_iterations: Some(5),
+        ..super::options()
+    }
+}
+
+fn bytes(trained: Trained) -> Vec<u8> {
+    trained.model.as_bytes().to_vec()
+}
+
+#[test]
+fn models_are_those_of_one_process() {
+    for (dropout, source) in [
+        (0.0, TEMPLATE),
+        (0.5, TEMPLATE),
+        (0.5, "word\nshape\npredicted\n"),
+    ] {
+        let trainer = Trainer::new(options(dropout)).unwrap();
+        let expected = trainer.train(corpora(), template(source), &mut ());
+        let expected = bytes(expected.unwrap());
+        for size in [1, 2, 3] {
+            let models = run_ranks(size, |ranks| {
+                let trainer = trainer.clone().ranks(ranks);
+                bytes(trainer.train(corpora(), template(source), &mut ()).unwrap())
+            });
+            assert!(
+                models.iter().all(|model| *model == expected),
+                "{size} ranks"
+            );
+        }
+    }
+}
+
+/// Asks a rank to end at an iteration.
+struct Stop<'a> {
+    at: usize,
+    request: &'a AtomicBool,
+}
+
+impl Observer for Stop<'_> {
+    fn iteration(&mut self, iteration: &Iteration) -> Result<ControlFlow<()>, ObserverError> {
+        if iteration.number == self.at {
+            self.request.store(true, Ordering::Relaxed);
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+}
+
+#[test]
+fn a_run_that_one_rank_is_asked_to_end_resumes_with_another_number_of_ranks() {
+    let directory = TempDir::new().unwrap();
+    let checkpoint = |name: &str| Checkpoints::new(directory.path().join(name));
+    let trainer = Trainer::new(options(0.5)).unwrap();
+    let train = |trainer: &Trainer<'_>, observer: &mut dyn Observer| {
+        trainer.train(corpora(), template(TEMPLATE), observer)
+    };
+    let expected = bytes(train(&trainer, &mut ()).unwrap());
+    let ends = run_ranks(3, |ranks| {
+        let request = AtomicBool::new(false);
+        let at = if ranks.rank() == 1 { 3 } else { usize::MAX };
+        let file = checkpoint(if ranks.rank() == 0 { "run" } else { "other" });
+        let trainer = trainer.clone().interrupt(&request).checkpoints(file);
+        let mut stop = Stop {
+            at,
+            request: &request,
+        };
+        train(&trainer.ranks(ranks), &mut stop).unwrap().end
+    });
+    for end in ends {
+        assert_eq!(end.reason, EndReason::Optimizer(StopReason::Interrupted));
+        assert_eq!(end.iterations, 3);
+    }
+    let exists = |name: &str| Path::exists(&directory.path().join(name));
+    assert!(exists("run") && !exists("other"));
+
+    let models = run_ranks(2, |ranks| {
+        let file = checkpoint(if ranks.rank() == 0 { "run" } else { "other" });
+        let trainer = trainer.clone().checkpoints(file.resume());
+        bytes(train(&trainer.ranks(ranks), &mut ()).unwrap())
+    });
+    assert!(models.iter().all(|model| *model == expected));
+    let alone = trainer.checkpoints(checkpoint("run").resume());
+    assert_eq!(bytes(train(&alone, &mut ()).unwrap()), expected);
+}
+
+fn error_of(outcomes: Vec<Result<Trained>>) -> String {
+    let messages: Vec<String> = (outcomes.into_iter())
+        .map(|outcome| outcome.unwrap_err().to_string())
+        .collect();
+    assert!(
+        messages.iter().all(|message| *message == messages[0]),
+        "{messages:?}"
+    );
+    messages[0].clone()
+}
+
+#[test]
+fn ranks_with_other_data_or_without_any_end_all() {
+    let trainer = Trainer::new(options(0.0)).unwrap();
+    let train = |of_rank: fn(usize) -> Vec<Sentence>| {
+        error_of(run_ranks(3, |ranks| {
+            let sentences = of_rank(ranks.rank());
+            let trainer = trainer.clone().ranks(ranks);
+            trainer.train(sentences, template(TEMPLATE), &mut ())
+        }))
+    };
+    assert_eq!(
+        train(|rank| sentences(if rank == 2 { 11 } else { 10 }, 1)),
+        "rank 2 has other training or development data than rank 0; expected the same on all \
+         machines"
+    );
+    assert_eq!(
+        train(|rank| sentences(if rank == 1 { 0 } else { 10 }, 1)),
+        "rank 1: there are no sentences to train on"
+    );
+}
+
+#[test]
+fn what_cannot_be_divided_is_refused() {
+    let refused = |options: TrainOptions| {
+        let trainer = Trainer::new(options).unwrap();
+        error_of(run_ranks(2, |ranks| {
+            let trainer = trainer.clone().ranks(ranks);
+            trainer.train(sentences(10, 1), template(TEMPLATE), &mut ())
+        }))
+    };
+    let online = TrainOptions {
+        algorithm: Algorithm::Ap(PerceptronOptions::default()),
+        l2: None,
+        ..super::options()
+    };
+    assert!(refused(online).starts_with("--algorithm ap cannot be divided among ranks"));
+    let warm = TrainOptions {
+        warm_start: WarmStart::Online,
+        ..super::options()
+    };
+    assert!(refused(warm).starts_with("--warm-start online cannot be divided"));
+    let sampled = TrainOptions {
+        noise: NoiseKind::MonteCarlo,
+        dropout: 0.5,
+        ..super::options()
+    };
+    assert!(refused(sampled).starts_with("--noise monte-carlo cannot be divided"));
+}
+
+/// An observer with an error of its own.
+struct Full;
+
+impl Observer for Full {
+    fn iteration(&mut self, iteration: &Iteration) -> Result<ControlFlow<()>, ObserverError> {
+        match iteration.number {
+            2 => Err("no space left".into()),
+            _ => Ok(ControlFlow::Continue(())),
+        }
+    }
+}
+
+#[test]
+fn a_rank_whose_observer_fails_ends_all() {
+    let trainer = Trainer::new(options(0.0)).unwrap();
+    let outcomes = run_ranks(2, |ranks| {
+        let is_first = ranks.rank() == 0;
+        let trainer = trainer.clone().ranks(ranks);
+        let observer: &mut dyn Observer = if is_first { &mut Full } else { &mut () };
+        trainer.train(corpora(), template(TEMPLATE), observer)
+    });
+    let messages: Vec<Error> = outcomes.into_iter().map(Result::unwrap_err).collect();
+    assert_eq!(messages[0].to_string(), "no space left");
+    let other = "another rank ended training after iteration 2";
+    assert_eq!(messages[1].to_string(), other);
+}
