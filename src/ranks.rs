@@ -51,6 +51,7 @@ pub struct Ranks {
     rank: usize,
     size: usize,
     failure: Arc<Mutex<Option<Error>>>,
+    own_unlabeled: bool,
 }
 
 impl Ranks {
@@ -62,7 +63,22 @@ impl Ranks {
             size: reduce.size(),
             reduce: Arc::new(Mutex::new(reduce)),
             failure: Arc::default(),
+            own_unlabeled: false,
         }
+    }
+
+    /// Says that the unlabeled sentences of a rank are its own, and follow those of lower ranks.
+    /// All ranks say so, or none: then every rank has all of them.
+    #[must_use]
+    pub fn with_own_unlabeled(mut self) -> Self {
+        self.own_unlabeled = true;
+        self
+    }
+
+    /// Returns whether the unlabeled sentences of this rank are its own.
+    #[must_use]
+    pub fn has_own_unlabeled(&self) -> bool {
+        self.own_unlabeled
     }
 
     /// Returns the number of this rank.

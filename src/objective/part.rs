@@ -3,14 +3,20 @@
 //! Ranks have whole blocks of the partition of all sentences ([`BlockPartition`]). A block starts
 //! anew, so its chunks, and the sums over each, are those of a single process.
 
+use std::ops::Range;
+use std::sync::Arc;
+
+use bincode::config;
+use bincode::serde::{decode_from_slice, encode_to_vec};
+
 use super::penalty::Penalty;
 use super::totals::Totals;
 use super::{PenalizedLikelihood, SentenceSums};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::exact_sum::FixedPointSum;
 use crate::extract::Dataset;
 use crate::ranks::Ranks;
-use crate::score::{BlockPartition, ParameterSpace};
+use crate::score::{BlockPartition, ParameterSpace, divide};
 
 /// Returns the number of scores per token that determines the size of blocks.
 pub(super) fn partition_width(space: &ParameterSpace) -> usize {
@@ -19,25 +25,37 @@ pub(super) fn partition_width(space: &ParameterSpace) -> usize {
 
 impl PenalizedLikelihood {
     /// Creates the objective without noise, the sentences of which are divided among ranks. All
-    /// ranks pass the same data, evaluate at the same θ, and get the same value and gradient: those
-    /// of [`new`](Self::new).
+    /// ranks pass the same labeled sentences, and the same unlabeled ones or their own
+    /// ([`Ranks::has_own_unlabeled`]); they evaluate at the same θ, and get the same value and
+    /// gradient: those of [`new`](Self::new) on all sentences.
     ///
-    /// If a rank cannot be reached, value and gradient are NaN, and the error is that of
-    /// [`Ranks::take_failure`].
-    #[must_use]
+    /// If a rank cannot be reached by an evaluation, value and gradient are NaN, and the error is
+    /// that of [`Ranks::take_failure`].
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Communication`](crate::Error::Communication).
     pub fn of_rank(
         data: &Dataset,
         space: &ParameterSpace,
         penalty: impl Into<Penalty>,
         ranks: Ranks,
-    ) -> Self {
-        let totals = Totals::new(data, space);
-        let sentences = sentences_of(&ranks, data, space);
-        let part = data.select(&sentences, None);
-        Self {
+    ) -> Result<Self> {
+        let (totals, part) = match ranks.has_own_unlabeled() {
+            false => {
+                let part = data.select(&blocks_of(&ranks, data, space, 0..data.len()), None);
+                (Totals::new(data, space), part)
+            }
+            true => {
+                let labeled = blocks_of(&ranks, data, space, 0..data.labeled());
+                let part = with_whole_blocks(&ranks, data, space, &labeled)?;
+                (Totals::over_ranks(data, space, &ranks)?, part)
+            }
+        };
+        Ok(Self {
             ranks: Some(ranks),
             ..Self::with_totals(&part, totals, space, penalty.into())
-        }
+        })
     }
 
     /// Replaces sums by those over all ranks; returns whether all could be reached.
@@ -90,17 +108,104 @@ fn is_reached(ranks: &Ranks, outcome: Result<()>) -> bool {
     }
 }
 
-/// Returns the sentences of a rank: consecutive blocks with about as many tokens as those of any
-/// other rank.
-fn sentences_of(ranks: &Ranks, data: &Dataset, space: &ParameterSpace) -> Vec<usize> {
-    let partition = BlockPartition::new(data, partition_width(space));
-    let owner = |tokens: &std::ops::Range<usize>| {
-        let middle = (tokens.start + tokens.end) / 2;
-        (middle as u128 * ranks.size() as u128 / data.tokens().max(1) as u128) as usize
+/// Returns the sentences of a rank among `sentences`, which begin and end with blocks: consecutive
+/// blocks with about as many tokens as those of any other rank.
+fn blocks_of(
+    ranks: &Ranks,
+    data: &Dataset,
+    space: &ParameterSpace,
+    sentences: Range<usize>,
+) -> Vec<usize> {
+    let tokens = |i: usize| if i == 0 { 0 } else { data.sentence(i - 1).end };
+    let [start, end] = [sentences.start, sentences.end].map(tokens);
+    let owner = |tokens: &Range<usize>| {
+        let middle = (tokens.start + tokens.end) / 2 - start;
+        (middle as u128 * ranks.size() as u128 / (end - start).max(1) as u128) as usize
     };
+    let partition = BlockPartition::new(data, partition_width(space));
     let blocks = partition.blocks.iter();
-    let own = blocks.filter(|block| owner(&block.tokens) == ranks.rank());
+    let own = blocks.filter(|block| {
+        (start..end).contains(&block.tokens.start) && owner(&block.tokens) == ranks.rank()
+    });
     own.flat_map(|block| block.chunks.iter().cloned())
         .flatten()
         .collect()
+}
+
+/// Returns some labeled sentences, and the unlabeled ones of the blocks that begin with sentences of
+/// this rank. What is missing of the last block comes from higher ranks; what belongs to the block
+/// of a lower rank goes there.
+fn with_whole_blocks(
+    ranks: &Ranks,
+    data: &Dataset,
+    space: &ParameterSpace,
+    labeled: &[usize],
+) -> Result<Dataset> {
+    let first = data.labeled();
+    let lengths = (first..data.len()).map(|i| data.sentence(i).len() as u32);
+    let lengths: Vec<u8> = lengths.flat_map(u32::to_le_bytes).collect();
+    let lengths = ranks.gather(&lengths)?;
+    let lengths: Vec<&[[u8; 4]]> = lengths.iter().map(|bytes| bytes.as_chunks().0).collect();
+    let mut starts = vec![0]; // of the sentences of each rank, and the end
+    for lengths in &lengths {
+        starts.push(starts[starts.len() - 1] + lengths.len());
+    }
+    let tokens = lengths.iter().copied().flatten();
+    let tokens = tokens.map(|&bytes| u32::from_le_bytes(bytes) as usize);
+    let blocks = divide(tokens, partition_width(space));
+    let begins: Vec<usize> = blocks.iter().map(|block| block[0].start).collect();
+    // The first block that begins at sentence i or later.
+    let begin = |i: usize| {
+        let next = begins.get(begins.partition_point(|&begin| begin < i));
+        next.copied().unwrap_or(starts[ranks.size()])
+    };
+    let [start, end] = [starts[ranks.rank()], starts[ranks.rank() + 1]];
+    let head = first..first + begin(start).min(end) - start;
+    let heads = ranks.gather(&encode(data, head.clone())?)?;
+    let kept: Vec<usize> = labeled
+        .iter()
+        .copied()
+        .chain(head.end..data.len())
+        .collect();
+    let mut part = data.select(&kept, None);
+    if head.end < data.len() {
+        // Higher ranks up to the next beginning of a block continue the last block of this one.
+        let mut rank = ranks.rank() + 1;
+        while rank < ranks.size() && starts[rank] < begin(end) {
+            decode(&heads[rank], &mut part)?;
+            rank += 1;
+        }
+    }
+    Ok(part)
+}
+
+/// The entries of a token: column and value, of nodes and of edges.
+type Row = [Vec<(u32, f64)>; 2];
+
+/// Encodes unlabeled sentences.
+fn encode(data: &Dataset, sentences: Range<usize>) -> Result<Vec<u8>> {
+    let rows = |i: usize| -> Vec<Row> {
+        let rows = data.sentence(i);
+        let matrices = [&data.nodes, &data.edges];
+        rows.map(|row| matrices.map(|matrix| matrix.entries(row).collect()))
+            .collect()
+    };
+    let sentences: Vec<(f64, Vec<Row>)> = sentences.map(|i| (data.weight(i), rows(i))).collect();
+    encode_to_vec(sentences, config::standard())
+        .map_err(|e| Error::Communication(format!("cannot encode sentences: {e}")))
+}
+
+/// Appends unlabeled sentences.
+fn decode(bytes: &[u8], data: &mut Dataset) -> Result<()> {
+    let (sentences, _): (Vec<(f64, Vec<Row>)>, usize) =
+        decode_from_slice(bytes, config::standard())
+            .map_err(|e| Error::Communication(format!("cannot decode sentences: {e}")))?;
+    for (weight, rows) in sentences {
+        for [mut nodes, mut edges] in rows {
+            Arc::make_mut(&mut data.nodes).push_row(&mut nodes);
+            Arc::make_mut(&mut data.edges).push_row(&mut edges);
+        }
+        data.end_sentence(data.nodes.len(), weight);
+    }
+    Ok(())
 }

@@ -1,13 +1,17 @@
 //! What the objective has to know of all sentences, wherever each is evaluated.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::chain::Transitions;
+use crate::error::Result;
+use crate::exact_sum::{FixedPointSum, anchor, untied};
 use crate::extract::{Dataset, SparseRows, Target};
+use crate::ranks::Ranks;
 use crate::score::ParameterSpace;
 
-/// Counts over all sentences.
+/// Counts over all sentences. All of them have the same bits for any number of ranks.
 #[derive(Clone, Debug)]
 pub(super) struct Totals {
     /// The total weights of labeled and of unlabeled sentences.
@@ -24,35 +28,66 @@ pub(super) struct Totals {
     label_pairs: BTreeMap<(u32, u32), f64>,
 }
 
-/// Sums over the entries x of each column, `[columns]`.
+/// Sums over the entries x of each column, `[columns]`, or bounds on them.
 #[derive(Clone, Debug)]
 pub(super) struct ColumnTotals {
     /// Σ w·x², where w is the weight of the sentence. A class of m attributes counts once.
     pub squares: Arc<[f64]>,
-    /// Σ max(1, |x|).
+    /// At least Σ max(1, |x|): the number of entries times the largest of them.
     pub magnitudes: Arc<[f64]>,
-    /// Σ max(1, x²).
+    /// At least Σ max(1, x²), likewise.
     pub square_magnitudes: Arc<[f64]>,
 }
 
 impl Totals {
-    /// Counts in one pass over `data`.
+    /// Counts the sentences of one process.
     pub fn new(data: &Dataset, space: &ParameterSpace) -> Self {
-        let sentences = 0..data.len();
-        let weighted = |i: usize| data.weight(i) * data.sentence(i).len() as f64;
+        let counts = SentenceCounts::new(data, 0..data.len());
+        let matrices = [(&data.nodes, &space.nodes), (&data.edges, &space.edges)];
+        let columns = matrices.map(|(matrix, block)| {
+            let entries = EntryCounts::new(data, matrix, block.columns(), 0..data.len());
+            let squares = (counts.is_weighted || entries.largest.is_some())
+                .then(|| entries.squares(data, matrix, 0..data.len(), counts.largest_weight));
+            ColumnTotals::new(entries, squares)
+        });
+        Self::of(counts, columns, data)
+    }
+
+    /// Counts sentences of all ranks: labeled ones, which every rank has, and unlabeled ones, of
+    /// which each has its own.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Communication`](crate::Error::Communication).
+    pub fn over_ranks(data: &Dataset, space: &ParameterSpace, ranks: &Ranks) -> Result<Self> {
+        let first = if ranks.rank() == 0 { 0 } else { data.labeled() };
+        let own = first..data.len();
+        let counts = SentenceCounts::new(data, own.clone()).over(ranks)?;
+        let mut columns = Vec::new();
+        for (matrix, block) in [(&data.nodes, &space.nodes), (&data.edges, &space.edges)] {
+            let entries = EntryCounts::new(data, matrix, block.columns(), own.clone());
+            let entries = entries.over(ranks)?;
+            let largest_weight = counts.largest_weight;
+            let mut squares = (counts.is_weighted || entries.largest.is_some())
+                .then(|| entries.squares(data, matrix, own.clone(), largest_weight));
+            if let Some(squares) = &mut squares {
+                ranks.sum(squares)?;
+            }
+            columns.push(ColumnTotals::new(entries, squares));
+        }
+        let Ok(columns) = columns.try_into() else {
+            unreachable!("two matrices");
+        };
+        Ok(Self::of(counts, columns, data))
+    }
+
+    fn of(counts: SentenceCounts, columns: [ColumnTotals; 2], data: &Dataset) -> Self {
         Self {
-            weights: data.total_weights(),
-            largest_weight: sentences
-                .clone()
-                .map(|i| data.weight(i))
-                .fold(0.0, f64::max),
-            tokens: data.tokens() as f64,
-            weighted_tokens: match data.is_weighted() {
-                true => sentences.map(weighted).sum(),
-                false => data.tokens() as f64,
-            },
-            columns: [(&data.nodes, &space.nodes), (&data.edges, &space.edges)]
-                .map(|(matrix, block)| ColumnTotals::new(data, matrix, block.columns())),
+            weights: counts.weights.map(|sum| sum.value()),
+            largest_weight: counts.largest_weight,
+            tokens: counts.tokens.value(),
+            weighted_tokens: counts.weighted_tokens.value(),
+            columns,
             label_pairs: label_pairs(data),
         }
     }
@@ -70,32 +105,153 @@ impl Totals {
     }
 }
 
-impl ColumnTotals {
-    fn new(data: &Dataset, matrix: &SparseRows, columns: usize) -> Self {
-        let sum = |term: &dyn Fn(f64, f64) -> f64| -> Arc<[f64]> {
-            let mut sums = vec![0.0; columns];
-            for i in 0..data.len() {
-                let weight = data.weight(i);
-                for row in data.sentence(i) {
-                    for (column, x) in matrix.entries(row) {
-                        sums[column as usize] += term(weight, x);
-                    }
-                }
+/// Counts of sentences and tokens.
+#[derive(Default)]
+struct SentenceCounts {
+    weights: [FixedPointSum; 2], // of labeled and of unlabeled sentences
+    tokens: FixedPointSum,
+    weighted_tokens: FixedPointSum,
+    largest_weight: f64,
+    is_weighted: bool,
+}
+
+impl SentenceCounts {
+    fn new(data: &Dataset, sentences: Range<usize>) -> Self {
+        let mut counts = Self {
+            is_weighted: data.is_weighted(),
+            ..Self::default()
+        };
+        let labeled = data.labeled();
+        for i in sentences {
+            let (weight, tokens) = (data.weight(i), data.sentence(i).len() as f64);
+            counts.weights[usize::from(i >= labeled)].add(weight);
+            counts.tokens.add(tokens);
+            counts.weighted_tokens.add(weight * tokens);
+            counts.largest_weight = counts.largest_weight.max(weight);
+        }
+        counts
+    }
+
+    fn over(self, ranks: &Ranks) -> Result<Self> {
+        let [labeled, unlabeled] = self.weights;
+        let sums = [labeled, unlabeled, self.tokens, self.weighted_tokens];
+        let mut words = sums.map(FixedPointSum::to_words).concat();
+        words.push(f64::from(u8::from(self.is_weighted)));
+        ranks.sum(&mut words)?;
+        let (sums, is_weighted) = words.as_chunks();
+        let sum = |i: usize| FixedPointSum::from_words(sums[i]);
+        let mut largest_weight = [self.largest_weight];
+        largest(ranks, &mut largest_weight)?;
+        Ok(Self {
+            weights: [sum(0), sum(1)],
+            tokens: sum(2),
+            weighted_tokens: sum(3),
+            largest_weight: largest_weight[0],
+            is_weighted: is_weighted != [0.0],
+        })
+    }
+}
+
+/// The entries of each column of a matrix.
+struct EntryCounts {
+    counts: Vec<f64>,          // [columns]
+    largest: Option<Vec<f64>>, // [columns] max(1, |x|); `None`: all 1
+}
+
+impl EntryCounts {
+    fn new(data: &Dataset, matrix: &SparseRows, columns: usize, sentences: Range<usize>) -> Self {
+        let mut counts = vec![0.0; columns];
+        let mut largest = (!matrix.is_binary()).then(|| vec![1.0f64; columns]);
+        for (column, x) in sentences.flat_map(|i| entries(data, matrix, i)) {
+            counts[column as usize] += 1.0;
+            if let Some(largest) = &mut largest {
+                let largest = &mut largest[column as usize];
+                *largest = largest.max(x.abs());
             }
-            sums.into()
+        }
+        Self { counts, largest }
+    }
+
+    fn over(mut self, ranks: &Ranks) -> Result<Self> {
+        ranks.sum(&mut self.counts)?;
+        let mut are_values = [f64::from(u8::from(self.largest.is_some()))];
+        ranks.sum(&mut are_values)?;
+        if are_values != [0.0] {
+            let columns = self.counts.len();
+            let own = self.largest.get_or_insert_with(|| vec![1.0; columns]);
+            largest(ranks, own)?;
+        }
+        Ok(self)
+    }
+
+    /// Returns Σ w·x² over the entries of some sentences, with the bits of parts of the sum over
+    /// all entries that were counted.
+    fn squares(
+        &self,
+        data: &Dataset,
+        matrix: &SparseRows,
+        sentences: Range<usize>,
+        largest_weight: f64,
+    ) -> Vec<f64> {
+        let anchors = (0..self.counts.len()).map(|column| {
+            let largest = self.largest.as_ref().map_or(1.0, |largest| largest[column]);
+            anchor(self.counts[column] * largest_weight * largest * largest)
+        });
+        let anchors: Vec<f64> = anchors.collect();
+        let mut sums = anchors.clone();
+        for i in sentences {
+            let weight = data.weight(i);
+            for (column, x) in entries(data, matrix, i) {
+                sums[column as usize] += untied(weight * (x * x));
+            }
+        }
+        sums.iter_mut()
+            .zip(anchors)
+            .for_each(|(sum, anchor)| *sum -= anchor);
+        sums
+    }
+}
+
+impl ColumnTotals {
+    /// `squares` are the counts unless they are given.
+    fn new(entries: EntryCounts, squares: Option<Vec<f64>>) -> Self {
+        let counts: Arc<[f64]> = entries.counts.into();
+        let bounds = |power: i32| match &entries.largest {
+            None => Arc::clone(&counts),
+            Some(largest) => {
+                let pairs = counts.iter().zip(largest);
+                pairs.map(|(n, x)| n * x.powi(power)).collect()
+            }
         };
-        let magnitudes = sum(&|_, x| x.abs().max(1.0));
-        let counts = |is_count: bool, term: &dyn Fn(f64, f64) -> f64| match is_count {
-            true => Arc::clone(&magnitudes),
-            false => sum(term),
-        };
-        let is_binary = matrix.is_binary();
         Self {
-            squares: counts(is_binary && !data.is_weighted(), &|w, x| w * (x * x)),
-            square_magnitudes: counts(is_binary, &|_, x| (x * x).max(1.0)),
-            magnitudes,
+            squares: squares.map_or_else(|| Arc::clone(&counts), Arc::from),
+            magnitudes: bounds(1),
+            square_magnitudes: bounds(2),
         }
     }
+}
+
+/// Returns the entries of the tokens of a sentence.
+fn entries<'a>(
+    data: &'a Dataset,
+    matrix: &'a SparseRows,
+    sentence: usize,
+) -> impl Iterator<Item = (u32, f64)> + 'a {
+    let rows = data.sentence(sentence);
+    rows.flat_map(|row| matrix.entries(row))
+}
+
+/// Replaces numbers by the largest of all ranks.
+fn largest(ranks: &Ranks, numbers: &mut [f64]) -> Result<()> {
+    let bytes: Vec<u8> = numbers.iter().flat_map(|x| x.to_le_bytes()).collect();
+    for others in ranks.gather(&bytes)? {
+        let others = others.as_chunks().0.iter().copied().map(f64::from_le_bytes);
+        numbers
+            .iter_mut()
+            .zip(others)
+            .for_each(|(x, other)| *x = x.max(other));
+    }
+    Ok(())
 }
 
 fn label_pairs(data: &Dataset) -> BTreeMap<(u32, u32), f64> {

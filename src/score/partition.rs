@@ -33,30 +33,25 @@ pub struct BlockPartition {
 }
 
 impl BlockPartition {
-    /// Partitions `data`, given the number of scores per token.
+    /// Partitions `data`, given the number of scores per token. Unlabeled sentences begin a block.
     #[must_use]
     pub fn new(data: &Dataset, width: usize) -> Self {
-        let chunks_per_block =
-            (BLOCK_DERIVATIVES / (CHUNK_TOKENS * width).max(1)).clamp(1, BLOCK_CHUNKS);
-        let mut chunks = Vec::new();
-        let mut first = 0;
-        for i in 0..data.len() {
-            let tokens = data.sentence(i).end - data.sentence(first).start;
-            if tokens >= CHUNK_TOKENS || i + 1 == data.len() {
-                chunks.push(first..i + 1);
-                first = i + 1;
+        let labeled = data.labeled();
+        let mut blocks = Vec::new();
+        for sentences in [0..labeled, labeled..data.len()] {
+            let lengths = sentences.clone().map(|i| data.sentence(i).len());
+            for block in divide(lengths, width) {
+                let chunk = |chunk: &Range<usize>| {
+                    sentences.start + chunk.start..sentences.start + chunk.end
+                };
+                let chunks: Vec<Range<usize>> = block.iter().map(chunk).collect();
+                let (first, last) = (&chunks[0], &chunks[chunks.len() - 1]);
+                blocks.push(Block {
+                    tokens: data.sentence(first.start).start..data.sentence(last.end - 1).end,
+                    chunks,
+                });
             }
         }
-        let blocks = chunks
-            .chunks(chunks_per_block)
-            .map(|chunks| {
-                let (first, last) = (&chunks[0], &chunks[chunks.len() - 1]);
-                Block {
-                    tokens: data.sentence(first.start).start..data.sentence(last.end - 1).end,
-                    chunks: chunks.to_vec(),
-                }
-            })
-            .collect();
         Self { blocks }
     }
 
@@ -73,4 +68,27 @@ impl BlockPartition {
         let chunks = self.blocks.iter().map(|block| block.chunks.len());
         chunks.max().unwrap_or(0)
     }
+}
+
+/// Divides sentences with these numbers of tokens into blocks of chunks.
+pub(crate) fn divide(
+    lengths: impl IntoIterator<Item = usize>,
+    width: usize,
+) -> Vec<Vec<Range<usize>>> {
+    let chunks_per_block =
+        (BLOCK_DERIVATIVES / (CHUNK_TOKENS * width).max(1)).clamp(1, BLOCK_CHUNKS);
+    let mut chunks = Vec::new();
+    let (mut first, mut end, mut tokens) = (0, 0, 0);
+    for length in lengths {
+        end += 1;
+        tokens += length;
+        if tokens >= CHUNK_TOKENS {
+            chunks.push(first..end);
+            (first, tokens) = (end, 0);
+        }
+    }
+    if first < end {
+        chunks.push(first..end);
+    }
+    chunks.chunks(chunks_per_block).map(<[_]>::to_vec).collect()
 }

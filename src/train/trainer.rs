@@ -374,7 +374,7 @@ impl<'a> Trainer<'a> {
         };
         let objective = match &self.ranks {
             None => set.likelihood(settings.l2()),
-            Some(ranks) => set.likelihood_of_rank(settings.l2(), ranks.clone()),
+            Some(ranks) => set.likelihood_of_rank(settings.l2(), ranks.clone())?,
         };
         optimizer.run(objective, start, watch)
     }

@@ -192,7 +192,11 @@ impl TrainingSet {
     }
 
     /// Like [`likelihood`](Self::likelihood), but the sentences are divided among ranks.
-    pub(super) fn likelihood_of_rank(&self, l2: f64, ranks: Ranks) -> PenalizedLikelihood {
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Communication`].
+    pub(super) fn likelihood_of_rank(&self, l2: f64, ranks: Ranks) -> Result<PenalizedLikelihood> {
         PenalizedLikelihood::of_rank(&self.data, &self.space, self.penalty(l2), ranks)
     }
 

@@ -95,8 +95,40 @@ fn value_and_gradient_have_the_same_bits_for_any_number_of_ranks() {
         let whole = bits(PenalizedLikelihood::new(data, space, 0.1), *noise, 1.0);
         for size in [1, 2, 3, 5, 8] {
             let ranks = run_ranks(size, |ranks| {
-                let objective = PenalizedLikelihood::of_rank(data, space, 0.1, ranks);
+                let objective = PenalizedLikelihood::of_rank(data, space, 0.1, ranks).unwrap();
                 bits(objective, *noise, 1.0)
+            });
+            assert!(
+                ranks.iter().all(|bits| *bits == whole),
+                "case {case}, {size} ranks"
+            );
+        }
+    }
+}
+
+/// The labeled sentences and the unlabeled ones of a rank: few of low ranks, not always a block, and
+/// none of rank 2.
+fn own_sentences(data: &Dataset, ranks: &Ranks) -> Dataset {
+    let (labeled, unlabeled) = (data.labeled(), data.unlabeled());
+    let cut = |rank: usize| match rank {
+        2 if ranks.size() > 3 => 9 * unlabeled / (ranks.size() * ranks.size()),
+        _ => unlabeled * rank * rank / (ranks.size() * ranks.size()),
+    };
+    let own = labeled + cut(ranks.rank())..labeled + cut(ranks.rank() + 1);
+    let sentences: Vec<usize> = (0..labeled).chain(own).collect();
+    data.select(&sentences, None)
+}
+
+#[test]
+fn ranks_may_have_unlabeled_sentences_of_their_own() {
+    for (case, (data, space, noise)) in cases().iter().enumerate() {
+        let whole = bits(PenalizedLikelihood::new(data, space, 0.1), *noise, 1.0);
+        for size in [1, 2, 3, 5, 8] {
+            let ranks = run_ranks(size, |ranks| {
+                let own = own_sentences(data, &ranks);
+                let ranks = ranks.with_own_unlabeled();
+                let objective = PenalizedLikelihood::of_rank(&own, space, 0.1, ranks);
+                bits(objective.unwrap(), *noise, 1.0)
             });
             assert!(
                 ranks.iter().all(|bits| *bits == whole),
@@ -111,6 +143,7 @@ fn ranks_have_about_the_same_number_of_tokens() {
     let (data, space, _) = &cases()[1];
     let tokens = run_ranks(3, |ranks| {
         PenalizedLikelihood::of_rank(data, space, 0.1, ranks)
+            .unwrap()
             .data
             .tokens()
     });
@@ -137,7 +170,7 @@ fn large_derivatives_are_summed_with_a_higher_limit() {
 
     let whole = bits(PenalizedLikelihood::new(data, space, 0.1), *noise, 60.0);
     let ranks = run_ranks(3, |ranks| {
-        let objective = PenalizedLikelihood::of_rank(data, space, 0.1, ranks);
+        let objective = PenalizedLikelihood::of_rank(data, space, 0.1, ranks).unwrap();
         bits(objective, *noise, 60.0)
     });
     assert!(ranks.iter().all(|bits| *bits == whole));
@@ -172,7 +205,7 @@ impl crate::ranks::Reduce for Alone {
 fn an_evaluation_without_the_other_ranks_is_nan_and_keeps_the_error() {
     let (data, space, _) = &cases()[1];
     let ranks = Ranks::new(Alone);
-    let mut objective = PenalizedLikelihood::of_rank(data, space, 0.1, ranks.clone());
+    let mut objective = PenalizedLikelihood::of_rank(data, space, 0.1, ranks.clone()).unwrap();
     let theta = vec![0.0; space.dimension()];
     let mut gradient = theta.clone();
     assert!(objective.evaluate(&theta, &mut gradient).0.is_nan());
