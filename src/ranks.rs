@@ -120,6 +120,22 @@ impl Ranks {
         self.lock().gather(bytes)
     }
 
+    /// Returns a number of each rank, by rank.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Communication`].
+    pub(crate) fn gather_numbers(&self, number: u64) -> Result<Vec<u64>> {
+        let all = self.gather(&number.to_le_bytes())?;
+        let numbers = all.iter().map(|bytes| match bytes.as_slice().try_into() {
+            Ok(bytes) => Ok(u64::from_le_bytes(bytes)),
+            Err(_) => Err(Error::Communication(
+                "ranks sent one another different things".to_owned(),
+            )),
+        });
+        numbers.collect()
+    }
+
     /// Agrees on the outcome of work that each rank has done: if it failed anywhere, all ranks
     /// fail, with the messages of all that did.
     ///

@@ -18,6 +18,8 @@
 //! occur in it. After the last row, columns share a class if and only if they are equal. Refinement
 //! takes O(nnz · log r) time for rows of r entries and is exact and deterministic: no hashing.
 
+use std::collections::BTreeMap;
+
 use super::matrix::SparseRows;
 
 /// The partition of columns into equivalence classes of identical columns.
@@ -166,6 +168,16 @@ impl Classes {
             |class, value| value / f64::from(self.size(class)),
         )
     }
+}
+
+/// Numbers keys in order of their first appearance.
+pub(crate) fn numbered<K: Ord>(keys: impl Iterator<Item = K>) -> Vec<u32> {
+    let mut numbers = BTreeMap::new();
+    keys.map(|key| {
+        let next = numbers.len() as u32;
+        *numbers.entry(key).or_insert(next)
+    })
+    .collect()
 }
 
 #[cfg(test)]

@@ -4,6 +4,8 @@ use std::hash::{Hash, Hasher};
 use std::ops::Range;
 use std::sync::Arc;
 
+use xxhash_rust::xxh3::Xxh3;
+
 use super::matrix::SparseRows;
 use super::targets::{PartialLabels, Target};
 use crate::ids::LabelId;
@@ -242,6 +244,31 @@ impl Dataset {
         self.partial.shrink_to_fit();
     }
 
+    /// Returns a fingerprint of the attributes of some sentences, the first of which has the number
+    /// `first` in a whole that they are a part of. That of the whole is the sum of those of parts.
+    pub(crate) fn attribute_fingerprint(&self, sentences: Range<usize>, first: usize) -> u64 {
+        let numbered = (first as u64..).zip(sentences);
+        let fingerprints = numbered.map(|(number, i)| {
+            let mut hasher = Xxh3::new();
+            let tokens = self.sentence(i);
+            (number, tokens.len(), self.weight(i).to_bits()).hash(&mut hasher);
+            for row in tokens {
+                self.nodes.hash_row(row, &mut hasher);
+                self.edges.hash_row(row, &mut hasher);
+            }
+            hasher.finish()
+        });
+        fingerprints.fold(0, u64::wrapping_add)
+    }
+
+    /// Hashes what is known about the labels.
+    pub(crate) fn hash_labels<H: Hasher>(&self, state: &mut H) {
+        self.labels.hash(state);
+        if !self.partial.is_empty() {
+            self.partial.hash(state);
+        }
+    }
+
     /// Returns the memory usage in bytes.
     #[must_use]
     pub fn memory(&self) -> usize {
@@ -260,10 +287,8 @@ impl Dataset {
 /// Weights hash by their bits, and only if there are any.
 impl Hash for Dataset {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        (&self.ends, &self.nodes, &self.edges, &self.labels).hash(state);
-        if !self.partial.is_empty() {
-            self.partial.hash(state);
-        }
+        (&self.ends, &self.nodes, &self.edges).hash(state);
+        self.hash_labels(state);
         for weight in self.weights.iter().flatten() {
             state.write_u64(weight.to_bits());
         }

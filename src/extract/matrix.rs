@@ -1,6 +1,7 @@
 //! The sparse matrix.
 
 use std::hash::{Hash, Hasher};
+use std::ops::Range;
 
 /// A sparse matrix in CSR form (compressed sparse rows): tokens × columns.
 ///
@@ -32,6 +33,15 @@ impl SparseRows {
         self.columns.len()
     }
 
+    /// Returns the number of stored entries of some rows; 0 if the matrix has no rows.
+    pub(crate) fn row_entries(&self, rows: Range<usize>) -> usize {
+        let end = |row: usize| match row.checked_sub(1) {
+            None => 0,
+            Some(last) => self.ends.get(last).map_or(0, |&end| end as usize),
+        };
+        end(rows.end).saturating_sub(end(rows.start))
+    }
+
     /// Returns whether every value is 1.
     #[must_use]
     pub fn is_binary(&self) -> bool {
@@ -61,6 +71,17 @@ impl SparseRows {
             .iter()
             .enumerate()
             .map(move |(i, &column)| (column, values.map_or(1.0, |values| values[i])))
+    }
+
+    /// Hashes a row, alike whether or not the values 1 are stored.
+    pub(super) fn hash_row<H: Hasher>(&self, row: usize, state: &mut H) {
+        let (columns, values) = self.row(row);
+        columns.hash(state);
+        for (i, value) in values.into_iter().flatten().enumerate() {
+            if *value != 1.0 {
+                (i, value.to_bits()).hash(state);
+            }
+        }
     }
 
     /// Appends a row, after sorting `entries` by column and summing those of the same column, in

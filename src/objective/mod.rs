@@ -32,8 +32,8 @@
 //! strengths are recomputed when a round begins (`reweighting.rs`).
 //!
 //! Time O(nonzeros of X · K + M·K²) for M tokens. Chunks and blocks depend only on the data, and
-//! sums over them have the same bits in any order ([`crate::exact_sum`]), so the bits depend neither
-//! on the number of threads nor on that of processes.
+//! sums over them have the same bits in any order ([`crate::exact_sum`]), so the bits do not depend
+//! on the number of threads or of processes.
 
 mod anchors;
 mod buffers;

@@ -6,10 +6,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use xxhash_rust::xxh3::Xxh3;
 
+use super::base_models::BaseModels;
 use super::options::{NoiseKind, TrainOptions, WarmStart};
 use crate::error::{Error, Result};
+use crate::extract::{Classes, numbered};
 use crate::optim::Iteration;
 use crate::ranks::Ranks;
+use crate::template::Template;
 
 /// Checks that training with these options can be divided among ranks.
 ///
@@ -38,11 +41,61 @@ pub(super) fn check_options(options: &TrainOptions) -> Result<()> {
 ///
 /// [`Error::Communication`] names the first rank that has another number than rank 0.
 pub(super) fn check_same(ranks: &Ranks, number: u64, other: impl FnOnce() -> String) -> Result<()> {
-    let numbers = ranks.gather(&number.to_le_bytes())?;
+    let numbers = ranks.gather_numbers(number)?;
     match numbers.iter().position(|other| *other != numbers[0]) {
         None => Ok(()),
         Some(rank) => Err(Error::Communication(format!("rank {rank} has {}", other()))),
     }
+}
+
+/// Checks that unlabeled sentences of each rank alone are enough to train with: that nothing but the
+/// noise term depends on them.
+///
+/// # Errors
+///
+/// [`Error::Parameter`]: attributes are discovered in them, or depend on documents, as with two
+/// passes; training continues from a model.
+pub(super) fn check_own_unlabeled(
+    options: &TrainOptions,
+    models: &BaseModels<'_>,
+    template: Option<&Template>,
+) -> Result<()> {
+    let found = if options.discover {
+        "attributes discovered in unlabeled text"
+    } else if !models.is_empty() {
+        "a model to continue from"
+    } else if template.is_some_and(|template| template.documents().is_some()) {
+        "a template that reads documents"
+    } else {
+        return Ok(());
+    };
+    Err(Error::parameter(format!(
+        "unlabeled text of each rank with {found}; expected the same text on all ranks"
+    )))
+}
+
+/// Returns classes of columns: those that are equal in the data of all ranks have the same class,
+/// given the class of each column in the data of this rank.
+///
+/// # Errors
+///
+/// [`Error::Communication`].
+pub(super) fn common_classes(ranks: &Ranks, own: &Classes) -> Result<Vec<u32>> {
+    let own: Vec<u8> = own.classes().iter().flat_map(|c| c.to_le_bytes()).collect();
+    let mut common: Option<Vec<u32>> = None;
+    for classes in ranks.gather(&own)? {
+        let classes = classes
+            .as_chunks()
+            .0
+            .iter()
+            .copied()
+            .map(u32::from_le_bytes);
+        common = Some(match common {
+            None => classes.collect(),
+            Some(common) => numbered(common.into_iter().zip(classes)),
+        });
+    }
+    Ok(common.unwrap_or_default())
 }
 
 /// The interruption of a run with ranks: all end after the same iteration.

@@ -3,7 +3,7 @@
 //! | bytes | content |
 //! |---|---|
 //! | 0–7 | magic `DROPCKP\n` |
-//! | 8–15 | kind and version, `train 4\n` |
+//! | 8–15 | kind and version, `train 5\n` |
 //! | … | [`CheckpointHeader`], `Option<`[`StoredPasses`]`>`, `Option<`[`TrainingState`]`>` |
 //! | the last 8 | XXH3-64 of all bytes before, little-endian |
 //!
@@ -33,7 +33,7 @@ use crate::optim::OptimizerState;
 pub const CHECKPOINT_MAGIC: [u8; 8] = *b"DROPCKP\n";
 
 /// Kind and version of the format.
-const FORMAT: [u8; 8] = *b"train 4\n";
+const FORMAT: [u8; 8] = *b"train 5\n";
 
 /// Maximum length of an encoded header, so that a damaged length does not allocate more.
 const MAX_HEADER: usize = 1 << 20;

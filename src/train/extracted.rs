@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use xxhash_rust::xxh3::Xxh3;
 
+use super::agreement::common_classes;
 use super::base_models::{BaseModels, BaseRole};
 use super::base_weights::AllBaseWeights;
 use super::corpora::{TrainingCorpora, is_content};
@@ -16,9 +17,10 @@ use super::options::TrainOptions;
 use super::settings::TrainSettings;
 use crate::chain::Order;
 use crate::error::{Error, Result};
-use crate::extract::{Alphabets, AttributeSource, Dataset, DatasetBuilder, SparseRows};
+use crate::extract::{Alphabets, AttributeSource, Classes, Dataset, DatasetBuilder, SparseRows};
 use crate::ids::LabelId;
 use crate::memory::{MemoryLimit, input_over_limit};
+use crate::ranks::Ranks;
 use crate::sentence::{Document, DocumentRule, JoinedColumns, Sentence, SentenceRef, Separation};
 use crate::template::Template;
 
@@ -48,6 +50,9 @@ pub struct ExtractedCorpora {
     /// Node attributes that have the value 0 at a token with this label, and so may have a weight
     /// for it; ascending.
     pub(super) zeros: Vec<(u32, LabelId)>,
+    /// Of node and edge attributes: their classes in the data of other ranks; those of different
+    /// classes do not collapse.
+    pub(super) classes_elsewhere: Option<[Vec<u32>; 2]>,
     // [labeled sentences][T], for cross-validation only; empty if some label is partial.
     pub(super) gold: Vec<Vec<String>>,
 }
@@ -234,8 +239,25 @@ impl ExtractedCorpora {
             base: base.map(Arc::new),
             groups: groups.map(Arc::new),
             zeros: Vec::new(),
+            classes_elsewhere: None,
             gold: Vec::new(),
         })
+    }
+
+    /// Agrees with other ranks, which have unlabeled sentences of their own, on attributes that
+    /// always occur together.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Communication`].
+    pub(super) fn agree_on_classes(&mut self, ranks: &Ranks) -> Result<()> {
+        let [nodes, edges] = [
+            (&self.data.nodes, self.node_attributes),
+            (&self.data.edges, self.edge_attributes),
+        ]
+        .map(|(matrix, columns)| common_classes(ranks, &Classes::equal_columns(matrix, columns)));
+        self.classes_elsewhere = Some([nodes?, edges?]);
+        Ok(())
     }
 
     /// Checks the options of the lines of the template.
@@ -361,6 +383,7 @@ impl ExtractedCorpora {
             base: self.base.clone(),
             groups: self.groups.clone(),
             zeros: self.zeros.clone(),
+            classes_elsewhere: None,
             gold: Vec::new(),
         })
     }

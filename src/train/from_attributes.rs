@@ -71,6 +71,7 @@ impl ExtractedCorpora {
             base: None,
             groups: None,
             zeros: Vec::new(),
+            classes_elsewhere: None,
             gold: Vec::new(),
         };
         extracted.set_zeros(corpus);

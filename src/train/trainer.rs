@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use super::agreement::{Agreement, check_options, check_same};
+use super::agreement::{Agreement, check_options, check_own_unlabeled, check_same};
 use super::base_models::BaseModels;
 use super::checkpoint::{
     AlgorithmState, Checkpoints, OpenCheckpoints, PassCheckpoints, TrainingState,
@@ -19,7 +19,7 @@ use super::optimize::{Optimizer, Watch};
 use super::options::{TrainOptions, WarmStart};
 use super::settings::TrainSettings;
 use super::trained::Trained;
-use super::training_set::TrainingSet;
+use super::training_set::{DataCounts, TrainingSet};
 use super::warm_start::WarmStartPasses;
 use crate::corpus::Corpus;
 use crate::error::{Error, Result};
@@ -174,8 +174,12 @@ impl<'a> Trainer<'a> {
     ) -> Result<Trained> {
         let corpora = corpora.into();
         let template = template.into();
-        if self.ranks.is_some() {
-            check_options(self.settings.options())?;
+        if let Some(ranks) = &self.ranks {
+            let options = self.settings.options();
+            check_options(options)?;
+            if ranks.has_own_unlabeled() {
+                check_own_unlabeled(options, &self.models, template.as_ref())?;
+            }
         }
         if let Some(template) = template.as_ref().or_else(|| self.models.template())
             && let Some(first) = first_template(template, &corpora.labeled)?
@@ -197,6 +201,10 @@ impl<'a> Trainer<'a> {
             Some(ranks) => checkpoints.open_by_rank_0(&self.settings, passes, ranks),
         };
         open.map(Some)
+    }
+
+    fn has_own_unlabeled(&self) -> bool {
+        self.ranks.as_ref().is_some_and(Ranks::has_own_unlabeled)
     }
 
     /// Returns the outcome of work that every rank does for itself: an error if it failed on any.
@@ -253,16 +261,22 @@ impl<'a> Trainer<'a> {
 
     fn train_extracted(
         &self,
-        extracted: ExtractedCorpora,
+        mut extracted: ExtractedCorpora,
         checkpoints: Option<PassCheckpoints<'_>>,
         observer: &mut dyn Observer,
     ) -> Result<Trained> {
         extracted.check_line_options(&self.settings)?;
         let matches = extracted.matches();
         let clock = Instant::now();
+        if let Some(ranks) = &self.ranks
+            && self.has_own_unlabeled()
+            && self.settings.options().collapse
+        {
+            extracted.agree_on_classes(ranks)?;
+        }
         let set = extracted.into_training_set(&self.settings);
         if let Some(ranks) = &self.ranks {
-            check_same(ranks, set.fingerprint(), || {
+            check_same(ranks, set.shared_fingerprint(ranks), || {
                 "other training or development data than rank 0; expected the same on all machines"
                     .to_owned()
             })?;
@@ -292,12 +306,17 @@ impl<'a> Trainer<'a> {
         observer: &mut dyn Observer,
     ) -> Result<(Vec<f64>, End)> {
         let mut monitor = Monitor::new(set, &self.settings, clock)?;
-        observer.start(&self.start_event(set));
+        let counts = set.counts(self.ranks.as_ref())?;
+        observer.start(&self.start_event(set, counts));
         matches.iter().for_each(|found| observer.matched(found));
         self.agreed(set.check_memory(&self.settings, self.memory))?;
         let (mut checkpointer, mut resumed) = (None, None);
         if let Some(checkpoints) = checkpoints {
-            let (started, state) = checkpoints.start(|| set.fingerprint())?;
+            let fingerprint = || match &self.ranks {
+                None => Ok(set.fingerprint()),
+                Some(ranks) => set.fingerprint_over(ranks),
+            };
+            let (started, state) = checkpoints.start(fingerprint)?;
             if let Some(state) = &state {
                 observer.resumed(state.monitor.iterations);
             }
@@ -403,7 +422,7 @@ impl<'a> Trainer<'a> {
         training.run(settings.max_iterations(), watch)
     }
 
-    fn start_event(&self, set: &TrainingSet) -> Start<'_> {
+    fn start_event(&self, set: &TrainingSet, counts: DataCounts) -> Start<'_> {
         let data = set.data();
         Start {
             options: self.settings.options(),
@@ -411,7 +430,7 @@ impl<'a> Trainer<'a> {
             tokens: data.labeled_tokens(),
             total_weight: data.is_weighted().then(|| data.total_weights()[0]),
             partial_tokens: data.partial_tokens(),
-            unlabeled_sentences: data.unlabeled(),
+            unlabeled_sentences: counts.unlabeled_sentences,
             dev_sentences: set.development.as_ref().map_or(0, DevelopmentSet::len),
             labels: set.space().labels(),
             plain_labels: set.labels.data_scheme == Scheme::Plain,
@@ -419,8 +438,8 @@ impl<'a> Trainer<'a> {
             collapsed_attributes: set.node_classes.len() + set.edge_classes.len(),
             parameters: set.space().dimension(),
             weights: set.weights(),
-            active_per_token: set.active_per_token,
-            collapsed_active_per_token: set.collapsed_active_per_token(),
+            active_per_token: counts.active_per_token,
+            collapsed_active_per_token: counts.collapsed_active_per_token,
             estimated_memory: set.memory() + set.memory_to_train(&self.settings),
         }
     }

@@ -1,30 +1,41 @@
 //! The training set: matrices, the layout of the parameters, and the conversion of weights to a
 //! model.
 
-use std::collections::BTreeMap;
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use serde_json::Value;
+use xxhash_rust::xxh3::Xxh3;
 
 use super::base_weights::AllBaseWeights;
 use super::corpora::TrainingCorpora;
 use super::development::{DevScorer, DevelopmentSet};
 use super::events::{DevScore, Pruned, Rounded};
 use super::expand::ClassWeights;
-use super::extracted::{CorpusInfo, ExtractedCorpora, base_fingerprints, fingerprint};
+use super::extracted::{CorpusInfo, ExtractedCorpora, base_fingerprints};
 use super::labels::TrainingLabels;
 use super::line_options::{ClassOptions, line_options_key};
 use super::origin::{Origin, column_groups, extra_weights};
 use super::settings::{NoiseTerm, TrainSettings};
 use crate::chain::{LabelWeights, padded};
 use crate::error::{Error, Result};
-use crate::extract::{Alphabets, Classes, Dataset};
+use crate::extract::{Alphabets, Classes, Dataset, numbered};
 use crate::ids::LabelId;
 use crate::model::{APPLIED_RECALL_BIAS, Header, Model, Precision, Provenance, TrainingRecord};
 use crate::objective::{AttributeNoise, Noise, PenalizedLikelihood, Penalty};
 use crate::ranks::Ranks;
 use crate::score::{ExtraWeights, FeatureBlock, ParameterSpace, SpaceOptions};
 use crate::template::Template;
+
+/// Counts of training data, for information.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct DataCounts {
+    pub unlabeled_sentences: usize,
+    /// Attributes per token, of nodes and of edges.
+    pub active_per_token: f64,
+    /// Classes of attributes per token.
+    pub collapsed_active_per_token: f64,
+}
 
 /// Training data as sparse matrices, the layout of the parameters θ, and development data if there
 /// are any.
@@ -37,9 +48,8 @@ pub struct TrainingSet {
     pub(super) node_classes: Classes,
     pub(super) edge_classes: Classes,
     pub(super) development: Option<DevelopmentSet>,
-    /// Attributes per token before collapsing.
-    pub(super) active_per_token: f64,
-    data: Dataset, // one column per class
+    entries: [usize; 2], // of labeled and of unlabeled sentences, before collapsing
+    data: Dataset,       // one column per class
     space: ParameterSpace,
     attributes: usize,
     template: Option<Template>,
@@ -80,14 +90,19 @@ impl TrainingSet {
             base,
             groups,
             zeros,
+            classes_elsewhere,
             ..
         } = extracted;
         let options = settings.options();
-        let active_per_token = active_per_token(&data);
+        let entries = entries(&data);
         let [node_classes, edge_classes] = if options.collapse {
             let groups = |kind: usize, columns| {
                 let penalties = groups.as_ref().map_or(&[][..], |groups| &groups[kind]);
-                column_groups(base.as_deref(), penalties, kind, columns)
+                let groups = column_groups(base.as_deref(), penalties, kind, columns);
+                match &classes_elsewhere {
+                    None => groups,
+                    Some(classes) => numbered(groups.into_iter().zip(&classes[kind])),
+                }
             };
             let nodes = zero_groups(groups(0, node_attributes), &zeros);
             let nodes = Classes::equal_columns_in_groups(&data.nodes, nodes);
@@ -138,7 +153,7 @@ impl TrainingSet {
             node_classes,
             edge_classes,
             development,
-            active_per_token,
+            entries,
             data,
             space,
             attributes: node_attributes + edge_attributes,
@@ -166,12 +181,50 @@ impl TrainingSet {
     /// Returns a fingerprint of all labels and attributes.
     #[must_use]
     pub fn fingerprint(&self) -> u64 {
-        let data = (&self.labels, &self.alphabets, &self.data);
+        self.fingerprint_with(self.data.attribute_fingerprint(0..self.data.len(), 0))
+    }
+
+    /// Returns a fingerprint of what all ranks have: everything but their own unlabeled sentences.
+    pub(super) fn shared_fingerprint(&self, ranks: &Ranks) -> u64 {
+        match ranks.has_own_unlabeled() {
+            false => self.fingerprint(),
+            true => {
+                let labeled = 0..self.data.labeled();
+                self.fingerprint_with(self.data.attribute_fingerprint(labeled, 0))
+            }
+        }
+    }
+
+    /// Returns the [`fingerprint`](Self::fingerprint) of the data of all ranks.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Communication`].
+    pub(super) fn fingerprint_over(&self, ranks: &Ranks) -> Result<u64> {
+        if !ranks.has_own_unlabeled() {
+            return Ok(self.fingerprint());
+        }
+        let labeled = self.data.labeled();
+        let counts = ranks.gather_numbers(self.data.unlabeled() as u64)?;
+        let before: u64 = counts[..ranks.rank()].iter().sum();
+        let unlabeled = labeled..self.data.len();
+        let first = labeled + before as usize;
+        let own = self.data.attribute_fingerprint(unlabeled, first);
+        let parts = ranks.gather_numbers(own)?;
+        let shared = self.data.attribute_fingerprint(0..labeled, 0);
+        Ok(self.fingerprint_with(parts.into_iter().fold(shared, u64::wrapping_add)))
+    }
+
+    fn fingerprint_with(&self, attributes: u64) -> u64 {
+        let mut hasher = Xxh3::new();
+        (&self.labels, &self.alphabets, attributes).hash(&mut hasher);
+        self.data.hash_labels(&mut hasher);
         let origin = (
             base_fingerprints(&self.base),
             line_options_key(self.template.as_ref(), self.groups.as_deref()),
         );
-        fingerprint(&(data, &self.development, origin))
+        (&self.development, origin).hash(&mut hasher);
+        hasher.finish()
     }
 
     /// Returns the number of attributes before collapsing.
@@ -180,9 +233,31 @@ impl TrainingSet {
         self.attributes
     }
 
-    /// Returns the number of attribute classes per token.
-    pub(super) fn collapsed_active_per_token(&self) -> f64 {
-        active_per_token(&self.data)
+    /// Counts the data of all ranks.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Communication`].
+    pub(super) fn counts(&self, ranks: Option<&Ranks>) -> Result<DataCounts> {
+        let data = &self.data;
+        let collapsed = entries(data);
+        let unlabeled = [
+            data.unlabeled(),
+            data.tokens() - data.labeled_tokens(),
+            self.entries[1],
+            collapsed[1],
+        ];
+        let mut unlabeled = unlabeled.map(|count| count as f64);
+        if let Some(ranks) = ranks.filter(|ranks| ranks.has_own_unlabeled()) {
+            ranks.sum(&mut unlabeled)?;
+        }
+        let [sentences, tokens, all, after] = unlabeled;
+        let tokens = (data.labeled_tokens() as f64 + tokens).max(1.0);
+        Ok(DataCounts {
+            unlabeled_sentences: sentences as usize,
+            active_per_token: (self.entries[0] as f64 + all) / tokens,
+            collapsed_active_per_token: (collapsed[0] as f64 + after) / tokens,
+        })
     }
 
     /// Creates the objective −Σ log p(y|x) and the L2 penalty, without noise.
@@ -509,13 +584,7 @@ fn zero_groups(groups: Vec<u32>, zeros: &[(u32, LabelId)]) -> Vec<u32> {
     for &(column, label) in zeros {
         labels[column as usize].push(label);
     }
-    let mut numbers = BTreeMap::new();
-    let keys = groups.into_iter().zip(labels);
-    keys.map(|key| {
-        let next = numbers.len() as u32;
-        *numbers.entry(key).or_insert(next)
-    })
-    .collect()
+    numbered(groups.into_iter().zip(labels))
 }
 
 impl TrainingSet {
@@ -562,6 +631,13 @@ impl ExtractedCorpora {
     }
 }
 
-fn active_per_token(data: &Dataset) -> f64 {
-    (data.nodes.nonzeros() + data.edges.nonzeros()) as f64 / data.tokens().max(1) as f64
+/// Counts the attributes of labeled and of unlabeled sentences, of nodes and of edges.
+fn entries(data: &Dataset) -> [usize; 2] {
+    let labeled = data.labeled_tokens();
+    [0..labeled, labeled..data.tokens()].map(|rows| {
+        let matrices = [&data.nodes, &data.edges].into_iter();
+        matrices
+            .map(|matrix| matrix.row_entries(rows.clone()))
+            .sum()
+    })
 }

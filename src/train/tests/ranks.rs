@@ -38,6 +38,23 @@ fn corpora() -> TrainingCorpora {
         .unlabeled(sentences(1_500, 3))
 }
 
+/// Like [`corpora`], with the unlabeled sentences of a rank alone: many of rank 0, none of the last.
+fn own_corpora(ranks: &Ranks) -> TrainingCorpora {
+    let mut corpora = corpora();
+    let sentences = corpora.unlabeled.into_sentences();
+    let cut = |rank: usize| match ranks.size() - rank {
+        0 | 1 => sentences.len(),
+        _ => sentences.len() * rank.min(1) / 3 + 7 * rank,
+    };
+    let own = cut(ranks.rank())..cut(ranks.rank() + 1);
+    let own = match ranks.size() {
+        1 => &sentences[..],
+        _ => &sentences[own],
+    };
+    corpora.unlabeled = own.to_vec().into();
+    corpora
+}
+
 fn options(dropout: f64) -> TrainOptions {
     TrainOptions {
         dropout,
@@ -71,6 +88,81 @@ fn models_are_those_of_one_process() {
                 "{size} ranks"
             );
         }
+    }
+}
+
+#[test]
+fn ranks_may_have_unlabeled_text_of_their_own() {
+    let options = TrainOptions {
+        min_count: 2,
+        ..options(0.5)
+    };
+    let trainer = Trainer::new(options).unwrap();
+    let expected = trainer.train(corpora(), template(TEMPLATE), &mut ());
+    let expected = bytes(expected.unwrap());
+    for size in [1, 2, 3, 5] {
+        let models = run_ranks(size, |ranks| {
+            let own = own_corpora(&ranks);
+            let trainer = trainer.clone().ranks(ranks.with_own_unlabeled());
+            bytes(trainer.train(own, template(TEMPLATE), &mut ()).unwrap())
+        });
+        assert!(
+            models.iter().all(|model| *model == expected),
+            "{size} ranks"
+        );
+    }
+}
+
+#[test]
+fn a_checkpoint_with_unlabeled_text_by_rank_is_one_of_the_whole_text() {
+    let directory = TempDir::new().unwrap();
+    let checkpoints = Checkpoints::new(directory.path().join("run"));
+    let trainer = Trainer::new(options(0.5)).unwrap();
+    let expected = trainer.train(corpora(), template(TEMPLATE), &mut ());
+    let expected = bytes(expected.unwrap());
+    let ends = run_ranks(3, |ranks| {
+        let request = AtomicBool::new(false);
+        let mut stop = Stop {
+            at: 3,
+            request: &request,
+        };
+        let own = own_corpora(&ranks);
+        let trainer = trainer.clone().interrupt(&request);
+        let trainer = trainer.checkpoints(checkpoints.clone());
+        let trainer = trainer.ranks(ranks.with_own_unlabeled());
+        trainer
+            .train(own, template(TEMPLATE), &mut stop)
+            .unwrap()
+            .end
+    });
+    assert!(ends.iter().all(|end| end.iterations == 3));
+    let resumed = trainer.checkpoints(checkpoints.resume());
+    let resumed = resumed.train(corpora(), template(TEMPLATE), &mut ());
+    assert_eq!(bytes(resumed.unwrap()), expected);
+}
+
+#[test]
+fn unlabeled_text_by_rank_is_refused_where_more_than_the_noise_depends_on_it() {
+    let refused = |options: TrainOptions, source: &str| {
+        let trainer = Trainer::new(options).unwrap();
+        error_of(run_ranks(2, |ranks| {
+            let own = own_corpora(&ranks);
+            let trainer = trainer.clone().ranks(ranks.with_own_unlabeled());
+            trainer.train(own, template(source), &mut ())
+        }))
+    };
+    let discover = TrainOptions {
+        discover: true,
+        ..options(0.5)
+    };
+    let message = refused(discover, TEMPLATE);
+    assert!(message.starts_with("unlabeled text of each rank with attributes discovered"));
+    for source in ["word\nmention(order)\n", "word\npredicted\n"] {
+        let message = refused(options(0.5), source);
+        assert!(
+            message.starts_with("unlabeled text of each rank with a template that"),
+            "{message}"
+        );
     }
 }
 
