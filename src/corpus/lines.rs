@@ -14,7 +14,7 @@ use crate::memory::input_over_limit;
 
 /// Maximum length of a line in bytes, including its ending. Text has no longer lines, but a binary
 /// file may.
-const MAX_LINE: usize = 64 << 20;
+pub(super) const MAX_LINE: usize = 64 << 20;
 
 /// Size of the buffer for decompressed data, in bytes.
 const BUFFER: usize = 64 << 10;
@@ -94,6 +94,11 @@ impl LineReader {
     /// Reads `input`.
     pub fn new(input: InputStream, file: Arc<str>) -> Self {
         Self::with_limit(input, file, MAX_LINE)
+    }
+
+    /// Numbers lines as if there were others before the input.
+    pub fn after_lines(self, number: u64) -> Self {
+        Self { number, ..self }
     }
 
     /// Limits the memory of a sentence.
@@ -388,11 +393,16 @@ fn replace_invalid(bytes: &[u8], decoded: &mut String) -> u64 {
 }
 
 /// Whether a line separates sentences. White space beyond ASCII can be a token.
+/// Returns whether a file with these first bytes is compressed, or has another encoding than UTF-8.
+pub(super) fn is_encoded(first: &[u8]) -> bool {
+    first.starts_with(&MAGIC) || UTF16_MARKS.iter().any(|mark| first.starts_with(mark))
+}
+
 pub(super) fn is_blank(line: &str) -> bool {
     line.bytes().all(is_blank_byte)
 }
 
-fn is_blank_byte(byte: u8) -> bool {
+pub(super) fn is_blank_byte(byte: u8) -> bool {
     byte.is_ascii_whitespace() || byte == 0x0b
 }
 

@@ -14,6 +14,7 @@ mod corpus;
 mod crfsuite;
 #[cfg(feature = "encodings")]
 mod decoding_reader;
+mod file_part;
 mod format;
 mod gzip;
 mod json_attributes;
@@ -43,6 +44,7 @@ pub use columns::CONLLU_COLUMNS;
 #[doc(hidden)]
 pub use conll::{DOCUMENT_START, split_cells};
 pub use corpus::Corpus;
+pub use file_part::FilePart;
 pub use format::Format;
 #[cfg(feature = "check")]
 pub(crate) use lines::InputStream;
