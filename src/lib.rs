@@ -56,12 +56,18 @@
 // Modules that tagging needs have parts that only training and checks use.
 #![cfg_attr(not(feature = "check"), allow(dead_code))]
 
+// The program uses the library by its name, as other programs do.
+#[cfg(feature = "cli")]
+extern crate self as dropchain;
+
 mod atomic_file;
 #[cfg(feature = "train")]
 mod bench;
 mod chain;
 #[cfg(feature = "check")]
 pub mod check;
+#[cfg(feature = "cli")]
+mod cli;
 #[cfg(feature = "train")]
 mod cluster;
 pub mod corpus;
@@ -137,6 +143,10 @@ pub mod internals {
     }
     pub mod chain {
         pub use crate::chain::*;
+    }
+    #[cfg(feature = "cli")]
+    pub mod cli {
+        pub use crate::cli::run;
     }
     #[cfg(feature = "train")]
     pub mod cluster {

@@ -63,7 +63,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use dropchain::Error;
 use serde::Serialize;
 
-use closed_output::check_stdout_open;
+use closed_output::{check_stdout_open, set_stdout_closed};
 use config::{ConfigArguments, EffectiveConfig, ParseError};
 use exit::{CommandError, CommandResult, check_uninterrupted};
 use file_name::FileName;
@@ -198,8 +198,10 @@ fn parse() -> Result<Cli, ParseError> {
     Ok(cli)
 }
 
-/// Parses the arguments, runs the command and returns the exit code.
-pub fn run() -> ExitCode {
+/// Parses the arguments, runs the command and returns the exit code. Commands that print fail if
+/// standard output was closed at the start.
+pub fn run(stdout_was_closed: bool) -> ExitCode {
+    set_stdout_closed(stdout_was_closed);
     let result = match parse() {
         Ok(cli) => cli.command.run(),
         Err(ParseError::Arguments(error)) => foreign_names::explain(*error).exit(),
