@@ -146,7 +146,7 @@ pub mod internals {
     }
     #[cfg(feature = "cli")]
     pub mod cli {
-        pub use crate::cli::run;
+        pub use crate::cli::{run, run_ranks};
     }
     #[cfg(feature = "train")]
     pub mod cluster {

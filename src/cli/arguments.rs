@@ -290,6 +290,13 @@ impl ThreadArguments {
         }
     }
 
+    /// Returns the arguments with another default number of threads, if there is one.
+    pub fn or(&self, threads: Option<u16>) -> Self {
+        Self {
+            threads: self.threads.or(threads),
+        }
+    }
+
     /// Starts the global thread pool.
     pub fn start_pool(&self) -> Result<()> {
         self.check_stacks()?;

@@ -24,6 +24,8 @@ pub enum CommandError {
     Interrupted(Signal, String),
     /// Broken pipe: standard output was closed, for example by `head`. Exit code 0.
     OutputClosed,
+    /// Another process of the run did not end with the result, and has said why: its exit code.
+    Elsewhere(u8),
 }
 
 /// The result of a command.
@@ -44,20 +46,26 @@ impl From<Error> for CommandError {
 impl CommandError {
     /// Returns the exit code.
     pub fn exit_code(&self) -> ExitCode {
+        ExitCode::from(self.code())
+    }
+
+    /// Returns the number that the operating system has for the exit code.
+    pub fn code(&self) -> u8 {
         match self {
-            Self::OutputClosed => ExitCode::SUCCESS,
-            Self::Failed(_) => ExitCode::FAILURE,
-            Self::Usage(_) => ExitCode::from(2),
-            Self::NotConverged(_) => ExitCode::from(3),
-            Self::NotFinite(_) => ExitCode::from(4),
-            Self::Interrupted(signal, _) => ExitCode::from(signal.exit_code()),
+            Self::OutputClosed => 0,
+            Self::Failed(_) => 1,
+            Self::Usage(_) => 2,
+            Self::NotConverged(_) => 3,
+            Self::NotFinite(_) => 4,
+            Self::Interrupted(signal, _) => signal.exit_code(),
+            Self::Elsewhere(code) => *code,
         }
     }
 
     /// Returns the message for the user.
     pub fn message(&self) -> Option<String> {
         match self {
-            Self::OutputClosed => None,
+            Self::OutputClosed | Self::Elsewhere(_) => None,
             Self::Failed(error) => Some(error.to_string()),
             Self::Usage(message) => Some((*message).to_owned()),
             Self::NotConverged(message)

@@ -43,6 +43,11 @@ impl Signal {
     const INTERRUPT: Self = Self(2);
     const TERMINATE: Self = Self(15);
 
+    /// Returns its number.
+    pub fn number(self) -> u8 {
+        self.0
+    }
+
     /// Returns the exit code of a program that the signal ended.
     pub fn exit_code(self) -> u8 {
         EXIT_CODE_BASE + self.0
@@ -77,6 +82,12 @@ pub fn received() -> Option<Signal> {
     is_set.then(|| Signal(SIGNAL.load(Ordering::SeqCst)))
 }
 
+/// Sets the flag for a signal that another process of the run has received.
+pub fn adopt(signal: Signal) {
+    SIGNAL.store(signal.0, Ordering::SeqCst);
+    INTERRUPTED.store(true, Ordering::SeqCst);
+}
+
 /// Declares that there is a result: from now on a signal ends training instead of the program.
 pub fn set_has_result() {
     HAS_RESULT.store(true, Ordering::SeqCst);
@@ -100,8 +111,7 @@ fn handle(signal: Signal) {
         return;
     }
     let _ = FIRST.set(Instant::now());
-    SIGNAL.store(signal.0, Ordering::SeqCst);
-    INTERRUPTED.store(true, Ordering::SeqCst);
+    adopt(signal);
     notice_briefly(format!(
         "interrupted by {signal}: saving the best result so far (again to quit without saving)"
     ));

@@ -35,6 +35,7 @@ mod partial_label_arguments;
 mod predicted_columns;
 mod predictions;
 mod progress;
+mod ranks_program;
 mod report;
 #[cfg(feature = "serve")]
 mod serve;
@@ -46,6 +47,7 @@ mod tag;
 mod tag_input;
 mod tag_output;
 mod tagging_pipeline;
+mod team;
 mod template_argument;
 mod terminal;
 mod text_arguments;
@@ -56,10 +58,11 @@ mod training_reporter;
 mod tune;
 mod uncertain;
 
+use std::ffi::OsString;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use dropchain::Error;
 use serde::Serialize;
 
@@ -67,6 +70,8 @@ use closed_output::{check_stdout_open, set_stdout_closed};
 use config::{ConfigArguments, EffectiveConfig, ParseError};
 use exit::{CommandError, CommandResult, check_uninterrupted};
 use file_name::FileName;
+pub use ranks_program::run_ranks;
+use team::Team;
 
 /// A linear-chain CRF tagger for named entities, parts of speech, chunks and other token labels.
 #[derive(Debug, Parser)]
@@ -139,7 +144,7 @@ impl Command {
             check_stdout_open()?;
         }
         match self {
-            Self::Train(command) => command.run(),
+            Self::Train(command) => command.run(&Team::default()),
             Self::Tune(command) => command.run(),
             Self::Tag(command) => command.run(),
             Self::Eval(command) => command.run(),
@@ -183,14 +188,24 @@ fn definition() -> clap::Command {
     Cli::command()
 }
 
-/// Parses the arguments, with those of a configuration file.
-fn parse() -> Result<Cli, ParseError> {
-    let program = help_layout::fit(short_help::shorten(definition()));
-    let mut matches = config::parse(&program, std::env::args_os().collect())?;
+/// Parses the arguments of a program, with those of a configuration file. Also returns the options
+/// of its command.
+fn parse_arguments(
+    program: &clap::Command,
+    arguments: Vec<OsString>,
+) -> Result<(ArgMatches, Option<EffectiveConfig>), ParseError> {
+    let matches = config::parse(program, arguments)?;
     let effective = matches.subcommand().and_then(|(name, matches)| {
         let command = program.find_subcommand(name)?;
         Some(EffectiveConfig::new(command, matches))
     });
+    Ok((matches, effective))
+}
+
+/// Parses the arguments of this process.
+fn parse() -> Result<Cli, ParseError> {
+    let program = help_layout::fit(short_help::shorten(definition()));
+    let (mut matches, effective) = parse_arguments(&program, std::env::args_os().collect())?;
     let mut cli = Cli::from_arg_matches_mut(&mut matches)?;
     if let (Some(config), Some(effective)) = (cli.command.config(), effective) {
         config.set_effective(effective);

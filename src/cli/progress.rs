@@ -2,11 +2,15 @@
 
 use std::borrow::Cow;
 use std::io::{IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::terminal;
+
+/// Whether nothing is printed to standard error, since another process of the run does so.
+static IS_MUTED: AtomicBool = AtomicBool::new(false);
 
 /// How often the spinner moves.
 const TICK: Duration = Duration::from_millis(120);
@@ -16,11 +20,19 @@ const INDENT: usize = 2;
 
 /// Prints a line to standard error, ignoring write errors. On a terminal, it breaks between words.
 pub fn notice(text: &str) {
+    if IS_MUTED.load(Ordering::Relaxed) {
+        return;
+    }
     let text = match terminal::of_notices() {
         Some(columns) => Cow::Owned(wrap_lines(text, columns)),
         None => Cow::Borrowed(text),
     };
     let _ = writeln!(std::io::stderr().lock(), "{text}");
+}
+
+/// Prints no notices from now on.
+pub fn mute() {
+    IS_MUTED.store(true, Ordering::Relaxed);
 }
 
 /// Breaks each line that is longer than the terminal is wide.

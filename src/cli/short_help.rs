@@ -107,10 +107,13 @@ const SHOWN: [(&str, &[&str], &str); 8] = [
     ),
 ];
 
-/// Hides from `-h` what it does not need to show.
+/// Hides from `-h` what it does not need to show, in those of the commands that there are.
 pub fn shorten(command: Command) -> Command {
-    SHOWN
-        .into_iter()
+    let names = command.get_subcommands().map(|c| c.get_name().to_owned());
+    let names: Vec<String> = names.collect();
+    let shown = SHOWN.into_iter();
+    shown
+        .filter(|(name, ..)| names.iter().any(|other| other == name))
         .fold(command, |command, (name, shown, examples)| {
             command.mut_subcommand(name, |subcommand| {
                 let all = subcommand.get_after_help().cloned().unwrap_or_default();

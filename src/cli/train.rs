@@ -5,9 +5,11 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use dropchain::Result;
 use dropchain::internals::report::Log;
+use dropchain::knowledge::Knowledge;
 use dropchain::template::Template;
 use dropchain::train::{
-    BaseModels, Defaults, TrainOptions, Trained, Trainer, WarmStart, check_line_options,
+    BaseModels, Defaults, TrainOptions, Trained, Trainer, TrainingCorpora, WarmStart,
+    check_line_options,
 };
 
 use super::CommandResult;
@@ -15,13 +17,14 @@ use super::arguments::{InputArguments, OutputArguments, ThreadArguments};
 use super::checkpoint_arguments::CheckpointArguments;
 use super::config::ConfigArguments;
 use super::document_arguments::{DocumentArguments, template_for};
-use super::exit::training_result;
+use super::exit::{CommandError, training_result};
 use super::file_name::FileName;
-use super::init_arguments::InitArguments;
+use super::init_arguments::{InitArguments, OpenModels};
 use super::interrupt;
 use super::knowledge_arguments::KnowledgeArguments;
 use super::outputs::{CommandFiles, ResultFile};
 use super::progress::Progress;
+use super::team::{Inputs, Team};
 use super::template_argument::{TemplateLimits, check_attributes, load_template, template_files};
 use super::training_arguments::{CourseArguments, NoiseLevelArguments, TrainingArguments};
 use super::training_reporter::TrainingReporter;
@@ -152,6 +155,23 @@ impl From<WarmStartName> for WarmStart {
     }
 }
 
+/// A training run whose options are checked and whose outputs are reserved.
+struct Plan<'m> {
+    trainer: Trainer<'m>,
+    input: InputArguments,
+    template: Option<Template>,
+    has_exact_gradient: bool,
+    continues: bool,                          // from models
+    files: Option<(ResultFile, Option<Log>)>, // of the model and the log, on rank 0
+}
+
+/// What training reads.
+struct TrainingData {
+    corpora: TrainingCorpora,
+    template: Option<Template>,
+    knowledge: Knowledge,
+}
+
 /// Strengths and rates, which `tune` searches.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Regularization")]
@@ -182,10 +202,59 @@ impl TrainCommand {
         &mut self.config
     }
 
-    pub fn run(&self) -> CommandResult {
-        self.config
-            .check_stdin(self.training.corpus_files(&self.train, &self.dev))?;
-        let open = self.init.open()?;
+    /// Trains, together with the other ranks of `team` if there are any.
+    pub fn run(&self, team: &Team) -> CommandResult {
+        let open = team.agree(self.open(team))?;
+        let plan = team.agree(self.plan(&open, team))?;
+        let progress = Progress::new(self.quiet || !team.is_first());
+        let data = team.agree(self.read(&plan, &progress))?;
+        if team.ranks().is_some() {
+            let inputs = team.agree(self.inputs(&open, &data).map_err(CommandError::from))?;
+            team.check_same(&inputs)?;
+        }
+        let Plan {
+            trainer,
+            files,
+            has_exact_gradient,
+            ..
+        } = plan;
+        let (model_file, log) = files.map_or((None, None), |(model, log)| (Some(model), log));
+        let mut reporter = TrainingReporter::new(&progress, &self.train, log)
+            .with_free_space(ResultFile::free_space(&self.model))
+            .with_knowledge(&data.knowledge)
+            .with_config(self.config.effective());
+        self.print_notices(&trainer, &open, data.template.as_ref(), &progress);
+        let trainer = self.attach(trainer, &open, team);
+        let trained = trainer.train(data.corpora, data.template, &mut reporter);
+        let trained = trained.map_err(|error| team.shared_error(error))?;
+        team.share_signal()?;
+        let Some(model_file) = model_file else {
+            return team.follow_first(Ok(()));
+        };
+        let config = self.config.effective().to_json();
+        let trained = Trained {
+            model: ConfigArguments::record(trained.model, &config),
+            ..trained
+        };
+        let saved = self.save(&trained, model_file, &progress);
+        let saved = saved.and_then(|fate| reporter.finish().map(|()| fate));
+        team.follow_first(match saved {
+            Ok(fate) => training_result(&trained, has_exact_gradient, &fate),
+            Err(error) => Err(error.into()),
+        })
+    }
+
+    /// Opens the models that training continues from.
+    fn open(&self, team: &Team) -> CommandResult<OpenModels> {
+        let corpora = || self.training.corpus_files(&self.train, &self.dev);
+        self.config.check_stdin(corpora())?;
+        team.check_no_stdin(corpora())?;
+        team.check_no_stdin(self.knowledge.files().iter())?;
+        Ok(self.init.open()?)
+    }
+
+    /// Checks the options, loads the template, and reserves the files to be written.
+    fn plan<'m>(&self, open: &'m OpenModels, team: &Team) -> CommandResult<Plan<'m>> {
         let models = open.models();
         let trainer = Trainer::new(self.options(&models)?)?;
         models.check(trainer.settings().options())?;
@@ -195,10 +264,10 @@ impl TrainCommand {
         self.training.check_sampling_options(seed)?;
         let options = trainer.settings().options();
         let has_noise = options.has_noise();
-        let has_exact_gradient = !has_noise || options.gradient.is_exact();
         self.training.check_unlabeled()?;
         let gradient = self.regularization.course.gradient.as_deref();
         self.training.check_noise_options(has_noise, gradient)?;
+        team.check_options(options)?;
         let input = match models.first() {
             Some(model) if self.template.is_none() && model.header().template.is_none() => {
                 self.input.with_attributes(&self.train, model)
@@ -217,34 +286,73 @@ impl TrainCommand {
         if let Some(template) = &template {
             check_line_options(template, trainer.settings())?;
         }
-        self.check_files(template.as_ref())?;
+        let has_exact_gradient = !has_noise || options.gradient.is_exact();
+        let mut files = None;
+        if team.is_first() {
+            self.check_files(template.as_ref())?;
+        }
         interrupt::watch();
-        let model_file = ResultFile::reserve(&self.model)?;
-        let log = self.log.as_ref().map(Log::create).transpose()?;
-        self.threads.start_pool()?;
-        let progress = Progress::new(self.quiet);
+        if team.is_first() {
+            let model = ResultFile::reserve(&self.model)?;
+            files = Some((model, self.log.as_ref().map(Log::create).transpose()?));
+        }
+        self.threads.or(team.threads()).start_pool()?;
+        Ok(Plan {
+            trainer,
+            input,
+            template,
+            has_exact_gradient,
+            continues: !models.is_empty(),
+            files,
+        })
+    }
+
+    /// Reads the corpora, and what is added to the template.
+    fn read(&self, plan: &Plan<'_>, progress: &Progress) -> CommandResult<TrainingData> {
+        let input = &plan.input;
         progress.update(format!("reading {}", self.train.join(", ")));
         let corpora = self
             .training
-            .read_corpora(&self.train, &self.dev, &input, &progress)?;
+            .read_corpora(&self.train, &self.dev, input, progress)?;
+        let template = plan.template.clone();
         check_attributes(template.as_ref(), &corpora.labeled)?;
         input.text.print_notices();
         let template = match template {
-            Some(template) if models.is_empty() && !self.document.are_given() => {
-                Some(template_for(template, &corpora.labeled, &progress)?)
+            Some(template) if !plan.continues && !self.document.are_given() => {
+                Some(template_for(template, &corpora.labeled, progress)?)
             }
             template => template,
         };
-        let knowledge = self.knowledge.read(&input, &progress)?;
+        let knowledge = self.knowledge.read(input, progress)?;
         let template = self.knowledge.attach(&knowledge, template)?;
-        let mut reporter = TrainingReporter::new(&progress, &self.train, log)
-            .with_free_space(ResultFile::free_space(&self.model))
-            .with_knowledge(&knowledge)
-            .with_config(self.config.effective());
-        let mut trainer = trainer
-            .interrupt(interrupt::flag())
-            .memory(self.input.limits.memory());
-        if let Some(template) = template.as_ref().filter(|_| !has_noise)
+        Ok(TrainingData {
+            corpora,
+            template,
+            knowledge,
+        })
+    }
+
+    /// Returns what must be the same on all ranks.
+    fn inputs(&self, open: &OpenModels, data: &TrainingData) -> Result<Inputs> {
+        let checkpoint = self.checkpoint.checkpoint.as_deref();
+        Inputs::default()
+            .options(&self.config.effective().to_json())
+            .corpora(&data.corpora)
+            .template(data.template.as_ref())
+            .models(&open.models())?
+            .checkpoint(checkpoint.filter(|_| self.checkpoint.resume))
+    }
+
+    /// Says which parts of the template have no effect.
+    fn print_notices(
+        &self,
+        trainer: &Trainer<'_>,
+        open: &OpenModels,
+        template: Option<&Template>,
+        progress: &Progress,
+    ) {
+        let has_noise = trainer.settings().options().has_noise();
+        if let Some(template) = template.filter(|_| !has_noise)
             && let Some(line) = template
                 .groups()
                 .iter()
@@ -255,8 +363,19 @@ impl TrainCommand {
                 line.place
             ));
         }
-        if let Some(notice) = open.notice_of_template(template.as_ref()) {
+        if let Some(notice) = open.notice_of_template(template) {
             progress.println(&notice);
+        }
+    }
+
+    /// Attaches to a trainer all that it works with.
+    fn attach<'m>(&self, trainer: Trainer<'m>, open: &'m OpenModels, team: &Team) -> Trainer<'m> {
+        let models = open.models();
+        let mut trainer = trainer
+            .interrupt(interrupt::flag())
+            .memory(self.input.limits.memory());
+        if let Some(ranks) = team.ranks() {
+            trainer = trainer.ranks(ranks.clone());
         }
         if let Some(model) = models.init {
             trainer = trainer.init(model);
@@ -267,15 +386,7 @@ impl TrainCommand {
         if let Some(checkpoints) = self.checkpoint.checkpoints() {
             trainer = trainer.checkpoints(checkpoints);
         }
-        let trained = trainer.train(corpora, template, &mut reporter)?;
-        let config = self.config.effective().to_json();
-        let trained = Trained {
-            model: ConfigArguments::record(trained.model, &config),
-            ..trained
-        };
-        let fate = self.save(&trained, model_file, &progress)?;
-        reporter.finish()?;
-        training_result(&trained, has_exact_gradient, &fate)
+        trainer
     }
 
     /// Checks what is read and written.

@@ -122,6 +122,13 @@ pub fn parse(program: &Command, arguments: Vec<OsString>) -> Result<ArgMatches, 
     matches.map_err(|error| explain(error, &from_file).into())
 }
 
+/// Returns whether the configuration file among the arguments is standard input.
+pub fn is_stdin(program: &Command, arguments: &[OsString]) -> bool {
+    let found = find_file(program, arguments);
+    let file = found.and_then(|(_, mut matches)| matches.remove_one::<FileName>(option::CONFIG));
+    file.is_some_and(|file| &*file == "-")
+}
+
 /// Returns the name of the command and its arguments, if a configuration file is among them.
 fn find_file(program: &Command, arguments: &[OsString]) -> Option<(String, ArgMatches)> {
     let name = arguments.get(1)?.to_str()?;

@@ -1,0 +1,186 @@
+//! The command line of `dropchain-mpi`: `train`, by several ranks.
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use dropchain::Error;
+use dropchain::train::Ranks;
+
+use super::config::{self, ParseError};
+use super::exit::{CommandError, CommandResult, check_uninterrupted};
+use super::team::{Abort, Team};
+use super::train::TrainCommand;
+use super::{foreign_names, help_layout, interrupt, parse_arguments, progress, short_help};
+
+/// How the help of `dropchain train` names the program, and how it is called here.
+const CALLS: [&str; 2] = ["dropchain train", "mpirun -n 4 dropchain-mpi train"];
+
+/// Train a linear-chain CRF tagger on several processes: the same model as that of `dropchain`.
+#[derive(Debug, Parser)]
+#[command(name = "dropchain-mpi", version, propagate_version = true)]
+#[command(after_help = "\
+Examples:
+  mpirun -n 4 dropchain-mpi train train.conll --dev dev.conll --template ner --model ner.model
+
+All processes read the same files, and rank 0 writes the model. For all other commands, use
+`dropchain`.")]
+struct RanksCli {
+    #[command(subcommand)]
+    command: RanksCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum RanksCommand {
+    Train(Box<TrainCommand>),
+}
+
+/// Parses the arguments of this process, one of the ranks of a run, trains with the others, and
+/// returns the exit code. A rank has `threads` threads by default. `abort` ends all ranks, if one
+/// of them cannot tell the others what has happened.
+pub fn run_ranks(ranks: Ranks, threads: usize, abort: Abort) -> ExitCode {
+    if ranks.rank() > 0 {
+        progress::mute();
+        // Rank 0 decides whether a signal ends training or the program.
+        interrupt::set_has_result();
+    }
+    let team = Team::new(ranks, threads, abort);
+    let result = match agree_on_arguments(&team, std::env::args_os().collect()) {
+        Ok(command) => command.run(&team),
+        Err(Refusal::Said(code)) => return code,
+        Err(Refusal::Error(error)) => Err(error),
+    };
+    let result = match team.is_first() {
+        true => result.and_then(|()| check_uninterrupted()),
+        false => result,
+    };
+    let Err(error) = result else {
+        return ExitCode::SUCCESS;
+    };
+    if let Some(message) = error.message() {
+        progress::notice(&format!("dropchain-mpi: {message}"));
+    }
+    error.exit_code()
+}
+
+/// Why there is no command.
+enum Refusal {
+    /// Help or an error was printed: the exit code.
+    Said(ExitCode),
+    Error(CommandError),
+}
+
+/// Parses the arguments. All ranks have the same, but a configuration file may differ.
+fn agree_on_arguments(team: &Team, arguments: Vec<OsString>) -> Result<TrainCommand, Refusal> {
+    let parsed = parse(team, arguments);
+    let outcome = match &parsed {
+        Ok(_) => Ok(()),
+        Err(ParseError::File(error)) => Err(Error::parameter(error.to_string())),
+        Err(ParseError::Arguments(error)) => Err(Error::parameter(error.render().to_string())),
+    };
+    let agreed: CommandResult = team.agree(outcome.map_err(CommandError::from));
+    match (parsed, agreed) {
+        (Err(ParseError::Arguments(error)), _) => {
+            if team.is_first() {
+                // As of `dropchain`, there is nothing to do if it cannot be printed.
+                let _ = error.print();
+            }
+            let code = u8::try_from(error.exit_code()).unwrap_or(1);
+            Err(Refusal::Said(ExitCode::from(code)))
+        }
+        (_, Err(error)) => Err(Refusal::Error(error)),
+        (Err(ParseError::File(error)), _) => Err(Refusal::Error(error.into())),
+        (Ok(command), Ok(())) => Ok(command),
+    }
+}
+
+fn parse(team: &Team, arguments: Vec<OsString>) -> Result<TrainCommand, ParseError> {
+    let program = definition();
+    if config::is_stdin(&program, &arguments) {
+        team.check_no_stdin(["-"]).map_err(ParseError::File)?;
+    }
+    let parsed = parse_arguments(&program, arguments);
+    let (mut matches, effective) = parsed.map_err(|error| match error {
+        ParseError::Arguments(error) => explain(*error).into(),
+        error => error,
+    })?;
+    let RanksCommand::Train(mut command) = RanksCli::from_arg_matches_mut(&mut matches)?.command;
+    if let Some(effective) = effective {
+        command.config_mut().set_effective(effective);
+    }
+    Ok(*command)
+}
+
+/// Returns the definition of the program, whose examples have its name.
+fn definition() -> clap::Command {
+    let program = short_help::shorten(RanksCli::command());
+    let program = program.mut_subcommand("train", |train| {
+        let rename = |text: Option<&clap::builder::StyledStr>| {
+            text.map_or(String::new(), |text| {
+                text.to_string().replace(CALLS[0], CALLS[1])
+            })
+        };
+        let short = rename(train.get_after_help());
+        let long = rename(train.get_after_long_help());
+        train.after_help(short).after_long_help(long)
+    });
+    help_layout::fit(program)
+}
+
+/// Names the program that has a command.
+fn explain(error: clap::Error) -> clap::Error {
+    let is_command = error.kind() == ErrorKind::InvalidSubcommand;
+    let mut error = foreign_names::explain(error);
+    if is_command {
+        let tip = "dropchain-mpi has only the command 'train'; for others, use 'dropchain'";
+        error.remove(ContextKind::SuggestedSubcommand);
+        error.insert(
+            ContextKind::Suggested,
+            ContextValue::StyledStrs(vec![tip.to_owned().into()]),
+        );
+    }
+    error
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(arguments: &str) -> clap::Error {
+        let arguments = arguments.split(' ').map(OsString::from).collect();
+        match parse(&Team::default(), arguments) {
+            Err(ParseError::Arguments(error)) => *error,
+            Err(ParseError::File(error)) => panic!("{error}"),
+            Ok(_) => panic!("expected an error"),
+        }
+    }
+
+    #[test]
+    fn other_commands_are_those_of_the_other_program() {
+        let error = error("dropchain-mpi tag ner.model");
+        assert_eq!(error.exit_code(), 2);
+        let text = error.render().to_string();
+        assert!(text.contains("unrecognized subcommand 'tag'"), "{text}");
+        assert!(text.contains("for others, use 'dropchain'"), "{text}");
+    }
+
+    #[test]
+    fn help_has_the_name_of_the_program() {
+        for flag in ["-h", "--help"] {
+            let error = error(&format!("dropchain-mpi train {flag}"));
+            assert_eq!(error.exit_code(), 0);
+            let text = error.render().to_string();
+            assert!(text.contains("Usage: dropchain-mpi train"), "{text}");
+            assert!(text.contains("  mpirun -n 4 dropchain-mpi train"), "{text}");
+            assert!(!text.contains(" dropchain train"), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_version_is_that_of_the_library() {
+        let text = error("dropchain-mpi --version").render().to_string();
+        let version = env!("CARGO_PKG_VERSION");
+        assert_eq!(text.trim_end(), format!("dropchain-mpi {version}"));
+    }
+}

@@ -1,0 +1,226 @@
+//! Teams of threads.
+
+use std::path::Path;
+use std::sync::{Arc, Barrier, Mutex};
+use std::thread;
+
+use dropchain::corpus::{Format, ReadOptions};
+use dropchain::train::{Reduce, TrainingCorpora};
+use dropchain::{Corpus, Template};
+use serde_json::json;
+
+use super::*;
+
+/// A rank that is a thread.
+struct ThreadReduce {
+    rank: usize,
+    slots: Arc<Mutex<Vec<Vec<u8>>>>,
+    barrier: Arc<Barrier>,
+}
+
+impl Reduce for ThreadReduce {
+    fn rank(&self) -> usize {
+        self.rank
+    }
+
+    fn size(&self) -> usize {
+        self.slots.lock().unwrap().len()
+    }
+
+    fn sum(&mut self, _: &mut [f64]) -> Result<()> {
+        unimplemented!("teams do not sum")
+    }
+
+    fn broadcast(&mut self, _: &mut Vec<u8>) -> Result<()> {
+        unimplemented!("teams do not broadcast")
+    }
+
+    fn gather(&mut self, bytes: &[u8]) -> Result<Vec<Vec<u8>>> {
+        self.slots.lock().unwrap()[self.rank] = bytes.to_vec();
+        self.barrier.wait();
+        let all = self.slots.lock().unwrap().clone();
+        self.barrier.wait();
+        Ok(all)
+    }
+}
+
+fn panic_with(rank: usize, message: &str) -> ! {
+    panic!("rank {rank} ends all: {message}")
+}
+
+/// Runs `work` on all ranks of a team, and returns their results.
+fn run<T: Send>(size: usize, work: impl Fn(usize, &Team) -> T + Sync) -> Vec<T> {
+    let slots = Arc::new(Mutex::new(vec![Vec::new(); size]));
+    let barrier = Arc::new(Barrier::new(size));
+    thread::scope(|scope| {
+        let ranks: Vec<_> = (0..size)
+            .map(|rank| {
+                let reduce = ThreadReduce {
+                    rank,
+                    slots: Arc::clone(&slots),
+                    barrier: Arc::clone(&barrier),
+                };
+                let work = &work;
+                scope.spawn(move || work(rank, &Team::new(Ranks::new(reduce), 1, panic_with)))
+            })
+            .collect();
+        ranks.into_iter().map(|r| r.join().unwrap()).collect()
+    })
+}
+
+fn message(result: CommandResult) -> (u8, String) {
+    let error = result.unwrap_err();
+    (error.code(), error.message().unwrap_or_default())
+}
+
+#[test]
+fn an_error_of_one_rank_is_that_of_all() {
+    let results = run(3, |rank, team| {
+        message(team.agree(match rank {
+            2 => Err(Error::parameter("train.conll:3: no label").into()),
+            _ => Ok(()),
+        }))
+    });
+    let expected = (1, "rank 2: train.conll:3: no label".to_owned());
+    assert_eq!(results, vec![expected; 3]);
+}
+
+#[test]
+fn wrong_arguments_keep_their_exit_code() {
+    let results = run(2, |_, team| {
+        message(team.agree(Err(CommandError::Usage("read once"))))
+    });
+    assert_eq!(results, vec![(2, "read once".to_owned()); 2]);
+    let results = run(2, |rank, team| {
+        message(team.agree(match rank {
+            1 => Err(CommandError::Usage("read once")),
+            _ => Ok(()),
+        }))
+    });
+    assert_eq!(results[0], (1, "rank 1: read once".to_owned()));
+}
+
+#[test]
+fn the_others_end_as_rank_0_does() {
+    for (error, code) in [
+        (CommandError::NotConverged as fn(String) -> CommandError, 3),
+        (CommandError::NotFinite, 4),
+    ] {
+        let results = run(3, |rank, team| {
+            message(team.follow_first(match rank {
+                0 => Err(error("why".to_owned())),
+                _ => Ok(()),
+            }))
+        });
+        let silent = (code, String::new());
+        assert_eq!(results, [(code, "why".to_owned()), silent.clone(), silent]);
+    }
+    assert!(run(3, |_, team| team.follow_first(Ok(())).is_ok()) == [true; 3]);
+}
+
+fn corpora(train: &str, dev: &str) -> TrainingCorpora {
+    let options = ReadOptions {
+        format: Some(Format::Conll),
+        ..ReadOptions::default()
+    };
+    let parse = |text, name| Corpus::parse(text, name, &options).unwrap();
+    TrainingCorpora::new(parse(train, "train.conll")).dev(parse(dev, "dev.conll"))
+}
+
+fn check(inputs: impl Fn(usize) -> Inputs + Sync) -> Vec<Option<String>> {
+    run(3, |rank, team| {
+        let result = team.check_same(&inputs(rank));
+        result.err().map(|error| error.to_string())
+    })
+}
+
+#[test]
+fn a_rank_with_other_sentences_is_named_with_the_file() {
+    let read = |labels: [&str; 2]| {
+        let [train, dev] = labels.map(|label| format!("Ann {label}\nleft O\n"));
+        Inputs::default().corpora(&corpora(&train, &dev))
+    };
+    let same = check(|_| read(["B-PER", "B-PER"]));
+    assert_eq!(same, [None, None, None]);
+    let expected = "rank 2 read other sentences from dev.conll than rank 0; expected the same \
+                    files and options on all machines";
+    let differ = check(|rank| read(["B-PER", ["B-PER", "B-PER", "B-LOC"][rank]]));
+    assert_eq!(differ, vec![Some(expected.to_owned()); 3]);
+    let differ = check(|rank| read([["B-PER", "B-PER", "B-LOC"][rank], "B-PER"]));
+    assert!(differ[0].as_ref().unwrap().contains("from train.conll"));
+}
+
+#[test]
+fn values_of_attributes_count() {
+    let read = |value: &str| {
+        let options = ReadOptions {
+            format: Some(Format::Crfsuite),
+            ..ReadOptions::default()
+        };
+        let text = format!("B-PER\tw=Ann:{value}\nO\tw=left\n");
+        let corpus = Corpus::parse(&text, "a.crfsuite", &options).unwrap();
+        Inputs::default().corpora(&TrainingCorpora::new(corpus))
+    };
+    assert_eq!(check(|_| read("2")), [None, None, None]);
+    let differ = check(|rank| read(["2", "3", "2"][rank]));
+    let expected = "rank 1 read other sentences from a.crfsuite than rank 0";
+    assert!(differ[2].as_ref().unwrap().starts_with(expected));
+}
+
+#[test]
+fn a_rank_with_other_options_or_another_template_is_named() {
+    let options = check(|rank| Inputs::default().options(&json!([1, 1, 2][rank])));
+    let expected = "rank 2 has other options than rank 0";
+    assert!(options[0].as_ref().unwrap().starts_with(expected));
+    let template = check(|rank| {
+        let text = ["word\n", "shape\n", "word\n"][rank];
+        Inputs::default().template(Some(&text.parse::<Template>().unwrap()))
+    });
+    let expected = "rank 1 read another template";
+    assert!(template[0].as_ref().unwrap().starts_with(expected));
+}
+
+#[test]
+fn a_checkpoint_that_a_rank_lacks_is_another() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("run.checkpoint");
+    std::fs::write(&file, "state").unwrap();
+    let none = folder.path().join("none");
+    let read = |file: &Path| Inputs::default().checkpoint(Some(file)).unwrap();
+    assert_eq!(check(|_| read(&none)), [None, None, None]);
+    let differ = check(|rank| read([&file, &none, &file][rank]));
+    let expected = "rank 1 found another checkpoint in ";
+    assert!(differ[0].as_ref().unwrap().starts_with(expected));
+}
+
+#[test]
+fn what_does_not_divide_is_refused() {
+    let refused = |options: TrainOptions| {
+        let results = run(2, |_, team| {
+            team.check_options(&options).err().map(|e| e.to_string())
+        });
+        results[1].clone().unwrap_or_default()
+    };
+    let defaults = TrainOptions::default;
+    assert_eq!(refused(defaults()), "");
+    let sampled = TrainOptions {
+        noise: NoiseKind::MonteCarlo,
+        ..defaults()
+    };
+    assert!(refused(sampled.clone()).starts_with("--noise monte-carlo"));
+    let warm = TrainOptions {
+        warm_start: WarmStart::Online,
+        ..defaults()
+    };
+    assert!(refused(warm.clone()).starts_with("--warm-start online"));
+    assert!(run(1, |_, team| team.check_options(&warm).is_ok())[0]);
+    assert!(Team::default().check_options(&sampled).is_ok());
+}
+
+#[test]
+fn standard_input_is_refused_by_several_ranks() {
+    let refuses = |size, name: &str| run(size, |_, team| team.check_no_stdin([name]).is_err());
+    assert_eq!(refuses(2, "-"), [true, true]);
+    assert_eq!(refuses(2, "./-"), [false, false]);
+    assert_eq!(refuses(1, "-"), [false]);
+}
