@@ -519,6 +519,10 @@ fn the_page_on_dependencies_lists_those_of_the_manifests() {
     let package = dependencies("python/Cargo.toml");
     assert!(package.len() > 3, "found only {package:?}");
     assert_eq!(first_cells("Of the Python package"), package);
+    assert_eq!(
+        first_cells("Of the program for MPI"),
+        dependencies("mpi/Cargo.toml")
+    );
     let module = dependencies("wasm/Cargo.toml");
     assert_eq!(first_cells("Of the module for browsers"), module);
 }
