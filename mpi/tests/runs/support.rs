@@ -67,6 +67,16 @@ impl Ranks {
         fs::read(self.path(rank, name)).unwrap()
     }
 
+    /// Sends a signal to a rank.
+    pub fn send(&self, signal: &str, rank: usize) {
+        let pid = String::from_utf8(self.read(rank, "pid")).unwrap();
+        let status = Command::new("kill")
+            .args([&format!("-{signal}"), pid.trim()])
+            .status()
+            .unwrap();
+        assert!(status.success());
+    }
+
     /// Returns the names of the files that a rank has written.
     pub fn written(&self, rank: usize, given: &[&str]) -> Vec<String> {
         let files = fs::read_dir(self.path(rank, "")).unwrap();
@@ -104,8 +114,8 @@ impl Ranks {
     pub fn start(&self, n: usize, line: &str) -> Child {
         let _ = fs::remove_file(self.path(0, "log"));
         let mut command = Command::new("mpirun");
-        let options = "--bind-to none --mca odls_base_sigkill_timeout 60";
-        self.complete(&mut command, options, n, &format!("{line} --log log"));
+        let line = format!("{line} --log log");
+        self.complete(&mut command, "--bind-to none", n, &line);
         let child = command.spawn().unwrap();
         let log = self.path(0, "log");
         while !fs::read_to_string(&log).is_ok_and(|log| log.contains("\"iteration\":3,")) {
@@ -138,15 +148,6 @@ impl Ranks {
         assert!(status.success(), "{line}");
         self.read(0, "reference")
     }
-}
-
-/// Sends a signal to a process.
-pub fn send(signal: &str, pid: &str) {
-    let status = Command::new("kill")
-        .args([&format!("-{signal}"), pid])
-        .status()
-        .unwrap();
-    assert!(status.success());
 }
 
 /// Waits for a program.
