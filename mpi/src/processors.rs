@@ -81,7 +81,7 @@ mod tests {
         let unbound = vec![all.clone(); 3];
         assert_eq!(share(&all, &unbound, 8), 2);
         assert_eq!(share(&all, &vec![all.clone(); 9], 8), 1);
-        assert_eq!(share(&all, &[all.clone()], 8), 8);
+        assert_eq!(share(&all, std::slice::from_ref(&all), 8), 8);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //!
 //! Needs Open MPI, and the program `dropchain` beside this one: run `mpi/test`.
 #![cfg(unix)]
+#![allow(clippy::print_stdout)] // what is skipped
 
 mod support;
 
