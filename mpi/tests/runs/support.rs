@@ -46,7 +46,8 @@ impl Ranks {
             }
         }
         let script = format!(
-            "#!/bin/sh\ncd \"{}/$OMPI_COMM_WORLD_RANK\" && echo $$ > pid && exec '{PROGRAM}' \"$@\"\n",
+            "#!/bin/sh\ncd \"{}/$OMPI_COMM_WORLD_RANK\" && echo $$ > pid &&\n\
+             exec '{PROGRAM}' \"$@\"\n",
             ranks.folder.path().display()
         );
         let start = ranks.folder.path().join("start");
