@@ -207,11 +207,12 @@ impl TrainCommand {
         let open = team.agree(self.open(team))?;
         let plan = team.agree(self.plan(&open, team))?;
         let progress = Progress::new(self.quiet || !team.is_first());
-        let data = team.agree(self.read(&plan, &progress))?;
+        let mut data = team.agree(self.read(&plan, &progress))?;
         if team.ranks().is_some() {
             let inputs = team.agree(self.inputs(&open, &data).map_err(CommandError::from))?;
             team.check_same(&inputs)?;
         }
+        let own_unlabeled = self.read_unlabeled(&plan, &mut data, team)?;
         let Plan {
             trainer,
             files,
@@ -224,7 +225,7 @@ impl TrainCommand {
             .with_knowledge(&data.knowledge)
             .with_config(self.config.effective());
         self.print_notices(&trainer, &open, data.template.as_ref(), &progress);
-        let trainer = self.attach(trainer, &open, team);
+        let trainer = self.attach(trainer, &open, team, own_unlabeled);
         let trained = trainer.train(data.corpora, data.template, &mut reporter);
         let trained = trained.map_err(|error| team.shared_error(error))?;
         team.share_signal()?;
@@ -313,10 +314,9 @@ impl TrainCommand {
         progress.update(format!("reading {}", self.train.join(", ")));
         let corpora = self
             .training
-            .read_corpora(&self.train, &self.dev, input, progress)?;
+            .read_labeled(&self.train, &self.dev, input, progress)?;
         let template = plan.template.clone();
         check_attributes(template.as_ref(), &corpora.labeled)?;
-        input.text.print_notices();
         let template = match template {
             Some(template) if !plan.continues && !self.document.are_given() => {
                 Some(template_for(template, &corpora.labeled, progress)?)
@@ -332,15 +332,47 @@ impl TrainCommand {
         })
     }
 
-    /// Returns what must be the same on all ranks.
+    /// Reads the unlabeled text; returns whether that of this rank is its own.
+    fn read_unlabeled(
+        &self,
+        plan: &Plan<'_>,
+        data: &mut TrainingData,
+        team: &Team,
+    ) -> CommandResult<bool> {
+        let (training, input) = (&self.training, &plan.input);
+        let options = plan.trainer.settings().options();
+        let reads_documents = |template: &Template| template.documents().is_some();
+        let is_own = options.has_noise()
+            && training.has_unlabeled()
+            && !training.discovers()
+            && !plan.continues
+            && !data.template.as_ref().is_some_and(reads_documents);
+        let own = match is_own {
+            true => training.read_own_unlabeled(&data.corpora, input, team)?,
+            false => None,
+        };
+        let is_own = own.is_some();
+        let read = own.map_or_else(|| training.read_unlabeled(&data.corpora, input), Ok);
+        data.corpora.unlabeled = team.agree(read.map_err(CommandError::from))?;
+        if !is_own {
+            team.check_same(&Inputs::default().corpus(&data.corpora.unlabeled))?;
+        }
+        input.text.print_notices();
+        Ok(is_own)
+    }
+
+    /// Returns what must be the same on all ranks, besides unlabeled text.
     fn inputs(&self, open: &OpenModels, data: &TrainingData) -> Result<Inputs> {
-        let checkpoint = self.checkpoint.checkpoint.as_deref();
-        Inputs::default()
+        let TrainingCorpora { labeled, dev, .. } = &data.corpora;
+        let mut inputs = Inputs::default()
             .options(&self.config.effective().to_json())
-            .corpora(&data.corpora)
+            .corpus(labeled)
             .template(data.template.as_ref())
-            .models(&open.models())?
-            .checkpoint(checkpoint.filter(|_| self.checkpoint.resume))
+            .models(&open.models())?;
+        if let Some(dev) = dev {
+            inputs = inputs.corpus(dev);
+        }
+        Ok(inputs)
     }
 
     /// Says which parts of the template have no effect.
@@ -369,13 +401,22 @@ impl TrainCommand {
     }
 
     /// Attaches to a trainer all that it works with.
-    fn attach<'m>(&self, trainer: Trainer<'m>, open: &'m OpenModels, team: &Team) -> Trainer<'m> {
+    fn attach<'m>(
+        &self,
+        trainer: Trainer<'m>,
+        open: &'m OpenModels,
+        team: &Team,
+        own_unlabeled: bool,
+    ) -> Trainer<'m> {
         let models = open.models();
         let mut trainer = trainer
             .interrupt(interrupt::flag())
             .memory(self.input.limits.memory());
-        if let Some(ranks) = team.ranks() {
-            trainer = trainer.ranks(ranks.clone());
+        if let Some(ranks) = team.ranks().cloned() {
+            trainer = trainer.ranks(match own_unlabeled {
+                true => ranks.with_own_unlabeled(),
+                false => ranks,
+            });
         }
         if let Some(model) = models.init {
             trainer = trainer.init(model);

@@ -14,9 +14,11 @@ use super::algorithm_arguments::AlgorithmArguments;
 use super::arguments::{
     FormatName, InputArguments, PlainLabelArguments, PrecisionName, SchemeName, Switch,
 };
+use super::exit::CommandResult;
 use super::file_name::FileName;
 use super::partial_label_arguments::PartialLabelArguments;
 use super::progress::Progress;
+use super::team::{Team, read_own_part};
 
 /// The arguments that `train` and `tune` share, which are all but strengths and rates.
 #[derive(Clone, Debug, Args)]
@@ -165,11 +167,20 @@ impl TrainingArguments {
         input: &InputArguments,
         progress: &Progress,
     ) -> Result<TrainingCorpora> {
-        let mut options = ReadOptions {
-            partial_labels: self.partial.partial_labels,
-            weights: true,
-            ..input.read_options()
-        };
+        let mut corpora = self.read_labeled(train, dev, input, progress)?;
+        corpora.unlabeled = self.read_unlabeled(&corpora, input)?;
+        Ok(corpora)
+    }
+
+    /// Reads the training files and the development files.
+    pub fn read_labeled(
+        &self,
+        train: &[FileName],
+        dev: &[FileName],
+        input: &InputArguments,
+        progress: &Progress,
+    ) -> Result<TrainingCorpora> {
+        let mut options = self.read_options(input);
         let labeled = Corpus::read(train, &options)?;
         if let Some(hint) = self.partial.hint(&labeled) {
             progress.println(&hint);
@@ -179,13 +190,55 @@ impl TrainingArguments {
             [] => None,
             files => Some(Corpus::read(files, &options)?),
         };
-        let held = dev.as_ref().map_or(0, Corpus::memory);
-        options.memory = options.memory.beyond(held);
         Ok(TrainingCorpora {
             labeled,
             dev,
-            unlabeled: self.unlabeled.read(&options)?,
+            unlabeled: Corpus::new(),
         })
+    }
+
+    /// Reads the unlabeled text, with what these corpora leave of the memory.
+    pub fn read_unlabeled(
+        &self,
+        corpora: &TrainingCorpora,
+        input: &InputArguments,
+    ) -> Result<Corpus> {
+        self.unlabeled.read(&self.unlabeled_options(corpora, input))
+    }
+
+    /// Reads the part of the unlabeled text of this rank; `None` if it must read all of it.
+    pub fn read_own_unlabeled(
+        &self,
+        corpora: &TrainingCorpora,
+        input: &InputArguments,
+        team: &Team,
+    ) -> CommandResult<Option<Corpus>> {
+        let files: Vec<_> = self.unlabeled.files().collect();
+        read_own_part(&files, &self.unlabeled_options(corpora, input), team)
+    }
+
+    /// Returns whether attributes are collected from unlabeled text, too.
+    pub fn discovers(&self) -> bool {
+        self.unlabeled.discover
+    }
+
+    fn read_options(&self, input: &InputArguments) -> ReadOptions {
+        ReadOptions {
+            partial_labels: self.partial.partial_labels,
+            weights: true,
+            ..input.read_options()
+        }
+    }
+
+    fn unlabeled_options(&self, corpora: &TrainingCorpora, input: &InputArguments) -> ReadOptions {
+        let options = self.read_options(input);
+        let held = corpora.labeled.memory() + corpora.dev.as_ref().map_or(0, Corpus::memory);
+        ReadOptions {
+            unlabeled: true,
+            partial_labels: false,
+            memory: options.memory.beyond(held),
+            ..options
+        }
     }
 }
 
@@ -448,16 +501,23 @@ struct UnlabeledArguments {
 }
 
 impl UnlabeledArguments {
-    fn read(&self, input: &ReadOptions) -> Result<Corpus> {
+    /// Returns the files with their formats.
+    fn files(&self) -> impl Iterator<Item = (&FileName, Format)> {
         let format = self.unlabeled_format.map(Format::from);
+        let files = self.unlabeled.iter();
+        files.map(move |file| {
+            let guessed = || Format::guess_unlabeled(file);
+            (file, format.unwrap_or_else(guessed))
+        })
+    }
+
+    fn read(&self, options: &ReadOptions) -> Result<Corpus> {
         let mut corpus = Corpus::new();
-        for file in &self.unlabeled {
+        for (file, format) in self.files() {
             let options = ReadOptions {
-                format: Some(format.unwrap_or_else(|| Format::guess_unlabeled(file))),
-                unlabeled: true,
-                partial_labels: false,
-                memory: input.memory.beyond(corpus.memory()),
-                ..input.clone()
+                format: Some(format),
+                memory: options.memory.beyond(corpus.memory()),
+                ..options.clone()
             };
             corpus.extend(Corpus::read([file], &options)?);
         }

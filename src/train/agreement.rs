@@ -19,19 +19,20 @@ use crate::template::Template;
 /// # Errors
 ///
 /// [`Error::Parameter`]: the algorithm or the start is an online one, or the noise is sampled.
-pub(super) fn check_options(options: &TrainOptions) -> Result<()> {
-    let found = if options.algorithm.is_online() {
-        format!("--algorithm {}", options.algorithm.name())
+pub fn check_ranks(options: &TrainOptions) -> Result<()> {
+    let (option, reason) = if options.algorithm.is_online() {
+        let option = format!("--algorithm {}", options.algorithm.name());
+        (option, "updates weights by sentence")
     } else if options.warm_start != WarmStart::Off {
-        "--warm-start online".to_owned()
+        let option = "--warm-start online".to_owned();
+        (option, "updates weights by sentence")
     } else if options.has_noise() && options.noise == NoiseKind::MonteCarlo {
-        "--noise monte-carlo".to_owned()
+        ("--noise monte-carlo".to_owned(), "is for comparison only")
     } else {
         return Ok(());
     };
     Err(Error::parameter(format!(
-        "{found} cannot be divided among ranks; expected --algorithm lbfgs, --warm-start off and \
-         quadratic noise, or one rank"
+        "{option} {reason}, and runs in one process; expected one rank, or `dropchain train`"
     )))
 }
 

@@ -71,6 +71,8 @@ pub use crate::online::{
 };
 pub use crate::ranks::{Ranks, Reduce};
 pub use crate::score::{Boundary, States};
+#[doc(hidden)]
+pub use agreement::check_ranks;
 pub use base_models::{BaseModels, BaseRole};
 #[doc(hidden)]
 pub use best::{BestScore, BestWeights};

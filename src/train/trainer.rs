@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use super::agreement::{Agreement, check_options, check_own_unlabeled, check_same};
+use super::agreement::{Agreement, check_own_unlabeled, check_ranks, check_same};
 use super::base_models::BaseModels;
 use super::checkpoint::{
     AlgorithmState, Checkpoints, OpenCheckpoints, PassCheckpoints, TrainingState,
@@ -176,7 +176,7 @@ impl<'a> Trainer<'a> {
         let template = template.into();
         if let Some(ranks) = &self.ranks {
             let options = self.settings.options();
-            check_options(options)?;
+            check_ranks(options)?;
             if ranks.has_own_unlabeled() {
                 check_own_unlabeled(options, &self.models, template.as_ref())?;
             }

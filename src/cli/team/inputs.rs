@@ -4,7 +4,7 @@
 use std::hash::{Hash, Hasher};
 use std::path::Path;
 
-use dropchain::train::{BaseModels, TrainingCorpora};
+use dropchain::train::BaseModels;
 use dropchain::{Corpus, Error, Result, Sentence, Template};
 use serde_json::{Value, json};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
@@ -24,21 +24,13 @@ impl Inputs {
     }
 
     /// Adds the sentences of each file.
-    pub fn corpora(mut self, corpora: &TrainingCorpora) -> Self {
-        let TrainingCorpora {
-            labeled,
-            dev,
-            unlabeled,
-        } = corpora;
-        let none = Corpus::new();
-        for corpus in [labeled, dev.as_ref().unwrap_or(&none), unlabeled] {
-            let files = corpus.sentences().chunk_by(|a, b| a.file() == b.file());
-            for sentences in files {
-                let mut hasher = Xxh3::new();
-                sentences.iter().for_each(|s| hash_sentence(s, &mut hasher));
-                let what = format!("read other sentences from {}", sentences[0].file());
-                self.0.push((what, hasher.finish()));
-            }
+    pub fn corpus(mut self, corpus: &Corpus) -> Self {
+        let files = corpus.sentences().chunk_by(|a, b| a.file() == b.file());
+        for sentences in files {
+            let mut hasher = Xxh3::new();
+            sentences.iter().for_each(|s| hash_sentence(s, &mut hasher));
+            let what = format!("read other sentences from {}", sentences[0].file());
+            self.0.push((what, hasher.finish()));
         }
         self
     }
@@ -67,19 +59,16 @@ impl Inputs {
         Ok(self)
     }
 
-    /// Adds the checkpoint to resume from; there may be none yet.
+    /// Adds the sizes of files of which each rank reads a part.
     ///
     /// # Errors
     ///
-    /// It cannot be read.
-    pub fn checkpoint(mut self, file: Option<&Path>) -> Result<Self> {
-        if let Some(file) = file {
-            let contents = match std::fs::read(file) {
-                Err(e) if e.kind() == std::io::ErrorKind::NotFound => Vec::new(),
-                contents => contents.map_err(|e| Error::io(file, e))?,
-            };
-            let what = format!("found another checkpoint in {}", file.display());
-            self.add(what, &contents);
+    /// One cannot be read.
+    pub fn sizes<'a>(mut self, files: impl IntoIterator<Item = &'a Path>) -> Result<Self> {
+        for file in files {
+            let metadata = file.metadata().map_err(|e| Error::io(file, e))?;
+            let what = format!("has a file {} of another size", file.display());
+            self.add(what, &metadata.len().to_le_bytes());
         }
         Ok(self)
     }

@@ -6,13 +6,15 @@
 //! ([`Team::follow_first`]).
 
 mod inputs;
+mod unlabeled;
 
-use dropchain::train::{NoiseKind, Ranks, TrainOptions, WarmStart};
+use dropchain::train::{Ranks, TrainOptions, check_ranks};
 use dropchain::{Error, Result};
 
 use super::exit::{CommandError, CommandResult};
 use super::interrupt::{self, Signal};
 pub use inputs::Inputs;
+pub use unlabeled::read_own_part;
 
 /// Prints `rank N: message`, and ends all ranks at once.
 pub type Abort = fn(rank: usize, message: &str) -> !;
@@ -67,20 +69,7 @@ impl Team {
         if self.ranks().is_none() {
             return Ok(());
         }
-        let (option, reason) = if options.algorithm.is_online() {
-            let name = options.algorithm.name();
-            (format!("--algorithm {name}"), "updates weights by sentence")
-        } else if options.warm_start == WarmStart::Online {
-            let reason = "updates weights by sentence";
-            ("--warm-start online".to_owned(), reason)
-        } else if options.has_noise() && options.noise == NoiseKind::MonteCarlo {
-            ("--noise monte-carlo".to_owned(), "is for comparison only")
-        } else {
-            return Ok(());
-        };
-        Err(Error::parameter(format!(
-            "{option} {reason}, and runs in one process; expected one rank, or `dropchain train`"
-        )))
+        check_ranks(options)
     }
 
     /// Agrees on the outcome of work that each rank has done: if it failed anywhere, all ranks
@@ -128,7 +117,7 @@ impl Team {
     /// Returns an error of training that all ranks have. One that this rank may have alone ends all
     /// ranks at once: the others wait for it.
     pub fn shared_error(&self, error: Error) -> CommandError {
-        let is_alone = matches!(error, Error::Io { .. } | Error::Observer(_));
+        let is_alone = matches!(error, Error::Io { .. });
         match &self.ranks {
             Some((ranks, abort)) if is_alone && ranks.size() > 1 => {
                 abort(ranks.rank(), &error.to_string())

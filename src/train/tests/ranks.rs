@@ -264,18 +264,21 @@ fn what_cannot_be_divided_is_refused() {
         l2: None,
         ..super::options()
     };
-    assert!(refused(online).starts_with("--algorithm ap cannot be divided among ranks"));
+    assert!(
+        refused(online)
+            .starts_with("--algorithm ap updates weights by sentence, and runs in one process")
+    );
     let warm = TrainOptions {
         warm_start: WarmStart::Online,
         ..super::options()
     };
-    assert!(refused(warm).starts_with("--warm-start online cannot be divided"));
+    assert!(refused(warm).starts_with("--warm-start online updates weights by sentence"));
     let sampled = TrainOptions {
         noise: NoiseKind::MonteCarlo,
         dropout: 0.5,
         ..super::options()
     };
-    assert!(refused(sampled).starts_with("--noise monte-carlo cannot be divided"));
+    assert!(refused(sampled).starts_with("--noise monte-carlo is for comparison only"));
 }
 
 /// An observer with an error of its own.

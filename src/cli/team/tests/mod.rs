@@ -1,48 +1,15 @@
 //! Teams of threads.
 
 use std::path::Path;
-use std::sync::{Arc, Barrier, Mutex};
-use std::thread;
 
 use dropchain::corpus::{Format, ReadOptions};
-use dropchain::train::{Reduce, TrainingCorpora};
+use dropchain::train::{NoiseKind, WarmStart};
 use dropchain::{Corpus, Template};
 use serde_json::json;
 
 use super::*;
-
-/// A rank that is a thread.
-struct ThreadReduce {
-    rank: usize,
-    slots: Arc<Mutex<Vec<Vec<u8>>>>,
-    barrier: Arc<Barrier>,
-}
-
-impl Reduce for ThreadReduce {
-    fn rank(&self) -> usize {
-        self.rank
-    }
-
-    fn size(&self) -> usize {
-        self.slots.lock().unwrap().len()
-    }
-
-    fn sum(&mut self, _: &mut [f64]) -> Result<()> {
-        unimplemented!("teams do not sum")
-    }
-
-    fn broadcast(&mut self, _: &mut Vec<u8>) -> Result<()> {
-        unimplemented!("teams do not broadcast")
-    }
-
-    fn gather(&mut self, bytes: &[u8]) -> Result<Vec<Vec<u8>>> {
-        self.slots.lock().unwrap()[self.rank] = bytes.to_vec();
-        self.barrier.wait();
-        let all = self.slots.lock().unwrap().clone();
-        self.barrier.wait();
-        Ok(all)
-    }
-}
+use crate::cli::file_name::FileName;
+use crate::ranks::tests::run_ranks;
 
 fn panic_with(rank: usize, message: &str) -> ! {
     panic!("rank {rank} ends all: {message}")
@@ -50,21 +17,9 @@ fn panic_with(rank: usize, message: &str) -> ! {
 
 /// Runs `work` on all ranks of a team, and returns their results.
 fn run<T: Send>(size: usize, work: impl Fn(usize, &Team) -> T + Sync) -> Vec<T> {
-    let slots = Arc::new(Mutex::new(vec![Vec::new(); size]));
-    let barrier = Arc::new(Barrier::new(size));
-    thread::scope(|scope| {
-        let ranks: Vec<_> = (0..size)
-            .map(|rank| {
-                let reduce = ThreadReduce {
-                    rank,
-                    slots: Arc::clone(&slots),
-                    barrier: Arc::clone(&barrier),
-                };
-                let work = &work;
-                scope.spawn(move || work(rank, &Team::new(Ranks::new(reduce), 1, panic_with)))
-            })
-            .collect();
-        ranks.into_iter().map(|r| r.join().unwrap()).collect()
+    run_ranks(size, |ranks| {
+        let rank = ranks.rank();
+        work(rank, &Team::new(ranks, 1, panic_with))
     })
 }
 
@@ -118,13 +73,12 @@ fn the_others_end_as_rank_0_does() {
     assert!(run(3, |_, team| team.follow_first(Ok(())).is_ok()) == [true; 3]);
 }
 
-fn corpora(train: &str, dev: &str) -> TrainingCorpora {
+fn parse(text: &str, name: &str) -> Corpus {
     let options = ReadOptions {
         format: Some(Format::Conll),
         ..ReadOptions::default()
     };
-    let parse = |text, name| Corpus::parse(text, name, &options).unwrap();
-    TrainingCorpora::new(parse(train, "train.conll")).dev(parse(dev, "dev.conll"))
+    Corpus::parse(text, name, &options).unwrap()
 }
 
 fn check(inputs: impl Fn(usize) -> Inputs + Sync) -> Vec<Option<String>> {
@@ -138,7 +92,8 @@ fn check(inputs: impl Fn(usize) -> Inputs + Sync) -> Vec<Option<String>> {
 fn a_rank_with_other_sentences_is_named_with_the_file() {
     let read = |labels: [&str; 2]| {
         let [train, dev] = labels.map(|label| format!("Ann {label}\nleft O\n"));
-        Inputs::default().corpora(&corpora(&train, &dev))
+        let inputs = Inputs::default().corpus(&parse(&train, "train.conll"));
+        inputs.corpus(&parse(&dev, "dev.conll"))
     };
     let same = check(|_| read(["B-PER", "B-PER"]));
     assert_eq!(same, [None, None, None]);
@@ -159,7 +114,7 @@ fn values_of_attributes_count() {
         };
         let text = format!("B-PER\tw=Ann:{value}\nO\tw=left\n");
         let corpus = Corpus::parse(&text, "a.crfsuite", &options).unwrap();
-        Inputs::default().corpora(&TrainingCorpora::new(corpus))
+        Inputs::default().corpus(&corpus)
     };
     assert_eq!(check(|_| read("2")), [None, None, None]);
     let differ = check(|rank| read(["2", "3", "2"][rank]));
@@ -181,16 +136,19 @@ fn a_rank_with_other_options_or_another_template_is_named() {
 }
 
 #[test]
-fn a_checkpoint_that_a_rank_lacks_is_another() {
+fn a_divided_file_of_another_size_is_another() {
     let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("run.checkpoint");
-    std::fs::write(&file, "state").unwrap();
-    let none = folder.path().join("none");
-    let read = |file: &Path| Inputs::default().checkpoint(Some(file)).unwrap();
-    assert_eq!(check(|_| read(&none)), [None, None, None]);
-    let differ = check(|rank| read([&file, &none, &file][rank]));
-    let expected = "rank 1 found another checkpoint in ";
-    assert!(differ[0].as_ref().unwrap().starts_with(expected));
+    let [file, other] = ["text", "other"].map(|name| folder.path().join(name));
+    std::fs::write(&file, "Ada left.").unwrap();
+    std::fs::write(&other, "Ada left. ").unwrap();
+    let sizes = |file: &Path| Inputs::default().sizes([file]).unwrap();
+    assert_eq!(check(|_| sizes(&file)), [None, None, None]);
+    let differ = check(|rank| sizes([&file, &other, &file][rank]));
+    let expected = "rank 1 has a file ";
+    assert!(
+        differ[0].as_ref().unwrap().starts_with(expected),
+        "{differ:?}"
+    );
 }
 
 #[test]
@@ -223,4 +181,61 @@ fn standard_input_is_refused_by_several_ranks() {
     assert_eq!(refuses(2, "-"), [true, true]);
     assert_eq!(refuses(2, "./-"), [false, false]);
     assert_eq!(refuses(1, "-"), [false]);
+}
+
+/// Two files of unlabeled text: the words of a part, by rank; or the message.
+fn parts(files: [&str; 2], size: usize) -> Vec<Result<Option<Vec<String>>, String>> {
+    let folder = tempfile::tempdir().unwrap();
+    let paths = ["a.conll", "b.conll"].map(|name| folder.path().join(name));
+    for (path, text) in paths.iter().zip(files) {
+        std::fs::write(path, text).unwrap();
+    }
+    let names = paths.map(|path| FileName::from(path.into_os_string()));
+    let files: Vec<_> = names.iter().map(|name| (name, Format::Conll)).collect();
+    let options = ReadOptions {
+        unlabeled: true,
+        ..ReadOptions::default()
+    };
+    let place = folder.path().display().to_string() + "/";
+    run(size, |_, team| {
+        let part = read_own_part(&files, &options, team);
+        let part = part.map_err(|e| e.message().unwrap_or_default().replace(&place, ""))?;
+        let words = |corpus: Corpus| {
+            let words = corpus
+                .iter()
+                .flat_map(|s| s.words().into_iter().flatten().map(str::to_owned));
+            words.collect()
+        };
+        Ok(part.map(words))
+    })
+}
+
+#[test]
+fn ranks_read_parts_of_unlabeled_text() {
+    let found = parts(["a\n\nb\n\nc\n\n", "d\n\ne\n"], 3);
+    let found: Vec<Vec<String>> = found
+        .into_iter()
+        .map(|part| part.unwrap().unwrap())
+        .collect();
+    assert_eq!(found.concat(), ["a", "b", "c", "d", "e"]);
+    assert!(found.iter().all(|part| !part.is_empty()));
+    assert_eq!(parts(["a\n", "b\n"], 1), [Ok(None)]);
+}
+
+#[test]
+fn faults_of_a_part_are_told_with_their_place_in_the_file() {
+    let message = |files| {
+        let found = parts(files, 2);
+        assert_eq!(found[0], found[1]);
+        found[0].clone().unwrap_err()
+    };
+    let columns = message(["a\n\nb\n\nc\n\n", "d\tx\n\ne\ty\n"]);
+    assert!(
+        columns.starts_with("rank 1: b.conll:1: the columns are"),
+        "{columns}"
+    );
+    let empty = message(["a\n\nb\n\n", "\n\n"]);
+    assert_eq!(empty, "b.conll: no sentence found; expected at least one");
+    let bad = message(["a\n\nb\n\n", "c\n\nd\n\nf\te\tf\n"]);
+    assert!(bad.contains("rank 1: b.conll:5: "), "{bad}");
 }
