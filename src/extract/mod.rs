@@ -23,6 +23,7 @@ pub use attribute_corpus::{AttributeCorpus, IntoAttribute};
 pub(crate) use builder::retain;
 pub use builder::{AttributeGroups, DatasetBuilder};
 pub use collapse::Classes;
+#[cfg(feature = "train")]
 pub(crate) use collapse::numbered;
 pub use dataset::Dataset;
 pub use matrix::SparseRows;

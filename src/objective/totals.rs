@@ -50,7 +50,7 @@ impl Totals {
                 .then(|| entries.squares(data, matrix, 0..data.len(), counts.largest_weight));
             ColumnTotals::new(entries, squares)
         });
-        Self::of(counts, columns, data)
+        Self::of(&counts, columns, data)
     }
 
     /// Counts sentences of all ranks: labeled ones, which every rank has, and unlabeled ones, of
@@ -78,10 +78,10 @@ impl Totals {
         let Ok(columns) = columns.try_into() else {
             unreachable!("two matrices");
         };
-        Ok(Self::of(counts, columns, data))
+        Ok(Self::of(&counts, columns, data))
     }
 
-    fn of(counts: SentenceCounts, columns: [ColumnTotals; 2], data: &Dataset) -> Self {
+    fn of(counts: &SentenceCounts, columns: [ColumnTotals; 2], data: &Dataset) -> Self {
         Self {
             weights: counts.weights.map(|sum| sum.value()),
             largest_weight: counts.largest_weight,

@@ -64,7 +64,7 @@ fn options(dropout: f64) -> TrainOptions {
     }
 }
 
-fn bytes(trained: Trained) -> Vec<u8> {
+fn bytes(trained: &Trained) -> Vec<u8> {
     trained.model.as_bytes().to_vec()
 }
 
@@ -77,11 +77,11 @@ fn models_are_those_of_one_process() {
     ] {
         let trainer = Trainer::new(options(dropout)).unwrap();
         let expected = trainer.train(corpora(), template(source), &mut ());
-        let expected = bytes(expected.unwrap());
+        let expected = bytes(&expected.unwrap());
         for size in [1, 2, 3] {
             let models = run_ranks(size, |ranks| {
                 let trainer = trainer.clone().ranks(ranks);
-                bytes(trainer.train(corpora(), template(source), &mut ()).unwrap())
+                bytes(&trainer.train(corpora(), template(source), &mut ()).unwrap())
             });
             assert!(
                 models.iter().all(|model| *model == expected),
@@ -99,12 +99,12 @@ fn ranks_may_have_unlabeled_text_of_their_own() {
     };
     let trainer = Trainer::new(options).unwrap();
     let expected = trainer.train(corpora(), template(TEMPLATE), &mut ());
-    let expected = bytes(expected.unwrap());
+    let expected = bytes(&expected.unwrap());
     for size in [1, 2, 3, 5] {
         let models = run_ranks(size, |ranks| {
             let own = own_corpora(&ranks);
             let trainer = trainer.clone().ranks(ranks.with_own_unlabeled());
-            bytes(trainer.train(own, template(TEMPLATE), &mut ()).unwrap())
+            bytes(&trainer.train(own, template(TEMPLATE), &mut ()).unwrap())
         });
         assert!(
             models.iter().all(|model| *model == expected),
@@ -119,7 +119,7 @@ fn a_checkpoint_with_unlabeled_text_by_rank_is_one_of_the_whole_text() {
     let checkpoints = Checkpoints::new(directory.path().join("run"));
     let trainer = Trainer::new(options(0.5)).unwrap();
     let expected = trainer.train(corpora(), template(TEMPLATE), &mut ());
-    let expected = bytes(expected.unwrap());
+    let expected = bytes(&expected.unwrap());
     let ends = run_ranks(3, |ranks| {
         let request = AtomicBool::new(false);
         let mut stop = Stop {
@@ -138,7 +138,7 @@ fn a_checkpoint_with_unlabeled_text_by_rank_is_one_of_the_whole_text() {
     assert!(ends.iter().all(|end| end.iterations == 3));
     let resumed = trainer.checkpoints(checkpoints.resume());
     let resumed = resumed.train(corpora(), template(TEMPLATE), &mut ());
-    assert_eq!(bytes(resumed.unwrap()), expected);
+    assert_eq!(bytes(&resumed.unwrap()), expected);
 }
 
 #[test]
@@ -189,7 +189,7 @@ fn a_run_that_one_rank_is_asked_to_end_resumes_with_another_number_of_ranks() {
     let train = |trainer: &Trainer<'_>, observer: &mut dyn Observer| {
         trainer.train(corpora(), template(TEMPLATE), observer)
     };
-    let expected = bytes(train(&trainer, &mut ()).unwrap());
+    let expected = bytes(&train(&trainer, &mut ()).unwrap());
     let ends = run_ranks(3, |ranks| {
         let request = AtomicBool::new(false);
         let at = if ranks.rank() == 1 { 3 } else { usize::MAX };
@@ -211,11 +211,11 @@ fn a_run_that_one_rank_is_asked_to_end_resumes_with_another_number_of_ranks() {
     let models = run_ranks(2, |ranks| {
         let file = checkpoint(if ranks.rank() == 0 { "run" } else { "other" });
         let trainer = trainer.clone().checkpoints(file.resume());
-        bytes(train(&trainer.ranks(ranks), &mut ()).unwrap())
+        bytes(&train(&trainer.ranks(ranks), &mut ()).unwrap())
     });
     assert!(models.iter().all(|model| *model == expected));
     let alone = trainer.checkpoints(checkpoint("run").resume());
-    assert_eq!(bytes(train(&alone, &mut ()).unwrap()), expected);
+    assert_eq!(bytes(&train(&alone, &mut ()).unwrap()), expected);
 }
 
 fn error_of(outcomes: Vec<Result<Trained>>) -> String {
