@@ -50,7 +50,8 @@ impl FilePart {
 
     /// Divides files, given their formats, into `parts` parts of about the same size, and returns
     /// the pieces of files of part number `part`, from 0. In order, the pieces of all parts are the
-    /// files. Returns `None` if a file cannot be cut: standard input, and files that are compressed,
+    /// files. Returns `None` if a file cannot be cut: standard input, and files that are
+    /// compressed,
     /// in another encoding than UTF-8, or in a format that a line break does not divide.
     ///
     /// # Errors
@@ -117,8 +118,8 @@ impl FilePart {
     }
 }
 
-/// Returns the end of the first line or blank line that begins at byte `at` or later, or that of the
-/// file; 0 for the first byte.
+/// Returns the end of the first line or blank line that begins at byte `at` or later, or that of
+/// the file; 0 for the first byte.
 fn sentence_end(file: &mut File, at: u64, length: u64, cut: Cut) -> io::Result<u64> {
     let Some(before) = at.checked_sub(1) else {
         return Ok(0);

@@ -6,9 +6,6 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use bincode::config;
-use bincode::serde::{decode_from_slice, encode_to_vec};
-
 use super::penalty::Penalty;
 use super::totals::Totals;
 use super::{PenalizedLikelihood, SentenceSums};
@@ -132,8 +129,8 @@ fn blocks_of(
         .collect()
 }
 
-/// Returns some labeled sentences, and the unlabeled ones of the blocks that begin with sentences of
-/// this rank. What is missing of the last block comes from higher ranks; what belongs to the block
+/// Returns some labeled sentences, and the unlabeled ones of the blocks that begin with sentences
+/// of this rank. What is missing of the last block comes from higher ranks; what belongs to the block
 /// of a lower rank goes there.
 fn with_whole_blocks(
     ranks: &Ranks,
@@ -161,7 +158,7 @@ fn with_whole_blocks(
     };
     let [start, end] = [starts[ranks.rank()], starts[ranks.rank() + 1]];
     let head = first..first + begin(start).min(end) - start;
-    let heads = ranks.gather(&encode(data, head.clone())?)?;
+    let heads = ranks.gather(&encode(data, head.clone()))?;
     let kept: Vec<usize> = labeled
         .iter()
         .copied()
@@ -179,33 +176,52 @@ fn with_whole_blocks(
     Ok(part)
 }
 
-/// The entries of a token: column and value, of nodes and of edges.
-type Row = [Vec<(u32, f64)>; 2];
-
-/// Encodes unlabeled sentences.
-fn encode(data: &Dataset, sentences: Range<usize>) -> Result<Vec<u8>> {
-    let rows = |i: usize| -> Vec<Row> {
+/// Encodes unlabeled sentences, for a rank with the same program: the weight and the number of
+/// tokens of each; of every token, the entries of nodes and of edges.
+fn encode(data: &Dataset, sentences: Range<usize>) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for i in sentences {
         let rows = data.sentence(i);
-        let matrices = [&data.nodes, &data.edges];
-        rows.map(|row| matrices.map(|matrix| matrix.entries(row).collect()))
-            .collect()
-    };
-    let sentences: Vec<(f64, Vec<Row>)> = sentences.map(|i| (data.weight(i), rows(i))).collect();
-    encode_to_vec(sentences, config::standard())
-        .map_err(|e| Error::Communication(format!("cannot encode sentences: {e}")))
+        bytes.extend(data.weight(i).to_le_bytes());
+        bytes.extend((rows.len() as u32).to_le_bytes());
+        for row in rows {
+            for matrix in [&data.nodes, &data.edges] {
+                let (columns, _) = matrix.row(row);
+                bytes.extend((columns.len() as u32).to_le_bytes());
+                for (column, value) in matrix.entries(row) {
+                    bytes.extend(column.to_le_bytes());
+                    bytes.extend(value.to_le_bytes());
+                }
+            }
+        }
+    }
+    bytes
 }
 
 /// Appends unlabeled sentences.
-fn decode(bytes: &[u8], data: &mut Dataset) -> Result<()> {
-    let (sentences, _): (Vec<(f64, Vec<Row>)>, usize) =
-        decode_from_slice(bytes, config::standard())
-            .map_err(|e| Error::Communication(format!("cannot decode sentences: {e}")))?;
-    for (weight, rows) in sentences {
-        for [mut nodes, mut edges] in rows {
-            Arc::make_mut(&mut data.nodes).push_row(&mut nodes);
-            Arc::make_mut(&mut data.edges).push_row(&mut edges);
+fn decode(mut bytes: &[u8], data: &mut Dataset) -> Result<()> {
+    let mut entries = Vec::new();
+    while !bytes.is_empty() {
+        let weight = f64::from_le_bytes(take(&mut bytes)?);
+        for _ in 0..u32::from_le_bytes(take(&mut bytes)?) {
+            for matrix in [&mut data.nodes, &mut data.edges] {
+                entries.clear();
+                for _ in 0..u32::from_le_bytes(take(&mut bytes)?) {
+                    let column = u32::from_le_bytes(take(&mut bytes)?);
+                    entries.push((column, f64::from_le_bytes(take(&mut bytes)?)));
+                }
+                Arc::make_mut(matrix).push_row(&mut entries);
+            }
         }
         data.end_sentence(data.nodes.len(), weight);
     }
     Ok(())
+}
+
+/// Takes the first N bytes.
+fn take<const N: usize>(bytes: &mut &[u8]) -> Result<[u8; N]> {
+    let cut_off = || Error::Communication("sentences from another rank are cut off".to_owned());
+    let (first, rest) = bytes.split_first_chunk().ok_or_else(cut_off)?;
+    *bytes = rest;
+    Ok(*first)
 }

@@ -49,8 +49,8 @@ pub(super) fn check_same(ranks: &Ranks, number: u64, other: impl FnOnce() -> Str
     }
 }
 
-/// Checks that unlabeled sentences of each rank alone are enough to train with: that nothing but the
-/// noise term depends on them.
+/// Checks that unlabeled sentences of each rank alone are enough to train with: that nothing but
+/// the noise term depends on them.
 ///
 /// # Errors
 ///

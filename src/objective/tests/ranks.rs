@@ -106,8 +106,8 @@ fn value_and_gradient_have_the_same_bits_for_any_number_of_ranks() {
     }
 }
 
-/// The labeled sentences and the unlabeled ones of a rank: few of low ranks, not always a block, and
-/// none of rank 2.
+/// The labeled sentences and the unlabeled ones of a rank: few of low ranks, not always a block,
+/// and none of rank 2.
 fn own_sentences(data: &Dataset, ranks: &Ranks) -> Dataset {
     let (labeled, unlabeled) = (data.labeled(), data.unlabeled());
     let cut = |rank: usize| match rank {

@@ -38,7 +38,8 @@ fn corpora() -> TrainingCorpora {
         .unlabeled(sentences(1_500, 3))
 }
 
-/// Like [`corpora`], with the unlabeled sentences of a rank alone: many of rank 0, none of the last.
+/// Like [`corpora`], with the unlabeled sentences of a rank alone: many of rank 0, none of the
+/// last.
 fn own_corpora(ranks: &Ranks) -> TrainingCorpora {
     let mut corpora = corpora();
     let sentences = corpora.unlabeled.into_sentences();
