@@ -354,7 +354,7 @@ impl TrainCommand {
         let is_own = own.is_some();
         let read = own.map_or_else(|| training.read_unlabeled(&data.corpora, input), Ok);
         data.corpora.unlabeled = team.agree(read.map_err(CommandError::from))?;
-        if !is_own {
+        if !is_own && team.ranks().is_some() {
             team.check_same(&Inputs::default().corpus(&data.corpora.unlabeled))?;
         }
         input.text.print_notices();

@@ -108,8 +108,8 @@ impl LabelSums {
         fields.for_each(|sum| *sum -= anchor);
     }
 
-    /// Adds the sums of other sentences to anchored ones, and returns the largest magnitude among
-    /// them.
+    /// Adds the sums of other sentences, exactly to anchored ones, and returns the
+    /// largest magnitude among them.
     pub fn merge(&mut self, other: &mut Self) -> f64 {
         let fields = self.fields().into_iter().zip(other.fields());
         let largest = fields.map(|(sums, more)| {

@@ -432,7 +432,9 @@ impl PenalizedLikelihood {
                 let largest = self.sums.merge(&mut kernel.sums) / tokens as f64;
                 let attributes = &kernel.attribute_gradient;
                 let largest = largest.max(attributes.add_to(&self.space, gradient));
-                sums.exceeds_limit |= largest.max(worker.largest_derivative) > limit;
+                let largest = largest.max(worker.largest_derivative);
+                // Those of the likelihood alone never do, but for rounding.
+                sums.exceeds_limit |= self.noise.is_some() && largest > limit;
             }
             let this = &*self;
             rayon::join(
