@@ -130,8 +130,8 @@ fn blocks_of(
 }
 
 /// Returns some labeled sentences, and the unlabeled ones of the blocks that begin with sentences
-/// of this rank. What is missing of the last block comes from higher ranks; what belongs to the block
-/// of a lower rank goes there.
+/// of this rank. What is missing of the last block comes from higher ranks; what belongs to the
+/// block of a lower rank goes there.
 fn with_whole_blocks(
     ranks: &Ranks,
     data: &Dataset,
