@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use dropchain::corpus::{FilePart, Format, ReadOptions};
-use dropchain::{Corpus, Error, Place, Result};
+use dropchain::{Corpus, Error, Place, Result, Sentence};
 
 use super::{Inputs, Team};
 use crate::cli::exit::{CommandError, CommandResult};
@@ -17,7 +17,7 @@ use crate::cli::file_name::FileName;
 /// # Errors
 ///
 /// Those of any rank, on all: a file cannot be read, or has another size than on rank 0; a file has
-/// no sentence; a part has other columns than another.
+/// no sentence; a part of one has other columns than another.
 pub fn read_own_part(
     files: &[(&FileName, Format)],
     options: &ReadOptions,
@@ -54,38 +54,39 @@ pub fn read_own_part(
     });
     agree(read)?;
 
-    let of_file = |file: &FileName| corpus.iter().filter(|s| **s.file() == **file).count() as f64;
-    let mut counts: Vec<f64> = files.iter().map(|(file, _)| of_file(file)).collect();
+    let mut counts: Vec<f64> = files
+        .iter()
+        .map(|(file, _)| sentences_of(&corpus, file).count() as f64)
+        .collect();
     ranks.sum(&mut counts)?;
-    if let Some(i) = counts.iter().position(|&count| count == 0.0) {
-        let message = "no sentence found; expected at least one";
-        return Err(Error::input(Place::file(&**files[i].0), message).into());
+    for ((file, _), count) in files.iter().zip(counts) {
+        if count == 0.0 {
+            let message = "no sentence found; expected at least one";
+            return Err(Error::input(Place::file(&***file), message).into());
+        }
+        let first = sentences_of(&corpus, file).next();
+        let columns = first.map_or_else(String::new, |first| first.schema().list());
+        agree(check_columns(first, &ranks.gather(columns.as_bytes())?))?;
     }
-    agree(check_columns(
-        &corpus,
-        &ranks.gather(columns(&corpus).as_bytes())?,
-    ))?;
     Ok(Some(corpus))
 }
 
-/// Lists the columns of the sentences; empty without any.
-fn columns(corpus: &Corpus) -> String {
-    let first = corpus.iter().next();
-    first.map_or_else(String::new, |first| first.schema().list())
+fn sentences_of<'a>(corpus: &'a Corpus, file: &'a str) -> impl Iterator<Item = &'a Sentence> {
+    corpus.iter().filter(move |s| **s.file() == *file)
 }
 
-/// Checks that sentences have the columns of the lowest rank that has any, given those of all.
-fn check_columns(corpus: &Corpus, all: &[Vec<u8>]) -> Result<()> {
-    let (own, first) = (
-        columns(corpus),
-        all.iter().find(|columns| !columns.is_empty()),
-    );
-    match (corpus.iter().next(), first) {
-        (Some(sentence), Some(first)) if own.as_bytes() != first => {
-            let expected = String::from_utf8_lossy(first);
-            let message = format!("the columns are {own}, but those of an earlier part {expected}");
-            Err(Error::input(sentence.place(0), message))
-        }
-        _ => Ok(()),
+/// Checks that the first sentence of this rank, if there is one, has the columns of the first part
+/// of the file, given those of all ranks: empty without a sentence.
+fn check_columns(first: Option<&Sentence>, all: &[Vec<u8>]) -> Result<()> {
+    let expected = all.iter().find(|columns| !columns.is_empty());
+    let (Some(sentence), Some(expected)) = (first, expected) else {
+        return Ok(());
+    };
+    let found = sentence.schema().list();
+    if found.as_bytes() == expected {
+        return Ok(());
     }
+    let expected = String::from_utf8_lossy(expected);
+    let message = format!("the columns are {found}, but those of an earlier part {expected}");
+    Err(Error::input(sentence.place(0), message))
 }
