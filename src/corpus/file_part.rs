@@ -51,8 +51,8 @@ impl FilePart {
     /// Divides files, given their formats, into `parts` parts of about the same size, and returns
     /// the pieces of files of part number `part`, from 0. In order, the pieces of all parts are the
     /// files. Returns `None` if a file cannot be cut: standard input, and files that are
-    /// compressed,
-    /// in another encoding than UTF-8, or in a format that a line break does not divide.
+    /// compressed, in another encoding than UTF-8, or in a format that a line break does not
+    /// divide.
     ///
     /// # Errors
     ///

@@ -2,8 +2,8 @@
 //!
 //! Each rank prepares the same training by itself, but for unlabeled text, of which it reads a part
 //! ([`read_own_part`]). What one of them finds wrong ends all: errors are agreed upon before
-//! training ([`Team::agree`]), and so is that all have read the same ([`Team::check_same`]). After training rank 0 saves the model, and the others end as it does
-//! ([`Team::follow_first`]).
+//! training ([`Team::agree`]), and so is that all have read the same ([`Team::check_same`]). After
+//! training rank 0 saves the model, and the others end as it does ([`Team::follow_first`]).
 
 mod inputs;
 mod unlabeled;
