@@ -28,6 +28,9 @@ pub(super) const LIMITS: [f64; 3] = [8.0, (1u64 << 32) as f64, (1u128 << 96) as 
 /// Weights per task.
 const TASK_WEIGHTS: usize = 1 << 14;
 
+/// The first and the last of the columns that are a unit of work.
+pub(super) type Task = [usize; 2];
+
 /// The anchors of the sums of one evaluation.
 #[derive(Clone, Copy)]
 pub(super) struct Anchors<'a> {
@@ -35,6 +38,8 @@ pub(super) struct Anchors<'a> {
     pub totals: &'a Totals,
     /// No derivative with respect to a score or a variance exceeds it.
     pub limit: f64,
+    /// Of node and of edge attributes.
+    pub tasks: &'a [Vec<Task>; 2],
     /// Under noise proportional to the values: what 2ρ·∂R/∂V is multiplied by.
     pub variances: Option<VarianceFactors<'a>>,
 }
@@ -71,8 +76,8 @@ impl Anchors<'_> {
     /// Calls `visit(entry of the gradient, anchor)` for all attribute weights.
     fn for_each(&self, gradient: &mut [f64], visit: impl Fn(&mut f64, f64) + Sync) {
         for (kind, block) in self.space.blocks().into_iter().enumerate() {
-            let tasks = tasks(block);
-            let weights = |columns: &[usize; 2]| {
+            let tasks = &self.tasks[kind];
+            let weights = |columns: &Task| {
                 let [first, last] = columns.map(|column| block.targets.range(column));
                 first.start..last.end
             };
@@ -103,9 +108,9 @@ impl Anchors<'_> {
     }
 }
 
-/// Divides the columns of a block into tasks: the first and the last column of each.
-fn tasks(block: &FeatureBlock) -> Vec<[usize; 2]> {
-    let mut tasks: Vec<[usize; 2]> = Vec::new();
+/// Divides the columns of a block into tasks.
+pub(super) fn tasks(block: &FeatureBlock) -> Vec<Task> {
+    let mut tasks: Vec<Task> = Vec::new();
     let mut end = 0; // of the weights of the task
     for column in 0..block.columns() {
         let weights = block.targets.range(column);

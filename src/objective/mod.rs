@@ -118,6 +118,7 @@ pub struct PenalizedLikelihood {
     sums: LabelSums,
     observed_pairs: Vec<f64>, // [K][stride] or [P], of sentences with one label per token
     totals: Totals,           // over all ranks
+    anchor_tasks: [Vec<anchors::Task>; 2],
     ranks: Option<Ranks>,
 }
 
@@ -164,6 +165,7 @@ impl PenalizedLikelihood {
             variances: LabelVariances::default(),
             sums: LabelSums::default(),
             totals,
+            anchor_tasks: space.blocks().map(anchors::tasks),
             ranks: None,
         }
     }
@@ -405,6 +407,7 @@ impl PenalizedLikelihood {
             space: &self.space,
             totals: &self.totals,
             limit,
+            tasks: &self.anchor_tasks,
             variances: self.proportional_noise().map(|noise| VarianceFactors {
                 factors: pass.factors,
                 rates: noise.rates(),
