@@ -46,8 +46,7 @@ impl Totals {
         let matrices = [(&data.nodes, &space.nodes), (&data.edges, &space.edges)];
         let columns = matrices.map(|(matrix, block)| {
             let entries = EntryCounts::new(data, matrix, block.columns(), 0..data.len());
-            let squares = (counts.is_weighted || entries.largest.is_some())
-                .then(|| entries.squares(data, matrix, 0..data.len(), counts.largest_weight));
+            let squares = entries.squares(data, matrix, 0..data.len(), &counts);
             ColumnTotals::new(entries, squares)
         });
         Self::of(&counts, columns, data)
@@ -67,9 +66,7 @@ impl Totals {
         for (matrix, block) in [(&data.nodes, &space.nodes), (&data.edges, &space.edges)] {
             let entries = EntryCounts::new(data, matrix, block.columns(), own.clone());
             let entries = entries.over(ranks)?;
-            let largest_weight = counts.largest_weight;
-            let mut squares = (counts.is_weighted || entries.largest.is_some())
-                .then(|| entries.squares(data, matrix, own.clone(), largest_weight));
+            let mut squares = entries.squares(data, matrix, own.clone(), &counts);
             if let Some(squares) = &mut squares {
                 ranks.sum(squares)?;
             }
@@ -185,17 +182,20 @@ impl EntryCounts {
     }
 
     /// Returns Σ w·x² over the entries of some sentences, with the bits of parts of the sum over
-    /// all entries that were counted.
+    /// all entries that were counted; `None` if the sums are the counts.
     fn squares(
         &self,
         data: &Dataset,
         matrix: &SparseRows,
         sentences: Range<usize>,
-        largest_weight: f64,
-    ) -> Vec<f64> {
+        all: &SentenceCounts,
+    ) -> Option<Vec<f64>> {
+        if !all.is_weighted && self.largest.is_none() {
+            return None;
+        }
         let anchors = (0..self.counts.len()).map(|column| {
             let largest = self.largest.as_ref().map_or(1.0, |largest| largest[column]);
-            anchor(self.counts[column] * largest_weight * largest * largest)
+            anchor(self.counts[column] * all.largest_weight * largest * largest)
         });
         let anchors: Vec<f64> = anchors.collect();
         let mut sums = anchors.clone();
@@ -208,7 +208,7 @@ impl EntryCounts {
         sums.iter_mut()
             .zip(anchors)
             .for_each(|(sum, anchor)| *sum -= anchor);
-        sums
+        Some(sums)
     }
 }
 
