@@ -7,6 +7,9 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
 use crate::error::{Error, Result};
 
 /// Communication between the ranks 0, …, n − 1 of a run. All ranks call the same operations in the
@@ -51,7 +54,15 @@ pub struct Ranks {
     rank: usize,
     size: usize,
     failure: Arc<Mutex<Option<Error>>>,
-    own_unlabeled: bool,
+    own: OwnSentences,
+}
+
+/// The sentences of a rank that no other rank has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum OwnSentences {
+    None,
+    Unlabeled,
+    All,
 }
 
 impl Ranks {
@@ -63,7 +74,7 @@ impl Ranks {
             size: reduce.size(),
             reduce: Arc::new(Mutex::new(reduce)),
             failure: Arc::default(),
-            own_unlabeled: false,
+            own: OwnSentences::None,
         }
     }
 
@@ -71,14 +82,29 @@ impl Ranks {
     /// All ranks say so, or none: then every rank has all of them.
     #[must_use]
     pub fn with_own_unlabeled(mut self) -> Self {
-        self.own_unlabeled = true;
+        self.own = OwnSentences::Unlabeled;
+        self
+    }
+
+    /// Says that all training sentences of a rank are its own, labeled and unlabeled ones: both
+    /// follow those of lower ranks. A rank may have none. Development data are the same on all
+    /// ranks.
+    #[must_use]
+    pub fn with_own_labeled(mut self) -> Self {
+        self.own = OwnSentences::All;
         self
     }
 
     /// Returns whether the unlabeled sentences of this rank are its own.
     #[must_use]
     pub fn has_own_unlabeled(&self) -> bool {
-        self.own_unlabeled
+        self.own != OwnSentences::None
+    }
+
+    /// Returns whether all training sentences of this rank are its own.
+    #[must_use]
+    pub fn has_own_labeled(&self) -> bool {
+        self.own == OwnSentences::All
     }
 
     /// Returns the number of this rank.
@@ -129,11 +155,37 @@ impl Ranks {
         let all = self.gather(&number.to_le_bytes())?;
         let numbers = all.iter().map(|bytes| match bytes.as_slice().try_into() {
             Ok(bytes) => Ok(u64::from_le_bytes(bytes)),
-            Err(_) => Err(Error::Communication(
-                "ranks sent one another different things".to_owned(),
-            )),
+            Err(_) => Err(out_of_step()),
         });
         numbers.collect()
+    }
+
+    /// Returns a value of each rank, by rank.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Communication`].
+    pub(crate) fn gather_values<T>(&self, value: &T) -> Result<Vec<T>>
+    where
+        T: Serialize + DeserializeOwned,
+    {
+        let bytes = serde_json::to_vec(value).map_err(|_| out_of_step())?;
+        let all = self.gather(&bytes)?;
+        let values = all.iter().map(|bytes| serde_json::from_slice(bytes));
+        values
+            .map(|value| value.map_err(|_| out_of_step()))
+            .collect()
+    }
+
+    /// Returns the sums of counts below 2⁵³ over all ranks.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Communication`].
+    pub(crate) fn sum_counts<const N: usize>(&self, counts: [u64; N]) -> Result<[u64; N]> {
+        let mut sums = counts.map(|count| count as f64);
+        self.sum(&mut sums)?;
+        Ok(sums.map(|sum| sum as u64))
     }
 
     /// Agrees on the outcome of work that each rank has done: if it failed anywhere, all ranks
@@ -184,6 +236,37 @@ impl Ranks {
     fn lock(&self) -> MutexGuard<'_, dyn Reduce + 'static> {
         self.reduce.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Takes the first N bytes of a message of another rank.
+///
+/// # Errors
+///
+/// [`Error::Communication`] if there are fewer.
+pub(crate) fn take<const N: usize>(bytes: &mut &[u8]) -> Result<[u8; N]> {
+    let (first, rest) = bytes.split_first_chunk().ok_or_else(cut_off)?;
+    *bytes = rest;
+    Ok(*first)
+}
+
+/// Takes the first `length` bytes of a message of another rank.
+///
+/// # Errors
+///
+/// [`Error::Communication`] if there are fewer.
+pub(crate) fn take_slice<'a>(bytes: &mut &'a [u8], length: usize) -> Result<&'a [u8]> {
+    let (first, rest) = bytes.split_at_checked(length).ok_or_else(cut_off)?;
+    *bytes = rest;
+    Ok(first)
+}
+
+fn cut_off() -> Error {
+    Error::Communication("a message of another rank is cut off".to_owned())
+}
+
+/// The error of ranks that are at different points of the program.
+fn out_of_step() -> Error {
+    Error::Communication("ranks sent one another different things".to_owned())
 }
 
 impl fmt::Debug for Ranks {

@@ -3,7 +3,7 @@
 use clap::{Args, ValueEnum};
 use dropchain::corpus::{Corpus, DocumentOptions, DocumentRule, Separation};
 use dropchain::tag::Tagger;
-use dropchain::{Result, Sentence, Template};
+use dropchain::{Result, Template};
 
 use super::progress::Progress;
 
@@ -109,9 +109,8 @@ fn in_documents(template: &Template) -> Option<Result<Template>> {
 /// Returns the template for a corpus: the built-in template `ner` becomes `ner-document` if the
 /// corpus marks documents, which is printed.
 pub fn template_for(template: Template, corpus: &Corpus, progress: &Progress) -> Result<Template> {
-    let marks = |sentence: &Sentence| sentence.layout.separation.contains(Separation::MARK);
     match in_documents(&template) {
-        Some(in_documents) if corpus.iter().any(marks) => {
+        Some(in_documents) if marks_documents(corpus) => {
             progress.println(
                 "the corpus marks documents, so the template ner is ner-document (--document \
                  sentence keeps ner)",
@@ -120,4 +119,14 @@ pub fn template_for(template: Template, corpus: &Corpus, progress: &Progress) ->
         }
         _ => Ok(template),
     }
+}
+
+/// Returns whether [`template_for`] returns another template than this one.
+pub fn has_template_for(template: &Template, corpus: &Corpus) -> bool {
+    in_documents(template).is_some() && marks_documents(corpus)
+}
+
+fn marks_documents(corpus: &Corpus) -> bool {
+    let mut separations = corpus.iter().map(|sentence| sentence.layout.separation);
+    separations.any(|separation| separation.contains(Separation::MARK))
 }

@@ -3,20 +3,20 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use dropchain::Result;
 use dropchain::internals::report::Log;
 use dropchain::knowledge::Knowledge;
 use dropchain::template::Template;
 use dropchain::train::{
-    BaseModels, Defaults, TrainOptions, Trained, Trainer, TrainingCorpora, WarmStart,
-    check_line_options,
+    BaseModels, Defaults, Ranks, TrainOptions, Trained, Trainer, TrainingCorpora, WarmStart,
+    check_line_options, check_own_sentences,
 };
+use dropchain::{Corpus, Result};
 
 use super::CommandResult;
 use super::arguments::{InputArguments, OutputArguments, ThreadArguments};
 use super::checkpoint_arguments::CheckpointArguments;
 use super::config::ConfigArguments;
-use super::document_arguments::{DocumentArguments, template_for};
+use super::document_arguments::{DocumentArguments, has_template_for, template_for};
 use super::exit::{CommandError, training_result};
 use super::file_name::FileName;
 use super::init_arguments::{InitArguments, OpenModels};
@@ -165,6 +165,29 @@ struct Plan<'m> {
     files: Option<(ResultFile, Option<Log>)>, // of the model and the log, on rank 0
 }
 
+/// The sentences that this rank alone has read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum OwnSentences {
+    None,
+    Unlabeled,
+    All,
+}
+
+impl OwnSentences {
+    fn after_labeled(is_own: bool) -> Self {
+        match is_own {
+            true => Self::All,
+            false => Self::None,
+        }
+    }
+
+    fn add_unlabeled(&mut self) {
+        if *self == Self::None {
+            *self = Self::Unlabeled;
+        }
+    }
+}
+
 /// What training reads.
 struct TrainingData {
     corpora: TrainingCorpora,
@@ -207,12 +230,15 @@ impl TrainCommand {
         let open = team.agree(self.open(team))?;
         let plan = team.agree(self.plan(&open, team))?;
         let progress = Progress::new(self.quiet || !team.is_first());
-        let mut data = team.agree(self.read(&plan, &progress))?;
+        progress.update(format!("reading {}", self.train.join(", ")));
+        let own = self.read_own_labeled(&plan, &open, team)?;
+        let mut own_sentences = OwnSentences::after_labeled(own.is_some());
+        let mut data = team.agree(self.read(own, &plan, &progress))?;
         if team.ranks().is_some() {
-            let inputs = team.agree(self.inputs(&open, &data).map_err(CommandError::from))?;
-            team.check_same(&inputs)?;
+            let inputs = self.inputs(&open, &data, own_sentences);
+            team.check_same(&team.agree(inputs.map_err(CommandError::from))?)?;
         }
-        let own_unlabeled = self.read_unlabeled(&plan, &mut data, team)?;
+        self.read_unlabeled(&plan, &open, &mut data, &mut own_sentences, team)?;
         let Plan {
             trainer,
             files,
@@ -225,7 +251,7 @@ impl TrainCommand {
             .with_knowledge(&data.knowledge)
             .with_config(self.config.effective());
         self.print_notices(&trainer, &open, data.template.as_ref(), &progress);
-        let trainer = self.attach(trainer, &open, team, own_unlabeled);
+        let trainer = self.attach(trainer, &open, team, own_sentences);
         let trained = trainer.train(data.corpora, data.template, &mut reporter);
         let trained = trained.map_err(|error| team.shared_error(error))?;
         team.share_signal()?;
@@ -308,13 +334,44 @@ impl TrainCommand {
         })
     }
 
-    /// Reads the corpora, and what is added to the template.
-    fn read(&self, plan: &Plan<'_>, progress: &Progress) -> CommandResult<TrainingData> {
-        let input = &plan.input;
-        progress.update(format!("reading {}", self.train.join(", ")));
-        let corpora = self
-            .training
-            .read_labeled(&self.train, &self.dev, input, progress)?;
+    /// Reads the part of the training files of this rank; `None` if it must read all of them.
+    fn read_own_labeled(
+        &self,
+        plan: &Plan<'_>,
+        open: &OpenModels,
+        team: &Team,
+    ) -> CommandResult<Option<Corpus>> {
+        let Some(ranks) = team.ranks() else {
+            return Ok(None);
+        };
+        let options = plan.trainer.settings().options();
+        let template = plan.template.as_ref();
+        let own = ranks.clone().with_own_labeled();
+        if check_own_sentences(&own, options, &open.models(), template).is_err() {
+            return Ok(None);
+        }
+        let own = (self.training).read_own_labeled(&self.train, &plan.input, team)?;
+        let needs_documents = match (&own, template) {
+            (Some(own), Some(template)) if !self.document.are_given() => {
+                has_template_for(template, own)
+            }
+            _ => false,
+        };
+        let needs_documents = ranks.sum_counts([u64::from(needs_documents)])? != [0];
+        Ok(own.filter(|_| !needs_documents))
+    }
+
+    /// Reads the corpora, given the training sentences if they are those of this rank, and what is
+    /// added to the template.
+    fn read(
+        &self,
+        own_labeled: Option<Corpus>,
+        plan: &Plan<'_>,
+        progress: &Progress,
+    ) -> CommandResult<TrainingData> {
+        let (training, input) = (&self.training, &plan.input);
+        let labeled = own_labeled.map_or_else(|| training.read_labeled(&self.train, input), Ok)?;
+        let corpora = training.with_dev(labeled, &self.dev, input, progress)?;
         let template = plan.template.clone();
         check_attributes(template.as_ref(), &corpora.labeled)?;
         let template = match template {
@@ -332,43 +389,58 @@ impl TrainCommand {
         })
     }
 
-    /// Reads the unlabeled text; returns whether that of this rank is its own.
+    /// Reads the unlabeled text: of this rank, if its own sentences are enough to train with.
     fn read_unlabeled(
         &self,
         plan: &Plan<'_>,
+        open: &OpenModels,
         data: &mut TrainingData,
+        own: &mut OwnSentences,
         team: &Team,
-    ) -> CommandResult<bool> {
+    ) -> CommandResult {
         let (training, input) = (&self.training, &plan.input);
         let options = plan.trainer.settings().options();
-        let reads_documents = |template: &Template| template.documents().is_some();
-        let is_own = options.has_noise()
-            && training.has_unlabeled()
-            && !training.discovers()
-            && !plan.continues
-            && !data.template.as_ref().is_some_and(reads_documents);
-        let own = match is_own {
+        let is_enough = |ranks: &Ranks| {
+            let own = ranks.clone().with_own_unlabeled();
+            check_own_sentences(&own, options, &open.models(), data.template.as_ref()).is_ok()
+        };
+        let is_divided =
+            options.has_noise() && training.has_unlabeled() && team.ranks().is_some_and(is_enough);
+        let part = match is_divided {
             true => training.read_own_unlabeled(&data.corpora, input, team)?,
             false => None,
         };
-        let is_own = own.is_some();
-        let read = own.map_or_else(|| training.read_unlabeled(&data.corpora, input), Ok);
-        data.corpora.unlabeled = team.agree(read.map_err(CommandError::from))?;
-        if !is_own && team.ranks().is_some() {
-            team.check_same(&Inputs::default().corpus(&data.corpora.unlabeled))?;
-        }
+        data.corpora.unlabeled = match part {
+            Some(part) => {
+                own.add_unlabeled();
+                part
+            }
+            None => {
+                let all = training.read_unlabeled(&data.corpora, input);
+                let all = team.agree(all.map_err(CommandError::from))?;
+                if team.ranks().is_some() {
+                    team.check_same(&Inputs::default().corpus(&all))?;
+                }
+                match own {
+                    OwnSentences::All => team.share(all),
+                    _ => all,
+                }
+            }
+        };
         input.text.print_notices();
-        Ok(is_own)
+        Ok(())
     }
 
-    /// Returns what must be the same on all ranks, besides unlabeled text.
-    fn inputs(&self, open: &OpenModels, data: &TrainingData) -> Result<Inputs> {
+    /// Returns what must be the same on all ranks, besides text of which each has a part.
+    fn inputs(&self, open: &OpenModels, data: &TrainingData, own: OwnSentences) -> Result<Inputs> {
         let TrainingCorpora { labeled, dev, .. } = &data.corpora;
         let mut inputs = Inputs::default()
             .options(&self.config.effective().to_json())
-            .corpus(labeled)
             .template(data.template.as_ref())
             .models(&open.models())?;
+        if own == OwnSentences::None {
+            inputs = inputs.corpus(labeled);
+        }
         if let Some(dev) = dev {
             inputs = inputs.corpus(dev);
         }
@@ -406,16 +478,17 @@ impl TrainCommand {
         trainer: Trainer<'m>,
         open: &'m OpenModels,
         team: &Team,
-        own_unlabeled: bool,
+        own: OwnSentences,
     ) -> Trainer<'m> {
         let models = open.models();
         let mut trainer = trainer
             .interrupt(interrupt::flag())
             .memory(self.input.limits.memory());
         if let Some(ranks) = team.ranks().cloned() {
-            trainer = trainer.ranks(match own_unlabeled {
-                true => ranks.with_own_unlabeled(),
-                false => ranks,
+            trainer = trainer.ranks(match own {
+                OwnSentences::None => ranks,
+                OwnSentences::Unlabeled => ranks.with_own_unlabeled(),
+                OwnSentences::All => ranks.with_own_labeled(),
             });
         }
         if let Some(model) = models.init {

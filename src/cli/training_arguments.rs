@@ -18,7 +18,7 @@ use super::exit::CommandResult;
 use super::file_name::FileName;
 use super::partial_label_arguments::PartialLabelArguments;
 use super::progress::Progress;
-use super::team::{Team, read_own_part};
+use super::team::{SameColumns, Team, read_own_part};
 
 /// The arguments that `train` and `tune` share, which are all but strengths and rates.
 #[derive(Clone, Debug, Args)]
@@ -167,21 +167,39 @@ impl TrainingArguments {
         input: &InputArguments,
         progress: &Progress,
     ) -> Result<TrainingCorpora> {
-        let mut corpora = self.read_labeled(train, dev, input, progress)?;
+        let labeled = self.read_labeled(train, input)?;
+        let mut corpora = self.with_dev(labeled, dev, input, progress)?;
         corpora.unlabeled = self.read_unlabeled(&corpora, input)?;
         Ok(corpora)
     }
 
-    /// Reads the training files and the development files.
-    pub fn read_labeled(
+    /// Reads the training files.
+    pub fn read_labeled(&self, train: &[FileName], input: &InputArguments) -> Result<Corpus> {
+        Corpus::read(train, &self.read_options(input))
+    }
+
+    /// Reads the part of the training files of this rank; `None` if it must read all of them.
+    pub fn read_own_labeled(
         &self,
         train: &[FileName],
+        input: &InputArguments,
+        team: &Team,
+    ) -> CommandResult<Option<Corpus>> {
+        let options = self.read_options(input);
+        let format = |file| options.format.unwrap_or_else(|| Format::guess(file));
+        let files: Vec<_> = train.iter().map(|file| (file, format(file))).collect();
+        read_own_part(&files, &options, SameColumns::OfAllFiles, team)
+    }
+
+    /// Adds the development files to the training sentences; `None` without any.
+    pub fn with_dev(
+        &self,
+        labeled: Corpus,
         dev: &[FileName],
         input: &InputArguments,
         progress: &Progress,
     ) -> Result<TrainingCorpora> {
         let mut options = self.read_options(input);
-        let labeled = Corpus::read(train, &options)?;
         if let Some(hint) = self.partial.hint(&labeled) {
             progress.println(&hint);
         }
@@ -214,12 +232,8 @@ impl TrainingArguments {
         team: &Team,
     ) -> CommandResult<Option<Corpus>> {
         let files: Vec<_> = self.unlabeled.files().collect();
-        read_own_part(&files, &self.unlabeled_options(corpora, input), team)
-    }
-
-    /// Returns whether attributes are collected from unlabeled text, too.
-    pub fn discovers(&self) -> bool {
-        self.unlabeled.discover
+        let options = self.unlabeled_options(corpora, input);
+        read_own_part(&files, &options, SameColumns::OfEachFile, team)
     }
 
     fn read_options(&self, input: &InputArguments) -> ReadOptions {

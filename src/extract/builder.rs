@@ -23,15 +23,15 @@ pub type AttributeGroups = Option<[Vec<u32>; 2]>;
 #[derive(Debug)]
 pub struct DatasetBuilder {
     source: AttributeSource,
-    alphabets: Alphabets,
+    pub(super) alphabets: Alphabets,
     grow: bool,          // whether new attributes are interned
     edges: bool,         // whether edge attributes are extracted
     training: bool,      // whether labeled sentences are those that the template has learned from
     copied: Option<u32>, // the sentence that the next ones are copies of
     kept: [usize; 2],    // node and edge attributes that are kept however rare they are
-    groups: AttributeGroups,
-    data: Dataset,
-    workspace: Workspace,
+    pub(super) groups: AttributeGroups,
+    pub(super) data: Dataset,
+    pub(super) workspace: Workspace,
     entries: [Vec<(u32, f64)>; 2],
 }
 
@@ -190,28 +190,42 @@ impl DatasetBuilder {
     /// Like [`finish`](Self::finish); also returns the groups of attributes, if the builder was
     /// created by [`extending`](Self::extending) with a template that has groups.
     #[must_use]
-    pub fn finish_grouped(mut self, min_count: u32) -> (Dataset, Alphabets, AttributeGroups) {
-        if min_count > 1 {
+    pub fn finish_grouped(self, min_count: u32) -> (Dataset, Alphabets, AttributeGroups) {
+        if min_count <= 1 {
+            return self.finish_with(None);
+        }
+        let counted = match self.data.labeled() {
+            0 => self.data.len(),
+            labeled => labeled,
+        };
+        let frequent = self.column_counts(counted).map(|counts| {
+            let is_frequent = counts.iter().map(|count| count.is_at_least(min_count));
+            is_frequent.collect()
+        });
+        self.finish_with(Some(frequent))
+    }
+
+    /// Counts the node and the edge attributes of the first sentences.
+    pub(super) fn column_counts(&self, sentences: usize) -> [Vec<ColumnCount>; 2] {
+        let Alphabets { nodes, edges } = &self.alphabets;
+        let counts = |matrix, columns| self.data.column_counts(matrix, columns, 0..sentences);
+        [
+            counts(&self.data.nodes, nodes.len()),
+            counts(&self.data.edges, edges.len()),
+        ]
+    }
+
+    /// Finishes without the node and edge attributes that are neither `frequent` (`None`: all are)
+    /// nor kept.
+    pub(super) fn finish_with(
+        mut self,
+        frequent: Option<[Vec<bool>; 2]>,
+    ) -> (Dataset, Alphabets, AttributeGroups) {
+        if let Some(mut is_kept) = frequent {
+            for (is_kept, kept) in is_kept.iter_mut().zip(self.kept) {
+                is_kept[..kept].fill(true);
+            }
             let Alphabets { nodes, edges } = self.alphabets;
-            let counted = match self.data.labeled() {
-                0 => self.data.len(),
-                labeled => labeled,
-            };
-            let [nodes_kept, edges_kept] = self.kept;
-            let counts = |matrix, columns| self.data.column_counts(matrix, columns, 0..counted);
-            let node_counts = counts(&self.data.nodes, nodes.len());
-            let edge_counts = counts(&self.data.edges, edges.len());
-            let is_kept = |counts: &[ColumnCount], kept: usize| -> Vec<bool> {
-                let is_frequent = counts.iter().map(|count| count.is_at_least(min_count));
-                is_frequent
-                    .enumerate()
-                    .map(|(id, is)| is || id < kept)
-                    .collect()
-            };
-            let is_kept = [
-                is_kept(&node_counts, nodes_kept),
-                is_kept(&edge_counts, edges_kept),
-            ];
             let (nodes, node_rows) = retain(&nodes, &self.data.nodes, &is_kept[0]);
             let (edges, edge_rows) = retain(&edges, &self.data.edges, &is_kept[1]);
             for (groups, is_kept) in self.groups.iter_mut().flatten().zip(&is_kept) {

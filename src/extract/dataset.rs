@@ -12,7 +12,7 @@ use crate::ids::LabelId;
 
 /// The tokens at which an attribute occurs, each with the weight of its sentence.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct ColumnCount(f64);
+pub(crate) struct ColumnCount(pub(super) f64);
 
 impl ColumnCount {
     /// Rounding of sums of weights, relative to the count.
@@ -180,23 +180,36 @@ impl Dataset {
     /// not retained. `retained` has a flag for each column of nodes and of edges (`None`: all are);
     /// columns keep their numbers.
     pub(crate) fn select(&self, sentences: &[usize], retained: Option<&[Vec<bool>; 2]>) -> Self {
+        let mut selected = Self::default();
+        selected.append(self, sentences.iter().copied(), retained);
+        selected
+    }
+
+    /// Appends sentences of another data set as [`select`](Self::select) copies them.
+    pub(crate) fn append(
+        &mut self,
+        other: &Self,
+        sentences: impl IntoIterator<Item = usize>,
+        retained: Option<&[Vec<bool>; 2]>,
+    ) {
         let [retained_nodes, retained_edges] = match retained {
             Some([nodes, edges]) => [Some(&nodes[..]), Some(&edges[..])],
             None => [None, None],
         };
-        let mut selected = Self::default();
-        let [mut nodes, mut edges] = [(); 2].map(|()| SparseRows::default());
-        for &i in sentences {
-            selected.push_target(self.target(i));
-            for row in self.sentence(i) {
-                nodes.push_row_from(&self.nodes, row, retained_nodes);
-                edges.push_row_from(&self.edges, row, retained_edges);
+        for i in sentences {
+            self.push_target(other.target(i));
+            // Nobody shares the matrices yet, so nothing is copied.
+            let (nodes, edges) = (
+                Arc::make_mut(&mut self.nodes),
+                Arc::make_mut(&mut self.edges),
+            );
+            for row in other.sentence(i) {
+                nodes.push_row_from(&other.nodes, row, retained_nodes);
+                edges.push_row_from(&other.edges, row, retained_edges);
             }
-            selected.end_sentence(nodes.len(), self.weight(i));
+            let tokens = nodes.len();
+            self.end_sentence(tokens, other.weight(i));
         }
-        selected.nodes = Arc::new(nodes);
-        selected.edges = Arc::new(edges);
-        selected
     }
 
     /// Counts the tokens of some sentences at which each column of one of the matrices occurs.
@@ -236,7 +249,7 @@ impl Dataset {
     }
 
     /// Frees excess capacity.
-    pub(super) fn shrink_to_fit(&mut self) {
+    pub(crate) fn shrink_to_fit(&mut self) {
         Arc::make_mut(&mut self.nodes).shrink_to_fit();
         Arc::make_mut(&mut self.edges).shrink_to_fit();
         self.ends.shrink_to_fit();
@@ -244,14 +257,19 @@ impl Dataset {
         self.partial.shrink_to_fit();
     }
 
-    /// Returns a fingerprint of the attributes of some sentences, the first of which has the number
-    /// `first` in a whole that they are a part of. That of the whole is the sum of those of parts.
-    pub(crate) fn attribute_fingerprint(&self, sentences: Range<usize>, first: usize) -> u64 {
-        let numbered = (first as u64..).zip(sentences);
+    /// Returns a fingerprint of some sentences, the first of which has the number `first` in a whole
+    /// that they are a part of. That of the whole is the sum of those of parts.
+    pub(crate) fn fingerprint(&self, sentences: Range<usize>, first: u64) -> u64 {
+        let numbered = (first..).zip(sentences);
         let fingerprints = numbered.map(|(number, i)| {
             let mut hasher = Xxh3::new();
             let tokens = self.sentence(i);
             (number, tokens.len(), self.weight(i).to_bits()).hash(&mut hasher);
+            match self.target(i) {
+                Target::Gold(labels) => labels.hash(&mut hasher),
+                Target::Allowed(labels) => labels.iter().for_each(|set| set.hash(&mut hasher)),
+                Target::Unlabeled => {}
+            }
             for row in tokens {
                 self.nodes.hash_row(row, &mut hasher);
                 self.edges.hash_row(row, &mut hasher);

@@ -10,6 +10,8 @@ mod builder;
 mod collapse;
 mod dataset;
 mod matrix;
+#[cfg(feature = "train")]
+mod over_ranks;
 #[cfg(test)]
 pub(crate) mod random;
 mod source;

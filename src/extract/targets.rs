@@ -27,7 +27,7 @@ pub enum Target<'a> {
 }
 
 /// The labels that a token may have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Allowed<'a> {
     /// This one.
     One(LabelId),

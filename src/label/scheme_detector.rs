@@ -10,6 +10,9 @@ use super::span::{Span, spans};
 /// [`SchemeDetector::prevailing`] tolerates one illegal sequence in this many.
 const ONE_ILLEGAL_IN: u64 = 100;
 
+/// The schemes with prefixes.
+const SCHEMES: [Scheme; 4] = [Scheme::Io, Scheme::Iob1, Scheme::Iob2, Scheme::Bioes];
+
 /// Detects the scheme of a corpus, one label sequence at a time, in constant space.
 ///
 /// A sequence is legal in a scheme if encoding its spans in that scheme gives the same labels. At
@@ -36,9 +39,8 @@ impl SchemeDetector {
     /// A detector without observations.
     #[must_use]
     pub fn new() -> Self {
-        let schemes = [Scheme::Io, Scheme::Iob1, Scheme::Iob2, Scheme::Bioes];
         Self {
-            candidates: schemes.map(|scheme| (scheme, 0)).to_vec(),
+            candidates: SCHEMES.map(|scheme| (scheme, 0)).to_vec(),
             with_spans: 0,
             has_partial: false,
             plain: PlainLabelCounts::default(),
@@ -160,6 +162,45 @@ impl SchemeDetector {
             Scheme::Iob2 => 1,
             Scheme::Iob1 => 2,
             Scheme::Bioes | Scheme::Raw | Scheme::Plain => 3,
+        }
+    }
+}
+
+/// Detectors of parts of a corpus.
+#[cfg(feature = "train")]
+impl SchemeDetector {
+    /// The number of [`to_counts`](Self::to_counts).
+    pub(crate) const COUNTS: usize = 14;
+
+    /// Counts whose sums over the detectors of parts of a corpus are those of a detector of the
+    /// whole.
+    pub(crate) fn to_counts(&self) -> [u64; Self::COUNTS] {
+        let mut counts = [0; Self::COUNTS];
+        for (i, scheme) in SCHEMES.into_iter().enumerate() {
+            let candidate = self.candidates.iter().find(|found| found.0 == scheme);
+            [counts[2 * i], counts[2 * i + 1]] = match candidate {
+                None => [1, 0],
+                Some(&(_, illegal)) => [0, illegal],
+            };
+        }
+        counts[8] = self.with_spans;
+        counts[9] = u64::from(self.has_partial);
+        counts[10..].copy_from_slice(&self.plain.to_counts());
+        counts
+    }
+
+    /// The detector with these [`to_counts`](Self::to_counts), and the choice of this one.
+    pub(crate) fn with_counts(self, counts: [u64; Self::COUNTS]) -> Self {
+        let [a, b, c, d, e, f, g, h, with_spans, partial, plain @ ..] = counts;
+        let counts = [[a, b], [c, d], [e, f], [g, h]];
+        let schemes = SCHEMES.into_iter().zip(counts);
+        let candidates = schemes.filter(|&(_, [missing, _])| missing == 0);
+        Self {
+            candidates: candidates.map(|(s, [_, illegal])| (s, illegal)).collect(),
+            with_spans,
+            has_partial: partial > 0,
+            plain: PlainLabelCounts::from_counts(plain),
+            choice: self.choice,
         }
     }
 }

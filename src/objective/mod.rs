@@ -76,6 +76,7 @@ pub use memory::{NoiseMemory, forward_memory, required_memory, sentence_memory};
 pub use monte_carlo::MonteCarlo;
 use monte_carlo::Sampling;
 pub use noise::{AttributeNoise, Noise, NoiseDistribution};
+pub use part::RankPart;
 pub use penalty::Penalty;
 use reweighting::Reweighting;
 pub(crate) use sentence::{

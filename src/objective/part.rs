@@ -9,10 +9,11 @@ use std::sync::Arc;
 use super::penalty::Penalty;
 use super::totals::Totals;
 use super::{PenalizedLikelihood, SentenceSums};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::exact_sum::FixedPointSum;
-use crate::extract::Dataset;
-use crate::ranks::Ranks;
+use crate::extract::{Allowed, Dataset, Target};
+use crate::ids::LabelId;
+use crate::ranks::{Ranks, take};
 use crate::score::{BlockPartition, ParameterSpace, divide};
 
 /// Returns the number of scores per token that determines the size of blocks.
@@ -20,39 +21,73 @@ pub(super) fn partition_width(space: &ParameterSpace) -> usize {
     space.edges.used_width().max(space.stride())
 }
 
-impl PenalizedLikelihood {
-    /// Creates the objective without noise, the sentences of which are divided among ranks. All
-    /// ranks pass the same labeled sentences, and the same unlabeled ones or their own
-    /// ([`Ranks::has_own_unlabeled`]); they evaluate at the same θ, and get the same value and
-    /// gradient: those of [`new`](Self::new) on all sentences.
-    ///
-    /// If a rank cannot be reached by an evaluation, value and gradient are NaN, and the error is
-    /// that of [`Ranks::take_failure`].
+/// The sentences that a rank evaluates, and what it has to know of those of all ranks.
+#[derive(Clone, Debug)]
+pub struct RankPart {
+    data: Dataset,
+    totals: Totals,
+    ranks: Ranks,
+}
+
+impl RankPart {
+    /// Divides the sentences of all ranks among them. All ranks pass the same sentences, or their
+    /// own unlabeled or own labeled and unlabeled ones ([`Ranks::with_own_unlabeled`],
+    /// [`Ranks::with_own_labeled`]).
     ///
     /// # Errors
     ///
     /// [`Error::Communication`](crate::Error::Communication).
-    pub fn of_rank(
-        data: &Dataset,
-        space: &ParameterSpace,
-        penalty: impl Into<Penalty>,
-        ranks: Ranks,
-    ) -> Result<Self> {
-        let (totals, part) = match ranks.has_own_unlabeled() {
-            false => {
-                let part = data.select(&blocks_of(&ranks, data, space, 0..data.len()), None);
-                (Totals::new(data, space), part)
-            }
-            true => {
-                let labeled = blocks_of(&ranks, data, space, 0..data.labeled());
-                let part = with_whole_blocks(&ranks, data, space, &labeled)?;
-                (Totals::over_ranks(data, space, &ranks)?, part)
-            }
-        };
+    pub fn new(data: &Dataset, space: &ParameterSpace, ranks: Ranks) -> Result<Self> {
+        if !ranks.has_own_unlabeled() {
+            let own = blocks_of(&ranks, data, space, 0..data.len());
+            return Ok(Self {
+                data: data.select(&own, None),
+                totals: Totals::new(data, space),
+                ranks,
+            });
+        }
+        let totals = Totals::over_ranks(data, space, &ranks)?;
+        let labeled = 0..data.labeled();
+        let unlabeled = labeled.end..data.len();
+        let mut part = Dataset::default();
+        match ranks.has_own_labeled() {
+            false => part.append(data, blocks_of(&ranks, data, space, labeled), None),
+            true => append_whole_blocks(&mut part, &ranks, data, space, labeled)?,
+        }
+        append_whole_blocks(&mut part, &ranks, data, space, unlabeled)?;
+        part.shrink_to_fit();
         Ok(Self {
-            ranks: Some(ranks),
-            ..Self::with_totals(&part, totals, space, penalty.into())
+            data: part,
+            totals,
+            ranks,
         })
+    }
+
+    /// Returns the sentences of this rank.
+    #[must_use]
+    pub fn data(&self) -> &Dataset {
+        &self.data
+    }
+
+    /// Returns the total weight of the labeled sentences of all ranks.
+    #[must_use]
+    pub fn labeled_weight(&self) -> f64 {
+        self.totals.weights[0]
+    }
+}
+
+impl PenalizedLikelihood {
+    /// Creates the objective without noise on the sentences of all ranks. These evaluate at the
+    /// same θ, and get the same value and gradient: those of [`new`](Self::new) on all sentences.
+    ///
+    /// If a rank cannot be reached by an evaluation, value and gradient are NaN, and the error is
+    /// that of [`Ranks::take_failure`].
+    #[must_use]
+    pub fn of_part(part: &RankPart, space: &ParameterSpace, penalty: impl Into<Penalty>) -> Self {
+        Self {
+            ranks: Some(part.ranks.clone()),
+            ..Self::with_totals(&part.data, part.totals.clone(), space, penalty.into())
+        }
     }
 
     /// Replaces sums by those over all ranks; returns whether all could be reached.
@@ -129,17 +164,17 @@ fn blocks_of(
         .collect()
 }
 
-/// Returns some labeled sentences, and the unlabeled ones of the blocks that begin with sentences
-/// of this rank. What is missing of the last block comes from higher ranks; what belongs to the
-/// block of a lower rank goes there.
-fn with_whole_blocks(
+/// Appends to `part` the sentences of the blocks that begin with sentences of this rank, given its
+/// own `sentences`, all labeled or all unlabeled. What is missing of the last block comes from
+/// higher ranks; what belongs to the block of a lower rank goes there.
+fn append_whole_blocks(
+    part: &mut Dataset,
     ranks: &Ranks,
     data: &Dataset,
     space: &ParameterSpace,
-    labeled: &[usize],
-) -> Result<Dataset> {
-    let first = data.labeled();
-    let lengths = (first..data.len()).map(|i| data.sentence(i).len() as u32);
+    sentences: Range<usize>,
+) -> Result<()> {
+    let lengths = sentences.clone().map(|i| data.sentence(i).len() as u32);
     let lengths: Vec<u8> = lengths.flat_map(u32::to_le_bytes).collect();
     let lengths = ranks.gather(&lengths)?;
     let lengths: Vec<&[[u8; 4]]> = lengths.iter().map(|bytes| bytes.as_chunks().0).collect();
@@ -157,33 +192,30 @@ fn with_whole_blocks(
         next.copied().unwrap_or(starts[ranks.size()])
     };
     let [start, end] = [starts[ranks.rank()], starts[ranks.rank() + 1]];
-    let head = first..first + begin(start).min(end) - start;
-    let heads = ranks.gather(&encode(data, head.clone()))?;
-    let kept: Vec<usize> = labeled
-        .iter()
-        .copied()
-        .chain(head.end..data.len())
-        .collect();
-    let mut part = data.select(&kept, None);
-    if head.end < data.len() {
+    let head = sentences.start + begin(start).min(end) - start;
+    let heads = ranks.gather(&encode(data, sentences.start..head))?;
+    part.append(data, head..sentences.end, None);
+    if head < sentences.end {
         // Higher ranks up to the next beginning of a block continue the last block of this one.
         let mut rank = ranks.rank() + 1;
         while rank < ranks.size() && starts[rank] < begin(end) {
-            decode(&heads[rank], &mut part)?;
+            decode(&heads[rank], part)?;
             rank += 1;
         }
     }
-    Ok(part)
+    Ok(())
 }
 
-/// Encodes unlabeled sentences, for a rank with the same program: the weight and the number of
-/// tokens of each; of every token, the entries of nodes and of edges.
+/// Encodes sentences for a rank with the same program: of each the weight, the number of tokens,
+/// and whether it is labeled; of every token, the labels that it may have if the sentence is
+/// labeled, and the entries of nodes and of edges.
 fn encode(data: &Dataset, sentences: Range<usize>) -> Vec<u8> {
     let mut bytes = Vec::new();
     for i in sentences {
         let rows = data.sentence(i);
         bytes.extend(data.weight(i).to_le_bytes());
         bytes.extend((rows.len() as u32).to_le_bytes());
+        encode_target(data.target(i), &mut bytes);
         for row in rows {
             for matrix in [&data.nodes, &data.edges] {
                 let (columns, _) = matrix.row(row);
@@ -198,12 +230,37 @@ fn encode(data: &Dataset, sentences: Range<usize>) -> Vec<u8> {
     bytes
 }
 
-/// Appends unlabeled sentences.
+fn encode_target(target: Target<'_>, bytes: &mut Vec<u8>) {
+    bytes.push(u8::from(!matches!(target, Target::Unlabeled)));
+    let push = |allowed: Allowed<'_>| {
+        let mut labels = Vec::new();
+        allowed.for_each(|label| labels.extend(label.0.to_le_bytes()));
+        bytes.extend((labels.len() as u32 / 2).to_le_bytes());
+        bytes.extend(labels);
+    };
+    match target {
+        Target::Unlabeled => {}
+        Target::Gold(labels) => labels.iter().copied().map(Allowed::One).for_each(push),
+        Target::Allowed(labels) => labels.iter().for_each(push),
+    }
+}
+
+/// Appends sentences.
 fn decode(mut bytes: &[u8], data: &mut Dataset) -> Result<()> {
-    let mut entries = Vec::new();
+    let (mut labels, mut entries) = (Vec::new(), Vec::new());
     while !bytes.is_empty() {
         let weight = f64::from_le_bytes(take(&mut bytes)?);
-        for _ in 0..u32::from_le_bytes(take(&mut bytes)?) {
+        let tokens = u32::from_le_bytes(take(&mut bytes)?);
+        if take(&mut bytes)? == [1] {
+            for _ in 0..tokens {
+                labels.clear();
+                for _ in 0..u32::from_le_bytes(take(&mut bytes)?) {
+                    labels.push(LabelId(u16::from_le_bytes(take(&mut bytes)?)));
+                }
+                data.push_labels(&labels);
+            }
+        }
+        for _ in 0..tokens {
             for matrix in [&mut data.nodes, &mut data.edges] {
                 entries.clear();
                 for _ in 0..u32::from_le_bytes(take(&mut bytes)?) {
@@ -216,12 +273,4 @@ fn decode(mut bytes: &[u8], data: &mut Dataset) -> Result<()> {
         data.end_sentence(data.nodes.len(), weight);
     }
     Ok(())
-}
-
-/// Takes the first N bytes.
-fn take<const N: usize>(bytes: &mut &[u8]) -> Result<[u8; N]> {
-    let cut_off = || Error::Communication("sentences from another rank are cut off".to_owned());
-    let (first, rest) = bytes.split_first_chunk().ok_or_else(cut_off)?;
-    *bytes = rest;
-    Ok(*first)
 }

@@ -8,7 +8,7 @@ use crate::chain::Transitions;
 use crate::error::Result;
 use crate::exact_sum::{FixedPointSum, anchor, untied};
 use crate::extract::{Dataset, SparseRows, Target};
-use crate::ranks::Ranks;
+use crate::ranks::{Ranks, take};
 use crate::score::ParameterSpace;
 
 /// Counts over all sentences. All of them have the same bits for any number of ranks.
@@ -25,8 +25,10 @@ pub(super) struct Totals {
     pub columns: [ColumnTotals; 2],
     /// Pairs of adjacent gold labels, each with the weight of its sentence. Sentences in which some
     /// token has no single label are left out.
-    label_pairs: BTreeMap<(u32, u32), f64>,
+    label_pairs: LabelPairs,
 }
+
+type LabelPairs = BTreeMap<(u32, u32), FixedPointSum>;
 
 /// Sums over the entries x of each column, `[columns]`, or bounds on them.
 #[derive(Clone, Debug)]
@@ -49,17 +51,18 @@ impl Totals {
             let squares = entries.squares(data, matrix, 0..data.len(), &counts);
             ColumnTotals::new(entries, squares)
         });
-        Self::of(&counts, columns, data)
+        Self::of(&counts, columns, label_pairs(data))
     }
 
-    /// Counts sentences of all ranks: labeled ones, which every rank has, and unlabeled ones, of
-    /// which each has its own.
+    /// Counts the sentences of all ranks. Unlabeled ones are those of each rank alone; all ranks
+    /// have the labeled ones, unless these are their own, too.
     ///
     /// # Errors
     ///
     /// [`Error::Communication`](crate::Error::Communication).
     pub fn over_ranks(data: &Dataset, space: &ParameterSpace, ranks: &Ranks) -> Result<Self> {
-        let first = if ranks.rank() == 0 { 0 } else { data.labeled() };
+        let has_labeled = ranks.rank() == 0 || ranks.has_own_labeled();
+        let first = if has_labeled { 0 } else { data.labeled() };
         let own = first..data.len();
         let counts = SentenceCounts::new(data, own.clone()).over(ranks)?;
         let mut columns = Vec::new();
@@ -75,17 +78,21 @@ impl Totals {
         let Ok(columns) = columns.try_into() else {
             unreachable!("two matrices");
         };
-        Ok(Self::of(&counts, columns, data))
+        let mut pairs = label_pairs(data);
+        if ranks.has_own_labeled() {
+            pairs = label_pairs_over(ranks, &pairs)?;
+        }
+        Ok(Self::of(&counts, columns, pairs))
     }
 
-    fn of(counts: &SentenceCounts, columns: [ColumnTotals; 2], data: &Dataset) -> Self {
+    fn of(counts: &SentenceCounts, columns: [ColumnTotals; 2], label_pairs: LabelPairs) -> Self {
         Self {
             weights: counts.weights.map(|sum| sum.value()),
             largest_weight: counts.largest_weight,
             tokens: counts.tokens.value(),
             weighted_tokens: counts.weighted_tokens.value(),
             columns,
-            label_pairs: label_pairs(data),
+            label_pairs,
         }
     }
 
@@ -95,7 +102,7 @@ impl Totals {
         let mut counts = vec![0.0; transitions.pair_numbers()];
         for (&(first, second), count) in &self.label_pairs {
             if let Some(index) = transitions.pair_index(first as usize, second as usize) {
-                counts[index] += count;
+                counts[index] += count.value();
             }
         }
         counts
@@ -254,15 +261,38 @@ fn largest(ranks: &Ranks, numbers: &mut [f64]) -> Result<()> {
     Ok(())
 }
 
-fn label_pairs(data: &Dataset) -> BTreeMap<(u32, u32), f64> {
-    let mut counts = BTreeMap::new();
+fn label_pairs(data: &Dataset) -> LabelPairs {
+    let mut counts = LabelPairs::new();
     for i in 0..data.len() {
         if let Target::Gold(labels) = data.target(i) {
             for pair in labels.windows(2) {
                 let pair = (pair[0].index() as u32, pair[1].index() as u32);
-                *counts.entry(pair).or_insert(0.0) += data.weight(i);
+                counts.entry(pair).or_default().add(data.weight(i));
             }
         }
     }
     counts
+}
+
+/// Returns the counts of all ranks.
+fn label_pairs_over(ranks: &Ranks, own: &LabelPairs) -> Result<LabelPairs> {
+    let mut bytes = Vec::new();
+    for (&(first, second), count) in own {
+        bytes.extend([first, second].map(u32::to_le_bytes).concat());
+        bytes.extend(count.to_words().map(f64::to_le_bytes).concat());
+    }
+    let mut counts = LabelPairs::new();
+    for bytes in ranks.gather(&bytes)? {
+        let mut bytes = &bytes[..];
+        while !bytes.is_empty() {
+            let [first, second] = [take(&mut bytes)?, take(&mut bytes)?].map(u32::from_le_bytes);
+            let mut words = [0.0; FixedPointSum::WORDS];
+            for word in &mut words {
+                *word = f64::from_le_bytes(take(&mut bytes)?);
+            }
+            let count = counts.entry((first, second)).or_default();
+            *count = count.plus(FixedPointSum::from_words(words));
+        }
+    }
+    Ok(counts)
 }

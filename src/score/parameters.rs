@@ -199,6 +199,33 @@ impl ParameterSpace {
         }
     }
 
+    /// Returns the weights that exist because they were observed; none where all exist.
+    #[must_use]
+    pub fn observed(&self) -> ExtraWeights {
+        let pairs = |block: &FeatureBlock| {
+            let targets = &block.targets;
+            let mut pairs = Vec::new();
+            for column in 0..targets.columns() {
+                if targets.is_observed() {
+                    targets.for_each(column, |position, _| {
+                        pairs.push((column as u32, position as u32));
+                    });
+                }
+            }
+            pairs
+        };
+        ExtraWeights {
+            nodes: pairs(&self.nodes),
+            edges: pairs(&self.edges),
+            occurring: Vec::new(),
+            labels: [0, 1, 2].map(|i| {
+                let targets = &self.label_blocks[i].targets;
+                let positions = targets.observed_positions();
+                positions.map_or_else(Vec::new, <[u32]>::to_vec)
+            }),
+        }
+    }
+
     /// Returns the number of parameters.
     #[must_use]
     pub fn dimension(&self) -> usize {

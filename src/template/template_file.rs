@@ -431,6 +431,13 @@ impl Template {
         self.first_read = Arc::new(first_read);
     }
 
+    /// Returns whether attributes depend on words or names that occur in the training data.
+    #[must_use]
+    pub fn learns(&self) -> bool {
+        let is_mined = |f: &TemplateFunction| matches!(f, TemplateFunction::MinedNames(_));
+        self.caseless || self.functions().any(|f| is_mined(f) || uses_known_words(f))
+    }
+
     /// Learns the names of the training data, if some template looks words up in them.
     fn mine(&mut self, sentences: &[&Sentence], plain: PlainLabels) {
         let inputs = self.functions().filter_map(|function| match function {

@@ -36,6 +36,18 @@ pub fn check_ranks(options: &TrainOptions) -> Result<()> {
     )))
 }
 
+/// Returns the outcome of work that every rank does for itself: an error if it failed on any.
+///
+/// # Errors
+///
+/// See [`Ranks::agree`].
+pub(super) fn agreed<T>(ranks: Option<&Ranks>, outcome: Result<T>) -> Result<T> {
+    match ranks {
+        None => outcome,
+        Some(ranks) => ranks.agree(outcome),
+    }
+}
+
 /// Checks that all ranks have the same number; `other` says what a rank has if it does not.
 ///
 /// # Errors
@@ -49,29 +61,43 @@ pub(super) fn check_same(ranks: &Ranks, number: u64, other: impl FnOnce() -> Str
     }
 }
 
-/// Checks that unlabeled sentences of each rank alone are enough to train with: that nothing but
-/// the noise term depends on them.
+/// Checks that sentences of each rank alone are enough to train with: that what depends on all of
+/// them are sums, labels and attributes.
 ///
 /// # Errors
 ///
-/// [`Error::Parameter`]: attributes are discovered in them, or depend on documents, as with two
-/// passes; training continues from a model.
-pub(super) fn check_own_unlabeled(
+/// [`Error::Parameter`] says what needs all sentences: attributes that are discovered in unlabeled
+/// ones, or depend on documents, as with two passes; a model that training continues from. Of
+/// labeled sentences also what templates learn from them, copies without case, and frequencies.
+pub fn check_own_sentences(
+    ranks: &Ranks,
     options: &TrainOptions,
     models: &BaseModels<'_>,
     template: Option<&Template>,
 ) -> Result<()> {
+    let own = match ranks.has_own_labeled() {
+        true => "sentences",
+        false => "unlabeled text",
+    };
     let found = if options.discover {
         "attributes discovered in unlabeled text"
     } else if !models.is_empty() {
         "a model to continue from"
     } else if template.is_some_and(|template| template.documents().is_some()) {
         "a template that reads documents"
+    } else if !ranks.has_own_labeled() {
+        return Ok(());
+    } else if options.caseless > 0.0 {
+        "copies of sentences without case"
+    } else if options.min_frequency.is_some() {
+        "a minimum frequency"
+    } else if template.is_some_and(Template::learns) {
+        "a template that learns words or names from the training data"
     } else {
         return Ok(());
     };
     Err(Error::parameter(format!(
-        "unlabeled text of each rank with {found}; expected the same text on all ranks"
+        "{own} of each rank with {found}; expected the same sentences on all ranks"
     )))
 }
 

@@ -238,10 +238,10 @@ impl<'a> PassCheckpoints<'a> {
     /// [`Error::Checkpoint`] if it belongs to other training data.
     pub fn start(
         self,
-        fingerprint: impl FnOnce() -> Result<u64>,
+        fingerprint: impl FnOnce() -> u64,
     ) -> Result<(Checkpointer<'a>, Option<TrainingState<'static>>)> {
         if self.finished.is_none() {
-            self.open.set_fingerprint(fingerprint()?)?;
+            self.open.set_fingerprint(fingerprint())?;
         }
         let earlier = self.open.earlier.take();
         let state = earlier.and_then(|earlier| earlier.state);

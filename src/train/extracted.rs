@@ -9,19 +9,18 @@ use super::agreement::common_classes;
 use super::base_models::{BaseModels, BaseRole};
 use super::base_weights::AllBaseWeights;
 use super::corpora::{TrainingCorpora, is_content};
+use super::corpus_info::CorpusInfo;
 use super::development::DevelopmentSet;
-use super::labels::{LabelIds, TrainingLabels};
+use super::labels::TrainingLabels;
 use super::line_options::{check_line_options, line_options_key};
 use super::model_match::{ModelMatch, Occurrences};
-use super::options::TrainOptions;
 use super::settings::TrainSettings;
-use crate::chain::Order;
 use crate::error::{Error, Result};
-use crate::extract::{Alphabets, AttributeSource, Classes, Dataset, DatasetBuilder, SparseRows};
+use crate::extract::{Alphabets, Classes, Dataset, SparseRows};
 use crate::ids::LabelId;
-use crate::memory::{MemoryLimit, input_over_limit};
+use crate::memory::MemoryLimit;
 use crate::ranks::Ranks;
-use crate::sentence::{Document, DocumentRule, JoinedColumns, Sentence, SentenceRef, Separation};
+use crate::sentence::Sentence;
 use crate::template::Template;
 
 /// The attributes of all corpora of a training run as sparse matrices, one column per attribute.
@@ -84,49 +83,14 @@ impl ExtractedCorpora {
         settings: &TrainSettings,
         models: &BaseModels<'_>,
     ) -> Result<Self> {
-        Self::within_memory(corpora, template, settings, models, MemoryLimit::default())
-    }
-
-    /// Like [`from_models`](Self::from_models), with a limit on the memory of text and attributes
-    /// together.
-    pub(super) fn within_memory(
-        corpora: impl Into<TrainingCorpora>,
-        template: Option<Template>,
-        settings: &TrainSettings,
-        models: &BaseModels<'_>,
-        limit: MemoryLimit,
-    ) -> Result<Self> {
-        models.check(settings.options())?;
-        let TrainingCorpora {
-            labeled,
-            dev,
-            unlabeled,
-        } = corpora.into();
-        let [sentences, dev] = [Some(labeled), dev].map(|corpus| {
-            let mut sentences = corpus?.into_sentences();
-            retain_content(&mut sentences);
-            Some(sentences)
-        });
-        let unlabeled = unlabeled.into_sentences();
-        let sentences = sentences.unwrap_or_default();
-        let text = [Some(&sentences), dev.as_ref(), Some(&unlabeled)];
-        let text = text.into_iter().flatten().flatten();
-        let mut memory = ExtractionMemory::new(text.map(Sentence::memory).sum(), limit);
-        let input = ExtractionInput {
-            sentences,
-            unlabeled: &unlabeled,
+        Self::within_memory(
+            corpora,
             template,
+            settings,
             models,
-        };
-        let mut extracted = Self::extract(input, settings, &mut memory)?;
-        if let Some(dev) = dev {
-            extracted.add_development(&dev, settings.options().order)?;
-        }
-        // From here on, no attributes are looked up by name.
-        let alphabets = Arc::make_mut(&mut extracted.alphabets);
-        alphabets.nodes.drop_index();
-        alphabets.edges.drop_index();
-        Ok(extracted)
+            MemoryLimit::default(),
+            None,
+        )
     }
 
     /// Extracts the attributes of a labeled corpus for holding out folds.
@@ -150,97 +114,6 @@ impl ExtractedCorpora {
         Ok(Self {
             gold,
             ..Self::from_models(corpora, template, settings, models)?
-        })
-    }
-
-    /// Extracts the attributes of the training sentences and of the unlabeled ones. Consumes the
-    /// training sentences one by one to free their text early.
-    fn extract(
-        input: ExtractionInput<'_>,
-        settings: &TrainSettings,
-        memory: &mut ExtractionMemory,
-    ) -> Result<Self> {
-        let options = settings.options();
-        let template = input.template(options)?;
-        let ExtractionInput {
-            sentences,
-            unlabeled,
-            models,
-            ..
-        } = input;
-        let info = CorpusInfo::new(&sentences);
-        let Some(first) = sentences.first() else {
-            return Err(Error::parameter("there are no sentences to train on"));
-        };
-        let labels = TrainingLabels::new(&sentences, options, models)?;
-        let source = AttributeSource::bind(template.as_ref(), first.schema())?;
-        let mut alphabets = Alphabets::default();
-        let base = AllBaseWeights::read(models, &labels.set, &mut alphabets)?;
-        check_transitions(base.as_ref(), template.as_ref())?;
-        let mut builder = DatasetBuilder::extending(source, alphabets, options.order == Order::One);
-        let copies = caseless_copies(builder.source(), &sentences, options.caseless)?;
-        memory.text += copies.iter().map(|(_, copy)| copy.memory()).sum::<usize>();
-        let rule = template
-            .as_ref()
-            .and_then(Template::documents)
-            .map(|documents| documents.rule);
-        match rule {
-            None => {
-                for sentence in sentences {
-                    add_labeled(&mut builder, &labels, (&sentence).into())?;
-                    memory.check(&builder, &sentence, 0)?;
-                    memory.free(&sentence);
-                }
-            }
-            Some(rule) => add_labeled_documents(&mut builder, &labels, sentences, rule, memory)?,
-        }
-        let numbers = copies.iter().map(|(number, _)| *number).collect();
-        for (number, copy) in copies {
-            builder.set_copied(Some(number as u32));
-            add_labeled(&mut builder, &labels, (&copy).into())?;
-            memory.check(&builder, &copy, 0)?;
-            memory.free(&copy);
-        }
-        builder.set_copied(None);
-        for sentences in unlabeled.chunk_by(|x, y| x.schema() == y.schema()) {
-            let source = AttributeSource::bind(template.as_ref(), sentences[0].schema())?;
-            builder.switch_source(source, options.discover);
-            match rule {
-                None => {
-                    for sentence in sentences.iter().filter(|s| is_content(s)) {
-                        builder.add(sentence, &[])?;
-                        memory.check(&builder, sentence, 0)?;
-                    }
-                }
-                Some(rule) => {
-                    for document in rule.documents(sentences) {
-                        let document = Document::new(document);
-                        let contexts = document.in_contexts();
-                        for context in contexts.filter(|c| is_content(c.sentence())) {
-                            builder.add(context, &[])?;
-                            memory.check(&builder, context.sentence(), document.memory())?;
-                        }
-                    }
-                }
-            }
-        }
-        let (data, alphabets, groups) = builder.finish_grouped(options.min_count);
-        check_weights(&data)?;
-        Ok(Self {
-            labels,
-            node_attributes: alphabets.nodes.len(),
-            edge_attributes: alphabets.edges.len(),
-            alphabets: Arc::new(alphabets),
-            data,
-            copies: numbers,
-            development: None,
-            template,
-            source: info,
-            base: base.map(Arc::new),
-            groups: groups.map(Arc::new),
-            zeros: Vec::new(),
-            classes_elsewhere: None,
-            gold: Vec::new(),
         })
     }
 
@@ -287,19 +160,6 @@ impl ExtractedCorpora {
     /// Returns which attributes occur in the training data.
     pub(super) fn occurrences(&self) -> Occurrences {
         Occurrences::new(&self.data, [self.node_attributes, self.edge_attributes])
-    }
-
-    fn add_development(&mut self, sentences: &[Sentence], order: Order) -> Result<()> {
-        let (development, alphabets) = DevelopmentSet::new(
-            sentences,
-            self.template.as_ref(),
-            Arc::unwrap_or_clone(std::mem::take(&mut self.alphabets)),
-            order == Order::One,
-            &self.labels,
-        )?;
-        self.alphabets = Arc::new(alphabets);
-        self.development = Some(development);
-        Ok(())
     }
 
     /// Checks that predictions can be scored on each fold: some held-out sentence must have one
@@ -445,228 +305,12 @@ impl ExtractedCorpora {
     }
 }
 
-/// Removes document boundaries and sentences without tokens. What they separate stays separate.
-fn retain_content(sentences: &mut Vec<Sentence>) {
-    let mut before = Separation::default();
-    sentences.retain_mut(|sentence| {
-        let layout = &mut sentence.layout;
-        layout.separation.add(before);
-        if is_content(sentence) {
-            before = Separation::default();
-            return true;
-        }
-        before = sentence.layout.separation;
-        if sentence.layout.document_start {
-            before.add(Separation::MARK);
-        }
-        false
-    });
-}
-
-/// Adds a labeled sentence.
-fn add_labeled(
-    builder: &mut DatasetBuilder,
-    labels: &TrainingLabels,
-    sentence: SentenceRef<'_>,
-) -> Result<()> {
-    match labels.ids(sentence.sentence())? {
-        LabelIds::Gold(labels) => builder.add(sentence, &labels),
-        LabelIds::Allowed(sets) => builder.add_partial(sentence, &sets),
-    }
-}
-
-/// Adds labeled sentences document by document, and frees the text of each.
-fn add_labeled_documents(
-    builder: &mut DatasetBuilder,
-    labels: &TrainingLabels,
-    sentences: Vec<Sentence>,
-    rule: DocumentRule,
-    memory: &mut ExtractionMemory,
-) -> Result<()> {
-    let documents = rule.documents(&sentences).into_iter();
-    let lengths: Vec<usize> = documents.map(|document| document.len()).collect();
-    let mut rest = sentences.into_iter();
-    for length in lengths {
-        let sentences: Vec<Sentence> = rest.by_ref().take(length).collect();
-        let document = Document::new(&sentences);
-        for context in document.in_contexts() {
-            add_labeled(builder, labels, context)?;
-            memory.check(builder, context.sentence(), document.memory())?;
-        }
-        for sentence in &sentences {
-            memory.free(sentence);
-        }
-    }
-    Ok(())
-}
-
-/// What attributes are extracted from.
-struct ExtractionInput<'a> {
-    sentences: Vec<Sentence>,
-    unlabeled: &'a [Sentence],
-    template: Option<Template>,
-    models: &'a BaseModels<'a>,
-}
-
-impl ExtractionInput<'_> {
-    /// Returns the template: the given one, or that of a model unless the sentences come with
-    /// attributes. It learns from the sentences, and keeps what the template of a model has
-    /// learned: its training data are data of this model, too.
-    ///
-    /// # Errors
-    ///
-    /// There is no template, but sentences without case should have attributes of their own.
-    fn template(&self, options: &TrainOptions) -> Result<Option<Template>> {
-        let Some(mut template) = self.unlearned_template() else {
-            if options.caseless > 0.0 {
-                return Err(Error::parameter(
-                    "--caseless needs a template, and the sentences come with their attributes",
-                ));
-            }
-            return Ok(None);
-        };
-        if options.caseless > 0.0 {
-            template.set_caseless();
-        }
-        template.learn_labeled(self.sentences.iter(), options.plain_labels);
-        for (_, model) in self.models.iter() {
-            if let Some(earlier) = &model.header().template {
-                template.learn_from(earlier);
-            }
-        }
-        Ok(Some(template))
-    }
-
-    fn unlearned_template(&self) -> Option<Template> {
-        let first = self.sentences.first();
-        let has_attributes = first.is_some_and(|sentence| sentence.attributes.is_some());
-        let earlier = self.models.template().filter(|_| !has_attributes);
-        self.template.clone().or_else(|| earlier.cloned())
-    }
-}
-
-/// Returns copies without case of those training sentences that have one, with their numbers; none
-/// if their weight is 0.
-fn caseless_copies(
-    source: &AttributeSource,
-    sentences: &[Sentence],
-    weight: f64,
-) -> Result<Vec<(usize, Sentence)>> {
-    let mut copies = Vec::new();
-    if weight > 0.0 {
-        for (number, sentence) in sentences.iter().enumerate() {
-            if let Some(copy) = source.caseless_copy(sentence, weight)? {
-                copies.push((number, copy));
-            }
-        }
-    }
-    Ok(copies)
-}
-
-/// Checks that some training sentence counts.
-pub(super) fn check_weights(data: &Dataset) -> Result<()> {
-    if data.total_weights()[0] == 0.0 {
-        return Err(Error::parameter(
-            "the weights of all training sentences are 0; expected some above 0",
-        ));
-    }
-    Ok(())
-}
-
-/// Checks that a model without weights of label pairs does not continue one that has them.
-fn check_transitions(base: Option<&AllBaseWeights>, template: Option<&Template>) -> Result<()> {
-    let has_transitions = template.is_none_or(Template::transitions);
-    match base.filter(|base| !has_transitions && base.has_transitions()) {
-        None => Ok(()),
-        Some(_) => Err(Error::parameter(
-            "the template has no weights for label pairs (no bare B), but the model that training \
-             continues from has; expected a template with a line `B`",
-        )),
-    }
-}
-
 /// Returns the fingerprints of the models that training continues from.
 pub(super) fn base_fingerprints(base: &Option<Arc<AllBaseWeights>>) -> Vec<(BaseRole, u128)> {
     let models = base.iter().flat_map(|base| base.iter());
     models
         .map(|model| (model.role, model.fingerprint))
         .collect()
-}
-
-/// The memory of text and attributes during extraction.
-struct ExtractionMemory {
-    text: usize, // sentences that have not been freed, in bytes
-    limit: u64,
-    sentences: usize, // extracted so far
-}
-
-impl ExtractionMemory {
-    /// Sentences from one check to the next.
-    const INTERVAL: usize = 64;
-
-    fn new(text: usize, limit: MemoryLimit) -> Self {
-        Self {
-            text,
-            limit: limit.bytes(text as u64),
-            sentences: 0,
-        }
-    }
-
-    /// Subtracts a sentence that will be freed. Its memory may seem more than when it was counted:
-    /// it may have shared text with a copy that is gone.
-    fn free(&mut self, sentence: &Sentence) {
-        self.text = self.text.saturating_sub(sentence.memory());
-    }
-
-    /// Checks the memory after `sentence`, the last one added to `builder`.
-    /// `document` is the memory of its document.
-    fn check(
-        &mut self,
-        builder: &DatasetBuilder,
-        sentence: &Sentence,
-        document: usize,
-    ) -> Result<()> {
-        self.sentences += 1;
-        let is_due = self.sentences.is_multiple_of(Self::INTERVAL);
-        if !is_due || (self.text + document + builder.memory()) as u64 <= self.limit {
-            return Ok(());
-        }
-        Err(input_over_limit(
-            sentence.place(0),
-            "the attributes up to here need",
-            self.limit,
-            "less text, a smaller template",
-        ))
-    }
-}
-
-/// Files and columns of the training corpus, for the header of the model.
-#[derive(Debug, Default)]
-pub(super) struct CorpusInfo {
-    pub files: Vec<String>,
-    pub columns: Vec<String>,
-    pub label_column: Option<u32>,
-    pub joined: Option<JoinedColumns>,
-}
-
-impl CorpusInfo {
-    fn new(sentences: &[Sentence]) -> Self {
-        let mut files: Vec<String> = Vec::new();
-        for file in sentences.iter().map(Sentence::file) {
-            if files.last().is_none_or(|last| **last != **file) {
-                files.push(file.to_string());
-            }
-        }
-        let schema = sentences.first().map(Sentence::schema);
-        let joined = schema.and_then(|s| s.joined());
-        let label = schema.and_then(|s| s.label()).filter(|_| joined.is_none());
-        Self {
-            files,
-            columns: schema.map_or_else(Vec::new, |s| s.input_names().to_vec()),
-            label_column: label.map(|c| c as u32),
-            joined: joined.cloned(),
-        }
-    }
 }
 
 /// Hashes training data to 64 bits: equal on any run of the same program with the same data.

@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use super::base_models::BaseModels;
 use super::base_weights::{AllBaseWeights, attributes_of_models};
+use super::corpus_info::CorpusInfo;
 use super::development::DevelopmentSet;
-use super::extracted::{CorpusInfo, ExtractedCorpora, check_weights};
+use super::extracted::ExtractedCorpora;
+use super::extraction::check_weights;
 use super::labeled_sentence::{AttributeSentence, LabeledSentence};
 use super::labels::{LabelIds, TrainingLabels};
 use super::settings::TrainSettings;
@@ -56,7 +58,7 @@ impl ExtractedCorpora {
         if options.order == Order::Zero {
             data.edges = Arc::new(empty_rows(data.tokens()));
         }
-        check_weights(&data)?;
+        check_weights(&data, None)?;
         let alphabets = Arc::clone(corpus.alphabets());
         let mut extracted = Self {
             labels,

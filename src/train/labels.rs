@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::ids::LabelId;
 use crate::label::{LabelSet, PlainLabels, Scheme, SchemeDetector};
 use crate::model::MAX_LABELS;
+use crate::ranks::Ranks;
 use crate::sentence::JoinedColumns;
 
 /// The labels of a training corpus and their schemes.
@@ -28,6 +29,12 @@ pub(super) struct TrainingLabels {
     pub has_spans: bool,
     /// Whether the labels join columns.
     pub are_joined: bool,
+}
+
+/// What the labels of sentences tell of their scheme.
+struct SchemeEvidence {
+    detector: SchemeDetector,
+    has_spans: bool, // some label is of a span
 }
 
 /// The ids of the labels of a sentence.
@@ -74,15 +81,60 @@ impl TrainingLabels {
         for sentence in sentences {
             labels.insert(sentence)?;
         }
-        if labels.set.is_empty() {
+        labels.check_not_empty()?;
+        labels.check_legality(sentences)?;
+        Ok(labels)
+    }
+
+    /// Collects the labels of the sentences of all ranks, in the order of ranks. The labels of all
+    /// join the columns `joined`, if there are any.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`new`](Self::new) on any rank; [`Error::Communication`].
+    pub fn over_ranks<S: LabeledSentence>(
+        sentences: &[S],
+        joined: Option<&JoinedColumns>,
+        options: &TrainOptions,
+        ranks: &Ranks,
+    ) -> Result<Self> {
+        let mut labels = match joined {
+            Some(joined) => Self::joined(joined, options)?,
+            None => {
+                let evidence = SchemeEvidence::new(sentences, options.plain_labels);
+                let evidence = ranks.agree(evidence)?.over(ranks)?;
+                Self::of_scheme(&evidence, options)?
+            }
+        };
+        let collected = sentences.iter().try_for_each(|s| labels.insert(s));
+        ranks.agree(collected.and_then(|()| labels.check_legality(sentences)))?;
+        let all = ranks.gather_values(&labels.set.names().to_vec())?;
+        labels.set = LabelSet::new();
+        for label in all.iter().flatten() {
+            labels.set.insert(label)?;
+        }
+        if let Some(label) = labels.set.names().get(MAX_LABELS) {
+            return Err(Error::parameter(one_too_many(label)));
+        }
+        labels.check_not_empty()?;
+        Ok(labels)
+    }
+
+    fn check_not_empty(&self) -> Result<()> {
+        if self.set.is_empty() {
             return Err(Error::parameter(
                 "no token of the training data has a label; expected some",
             ));
         }
-        if !labels.is_converted {
-            check_legality(sentences, labels.corpus_scheme)?;
+        Ok(())
+    }
+
+    /// Checks the partial labels of sentences whose labels are not converted.
+    fn check_legality<S: LabeledSentence>(&self, sentences: &[S]) -> Result<()> {
+        match self.is_converted {
+            true => Ok(()),
+            false => check_legality(sentences, self.corpus_scheme),
         }
-        Ok(labels)
     }
 
     /// Detects the scheme of labels, without collecting them.
@@ -104,22 +156,13 @@ impl TrainingLabels {
         if let Some(joined) = joined {
             return Self::joined(joined, options);
         }
-        let mut detector = SchemeDetector::new().with_plain_labels(plain);
-        let mut has_spans = false;
-        for sentence in sentences {
-            let labels = sentence.labels()?;
-            if let Some(allowed) = sentence.allowed() {
-                let mut labels = allowed.iter().flatten();
-                has_spans =
-                    has_spans || labels.any(|label| !Scheme::Raw.spans(&[label]).is_empty());
-                detector.observe_partial(&allowed);
-                continue;
-            }
-            has_spans = has_spans || !Scheme::Raw.spans(&labels).is_empty();
-            detector.observe(&labels);
-        }
-        let (corpus_scheme, _) = detector.prevailing();
-        has_spans |= corpus_scheme == Scheme::Plain;
+        Self::of_scheme(&SchemeEvidence::new(sentences, plain)?, options)
+    }
+
+    /// The schemes that the labels of a corpus are of, and are converted to.
+    fn of_scheme(evidence: &SchemeEvidence, options: &TrainOptions) -> Result<Self> {
+        let (corpus_scheme, _) = evidence.detector.prevailing();
+        let has_spans = evidence.has_spans || corpus_scheme == Scheme::Plain;
         let is_converted = options.scheme != Scheme::Raw && options.scheme != corpus_scheme;
         if is_converted && !has_spans {
             return Err(Error::parameter(format!(
@@ -171,11 +214,7 @@ impl TrainingLabels {
         let mut insert = |t: usize, label: &str| {
             self.set.insert(label)?;
             if self.set.len() > MAX_LABELS {
-                let message = format!(
-                    "'{label}' is one label too many: at most {MAX_LABELS} can be trained \
-                     (is this the label column?)"
-                );
-                return Err(sentence.fault(t, message));
+                return Err(sentence.fault(t, one_too_many(label)));
             }
             Ok(())
         };
@@ -248,6 +287,46 @@ impl TrainingLabels {
             )?),
         })
     }
+}
+
+impl SchemeEvidence {
+    fn new<S: LabeledSentence>(sentences: &[S], plain: PlainLabels) -> Result<Self> {
+        let mut detector = SchemeDetector::new().with_plain_labels(plain);
+        let mut has_spans = false;
+        for sentence in sentences {
+            let labels = sentence.labels()?;
+            if let Some(allowed) = sentence.allowed() {
+                let mut labels = allowed.iter().flatten();
+                has_spans =
+                    has_spans || labels.any(|label| !Scheme::Raw.spans(&[label]).is_empty());
+                detector.observe_partial(&allowed);
+                continue;
+            }
+            has_spans = has_spans || !Scheme::Raw.spans(&labels).is_empty();
+            detector.observe(&labels);
+        }
+        Ok(Self {
+            detector,
+            has_spans,
+        })
+    }
+
+    /// Returns the evidence of the sentences of all ranks.
+    fn over(self, ranks: &Ranks) -> Result<Self> {
+        let [with_spans] = ranks.sum_counts([u64::from(self.has_spans)])?;
+        let counts = ranks.sum_counts(self.detector.to_counts())?;
+        Ok(Self {
+            detector: self.detector.with_counts(counts),
+            has_spans: with_spans > 0,
+        })
+    }
+}
+
+fn one_too_many(label: &str) -> String {
+    format!(
+        "'{label}' is one label too many: at most {MAX_LABELS} can be trained (is this the label \
+         column?)"
+    )
 }
 
 /// Returns a label of each token of a sentence, `O` for unknown ones.

@@ -24,10 +24,13 @@ mod best;
 mod checkpoint;
 mod checkpoint_contents;
 mod corpora;
+mod corpus_info;
 mod development;
+mod division;
 mod events;
 mod expand;
 mod extracted;
+mod extraction;
 mod finished_passes;
 mod first_template;
 mod folds;
@@ -72,7 +75,7 @@ pub use crate::online::{
 pub use crate::ranks::{Ranks, Reduce};
 pub use crate::score::{Boundary, States};
 #[doc(hidden)]
-pub use agreement::check_ranks;
+pub use agreement::{check_own_sentences, check_ranks};
 pub use base_models::{BaseModels, BaseRole};
 #[doc(hidden)]
 pub use best::{BestScore, BestWeights};

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use super::agreement::{Agreement, check_own_unlabeled, check_ranks, check_same};
+use super::agreement::{Agreement, agreed, check_own_sentences, check_ranks};
 use super::base_models::BaseModels;
 use super::checkpoint::{
     AlgorithmState, Checkpoints, OpenCheckpoints, PassCheckpoints, TrainingState,
@@ -19,7 +19,7 @@ use super::optimize::{Optimizer, Watch};
 use super::options::{TrainOptions, WarmStart};
 use super::settings::TrainSettings;
 use super::trained::Trained;
-use super::training_set::{DataCounts, TrainingSet};
+use super::training_set::TrainingSet;
 use super::warm_start::WarmStartPasses;
 use crate::corpus::Corpus;
 use crate::error::{Error, Result};
@@ -178,7 +178,7 @@ impl<'a> Trainer<'a> {
             let options = self.settings.options();
             check_ranks(options)?;
             if ranks.has_own_unlabeled() {
-                check_own_unlabeled(options, &self.models, template.as_ref())?;
+                check_own_sentences(ranks, options, &self.models, template.as_ref())?;
             }
         }
         if let Some(template) = template.as_ref().or_else(|| self.models.template())
@@ -203,18 +203,6 @@ impl<'a> Trainer<'a> {
         open.map(Some)
     }
 
-    fn has_own_unlabeled(&self) -> bool {
-        self.ranks.as_ref().is_some_and(Ranks::has_own_unlabeled)
-    }
-
-    /// Returns the outcome of work that every rank does for itself: an error if it failed on any.
-    fn agreed<T>(&self, outcome: Result<T>) -> Result<T> {
-        match &self.ranks {
-            None => outcome,
-            Some(ranks) => ranks.agree(outcome),
-        }
-    }
-
     /// Trains a model on the columns that the corpora have.
     pub(super) fn train_pass(
         &self,
@@ -232,8 +220,9 @@ impl<'a> Trainer<'a> {
             &self.settings,
             &self.models,
             self.memory,
+            self.ranks.as_ref().filter(|ranks| ranks.has_own_labeled()),
         );
-        let extracted = self.agreed(extracted)?;
+        let extracted = agreed(self.ranks.as_ref(), extracted)?;
         self.train_extracted(extracted, checkpoints, observer)
     }
 
@@ -261,26 +250,17 @@ impl<'a> Trainer<'a> {
 
     fn train_extracted(
         &self,
-        mut extracted: ExtractedCorpora,
+        extracted: ExtractedCorpora,
         checkpoints: Option<PassCheckpoints<'_>>,
         observer: &mut dyn Observer,
     ) -> Result<Trained> {
         extracted.check_line_options(&self.settings)?;
         let matches = extracted.matches();
         let clock = Instant::now();
-        if let Some(ranks) = &self.ranks
-            && self.has_own_unlabeled()
-            && self.settings.options().collapse
-        {
-            extracted.agree_on_classes(ranks)?;
-        }
-        let set = extracted.into_training_set(&self.settings);
-        if let Some(ranks) = &self.ranks {
-            check_same(ranks, set.shared_fingerprint(ranks), || {
-                "other training or development data than rank 0; expected the same on all machines"
-                    .to_owned()
-            })?;
-        }
+        let set = match &self.ranks {
+            None => extracted.into_training_set(&self.settings),
+            Some(ranks) => TrainingSet::of_rank(extracted, &self.settings, ranks)?,
+        };
         let (mut theta, end) = self.optimize(&set, &matches, checkpoints, clock, observer)?;
         if let Some(pruned) = set.prune(&self.settings, &mut theta, end.recall_bias)? {
             observer.pruned(&pruned);
@@ -306,17 +286,15 @@ impl<'a> Trainer<'a> {
         observer: &mut dyn Observer,
     ) -> Result<(Vec<f64>, End)> {
         let mut monitor = Monitor::new(set, &self.settings, clock)?;
-        let counts = set.counts(self.ranks.as_ref())?;
-        observer.start(&self.start_event(set, counts));
+        observer.start(&self.start_event(set));
         matches.iter().for_each(|found| observer.matched(found));
-        self.agreed(set.check_memory(&self.settings, self.memory))?;
+        agreed(
+            self.ranks.as_ref(),
+            set.check_memory(&self.settings, self.memory),
+        )?;
         let (mut checkpointer, mut resumed) = (None, None);
         if let Some(checkpoints) = checkpoints {
-            let fingerprint = || match &self.ranks {
-                None => Ok(set.fingerprint()),
-                Some(ranks) => set.fingerprint_over(ranks),
-            };
-            let (started, state) = checkpoints.start(fingerprint)?;
+            let (started, state) = checkpoints.start(|| set.fingerprint())?;
             if let Some(state) = &state {
                 observer.resumed(state.monitor.iterations);
             }
@@ -391,11 +369,7 @@ impl<'a> Trainer<'a> {
             set,
             interrupt: agreed.or(self.interrupt),
         };
-        let objective = match &self.ranks {
-            None => set.likelihood(settings.l2()),
-            Some(ranks) => set.likelihood_of_rank(settings.l2(), ranks.clone())?,
-        };
-        optimizer.run(objective, start, watch)
+        optimizer.run(set.likelihood(settings.l2()), start, watch)
     }
 
     /// Trains online.
@@ -422,15 +396,16 @@ impl<'a> Trainer<'a> {
         training.run(settings.max_iterations(), watch)
     }
 
-    fn start_event(&self, set: &TrainingSet, counts: DataCounts) -> Start<'_> {
-        let data = set.data();
+    fn start_event(&self, set: &TrainingSet) -> Start<'_> {
+        let counts = &set.counts;
+        let [active_per_token, collapsed_active_per_token] = counts.active_per_token();
         Start {
             options: self.settings.options(),
-            sentences: data.labeled(),
-            tokens: data.labeled_tokens(),
-            total_weight: data.is_weighted().then(|| data.total_weights()[0]),
-            partial_tokens: data.partial_tokens(),
-            unlabeled_sentences: counts.unlabeled_sentences,
+            sentences: counts.labeled.sentences as usize,
+            tokens: counts.labeled.tokens as usize,
+            total_weight: counts.total_weight,
+            partial_tokens: counts.partial_tokens as usize,
+            unlabeled_sentences: counts.unlabeled.sentences as usize,
             dev_sentences: set.development.as_ref().map_or(0, DevelopmentSet::len),
             labels: set.space().labels(),
             plain_labels: set.labels.data_scheme == Scheme::Plain,
@@ -438,8 +413,8 @@ impl<'a> Trainer<'a> {
             collapsed_attributes: set.node_classes.len() + set.edge_classes.len(),
             parameters: set.space().dimension(),
             weights: set.weights(),
-            active_per_token: counts.active_per_token,
-            collapsed_active_per_token: counts.collapsed_active_per_token,
+            active_per_token,
+            collapsed_active_per_token,
             estimated_memory: set.memory() + set.memory_to_train(&self.settings),
         }
     }

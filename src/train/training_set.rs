@@ -1,20 +1,21 @@
 //! The training set: matrices, the layout of the parameters, and the conversion of weights to a
 //! model.
 
-use std::hash::{Hash, Hasher};
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use serde_json::Value;
-use xxhash_rust::xxh3::Xxh3;
 
 use super::base_weights::AllBaseWeights;
 use super::corpora::TrainingCorpora;
+use super::corpus_info::CorpusInfo;
 use super::development::{DevScorer, DevelopmentSet};
+use super::division::{DataCounts, Division, entries};
 use super::events::{DevScore, Pruned, Rounded};
 use super::expand::ClassWeights;
-use super::extracted::{CorpusInfo, ExtractedCorpora, base_fingerprints};
+use super::extracted::ExtractedCorpora;
 use super::labels::TrainingLabels;
-use super::line_options::{ClassOptions, line_options_key};
+use super::line_options::ClassOptions;
 use super::origin::{Origin, column_groups, extra_weights};
 use super::settings::{NoiseTerm, TrainSettings};
 use crate::chain::{LabelWeights, padded};
@@ -23,19 +24,8 @@ use crate::extract::{Alphabets, Classes, Dataset, numbered};
 use crate::ids::LabelId;
 use crate::model::{APPLIED_RECALL_BIAS, Header, Model, Precision, Provenance, TrainingRecord};
 use crate::objective::{AttributeNoise, Noise, PenalizedLikelihood, Penalty};
-use crate::ranks::Ranks;
 use crate::score::{ExtraWeights, FeatureBlock, ParameterSpace, SpaceOptions};
 use crate::template::Template;
-
-/// Counts of training data, for information.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct DataCounts {
-    pub unlabeled_sentences: usize,
-    /// Attributes per token, of nodes and of edges.
-    pub active_per_token: f64,
-    /// Classes of attributes per token.
-    pub collapsed_active_per_token: f64,
-}
 
 /// Training data as sparse matrices, the layout of the parameters θ, and development data if there
 /// are any.
@@ -44,20 +34,23 @@ pub(super) struct DataCounts {
 #[derive(Debug)]
 pub struct TrainingSet {
     pub(super) labels: TrainingLabels,
-    alphabets: Arc<Alphabets>,
+    pub(super) alphabets: Arc<Alphabets>,
     pub(super) node_classes: Classes,
     pub(super) edge_classes: Classes,
     pub(super) development: Option<DevelopmentSet>,
-    entries: [usize; 2], // of labeled and of unlabeled sentences, before collapsing
-    data: Dataset,       // one column per class
+    data: Dataset, // one column per class
     space: ParameterSpace,
     attributes: usize,
-    template: Option<Template>,
+    pub(super) template: Option<Template>,
     source: CorpusInfo,
-    base: Option<Arc<AllBaseWeights>>,
+    pub(super) base: Option<Arc<AllBaseWeights>>,
     origin: Option<Origin>,
-    groups: Option<Arc<[Vec<u32>; 2]>>,
+    pub(super) groups: Option<Arc<[Vec<u32>; 2]>>,
     line_options: Option<ClassOptions>,
+    /// Of all ranks.
+    pub(super) counts: DataCounts,
+    /// With ranks: `data` are the sentences of this one.
+    pub(super) division: Option<Division>,
 }
 
 impl TrainingSet {
@@ -76,7 +69,13 @@ impl TrainingSet {
         Ok(extracted.into_training_set(settings))
     }
 
-    fn from_extracted(extracted: ExtractedCorpora, settings: &TrainSettings) -> Self {
+    /// Converts all sentences. `more` returns weights that exist, given the layout of those that
+    /// exist by the sentences.
+    pub(super) fn from_extracted<E>(
+        extracted: ExtractedCorpora,
+        settings: &TrainSettings,
+        more: impl FnOnce(&ParameterSpace) -> Result<Option<ExtraWeights>, E>,
+    ) -> Result<Self, E> {
         let occurrences = extracted.occurrences();
         let ExtractedCorpora {
             labels,
@@ -94,7 +93,7 @@ impl TrainingSet {
             ..
         } = extracted;
         let options = settings.options();
-        let entries = entries(&data);
+        let attributes = entries(&data);
         let [node_classes, edge_classes] = if options.collapse {
             let groups = |kind: usize, columns| {
                 let penalties = groups.as_ref().map_or(&[][..], |groups| &groups[kind]);
@@ -128,32 +127,30 @@ impl TrainingSet {
         extra.occurring = occurring
             .map(|&(attribute, label)| (node_classes.class(attribute), label.index() as u32))
             .collect();
-        let space = ParameterSpace::including(
-            k,
-            &data,
-            classes,
-            SpaceOptions {
-                order: options.order,
-                boundary: options.boundary,
-                states,
-                transitions: template.as_ref().is_none_or(Template::transitions),
-                label_pairs: options.transitions.unwrap_or(states),
-                min_frequency: options.min_frequency,
-            },
-            extra,
-        );
+        let space_options = SpaceOptions {
+            order: options.order,
+            boundary: options.boundary,
+            states,
+            transitions: template.as_ref().is_none_or(Template::transitions),
+            label_pairs: options.transitions.unwrap_or(states),
+            min_frequency: options.min_frequency,
+        };
+        let mut space = ParameterSpace::including(k, &data, classes, space_options, extra);
+        if let Some(extra) = more(&space)? {
+            space = ParameterSpace::including(k, &data, classes, space_options, extra);
+        }
         let line_options = groups.as_ref().zip(template.as_ref());
         let line_options = line_options
             .map(|(groups, template)| ClassOptions::new(groups, classes, template.groups()));
         let origin = base.as_ref();
         let origin = origin.map(|base| Origin::new(base, &space, classes, &occurrences));
-        Self {
+        let counts = DataCounts::new(&data, attributes);
+        Ok(Self {
             labels,
             alphabets,
             node_classes,
             edge_classes,
             development,
-            entries,
             data,
             space,
             attributes: node_attributes + edge_attributes,
@@ -163,13 +160,21 @@ impl TrainingSet {
             origin,
             groups,
             line_options,
-        }
+            counts,
+            division: None,
+        })
     }
 
-    /// Returns the design matrices and labels.
+    /// Returns the design matrices and labels, with ranks of the sentences of this one.
     #[must_use]
     pub fn data(&self) -> &Dataset {
         &self.data
+    }
+
+    /// Keeps the sentences of a rank only.
+    pub(super) fn divide(&mut self, division: Division) {
+        self.data = division.part.data().clone();
+        self.division = Some(division);
     }
 
     /// Returns the layout of the parameters θ.
@@ -178,101 +183,20 @@ impl TrainingSet {
         &self.space
     }
 
-    /// Returns a fingerprint of all labels and attributes.
-    #[must_use]
-    pub fn fingerprint(&self) -> u64 {
-        self.fingerprint_with(self.data.attribute_fingerprint(0..self.data.len(), 0))
-    }
-
-    /// Returns a fingerprint of what all ranks have: everything but their own unlabeled sentences.
-    pub(super) fn shared_fingerprint(&self, ranks: &Ranks) -> u64 {
-        match ranks.has_own_unlabeled() {
-            false => self.fingerprint(),
-            true => {
-                let labeled = 0..self.data.labeled();
-                self.fingerprint_with(self.data.attribute_fingerprint(labeled, 0))
-            }
-        }
-    }
-
-    /// Returns the [`fingerprint`](Self::fingerprint) of the data of all ranks.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Communication`].
-    pub(super) fn fingerprint_over(&self, ranks: &Ranks) -> Result<u64> {
-        if !ranks.has_own_unlabeled() {
-            return Ok(self.fingerprint());
-        }
-        let labeled = self.data.labeled();
-        let counts = ranks.gather_numbers(self.data.unlabeled() as u64)?;
-        let before: u64 = counts[..ranks.rank()].iter().sum();
-        let unlabeled = labeled..self.data.len();
-        let first = labeled + before as usize;
-        let own = self.data.attribute_fingerprint(unlabeled, first);
-        let parts = ranks.gather_numbers(own)?;
-        let shared = self.data.attribute_fingerprint(0..labeled, 0);
-        Ok(self.fingerprint_with(parts.into_iter().fold(shared, u64::wrapping_add)))
-    }
-
-    fn fingerprint_with(&self, attributes: u64) -> u64 {
-        let mut hasher = Xxh3::new();
-        (&self.labels, &self.alphabets, attributes).hash(&mut hasher);
-        self.data.hash_labels(&mut hasher);
-        let origin = (
-            base_fingerprints(&self.base),
-            line_options_key(self.template.as_ref(), self.groups.as_deref()),
-        );
-        (&self.development, origin).hash(&mut hasher);
-        hasher.finish()
-    }
-
     /// Returns the number of attributes before collapsing.
     #[must_use]
     pub fn attributes(&self) -> usize {
         self.attributes
     }
 
-    /// Counts the data of all ranks.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Communication`].
-    pub(super) fn counts(&self, ranks: Option<&Ranks>) -> Result<DataCounts> {
-        let data = &self.data;
-        let collapsed = entries(data);
-        let unlabeled = [
-            data.unlabeled(),
-            data.tokens() - data.labeled_tokens(),
-            self.entries[1],
-            collapsed[1],
-        ];
-        let mut unlabeled = unlabeled.map(|count| count as f64);
-        if let Some(ranks) = ranks.filter(|ranks| ranks.has_own_unlabeled()) {
-            ranks.sum(&mut unlabeled)?;
-        }
-        let [sentences, tokens, all, after] = unlabeled;
-        let tokens = (data.labeled_tokens() as f64 + tokens).max(1.0);
-        Ok(DataCounts {
-            unlabeled_sentences: sentences as usize,
-            active_per_token: (self.entries[0] as f64 + all) / tokens,
-            collapsed_active_per_token: (collapsed[0] as f64 + after) / tokens,
-        })
-    }
-
     /// Creates the objective −Σ log p(y|x) and the L2 penalty, without noise.
     #[must_use]
     pub fn likelihood(&self, l2: f64) -> PenalizedLikelihood {
-        PenalizedLikelihood::new(&self.data, &self.space, self.penalty(l2))
-    }
-
-    /// Like [`likelihood`](Self::likelihood), but the sentences are divided among ranks.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Communication`].
-    pub(super) fn likelihood_of_rank(&self, l2: f64, ranks: Ranks) -> Result<PenalizedLikelihood> {
-        PenalizedLikelihood::of_rank(&self.data, &self.space, self.penalty(l2), ranks)
+        let penalty = self.penalty(l2);
+        match &self.division {
+            None => PenalizedLikelihood::new(&self.data, &self.space, penalty),
+            Some(division) => PenalizedLikelihood::of_part(&division.part, &self.space, penalty),
+        }
     }
 
     /// Creates the objective with a noise term.
@@ -552,8 +476,8 @@ impl TrainingSet {
         let provenance = Provenance {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             files: self.source.files,
-            sentences: self.data.labeled() as u64,
-            tokens: self.data.labeled_tokens() as u64,
+            sentences: self.counts.labeled.sentences,
+            tokens: self.counts.labeled.tokens,
             options: options_json.to_string(),
         };
         let header = Header {
@@ -611,7 +535,8 @@ impl ExtractedCorpora {
     /// occur together are collapsed into classes.
     #[must_use]
     pub fn into_training_set(self, settings: &TrainSettings) -> TrainingSet {
-        TrainingSet::from_extracted(self, settings)
+        let Ok(set) = TrainingSet::from_extracted(self, settings, |_| Ok::<_, Infallible>(None));
+        set
     }
 
     /// Creates a training set without the held-out sentences, which become its development data.
@@ -629,15 +554,4 @@ impl ExtractedCorpora {
             .without(held_out, settings)?
             .into_training_set(settings))
     }
-}
-
-/// Counts the attributes of labeled and of unlabeled sentences, of nodes and of edges.
-fn entries(data: &Dataset) -> [usize; 2] {
-    let labeled = data.labeled_tokens();
-    [0..labeled, labeled..data.tokens()].map(|rows| {
-        let matrices = [&data.nodes, &data.edges].into_iter();
-        matrices
-            .map(|matrix| matrix.row_entries(rows.clone()))
-            .sum()
-    })
 }

@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tempfile::TempDir;
 
 use super::*;
+use crate::Corpus;
 use crate::error::Error;
+use crate::label::Scheme;
 use crate::optim::StopReason;
 use crate::random::Lcg;
 use crate::ranks::tests::run_ranks;
@@ -38,21 +40,36 @@ fn corpora() -> TrainingCorpora {
         .unlabeled(sentences(1_500, 3))
 }
 
-/// Like [`corpora`], with the unlabeled sentences of a rank alone: many of rank 0, none of the
-/// last.
+/// Like [`corpora`], with the sentences that are a rank's own.
 fn own_corpora(ranks: &Ranks) -> TrainingCorpora {
-    let mut corpora = corpora();
-    let sentences = corpora.unlabeled.into_sentences();
-    let cut = |rank: usize| match ranks.size() - rank {
-        0 | 1 => sentences.len(),
-        _ => sentences.len() * rank.min(1) / 3 + 7 * rank,
+    own_part(corpora(), ranks)
+}
+
+/// Returns the corpora with the sentences that are a rank's own: many of rank 0, none of the last;
+/// of labeled sentences, none of rank 0.
+fn own_part(mut corpora: TrainingCorpora, ranks: &Ranks) -> TrainingCorpora {
+    let cut = |sentences: usize, rank: usize| match ranks.size() - rank {
+        0 | 1 => sentences,
+        _ => sentences * rank.min(1) / 3 + 7 * rank,
     };
-    let own = cut(ranks.rank())..cut(ranks.rank() + 1);
-    let own = match ranks.size() {
-        1 => &sentences[..],
-        _ => &sentences[own],
+    let own = |corpus: Corpus, is_reversed: bool| {
+        let sentences = corpus.into_sentences();
+        let n = sentences.len();
+        let rank = ranks.rank();
+        let own = match is_reversed {
+            _ if ranks.size() == 1 => 0..n,
+            false => cut(n, rank)..cut(n, rank + 1),
+            true => {
+                let [start, end] = [rank, rank + 1].map(|rank| n - cut(n, ranks.size() - rank));
+                start..end
+            }
+        };
+        Corpus::from(sentences[own].to_vec())
     };
-    corpora.unlabeled = own.to_vec().into();
+    corpora.unlabeled = own(corpora.unlabeled, false);
+    if ranks.has_own_labeled() {
+        corpora.labeled = own(corpora.labeled, true);
+    }
     corpora
 }
 
@@ -114,8 +131,148 @@ fn ranks_may_have_unlabeled_text_of_their_own() {
     }
 }
 
+/// Sentences with weights, partial labels, and labels that only the last ones have.
+fn varied_sentences() -> Vec<Sentence> {
+    let mut sentences = sentences(2_000, 1);
+    let rare = "w001/B-MISC w002/I-MISC w003/O w777/B-PER ".repeat(3);
+    sentences.extend(corpus(&format!("{rare}\n{rare}\n")));
+    let weights = [1.0, 0.3, 2.0].into_iter().cycle();
+    let weighted = sentences.into_iter().zip(weights);
+    weighted
+        .map(|(sentence, weight)| sentence.with_weight(weight).unwrap())
+        .collect()
+}
+
 #[test]
-fn a_checkpoint_with_unlabeled_text_by_rank_is_one_of_the_whole_text() {
+fn ranks_may_have_sentences_of_their_own() {
+    let of_scheme = |scheme| TrainOptions {
+        scheme,
+        ..options(0.5)
+    };
+    let observed = TrainOptions {
+        states: Some(States::Observed),
+        min_count: 3,
+        ..options(0.5)
+    };
+    let separate = TrainOptions {
+        collapse: false,
+        ..options(0.0)
+    };
+    for (options, source) in [
+        (of_scheme(Scheme::Raw), TEMPLATE),
+        (
+            of_scheme(Scheme::Bioes),
+            "word l2=3\nedge: word\nsuffix(2) dropout=0.2\n",
+        ),
+        (observed, "word\nedge: word\nword[-1]\n"),
+        (separate, TEMPLATE),
+    ] {
+        let trainer = Trainer::new(options).unwrap();
+        let corpora = || TrainingCorpora {
+            labeled: varied_sentences().into(),
+            ..corpora()
+        };
+        let mut start = Starts::default();
+        let expected = trainer.train(corpora(), template(source), &mut start);
+        let expected = bytes(&expected.unwrap());
+        for size in [1, 2, 3, 5] {
+            let models = run_ranks(size, |ranks| {
+                let ranks = ranks.with_own_labeled();
+                let own = own_part(corpora(), &ranks);
+                let trainer = trainer.clone().ranks(ranks);
+                let mut of_rank = Starts::default();
+                let trained = trainer.train(own, template(source), &mut of_rank);
+                (bytes(&trained.unwrap()), of_rank)
+            });
+            for (model, of_rank) in models {
+                assert!(model == expected, "{size} ranks, {source}");
+                assert_eq!(of_rank, start);
+            }
+        }
+    }
+}
+
+/// The counts of the data that training starts with.
+#[derive(Debug, Default, PartialEq)]
+struct Starts(Vec<usize>, [f64; 3]);
+
+impl Observer for Starts {
+    fn start(&mut self, start: &Start<'_>) {
+        self.0 = vec![
+            start.sentences,
+            start.tokens,
+            start.partial_tokens,
+            start.unlabeled_sentences,
+            start.dev_sentences,
+            start.labels,
+            start.attributes,
+            start.collapsed_attributes,
+            start.parameters,
+            start.weights,
+        ];
+        self.1 = [
+            start.total_weight.map_or(0.0, f64::round),
+            start.active_per_token,
+            start.collapsed_active_per_token,
+        ];
+    }
+}
+
+#[test]
+fn what_is_wrong_with_the_sentences_of_a_rank_ends_all() {
+    let trainer = Trainer::new(options(0.0)).unwrap();
+    let train = |of_rank: fn(usize) -> Vec<Sentence>| {
+        error_of(run_ranks(3, |ranks| {
+            let sentences = of_rank(ranks.rank());
+            let trainer = trainer.clone().ranks(ranks.with_own_labeled());
+            trainer.train(sentences, template(TEMPLATE), &mut ())
+        }))
+    };
+    assert_eq!(train(|_| Vec::new()), "there are no sentences to train on");
+    let other_columns = train(|rank| {
+        if rank < 2 {
+            return sentences(10, 1);
+        }
+        let names = ["word", "pos", "label"].map(str::to_owned).to_vec();
+        let schema = Arc::new(Schema::new(names, Some(2)).unwrap());
+        let mut sentence = Sentence::new(schema, Arc::from("y.conll"));
+        sentence.push(["Ada", "NNP", "O"], 1).unwrap();
+        vec![sentence]
+    });
+    assert_eq!(
+        other_columns,
+        "rank 2: y.conll:1: the columns are word pos label, but those of an earlier rank word label"
+    );
+    let without_weight = train(|rank| {
+        let sentences = sentences(10, rank as u64).into_iter();
+        sentences
+            .map(|sentence| sentence.with_weight(0.0).unwrap())
+            .collect()
+    });
+    assert!(without_weight.starts_with("the weights of all training sentences are 0"));
+    let trainer = Trainer::new(options(0.0)).unwrap();
+    let message = error_of(run_ranks(3, |ranks| {
+        let text = if ranks.rank() == 1 {
+            "1/O many/O"
+        } else {
+            "1/O 2/O"
+        };
+        let trainer = trainer.clone().ranks(ranks.with_own_labeled());
+        trainer.train(corpus(text), template("value(word)\n"), &mut ())
+    }));
+    assert_eq!(
+        message,
+        "rank 1: x.conll:1: column 'word' holds 'many'; expected a number of at most 1e15"
+    );
+}
+
+#[test]
+fn a_checkpoint_with_sentences_by_rank_is_one_of_all_sentences() {
+    checkpoint_is_one_of_all_sentences(Ranks::with_own_unlabeled);
+    checkpoint_is_one_of_all_sentences(Ranks::with_own_labeled);
+}
+
+fn checkpoint_is_one_of_all_sentences(with_own: fn(Ranks) -> Ranks) {
     let directory = TempDir::new().unwrap();
     let checkpoints = Checkpoints::new(directory.path().join("run"));
     let trainer = Trainer::new(options(0.5)).unwrap();
@@ -127,10 +284,10 @@ fn a_checkpoint_with_unlabeled_text_by_rank_is_one_of_the_whole_text() {
             at: 3,
             request: &request,
         };
+        let ranks = with_own(ranks);
         let own = own_corpora(&ranks);
         let trainer = trainer.clone().interrupt(&request);
-        let trainer = trainer.checkpoints(checkpoints.clone());
-        let trainer = trainer.ranks(ranks.with_own_unlabeled());
+        let trainer = trainer.checkpoints(checkpoints.clone()).ranks(ranks);
         trainer
             .train(own, template(TEMPLATE), &mut stop)
             .unwrap()
@@ -143,12 +300,13 @@ fn a_checkpoint_with_unlabeled_text_by_rank_is_one_of_the_whole_text() {
 }
 
 #[test]
-fn unlabeled_text_by_rank_is_refused_where_more_than_the_noise_depends_on_it() {
-    let refused = |options: TrainOptions, source: &str| {
-        let trainer = Trainer::new(options).unwrap();
+fn sentences_by_rank_are_refused_where_more_than_sums_depends_on_them() {
+    let refused = |options: &TrainOptions, source: &str, with_own: fn(Ranks) -> Ranks| {
+        let trainer = Trainer::new(options.clone()).unwrap();
         error_of(run_ranks(2, |ranks| {
+            let ranks = with_own(ranks);
             let own = own_corpora(&ranks);
-            let trainer = trainer.clone().ranks(ranks.with_own_unlabeled());
+            let trainer = trainer.clone().ranks(ranks);
             trainer.train(own, template(source), &mut ())
         }))
     };
@@ -156,14 +314,39 @@ fn unlabeled_text_by_rank_is_refused_where_more_than_the_noise_depends_on_it() {
         discover: true,
         ..options(0.5)
     };
-    let message = refused(discover, TEMPLATE);
+    let message = refused(&discover, TEMPLATE, Ranks::with_own_unlabeled);
     assert!(message.starts_with("unlabeled text of each rank with attributes discovered"));
     for source in ["word\nmention(order)\n", "word\npredicted\n"] {
-        let message = refused(options(0.5), source);
-        assert!(
-            message.starts_with("unlabeled text of each rank with a template that"),
-            "{message}"
-        );
+        let message = refused(&options(0.5), source, Ranks::with_own_unlabeled);
+        let expected = "unlabeled text of each rank with a template that reads documents";
+        assert!(message.starts_with(expected), "{message}");
+    }
+    let caseless = TrainOptions {
+        caseless: 0.5,
+        ..options(0.5)
+    };
+    let frequent = TrainOptions {
+        min_frequency: Some(2.0),
+        ..options(0.5)
+    };
+    for (options, source, found) in [
+        (&discover, TEMPLATE, "attributes discovered"),
+        (&caseless, TEMPLATE, "copies of sentences"),
+        (&frequent, TEMPLATE, "a minimum frequency"),
+        (
+            &options(0.5),
+            "lexicon(training)\n",
+            "a template that learns",
+        ),
+        (
+            &options(0.5),
+            "shape(dan2, known(reading))\n",
+            "a template that learns",
+        ),
+    ] {
+        let message = refused(options, source, Ranks::with_own_labeled);
+        let expected = format!("sentences of each rank with {found}");
+        assert!(message.starts_with(&expected), "{message}");
     }
 }
 

@@ -198,7 +198,7 @@ fn parts(files: [&str; 2], size: usize) -> Vec<Result<Option<Vec<String>>, Strin
     };
     let place = folder.path().display().to_string() + "/";
     run(size, |_, team| {
-        let part = read_own_part(&files, &options, team);
+        let part = read_own_part(&files, &options, SameColumns::OfEachFile, team);
         let part = part.map_err(|e| e.message().unwrap_or_default().replace(&place, ""))?;
         let words = |corpus: Corpus| {
             let words = corpus

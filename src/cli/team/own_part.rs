@@ -1,4 +1,4 @@
-//! Unlabeled text of which each rank reads a part.
+//! Text of which each rank reads a part.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -9,6 +9,15 @@ use dropchain::{Corpus, Error, Place, Result, Sentence};
 use super::{Inputs, Team};
 use crate::cli::exit::{CommandError, CommandResult};
 use crate::cli::file_name::FileName;
+
+/// Which files must have the same columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SameColumns {
+    /// All of them.
+    OfAllFiles,
+    /// Each file has columns of its own, which are those of all of its parts.
+    OfEachFile,
+}
 
 /// Reads the part of this rank; the parts of all ranks, in order, are the files. Returns `None` if
 /// there is one rank, or files cannot be divided ([`FilePart::divide`]): then every rank must read
@@ -21,6 +30,7 @@ use crate::cli::file_name::FileName;
 pub fn read_own_part(
     files: &[(&FileName, Format)],
     options: &ReadOptions,
+    same_columns: SameColumns,
     team: &Team,
 ) -> CommandResult<Option<Corpus>> {
     let Some(ranks) = team.ranks() else {
@@ -59,6 +69,7 @@ pub fn read_own_part(
         .map(|(file, _)| sentences_of(&corpus, file).count() as f64)
         .collect();
     ranks.sum(&mut counts)?;
+    let mut expected: Option<(&str, String)> = None; // the columns of a file
     for ((file, _), count) in files.iter().zip(counts) {
         if count == 0.0 {
             let message = "no sentence found; expected at least one";
@@ -66,7 +77,13 @@ pub fn read_own_part(
         }
         let first = sentences_of(&corpus, file).next();
         let columns = first.map_or_else(String::new, |first| first.schema().list());
-        agree(check_columns(first, &ranks.gather(columns.as_bytes())?))?;
+        let all = ranks.gather_values(&columns)?;
+        if same_columns == SameColumns::OfEachFile {
+            expected = None;
+        }
+        let of_file = all.into_iter().find(|columns| !columns.is_empty());
+        let expected = expected.get_or_insert((file, of_file.unwrap_or_default()));
+        agree(check_columns(first, expected))?;
     }
     Ok(Some(corpus))
 }
@@ -75,18 +92,18 @@ fn sentences_of<'a>(corpus: &'a Corpus, file: &'a str) -> impl Iterator<Item = &
     corpus.iter().filter(move |s| **s.file() == *file)
 }
 
-/// Checks that the first sentence of this rank, if there is one, has the columns of the first part
-/// of the file, given those of all ranks: empty without a sentence.
-fn check_columns(first: Option<&Sentence>, all: &[Vec<u8>]) -> Result<()> {
-    let expected = all.iter().find(|columns| !columns.is_empty());
-    let (Some(sentence), Some(expected)) = (first, expected) else {
-        return Ok(());
-    };
-    let found = sentence.schema().list();
-    if found.as_bytes() == expected {
-        return Ok(());
+/// Checks that the first sentence of this rank, if there is one, has the columns of a file.
+fn check_columns(first: Option<&Sentence>, (file, expected): &(&str, String)) -> Result<()> {
+    let found = first.map(|sentence| (sentence, sentence.schema().list()));
+    match found.filter(|(_, found)| found != expected) {
+        None => Ok(()),
+        Some((sentence, found)) => {
+            let message = match **sentence.file() == **file {
+                true => "an earlier part".to_owned(),
+                false => format!("{file} are"),
+            };
+            let message = format!("the columns are {found}, but those of {message} {expected}");
+            Err(Error::input(sentence.place(0), message))
+        }
     }
-    let expected = String::from_utf8_lossy(expected);
-    let message = format!("the columns are {found}, but those of an earlier part {expected}");
-    Err(Error::input(sentence.place(0), message))
 }

@@ -1,0 +1,413 @@
+//! Extraction: from the sentences of corpora to attributes.
+
+use std::sync::Arc;
+
+use super::agreement::agreed;
+use super::base_models::BaseModels;
+use super::base_weights::AllBaseWeights;
+use super::corpora::{TrainingCorpora, is_content};
+use super::corpus_info::CorpusInfo;
+use super::development::DevelopmentSet;
+use super::extracted::ExtractedCorpora;
+use super::labels::{LabelIds, TrainingLabels};
+use super::options::TrainOptions;
+use super::settings::TrainSettings;
+use crate::chain::Order;
+use crate::error::{Error, Result};
+use crate::extract::{Alphabets, AttributeSource, Dataset, DatasetBuilder};
+use crate::memory::{MemoryLimit, input_over_limit};
+use crate::ranks::Ranks;
+use crate::sentence::{Document, DocumentRule, Schema, Sentence, SentenceRef, Separation};
+use crate::template::Template;
+
+impl ExtractedCorpora {
+    /// Like [`from_models`](Self::from_models), with a limit on the memory of text and attributes
+    /// together. With `ranks`, all sentences but those of development are those of this rank.
+    pub(super) fn within_memory(
+        corpora: impl Into<TrainingCorpora>,
+        template: Option<Template>,
+        settings: &TrainSettings,
+        models: &BaseModels<'_>,
+        limit: MemoryLimit,
+        ranks: Option<&Ranks>,
+    ) -> Result<Self> {
+        models.check(settings.options())?;
+        let TrainingCorpora {
+            labeled,
+            dev,
+            unlabeled,
+        } = corpora.into();
+        let [sentences, dev] = [Some(labeled), dev].map(|corpus| {
+            let mut sentences = corpus?.into_sentences();
+            retain_content(&mut sentences);
+            Some(sentences)
+        });
+        let unlabeled = unlabeled.into_sentences();
+        let sentences = sentences.unwrap_or_default();
+        let text = [Some(&sentences), dev.as_ref(), Some(&unlabeled)];
+        let text = text.into_iter().flatten().flatten();
+        let mut memory = ExtractionMemory::new(text.map(Sentence::memory).sum(), limit);
+        let input = ExtractionInput {
+            sentences,
+            unlabeled: &unlabeled,
+            template,
+            models,
+        };
+        let mut extracted = Self::extract(input, settings, &mut memory, ranks)?;
+        if let Some(dev) = dev {
+            extracted.add_development(&dev, settings.options().order)?;
+        }
+        // From here on, no attributes are looked up by name.
+        let alphabets = Arc::make_mut(&mut extracted.alphabets);
+        alphabets.nodes.drop_index();
+        alphabets.edges.drop_index();
+        Ok(extracted)
+    }
+
+    /// Extracts the attributes of the training sentences and of the unlabeled ones. With `ranks`
+    /// both are those of this rank, and labels and attributes are those of all.
+    fn extract(
+        input: ExtractionInput<'_>,
+        settings: &TrainSettings,
+        memory: &mut ExtractionMemory,
+        ranks: Option<&Ranks>,
+    ) -> Result<Self> {
+        let options = settings.options();
+        let template = input.template(options)?;
+        let ExtractionInput {
+            sentences,
+            unlabeled,
+            models,
+            ..
+        } = input;
+        let info = CorpusInfo::new(&sentences);
+        let (info, schema, labels) = match ranks {
+            None => {
+                let Some(first) = sentences.first() else {
+                    return Err(Error::parameter("there are no sentences to train on"));
+                };
+                let schema = Schema::clone(first.schema());
+                let labels = TrainingLabels::new(&sentences, options, models)?;
+                (info, schema, labels)
+            }
+            Some(ranks) => {
+                let (info, schema) = info.over(&sentences, ranks)?;
+                let joined = schema.joined();
+                let labels = TrainingLabels::over_ranks(&sentences, joined, options, ranks)?;
+                (info, schema, labels)
+            }
+        };
+        let source = AttributeSource::bind(template.as_ref(), &schema)?;
+        let mut alphabets = Alphabets::default();
+        let base = AllBaseWeights::read(models, &labels.set, &mut alphabets)?;
+        check_transitions(base.as_ref(), template.as_ref())?;
+        let builder = DatasetBuilder::extending(source, alphabets, options.order == Order::One);
+        let mut extraction = Extraction {
+            builder,
+            labels: &labels,
+            rule: (template.as_ref())
+                .and_then(Template::documents)
+                .map(|documents| documents.rule),
+            memory,
+        };
+        let copies = agreed(ranks, extraction.add_labeled(sentences, options.caseless))?;
+        if let Some(ranks) = ranks {
+            extraction.builder.agree_on_attributes(ranks)?;
+        }
+        let added = extraction.add_unlabeled(unlabeled, template.as_ref(), options.discover);
+        agreed(ranks, added)?;
+        let builder = extraction.builder;
+        let (data, alphabets, groups) = match ranks {
+            None => builder.finish_grouped(options.min_count),
+            Some(ranks) => builder.finish_over(options.min_count, ranks)?,
+        };
+        check_weights(&data, ranks)?;
+        Ok(Self {
+            labels,
+            node_attributes: alphabets.nodes.len(),
+            edge_attributes: alphabets.edges.len(),
+            alphabets: Arc::new(alphabets),
+            data,
+            copies,
+            development: None,
+            template,
+            source: info,
+            base: base.map(Arc::new),
+            groups: groups.map(Arc::new),
+            zeros: Vec::new(),
+            classes_elsewhere: None,
+            gold: Vec::new(),
+        })
+    }
+
+    fn add_development(&mut self, sentences: &[Sentence], order: Order) -> Result<()> {
+        let (development, alphabets) = DevelopmentSet::new(
+            sentences,
+            self.template.as_ref(),
+            Arc::unwrap_or_clone(std::mem::take(&mut self.alphabets)),
+            order == Order::One,
+            &self.labels,
+        )?;
+        self.alphabets = Arc::new(alphabets);
+        self.development = Some(development);
+        Ok(())
+    }
+}
+
+/// Checks that some training sentence counts, of any rank.
+pub(super) fn check_weights(data: &Dataset, ranks: Option<&Ranks>) -> Result<()> {
+    let mut counting = [u64::from(data.total_weights()[0] > 0.0)];
+    if let Some(ranks) = ranks {
+        counting = ranks.sum_counts(counting)?;
+    }
+    if counting == [0] {
+        return Err(Error::parameter(
+            "the weights of all training sentences are 0; expected some above 0",
+        ));
+    }
+    Ok(())
+}
+
+/// Checks that a model without weights of label pairs does not continue one that has them.
+fn check_transitions(base: Option<&AllBaseWeights>, template: Option<&Template>) -> Result<()> {
+    let has_transitions = template.is_none_or(Template::transitions);
+    match base.filter(|base| !has_transitions && base.has_transitions()) {
+        None => Ok(()),
+        Some(_) => Err(Error::parameter(
+            "the template has no weights for label pairs (no bare B), but the model that training \
+             continues from has; expected a template with a line `B`",
+        )),
+    }
+}
+
+/// Removes document boundaries and sentences without tokens. What they separate stays separate.
+fn retain_content(sentences: &mut Vec<Sentence>) {
+    let mut before = Separation::default();
+    sentences.retain_mut(|sentence| {
+        let layout = &mut sentence.layout;
+        layout.separation.add(before);
+        if is_content(sentence) {
+            before = Separation::default();
+            return true;
+        }
+        before = sentence.layout.separation;
+        if sentence.layout.document_start {
+            before.add(Separation::MARK);
+        }
+        false
+    });
+}
+
+/// The attributes so far, and what more of them are added with.
+struct Extraction<'a> {
+    builder: DatasetBuilder,
+    labels: &'a TrainingLabels,
+    rule: Option<DocumentRule>, // if attributes depend on documents
+    memory: &'a mut ExtractionMemory,
+}
+
+impl Extraction<'_> {
+    /// Adds the labeled sentences, then copies without case of those that have one, with this
+    /// weight unless it is 0. Returns the numbers of the sentences that were copied. Consumes the
+    /// sentences one by one to free their text early.
+    fn add_labeled(&mut self, sentences: Vec<Sentence>, caseless: f64) -> Result<Vec<usize>> {
+        let copies = caseless_copies(self.builder.source(), &sentences, caseless)?;
+        self.memory.text += copies.iter().map(|(_, copy)| copy.memory()).sum::<usize>();
+        match self.rule {
+            None => {
+                for sentence in sentences {
+                    self.add_alone(&sentence)?;
+                }
+            }
+            Some(rule) => self.add_documents(sentences, rule)?,
+        }
+        let numbers = copies.iter().map(|(number, _)| *number).collect();
+        for (number, copy) in copies {
+            self.builder.set_copied(Some(number as u32));
+            self.add_alone(&copy)?;
+        }
+        self.builder.set_copied(None);
+        Ok(numbers)
+    }
+
+    /// Adds a labeled sentence that no document is needed for and that will be freed.
+    fn add_alone(&mut self, sentence: &Sentence) -> Result<()> {
+        self.add(sentence.into())?;
+        self.memory.check(&self.builder, sentence, 0)?;
+        self.memory.free(sentence);
+        Ok(())
+    }
+
+    /// Adds a labeled sentence.
+    fn add(&mut self, sentence: SentenceRef<'_>) -> Result<()> {
+        match self.labels.ids(sentence.sentence())? {
+            LabelIds::Gold(labels) => self.builder.add(sentence, &labels),
+            LabelIds::Allowed(sets) => self.builder.add_partial(sentence, &sets),
+        }
+    }
+
+    /// Adds labeled sentences document by document, and frees the text of each.
+    fn add_documents(&mut self, sentences: Vec<Sentence>, rule: DocumentRule) -> Result<()> {
+        let documents = rule.documents(&sentences).into_iter();
+        let lengths: Vec<usize> = documents.map(|document| document.len()).collect();
+        let mut rest = sentences.into_iter();
+        for length in lengths {
+            let sentences: Vec<Sentence> = rest.by_ref().take(length).collect();
+            let document = Document::new(&sentences);
+            for context in document.in_contexts() {
+                self.add(context)?;
+                let sentence = context.sentence();
+                (self.memory).check(&self.builder, sentence, document.memory())?;
+            }
+            for sentence in &sentences {
+                self.memory.free(sentence);
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the unlabeled sentences. New attributes are dropped unless `discover` is set.
+    fn add_unlabeled(
+        &mut self,
+        unlabeled: &[Sentence],
+        template: Option<&Template>,
+        discover: bool,
+    ) -> Result<()> {
+        let Self {
+            builder, memory, ..
+        } = self;
+        for sentences in unlabeled.chunk_by(|x, y| x.schema() == y.schema()) {
+            let source = AttributeSource::bind(template, sentences[0].schema())?;
+            builder.switch_source(source, discover);
+            match self.rule {
+                None => {
+                    for sentence in sentences.iter().filter(|s| is_content(s)) {
+                        builder.add(sentence, &[])?;
+                        memory.check(builder, sentence, 0)?;
+                    }
+                }
+                Some(rule) => {
+                    for document in rule.documents(sentences) {
+                        let document = Document::new(document);
+                        let contexts = document.in_contexts();
+                        for context in contexts.filter(|c| is_content(c.sentence())) {
+                            builder.add(context, &[])?;
+                            memory.check(builder, context.sentence(), document.memory())?;
+                        }
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What attributes are extracted from.
+struct ExtractionInput<'a> {
+    sentences: Vec<Sentence>,
+    unlabeled: &'a [Sentence],
+    template: Option<Template>,
+    models: &'a BaseModels<'a>,
+}
+
+impl ExtractionInput<'_> {
+    /// Returns the template: the given one, or that of a model unless the sentences come with
+    /// attributes. It learns from the sentences, and keeps what the template of a model has
+    /// learned: its training data are data of this model, too.
+    ///
+    /// # Errors
+    ///
+    /// There is no template, but sentences without case should have attributes of their own.
+    fn template(&self, options: &TrainOptions) -> Result<Option<Template>> {
+        let Some(mut template) = self.unlearned_template() else {
+            if options.caseless > 0.0 {
+                return Err(Error::parameter(
+                    "--caseless needs a template, and the sentences come with their attributes",
+                ));
+            }
+            return Ok(None);
+        };
+        if options.caseless > 0.0 {
+            template.set_caseless();
+        }
+        template.learn_labeled(self.sentences.iter(), options.plain_labels);
+        for (_, model) in self.models.iter() {
+            if let Some(earlier) = &model.header().template {
+                template.learn_from(earlier);
+            }
+        }
+        Ok(Some(template))
+    }
+
+    fn unlearned_template(&self) -> Option<Template> {
+        let first = self.sentences.first();
+        let has_attributes = first.is_some_and(|sentence| sentence.attributes.is_some());
+        let earlier = self.models.template().filter(|_| !has_attributes);
+        self.template.clone().or_else(|| earlier.cloned())
+    }
+}
+
+/// Returns copies without case of those training sentences that have one, with their numbers; none
+/// if their weight is 0.
+fn caseless_copies(
+    source: &AttributeSource,
+    sentences: &[Sentence],
+    weight: f64,
+) -> Result<Vec<(usize, Sentence)>> {
+    let mut copies = Vec::new();
+    if weight > 0.0 {
+        for (number, sentence) in sentences.iter().enumerate() {
+            if let Some(copy) = source.caseless_copy(sentence, weight)? {
+                copies.push((number, copy));
+            }
+        }
+    }
+    Ok(copies)
+}
+
+/// The memory of text and attributes during extraction.
+struct ExtractionMemory {
+    text: usize, // sentences that have not been freed, in bytes
+    limit: u64,
+    sentences: usize, // extracted so far
+}
+
+impl ExtractionMemory {
+    /// Sentences from one check to the next.
+    const INTERVAL: usize = 64;
+
+    fn new(text: usize, limit: MemoryLimit) -> Self {
+        Self {
+            text,
+            limit: limit.bytes(text as u64),
+            sentences: 0,
+        }
+    }
+
+    /// Subtracts a sentence that will be freed. Its memory may seem more than when it was counted:
+    /// it may have shared text with a copy that is gone.
+    fn free(&mut self, sentence: &Sentence) {
+        self.text = self.text.saturating_sub(sentence.memory());
+    }
+
+    /// Checks the memory after `sentence`, the last one added to `builder`.
+    /// `document` is the memory of its document.
+    fn check(
+        &mut self,
+        builder: &DatasetBuilder,
+        sentence: &Sentence,
+        document: usize,
+    ) -> Result<()> {
+        self.sentences += 1;
+        let is_due = self.sentences.is_multiple_of(Self::INTERVAL);
+        if !is_due || (self.text + document + builder.memory()) as u64 <= self.limit {
+            return Ok(());
+        }
+        Err(input_over_limit(
+            sentence.place(0),
+            "the attributes up to here need",
+            self.limit,
+            "less text, a smaller template",
+        ))
+    }
+}
