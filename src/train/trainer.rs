@@ -60,8 +60,9 @@ impl<'a> Trainer<'a> {
         })
     }
 
-    /// Divides the evaluations of the objective among ranks. All of them train on the same corpora
-    /// and get the same result, with the bits of a run without ranks. Rank 0 alone reads and writes
+    /// Divides the evaluations of the objective among ranks. All of them train on the same corpora,
+    /// or on parts of them ([`Ranks::with_own_labeled`], [`Ranks::with_own_unlabeled`]), and get
+    /// the same result, with the bits of a run without ranks. Rank 0 alone reads and writes
     /// checkpoints.
     ///
     /// Online algorithms, a warm start and sampled noise cannot be divided: training with them is

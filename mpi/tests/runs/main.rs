@@ -81,6 +81,65 @@ fn a_public_corpus_trains_the_same_model() {
     assert_same_models(&format!("{line} --discover"), &[3], &ranks);
 }
 
+/// Options with which every rank reads a part of the training files.
+const DIVIDED: &str = "--columns word,upos,ner --template minimal --states observed";
+
+#[test]
+fn ranks_read_parts_of_the_training_files() {
+    let ranks = with_sample(5);
+    // A label that the last part alone has, and more ranks than sentences.
+    let rare = format!("{}Ada\tPROPN\tB-MISC\n\n", sample("train", 120));
+    let few = "Ada\tPROPN\tB-PER\n\nshe\tPRON\tO\n\nRome\tPROPN\tB-LOC\n";
+    for rank in 0..5 {
+        ranks.write(rank, "rare.conll", &rare);
+        ranks.write(rank, "few.conll", few);
+    }
+    for line in [
+        "train train.conll --max-iterations 6 --min-count 2 --scheme bioes",
+        "train rare.conll train.conll --max-iterations 6 --unlabeled dev.conll",
+        "train few.conll --max-iterations 6 --dev dev.conll",
+    ] {
+        assert_same_models(&format!("{line} {DIVIDED} --warm-up 3"), &[2, 3, 5], &ranks);
+    }
+}
+
+#[test]
+fn parts_of_the_training_files_are_checked() {
+    let ranks = with_sample(3);
+    let fails = |files: &str, expected: &str| {
+        let line = format!("train {files} {DIVIDED} --model m --max-iterations 2 --quiet");
+        let output = ranks.run(3, &line);
+        assert_eq!(output.code, Some(1), "{}", output.stderr);
+        assert_eq!(output.message(), format!("dropchain-mpi: {expected}"));
+        assert!(!ranks.path(0, "m").exists());
+    };
+    let text = sample("train", 300);
+    ranks.write(1, "train.conll", &text.replacen("London", "Londom", 1));
+    fails(
+        "train.conll",
+        "rank 1 has another file train.conll than rank 0; expected the same files and options on \
+         all machines",
+    );
+    let lines = text.lines().count();
+    let ragged = format!("{text}\nAda\tB-PER\n");
+    for rank in 0..3 {
+        ranks.write(rank, "train.conll", &text);
+        ranks.write(rank, "ragged.conll", &ragged);
+        ranks.write(rank, "empty.conll", "\n\n");
+    }
+    fails(
+        "ragged.conll",
+        &format!(
+            "rank 2: ragged.conll:{}: found 2 columns; expected 3",
+            lines + 2
+        ),
+    );
+    fails(
+        "train.conll empty.conll",
+        "empty.conll: no sentence found; expected at least one",
+    );
+}
+
 #[test]
 fn parts_of_unlabeled_text_are_checked() {
     let ranks = with_sample(3);
@@ -95,10 +154,10 @@ fn parts_of_unlabeled_text_are_checked() {
         let expected = format!("dropchain-mpi: {expected}");
         assert!(output.message().starts_with(&expected), "{}", output.stderr);
     };
-    ranks.write(2, "text.txt", &text[1..]);
+    ranks.write(2, "text.txt", &text.replacen("Ada", "Ida", 1));
     fails(
-        "rank 2 has a file text.txt of another size than rank 0; expected the same files and \
-         options on all machines",
+        "rank 2 has another file text.txt than rank 0; expected the same files and options on all \
+         machines",
     );
     let mut damaged = text.into_bytes();
     let end = damaged.len() - 10;

@@ -25,7 +25,7 @@ pub enum SameColumns {
 ///
 /// # Errors
 ///
-/// Those of any rank, on all: a file cannot be read, or has another size than on rank 0; a file has
+/// Those of any rank, on all: a file cannot be read, or is another one than on rank 0; a file has
 /// no sentence; a part of one has other columns than another.
 pub fn read_own_part(
     files: &[(&FileName, Format)],
@@ -48,8 +48,8 @@ pub fn read_own_part(
     let Some(pieces) = pieces.filter(|_| undivided == [0.0]) else {
         return Ok(None);
     };
-    let sizes = Inputs::default().sizes(paths.iter().map(|(file, _)| Path::new(file)));
-    team.check_same(&team.agree(sizes.map_err(CommandError::from))?)?;
+    let contents = Inputs::default().files(paths.iter().map(|(file, _)| Path::new(file)));
+    team.check_same(&team.agree(contents.map_err(CommandError::from))?)?;
 
     let formats: HashMap<_, _> = paths.iter().copied().collect();
     let mut corpus = Corpus::new();

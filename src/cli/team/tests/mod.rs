@@ -136,15 +136,15 @@ fn a_rank_with_other_options_or_another_template_is_named() {
 }
 
 #[test]
-fn a_divided_file_of_another_size_is_another() {
+fn a_divided_file_with_other_bytes_is_another() {
     let folder = tempfile::tempdir().unwrap();
     let [file, other] = ["text", "other"].map(|name| folder.path().join(name));
     std::fs::write(&file, "Ada left.").unwrap();
-    std::fs::write(&other, "Ada left. ").unwrap();
-    let sizes = |file: &Path| Inputs::default().sizes([file]).unwrap();
-    assert_eq!(check(|_| sizes(&file)), [None, None, None]);
-    let differ = check(|rank| sizes([&file, &other, &file][rank]));
-    let expected = "rank 1 has a file ";
+    std::fs::write(&other, "Ida left.").unwrap();
+    let contents = |file: &Path| Inputs::default().files([file]).unwrap();
+    assert_eq!(check(|_| contents(&file)), [None, None, None]);
+    let differ = check(|rank| contents([&file, &other, &file][rank]));
+    let expected = "rank 1 has another file ";
     assert!(
         differ[0].as_ref().unwrap().starts_with(expected),
         "{differ:?}"
