@@ -104,6 +104,8 @@ mod score;
 mod second_pass;
 mod sentence;
 mod simd;
+#[cfg(feature = "train")]
+mod spill;
 pub mod tag;
 pub mod template;
 mod tokenize;

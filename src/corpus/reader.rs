@@ -181,7 +181,7 @@ impl Reader {
     }
 
     /// Makes an input without a sentence an error.
-    pub(super) fn require_sentences(&mut self) {
+    pub(crate) fn require_sentences(&mut self) {
         self.sentences_required = true;
     }
 

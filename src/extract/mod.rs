@@ -26,7 +26,9 @@ pub(crate) use builder::retain;
 pub use builder::{AttributeGroups, DatasetBuilder};
 pub use collapse::Classes;
 #[cfg(feature = "train")]
-pub(crate) use collapse::numbered;
+pub(crate) use collapse::{Refinement, numbered};
+#[cfg(feature = "train")]
+pub(crate) use dataset::ColumnCount;
 pub use dataset::Dataset;
 pub use matrix::SparseRows;
 pub use source::{AttributeSource, TokenSink};

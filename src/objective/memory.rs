@@ -122,7 +122,7 @@ impl<'a> Shape<'a> {
                 for sentence in chunk.clone() {
                     let tokens = data.sentence(sentence);
                     longest[i] = longest[i].max(tokens.len());
-                    count += tokens.map(|t| data.nodes.row(t).0.len()).sum::<usize>();
+                    count += data.nodes.row_entries(tokens);
                 }
                 entries[i] = entries[i].max(count);
             }

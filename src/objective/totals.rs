@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::spilled::Parts;
 use crate::chain::Transitions;
 use crate::error::Result;
 use crate::exact_sum::{FixedPointSum, anchor, untied};
@@ -47,11 +48,51 @@ impl Totals {
         let counts = SentenceCounts::new(data, 0..data.len());
         let matrices = [(&data.nodes, &space.nodes), (&data.edges, &space.edges)];
         let columns = matrices.map(|(matrix, block)| {
-            let entries = EntryCounts::new(data, matrix, block.columns(), 0..data.len());
-            let squares = entries.squares(data, matrix, 0..data.len(), &counts);
-            ColumnTotals::new(entries, squares)
+            let mut entries = EntryCounts::new(block.columns());
+            entries.add(data, matrix, 0..data.len());
+            let mut squares = entries.squares(&counts);
+            if let Some(squares) = &mut squares {
+                squares.add(data, matrix, 0..data.len());
+            }
+            ColumnTotals::new(entries, squares.map(SquareSums::finish))
         });
         Self::of(&counts, columns, label_pairs(data))
+    }
+
+    /// Counts sentences whose attributes come from `parts`; `data` are the sentences without them.
+    ///
+    /// # Errors
+    ///
+    /// Those of `parts`.
+    pub fn of_parts(data: &Dataset, space: &ParameterSpace, parts: &dyn Parts) -> Result<Self> {
+        let counts = SentenceCounts::new(data, 0..data.len());
+        let mut entries = space
+            .blocks()
+            .map(|block| EntryCounts::new(block.columns()));
+        parts.for_each(&mut |part| {
+            for (entries, matrix) in entries.iter_mut().zip([&part.nodes, &part.edges]) {
+                entries.add(part, matrix, 0..part.len());
+            }
+            Ok(())
+        })?;
+        let mut squares = entries.each_ref().map(|entries| entries.squares(&counts));
+        if squares.iter().any(Option::is_some) {
+            parts.for_each(&mut |part| {
+                for (squares, matrix) in squares.iter_mut().zip([&part.nodes, &part.edges]) {
+                    if let Some(squares) = squares {
+                        squares.add(part, matrix, 0..part.len());
+                    }
+                }
+                Ok(())
+            })?;
+        }
+        let [node_squares, edge_squares] = squares.map(|s| s.map(SquareSums::finish));
+        let [nodes, edges] = entries;
+        let columns = [
+            ColumnTotals::new(nodes, node_squares),
+            ColumnTotals::new(edges, edge_squares),
+        ];
+        Ok(Self::of(&counts, columns, label_pairs(data)))
     }
 
     /// Counts the sentences of all ranks. Unlabeled ones are those of each rank alone; all ranks
@@ -67,11 +108,15 @@ impl Totals {
         let counts = SentenceCounts::new(data, own.clone()).over(ranks)?;
         let mut columns = Vec::new();
         for (matrix, block) in [(&data.nodes, &space.nodes), (&data.edges, &space.edges)] {
-            let entries = EntryCounts::new(data, matrix, block.columns(), own.clone());
+            let mut entries = EntryCounts::new(block.columns());
+            entries.add(data, matrix, own.clone());
             let entries = entries.over(ranks)?;
-            let mut squares = entries.squares(data, matrix, own.clone(), &counts);
-            if let Some(squares) = &mut squares {
-                ranks.sum(squares)?;
+            let mut squares = None;
+            if let Some(mut sums) = entries.squares(&counts) {
+                sums.add(data, matrix, own.clone());
+                let mut sums = sums.finish();
+                ranks.sum(&mut sums)?;
+                squares = Some(sums);
             }
             columns.push(ColumnTotals::new(entries, squares));
         }
@@ -163,17 +208,25 @@ struct EntryCounts {
 }
 
 impl EntryCounts {
-    fn new(data: &Dataset, matrix: &SparseRows, columns: usize, sentences: Range<usize>) -> Self {
-        let mut counts = vec![0.0; columns];
-        let mut largest = (!matrix.is_binary()).then(|| vec![1.0f64; columns]);
+    fn new(columns: usize) -> Self {
+        Self {
+            counts: vec![0.0; columns],
+            largest: None,
+        }
+    }
+
+    /// Adds the entries of some sentences.
+    fn add(&mut self, data: &Dataset, matrix: &SparseRows, sentences: Range<usize>) {
+        if !matrix.is_binary() && self.largest.is_none() {
+            self.largest = Some(vec![1.0; self.counts.len()]);
+        }
         for (column, x) in sentences.flat_map(|i| entries(data, matrix, i)) {
-            counts[column as usize] += 1.0;
-            if let Some(largest) = &mut largest {
+            self.counts[column as usize] += 1.0;
+            if let Some(largest) = &mut self.largest {
                 let largest = &mut largest[column as usize];
                 *largest = largest.max(x.abs());
             }
         }
-        Self { counts, largest }
     }
 
     fn over(mut self, ranks: &Ranks) -> Result<Self> {
@@ -188,15 +241,9 @@ impl EntryCounts {
         Ok(self)
     }
 
-    /// Returns Σ w·x² over the entries of some sentences, with the bits of parts of the sum over
-    /// all entries that were counted; `None` if the sums are the counts.
-    fn squares(
-        &self,
-        data: &Dataset,
-        matrix: &SparseRows,
-        sentences: Range<usize>,
-        all: &SentenceCounts,
-    ) -> Option<Vec<f64>> {
+    /// Returns the start of sums Σ w·x² over the entries that were counted; `None` if these sums are
+    /// the counts.
+    fn squares(&self, all: &SentenceCounts) -> Option<SquareSums> {
         if !all.is_weighted && self.largest.is_none() {
             return None;
         }
@@ -205,17 +252,34 @@ impl EntryCounts {
             anchor(self.counts[column] * all.largest_weight * largest * largest)
         });
         let anchors: Vec<f64> = anchors.collect();
-        let mut sums = anchors.clone();
+        Some(SquareSums {
+            sums: anchors.clone(),
+            anchors,
+        })
+    }
+}
+
+/// Sums Σ w·x² over entries of each column, with bits that do not depend on their order.
+struct SquareSums {
+    anchors: Vec<f64>, // [columns]
+    sums: Vec<f64>,    // [columns] more than their anchors
+}
+
+impl SquareSums {
+    /// Adds the entries of some sentences.
+    fn add(&mut self, data: &Dataset, matrix: &SparseRows, sentences: Range<usize>) {
         for i in sentences {
             let weight = data.weight(i);
             for (column, x) in entries(data, matrix, i) {
-                sums[column as usize] += untied(weight * (x * x));
+                self.sums[column as usize] += untied(weight * (x * x));
             }
         }
-        sums.iter_mut()
-            .zip(anchors)
-            .for_each(|(sum, anchor)| *sum -= anchor);
-        Some(sums)
+    }
+
+    fn finish(mut self) -> Vec<f64> {
+        let pairs = self.sums.iter_mut().zip(self.anchors);
+        pairs.for_each(|(sum, anchor)| *sum -= anchor);
+        self.sums
     }
 }
 

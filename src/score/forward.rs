@@ -19,8 +19,10 @@ use super::block::FeatureBlock;
 use super::rates::ColumnRates;
 use super::targets::{BLOCKS, ColumnForm, Targets};
 use crate::chain::LANES;
+use crate::error::Result;
 use crate::extract::SparseRows;
 use crate::simd::{self, Kernel};
+use crate::spill::{Spill, SpillFile, Spilled};
 
 /// The weights or scores of eight consecutive labels.
 type Lanes = [f64; LANES];
@@ -28,9 +30,36 @@ type Lanes = [f64; LANES];
 /// The product of one design matrix with its weights. It shares the matrix.
 #[derive(Clone, Debug)]
 pub struct ForwardProduct {
-    matrix: Arc<SparseRows>,
     block: Arc<FeatureBlock>,
-    split: Option<Split>,
+    columns: Columns,
+    first: usize, // the first token that there are rows of
+}
+
+/// The columns of a matrix.
+#[derive(Clone, Debug)]
+enum Columns {
+    /// All have whole rows of weights.
+    Dense(Arc<SparseRows>),
+    Split(SplitWeights, SplitRows),
+}
+
+/// The rows of every block of tokens, in a file.
+#[derive(Debug)]
+pub(crate) struct SpilledForward {
+    dense_index: Option<Vec<Option<u32>>>, // if some columns do not have whole rows of weights
+    blocks: Vec<SpilledRows>,
+}
+
+/// [`SplitRows`] of a block, or its dense rows alone.
+#[derive(Debug)]
+struct SpilledRows {
+    first: usize,
+    dense: <SparseRows as Spill>::Arrays,
+    listed: <SparseRows as Spill>::Arrays,
+    ends: Spilled<u64>,
+    weights: Spilled<u32>,
+    positions: Spilled<u32>,
+    values: Option<Spilled<f64>>,
 }
 
 /// The output buffer for the variances of scores.
@@ -44,40 +73,73 @@ pub struct Variances<'a> {
     pub rates: Option<&'a ColumnRates>,
 }
 
-/// The dense, the listed and the sparse columns of a matrix, and their weights.
+/// The weights of dense, of listed and of sparse columns.
 #[derive(Clone, Debug)]
-struct Split {
-    dense: SparseRows,       // columns are rows of `table`
+struct SplitWeights {
     dense_columns: Vec<u32>, // [dense columns] their numbers in the whole matrix
     coefficients: Vec<f64>,  // √m of each dense column
     table: Vec<f64>,         // [dense columns][width] their weights, with zeros in the gaps
-    listed: SparseRows,      // its listed columns
-    ends: Vec<u64>,          // [tokens] end of each token in `weights`
-    weights: Vec<u32>,       // weight index, one per weight of each entry of a sparse column
-    positions: Vec<u32>,     // position of the score that it adds to
+    scaled: Vec<[f64; 2]>,   // √m·w and w² for each weight of a listed or sparse column
+}
+
+/// The entries of dense, of listed and of sparse columns.
+#[derive(Clone, Debug, Default)]
+struct SplitRows {
+    dense: SparseRows,   // columns are rows of `SplitWeights::table`
+    listed: SparseRows,  // of listed columns
+    ends: Vec<u64>,      // [tokens] end of each token in `weights`
+    weights: Vec<u32>,   // weight index, one per weight of each entry of a sparse column
+    positions: Vec<u32>, // position of the score that it adds to
     values: Option<Vec<f64>>,
-    scaled: Vec<[f64; 2]>, // √m·w and w² for each weight of a listed or sparse column
 }
 
 impl ForwardProduct {
     /// Prepares the product of `matrix` with weights of `block`.
     #[must_use]
     pub fn new(matrix: &Arc<SparseRows>, block: &Arc<FeatureBlock>) -> Self {
-        let split = block
-            .targets
-            .is_observed()
-            .then(|| Split::new(matrix, block));
+        let columns = match dense_index(&block.targets) {
+            None => Columns::Dense(Arc::clone(matrix)),
+            Some(dense_index) => Columns::Split(
+                SplitWeights::new(block),
+                SplitRows::new(matrix, &block.targets, &dense_index),
+            ),
+        };
         Self {
-            matrix: Arc::clone(matrix),
             block: Arc::clone(block),
-            split,
+            columns,
+            first: 0,
+        }
+    }
+
+    /// Prepares the product with blocks of tokens that are loaded one by one.
+    #[must_use]
+    pub(crate) fn of_spilled(block: &Arc<FeatureBlock>) -> Self {
+        Self::new(&Arc::default(), block)
+    }
+
+    /// Loads a block of tokens, whose scores can be written then.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`](crate::Error::Io).
+    pub(crate) fn load(
+        &mut self,
+        spilled: &SpilledForward,
+        index: usize,
+        file: &SpillFile,
+    ) -> Result<()> {
+        let arrays = &spilled.blocks[index];
+        self.first = arrays.first;
+        match &mut self.columns {
+            Columns::Dense(matrix) => Arc::make_mut(matrix).load(&arrays.dense, file),
+            Columns::Split(_, rows) => rows.load(arrays, file),
         }
     }
 
     /// Prepares the weights in θ. Call it before [`write`](Self::write) with the same θ.
     pub fn set_weights(&mut self, theta: &[f64]) {
-        if let Some(split) = &mut self.split {
-            split.set_weights(&self.block, self.block.weights(theta));
+        if let Columns::Split(weights, _) = &mut self.columns {
+            weights.set(&self.block, self.block.weights(theta));
         }
     }
 
@@ -101,61 +163,65 @@ impl ForwardProduct {
             return;
         }
         let targets = &self.block.targets;
-        let rows = match &self.split {
-            None => DenseRows {
-                matrix: &self.matrix,
-                coefficients: &self.block.scale,
-                columns: None,
-                table: self.block.weights(theta),
-                row_pitch: targets.labels() * targets.height(),
-                line_pitch: targets.labels(),
-            },
-            Some(split) => DenseRows {
-                matrix: &split.dense,
-                coefficients: &split.coefficients,
-                columns: Some(&split.dense_columns),
-                table: &split.table,
-                row_pitch: targets.width(),
-                line_pitch: targets.stride(),
-            },
+        let (rows, split) = match &self.columns {
+            Columns::Dense(matrix) => {
+                let dense = DenseRows {
+                    matrix,
+                    coefficients: &self.block.scale,
+                    columns: None,
+                    table: self.block.weights(theta),
+                    row_pitch: targets.labels() * targets.height(),
+                    line_pitch: targets.labels(),
+                };
+                (dense, None)
+            }
+            Columns::Split(weights, rows) => {
+                let dense = DenseRows {
+                    matrix: &rows.dense,
+                    coefficients: &weights.coefficients,
+                    columns: Some(&weights.dense_columns),
+                    table: &weights.table,
+                    row_pitch: targets.width(),
+                    line_pitch: targets.stride(),
+                };
+                (dense, Some(Split { weights, rows }))
+            }
         };
         simd::dispatch(Write {
             rows,
-            split: self.split.as_ref(),
+            split,
             targets,
-            tokens,
+            tokens: tokens.start - self.first..tokens.end - self.first,
             scores,
             variances,
         });
     }
 }
 
-impl Split {
-    fn new(matrix: &SparseRows, block: &FeatureBlock) -> Self {
-        let targets = &block.targets;
-        let mut dense_index = vec![None; targets.columns()];
-        let (mut coefficients, mut dense_columns) = (Vec::new(), Vec::new());
-        for (column, index) in dense_index.iter_mut().enumerate() {
-            if targets.is_dense(column) {
-                *index = Some(coefficients.len() as u32);
-                coefficients.push(block.scale[column]);
-                dense_columns.push(column as u32);
-            }
-        }
-        let dense = matrix.map_columns(|column| dense_index[column as usize], |_, value| value);
+/// Returns the number of each dense column among these, if not all columns have whole rows of
+/// weights.
+fn dense_index(targets: &Targets) -> Option<Vec<Option<u32>>> {
+    let mut next = 0;
+    let mut index = |column| {
+        let number = next;
+        next += u32::from(targets.is_dense(column));
+        targets.is_dense(column).then_some(number)
+    };
+    let columns = 0..targets.columns();
+    (targets.is_observed()).then(|| columns.map(&mut index).collect())
+}
+
+impl SplitRows {
+    fn new(matrix: &SparseRows, targets: &Targets, dense_index: &[Option<u32>]) -> Self {
         let is_listed = |&column: &u32| targets.form(column as usize) == ColumnForm::Listed;
         let listed = |column| Some(column).filter(is_listed);
         let mut split = Self {
-            dense,
+            dense: matrix.map_columns(|column| dense_index[column as usize], |_, value| value),
             listed: matrix.map_columns(listed, |_, value| value),
-            table: vec![0.0; coefficients.len() * targets.width()],
-            dense_columns,
-            coefficients,
             ends: Vec::with_capacity(matrix.len()),
             weights: Vec::new(),
             positions: Vec::new(),
             values: (!matrix.is_binary()).then(Vec::new),
-            scaled: vec![[0.0; 2]; targets.weights()],
         };
         for token in 0..matrix.len() {
             for (column, value) in matrix.entries(token) {
@@ -177,7 +243,75 @@ impl Split {
         split
     }
 
-    fn set_weights(&mut self, block: &FeatureBlock, weights: &[f64]) {
+    fn load(&mut self, arrays: &SpilledRows, file: &SpillFile) -> Result<()> {
+        self.dense.load(&arrays.dense, file)?;
+        self.listed.load(&arrays.listed, file)?;
+        self.ends.load(&arrays.ends, file)?;
+        self.weights.load(&arrays.weights, file)?;
+        self.positions.load(&arrays.positions, file)?;
+        self.values.load(&arrays.values, file)
+    }
+}
+
+impl SpilledForward {
+    /// Creates an empty sequence of blocks.
+    pub fn new(block: &FeatureBlock) -> Self {
+        Self {
+            dense_index: dense_index(&block.targets),
+            blocks: Vec::new(),
+        }
+    }
+
+    /// Appends a block of tokens, given its rows and its first token.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`](crate::Error::Io).
+    pub fn push(
+        &mut self,
+        matrix: &SparseRows,
+        block: &FeatureBlock,
+        first: usize,
+        file: &SpillFile,
+    ) -> Result<()> {
+        let split = match &self.dense_index {
+            None => SplitRows::default(),
+            Some(dense_index) => SplitRows::new(matrix, &block.targets, dense_index),
+        };
+        let dense = match &self.dense_index {
+            None => matrix,
+            Some(_) => &split.dense,
+        };
+        self.blocks.push(SpilledRows {
+            first,
+            dense: dense.spill(file)?,
+            listed: split.listed.spill(file)?,
+            ends: split.ends.spill(file)?,
+            weights: split.weights.spill(file)?,
+            positions: split.positions.spill(file)?,
+            values: split.values.spill(file)?,
+        });
+        Ok(())
+    }
+}
+
+impl SplitWeights {
+    fn new(block: &FeatureBlock) -> Self {
+        let targets = &block.targets;
+        let dense = (0..targets.columns()).filter(|&column| targets.is_dense(column));
+        let dense_columns: Vec<u32> = dense.map(|column| column as u32).collect();
+        let coefficients = dense_columns
+            .iter()
+            .map(|&column| block.scale[column as usize]);
+        Self {
+            coefficients: coefficients.collect(),
+            table: vec![0.0; dense_columns.len() * targets.width()],
+            dense_columns,
+            scaled: vec![[0.0; 2]; targets.weights()],
+        }
+    }
+
+    fn set(&mut self, block: &FeatureBlock, weights: &[f64]) {
         let targets = &block.targets;
         let mut rows = self.table.chunks_exact_mut(targets.width().max(1));
         for (column, &scale) in block.scale.iter().enumerate() {
@@ -192,33 +326,43 @@ impl Split {
             }
         }
     }
+}
 
+/// The terms of sparse and listed columns.
+#[derive(Clone, Copy)]
+struct Split<'a> {
+    weights: &'a SplitWeights,
+    rows: &'a SplitRows,
+}
+
+impl Split<'_> {
     /// Adds the terms of a token's sparse and listed columns.
     #[inline(always)]
     fn add(
-        &self,
+        self,
         token: usize,
         targets: &Targets,
         scores: &mut [f64],
         mut variances: Option<Variances<'_>>,
     ) {
+        let Self { weights, rows } = self;
         let start = if token == 0 {
             0
         } else {
-            self.ends[token - 1] as usize
+            rows.ends[token - 1] as usize
         };
-        let range = start..self.ends[token] as usize;
-        let positions = &self.positions[range.clone()];
-        for (i, (&index, &position)) in self.weights[range.clone()]
+        let range = start..rows.ends[token] as usize;
+        let positions = &rows.positions[range.clone()];
+        for (i, (&index, &position)) in rows.weights[range.clone()]
             .iter()
             .zip(positions)
             .enumerate()
         {
-            let x = self
+            let x = rows
                 .values
                 .as_ref()
                 .map_or(1.0, |values| values[range.start + i]);
-            let [score, variance] = self.scaled[index as usize];
+            let [score, variance] = weights.scaled[index as usize];
             scores[position as usize] += x * score;
             if let Some(variances) = &mut variances {
                 let rate = match variances.rates {
@@ -228,19 +372,19 @@ impl Split {
                 variances.values[position as usize] += rate * (x * x * variance);
             }
         }
-        let (columns, values) = self.listed.row(token);
+        let (columns, values) = rows.listed.row(token);
         for (i, &column) in columns.iter().enumerate() {
             let x = values.map_or(1.0, |values| values[i]);
             let range = targets.range(column as usize);
             let positions = targets.positions(range.clone());
-            let weights = &self.scaled[range];
-            for (&position, [score, _]) in positions.iter().zip(weights) {
+            let scaled = &weights.scaled[range];
+            for (&position, [score, _]) in positions.iter().zip(scaled) {
                 scores[position as usize] += x * score;
             }
             if let Some(variances) = &mut variances {
                 let rates = variances.rates;
                 let rate = rates.map_or(variances.rate, |rates| rates.column(column as usize));
-                for (&position, [_, variance]) in positions.iter().zip(weights) {
+                for (&position, [_, variance]) in positions.iter().zip(scaled) {
                     variances.values[position as usize] += rate * (x * x * variance);
                 }
             }
@@ -251,7 +395,7 @@ impl Split {
 /// The kernel that writes the scores of some tokens.
 struct Write<'a> {
     rows: DenseRows<'a>,
-    split: Option<&'a Split>,
+    split: Option<Split<'a>>,
     targets: &'a Targets,
     tokens: Range<usize>,
     scores: &'a mut [f64],

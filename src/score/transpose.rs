@@ -15,9 +15,11 @@ use super::partition::BlockPartition;
 use super::rates::ColumnRates;
 use super::targets::{BLOCKS, ColumnForm, Targets};
 use crate::chain::LANES;
+use crate::error::Result;
 use crate::exact_sum::untied;
 use crate::extract::SparseRows;
 use crate::simd::{self, Kernel};
+use crate::spill::{Spill, SpillFile, Spilled};
 
 /// Derivatives with respect to the variances of a block's scores, under noise proportional to the
 /// values.
@@ -37,8 +39,30 @@ pub struct VarianceDerivatives<'a> {
 #[derive(Clone, Debug)]
 pub struct TransposeProduct {
     block: Arc<FeatureBlock>,
-    slices: Vec<Slice>,     // one per block of tokens
+    slices: Slices,
     coefficients: Vec<f64>, // √m of each weight, if there are sparse columns
+}
+
+/// The columns of blocks of tokens.
+#[derive(Clone, Debug)]
+enum Slices {
+    /// Of every block.
+    All(Vec<Slice>),
+    /// Of the block that was loaded last.
+    Loaded(Box<Slice>),
+}
+
+/// The columns of every block of tokens, in a file.
+#[derive(Debug, Default)]
+pub(crate) struct SpilledTranspose(Vec<SpilledSlice>);
+
+#[derive(Debug)]
+struct SpilledSlice {
+    dense: <ColumnBlock as Spill>::Arrays,
+    listed: <ColumnBlock as Spill>::Arrays,
+    sparse: Spilled<[u32; 2]>,
+    sparse_values: Option<Spilled<f64>>,
+    tasks: Vec<Task>,
 }
 
 /// The columns within one block of tokens.
@@ -46,7 +70,7 @@ pub struct TransposeProduct {
 /// Sparse columns (see [`ForwardProduct`](super::ForwardProduct)) are stored weight by weight: for
 /// each weight of each entry, its index and the position of the derivative to add. Listed columns
 /// are stored like dense ones.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct Slice {
     dense: ColumnBlock,
     listed: ColumnBlock,
@@ -55,12 +79,9 @@ struct Slice {
     tasks: Vec<Task>, // about TASK_ENTRIES entries each
 }
 
-/// A weight of an entry of a sparse column.
-#[derive(Clone, Copy, Debug)]
-struct SparseWeight {
-    weight: u32,
-    cell: u32, // token of the block · width + position
-}
+/// A weight of an entry of a sparse column: its index, and the derivative to add, which is that of
+/// token of the block · width + position.
+type SparseWeight = [u32; 2];
 
 /// A unit of work.
 #[derive(Clone, Debug)]
@@ -79,6 +100,16 @@ impl TransposeProduct {
         let slices = blocks
             .map(|tokens| Slice::new(matrix, &block.targets, tokens.tokens.clone()))
             .collect();
+        Self::of_slices(Slices::All(slices), block)
+    }
+
+    /// Prepares the product with blocks of tokens that are loaded one by one.
+    #[must_use]
+    pub(crate) fn of_spilled(block: &Arc<FeatureBlock>) -> Self {
+        Self::of_slices(Slices::Loaded(Box::default()), block)
+    }
+
+    fn of_slices(slices: Slices, block: &Arc<FeatureBlock>) -> Self {
         let mut coefficients = Vec::new();
         if block.targets.is_observed() {
             coefficients.reserve_exact(block.targets.weights());
@@ -93,6 +124,23 @@ impl TransposeProduct {
         }
     }
 
+    /// Loads a block of tokens: the next one whose contribution will be added.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`](crate::Error::Io).
+    pub(crate) fn load(
+        &mut self,
+        spilled: &SpilledTranspose,
+        index: usize,
+        file: &SpillFile,
+    ) -> Result<()> {
+        match &mut self.slices {
+            Slices::All(_) => Ok(()),
+            Slices::Loaded(slice) => slice.load(&spilled.0[index], file),
+        }
+    }
+
     /// Adds the contribution of block `index` to the gradient with respect to θ, given the
     /// derivatives with respect to its scores, `[tokens of the block][width]`, and under noise
     /// those with respect to their variances. The gradient may be anchored
@@ -104,7 +152,10 @@ impl TransposeProduct {
         variance_derivatives: Option<VarianceDerivatives<'_>>,
         gradient: &mut [f64],
     ) {
-        let slice = &self.slices[index];
+        let slice = match &self.slices {
+            Slices::All(slices) => &slices[index],
+            Slices::Loaded(slice) => slice,
+        };
         // Columns ascend and weights are in column order, so each task owns a slice of the
         // gradient.
         let owners = slice.tasks.iter().map(|task| task.weights.clone());
@@ -126,6 +177,48 @@ impl TransposeProduct {
                 gradient,
             });
         });
+    }
+}
+
+impl SpilledTranspose {
+    /// Appends a block of tokens of `matrix`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`](crate::Error::Io).
+    pub fn push(
+        &mut self,
+        matrix: &SparseRows,
+        block: &FeatureBlock,
+        tokens: Range<usize>,
+        file: &SpillFile,
+    ) -> Result<()> {
+        let slice = Slice::new(matrix, &block.targets, tokens);
+        self.0.push(slice.spill(file)?);
+        Ok(())
+    }
+}
+
+impl Spill for Slice {
+    type Arrays = SpilledSlice;
+
+    fn spill(&self, file: &SpillFile) -> Result<SpilledSlice> {
+        Ok(SpilledSlice {
+            dense: self.dense.spill(file)?,
+            listed: self.listed.spill(file)?,
+            sparse: self.sparse.spill(file)?,
+            sparse_values: self.sparse_values.spill(file)?,
+            tasks: self.tasks.clone(),
+        })
+    }
+
+    fn load(&mut self, arrays: &SpilledSlice, file: &SpillFile) -> Result<()> {
+        self.dense.load(&arrays.dense, file)?;
+        self.listed.load(&arrays.listed, file)?;
+        self.sparse.load(&arrays.sparse, file)?;
+        self.sparse_values.load(&arrays.sparse_values, file)?;
+        self.tasks.clone_from(&arrays.tasks);
+        Ok(())
     }
 }
 
@@ -182,10 +275,8 @@ impl Slice {
         }
         for entry in entries {
             targets.for_each(column, |position, weight| {
-                self.sparse.push(SparseWeight {
-                    weight: weight as u32,
-                    cell: (entry.token as usize * targets.width() + position) as u32,
-                });
+                let cell = entry.token as usize * targets.width() + position;
+                self.sparse.push([weight as u32, cell as u32]);
                 if let Some(values) = &mut self.sparse_values {
                     values.push(entry.value);
                 }
@@ -312,8 +403,7 @@ impl Gather<'_> {
     fn gather_sparse(&mut self) {
         let first = self.task.weights.start;
         for i in self.task.sparse.clone() {
-            let SparseWeight { weight, cell } = self.slice.sparse[i];
-            let (weight, cell) = (weight as usize, cell as usize);
+            let [weight, cell] = self.slice.sparse[i].map(|index| index as usize);
             let x = self.slice.sparse_values.as_ref().map_or(1.0, |x| x[i]);
             let mut sum = self.coefficients[weight] * x * self.score_derivatives[cell];
             if let Some(noise) = self.variance_derivatives {

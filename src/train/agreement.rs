@@ -75,30 +75,53 @@ pub fn check_own_sentences(
     models: &BaseModels<'_>,
     template: Option<&Template>,
 ) -> Result<()> {
-    let own = match ranks.has_own_labeled() {
-        true => "sentences",
-        false => "unlabeled text",
+    let (own, found) = match ranks.has_own_labeled() {
+        true => ("sentences", needs_all_sentences(options, models, template)),
+        false => (
+            "unlabeled text",
+            needs_all_unlabeled(options, models, template),
+        ),
     };
-    let found = if options.discover {
-        "attributes discovered in unlabeled text"
+    match found {
+        None => Ok(()),
+        Some(found) => Err(Error::parameter(format!(
+            "{own} of each rank with {found}; expected the same sentences on all ranks"
+        ))),
+    }
+}
+
+/// Returns what needs all sentences at once, if anything does.
+pub(super) fn needs_all_sentences(
+    options: &TrainOptions,
+    models: &BaseModels<'_>,
+    template: Option<&Template>,
+) -> Option<&'static str> {
+    let learns = template.is_some_and(Template::learns);
+    needs_all_unlabeled(options, models, template).or_else(|| {
+        if options.caseless > 0.0 {
+            Some("copies of sentences without case")
+        } else if options.min_frequency.is_some() {
+            Some("a minimum frequency")
+        } else {
+            learns.then_some("a template that learns words or names from the training data")
+        }
+    })
+}
+
+/// Returns what needs all unlabeled sentences at once, if anything does.
+fn needs_all_unlabeled(
+    options: &TrainOptions,
+    models: &BaseModels<'_>,
+    template: Option<&Template>,
+) -> Option<&'static str> {
+    if options.discover {
+        Some("attributes discovered in unlabeled text")
     } else if !models.is_empty() {
-        "a model to continue from"
-    } else if template.is_some_and(|template| template.documents().is_some()) {
-        "a template that reads documents"
-    } else if !ranks.has_own_labeled() {
-        return Ok(());
-    } else if options.caseless > 0.0 {
-        "copies of sentences without case"
-    } else if options.min_frequency.is_some() {
-        "a minimum frequency"
-    } else if template.is_some_and(Template::learns) {
-        "a template that learns words or names from the training data"
+        Some("a model to continue from")
     } else {
-        return Ok(());
-    };
-    Err(Error::parameter(format!(
-        "{own} of each rank with {found}; expected the same sentences on all ranks"
-    )))
+        let reads_documents = template.is_some_and(|template| template.documents().is_some());
+        reads_documents.then_some("a template that reads documents")
+    }
 }
 
 /// Returns classes of columns, given those of each column in the data of this rank: columns that

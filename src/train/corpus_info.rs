@@ -17,20 +17,26 @@ pub(super) struct CorpusInfo {
 
 impl CorpusInfo {
     pub fn new(sentences: &[Sentence]) -> Self {
-        let mut files: Vec<String> = Vec::new();
-        for file in sentences.iter().map(Sentence::file) {
-            if files.last().is_none_or(|last| **last != **file) {
-                files.push(file.to_string());
-            }
-        }
         let schema = sentences.first().map(Sentence::schema);
         let joined = schema.and_then(|s| s.joined());
         let label = schema.and_then(|s| s.label()).filter(|_| joined.is_none());
-        Self {
-            files,
+        let mut info = Self {
+            files: Vec::new(),
             columns: schema.map_or_else(Vec::new, |s| s.input_names().to_vec()),
             label_column: label.map(|c| c as u32),
             joined: joined.cloned(),
+        };
+        for sentence in sentences {
+            info.add_file(sentence);
+        }
+        info
+    }
+
+    /// Adds the file of the next sentence.
+    pub fn add_file(&mut self, sentence: &Sentence) {
+        let file = sentence.file();
+        if self.files.last().is_none_or(|last| **last != **file) {
+            self.files.push(file.to_string());
         }
     }
     /// Returns the files of all ranks, and the schema of the first that has sentences, which is

@@ -43,11 +43,10 @@ pub(super) struct SentenceCounts {
 }
 
 impl DataCounts {
-    /// Counts collapsed data, given the attributes of labeled and of unlabeled sentences before
+    /// Counts sentences, given the attributes of labeled and of unlabeled ones before and after
     /// collapsing.
-    pub fn new(data: &Dataset, attributes: [u64; 2]) -> Self {
+    pub fn new(data: &Dataset, attributes: [u64; 2], collapsed: [u64; 2]) -> Self {
         let [labeled, unlabeled] = attributes;
-        let collapsed = entries(data);
         Self {
             labeled: SentenceCounts {
                 sentences: data.labeled() as u64,
@@ -149,9 +148,10 @@ impl TrainingSet {
     /// Returns a fingerprint of all labels and attributes, of all ranks.
     #[must_use]
     pub fn fingerprint(&self) -> u64 {
-        match &self.division {
-            None => self.fingerprint_with(self.data().fingerprint(0..self.data().len(), 0)),
-            Some(division) => division.fingerprint,
+        match (&self.division, &self.spilled) {
+            (Some(division), _) => division.fingerprint,
+            (_, Some(spilled)) => self.fingerprint_with(spilled.fingerprint),
+            (None, None) => self.fingerprint_with(self.data().fingerprint(0..self.data().len(), 0)),
         }
     }
 

@@ -14,9 +14,10 @@ use super::development::DevelopmentSet;
 use super::labels::TrainingLabels;
 use super::line_options::{check_line_options, line_options_key};
 use super::model_match::{ModelMatch, Occurrences};
+use super::origin::column_groups;
 use super::settings::TrainSettings;
 use crate::error::{Error, Result};
-use crate::extract::{Alphabets, Classes, Dataset, SparseRows};
+use crate::extract::{Alphabets, Classes, Dataset, SparseRows, numbered};
 use crate::ids::LabelId;
 use crate::memory::MemoryLimit;
 use crate::ranks::Ranks;
@@ -131,6 +132,28 @@ impl ExtractedCorpora {
         .map(|(matrix, columns)| common_classes(ranks, &Classes::equal_columns(matrix, columns)));
         self.classes_elsewhere = Some([nodes?, edges?]);
         Ok(())
+    }
+
+    /// Returns the group of each node and of each edge attribute, if attributes of the same group
+    /// that always occur together are to be one.
+    pub(super) fn class_groups(&self, settings: &TrainSettings) -> Option<[Vec<u32>; 2]> {
+        let groups = |kind: usize, columns| {
+            let penalties = self.groups.as_ref().map_or(&[][..], |groups| &groups[kind]);
+            let groups = column_groups(self.base.as_deref(), penalties, kind, columns);
+            match &self.classes_elsewhere {
+                None => groups,
+                Some(classes) => numbered(groups.into_iter().zip(&classes[kind])),
+            }
+        };
+        settings.options().collapse.then(|| {
+            let nodes = zero_groups(groups(0, self.node_attributes), &self.zeros);
+            [nodes, groups(1, self.edge_attributes)]
+        })
+    }
+
+    /// Returns classes of single node and edge attributes.
+    pub(super) fn single_classes(&self) -> [Classes; 2] {
+        [self.node_attributes, self.edge_attributes].map(Classes::singletons)
     }
 
     /// Checks the options of the lines of the template.
@@ -318,4 +341,17 @@ pub(super) fn fingerprint(data: &impl Hash) -> u64 {
     let mut hasher = Xxh3::new();
     data.hash(&mut hasher);
     hasher.finish()
+}
+
+/// Divides groups of columns further by the labels with which they have the value 0, ascending by
+/// column: the weights of a class are those of each member.
+fn zero_groups(groups: Vec<u32>, zeros: &[(u32, LabelId)]) -> Vec<u32> {
+    if zeros.is_empty() {
+        return groups;
+    }
+    let mut labels: Vec<Vec<LabelId>> = vec![Vec::new(); groups.len()];
+    for &(column, label) in zeros {
+        labels[column as usize].push(label);
+    }
+    numbered(groups.into_iter().zip(labels))
 }

@@ -13,6 +13,7 @@ use super::labels::{LabelIds, TrainingLabels};
 use super::options::TrainOptions;
 use super::settings::TrainSettings;
 use crate::chain::Order;
+use crate::corpus::Corpus;
 use crate::error::{Error, Result};
 use crate::extract::{Alphabets, AttributeSource, Dataset, DatasetBuilder};
 use crate::memory::{MemoryLimit, input_over_limit};
@@ -57,11 +58,22 @@ impl ExtractedCorpora {
         if let Some(dev) = dev {
             extracted.add_development(&dev, settings.options().order)?;
         }
-        // From here on, no attributes are looked up by name.
-        let alphabets = Arc::make_mut(&mut extracted.alphabets);
+        extracted.drop_indices();
+        Ok(extracted)
+    }
+
+    /// Frees what only looking attributes up by name needs.
+    pub(super) fn drop_indices(&mut self) {
+        let alphabets = Arc::make_mut(&mut self.alphabets);
         alphabets.nodes.drop_index();
         alphabets.edges.drop_index();
-        Ok(extracted)
+    }
+
+    /// Adds development data.
+    pub(super) fn add_development_corpus(&mut self, dev: &Corpus, order: Order) -> Result<()> {
+        let mut sentences = dev.sentences().to_vec();
+        retain_content(&mut sentences);
+        self.add_development(&sentences, order)
     }
 
     /// Extracts the attributes of the training sentences and of the unlabeled ones. With `ranks`

@@ -10,7 +10,7 @@ use crate::ids::LabelId;
 use crate::label::{LabelSet, PlainLabels, Scheme, SchemeDetector};
 use crate::model::MAX_LABELS;
 use crate::ranks::Ranks;
-use crate::sentence::JoinedColumns;
+use crate::sentence::{JoinedColumns, Sentence};
 
 /// The labels of a training corpus and their schemes.
 #[derive(Clone, Debug, Hash)]
@@ -116,6 +116,33 @@ impl TrainingLabels {
         if let Some(label) = labels.set.names().get(MAX_LABELS) {
             return Err(Error::parameter(one_too_many(label)));
         }
+        labels.check_not_empty()?;
+        Ok(labels)
+    }
+
+    /// Collects the labels of sentences that are read twice. `for_each` calls a function with each
+    /// of them.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`new`](Self::new) and of `for_each`.
+    pub fn of_stream(
+        joined: Option<&JoinedColumns>,
+        options: &TrainOptions,
+        for_each: &dyn Fn(&mut dyn FnMut(&Sentence) -> Result<()>) -> Result<()>,
+    ) -> Result<Self> {
+        let mut labels = match joined {
+            Some(joined) => Self::joined(joined, options)?,
+            None => {
+                let mut evidence = SchemeEvidence::with_plain(options.plain_labels);
+                for_each(&mut |sentence| evidence.add(sentence))?;
+                Self::of_scheme(&evidence, options)?
+            }
+        };
+        for_each(&mut |sentence| {
+            labels.insert(sentence)?;
+            labels.check_legality(std::slice::from_ref(sentence))
+        })?;
         labels.check_not_empty()?;
         Ok(labels)
     }
@@ -290,25 +317,36 @@ impl TrainingLabels {
 }
 
 impl SchemeEvidence {
-    fn new<S: LabeledSentence>(sentences: &[S], plain: PlainLabels) -> Result<Self> {
-        let mut detector = SchemeDetector::new().with_plain_labels(plain);
-        let mut has_spans = false;
-        for sentence in sentences {
-            let labels = sentence.labels()?;
-            if let Some(allowed) = sentence.allowed() {
-                let mut labels = allowed.iter().flatten();
-                has_spans =
-                    has_spans || labels.any(|label| !Scheme::Raw.spans(&[label]).is_empty());
-                detector.observe_partial(&allowed);
-                continue;
-            }
-            has_spans = has_spans || !Scheme::Raw.spans(&labels).is_empty();
-            detector.observe(&labels);
+    fn with_plain(plain: PlainLabels) -> Self {
+        Self {
+            detector: SchemeDetector::new().with_plain_labels(plain),
+            has_spans: false,
         }
-        Ok(Self {
-            detector,
-            has_spans,
-        })
+    }
+
+    fn new<S: LabeledSentence>(sentences: &[S], plain: PlainLabels) -> Result<Self> {
+        let mut evidence = Self::with_plain(plain);
+        for sentence in sentences {
+            evidence.add(sentence)?;
+        }
+        Ok(evidence)
+    }
+
+    fn add(&mut self, sentence: &impl LabeledSentence) -> Result<()> {
+        let labels = sentence.labels()?;
+        let is_of_span = |label: &str| !Scheme::Raw.spans(&[label]).is_empty();
+        match sentence.allowed() {
+            Some(allowed) => {
+                let mut labels = allowed.iter().flatten();
+                self.has_spans = self.has_spans || labels.any(|label| is_of_span(label));
+                self.detector.observe_partial(&allowed);
+            }
+            None => {
+                self.has_spans = self.has_spans || !Scheme::Raw.spans(&labels).is_empty();
+                self.detector.observe(&labels);
+            }
+        }
+        Ok(())
     }
 
     /// Returns the evidence of the sentences of all ranks.

@@ -55,6 +55,8 @@ mod recall_bias;
 mod segment;
 mod settings;
 mod shards;
+mod spill;
+mod streamed;
 #[cfg(test)]
 mod tests;
 mod trained;
@@ -100,6 +102,7 @@ pub use options::{Defaults, DevUse, NoiseKind, TrainOptions, WarmStart};
 pub use segment::{Segment, SegmentEnd};
 pub use settings::TrainSettings;
 pub use shards::{Shard, ShardedObjective};
+pub use streamed::{CorpusFiles, SentenceSource, StreamedCorpora};
 pub use trained::Trained;
 pub use trainer::Trainer;
 #[doc(hidden)]

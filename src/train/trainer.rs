@@ -18,6 +18,7 @@ use super::monitor::Monitor;
 use super::optimize::{Optimizer, Watch};
 use super::options::{TrainOptions, WarmStart};
 use super::settings::TrainSettings;
+use super::spill::SpilledData;
 use super::trained::Trained;
 use super::training_set::TrainingSet;
 use super::warm_start::WarmStartPasses;
@@ -262,7 +263,19 @@ impl<'a> Trainer<'a> {
             None => extracted.into_training_set(&self.settings),
             Some(ranks) => TrainingSet::of_rank(extracted, &self.settings, ranks)?,
         };
-        let (mut theta, end) = self.optimize(&set, &matches, checkpoints, clock, observer)?;
+        self.train_set(set, &matches, checkpoints, clock, observer)
+    }
+
+    /// Trains a model on a training set that was made since `clock`.
+    pub(super) fn train_set(
+        &self,
+        set: TrainingSet,
+        matches: &[ModelMatch],
+        checkpoints: Option<PassCheckpoints<'_>>,
+        clock: Instant,
+        observer: &mut dyn Observer,
+    ) -> Result<Trained> {
+        let (mut theta, end) = self.optimize(&set, matches, checkpoints, clock, observer)?;
         if let Some(pruned) = set.prune(&self.settings, &mut theta, end.recall_bias)? {
             observer.pruned(&pruned);
         }
@@ -316,6 +329,9 @@ impl<'a> Trainer<'a> {
             self.descend(set, resumed, &mut watch)
         };
         if let Some(failure) = self.ranks.as_ref().and_then(Ranks::take_failure) {
+            return Err(failure);
+        }
+        if let Some(failure) = set.spilled.as_ref().and_then(SpilledData::take_failure) {
             return Err(failure);
         }
         let outcome = outcome?;

@@ -16,16 +16,26 @@ use super::expand::ClassWeights;
 use super::extracted::ExtractedCorpora;
 use super::labels::TrainingLabels;
 use super::line_options::ClassOptions;
-use super::origin::{Origin, column_groups, extra_weights};
+use super::model_match::Occurrences;
+use super::origin::{Origin, extra_weights};
 use super::settings::{NoiseTerm, TrainSettings};
+use super::spill::SpilledData;
 use crate::chain::{LabelWeights, padded};
 use crate::error::{Error, Result};
-use crate::extract::{Alphabets, Classes, Dataset, numbered};
-use crate::ids::LabelId;
+use crate::extract::{Alphabets, Classes, Dataset};
 use crate::model::{APPLIED_RECALL_BIAS, Header, Model, Precision, Provenance, TrainingRecord};
 use crate::objective::{AttributeNoise, Noise, PenalizedLikelihood, Penalty};
 use crate::score::{ExtraWeights, FeatureBlock, ParameterSpace, SpaceOptions};
 use crate::template::Template;
+
+/// Corpora with one column per class of attributes.
+pub(super) struct CollapsedCorpora {
+    pub extracted: ExtractedCorpora,
+    pub classes: [Classes; 2],
+    pub counts: DataCounts,
+    /// Of attributes in the training data, if training continues from a model.
+    pub occurrences: Option<Occurrences>,
+}
 
 /// Training data as sparse matrices, the layout of the parameters θ, and development data if there
 /// are any.
@@ -51,6 +61,8 @@ pub struct TrainingSet {
     pub(super) counts: DataCounts,
     /// With ranks: `data` are the sentences of this one.
     pub(super) division: Option<Division>,
+    /// Where the matrices are if `data` has none.
+    pub(super) spilled: Option<SpilledData>,
 }
 
 impl TrainingSet {
@@ -72,47 +84,60 @@ impl TrainingSet {
     /// Converts all sentences. `more` returns weights that exist, given the layout of those that
     /// exist by the sentences.
     pub(super) fn from_extracted<E>(
-        extracted: ExtractedCorpora,
+        mut extracted: ExtractedCorpora,
         settings: &TrainSettings,
         more: impl FnOnce(&ParameterSpace) -> Result<Option<ExtraWeights>, E>,
     ) -> Result<Self, E> {
-        let occurrences = extracted.occurrences();
+        let occurrences = extracted.base.is_some().then(|| extracted.occurrences());
+        let attributes = entries(&extracted.data);
+        let classes = extracted.class_groups(settings).map(|[nodes, edges]| {
+            let data = &mut extracted.data;
+            let nodes = Classes::equal_columns_in_groups(&data.nodes, nodes);
+            let edges = Classes::equal_columns_in_groups(&data.edges, edges);
+            data.nodes = Arc::new(nodes.collapsed(&data.nodes));
+            data.edges = Arc::new(edges.collapsed(&data.edges));
+            [nodes, edges]
+        });
+        let collapsed = CollapsedCorpora {
+            counts: DataCounts::new(&extracted.data, attributes, entries(&extracted.data)),
+            classes: classes.unwrap_or_else(|| extracted.single_classes()),
+            extracted,
+            occurrences,
+        };
+        Self::lay_out(collapsed, settings, |space, _| more(space))
+    }
+
+    /// Lays out the parameters. `more` returns weights that exist, given the layout of those that
+    /// exist by the sentences, and a function that lays them out for other sentences.
+    pub(super) fn lay_out<E>(
+        corpora: CollapsedCorpora,
+        settings: &TrainSettings,
+        more: impl FnOnce(
+            &ParameterSpace,
+            &dyn Fn(&Dataset) -> ParameterSpace,
+        ) -> Result<Option<ExtraWeights>, E>,
+    ) -> Result<Self, E> {
+        let CollapsedCorpora {
+            extracted,
+            classes: [node_classes, edge_classes],
+            counts,
+            occurrences,
+        } = corpora;
         let ExtractedCorpora {
             labels,
             alphabets,
             node_attributes,
             edge_attributes,
-            mut data,
+            data,
             mut development,
             template,
             source,
             base,
             groups,
             zeros,
-            classes_elsewhere,
             ..
         } = extracted;
         let options = settings.options();
-        let attributes = entries(&data);
-        let [node_classes, edge_classes] = if options.collapse {
-            let groups = |kind: usize, columns| {
-                let penalties = groups.as_ref().map_or(&[][..], |groups| &groups[kind]);
-                let groups = column_groups(base.as_deref(), penalties, kind, columns);
-                match &classes_elsewhere {
-                    None => groups,
-                    Some(classes) => numbered(groups.into_iter().zip(&classes[kind])),
-                }
-            };
-            let nodes = zero_groups(groups(0, node_attributes), &zeros);
-            let nodes = Classes::equal_columns_in_groups(&data.nodes, nodes);
-            let edges = groups(1, edge_attributes);
-            let edges = Classes::equal_columns_in_groups(&data.edges, edges);
-            data.nodes = Arc::new(nodes.collapsed(&data.nodes));
-            data.edges = Arc::new(edges.collapsed(&data.edges));
-            [nodes, edges]
-        } else {
-            [node_attributes, edge_attributes].map(Classes::singletons)
-        };
         if let Some(development) = &mut development {
             development.collapse(&node_classes, &edge_classes);
             development.set_use(options.dev_use);
@@ -135,16 +160,17 @@ impl TrainingSet {
             label_pairs: options.transitions.unwrap_or(states),
             min_frequency: options.min_frequency,
         };
-        let mut space = ParameterSpace::including(k, &data, classes, space_options, extra);
-        if let Some(extra) = more(&space)? {
-            space = ParameterSpace::including(k, &data, classes, space_options, extra);
+        let layout =
+            |data: &_, extra| ParameterSpace::including(k, data, classes, space_options, extra);
+        let mut space = layout(&data, extra);
+        if let Some(extra) = more(&space, &|data| layout(data, ExtraWeights::default()))? {
+            space = layout(&data, extra);
         }
         let line_options = groups.as_ref().zip(template.as_ref());
         let line_options = line_options
             .map(|(groups, template)| ClassOptions::new(groups, classes, template.groups()));
-        let origin = base.as_ref();
-        let origin = origin.map(|base| Origin::new(base, &space, classes, &occurrences));
-        let counts = DataCounts::new(&data, attributes);
+        let origin = base.as_ref().zip(occurrences.as_ref());
+        let origin = origin.map(|(base, found)| Origin::new(base, &space, classes, found));
         Ok(Self {
             labels,
             alphabets,
@@ -162,10 +188,12 @@ impl TrainingSet {
             line_options,
             counts,
             division: None,
+            spilled: None,
         })
     }
 
-    /// Returns the design matrices and labels, with ranks of the sentences of this one.
+    /// Returns the design matrices and labels: with ranks of the sentences of this one, and without
+    /// the matrices if these are in a file.
     #[must_use]
     pub fn data(&self) -> &Dataset {
         &self.data
@@ -193,9 +221,14 @@ impl TrainingSet {
     #[must_use]
     pub fn likelihood(&self, l2: f64) -> PenalizedLikelihood {
         let penalty = self.penalty(l2);
-        match &self.division {
-            None => PenalizedLikelihood::new(&self.data, &self.space, penalty),
-            Some(division) => PenalizedLikelihood::of_part(&division.part, &self.space, penalty),
+        match (&self.division, &self.spilled) {
+            (Some(division), _) => {
+                PenalizedLikelihood::of_part(&division.part, &self.space, penalty)
+            }
+            (_, Some(spilled)) => {
+                PenalizedLikelihood::of_spilled(&spilled.blocks, &self.data, &self.space, penalty)
+            }
+            (None, None) => PenalizedLikelihood::new(&self.data, &self.space, penalty),
         }
     }
 
@@ -496,19 +529,6 @@ impl TrainingSet {
         };
         Model::build(header, &nodes, &edges)
     }
-}
-
-/// Divides groups of columns further by the labels with which they have the value 0, ascending by
-/// column: the weights of a class are those of each member.
-fn zero_groups(groups: Vec<u32>, zeros: &[(u32, LabelId)]) -> Vec<u32> {
-    if zeros.is_empty() {
-        return groups;
-    }
-    let mut labels: Vec<Vec<LabelId>> = vec![Vec::new(); groups.len()];
-    for &(column, label) in zeros {
-        labels[column as usize].push(label);
-    }
-    numbered(groups.into_iter().zip(labels))
 }
 
 impl TrainingSet {

@@ -175,9 +175,9 @@ fn every_number_of_threads_gives_the_same_bits_with_partial_labels_and_weights()
 fn every_label_of_a_set_is_observed_and_none_of_a_token_without_labels() {
     let mut data = Dataset::default();
     for column in 0..3 {
-        let nodes = std::sync::Arc::make_mut(&mut data.nodes);
+        let nodes = Arc::make_mut(&mut data.nodes);
         nodes.push_row(&mut vec![(column, 1.0)]);
-        std::sync::Arc::make_mut(&mut data.edges).push_row(&mut vec![]);
+        Arc::make_mut(&mut data.edges).push_row(&mut vec![]);
     }
     for labels in [&[LabelId(0), LabelId(2)][..], &[LabelId(1)], &[]] {
         data.push_labels(labels);

@@ -12,6 +12,7 @@ mod pruning;
 mod ranks;
 mod segments;
 mod shards;
+mod spilled;
 mod two_passes;
 
 use std::ops::ControlFlow;
@@ -75,6 +76,25 @@ in/O London/B-LOC Charles/B-PER met/O Mary/B-PER Somerville/I-PER
 he/O wrote/O to/O Ada/B-PER Lovelace/I-PER
 New/B-LOC York/I-LOC is/O far/O
 they/O left/O New/B-LOC York/I-LOC in/O May/O";
+
+/// Sentences of words that mostly have the same label: about 10,000 tokens per 1,500 sentences.
+fn synthetic_sentences(number: usize, seed: u64) -> Vec<Sentence> {
+    let mut numbers = crate::random::Lcg(seed);
+    let labels = ["O", "B-PER", "O", "B-LOC", "O"];
+    let mut text = String::new();
+    for _ in 0..number {
+        for _ in 0..=numbers.below(12) {
+            let word = numbers.below(400);
+            let label = match numbers.below(10) {
+                0 => labels[numbers.below(5)],
+                _ => labels[word % 5],
+            };
+            text.push_str(&format!("w{word:03}/{label} "));
+        }
+        text.push('\n');
+    }
+    corpus(&text)
+}
 
 fn options() -> TrainOptions {
     TrainOptions {

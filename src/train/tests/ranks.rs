@@ -10,34 +10,14 @@ use crate::Corpus;
 use crate::error::Error;
 use crate::label::Scheme;
 use crate::optim::StopReason;
-use crate::random::Lcg;
 use crate::ranks::tests::run_ranks;
 
 const TEMPLATE: &str = "word\nword[-1]\nsuffix(2)\n";
 
-/// Sentences of words that mostly have the same label: about 10,000 tokens per 1,500 sentences.
-fn sentences(number: usize, seed: u64) -> Vec<Sentence> {
-    let mut numbers = Lcg(seed);
-    let labels = ["O", "B-PER", "O", "B-LOC", "O"];
-    let mut text = String::new();
-    for _ in 0..number {
-        for _ in 0..=numbers.below(12) {
-            let word = numbers.below(400);
-            let label = match numbers.below(10) {
-                0 => labels[numbers.below(5)],
-                _ => labels[word % 5],
-            };
-            text.push_str(&format!("w{word:03}/{label} "));
-        }
-        text.push('\n');
-    }
-    corpus(&text)
-}
-
 fn corpora() -> TrainingCorpora {
-    TrainingCorpora::new(sentences(3_000, 1))
-        .dev(sentences(100, 2))
-        .unlabeled(sentences(1_500, 3))
+    TrainingCorpora::new(synthetic_sentences(3_000, 1))
+        .dev(synthetic_sentences(100, 2))
+        .unlabeled(synthetic_sentences(1_500, 3))
 }
 
 /// Like [`corpora`], with the sentences that are a rank's own.
@@ -133,7 +113,7 @@ fn ranks_may_have_unlabeled_text_of_their_own() {
 
 /// Sentences with weights, partial labels, and labels that only the last ones have.
 fn varied_sentences() -> Vec<Sentence> {
-    let mut sentences = sentences(2_000, 1);
+    let mut sentences = synthetic_sentences(2_000, 1);
     let rare = "w001/B-MISC w002/I-MISC w003/O w777/B-PER ".repeat(3);
     sentences.extend(corpus(&format!("{rare}\n{rare}\n")));
     let weights = [1.0, 0.3, 2.0].into_iter().cycle();
@@ -231,7 +211,7 @@ fn what_is_wrong_with_the_sentences_of_a_rank_ends_all() {
     assert_eq!(train(|_| Vec::new()), "there are no sentences to train on");
     let other_columns = train(|rank| {
         if rank < 2 {
-            return sentences(10, 1);
+            return synthetic_sentences(10, 1);
         }
         let names = ["word", "pos", "label"].map(str::to_owned).to_vec();
         let schema = Arc::new(Schema::new(names, Some(2)).unwrap());
@@ -244,7 +224,7 @@ fn what_is_wrong_with_the_sentences_of_a_rank_ends_all() {
         "rank 2: y.conll:1: the columns are word pos label, but those of an earlier rank word label"
     );
     let without_weight = train(|rank| {
-        let sentences = sentences(10, rank as u64).into_iter();
+        let sentences = synthetic_sentences(10, rank as u64).into_iter();
         sentences
             .map(|sentence| sentence.with_weight(0.0).unwrap())
             .collect()
@@ -424,12 +404,12 @@ fn ranks_with_other_data_or_without_any_end_all() {
         }))
     };
     assert_eq!(
-        train(|rank| sentences(if rank == 2 { 11 } else { 10 }, 1)),
+        train(|rank| synthetic_sentences(if rank == 2 { 11 } else { 10 }, 1)),
         "rank 2 has other training or development data than rank 0; expected the same on all \
          machines"
     );
     assert_eq!(
-        train(|rank| sentences(if rank == 1 { 0 } else { 10 }, 1)),
+        train(|rank| synthetic_sentences(if rank == 1 { 0 } else { 10 }, 1)),
         "rank 1: there are no sentences to train on"
     );
 }
@@ -440,7 +420,7 @@ fn what_cannot_be_divided_is_refused() {
         let trainer = Trainer::new(options).unwrap();
         error_of(run_ranks(2, |ranks| {
             let trainer = trainer.clone().ranks(ranks);
-            trainer.train(sentences(10, 1), template(TEMPLATE), &mut ())
+            trainer.train(synthetic_sentences(10, 1), template(TEMPLATE), &mut ())
         }))
     };
     let online = TrainOptions {
