@@ -42,6 +42,7 @@ mod serve;
 mod short_help;
 mod signals;
 mod span_arguments;
+mod spill_argument;
 mod table;
 mod tag;
 mod tag_input;

@@ -62,15 +62,21 @@ pub fn load_template(
 
 /// Checks that sentences have attributes if there is no template.
 pub fn check_attributes(template: Option<&Template>, corpus: &Corpus) -> Result<()> {
-    let lacks = |sentence: &&Sentence| sentence.attributes.is_none();
-    match corpus.iter().find(lacks) {
-        Some(sentence) if template.is_none() => Err(Error::input(
-            sentence.place(0),
-            "found no attributes (the key \"attributes\"), and --template is missing; expected a \
-             file or the name of a built-in template (ner, pos, chunk, minimal)",
-        )),
-        _ => Ok(()),
+    corpus
+        .iter()
+        .try_for_each(|sentence| check_attributes_of(template, sentence))
+}
+
+/// Checks that a sentence has attributes, if there is no template.
+pub fn check_attributes_of(template: Option<&Template>, sentence: &Sentence) -> Result<()> {
+    if template.is_some() || sentence.attributes.is_some() {
+        return Ok(());
     }
+    Err(Error::input(
+        sentence.place(0),
+        "found no attributes (the key \"attributes\"), and --template is missing; expected a file \
+         or the name of a built-in template (ner, pos, chunk, minimal)",
+    ))
 }
 
 /// Returns the files that were read to load a template: its own, and those it refers to.

@@ -1,14 +1,14 @@
 //! `dropchain train`
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use dropchain::internals::report::Log;
 use dropchain::knowledge::Knowledge;
 use dropchain::template::Template;
 use dropchain::train::{
-    BaseModels, Defaults, Ranks, TrainOptions, Trained, Trainer, TrainingCorpora, WarmStart,
-    check_line_options, check_own_sentences,
+    BaseModels, Defaults, Ranks, StreamedCorpora, TrainOptions, Trained, Trainer, TrainingCorpora,
+    WarmStart, check_line_options, check_own_sentences,
 };
 use dropchain::{Corpus, Result};
 
@@ -24,6 +24,7 @@ use super::interrupt;
 use super::knowledge_arguments::KnowledgeArguments;
 use super::outputs::{CommandFiles, ResultFile};
 use super::progress::Progress;
+use super::spill_argument::{SpillArguments, Streams, scan};
 use super::team::{Inputs, Team};
 use super::template_argument::{TemplateLimits, check_attributes, load_template, template_files};
 use super::training_arguments::{CourseArguments, NoiseLevelArguments, TrainingArguments};
@@ -127,6 +128,8 @@ pub struct TrainCommand {
     )]
     warm_start: WarmStartName,
     #[command(flatten)]
+    spill: SpillArguments,
+    #[command(flatten)]
     knowledge: KnowledgeArguments,
     /// Weight of an unlabeled sentence, relative to a labeled one
     #[arg(
@@ -189,8 +192,10 @@ impl OwnSentences {
 }
 
 /// What training reads.
-struct TrainingData {
+struct TrainingData<'a> {
     corpora: TrainingCorpora,
+    /// With `--spill`: what it reads several times, besides the development data.
+    streams: Option<Streams<'a>>,
     template: Option<Template>,
     knowledge: Knowledge,
 }
@@ -231,14 +236,13 @@ impl TrainCommand {
         let plan = team.agree(self.plan(&open, team))?;
         let progress = Progress::new(self.quiet || !team.is_first());
         progress.update(format!("reading {}", self.train.join(", ")));
-        let own = self.read_own_labeled(&plan, &open, team)?;
-        let mut own_sentences = OwnSentences::after_labeled(own.is_some());
-        let mut data = team.agree(self.read(own, &plan, &progress))?;
-        if team.ranks().is_some() {
-            let inputs = self.inputs(&open, &data, own_sentences);
-            team.check_same(&team.agree(inputs.map_err(CommandError::from))?)?;
-        }
-        self.read_unlabeled(&plan, &open, &mut data, &mut own_sentences, team)?;
+        let (data, own_sentences) = match self.spill.directory() {
+            Some(directory) => {
+                let data = self.stream(directory, &plan, &progress)?;
+                (data, OwnSentences::None)
+            }
+            None => self.read_all(&plan, &open, &progress, team)?,
+        };
         let Plan {
             trainer,
             files,
@@ -252,7 +256,18 @@ impl TrainCommand {
             .with_config(self.config.effective());
         self.print_notices(&trainer, &open, data.template.as_ref(), &progress);
         let trainer = self.attach(trainer, &open, team, own_sentences);
-        let trained = trainer.train(data.corpora, data.template, &mut reporter);
+        let trained = match &data.streams {
+            None => trainer.train(data.corpora, data.template, &mut reporter),
+            Some(streams) => {
+                let corpora = StreamedCorpora {
+                    labeled: &streams.labeled,
+                    dev: data.corpora.dev.as_ref(),
+                    unlabeled: Some(&streams.unlabeled),
+                };
+                let directory = streams.directory;
+                trainer.train_streamed(corpora, data.template, directory, &mut reporter)
+            }
+        };
         let trained = trained.map_err(|error| team.shared_error(error))?;
         team.share_signal()?;
         let Some(model_file) = model_file else {
@@ -313,6 +328,7 @@ impl TrainCommand {
         if let Some(template) = &template {
             check_line_options(template, trainer.settings())?;
         }
+        (self.spill).check(&trainer, &models, template.as_ref(), team)?;
         let has_exact_gradient = !has_noise || options.gradient.is_exact();
         let mut files = None;
         if team.is_first() {
@@ -331,6 +347,56 @@ impl TrainCommand {
             has_exact_gradient,
             continues: !models.is_empty(),
             files,
+        })
+    }
+
+    /// Reads all corpora, each rank its part of those that can be divided.
+    fn read_all(
+        &self,
+        plan: &Plan<'_>,
+        open: &OpenModels,
+        progress: &Progress,
+        team: &Team,
+    ) -> CommandResult<(TrainingData<'static>, OwnSentences)> {
+        let own = self.read_own_labeled(plan, open, team)?;
+        let mut own_sentences = OwnSentences::after_labeled(own.is_some());
+        let mut data = team.agree(self.read(own, plan, progress))?;
+        if team.ranks().is_some() {
+            let inputs = self.inputs(open, &data, own_sentences);
+            team.check_same(&team.agree(inputs.map_err(CommandError::from))?)?;
+        }
+        self.read_unlabeled(plan, open, &mut data, &mut own_sentences, team)?;
+        Ok((data, own_sentences))
+    }
+
+    /// Reads the development files, and checks the other corpora.
+    fn stream<'a>(
+        &self,
+        directory: &'a Path,
+        plan: &Plan<'_>,
+        progress: &Progress,
+    ) -> CommandResult<TrainingData<'a>> {
+        let (training, input) = (&self.training, &plan.input);
+        let streams = Streams {
+            labeled: training.labeled_files(&self.train, input)?,
+            unlabeled: training.unlabeled_files(input)?,
+            directory,
+        };
+        let template = plan.template.clone();
+        let documents_are_given = self.document.are_given();
+        let labels = scan(&streams.labeled, template.as_ref(), documents_are_given)?;
+        if let Some(hint) = training.partial_hint(&labels) {
+            progress.println(&hint);
+        }
+        let corpora = training.with_dev(Corpus::new(), &self.dev, input, progress)?;
+        input.text.print_notices();
+        let knowledge = self.knowledge.read(input, progress)?;
+        let template = self.knowledge.attach(&knowledge, template)?;
+        Ok(TrainingData {
+            corpora,
+            streams: Some(streams),
+            template,
+            knowledge,
         })
     }
 
@@ -368,7 +434,7 @@ impl TrainCommand {
         own_labeled: Option<Corpus>,
         plan: &Plan<'_>,
         progress: &Progress,
-    ) -> CommandResult<TrainingData> {
+    ) -> CommandResult<TrainingData<'static>> {
         let (training, input) = (&self.training, &plan.input);
         let labeled = own_labeled.map_or_else(|| training.read_labeled(&self.train, input), Ok)?;
         let corpora = training.with_dev(labeled, &self.dev, input, progress)?;
@@ -384,6 +450,7 @@ impl TrainCommand {
         let template = self.knowledge.attach(&knowledge, template)?;
         Ok(TrainingData {
             corpora,
+            streams: None,
             template,
             knowledge,
         })
@@ -394,7 +461,7 @@ impl TrainCommand {
         &self,
         plan: &Plan<'_>,
         open: &OpenModels,
-        data: &mut TrainingData,
+        data: &mut TrainingData<'_>,
         own: &mut OwnSentences,
         team: &Team,
     ) -> CommandResult {
@@ -432,7 +499,12 @@ impl TrainCommand {
     }
 
     /// Returns what must be the same on all ranks, besides text of which each has a part.
-    fn inputs(&self, open: &OpenModels, data: &TrainingData, own: OwnSentences) -> Result<Inputs> {
+    fn inputs(
+        &self,
+        open: &OpenModels,
+        data: &TrainingData<'_>,
+        own: OwnSentences,
+    ) -> Result<Inputs> {
         let TrainingCorpora { labeled, dev, .. } = &data.corpora;
         let mut inputs = Inputs::default()
             .options(&self.config.effective().to_json())
