@@ -16,11 +16,11 @@ use super::template_argument::check_attributes_of;
 pub struct SpillArguments {
     /// Keep attributes in temporary files in DIR, not in memory: for more text than memory holds
     ///
-    /// TRAIN and --unlabeled are read four times instead of being kept. The model is the same.
+    /// TRAIN is read a few times instead of being kept. The model is the same.
     /// The files take some 40 bytes per attribute of a token, are read in every evaluation, and
     /// have no name, so that nothing remains of them. Not with what needs all text in memory:
     /// --init, --towards, --discover, --caseless, --min-frequency, online algorithms, --noise
-    /// monte-carlo, --gradient message, templates that read documents or learn from TRAIN.
+    /// monte-carlo, --gradient message, templates that read documents or learn names from TRAIN.
     #[arg(long, value_name = "DIR", help_heading = "Training")]
     spill: Option<PathBuf>,
 }

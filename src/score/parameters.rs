@@ -66,20 +66,20 @@ pub struct ExtraWeights {
 impl ExtraWeights {
     /// Adds those of another layout.
     pub fn merge(&mut self, other: Self) {
-        let union = |own: &mut Vec<(u32, u32)>, other: Vec<(u32, u32)>| {
-            own.extend(other);
-            own.sort_unstable();
-            own.dedup();
-        };
         union(&mut self.nodes, other.nodes);
         union(&mut self.edges, other.edges);
         union(&mut self.occurring, other.occurring);
         for (own, other) in self.labels.iter_mut().zip(other.labels) {
-            own.extend(other);
-            own.sort_unstable();
-            own.dedup();
+            union(own, other);
         }
     }
+}
+
+/// Adds other numbers to ascending ones. Both are runs, which a stable sort merges in linear time.
+fn union<T: Ord>(own: &mut Vec<T>, other: Vec<T>) {
+    own.extend(other);
+    own.sort();
+    own.dedup();
 }
 
 /// The layout of θ: node weights, edge weights, transitions, start, end.

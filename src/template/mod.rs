@@ -89,6 +89,7 @@ mod template_function;
 mod text;
 mod vectors;
 mod wapiti_regex;
+mod word_learner;
 mod workspace;
 
 #[cfg(test)]

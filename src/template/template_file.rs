@@ -20,8 +20,9 @@ use super::line_options::LineGroup;
 use super::lines::{is_pattern_source, parse_lines};
 use super::mined::MinedNames;
 use super::resources::Resources;
-use super::shape::{FirstRead, KnownWords, is_known_word_candidate};
+use super::shape::{FirstRead, KnownWords};
 use super::template_function::{TemplateFunction, TextFunction};
+use super::word_learner::WordLearner;
 use crate::error::{Error, Place, Result};
 use crate::input_file::{read_text, read_text_prefix};
 use crate::label::PlainLabels;
@@ -50,7 +51,7 @@ pub struct Template {
     lines: Arc<[TemplateLine]>,
     transitions: bool,
     documents: DocumentOptions,
-    known_words: Arc<KnownWords>,
+    pub(super) known_words: Arc<KnownWords>,
     mined: BTreeMap<String, Arc<MinedNames>>, // by the text that they are found in
     parts: Option<Arc<[u32]>>,                // of the training data, for mining
     caseless: bool, // whether sentences without case have attributes of their own
@@ -405,37 +406,38 @@ impl Template {
     ) {
         let sentences: Vec<&Sentence> = sentences.collect();
         self.mine(&sentences, plain);
-        let with_known_words = self.functions().filter(|f| uses_known_words(f));
-        let read = with_known_words.filter_map(TemplateFunction::column);
-        let columns = distinct(read.chain(self.caseless.then_some(ColumnRef::Word)));
-        if columns.is_empty() {
+        let mut learner = self.word_learner();
+        if learner.is_idle() {
             return;
         }
         let with_order = self.functions().any(is_shape_while_reading);
-        let (mut known_words, mut first_read) = (KnownWords::new(), FirstRead::new());
+        let mut first_read = FirstRead::new();
         for (number, sentence) in (0..).zip(sentences) {
-            let indices = columns.iter().filter_map(|c| c.index(sentence.schema()));
-            for index in indices {
-                for t in 0..sentence.len() {
-                    let word = sentence.cell(t, index);
-                    if is_known_word_candidate(word) && !known_words.contains(word) {
-                        known_words.insert(word.into());
-                        if with_order {
-                            first_read.insert(word.into(), (number, t as u32));
-                        }
-                    }
+            learner.add_each(sentence, |word, t| {
+                if with_order {
+                    first_read.insert(word.into(), (number, t as u32));
                 }
-            }
+            });
         }
-        self.known_words = Arc::new(known_words);
+        self.known_words = learner.finish();
         self.first_read = Arc::new(first_read);
     }
 
-    /// Returns whether attributes depend on words or names that occur in the training data.
+    /// Returns a learner of the words that this template knows, without any so far.
+    pub(crate) fn word_learner(&self) -> WordLearner {
+        let with_known_words = self.functions().filter(|f| uses_known_words(f));
+        let read = with_known_words.filter_map(TemplateFunction::column);
+        let columns = distinct(read.chain(self.caseless.then_some(ColumnRef::Word)));
+        WordLearner::new(columns)
+    }
+
+    /// Returns whether attributes depend on the order of the training sentences: on names in other
+    /// parts of them, or on the words before.
     #[must_use]
-    pub fn learns(&self) -> bool {
+    pub fn depends_on_order(&self) -> bool {
         let is_mined = |f: &TemplateFunction| matches!(f, TemplateFunction::MinedNames(_));
-        self.caseless || self.functions().any(|f| is_mined(f) || uses_known_words(f))
+        self.functions()
+            .any(|f| is_mined(f) || is_shape_while_reading(f))
     }
 
     /// Learns the names of the training data, if some template looks words up in them.

@@ -96,14 +96,15 @@ pub(super) fn needs_all_sentences(
     models: &BaseModels<'_>,
     template: Option<&Template>,
 ) -> Option<&'static str> {
-    let learns = template.is_some_and(Template::learns);
+    let depends_on_order = template.is_some_and(Template::depends_on_order);
     needs_all_unlabeled(options, models, template).or_else(|| {
         if options.caseless > 0.0 {
             Some("copies of sentences without case")
         } else if options.min_frequency.is_some() {
             Some("a minimum frequency")
         } else {
-            learns.then_some("a template that learns words or names from the training data")
+            let found = "a template that learns names, or words while reading";
+            depends_on_order.then_some(found)
         }
     })
 }

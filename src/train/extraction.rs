@@ -85,7 +85,10 @@ impl ExtractedCorpora {
         ranks: Option<&Ranks>,
     ) -> Result<Self> {
         let options = settings.options();
-        let template = input.template(options)?;
+        let mut template = input.template(options)?;
+        if let (Some(template), Some(ranks)) = (&mut template, ranks) {
+            agree_on_words(template, &input.sentences, ranks)?;
+        }
         let ExtractionInput {
             sentences,
             unlabeled,
@@ -164,6 +167,18 @@ impl ExtractedCorpora {
         self.development = Some(development);
         Ok(())
     }
+}
+
+/// Lets a template know the words of the sentences of all ranks.
+fn agree_on_words(template: &mut Template, own: &[Sentence], ranks: &Ranks) -> Result<()> {
+    let mut learner = template.word_learner();
+    own.iter().for_each(|sentence| learner.add(sentence));
+    let own: Vec<String> = learner.words().map(str::to_owned).collect();
+    for words in ranks.gather_values(&own)? {
+        learner.extend(words.iter().map(String::as_str));
+    }
+    template.set_known_words(learner);
+    Ok(())
 }
 
 /// Checks that some training sentence counts, of any rank.

@@ -130,6 +130,19 @@ fn first_sentence(source: &dyn SentenceSource) -> Result<Sentence> {
     Err(Error::parameter("there are no sentences to train on"))
 }
 
+/// Lets a template know the words of the labeled sentences.
+fn learn_words(template: &mut Template, labeled: &dyn SentenceSource) -> Result<()> {
+    let mut learner = template.word_learner();
+    if !learner.is_idle() {
+        for_each(labeled, &mut |sentence| {
+            learner.add(sentence);
+            Ok(())
+        })?;
+    }
+    template.set_known_words(learner);
+    Ok(())
+}
+
 /// Extraction of attributes to a file.
 struct Extraction {
     builder: DatasetBuilder,
@@ -248,6 +261,10 @@ impl StreamedAttributes {
         let labels = TrainingLabels::of_stream(schema.joined(), options, &|visit| {
             for_each(corpora.labeled, visit)
         })?;
+        let mut template = template;
+        if let Some(template) = &mut template {
+            learn_words(template, corpora.labeled)?;
+        }
         let source = AttributeSource::bind(template.as_ref(), schema)?;
         let alphabets = Alphabets::default();
         let mut extraction = Extraction {

@@ -19,7 +19,7 @@ use crate::sentence::Sentence;
 use crate::template::Template;
 
 /// Memory of the attributes of a part in bytes.
-const PART: usize = 16 << 20;
+const PART: usize = 4 << 20;
 
 /// Sentences that can be read several times: the same ones each time.
 pub trait SentenceSource {
@@ -121,7 +121,7 @@ pub struct StreamedCorpora<'a> {
 }
 
 impl Trainer<'_> {
-    /// Trains a model on sentences that are not kept in memory: they are read three times, and
+    /// Trains a model on sentences that are not kept in memory: they are read a few times, and
     /// their attributes are kept in temporary files in `directory`. The model has the bits of that
     /// of [`train`](Self::train) on the same sentences.
     ///

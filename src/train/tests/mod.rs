@@ -82,7 +82,13 @@ fn synthetic_sentences(number: usize, seed: u64) -> Vec<Sentence> {
     let mut numbers = crate::random::Lcg(seed);
     let labels = ["O", "B-PER", "O", "B-LOC", "O"];
     let mut text = String::new();
-    for _ in 0..number {
+    for i in 0..number {
+        // The first sentence has words that the last one has in lower case.
+        text.push_str(match i {
+            0 => "Bank/B-PER Rest/O ",
+            _ if i + 1 == number => "bank/O rest/O ",
+            _ => "",
+        });
         for _ in 0..=numbers.below(12) {
             let word = numbers.below(400);
             let label = match numbers.below(10) {

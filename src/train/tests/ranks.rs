@@ -145,7 +145,7 @@ fn ranks_may_have_sentences_of_their_own() {
             "word l2=3\nedge: word\nsuffix(2) dropout=0.2\n",
         ),
         (observed, "word\nedge: word\nword[-1]\n"),
-        (separate, TEMPLATE),
+        (separate, "word\nshape(dan2)\n"),
     ] {
         let trainer = Trainer::new(options).unwrap();
         let corpora = || TrainingCorpora {
@@ -316,12 +316,12 @@ fn sentences_by_rank_are_refused_where_more_than_sums_depends_on_them() {
         (
             &options(0.5),
             "lexicon(training)\n",
-            "a template that learns",
+            "a template that learns names",
         ),
         (
             &options(0.5),
             "shape(dan2, known(reading))\n",
-            "a template that learns",
+            "a template that learns names",
         ),
     ] {
         let message = refused(options, source, Ranks::with_own_labeled);

@@ -73,7 +73,7 @@ fn models_are_those_of_training_in_memory() {
         ..options(0.0)
     };
     for (options, source) in [
-        (options(0.5), "word\nword[-1]\nsuffix(2)\n"),
+        (options(0.5), "word\nword[-1]\nshape(dan2)\n"),
         (observed, "word\nedge: word\nword[-1]\n"),
         (reweighted, "word l2=3\nedge: word\nsuffix(2) dropout=0.2\n"),
         (separate, "word\nvalue(length)\n"),
@@ -177,7 +177,7 @@ fn what_needs_all_sentences_is_refused() {
         (
             options(0.5),
             "lexicon(training)\n",
-            "a template that learns words or names from the training data",
+            "a template that learns names, or words while reading",
         ),
     ] {
         assert_eq!(refused(options, source), message(found));

@@ -1,0 +1,81 @@
+//! Learning which words of the training data the Stanford shapes know.
+
+use std::sync::Arc;
+
+use super::ColumnRef;
+use super::shape::{KnownWords, is_known_word_candidate};
+use super::template_file::Template;
+use crate::sentence::Sentence;
+
+/// The known words of the sentences so far.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct WordLearner {
+    columns: Vec<ColumnRef>, // that words are read from
+    known: KnownWords,
+}
+
+impl WordLearner {
+    pub(super) fn new(columns: Vec<ColumnRef>) -> Self {
+        Self {
+            columns,
+            known: KnownWords::default(),
+        }
+    }
+
+    /// Returns whether no template uses known words.
+    pub fn is_idle(&self) -> bool {
+        self.columns.is_empty()
+    }
+
+    /// Adds the words of a sentence.
+    pub fn add(&mut self, sentence: &Sentence) {
+        self.add_each(sentence, |_, _| {});
+    }
+
+    /// Adds the words of a sentence, and calls `visit` with each that is new and its token.
+    pub(super) fn add_each<'s>(
+        &mut self,
+        sentence: &'s Sentence,
+        mut visit: impl FnMut(&'s str, usize),
+    ) {
+        let indices = self
+            .columns
+            .iter()
+            .filter_map(|c| c.index(sentence.schema()));
+        for index in indices {
+            for t in 0..sentence.len() {
+                let word = sentence.cell(t, index);
+                if is_known_word_candidate(word) && !self.known.contains(word) {
+                    self.known.insert(word.into());
+                    visit(word, t);
+                }
+            }
+        }
+    }
+
+    /// Returns the words, in no particular order.
+    #[cfg(feature = "train")]
+    pub fn words(&self) -> impl Iterator<Item = &str> {
+        self.known.iter().map(|word| &**word)
+    }
+
+    /// Adds known words.
+    #[cfg(feature = "train")]
+    pub fn extend<'a>(&mut self, words: impl IntoIterator<Item = &'a str>) {
+        self.known.extend(words.into_iter().map(Box::from));
+    }
+
+    pub(super) fn finish(self) -> Arc<KnownWords> {
+        Arc::new(self.known)
+    }
+}
+
+impl Template {
+    /// Replaces the known words by those that a learner has found.
+    #[cfg(feature = "train")]
+    pub(crate) fn set_known_words(&mut self, learner: WordLearner) {
+        if !learner.is_idle() {
+            self.known_words = learner.finish();
+        }
+    }
+}
