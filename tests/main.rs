@@ -59,6 +59,7 @@ mod serve_models;
 mod sharing;
 #[cfg(unix)]
 mod signals;
+mod socket_ranks;
 mod support;
 mod tagging;
 mod template_files;
