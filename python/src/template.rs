@@ -255,10 +255,29 @@ impl PyTemplate {
         })
     }
 
+    /// Returns the template that was pickled as this JSON.
+    #[staticmethod]
+    fn _restore(json: &str, name: String, paths: Vec<PathBuf>) -> PyResult<Self> {
+        let inner = serde_json::from_str(json);
+        let inner = inner.map_err(|error| PyValueError::new_err(format!("template: {error}")))?;
+        Ok(Self { inner, paths, name })
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Restoring<'py>> {
+        let Self { inner, paths, name } = slf.get();
+        let json = serde_json::to_string(inner);
+        let json = json.map_err(|error| PyValueError::new_err(format!("template: {error}")))?;
+        let restore = slf.get_type().getattr("_restore")?;
+        Ok((restore, (json, name.clone(), paths.clone())))
+    }
+
     fn __repr__(&self) -> String {
         format!("<Template '{}'>", self.name)
     }
 }
+
+/// What pickle stores: a function, and its arguments.
+type Restoring<'py> = (Bound<'py, PyAny>, (String, String, Vec<PathBuf>));
 
 /// Files of outside knowledge, and how to use them.
 #[derive(FromPyObject)]

@@ -1,5 +1,7 @@
 """Templates."""
 
+import pickle
+
 import pytest
 
 from dropchain import Sentence, Template
@@ -43,3 +45,17 @@ def test_malformed_templates_are_errors_with_their_place(tmp_path):
     assert Template.read(path).file_names == ["names.txt"]
     with pytest.raises(ValueError, match="not allowed"):
         Template.read(path, files=False)
+
+
+def test_templates_can_be_pickled(tmp_path):
+    names = tmp_path / "names.txt"
+    names.write_text("London\nNew York\n")
+    file = tmp_path / "t.tpl"
+    file.write_text('word\nlexicon("names.txt")\n')
+    template = Template.read(file)
+    names.unlink()
+    copy = pickle.loads(pickle.dumps(template))
+    assert repr(copy) == repr(template) and copy.text == template.text
+    assert copy.paths == template.paths
+    words = Sentence(["in", "New", "York"])
+    assert copy.features(words) == template.features(words)
