@@ -8,8 +8,8 @@ use std::time::Duration;
 use dropchain::optim::StopReason;
 use dropchain::train::{
     AttributeCorpus, BaseModels, CheckpointInterval, Checkpoints, DevScore, End, EndReason,
-    Iteration, ModelMatch, Observer, ObserverError, Pass, Pruned, Rounded, Start, TrainOptions,
-    TrainSettings, Trained, Trainer, TrainingCorpora,
+    Iteration, ModelMatch, Observer, ObserverError, Pass, Pruned, Ranks, Rounded, Start,
+    TrainOptions, TrainSettings, Trained, Trainer, TrainingCorpora,
 };
 use dropchain::{Corpus, Error, MemoryLimit, Tagger, Template};
 use pyo3::exceptions::PyValueError;
@@ -20,7 +20,7 @@ use crate::attributes::PyAttributeCorpus;
 use crate::corpus::{PyCorpus, memory_limit};
 use crate::error::exception;
 use crate::inputs;
-use crate::job::{self, Job};
+use crate::job::{self, Finished, Job};
 use crate::options::train_options;
 use crate::tagger::PyTagger;
 use crate::template::PyTemplate;
@@ -90,15 +90,20 @@ impl Bases {
 }
 
 /// The sentences of a training run.
-enum Corpora {
+pub enum Corpora {
+    /// With words.
     Text(TrainingCorpora),
+    /// With features; and the development data.
     Attributes(Arc<AttributeCorpus>, Option<Arc<AttributeCorpus>>),
 }
 
 /// What happens in training.
-enum Event {
+pub enum Event {
+    /// It starts, with these numbers.
     Start(Vec<(&'static str, f64)>),
+    /// An iteration has ended.
     Iteration(Iteration),
+    /// Something else.
     Message(String),
 }
 
@@ -111,7 +116,7 @@ struct Recorder<'a, 'j> {
 
 /// What happened in training.
 #[derive(Default)]
-struct Record {
+pub struct Record {
     course: Course,
     /// That of the first pass, once it has ended.
     first_pass: Option<Course>,
@@ -216,6 +221,7 @@ pub fn train<'py>(py: Python<'py>, arguments: Arguments<'py>) -> PyResult<Bound<
         memory: memory_limit(arguments.memory)?,
         checkpoints: checkpoints(&arguments)?,
         template,
+        ranks: None,
         is_followed: arguments.observer.is_some(),
     };
     let threads = inputs::count("threads", arguments.threads, 1)?;
@@ -224,6 +230,19 @@ pub fn train<'py>(py: Python<'py>, arguments: Arguments<'py>) -> PyResult<Bound<
         None => Ok(ControlFlow::Continue(())),
     };
     let finished = job::run(py, threads, |job| run.train(corpora, job), handle)?;
+    outcome(py, finished, &settings)
+}
+
+/// Returns the result of training as a dict; without a model, raises the exception that ended it.
+///
+/// # Errors
+///
+/// That exception.
+pub fn outcome<'py>(
+    py: Python<'py>,
+    finished: Finished<(Trained, Record)>,
+    settings: &TrainSettings,
+) -> PyResult<Bound<'py, PyDict>> {
     let (trained, record) = match finished.result {
         Ok(done) => done,
         Err(error) => return Err(finished.exception.unwrap_or_else(|| exception(error))),
@@ -240,22 +259,35 @@ pub fn train<'py>(py: Python<'py>, arguments: Arguments<'py>) -> PyResult<Bound<
     result.set_item("is_first_pass", trained.is_first_pass)?;
     result.set_item("tagger", PyTagger::of(py, trained.model))?;
     result.set_item("exception", finished.exception)?;
-    result.set_item("options", serde_text(&settings))?;
+    result.set_item("options", serde_text(settings))?;
     Ok(result)
 }
 
 /// A training run.
-struct Run<'a> {
-    bases: &'a Bases,
-    options: TrainOptions,
-    memory: MemoryLimit,
-    checkpoints: Option<Checkpoints>,
-    template: Option<Template>,
-    is_followed: bool,
+pub struct Run<'a> {
+    /// The models that it continues.
+    pub bases: &'a Bases,
+    /// The options.
+    pub options: TrainOptions,
+    /// The limit on memory.
+    pub memory: MemoryLimit,
+    /// The checkpoints, if there are any.
+    pub checkpoints: Option<Checkpoints>,
+    /// The template, unless the sentences have features.
+    pub template: Option<Template>,
+    /// The ranks that share the work, if there are any.
+    pub ranks: Option<Ranks>,
+    /// Whether somebody gets the events.
+    pub is_followed: bool,
 }
 
 impl Run<'_> {
-    fn train(
+    /// Trains a model.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Trainer::train`].
+    pub fn train(
         &self,
         corpora: Corpora,
         job: &Job<'_, Event>,
@@ -272,6 +304,9 @@ impl Run<'_> {
         }
         if let Some(checkpoints) = &self.checkpoints {
             trainer = trainer.checkpoints(checkpoints.clone());
+        }
+        if let Some(ranks) = &self.ranks {
+            trainer = trainer.ranks(ranks.clone());
         }
         let mut recorder = Recorder {
             job,

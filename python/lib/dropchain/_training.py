@@ -179,8 +179,17 @@ def train(
     return _finish(outcome, target, checkpoint, follower)
 
 
+def finish_alone(outcome: dict[str, Any], model: Any) -> TrainResult:
+    """Return the result of training that nobody followed, and save the model."""
+    return _finish(outcome, model, None, _Follower(None, False, None), stacklevel=4)
+
+
 def _finish(
-    outcome: dict[str, Any], model: Any, checkpoint: Any, follower: _Follower
+    outcome: dict[str, Any],
+    model: Any,
+    checkpoint: Any,
+    follower: _Follower,
+    stacklevel: int = 3,
 ) -> TrainResult:
     exception = outcome.pop("exception")
     start = outcome.pop("start")
@@ -201,7 +210,7 @@ def _finish(
             f"training did not converge: {result.end_reason} after {result.iterations} iterations"
             + fate,
             RuntimeWarning,
-            stacklevel=3,
+            stacklevel=stacklevel,
         )
     return result
 

@@ -1,4 +1,4 @@
-"""Tagging columns of Spark DataFrames.
+"""Spark DataFrames: tagging a column, and training on sentences.
 
 ::
 
@@ -6,6 +6,8 @@
 
     tagged = spark.tag(df, "ner.model", column="text")
     tagged.selectExpr("id", "explode(spans) AS span").select("id", "span.*").show()
+
+    spark.train(sentences, template="ner", model="new.model", workers=4)
 
 pyspark is imported when it is used: the package does not depend on it.
 """
@@ -19,9 +21,11 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from dropchain._dropchain import Tagger, __version__
+from dropchain._spark_session import check_classic, pyspark_with_arrow
+from dropchain._spark_training import train
 from dropchain.arrow import check_names, opened, tag_values
 
-__all__ = ["tag"]
+__all__ = ["tag", "train"]
 
 _EXPECTED = (
     "string (text), array<string> (the tokens of a sentence) or array<struct<word:string,…>> "
@@ -65,12 +69,8 @@ def tag(
         With the new column: ``array<struct<start:int,end:int,type:string,text:string>>`` (`text`
         if rows are texts), ``array<string>`` or ``string``.
     """
-    types = _pyspark().sql.types
-    if type(df).__module__.startswith("pyspark.sql.connect"):
-        raise ValueError(
-            "the DataFrame belongs to a Spark Connect session, which sends no files to executors; "
-            "expected one of a classic session (SparkSession.builder.master(…))"
-        )
+    types = pyspark_with_arrow().sql.types
+    check_classic(df, "which sends no files to executors")
     names = df.columns
     name = check_names(names, column, output if name is None else name)
     is_caseless = df.sparkSession.conf.get("spark.sql.caseSensitive") != "true"
@@ -178,16 +178,3 @@ def _ship(context: Any, tagger: Tagger) -> str:
         context.addFile(path)
         shipped.add(file)
     return file
-
-
-def _pyspark() -> Any:
-    try:
-        import pandas  # noqa: F401
-        import pyarrow  # noqa: F401
-        import pyspark.sql.types
-    except ImportError as error:
-        raise ImportError(
-            f"dropchain.spark needs pyspark, and what it needs for Arrow ({error}): "
-            "pip install 'pyspark[sql]'"
-        ) from error
-    return pyspark

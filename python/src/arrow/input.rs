@@ -1,5 +1,6 @@
 //! What is tagged: a column of texts, or of sentences.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
@@ -64,7 +65,7 @@ impl<'a> Input<'a> {
                 sentences.transpose().map_err(exception)
             }
             Self::Sentences(lists, tokens) => {
-                let sentence = lists.get(i).map(|range| tokens.sentence(range));
+                let sentence = lists.get(i).map(|range| tokens.sentence(range, 0));
                 Ok(sentence.transpose()?.map(|sentence| vec![sentence]))
             }
         }
@@ -99,7 +100,7 @@ impl<'a> Input<'a> {
 
 impl<'a> Tokens<'a> {
     /// Reads the items of lists; `None` if they are neither strings nor structs of strings.
-    fn of(items: &'a ArrayRef) -> Option<Result<Self, String>> {
+    pub fn of(items: &'a ArrayRef) -> Option<Result<Self, String>> {
         if let Some(words) = Strings::of(items) {
             return Some(Ok(Self::new(vec![words], None, Schema::words())));
         }
@@ -123,8 +124,23 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    /// Returns the sentence of some of the tokens.
-    fn sentence(&self, range: std::ops::Range<usize>) -> PyResult<Sentence> {
+    /// Returns the names of the columns.
+    pub fn schema(&self) -> &Arc<Schema> {
+        &self.schema
+    }
+
+    /// Uses another schema: with the same columns, or with one more, the labels, which are to be
+    /// set later.
+    pub fn with_schema(self, schema: Arc<Schema>) -> Self {
+        Self { schema, ..self }
+    }
+
+    /// Returns the sentence of some of the tokens, on line `line` of the input.
+    ///
+    /// # Errors
+    ///
+    /// `ValueError` if a token is null.
+    pub fn sentence(&self, range: Range<usize>, line: u64) -> PyResult<Sentence> {
         let mut sentence = Sentence::new(Arc::clone(&self.schema), Arc::clone(&self.file));
         let mut cells = Vec::with_capacity(self.columns.len());
         for (t, item) in range.enumerate() {
@@ -134,7 +150,8 @@ impl<'a> Tokens<'a> {
             if is_null || cells.len() < self.columns.len() {
                 return Err(self.null(t, (!is_null).then_some(cells.len())));
             }
-            sentence.push(&cells, 0).map_err(exception)?;
+            cells.resize(self.schema.width(), "_");
+            sentence.push(&cells, line).map_err(exception)?;
         }
         Ok(sentence)
     }
