@@ -74,8 +74,8 @@ impl SpillArguments {
 ///
 /// # Errors
 ///
-/// Those of reading; there is no template, and sentences come without attributes; the template would
-/// be another one that reads documents, unless the arguments say what a document is.
+/// Those of reading; there is no template, and sentences come without attributes; the template
+/// would be another one that reads documents, unless the arguments say what a document is.
 pub fn scan(
     labeled: &CorpusFiles,
     template: Option<&Template>,

@@ -278,8 +278,8 @@ impl Dataset {
         self.partial.shrink_to_fit();
     }
 
-    /// Returns a fingerprint of some sentences, the first of which has the number `first` in a whole
-    /// that they are a part of. That of the whole is the sum of those of parts.
+    /// Returns a fingerprint of some sentences, given the number `first` of the first of them in a
+    /// whole that they are a part of. That of the whole is the sum of those of parts.
     pub(crate) fn fingerprint(&self, sentences: Range<usize>, first: u64) -> u64 {
         let numbered = (first..).zip(sentences);
         let fingerprints = numbered.map(|(number, i)| {
@@ -288,7 +288,7 @@ impl Dataset {
             (number, tokens.len(), self.weight(i).to_bits()).hash(&mut hasher);
             match self.target(i) {
                 Target::Gold(labels) => labels.hash(&mut hasher),
-                Target::Allowed(labels) => labels.iter().for_each(|set| set.hash(&mut hasher)),
+                Target::Allowed(sets) => sets.iter().for_each(|set| set.hash(&mut hasher)),
                 Target::Unlabeled => {}
             }
             for row in tokens {

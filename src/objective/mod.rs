@@ -45,6 +45,7 @@ mod memory;
 mod monte_carlo;
 mod noise;
 mod part;
+mod parts;
 mod penalty;
 mod reweighting;
 mod sentence;
@@ -80,12 +81,13 @@ pub use monte_carlo::MonteCarlo;
 use monte_carlo::Sampling;
 pub use noise::{AttributeNoise, Noise, NoiseDistribution};
 pub use part::RankPart;
+pub use parts::Parts;
 pub use penalty::Penalty;
 use reweighting::Reweighting;
 pub(crate) use sentence::{
     ChainParameters, SentenceArrays, SentenceKernel, SentenceTask, SentenceTerms, fill_mask,
 };
-pub use spilled::{Parts, SpilledBlocks};
+pub use spilled::SpilledBlocks;
 use totals::Totals;
 
 /// The terms of the objective, without the L1 penalty.

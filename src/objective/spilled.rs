@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::PenalizedLikelihood;
 use super::part::partition_width;
+use super::parts::Parts;
 use super::penalty::Penalty;
 use super::totals::Totals;
 use crate::error::{Error, Result};
@@ -17,16 +18,6 @@ use crate::score::{
     TransposeProduct,
 };
 use crate::spill::SpillFile;
-
-/// Sentences with their attributes, part by part.
-pub trait Parts {
-    /// Calls `visit` with each part, in order.
-    ///
-    /// # Errors
-    ///
-    /// A part cannot be read, or those of `visit`.
-    fn for_each(&self, visit: &mut dyn FnMut(&Dataset) -> Result<()>) -> Result<()>;
-}
 
 /// The design matrices of all blocks of sentences, in a file.
 #[derive(Debug)]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::spilled::Parts;
+use super::parts::Parts;
 use crate::chain::Transitions;
 use crate::error::Result;
 use crate::exact_sum::{FixedPointSum, anchor, untied};
@@ -241,8 +241,7 @@ impl EntryCounts {
         Ok(self)
     }
 
-    /// Returns the start of sums Σ w·x² over the entries that were counted; `None` if these sums are
-    /// the counts.
+    /// Begins sums Σ w·x² over the entries that were counted; `None` if these sums are the counts.
     fn squares(&self, all: &SentenceCounts) -> Option<SquareSums> {
         if !all.is_weighted && self.largest.is_none() {
             return None;

@@ -51,7 +51,7 @@ pub struct Template {
     lines: Arc<[TemplateLine]>,
     transitions: bool,
     documents: DocumentOptions,
-    pub(super) known_words: Arc<KnownWords>,
+    known_words: Arc<KnownWords>,
     mined: BTreeMap<String, Arc<MinedNames>>, // by the text that they are found in
     parts: Option<Arc<[u32]>>,                // of the training data, for mining
     caseless: bool, // whether sentences without case have attributes of their own
@@ -429,6 +429,14 @@ impl Template {
         let read = with_known_words.filter_map(TemplateFunction::column);
         let columns = distinct(read.chain(self.caseless.then_some(ColumnRef::Word)));
         WordLearner::new(columns)
+    }
+
+    /// Replaces the known words by those that a learner has found.
+    #[cfg(feature = "train")]
+    pub(crate) fn set_known_words(&mut self, learner: WordLearner) {
+        if !learner.is_idle() {
+            self.known_words = learner.finish();
+        }
     }
 
     /// Returns whether attributes depend on the order of the training sentences: on names in other

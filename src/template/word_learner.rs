@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use super::ColumnRef;
 use super::shape::{KnownWords, is_known_word_candidate};
-use super::template_file::Template;
 use crate::sentence::Sentence;
 
 /// The known words of the sentences so far.
@@ -67,15 +66,5 @@ impl WordLearner {
 
     pub(super) fn finish(self) -> Arc<KnownWords> {
         Arc::new(self.known)
-    }
-}
-
-impl Template {
-    /// Replaces the known words by those that a learner has found.
-    #[cfg(feature = "train")]
-    pub(crate) fn set_known_words(&mut self, learner: WordLearner) {
-        if !learner.is_idle() {
-            self.known_words = learner.finish();
-        }
     }
 }

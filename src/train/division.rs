@@ -10,110 +10,9 @@ use super::line_options::line_options_key;
 use super::settings::TrainSettings;
 use super::training_set::TrainingSet;
 use crate::error::Result;
-use crate::extract::Dataset;
 use crate::objective::RankPart;
 use crate::ranks::{Ranks, take};
 use crate::score::{ExtraWeights, ParameterSpace};
-
-/// The part of a rank, and the fingerprint of the whole.
-#[derive(Debug)]
-pub(super) struct Division {
-    pub part: RankPart,
-    pub fingerprint: u64,
-}
-
-/// Counts of training data, of all ranks.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct DataCounts {
-    pub labeled: SentenceCounts,
-    pub unlabeled: SentenceCounts,
-    /// Tokens of labeled sentences without a single label.
-    pub partial_tokens: u64,
-    /// Of labeled sentences, if some sentence has a weight other than 1.
-    pub total_weight: Option<f64>,
-}
-
-/// Counts of labeled or of unlabeled sentences.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct SentenceCounts {
-    pub sentences: u64,
-    pub tokens: u64,
-    attributes: u64, // of all tokens, nodes and edges
-    collapsed: u64,  // classes of attributes
-}
-
-impl DataCounts {
-    /// Counts sentences, given the attributes of labeled and of unlabeled ones before and after
-    /// collapsing.
-    pub fn new(data: &Dataset, attributes: [u64; 2], collapsed: [u64; 2]) -> Self {
-        let [labeled, unlabeled] = attributes;
-        Self {
-            labeled: SentenceCounts {
-                sentences: data.labeled() as u64,
-                tokens: data.labeled_tokens() as u64,
-                attributes: labeled,
-                collapsed: collapsed[0],
-            },
-            unlabeled: SentenceCounts {
-                sentences: data.unlabeled() as u64,
-                tokens: (data.tokens() - data.labeled_tokens()) as u64,
-                attributes: unlabeled,
-                collapsed: collapsed[1],
-            },
-            partial_tokens: data.partial_tokens() as u64,
-            total_weight: data.is_weighted().then(|| data.total_weights()[0]),
-        }
-    }
-
-    /// Returns the attributes per token, of nodes and of edges, before and after collapsing.
-    pub fn active_per_token(&self) -> [f64; 2] {
-        let Self {
-            labeled, unlabeled, ..
-        } = self;
-        let tokens = (labeled.tokens + unlabeled.tokens).max(1);
-        let attributes = labeled.attributes + unlabeled.attributes;
-        let collapsed = labeled.collapsed + unlabeled.collapsed;
-        [attributes, collapsed].map(|count| count as f64 / tokens as f64)
-    }
-
-    /// Returns the counts of all ranks; `labeled_weight` is the weight of their labeled sentences.
-    fn over(mut self, ranks: &Ranks, labeled_weight: f64) -> Result<Self> {
-        if ranks.has_own_unlabeled() {
-            self.unlabeled = self.unlabeled.over(ranks)?;
-            let is_weighted = u64::from(self.total_weight.is_some());
-            let is_weighted = ranks.sum_counts([is_weighted])? != [0];
-            self.total_weight = is_weighted.then_some(labeled_weight);
-        }
-        if ranks.has_own_labeled() {
-            self.labeled = self.labeled.over(ranks)?;
-            [self.partial_tokens] = ranks.sum_counts([self.partial_tokens])?;
-        }
-        Ok(self)
-    }
-}
-
-impl SentenceCounts {
-    fn over(self, ranks: &Ranks) -> Result<Self> {
-        let counts = [self.sentences, self.tokens, self.attributes, self.collapsed];
-        let [sentences, tokens, attributes, collapsed] = ranks.sum_counts(counts)?;
-        Ok(Self {
-            sentences,
-            tokens,
-            attributes,
-            collapsed,
-        })
-    }
-}
-
-/// Counts the attributes of labeled and of unlabeled sentences, of nodes and of edges.
-pub(super) fn entries(data: &Dataset) -> [u64; 2] {
-    let labeled = data.labeled_tokens();
-    [0..labeled, labeled..data.tokens()].map(|rows| {
-        let matrices = [&data.nodes, &data.edges].into_iter();
-        let entries = matrices.map(|matrix| matrix.row_entries(rows.clone()) as u64);
-        entries.sum()
-    })
-}
 
 impl TrainingSet {
     /// Converts the sentences of all ranks; each keeps those that it will evaluate.
@@ -141,18 +40,14 @@ impl TrainingSet {
         let fingerprint = set.fingerprint_over(ranks)?;
         let part = RankPart::new(set.data(), set.space(), ranks.clone())?;
         set.counts = set.counts.over(ranks, part.labeled_weight())?;
-        set.divide(Division { part, fingerprint });
+        set.divide(part, fingerprint);
         Ok(set)
     }
 
     /// Returns a fingerprint of all labels and attributes, of all ranks.
     #[must_use]
     pub fn fingerprint(&self) -> u64 {
-        match (&self.division, &self.spilled) {
-            (Some(division), _) => division.fingerprint,
-            (_, Some(spilled)) => self.fingerprint_with(spilled.fingerprint),
-            (None, None) => self.fingerprint_with(self.data().fingerprint(0..self.data().len(), 0)),
-        }
+        self.fingerprint_with(self.storage.fingerprint(self.data()))
     }
 
     /// Returns a fingerprint of what all ranks have: everything but their own sentences.
@@ -166,12 +61,12 @@ impl TrainingSet {
         self.fingerprint_with(data.fingerprint(shared, 0))
     }
 
-    /// Returns the fingerprint of the data of all ranks, before they are divided.
+    /// Returns the fingerprint of the sentences of all ranks, before they are divided.
     fn fingerprint_over(&self, ranks: &Ranks) -> Result<u64> {
-        if !ranks.has_own_unlabeled() {
-            return Ok(self.fingerprint());
-        }
         let data = self.data();
+        if !ranks.has_own_unlabeled() {
+            return Ok(data.fingerprint(0..data.len(), 0));
+        }
         let before = |count: usize| -> Result<[u64; 2]> {
             let counts = ranks.gather_numbers(count as u64)?;
             let before = counts[..ranks.rank()].iter().sum();
@@ -192,7 +87,7 @@ impl TrainingSet {
             own = own.wrapping_add(data.fingerprint(labeled, first_labeled));
         }
         let parts = ranks.gather_numbers(own)?.into_iter();
-        Ok(self.fingerprint_with(parts.fold(0, u64::wrapping_add)))
+        Ok(parts.fold(0, u64::wrapping_add))
     }
 
     fn fingerprint_with(&self, sentences: u64) -> u64 {

@@ -98,12 +98,8 @@ impl TrainingSet {
         let singles = dimension.saturating_mul(4 * (2 * pairs + 1));
         let development = self.development.as_ref();
         let scorer = development.map_or(0, |dev| dev.memory_to_score(self.space()));
-        let blocks = self
-            .spilled
-            .as_ref()
-            .map_or(0, |spilled| spilled.blocks.memory());
         let optimization = required_memory(self.data(), self.space(), noise)
-            .saturating_add(blocks)
+            .saturating_add(self.storage.loaded_memory())
             .saturating_add(doubles)
             .saturating_add(singles)
             .saturating_add(scorer);

@@ -11,11 +11,12 @@ use std::sync::Arc;
 
 use super::corpora::is_content;
 use super::corpus_info::CorpusInfo;
-use super::division::{DataCounts, entries};
+use super::data_counts::{DataCounts, entries};
 use super::extracted::ExtractedCorpora;
 use super::extraction::check_weights;
 use super::labels::{LabelIds, TrainingLabels};
 use super::settings::TrainSettings;
+use super::storage::Storage;
 use super::streamed::{SentenceSource, StreamedCorpora};
 use super::training_set::{CollapsedCorpora, TrainingSet};
 use crate::chain::Order;
@@ -38,21 +39,6 @@ pub(super) struct SpillOptions<'a> {
     pub directory: &'a Path,
     /// Memory of the attributes of a part in bytes, from which it is written.
     pub part: usize,
-}
-
-/// The design matrices of a training set, in a file.
-#[derive(Debug)]
-pub(super) struct SpilledData {
-    pub blocks: Arc<SpilledBlocks>,
-    /// Of all sentences ([`Dataset::fingerprint`]).
-    pub fingerprint: u64,
-}
-
-impl SpilledData {
-    /// Returns the error of an evaluation, if there was one.
-    pub fn take_failure(&self) -> Option<Error> {
-        self.blocks.take_failure()
-    }
 }
 
 /// Sentences in memory, with their attributes in a file.
@@ -296,7 +282,7 @@ impl StreamedAttributes {
             node_attributes: alphabets.nodes.len(),
             edge_attributes: alphabets.edges.len(),
             alphabets: Arc::new(alphabets),
-            data: stored.data.clone(),
+            data: Dataset::default(), // until it is final
             copies: Vec::new(),
             development: None,
             template,
@@ -381,9 +367,12 @@ impl StreamedAttributes {
             collapsed.push(&part)
         })?;
         let Self {
-            extracted, stored, ..
+            mut extracted,
+            stored,
+            ..
         } = self;
         drop(stored);
+        extracted.data = collapsed.data.clone();
         let states = settings.options().states_of(extracted.labels.set.len());
         let corpora = CollapsedCorpora {
             counts: DataCounts::new(&extracted.data, attributes, columns),
@@ -404,10 +393,10 @@ impl StreamedAttributes {
         })?;
         let file = SpillFile::create(directory)?;
         let blocks = SpilledBlocks::new(file, set.data(), set.space(), &collapsed)?;
-        set.spilled = Some(SpilledData {
+        set.storage = Storage::File {
             blocks: Arc::new(blocks),
             fingerprint,
-        });
+        };
         Ok(set)
     }
 }

@@ -18,7 +18,6 @@ use super::monitor::Monitor;
 use super::optimize::{Optimizer, Watch};
 use super::options::{TrainOptions, WarmStart};
 use super::settings::TrainSettings;
-use super::spill::SpilledData;
 use super::trained::Trained;
 use super::training_set::TrainingSet;
 use super::warm_start::WarmStartPasses;
@@ -331,7 +330,7 @@ impl<'a> Trainer<'a> {
         if let Some(failure) = self.ranks.as_ref().and_then(Ranks::take_failure) {
             return Err(failure);
         }
-        if let Some(failure) = set.spilled.as_ref().and_then(SpilledData::take_failure) {
+        if let Some(failure) = set.storage.take_failure() {
             return Err(failure);
         }
         let outcome = outcome?;

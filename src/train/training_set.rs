@@ -9,8 +9,8 @@ use serde_json::Value;
 use super::base_weights::AllBaseWeights;
 use super::corpora::TrainingCorpora;
 use super::corpus_info::CorpusInfo;
+use super::data_counts::{DataCounts, entries};
 use super::development::{DevScorer, DevelopmentSet};
-use super::division::{DataCounts, Division, entries};
 use super::events::{DevScore, Pruned, Rounded};
 use super::expand::ClassWeights;
 use super::extracted::ExtractedCorpora;
@@ -19,12 +19,12 @@ use super::line_options::ClassOptions;
 use super::model_match::Occurrences;
 use super::origin::{Origin, extra_weights};
 use super::settings::{NoiseTerm, TrainSettings};
-use super::spill::SpilledData;
+use super::storage::Storage;
 use crate::chain::{LabelWeights, padded};
 use crate::error::{Error, Result};
 use crate::extract::{Alphabets, Classes, Dataset};
 use crate::model::{APPLIED_RECALL_BIAS, Header, Model, Precision, Provenance, TrainingRecord};
-use crate::objective::{AttributeNoise, Noise, PenalizedLikelihood, Penalty};
+use crate::objective::{AttributeNoise, Noise, PenalizedLikelihood, Penalty, RankPart};
 use crate::score::{ExtraWeights, FeatureBlock, ParameterSpace, SpaceOptions};
 use crate::template::Template;
 
@@ -59,10 +59,7 @@ pub struct TrainingSet {
     line_options: Option<ClassOptions>,
     /// Of all ranks.
     pub(super) counts: DataCounts,
-    /// With ranks: `data` are the sentences of this one.
-    pub(super) division: Option<Division>,
-    /// Where the matrices are if `data` has none.
-    pub(super) spilled: Option<SpilledData>,
+    pub(super) storage: Storage,
 }
 
 impl TrainingSet {
@@ -187,8 +184,7 @@ impl TrainingSet {
             groups,
             line_options,
             counts,
-            division: None,
-            spilled: None,
+            storage: Storage::Memory,
         })
     }
 
@@ -200,9 +196,9 @@ impl TrainingSet {
     }
 
     /// Keeps the sentences of a rank only.
-    pub(super) fn divide(&mut self, division: Division) {
-        self.data = division.part.data().clone();
-        self.division = Some(division);
+    pub(super) fn divide(&mut self, part: RankPart, fingerprint: u64) {
+        self.data = part.data().clone();
+        self.storage = Storage::Ranks { part, fingerprint };
     }
 
     /// Returns the layout of the parameters θ.
@@ -221,15 +217,7 @@ impl TrainingSet {
     #[must_use]
     pub fn likelihood(&self, l2: f64) -> PenalizedLikelihood {
         let penalty = self.penalty(l2);
-        match (&self.division, &self.spilled) {
-            (Some(division), _) => {
-                PenalizedLikelihood::of_part(&division.part, &self.space, penalty)
-            }
-            (_, Some(spilled)) => {
-                PenalizedLikelihood::of_spilled(&spilled.blocks, &self.data, &self.space, penalty)
-            }
-            (None, None) => PenalizedLikelihood::new(&self.data, &self.space, penalty),
-        }
+        self.storage.likelihood(&self.data, &self.space, penalty)
     }
 
     /// Creates the objective with a noise term.
@@ -495,8 +483,8 @@ impl TrainingSet {
         record: Option<&TrainingRecord>,
     ) -> Result<Model> {
         // The model takes about as much memory as the matrices did.
-        self.data.nodes = Arc::default();
-        self.data.edges = Arc::default();
+        self.data = Dataset::default();
+        self.storage = Storage::Memory;
         let options = settings.options();
         let [nodes, edges] = self.class_weights().tables(theta, options.precision)?;
         let mut label_weights = LabelWeights::default();
