@@ -98,8 +98,8 @@ fn what_needs_all_text_in_memory_is_refused_before_work_begins() {
 fn a_directory_without_space_is_named_and_an_old_model_stays() {
     let dir = with_directory();
     dir.write("m", "old");
-    let line = "ulimit -f 64; $D train train.conll --quiet --columns word,upos,ner --template minimal \
-                --spill d --force --model m";
+    let line = "ulimit -f 64; $D train train.conll --quiet --columns word,upos,ner \
+                --template minimal --spill d --force --model m";
     let message = dir.shell(line).failure();
     assert!(message.contains("d: File too large"), "{message}");
     assert_eq!(dir.text("m"), "old");

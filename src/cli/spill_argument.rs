@@ -17,7 +17,7 @@ pub struct SpillArguments {
     /// Keep attributes in temporary files in DIR, not in memory: for more text than memory holds
     ///
     /// TRAIN is read a few times instead of being kept. The model is the same.
-    /// The files take some 40 bytes per attribute of a token, are read in every evaluation, and
+    /// The files take some 15 bytes per attribute of a token, are read in every evaluation, and
     /// have no name, so that nothing remains of them. Not with what needs all text in memory:
     /// --init, --towards, --discover, --caseless, --min-frequency, online algorithms, --noise
     /// monte-carlo, --gradient message, templates that read documents or learn names from TRAIN.

@@ -40,7 +40,7 @@ pub struct ForwardProduct {
 enum Columns {
     /// All have whole rows of weights.
     Dense(Arc<SparseRows>),
-    Split(SplitWeights, SplitRows),
+    Split(Box<(SplitWeights, SplitRows)>),
 }
 
 /// The rows of every block of tokens, in a file.
@@ -99,10 +99,10 @@ impl ForwardProduct {
     pub fn new(matrix: &Arc<SparseRows>, block: &Arc<FeatureBlock>) -> Self {
         let columns = match dense_index(&block.targets) {
             None => Columns::Dense(Arc::clone(matrix)),
-            Some(dense_index) => Columns::Split(
+            Some(dense_index) => Columns::Split(Box::new((
                 SplitWeights::new(block),
                 SplitRows::new(matrix, &block.targets, &dense_index),
-            ),
+            ))),
         };
         Self {
             block: Arc::clone(block),
@@ -132,14 +132,14 @@ impl ForwardProduct {
         self.first = arrays.first;
         match &mut self.columns {
             Columns::Dense(matrix) => Arc::make_mut(matrix).load(&arrays.dense, file),
-            Columns::Split(_, rows) => rows.load(arrays, file),
+            Columns::Split(split) => split.1.load(arrays, file),
         }
     }
 
     /// Prepares the weights in θ. Call it before [`write`](Self::write) with the same θ.
     pub fn set_weights(&mut self, theta: &[f64]) {
-        if let Columns::Split(weights, _) = &mut self.columns {
-            weights.set(&self.block, self.block.weights(theta));
+        if let Columns::Split(split) = &mut self.columns {
+            split.0.set(&self.block, self.block.weights(theta));
         }
     }
 
@@ -175,7 +175,8 @@ impl ForwardProduct {
                 };
                 (dense, None)
             }
-            Columns::Split(weights, rows) => {
+            Columns::Split(split) => {
+                let (weights, rows) = &**split;
                 let dense = DenseRows {
                     matrix: &rows.dense,
                     coefficients: &weights.coefficients,

@@ -4,13 +4,14 @@ use super::base_models::BaseModels;
 use super::labeled_sentence::LabeledSentence;
 use super::options::TrainOptions;
 use super::partial_labels::{check_legality, converted_labels};
+use super::streamed::{SentenceSource, for_each_sentence};
 use crate::chain::LabelWeights;
 use crate::error::{Error, Result};
 use crate::ids::LabelId;
 use crate::label::{LabelSet, PlainLabels, Scheme, SchemeDetector};
 use crate::model::MAX_LABELS;
 use crate::ranks::Ranks;
-use crate::sentence::{JoinedColumns, Sentence};
+use crate::sentence::JoinedColumns;
 
 /// The labels of a training corpus and their schemes.
 #[derive(Clone, Debug, Hash)]
@@ -120,26 +121,26 @@ impl TrainingLabels {
         Ok(labels)
     }
 
-    /// Collects the labels of sentences that are read twice. `for_each` calls a function with each
-    /// of them.
+    /// Collects the labels of sentences that are read twice, which join the columns `joined` if
+    /// there are any.
     ///
     /// # Errors
     ///
-    /// Those of [`new`](Self::new) and of `for_each`.
+    /// Those of [`new`](Self::new) and of reading.
     pub fn of_stream(
+        sentences: &dyn SentenceSource,
         joined: Option<&JoinedColumns>,
         options: &TrainOptions,
-        for_each: &dyn Fn(&mut dyn FnMut(&Sentence) -> Result<()>) -> Result<()>,
     ) -> Result<Self> {
         let mut labels = match joined {
             Some(joined) => Self::joined(joined, options)?,
             None => {
                 let mut evidence = SchemeEvidence::with_plain(options.plain_labels);
-                for_each(&mut |sentence| evidence.add(sentence))?;
+                for_each_sentence(sentences, &mut |sentence| evidence.add(sentence))?;
                 Self::of_scheme(&evidence, options)?
             }
         };
-        for_each(&mut |sentence| {
+        for_each_sentence(sentences, &mut |sentence| {
             labels.insert(sentence)?;
             labels.check_legality(std::slice::from_ref(sentence))
         })?;

@@ -17,7 +17,7 @@ use super::extraction::check_weights;
 use super::labels::{LabelIds, TrainingLabels};
 use super::settings::TrainSettings;
 use super::storage::Storage;
-use super::streamed::{SentenceSource, StreamedCorpora};
+use super::streamed::{SentenceSource, StreamedCorpora, for_each_sentence};
 use super::training_set::{CollapsedCorpora, TrainingSet};
 use crate::chain::Order;
 use crate::error::{Error, Result};
@@ -91,20 +91,6 @@ impl Parts for StoredParts {
     }
 }
 
-/// Calls `visit` with each sentence that has tokens.
-fn for_each(
-    source: &dyn SentenceSource,
-    visit: &mut dyn FnMut(&Sentence) -> Result<()>,
-) -> Result<()> {
-    for sentence in source.sentences()? {
-        let sentence = sentence?;
-        if is_content(&sentence) {
-            visit(&sentence)?;
-        }
-    }
-    Ok(())
-}
-
 /// Returns the first sentence that has tokens.
 fn first_sentence(source: &dyn SentenceSource) -> Result<Sentence> {
     for sentence in source.sentences()? {
@@ -120,7 +106,7 @@ fn first_sentence(source: &dyn SentenceSource) -> Result<Sentence> {
 fn learn_words(template: &mut Template, labeled: &dyn SentenceSource) -> Result<()> {
     let mut learner = template.word_learner();
     if !learner.is_idle() {
-        for_each(labeled, &mut |sentence| {
+        for_each_sentence(labeled, &mut |sentence| {
             learner.add(sentence);
             Ok(())
         })?;
@@ -161,7 +147,7 @@ impl Extraction {
         labels: &TrainingLabels,
         info: &mut CorpusInfo,
     ) -> Result<()> {
-        for_each(source, &mut |sentence| {
+        for_each_sentence(source, &mut |sentence| {
             info.add_file(sentence);
             match labels.ids(sentence)? {
                 LabelIds::Gold(labels) => self.builder.add(sentence, &labels)?,
@@ -177,7 +163,7 @@ impl Extraction {
         template: Option<&Template>,
     ) -> Result<()> {
         let mut schema: Option<Arc<Schema>> = None;
-        for_each(source, &mut |sentence| {
+        for_each_sentence(source, &mut |sentence| {
             if schema.as_ref() != Some(sentence.schema()) {
                 let source = AttributeSource::bind(template, sentence.schema())?;
                 self.builder.switch_source(source, false);
@@ -244,9 +230,7 @@ impl StreamedAttributes {
         let first = first_sentence(corpora.labeled)?;
         let mut info = CorpusInfo::new(std::slice::from_ref(&first));
         let schema = first.schema();
-        let labels = TrainingLabels::of_stream(schema.joined(), options, &|visit| {
-            for_each(corpora.labeled, visit)
-        })?;
+        let labels = TrainingLabels::of_stream(corpora.labeled, schema.joined(), options)?;
         let mut template = template;
         if let Some(template) = &mut template {
             learn_words(template, corpora.labeled)?;

@@ -15,7 +15,7 @@ pub(super) enum Storage {
     Memory,
     /// The data set has those that a rank evaluates.
     Ranks {
-        part: RankPart,
+        part: Box<RankPart>,
         /// Of the sentences of all ranks ([`Dataset::fingerprint`]).
         fingerprint: u64,
     },

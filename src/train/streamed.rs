@@ -1,5 +1,6 @@
 //! Sentences that training reads as often as it needs, instead of keeping them.
 
+use super::corpora::is_content;
 use crate::corpus::{Corpus, ReadOptions, Reader};
 use crate::error::{Error, Place, Result};
 use crate::sentence::Sentence;
@@ -104,4 +105,18 @@ pub struct StreamedCorpora<'a> {
     pub dev: Option<&'a Corpus>,
     /// Sentences that only the noise term uses.
     pub unlabeled: Option<&'a dyn SentenceSource>,
+}
+
+/// Calls `visit` with each sentence that has tokens.
+pub(super) fn for_each_sentence(
+    source: &dyn SentenceSource,
+    visit: &mut dyn FnMut(&Sentence) -> Result<()>,
+) -> Result<()> {
+    for sentence in source.sentences()? {
+        let sentence = sentence?;
+        if is_content(&sentence) {
+            visit(&sentence)?;
+        }
+    }
+    Ok(())
 }

@@ -198,7 +198,10 @@ impl TrainingSet {
     /// Keeps the sentences of a rank only.
     pub(super) fn divide(&mut self, part: RankPart, fingerprint: u64) {
         self.data = part.data().clone();
-        self.storage = Storage::Ranks { part, fingerprint };
+        self.storage = Storage::Ranks {
+            part: Box::new(part),
+            fingerprint,
+        };
     }
 
     /// Returns the layout of the parameters θ.
