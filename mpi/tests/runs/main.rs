@@ -130,7 +130,7 @@ fn parts_of_the_training_files_are_checked() {
     fails(
         "ragged.conll",
         &format!(
-            "rank 2: ragged.conll:{}: found 2 columns; expected 3",
+            "rank 2: ragged.conll:{}: expected 3 columns (word upos ner), found 2",
             lines + 2
         ),
     );
@@ -219,7 +219,7 @@ fn what_one_rank_finds_wrong_ends_all_with_one_message() {
     ranks.write(2, "train.conll", &text.replacen("London", "Londinium", 1));
     fails(
         "",
-        "rank 2 read other sentences from train.conll than rank 0; expected the same files and \
+        "rank 2 has another file train.conll than rank 0; expected the same files and \
          options on all machines",
     );
     ranks.write(2, "train.conll", &text);
