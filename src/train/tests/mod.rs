@@ -111,6 +111,16 @@ fn options() -> TrainOptions {
     }
 }
 
+/// Options of a run of five iterations.
+fn short_options(dropout: f64) -> TrainOptions {
+    TrainOptions {
+        dropout,
+        warm_up: Some(2),
+        max_iterations: Some(5),
+        ..options()
+    }
+}
+
 fn train(options: &TrainOptions, sentences: Vec<Sentence>, source: &str) -> Result<Trained> {
     Trainer::new(options.clone())?.train(sentences, template(source), &mut ())
 }

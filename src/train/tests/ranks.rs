@@ -53,15 +53,6 @@ fn own_part(mut corpora: TrainingCorpora, ranks: &Ranks) -> TrainingCorpora {
     corpora
 }
 
-fn options(dropout: f64) -> TrainOptions {
-    TrainOptions {
-        dropout,
-        warm_up: Some(2),
-        max_iterations: Some(5),
-        ..super::options()
-    }
-}
-
 fn bytes(trained: &Trained) -> Vec<u8> {
     trained.model.as_bytes().to_vec()
 }
@@ -73,7 +64,7 @@ fn models_are_those_of_one_process() {
         (0.5, TEMPLATE),
         (0.5, "word\nshape\npredicted\n"),
     ] {
-        let trainer = Trainer::new(options(dropout)).unwrap();
+        let trainer = Trainer::new(short_options(dropout)).unwrap();
         let expected = trainer.train(corpora(), template(source), &mut ());
         let expected = bytes(&expected.unwrap());
         for size in [1, 2, 3] {
@@ -93,7 +84,7 @@ fn models_are_those_of_one_process() {
 fn ranks_may_have_unlabeled_text_of_their_own() {
     let options = TrainOptions {
         min_count: 2,
-        ..options(0.5)
+        ..short_options(0.5)
     };
     let trainer = Trainer::new(options).unwrap();
     let expected = trainer.train(corpora(), template(TEMPLATE), &mut ());
@@ -127,16 +118,16 @@ fn varied_sentences() -> Vec<Sentence> {
 fn ranks_may_have_sentences_of_their_own() {
     let of_scheme = |scheme| TrainOptions {
         scheme,
-        ..options(0.5)
+        ..short_options(0.5)
     };
     let observed = TrainOptions {
         states: Some(States::Observed),
         min_count: 3,
-        ..options(0.5)
+        ..short_options(0.5)
     };
     let separate = TrainOptions {
         collapse: false,
-        ..options(0.0)
+        ..short_options(0.0)
     };
     for (options, source) in [
         (of_scheme(Scheme::Raw), TEMPLATE),
@@ -200,7 +191,7 @@ impl Observer for Starts {
 
 #[test]
 fn what_is_wrong_with_the_sentences_of_a_rank_ends_all() {
-    let trainer = Trainer::new(options(0.0)).unwrap();
+    let trainer = Trainer::new(short_options(0.0)).unwrap();
     let train = |of_rank: fn(usize) -> Vec<Sentence>| {
         error_of(run_ranks(3, |ranks| {
             let sentences = of_rank(ranks.rank());
@@ -230,7 +221,7 @@ fn what_is_wrong_with_the_sentences_of_a_rank_ends_all() {
             .collect()
     });
     assert!(without_weight.starts_with("the weights of all training sentences are 0"));
-    let trainer = Trainer::new(options(0.0)).unwrap();
+    let trainer = Trainer::new(short_options(0.0)).unwrap();
     let message = error_of(run_ranks(3, |ranks| {
         let text = if ranks.rank() == 1 {
             "1/O many/O"
@@ -255,7 +246,7 @@ fn a_checkpoint_with_sentences_by_rank_is_one_of_all_sentences() {
 fn checkpoint_is_one_of_all_sentences(with_own: fn(Ranks) -> Ranks) {
     let directory = TempDir::new().unwrap();
     let checkpoints = Checkpoints::new(directory.path().join("run"));
-    let trainer = Trainer::new(options(0.5)).unwrap();
+    let trainer = Trainer::new(short_options(0.5)).unwrap();
     let expected = trainer.train(corpora(), template(TEMPLATE), &mut ());
     let expected = bytes(&expected.unwrap());
     let ends = run_ranks(3, |ranks| {
@@ -292,34 +283,34 @@ fn sentences_by_rank_are_refused_where_more_than_sums_depends_on_them() {
     };
     let discover = TrainOptions {
         discover: true,
-        ..options(0.5)
+        ..short_options(0.5)
     };
     let message = refused(&discover, TEMPLATE, Ranks::with_own_unlabeled);
     assert!(message.starts_with("unlabeled text of each rank with attributes discovered"));
     for source in ["word\nmention(order)\n", "word\npredicted\n"] {
-        let message = refused(&options(0.5), source, Ranks::with_own_unlabeled);
+        let message = refused(&short_options(0.5), source, Ranks::with_own_unlabeled);
         let expected = "unlabeled text of each rank with a template that reads documents";
         assert!(message.starts_with(expected), "{message}");
     }
     let caseless = TrainOptions {
         caseless: 0.5,
-        ..options(0.5)
+        ..short_options(0.5)
     };
     let frequent = TrainOptions {
         min_frequency: Some(2.0),
-        ..options(0.5)
+        ..short_options(0.5)
     };
     for (options, source, found) in [
         (&discover, TEMPLATE, "attributes discovered"),
         (&caseless, TEMPLATE, "copies of sentences"),
         (&frequent, TEMPLATE, "a minimum frequency"),
         (
-            &options(0.5),
+            &short_options(0.5),
             "lexicon(training)\n",
             "a template that learns names",
         ),
         (
-            &options(0.5),
+            &short_options(0.5),
             "shape(dan2, known(reading))\n",
             "a template that learns names",
         ),
@@ -349,7 +340,7 @@ impl Observer for Stop<'_> {
 fn a_run_that_one_rank_is_asked_to_end_resumes_with_another_number_of_ranks() {
     let directory = TempDir::new().unwrap();
     let checkpoint = |name: &str| Checkpoints::new(directory.path().join(name));
-    let trainer = Trainer::new(options(0.5)).unwrap();
+    let trainer = Trainer::new(short_options(0.5)).unwrap();
     let train = |trainer: &Trainer<'_>, observer: &mut dyn Observer| {
         trainer.train(corpora(), template(TEMPLATE), observer)
     };
@@ -395,7 +386,7 @@ fn error_of(outcomes: Vec<Result<Trained>>) -> String {
 
 #[test]
 fn ranks_with_other_data_or_without_any_end_all() {
-    let trainer = Trainer::new(options(0.0)).unwrap();
+    let trainer = Trainer::new(short_options(0.0)).unwrap();
     let train = |of_rank: fn(usize) -> Vec<Sentence>| {
         error_of(run_ranks(3, |ranks| {
             let sentences = of_rank(ranks.rank());
@@ -426,7 +417,7 @@ fn what_cannot_be_divided_is_refused() {
     let online = TrainOptions {
         algorithm: Algorithm::Ap(PerceptronOptions::default()),
         l2: None,
-        ..super::options()
+        ..options()
     };
     assert!(
         refused(online)
@@ -434,13 +425,13 @@ fn what_cannot_be_divided_is_refused() {
     );
     let warm = TrainOptions {
         warm_start: WarmStart::Online,
-        ..super::options()
+        ..options()
     };
     assert!(refused(warm).starts_with("--warm-start online updates weights by sentence"));
     let sampled = TrainOptions {
         noise: NoiseKind::MonteCarlo,
         dropout: 0.5,
-        ..super::options()
+        ..options()
     };
     assert!(refused(sampled).starts_with("--noise monte-carlo is for comparison only"));
 }
@@ -459,7 +450,7 @@ impl Observer for Full {
 
 #[test]
 fn a_rank_whose_observer_fails_ends_all() {
-    let trainer = Trainer::new(options(0.0)).unwrap();
+    let trainer = Trainer::new(short_options(0.0)).unwrap();
     let outcomes = run_ranks(2, |ranks| {
         let is_first = ranks.rank() == 0;
         let trainer = trainer.clone().ranks(ranks);

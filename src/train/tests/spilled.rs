@@ -31,15 +31,6 @@ fn in_parts(
     trainer.train_in_parts(streamed, Some(template(source)), spill, &mut ())
 }
 
-fn options(dropout: f64) -> TrainOptions {
-    TrainOptions {
-        dropout,
-        warm_up: Some(2),
-        max_iterations: Some(5),
-        ..super::options()
-    }
-}
-
 /// Labeled sentences, some with weights, and others.
 fn corpora() -> TrainingCorpora {
     let weights = [1.0, 0.3, 2.0].into_iter().cycle();
@@ -56,24 +47,24 @@ fn models_are_those_of_training_in_memory() {
     let observed = TrainOptions {
         states: Some(States::Observed),
         min_count: 3,
-        ..options(0.5)
+        ..short_options(0.5)
     };
     let reweighted = TrainOptions {
         gradient: Engine::Reweighted(2),
         scheme: Scheme::Bioes,
-        ..options(0.5)
+        ..short_options(0.5)
     };
     let separate = TrainOptions {
         collapse: false,
         min_count: 2,
-        ..options(0.0)
+        ..short_options(0.0)
     };
     let l1 = TrainOptions {
         l1: 0.2,
-        ..options(0.0)
+        ..short_options(0.0)
     };
     for (options, source) in [
-        (options(0.5), "word\nword[-1]\nshape(dan2)\n"),
+        (short_options(0.5), "word\nword[-1]\nshape(dan2)\n"),
         (observed, "word\nedge: word\nword[-1]\n"),
         (reweighted, "word l2=3\nedge: word\nsuffix(2) dropout=0.2\n"),
         (separate, "word\nvalue(length)\n"),
@@ -126,11 +117,11 @@ fn a_checkpoint_is_one_of_training_in_memory() {
     let directory = tempfile::tempdir().unwrap();
     let checkpoints = Checkpoints::new(directory.path().join("run"));
     let source = "word\nword[-1]\n";
-    let trainer = Trainer::new(options(0.5)).unwrap();
+    let trainer = Trainer::new(short_options(0.5)).unwrap();
     let expected = trainer.train(corpora(), template(source), &mut ()).unwrap();
     let short = TrainOptions {
         max_iterations: Some(3),
-        ..options(0.5)
+        ..short_options(0.5)
     };
     let first = Trainer::new(short)
         .unwrap()
@@ -156,11 +147,11 @@ fn what_needs_all_sentences_is_refused() {
     };
     let message_engine = TrainOptions {
         gradient: Engine::Message { collapse: true },
-        ..options(0.5)
+        ..short_options(0.5)
     };
     let discover = TrainOptions {
         discover: true,
-        ..options(0.5)
+        ..short_options(0.5)
     };
     for (options, source, found) in [
         (message_engine, "word\n", "the gradient by messages"),
@@ -170,12 +161,12 @@ fn what_needs_all_sentences_is_refused() {
             "attributes discovered in unlabeled text",
         ),
         (
-            options(0.5),
+            short_options(0.5),
             "word\nmention(order)\n",
             "a template that reads documents",
         ),
         (
-            options(0.5),
+            short_options(0.5),
             "lexicon(training)\n",
             "a template that learns names, or words while reading",
         ),
@@ -187,7 +178,7 @@ fn what_needs_all_sentences_is_refused() {
 #[test]
 fn without_sentences_or_a_directory_nothing_is_trained() {
     let directory = tempfile::tempdir().unwrap();
-    let trainer = Trainer::new(options(0.5)).unwrap();
+    let trainer = Trainer::new(short_options(0.5)).unwrap();
     let none = TrainingCorpora::new(Corpus::new());
     let error = in_parts(&trainer, &none, "word\n", directory.path()).unwrap_err();
     assert_eq!(error.to_string(), "there are no sentences to train on");
