@@ -225,6 +225,18 @@ fn retain_content(sentences: &mut Vec<Sentence>) {
     });
 }
 
+/// Adds a labeled sentence.
+pub(super) fn add_labeled(
+    builder: &mut DatasetBuilder,
+    labels: &TrainingLabels,
+    sentence: SentenceRef<'_>,
+) -> Result<()> {
+    match labels.ids(sentence.sentence())? {
+        LabelIds::Gold(labels) => builder.add(sentence, &labels),
+        LabelIds::Allowed(sets) => builder.add_partial(sentence, &sets),
+    }
+}
+
 /// The attributes so far, and what more of them are added with.
 struct Extraction<'a> {
     builder: DatasetBuilder,
@@ -265,12 +277,8 @@ impl Extraction<'_> {
         Ok(())
     }
 
-    /// Adds a labeled sentence.
     fn add(&mut self, sentence: SentenceRef<'_>) -> Result<()> {
-        match self.labels.ids(sentence.sentence())? {
-            LabelIds::Gold(labels) => self.builder.add(sentence, &labels),
-            LabelIds::Allowed(sets) => self.builder.add_partial(sentence, &sets),
-        }
+        add_labeled(&mut self.builder, self.labels, sentence)
     }
 
     /// Adds labeled sentences document by document, and frees the text of each.

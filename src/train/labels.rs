@@ -4,7 +4,7 @@ use super::base_models::BaseModels;
 use super::labeled_sentence::LabeledSentence;
 use super::options::TrainOptions;
 use super::partial_labels::{check_legality, converted_labels};
-use super::streamed::{SentenceSource, for_each_sentence};
+use super::streamed::{SentenceSource, content};
 use crate::chain::LabelWeights;
 use crate::error::{Error, Result};
 use crate::ids::LabelId;
@@ -136,14 +136,17 @@ impl TrainingLabels {
             Some(joined) => Self::joined(joined, options)?,
             None => {
                 let mut evidence = SchemeEvidence::with_plain(options.plain_labels);
-                for_each_sentence(sentences, &mut |sentence| evidence.add(sentence))?;
+                for sentence in content(sentences)? {
+                    evidence.add(&sentence?)?;
+                }
                 Self::of_scheme(&evidence, options)?
             }
         };
-        for_each_sentence(sentences, &mut |sentence| {
-            labels.insert(sentence)?;
-            labels.check_legality(std::slice::from_ref(sentence))
-        })?;
+        for sentence in content(sentences)? {
+            let sentence = sentence?;
+            labels.insert(&sentence)?;
+            labels.check_legality(std::slice::from_ref(&sentence))?;
+        }
         labels.check_not_empty()?;
         Ok(labels)
     }

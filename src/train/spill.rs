@@ -9,15 +9,14 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::corpora::is_content;
 use super::corpus_info::CorpusInfo;
 use super::data_counts::{DataCounts, entries};
 use super::extracted::ExtractedCorpora;
-use super::extraction::check_weights;
-use super::labels::{LabelIds, TrainingLabels};
+use super::extraction::{add_labeled, check_weights};
+use super::labels::TrainingLabels;
 use super::settings::TrainSettings;
 use super::storage::Storage;
-use super::streamed::{SentenceSource, StreamedCorpora, for_each_sentence};
+use super::streamed::{SentenceSource, StreamedCorpora, content};
 use super::training_set::{CollapsedCorpora, TrainingSet};
 use crate::chain::Order;
 use crate::error::{Error, Result};
@@ -91,25 +90,13 @@ impl Parts for StoredParts {
     }
 }
 
-/// Returns the first sentence that has tokens.
-fn first_sentence(source: &dyn SentenceSource) -> Result<Sentence> {
-    for sentence in source.sentences()? {
-        let sentence = sentence?;
-        if is_content(&sentence) {
-            return Ok(sentence);
-        }
-    }
-    Err(Error::parameter("there are no sentences to train on"))
-}
-
 /// Lets a template know the words of the labeled sentences.
 fn learn_words(template: &mut Template, labeled: &dyn SentenceSource) -> Result<()> {
     let mut learner = template.word_learner();
     if !learner.is_idle() {
-        for_each_sentence(labeled, &mut |sentence| {
-            learner.add(sentence);
-            Ok(())
-        })?;
+        for sentence in content(labeled)? {
+            learner.add(&sentence?);
+        }
     }
     template.set_known_words(learner);
     Ok(())
@@ -147,14 +134,13 @@ impl Extraction {
         labels: &TrainingLabels,
         info: &mut CorpusInfo,
     ) -> Result<()> {
-        for_each_sentence(source, &mut |sentence| {
-            info.add_file(sentence);
-            match labels.ids(sentence)? {
-                LabelIds::Gold(labels) => self.builder.add(sentence, &labels)?,
-                LabelIds::Allowed(sets) => self.builder.add_partial(sentence, &sets)?,
-            }
-            self.end_sentence(sentence)
-        })
+        for sentence in content(source)? {
+            let sentence = sentence?;
+            info.add_file(&sentence);
+            add_labeled(&mut self.builder, labels, (&sentence).into())?;
+            self.end_sentence(&sentence)?;
+        }
+        Ok(())
     }
 
     fn add_unlabeled(
@@ -163,15 +149,17 @@ impl Extraction {
         template: Option<&Template>,
     ) -> Result<()> {
         let mut schema: Option<Arc<Schema>> = None;
-        for_each_sentence(source, &mut |sentence| {
+        for sentence in content(source)? {
+            let sentence = sentence?;
             if schema.as_ref() != Some(sentence.schema()) {
                 let source = AttributeSource::bind(template, sentence.schema())?;
                 self.builder.switch_source(source, false);
                 schema = Some(Arc::clone(sentence.schema()));
             }
-            self.builder.add(sentence, &[])?;
-            self.end_sentence(sentence)
-        })
+            self.builder.add(&sentence, &[])?;
+            self.end_sentence(&sentence)?;
+        }
+        Ok(())
     }
 
     fn finish(mut self) -> Result<(StoredParts, Alphabets, AttributeGroups)> {
@@ -227,7 +215,9 @@ impl StreamedAttributes {
         limit: MemoryLimit,
     ) -> Result<Self> {
         let options = settings.options();
-        let first = first_sentence(corpora.labeled)?;
+        let Some(first) = content(corpora.labeled)?.next().transpose()? else {
+            return Err(Error::parameter("there are no sentences to train on"));
+        };
         let mut info = CorpusInfo::new(std::slice::from_ref(&first));
         let schema = first.schema();
         let labels = TrainingLabels::of_stream(corpora.labeled, schema.joined(), options)?;

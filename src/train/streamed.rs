@@ -1,12 +1,13 @@
 //! Sentences that training reads as often as it needs, instead of keeping them.
 
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::time::SystemTime;
+
 use super::corpora::is_content;
 use crate::corpus::{Corpus, ReadOptions, Reader};
 use crate::error::{Error, Place, Result};
 use crate::sentence::Sentence;
-use std::ffi::{OsStr, OsString};
-use std::fs;
-use std::time::SystemTime;
 
 /// Sentences that can be read several times: the same ones each time.
 pub trait SentenceSource {
@@ -107,16 +108,10 @@ pub struct StreamedCorpora<'a> {
     pub unlabeled: Option<&'a dyn SentenceSource>,
 }
 
-/// Calls `visit` with each sentence that has tokens.
-pub(super) fn for_each_sentence(
+/// Reads the sentences that have tokens.
+pub(super) fn content(
     source: &dyn SentenceSource,
-    visit: &mut dyn FnMut(&Sentence) -> Result<()>,
-) -> Result<()> {
-    for sentence in source.sentences()? {
-        let sentence = sentence?;
-        if is_content(&sentence) {
-            visit(&sentence)?;
-        }
-    }
-    Ok(())
+) -> Result<impl Iterator<Item = Result<Sentence>> + '_> {
+    let has_content = |sentence: &Result<Sentence>| sentence.as_ref().map_or(true, is_content);
+    Ok(source.sentences()?.filter(has_content))
 }
