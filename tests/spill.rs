@@ -39,6 +39,19 @@ fn the_model_is_that_of_training_in_memory() {
 }
 
 #[test]
+fn what_readers_replaced_is_counted_once() {
+    let dir = with_directory();
+    dir.write("text.txt", b"We met \xff in Paris.\n");
+    let line = "train train.conll --columns word,upos,ner --template minimal \
+                --lossy --unlabeled text.txt --max-iterations 2 --force --model m";
+    let notice = "1 place is no text: U+FFFD stands there";
+    for options in ["", "--spill d"] {
+        let run = dir.run(&format!("{line} {options}"));
+        assert!(run.stderr.contains(notice), "{options}: {}", run.stderr);
+    }
+}
+
+#[test]
 fn what_needs_all_text_in_memory_is_refused_before_work_begins() {
     let dir = with_directory();
     let marked = format!("-DOCSTART- X O\n\n{}", sample_corpus("train"));

@@ -245,6 +245,7 @@ impl TrainCommand {
         };
         let Plan {
             trainer,
+            input,
             files,
             has_exact_gradient,
             ..
@@ -265,7 +266,10 @@ impl TrainCommand {
                     unlabeled: Some(&streams.unlabeled),
                 };
                 let directory = streams.directory;
-                trainer.train_streamed(corpora, data.template, directory, &mut reporter)
+                let trained =
+                    trainer.train_streamed(corpora, data.template, directory, &mut reporter);
+                input.text.print_notices(); // the unlabeled text was read just now
+                trained
             }
         };
         let trained = trained.map_err(|error| team.shared_error(error))?;
@@ -389,7 +393,6 @@ impl TrainCommand {
             progress.println(&hint);
         }
         let corpora = training.with_dev(Corpus::new(), &self.dev, input, progress)?;
-        input.text.print_notices();
         let knowledge = self.knowledge.read(input, progress)?;
         let template = self.knowledge.attach(&knowledge, template)?;
         Ok(TrainingData {

@@ -2,10 +2,11 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
+use std::sync::OnceLock;
 use std::time::SystemTime;
 
 use super::corpora::is_content;
-use crate::corpus::{Corpus, ReadOptions, Reader};
+use crate::corpus::{Corpus, ReadOptions, ReadReport, Reader};
 use crate::error::{Error, Place, Result};
 use crate::sentence::Sentence;
 
@@ -34,6 +35,7 @@ struct Input {
     files: Vec<OsString>,
     options: ReadOptions,
     states: Vec<FileState>,
+    was_read: OnceLock<()>, // and so reported
 }
 
 /// The length of a file and the time of its last change.
@@ -59,6 +61,7 @@ impl CorpusFiles {
             states: states.collect::<Result<_>>()?,
             files,
             options: options.clone(),
+            was_read: OnceLock::new(),
         });
         Ok(())
     }
@@ -75,7 +78,11 @@ impl SentenceSource for CorpusFiles {
                     return Err(Error::input(Place::file(&*file.to_string_lossy()), message));
                 }
             }
-            let mut reader = Reader::open(&input.files, &input.options)?;
+            let mut options = input.options.clone();
+            if input.was_read.set(()).is_err() {
+                options.report = ReadReport::default();
+            }
+            let mut reader = Reader::open(&input.files, &options)?;
             reader.require_sentences();
             readers.push(reader);
         }
