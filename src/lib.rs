@@ -66,6 +66,7 @@ mod bench;
 mod chain;
 #[cfg(feature = "check")]
 pub mod check;
+pub mod classify;
 #[cfg(feature = "cli")]
 mod cli;
 #[cfg(feature = "train")]

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use dropchain::Error;
 use dropchain::optim::StopReason;
-use dropchain::train::{EndReason, Trained};
+use dropchain::train::{End, EndReason};
 
 use super::interrupt::{self, Signal};
 
@@ -88,10 +88,14 @@ pub fn check_uninterrupted() -> CommandResult {
 /// The line search fails at a point that is no minimum if values and gradients disagree, by a
 /// fault or by overflow: within rounding of a minimum, another test stops training first. With the
 /// approximate gradients of the paper they disagree by design, and it is how training ends.
-pub fn training_result(trained: &Trained, has_exact_gradient: bool, fate: &str) -> CommandResult {
-    let end = &trained.end;
+pub fn training_result(
+    end: &End,
+    is_first_pass: bool,
+    has_exact_gradient: bool,
+    fate: &str,
+) -> CommandResult {
     if let Some(signal) = interrupt::received() {
-        let when = match trained.is_first_pass {
+        let when = match is_first_pass {
             true => "before the second pass had a result".to_owned(),
             false => format!("after {} iterations", end.iterations),
         };

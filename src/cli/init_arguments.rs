@@ -10,7 +10,7 @@ use dropchain::{Model, Result};
 use super::table::format_table;
 
 /// The models that training continues from.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Continued training")]
 pub struct InitArguments {
     /// Start at the weights of this model, and keep its labels and attributes

@@ -5,6 +5,7 @@ mod arguments;
 mod bench;
 mod check;
 mod checkpoint_arguments;
+mod classify;
 mod closed_output;
 mod cluster;
 mod compare;
@@ -102,6 +103,7 @@ enum Command {
     Inspect(inspect::InspectCommand),
     Convert(convert::ConvertCommand),
     Cluster(cluster::ClusterCommand),
+    Classify(classify::ClassifyCommand),
     Demo(demo::DemoCommand),
     Report(Box<report::ReportCommand>),
     #[cfg(feature = "serve")]
@@ -155,6 +157,7 @@ impl Command {
             Self::Inspect(command) => command.run(),
             Self::Convert(command) => command.run(),
             Self::Cluster(command) => command.run(),
+            Self::Classify(command) => command.run(),
             Self::Demo(command) => command.run(),
             Self::Report(command) => command.run(),
             #[cfg(feature = "serve")]
@@ -179,6 +182,7 @@ impl Command {
         match self {
             Self::Train(_) | Self::Convert(_) | Self::Cluster(_) => false,
             Self::Report(command) => command.file().is_none(),
+            Self::Classify(command) => command.prints(),
             _ => true,
         }
     }

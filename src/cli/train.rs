@@ -285,7 +285,12 @@ impl TrainCommand {
         let saved = self.save(&trained, model_file, &progress);
         let saved = saved.and_then(|fate| reporter.finish().map(|()| fate));
         team.follow_first(match saved {
-            Ok(fate) => training_result(&trained, has_exact_gradient, &fate),
+            Ok(fate) => training_result(
+                &trained.end,
+                trained.is_first_pass,
+                has_exact_gradient,
+                &fate,
+            ),
             Err(error) => Err(error.into()),
         })
     }

@@ -344,7 +344,7 @@ enum OrderName {
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum StatesName {
+pub enum StatesName {
     All,
     Observed,
 }
@@ -466,7 +466,7 @@ impl CourseArguments {
 /// The kind of noise and how to compute its penalty.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Regularization")]
-struct NoiseArguments {
+pub struct NoiseArguments {
     /// Kind of feature noise [default: dropout]
     #[arg(long, value_enum)]
     noise: Option<NoiseName>,
@@ -475,11 +475,12 @@ struct NoiseArguments {
     /// Time grows linearly with the number of samples; the sampling error falls with its square
     /// root.
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    samples: Option<u32>,
+    pub samples: Option<u32>,
 }
 
 impl NoiseArguments {
-    fn kind(&self) -> NoiseKind {
+    /// Returns the kind of noise.
+    pub fn kind(&self) -> NoiseKind {
         match self.noise {
             None | Some(NoiseName::Dropout) => NoiseKind::Dropout,
             Some(NoiseName::Gaussian) => NoiseKind::Gaussian,

@@ -138,7 +138,6 @@ impl LineReader {
     }
 
     /// Returns the bytes of the input, decompressed and decoded to UTF-8.
-    #[cfg(feature = "check")]
     pub fn into_decoded(mut self) -> io::Result<InputStream> {
         self.decompress()?;
         self.decode_stream()?;

@@ -17,6 +17,7 @@ mod decoding_reader;
 mod file_part;
 mod format;
 mod gzip;
+mod instances;
 mod json_attributes;
 mod json_columns;
 pub(crate) mod json_object;
@@ -46,6 +47,9 @@ pub use conll::{DOCUMENT_START, split_cells};
 pub use corpus::Corpus;
 pub use file_part::FilePart;
 pub use format::Format;
+pub use instances::{
+    Instance, InstanceContent, InstanceFormat, InstanceReadOptions, InstanceReader,
+};
 #[cfg(feature = "check")]
 pub(crate) use lines::InputStream;
 pub use offset_unit::OffsetUnit;

@@ -8,6 +8,7 @@
 
 mod bootstrap;
 mod calibration;
+mod classes;
 mod columns;
 mod confusion;
 mod conlleval;
@@ -22,6 +23,7 @@ mod tests;
 
 pub use bootstrap::{BootstrapReport, Difference, PairedBootstrap};
 pub use calibration::{Calibration, CalibrationBin};
+pub use classes::{ClassEvaluation, ClassReport, ClassScores};
 pub use columns::ColumnReport;
 pub use confusion::Confusion;
 pub use error_counts::{ErrorCounts, TypeErrors};

@@ -1,7 +1,8 @@
 //! The configuration that a model was trained with: what the user asked for, to ask for it again.
+//! What a classifier of documents needs to make features of a text.
 //!
-//! It is stored with the training options, as their field `config`, so that programs that do not
-//! know it read the model all the same.
+//! Both are stored with the training options, as fields of these, so that programs that do not know
+//! them read the model all the same.
 
 use serde_json::Value;
 
@@ -15,11 +16,21 @@ use crate::error::{Error, Result};
 /// The field of the options that holds the configuration.
 const CONFIG: &str = "config";
 
+/// The field of the options that only classifiers of documents have.
+const CLASSIFIER: &str = "classifier";
+
 impl Provenance {
     /// Returns the configuration that was recorded by [`Model::with_config`], if there is one.
     #[must_use]
     pub fn config(&self) -> Option<Value> {
         self.parsed_options().get_mut(CONFIG).map(Value::take)
+    }
+
+    /// Returns what a classifier of documents records of its features and classes; `None` if the
+    /// model is a tagger.
+    #[must_use]
+    pub(crate) fn classifier(&self) -> Option<Value> {
+        self.parsed_options().get_mut(CLASSIFIER).map(Value::take)
     }
 
     /// Returns the training options alone, without the configuration and the result of training;
@@ -43,12 +54,28 @@ impl Model {
     ///
     /// [`Error::Parameter`] if the model has an old format, or if its header would be too long.
     pub fn with_config(&self, config: &Value) -> Result<Self> {
+        self.with_field(CONFIG, config)
+    }
+
+    /// Returns the model with a record that it is a classifier of documents: of their features and
+    /// classes.
+    ///
+    /// # Errors
+    ///
+    /// Same as [`with_config`](Self::with_config).
+    #[cfg(feature = "train")]
+    pub(crate) fn with_classifier(&self, record: &Value) -> Result<Self> {
+        self.with_field(CLASSIFIER, record)
+    }
+
+    /// Returns the model with another field of its options.
+    fn with_field(&self, name: &str, value: &Value) -> Result<Self> {
         let mut options = self.header().provenance.parsed_options();
         let (true, Some(fields)) = (self.is_current(), options.as_object_mut()) else {
-            let message = "a model of an older version cannot record a configuration";
+            let message = "a model of an older version cannot record how it was made";
             return Err(Error::parameter(message));
         };
-        fields.insert(CONFIG.to_owned(), config.clone());
+        fields.insert(name.to_owned(), value.clone());
         let mut header = self.header().clone();
         header.provenance.options = options.to_string();
         let version = self.main_version();

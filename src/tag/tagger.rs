@@ -201,6 +201,11 @@ impl Tagger {
         ))
     }
 
+    /// Calls `f` with a workspace of the pool ([`Tagger::tag`]).
+    pub(crate) fn with_workspace<R>(&self, f: impl FnOnce(&mut Workspace) -> R) -> R {
+        self.pool.with(f)
+    }
+
     /// Creates an empty sentence of ready-made attributes for this tagger.
     ///
     /// # Errors

@@ -22,7 +22,7 @@ use super::terminal::columns;
 use super::{CommandResult, print};
 use crate::cli::progress::notice;
 use config::RunConfig;
-use top_attributes::TopAttributes;
+pub use top_attributes::TopAttributes;
 
 /// Show the contents of a model: training, sizes, transitions, top attributes
 #[derive(Debug, Args)]

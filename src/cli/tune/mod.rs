@@ -32,11 +32,12 @@ use super::template_argument::{TemplateLimits, is_template_text, load_template, 
 use super::training_arguments::TrainingArguments;
 use super::training_reporter::format_pruned;
 use super::{CommandResult, print};
-use arguments::{ResumeArguments, SpaceArguments, StrategyArguments};
-use description::SearchDescription;
-use results::Results;
-use search_log::SearchLog;
-use search_reporter::SearchReporter;
+pub use arguments::StrategyArguments;
+use arguments::{ResumeArguments, SpaceArguments};
+pub use description::SearchDescription;
+pub use results::Results;
+pub use search_log::SearchLog;
+pub use search_reporter::SearchReporter;
 use winner::Winner;
 
 /// Search for the best training parameters and write the best model

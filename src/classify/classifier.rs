@@ -1,0 +1,191 @@
+//! The classifier: from documents to classes with probabilities.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::features::FeatureOptions;
+use super::record::{ClassifierRecord, Multiclass};
+use crate::corpus::{Instance, InstanceContent};
+use crate::error::{Error, Result};
+use crate::ids::LabelId;
+use crate::model::Model;
+use crate::sentence::{Attributes, Schema, Sentence};
+use crate::tag::{TagOptions, Tagger, Workspace};
+
+/// Classifies documents with a model.
+///
+/// A classifier is `Send` and `Sync`: threads share one by reference.
+#[derive(Debug)]
+pub struct Classifier {
+    tagger: Tagger,
+    record: ClassifierRecord,
+}
+
+/// The probabilities of the classes of a document.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Prediction {
+    probabilities: Vec<f64>, // [K]
+    scores: Vec<f64>,        // [K]
+}
+
+impl Prediction {
+    /// Returns the probability of each class, in the order of [`Classifier::classes`]; their sum is
+    /// 1.
+    #[must_use]
+    pub fn probabilities(&self) -> &[f64] {
+        &self.probabilities
+    }
+
+    /// Returns the score of each class: the sum of its weights.
+    #[must_use]
+    pub fn scores(&self) -> &[f64] {
+        &self.scores
+    }
+
+    /// Returns the number of the best class, the first of several.
+    #[must_use]
+    pub fn best(&self) -> usize {
+        self.ranking().first().copied().unwrap_or(0)
+    }
+
+    /// Returns the numbers of the classes, the best first.
+    #[must_use]
+    pub fn ranking(&self) -> Vec<usize> {
+        let mut ranking: Vec<usize> = (0..self.scores.len()).collect();
+        ranking.sort_by(|&a, &b| self.scores[b].total_cmp(&self.scores[a]));
+        ranking
+    }
+}
+
+impl Classifier {
+    /// Creates a classifier for a model.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Model`] if the model is a tagger.
+    pub fn new(model: impl Into<Arc<Model>>) -> Result<Self> {
+        let model = model.into();
+        let record = ClassifierRecord::of(&model)?;
+        Ok(Self {
+            tagger: Tagger::new(model),
+            record,
+        })
+    }
+
+    /// Opens a model file.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Model::open`]; [`Error::Model`] if the model is a tagger.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        Self::new(Model::open(path)?)
+    }
+
+    /// Returns the model.
+    #[must_use]
+    pub fn model(&self) -> &Model {
+        self.tagger.model()
+    }
+
+    /// Returns the names of the classes.
+    #[must_use]
+    pub fn classes(&self) -> &[String] {
+        self.model().header().labels.names()
+    }
+
+    /// Returns the features of texts; `None` if documents come with features.
+    #[must_use]
+    pub fn features(&self) -> Option<&FeatureOptions> {
+        self.record.features.as_ref()
+    }
+
+    /// Returns how classes are told apart.
+    #[must_use]
+    pub fn multiclass(&self) -> Multiclass {
+        self.record.multiclass
+    }
+
+    /// Classifies a document; features that the model does not have are ignored.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Input`] if the document is a text and the model has ready-made features, or the
+    /// other way round; [`Error::Model`] if the model file is damaged; scores overflow.
+    pub fn classify(&self, document: &Instance) -> Result<Prediction> {
+        self.tagger
+            .with_workspace(|workspace| self.classify_with(document, workspace))
+    }
+
+    fn classify_with(&self, document: &Instance, workspace: &mut Workspace) -> Result<Prediction> {
+        let sentence = sentence(document, self.record.features.as_ref())?;
+        let classes = self.classes().len();
+        let options = TagOptions {
+            constrain: false,
+            marginals: true,
+            nbest: classes.max(2),
+            ..TagOptions::default()
+        };
+        let tagging = self.tagger.tag_with(&sentence, options, workspace)?;
+        let mut scores = vec![f64::NEG_INFINITY; classes];
+        for path in &tagging.nbest {
+            if let [LabelId(class)] = path.labels[..] {
+                scores[usize::from(class)] = path.score;
+            }
+        }
+        let probabilities = match (self.record.multiclass, tagging.marginals) {
+            (Multiclass::Softmax, Some(marginals)) => marginals.into_iter().collect(),
+            _ => normalized(
+                scores
+                    .iter()
+                    .map(|score| 1.0 / (1.0 + (-score).exp()))
+                    .collect(),
+            ),
+        };
+        Ok(Prediction {
+            probabilities,
+            scores,
+        })
+    }
+}
+
+/// Divides numbers by their sum; if that is 0, they become equal.
+fn normalized(mut numbers: Vec<f64>) -> Vec<f64> {
+    let sum: f64 = numbers.iter().sum();
+    let equal = 1.0 / numbers.len() as f64;
+    for number in &mut numbers {
+        *number = if sum > 0.0 { *number / sum } else { equal };
+    }
+    numbers
+}
+
+/// Converts a document to a sentence of one token, with attributes.
+pub(super) fn sentence(document: &Instance, options: Option<&FeatureOptions>) -> Result<Sentence> {
+    let extracted;
+    let features = match (&document.content, options) {
+        (InstanceContent::Text(text), Some(options)) => {
+            extracted = options.extract(text);
+            &extracted
+        }
+        (InstanceContent::Features(features), None) => features,
+        (InstanceContent::Text(_), None) => {
+            let message = "found a text; expected features, as the model was trained on";
+            return Err(Error::input(document.place(), message));
+        }
+        (InstanceContent::Features(_), Some(_)) => {
+            let message = "found features; expected a text, as the model was trained on";
+            return Err(Error::input(document.place(), message));
+        }
+    };
+    let mut attributes = Attributes::default();
+    for (name, value) in features {
+        attributes.push(name, *value);
+    }
+    attributes.end_token();
+    let label = document.label.as_deref();
+    let names = label.map(|_| "label".to_owned()).into_iter().collect();
+    let schema = Arc::new(Schema::new(names, label.map(|_| 0))?);
+    let mut sentence = Sentence::new(schema, Arc::clone(&document.file));
+    sentence.push(label, document.line)?;
+    sentence.attributes = Some(Box::new(attributes));
+    Ok(sentence)
+}

@@ -1,0 +1,350 @@
+//! From documents to a classifier.
+
+use super::classifier::sentence;
+use super::features::FeatureOptions;
+use super::one_vs_rest::OneVsRest;
+use super::record::{ClassifierRecord, Multiclass};
+use crate::chain::Order;
+use crate::corpus::{Corpus, Instance};
+use crate::error::{Error, Place, Result};
+use crate::memory::{MemoryLimit, input_over_limit};
+use crate::model::Model;
+use crate::train::{AttributeCorpus, End, Observer, TrainOptions, TrainSettings, Trainer};
+
+/// How to train a classifier.
+#[derive(Clone, Debug)]
+pub struct ClassifierOptions {
+    /// The features of texts; `None` if documents come with features.
+    pub features: Option<FeatureOptions>,
+    /// How several classes are told apart. Two classes are always one model.
+    pub multiclass: Multiclass,
+    /// How to train. The order is 0, and noise is on features alone.
+    pub train: TrainOptions,
+}
+
+impl Default for ClassifierOptions {
+    fn default() -> Self {
+        Self {
+            features: Some(FeatureOptions::default()),
+            multiclass: Multiclass::default(),
+            train: Self::train_options(),
+        }
+    }
+}
+
+impl ClassifierOptions {
+    /// Returns the default training options: noise from the first iteration on, none on the bias.
+    #[must_use]
+    pub fn train_options() -> TrainOptions {
+        TrainOptions {
+            order: Order::Zero,
+            warm_up: Some(0),
+            edge_dropout: Some(0.0),
+            ..TrainOptions::default()
+        }
+    }
+}
+
+/// Documents as features in memory, 4 bytes for each feature of a document, 12 if any value is not
+/// 1.
+#[derive(Clone, Debug, Default)]
+pub struct InstanceCorpus {
+    attributes: AttributeCorpus,
+    classes: Vec<ClassCount>,
+    empty: Vec<Place>,
+}
+
+/// A class in a corpus.
+#[derive(Clone, Debug, PartialEq)]
+struct ClassCount {
+    name: String,
+    documents: u64,
+    first: Place,
+}
+
+impl InstanceCorpus {
+    /// Returns the number of documents.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.attributes.len()
+    }
+
+    /// Returns whether there are no documents.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Returns where the documents are that have no features.
+    #[must_use]
+    pub fn without_features(&self) -> &[Place] {
+        &self.empty
+    }
+
+    /// Returns the classes in the order of their first documents: their names, their numbers of
+    /// documents, and where the first ones are.
+    pub fn classes(&self) -> impl Iterator<Item = (&str, u64, &Place)> {
+        let classes = self.classes.iter();
+        classes.map(|class| (class.name.as_str(), class.documents, &class.first))
+    }
+
+    fn count(&mut self, document: &Instance) {
+        let Some(label) = &document.label else { return };
+        match self.classes.iter_mut().find(|class| class.name == *label) {
+            Some(class) => class.documents += 1,
+            None => self.classes.push(ClassCount {
+                name: label.clone(),
+                documents: 1,
+                first: document.place(),
+            }),
+        }
+    }
+}
+
+/// A trained classifier.
+#[derive(Debug)]
+pub struct TrainedClassifier {
+    /// The model.
+    pub model: Model,
+    /// How training ended; of one class against the rest, for each class.
+    pub ends: Vec<End>,
+}
+
+/// Trains classifiers.
+#[derive(Debug)]
+pub struct ClassifierTrainer<'a> {
+    trainer: Trainer<'a>,
+    record: ClassifierRecord,
+    memory: MemoryLimit,
+}
+
+impl<'a> ClassifierTrainer<'a> {
+    /// Checks the options.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parameter`] if they are invalid or contradict one another.
+    pub fn new(options: ClassifierOptions) -> Result<Self> {
+        if options.train.order != Order::Zero {
+            return Err(Error::parameter("a classifier has order 0, found order 1"));
+        }
+        let none = |features: &FeatureOptions| features.words.is_none() && features.chars.is_none();
+        if options.features.as_ref().is_some_and(none) {
+            let message = "there are no features; expected n-grams of words or of characters";
+            return Err(Error::parameter(message));
+        }
+        Ok(Self {
+            trainer: Trainer::new(options.train)?,
+            record: ClassifierRecord {
+                features: options.features,
+                multiclass: options.multiclass,
+            },
+            memory: MemoryLimit::default(),
+        })
+    }
+
+    /// Changes the trainer, for example with [`Trainer::interrupt`].
+    #[must_use]
+    pub fn with_trainer(self, change: impl FnOnce(Trainer<'a>) -> Trainer<'a>) -> Self {
+        Self {
+            trainer: change(self.trainer),
+            ..self
+        }
+    }
+
+    /// Limits the memory of documents and of training.
+    #[must_use]
+    pub fn memory(self, memory: MemoryLimit) -> Self {
+        Self {
+            trainer: self.trainer.memory(memory),
+            memory,
+            ..self
+        }
+    }
+
+    /// Returns the checked training options.
+    #[must_use]
+    pub fn settings(&self) -> &TrainSettings {
+        self.trainer.settings()
+    }
+
+    /// Collects documents; those without a class are for the noise term alone.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Input`] with the place of the document: it is a text and should have features, or
+    /// the other way round, or the value of a feature is too large; memory is exhausted.
+    pub fn corpus(&self, documents: impl IntoIterator<Item = Instance>) -> Result<InstanceCorpus> {
+        let mut corpus = InstanceCorpus::default();
+        self.add(documents.into_iter().map(Ok), &mut corpus)?;
+        Ok(corpus)
+    }
+
+    /// Adds documents that are read, such as those of a
+    /// [`InstanceReader`](super::InstanceReader).
+    ///
+    /// # Errors
+    ///
+    /// Those of reading and of [`corpus`](Self::corpus).
+    pub fn add(
+        &self,
+        documents: impl IntoIterator<Item = Result<Instance>>,
+        corpus: &mut InstanceCorpus,
+    ) -> Result<()> {
+        let limit = self.memory.bytes(0);
+        for document in documents {
+            let document = document?;
+            let sentence = sentence(&document, self.record.features.as_ref())?;
+            let attributes = sentence.attributes.as_deref();
+            if attributes.is_none_or(|attributes| attributes.token(0).next().is_none()) {
+                corpus.empty.push(document.place());
+            }
+            corpus.attributes.push(&sentence)?;
+            corpus.count(&document);
+            if corpus.attributes.memory() as u64 > limit {
+                let what = "the documents up to here need";
+                return Err(input_over_limit(
+                    document.place(),
+                    what,
+                    limit,
+                    "fewer documents",
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Converts documents to sentences of one token, for a search of hyperparameters
+    /// ([`crate::tune`]); also returns a corpus with their classes alone. Classes alternate as evenly as their numbers allow, so that blocks of
+    /// adjacent documents, of which folds consist, have about the same classes.
+    ///
+    /// # Errors
+    ///
+    /// Those of reading and of [`corpus`](Self::corpus).
+    pub fn sentences(
+        &self,
+        documents: impl IntoIterator<Item = Result<Instance>>,
+    ) -> Result<(Corpus, InstanceCorpus)> {
+        let limit = self.memory.bytes(0);
+        let (mut counts, mut numbered) = (InstanceCorpus::default(), Vec::new());
+        let mut held = 0;
+        for document in documents {
+            let document = document?;
+            let sentence = sentence(&document, self.record.features.as_ref())?;
+            counts.count(&document);
+            let class = counts.classes.iter();
+            let class = class
+                .enumerate()
+                .find(|(_, c)| Some(&c.name) == document.label.as_ref());
+            let number = class.map_or((0, 0), |(i, class)| (i, class.documents));
+            held += sentence.memory() as u64;
+            if held > limit {
+                let what = "the documents up to here need";
+                return Err(input_over_limit(
+                    document.place(),
+                    what,
+                    limit,
+                    "fewer documents",
+                ));
+            }
+            numbered.push((number, sentence));
+        }
+        let position = |&((class, number), _): &((usize, u64), _)| {
+            let total = counts.classes.get(class).map_or(1, |class| class.documents);
+            (number as f64 - 0.5) / total as f64
+        };
+        numbered.sort_by(|a, b| position(a).total_cmp(&position(b)));
+        let mut corpus = Corpus::new();
+        for (_, sentence) in numbered {
+            corpus.push(sentence);
+        }
+        Ok((corpus, counts))
+    }
+
+    /// Checks that there are two classes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Input`] with the place of the first document if all are of one class.
+    pub fn check_classes(&self, corpus: &InstanceCorpus) -> Result<()> {
+        if let [class] = &corpus.classes[..] {
+            return Err(Error::input(
+                class.first.clone(),
+                format!(
+                    "all documents are of the class '{}'; expected two classes",
+                    class.name
+                ),
+            ));
+        }
+        Ok(())
+    }
+
+    /// Trains a classifier, with development data if there are any, whose accuracy then stops
+    /// training early.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Trainer::train_attributes`]; there are fewer than two classes.
+    pub fn train(
+        &self,
+        corpus: &InstanceCorpus,
+        dev: Option<&InstanceCorpus>,
+        observer: &mut dyn Observer,
+    ) -> Result<TrainedClassifier> {
+        self.check_classes(corpus)?;
+        let (model, ends) = match self.record.multiclass {
+            Multiclass::OneVsRest if corpus.classes.len() > 2 => {
+                self.train_one_vs_rest(corpus, dev, observer)?
+            }
+            _ => {
+                let dev = dev.map(|dev| &dev.attributes);
+                let trained = self
+                    .trainer
+                    .train_attributes(&corpus.attributes, dev, observer)?;
+                (trained.model, vec![trained.end])
+            }
+        };
+        Ok(TrainedClassifier {
+            model: self.record(&model, corpus.classes.len())?,
+            ends,
+        })
+    }
+
+    /// Adds to a model that it is a classifier of so many classes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parameter`] if the header would be too long.
+    pub fn record(&self, model: &Model, classes: usize) -> Result<Model> {
+        let mut record = self.record;
+        if classes <= 2 {
+            record.multiclass = Multiclass::Softmax;
+        }
+        record.add_to(model)
+    }
+
+    /// Trains a model for each class against the others: the scores of the class in all of them
+    /// are those of the classifier.
+    fn train_one_vs_rest(
+        &self,
+        corpus: &InstanceCorpus,
+        dev: Option<&InstanceCorpus>,
+        observer: &mut dyn Observer,
+    ) -> Result<(Model, Vec<End>)> {
+        let names: Vec<&str> = corpus.classes.iter().map(|class| &*class.name).collect();
+        let mut combined = OneVsRest::new(&names)?;
+        let mut ends = Vec::new();
+        for class in &names {
+            let own = corpus.attributes.against_rest(class)?;
+            let dev = dev
+                .map(|dev| dev.attributes.against_rest(class))
+                .transpose()?;
+            let trained = self
+                .trainer
+                .train_attributes(&own, dev.as_ref(), observer)?;
+            combined.add(&trained.model)?;
+            ends.push(trained.end);
+        }
+        Ok((combined.into_model()?, ends))
+    }
+}

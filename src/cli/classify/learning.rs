@@ -1,0 +1,156 @@
+//! What `classify train` and `classify tune` share: the model, the data, the algorithm.
+
+use clap::{Args, ValueEnum};
+use dropchain::Result;
+use dropchain::classify::{ClassifierOptions, ClassifierTrainer, InstanceCorpus, Multiclass};
+use dropchain::train::{Defaults, TrainOptions};
+
+use super::input::{DocumentInput, FeatureArguments};
+use crate::cli::algorithm_arguments::AlgorithmArguments;
+use crate::cli::arguments::PrecisionName;
+use crate::cli::file_name::FileName;
+use crate::cli::progress::Progress;
+use crate::cli::training_arguments::{NoiseArguments, OptimizerArguments, StatesName};
+
+/// Number of places that a notice lists.
+const LISTED: usize = 3;
+
+/// The model, the data, and the algorithm.
+#[derive(Clone, Debug, Args)]
+pub struct LearningArguments {
+    #[command(flatten)]
+    features: FeatureArguments,
+    /// More than two classes: one model of all, or one of each class against the rest
+    #[arg(long, value_enum, default_value = "softmax", help_heading = "Model")]
+    multiclass: MulticlassName,
+    /// Feature-class pairs that get a weight: all, or those observed in the training data
+    /// [default: all, of more than 256 classes observed]
+    #[arg(long, value_enum, help_heading = "Model")]
+    states: Option<StatesName>,
+    /// Ignore features that occur in fewer than N documents
+    #[arg(long, default_value_t = 1, value_name = "N", help_heading = "Model")]
+    min_count: u32,
+    /// Drop weights with an absolute value below EPS
+    #[arg(
+        long,
+        default_value_t = 0.0,
+        value_name = "EPS",
+        help_heading = "Model",
+        allow_negative_numbers = true
+    )]
+    prune: f64,
+    /// Precision of the stored weights
+    #[arg(long, value_enum, default_value = "f32", help_heading = "Model")]
+    precision: PrecisionName,
+    #[command(flatten)]
+    noise: NoiseArguments,
+    #[command(flatten)]
+    optimizer: OptimizerArguments,
+    #[command(flatten)]
+    algorithm: AlgorithmArguments,
+    /// Documents without classes for the noise term; classes in them are ignored
+    ///
+    /// Takes all arguments up to the next option, so put TRAIN first.
+    #[arg(long, num_args = 1.., value_name = "FILE", help_heading = "Unlabeled documents")]
+    pub unlabeled: Vec<FileName>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum MulticlassName {
+    Softmax,
+    OneVsRest,
+}
+
+impl LearningArguments {
+    /// Returns the options, with default strengths and rates.
+    pub fn options(&self, has_features: bool) -> Result<ClassifierOptions> {
+        let mut train = TrainOptions {
+            noise: self.noise.kind(),
+            samples: self.noise.samples.unwrap_or(Defaults::SAMPLES),
+            states: self.states.map(Into::into),
+            min_count: self.min_count,
+            prune: self.prune,
+            precision: self.precision.into(),
+            ..ClassifierOptions::train_options()
+        };
+        self.optimizer.apply(&mut train);
+        self.algorithm.apply(&mut train)?;
+        Ok(ClassifierOptions {
+            features: match has_features {
+                true => None,
+                false => Some(self.features.options()?),
+            },
+            multiclass: match self.multiclass {
+                MulticlassName::Softmax => Multiclass::Softmax,
+                MulticlassName::OneVsRest => Multiclass::OneVsRest,
+            },
+            train,
+        })
+    }
+
+    /// Reads training documents, unlabeled ones if there is noise, and development documents.
+    pub fn read(
+        &self,
+        trainer: &ClassifierTrainer<'_>,
+        [train, dev]: [&[FileName]; 2],
+        input: &DocumentInput,
+        progress: &Progress,
+    ) -> Result<(InstanceCorpus, Option<InstanceCorpus>)> {
+        let mut corpus = InstanceCorpus::default();
+        trainer.add(input.labeled(train)?, &mut corpus)?;
+        print_empty(&corpus, progress);
+        if trainer.settings().options().has_noise() && !self.unlabeled.is_empty() {
+            let unlabeled = input.unlabeled(&self.unlabeled)?;
+            trainer.add(
+                unlabeled.map(|document| document.map(|d| d.without_label())),
+                &mut corpus,
+            )?;
+        }
+        let dev = match dev {
+            [] => None,
+            files => {
+                let mut dev = InstanceCorpus::default();
+                trainer.add(input.labeled(files)?, &mut dev)?;
+                print_unseen(&corpus, &dev, progress);
+                Some(dev)
+            }
+        };
+        input.print_notices();
+        Ok((corpus, dev))
+    }
+}
+
+/// Says which documents have no features.
+pub fn print_empty(corpus: &InstanceCorpus, progress: &Progress) {
+    let empty = corpus.without_features();
+    if empty.is_empty() {
+        return;
+    }
+    let listed: Vec<String> = empty.iter().take(LISTED).map(ToString::to_string).collect();
+    let more = if empty.len() > LISTED { ", …" } else { "" };
+    let (count, documents) = match empty.len() {
+        1 => (1, "document has"),
+        n => (n, "documents have"),
+    };
+    progress.println(&format!(
+        "{count} {documents} no features: {}{more}",
+        listed.join(", ")
+    ));
+}
+
+/// Says which classes occur in development documents alone.
+fn print_unseen(corpus: &InstanceCorpus, dev: &InstanceCorpus, progress: &Progress) {
+    for (class, documents, first) in dev.classes() {
+        if !corpus.classes().any(|(known, ..)| known == class) {
+            progress.println(&format!(
+                "{first}: the class '{class}' does not occur in the training data; its {documents} \
+                 development {} count as errors",
+                if documents == 1 {
+                    "document"
+                } else {
+                    "documents"
+                }
+            ));
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! `dropchain classify train`
+
+use std::path::PathBuf;
+
+use clap::Args;
+use dropchain::Result;
+use dropchain::classify::{ClassifierOptions, ClassifierTrainer};
+use dropchain::internals::report::Log;
+use dropchain::train::{Defaults, End};
+
+use super::input::DocumentInput;
+use super::learning::LearningArguments;
+use crate::cli::CommandResult;
+use crate::cli::arguments::{OutputArguments, ThreadArguments};
+use crate::cli::exit::training_result;
+use crate::cli::file_name::FileName;
+use crate::cli::interrupt;
+use crate::cli::outputs::{CommandFiles, ResultFile};
+use crate::cli::progress::Progress;
+use crate::cli::training_reporter::TrainingReporter;
+
+/// Train a classifier on documents with classes
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  # Lines with a class, a tab, and a text
+  dropchain classify train reviews.tsv --model reviews.model
+
+  # A folder of files for each class; early stopping on other documents
+  dropchain classify train reviews/ --dev more-reviews/ --model reviews.model
+
+  # CSV with columns `body` and `topic`; words and n-grams of characters
+  dropchain classify train mails.csv --text body --label topic --chars 3..5 --model mails.model
+
+  # Ready-made features in SVMlight's format; more documents without classes
+  dropchain classify train a.svm --unlabeled b.svm --model a.model
+
+Ctrl-C stops training and saves the best model so far.")]
+pub struct TrainCommand {
+    /// Training documents: files, folders, or `-` for standard input
+    #[arg(required = true, value_name = "TRAIN")]
+    train: Vec<FileName>,
+    /// Write the model to this file
+    #[arg(long, value_name = "FILE")]
+    model: PathBuf,
+    /// Development documents for early stopping; may be repeated
+    #[arg(long, value_name = "FILE")]
+    dev: Vec<FileName>,
+    /// Write a log in JSON lines to this file
+    #[arg(long, value_name = "FILE")]
+    log: Option<PathBuf>,
+    #[command(flatten)]
+    output: OutputArguments,
+    /// Do not print progress
+    #[arg(long)]
+    quiet: bool,
+    #[command(flatten)]
+    threads: ThreadArguments,
+    #[command(flatten)]
+    input: DocumentInput,
+    /// Strength c2 of the L2 penalty c2·‖θ‖² [default: 0.1 with noise, 0.3 without, of sgd 1]
+    #[arg(
+        long,
+        value_name = "C2",
+        allow_negative_numbers = true,
+        help_heading = "Regularization"
+    )]
+    l2: Option<f64>,
+    /// Strength c1 of the L1 penalty c1·‖θ‖₁; above 0, many weights become exactly 0
+    #[arg(
+        long,
+        default_value_t = 0.0,
+        value_name = "C1",
+        allow_negative_numbers = true,
+        help_heading = "Regularization"
+    )]
+    l1: f64,
+    /// Amount of feature noise: the dropout rate, or the variance of Gaussian noise; 0 for none
+    /// [default: 0.3]
+    ///
+    /// There is none on the bias.
+    #[arg(
+        long,
+        value_name = "RATE",
+        allow_negative_numbers = true,
+        help_heading = "Regularization"
+    )]
+    dropout: Option<f64>,
+    /// Iterations without noise at the start
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 0,
+        help_heading = "Regularization"
+    )]
+    warm_up: usize,
+    /// Random seed of --noise monte-carlo and of online algorithms
+    #[arg(long, value_name = "N", default_value_t = Defaults::SEED,
+          help_heading = "Regularization")]
+    seed: u64,
+    /// Weight of an unlabeled document, relative to a labeled one
+    #[arg(long, default_value_t = Defaults::UNLABELED_WEIGHT, value_name = "ALPHA",
+          allow_negative_numbers = true, requires = "unlabeled",
+          help_heading = "Unlabeled documents")]
+    unlabeled_weight: f64,
+    #[command(flatten)]
+    learning: LearningArguments,
+}
+
+impl TrainCommand {
+    pub fn run(&self) -> CommandResult {
+        let trainer = ClassifierTrainer::new(self.options()?)?.memory(self.input.limits.memory());
+        self.check_files()?;
+        interrupt::watch();
+        let model_file = ResultFile::reserve(&self.model)?;
+        let log = self.log.as_ref().map(Log::create).transpose()?;
+        self.threads.start_pool()?;
+        let progress = Progress::new(self.quiet);
+        progress.update(format!("reading {}", self.train.join(", ")));
+        let files = [&self.train[..], &self.dev];
+        let (corpus, dev) = self
+            .learning
+            .read(&trainer, files, &self.input, &progress)?;
+        let trainer = trainer.with_trainer(|trainer| trainer.interrupt(interrupt::flag()));
+        let mut reporter = TrainingReporter::new(&progress, &self.train, log)
+            .with_free_space(ResultFile::free_space(&self.model));
+        let trained = trainer.train(&corpus, dev.as_ref(), &mut reporter)?;
+        progress.clear();
+        let model = self.model.display();
+        // One class against the rest that learned nothing makes the model useless.
+        let has_result = trained.ends.iter().all(End::has_result);
+        let fate = if has_result {
+            model_file.save(trained.model.as_bytes())?;
+            progress.println(&format!("wrote {model}"));
+            format!("{model} has the best weights so far")
+        } else {
+            format!("{model} was not written")
+        };
+        reporter.finish()?;
+        let mut ends = trained.ends.iter();
+        ends.try_for_each(|end| training_result(end, false, true, &fate))
+    }
+
+    fn options(&self) -> Result<ClassifierOptions> {
+        let mut options = self
+            .learning
+            .options(self.input.has_features(&self.train))?;
+        let train = &mut options.train;
+        train.l2 = self.l2;
+        train.l1 = self.l1;
+        train.dropout = self.dropout.unwrap_or(Defaults::dropout(&train.algorithm));
+        train.warm_up = Some(self.warm_up);
+        train.seed = self.seed;
+        train.unlabeled_weight = self.unlabeled_weight;
+        Ok(options)
+    }
+
+    fn check_files(&self) -> Result<()> {
+        CommandFiles::new(self.output.force)
+            .read(&self.train)
+            .read(&self.dev)
+            .read(&self.learning.unlabeled)
+            .write_model(&self.model, self.log.as_deref())
+            .check()
+    }
+}

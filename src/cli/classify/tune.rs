@@ -1,0 +1,304 @@
+//! `dropchain classify tune`
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use clap::Args;
+use dropchain::classify::{ClassifierTrainer, InstanceCorpus};
+use dropchain::train::{Folds, TrainingCorpora};
+use dropchain::tune::{Axis, Schedule, Search, SearchSpace, TuneResult, TuningData, Validation};
+use dropchain::{Corpus, Error, Result};
+
+use super::input::DocumentInput;
+use super::learning::LearningArguments;
+use crate::cli::CommandResult;
+use crate::cli::arguments::{OutputArguments, ThreadArguments};
+use crate::cli::config::EffectiveConfig;
+use crate::cli::exit::CommandError;
+use crate::cli::file_name::FileName;
+use crate::cli::init_arguments::InitArguments;
+use crate::cli::interrupt;
+use crate::cli::outputs::{CommandFiles, ResultFile};
+use crate::cli::print;
+use crate::cli::progress::Progress;
+use crate::cli::tune::{Results, SearchDescription, SearchLog, SearchReporter, StrategyArguments};
+
+/// Search for the best training parameters of a classifier and write the best model
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  # A small grid around the defaults, by 10-fold cross-validation
+  dropchain classify tune reviews.tsv --folds 10 --model reviews.model
+
+  # Your own grid, scored on development documents
+  dropchain classify tune train/ --dev dev/ --dropout 0,0.3,0.5,0.7 --l2 0.01,0.1,1 \\
+      --model reviews.model
+
+VALUES are numbers (0,0.3,0.5), ranges for --random (0.01:1), or both (0,0.01:1). Folds have about
+the same fraction of each class. The rest is as in `dropchain tune`.")]
+pub struct TuneCommand {
+    /// Training documents: files, folders, or `-` for standard input
+    #[arg(required = true, value_name = "TRAIN")]
+    train: Vec<FileName>,
+    /// Write the best model to this file
+    #[arg(long, value_name = "FILE")]
+    model: PathBuf,
+    /// Development documents to score configurations on; may be repeated
+    #[arg(
+        long,
+        value_name = "FILE",
+        required_unless_present = "folds",
+        conflicts_with = "folds"
+    )]
+    dev: Vec<FileName>,
+    /// Score configurations by K-fold cross-validation on the training documents
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(2..))]
+    folds: Option<u32>,
+    /// Write a log in JSON lines to this file: each result as soon as it is there
+    #[arg(long, value_name = "FILE")]
+    log: Option<PathBuf>,
+    /// Print JSON instead of a table, with scores as fractions
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    output: OutputArguments,
+    /// Do not print progress
+    #[arg(long)]
+    quiet: bool,
+    #[command(flatten)]
+    threads: ThreadArguments,
+    #[command(flatten)]
+    input: DocumentInput,
+    /// Amount of feature noise; 0 for none [default: several rates around the default of `train`]
+    #[arg(
+        long,
+        value_name = "VALUES",
+        allow_hyphen_values = true,
+        help_heading = "Search space"
+    )]
+    dropout: Option<Axis>,
+    /// Strength of the L2 penalty [default: several strengths around the defaults of `train`]
+    #[arg(
+        long,
+        value_name = "VALUES",
+        allow_hyphen_values = true,
+        help_heading = "Search space"
+    )]
+    l2: Option<Axis>,
+    /// Strength of the L1 penalty [default: 0]
+    #[arg(
+        long,
+        value_name = "VALUES",
+        allow_hyphen_values = true,
+        help_heading = "Search space"
+    )]
+    l1: Option<Axis>,
+    /// Weight of an unlabeled document, relative to a labeled one [default: that of `train`]
+    #[arg(
+        long,
+        value_name = "VALUES",
+        allow_hyphen_values = true,
+        requires = "unlabeled",
+        help_heading = "Search space"
+    )]
+    unlabeled_weight: Option<Axis>,
+    #[command(flatten)]
+    strategy: StrategyArguments,
+    #[command(flatten)]
+    learning: LearningArguments,
+}
+
+impl TuneCommand {
+    pub fn run(&self) -> CommandResult {
+        let mut options = self
+            .learning
+            .options(self.input.has_features(&self.train))?;
+        options.train.seed = self.strategy.seed;
+        let trainer = ClassifierTrainer::new(options)?.memory(self.input.limits.memory());
+        let settings = trainer.settings().clone();
+        let space = self.space();
+        let configurations = match self.strategy.random {
+            None => space.grid(&settings)?,
+            Some(count) => space.random(count, self.strategy.seed, &settings)?,
+        };
+        let schedule = Schedule::new(self.strategy.halving.0, self.strategy.first_rung)?;
+        self.check_files()?;
+        interrupt::watch();
+        let model_file = ResultFile::reserve(&self.model)?;
+        let log = self.log.as_deref().map(SearchLog::reserve).transpose()?;
+        self.threads.start_pool()?;
+        let started = Instant::now();
+        let progress = Progress::new(self.quiet);
+        progress.update(format!("reading {}", self.train.join(", ")));
+        let (corpora, classes) = self.read(&trainer, &progress)?;
+        let validation = match self.folds {
+            None => Validation::Dev,
+            Some(count) => {
+                let sentences = corpora.labeled.sentences();
+                let folds = Folds::new(sentences, count as usize, self.strategy.seed);
+                Validation::Folds(folds.map_err(|_| {
+                    Error::parameter(format!(
+                        "--folds {count}: there are {} documents; expected at least one per fold",
+                        sentences.len()
+                    ))
+                })?)
+            }
+        };
+        let data = TuningData::extract(&corpora, vec![None], validation, &settings)?;
+        let search = Search {
+            settings,
+            configurations,
+            schedule,
+            warm_start: self.strategy.warm_start.is_on(),
+            threads: self.threads.count(),
+            memory: self.input.limits.memory(),
+            checkpoint: None,
+            interrupt: Some(interrupt::flag()),
+        };
+        let (names, init, config) = (
+            vec!["–".to_owned()],
+            InitArguments::default(),
+            EffectiveConfig::default(),
+        );
+        let description = SearchDescription {
+            search: &search,
+            templates: &names,
+            template_arguments: &[],
+            has_unlabeled: !self.learning.unlabeled.is_empty(),
+            files: &self.train,
+            init: &init,
+            dev: &self.dev,
+            folds: self.folds.map(|folds| folds as usize),
+            seed: self.strategy.seed,
+            knowledge: &[],
+            config: &config,
+        };
+        let reporter = SearchReporter::new(&progress, &description, log, None);
+        let result = search.run(data, &reporter).map_err(failed)?;
+        let model = trainer.record(&result.model, classes)?;
+        let result = TuneResult { model, ..result };
+        let is_written = result.refit_iterations != Some(0);
+        if is_written {
+            model_file.save(result.model.as_bytes()).map_err(failed)?;
+        }
+        progress.clear();
+        let results = Results {
+            description: &description,
+            result: &result,
+            seconds: started.elapsed().as_secs_f64(),
+        };
+        if is_written {
+            progress.println(&format!("wrote {}", self.model.display()));
+        }
+        let text = match self.json {
+            true => format!("{:#}\n", results.json()),
+            false => results.table(),
+        };
+        reporter.finish(&results.end_line()).map_err(failed)?;
+        print(&text)?;
+        self.end(&result)
+    }
+
+    /// Returns the search space.
+    fn space(&self) -> SearchSpace {
+        let default = SearchSpace::default();
+        SearchSpace {
+            templates: 1,
+            dropout: self.dropout.clone().unwrap_or(default.dropout),
+            edge_dropout: Some(Axis::from_values(&[0.0])), // none on the bias
+            l2: self.l2.clone().unwrap_or(default.l2),
+            l1: self.l1.clone().unwrap_or(default.l1),
+            unlabeled_weight: (self.unlabeled_weight.clone()).unwrap_or(default.unlabeled_weight),
+            warm_up: None,
+            gradients: Vec::new(),
+        }
+    }
+
+    /// Reads all documents, and returns the number of classes.
+    fn read(
+        &self,
+        trainer: &ClassifierTrainer<'_>,
+        progress: &Progress,
+    ) -> Result<(TrainingCorpora, usize)> {
+        let (labeled, counts) = trainer.sentences(self.input.labeled(&self.train)?)?;
+        self.check_classes(trainer, &counts, progress)?;
+        let dev = match &self.dev[..] {
+            [] => None,
+            files => Some(trainer.sentences(self.input.labeled(files)?)?.0),
+        };
+        let unlabeled = match &self.learning.unlabeled[..] {
+            [] => Corpus::new(),
+            files => {
+                let documents = self.input.unlabeled(files)?;
+                let documents = documents.map(|document| document.map(|d| d.without_label()));
+                trainer.sentences(documents)?.0
+            }
+        };
+        self.input.print_notices();
+        let corpora = TrainingCorpora {
+            labeled,
+            dev,
+            unlabeled,
+        };
+        Ok((corpora, counts.classes().count()))
+    }
+
+    /// Says which classes are smaller than the number of folds.
+    fn check_classes(
+        &self,
+        trainer: &ClassifierTrainer<'_>,
+        counts: &InstanceCorpus,
+        progress: &Progress,
+    ) -> Result<()> {
+        trainer.check_classes(counts)?;
+        for (class, documents, first) in counts.classes() {
+            if let Some(folds) = self.folds.filter(|folds| documents < u64::from(*folds)) {
+                progress.println(&format!(
+                    "{first}: the class '{class}' has {documents} {}; with {folds} folds, some \
+                     have none of it{}",
+                    if documents == 1 {
+                        "document"
+                    } else {
+                        "documents"
+                    },
+                    if documents == 1 {
+                        ", and it is never trained where it is scored"
+                    } else {
+                        ""
+                    }
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_files(&self) -> Result<()> {
+        CommandFiles::new(self.output.force)
+            .read(&self.train)
+            .read(&self.dev)
+            .read(&self.learning.unlabeled)
+            .write_model(&self.model, self.log.as_deref())
+            .check()
+    }
+
+    /// Ends the command: with an error if a signal has ended the search early.
+    fn end(&self, result: &TuneResult) -> CommandResult {
+        let Some(signal) = interrupt::received().filter(|_| result.interrupted) else {
+            return Ok(());
+        };
+        let fate = match result.refit_iterations {
+            Some(0) => "was not written",
+            _ => "has the best model so far",
+        };
+        let message = format!("interrupted by {signal}; {} {fate}", self.model.display());
+        Err(CommandError::Interrupted(signal, message))
+    }
+}
+
+/// Converts the error of a search.
+fn failed(error: Error) -> CommandError {
+    match interrupt::received() {
+        Some(signal) => CommandError::Interrupted(signal, error.to_string()),
+        None => error.into(),
+    }
+}

@@ -1,0 +1,138 @@
+//! Documents in tables with named columns.
+
+use std::borrow::Cow;
+use std::io::{self, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use csv::{ByteRecord, ReaderBuilder};
+
+use super::{Instance, InstanceContent, InstanceReadOptions, checked_label};
+use crate::corpus::lines::{InputStream, LineReader, MAX_LINE};
+use crate::error::{Error, Place, Result};
+
+/// A table that is being read.
+pub(super) struct Table {
+    reader: csv::Reader<Bounded>,
+    unread: Arc<AtomicUsize>, // bytes that the row may still have
+    file: Arc<str>,
+    record: ByteRecord,
+    text: usize,
+    label: Option<usize>,
+}
+
+impl Table {
+    /// Reads the names of the columns. Quotes have a meaning only where commas separate.
+    pub fn new(lines: LineReader, separator: u8, options: &InstanceReadOptions) -> Result<Self> {
+        let file = Arc::clone(lines.file());
+        let stream = lines.into_decoded();
+        let stream = stream.map_err(|error| Error::io(&*file, error))?;
+        let unread = Arc::new(AtomicUsize::new(MAX_LINE));
+        let mut reader = ReaderBuilder::new()
+            .delimiter(separator)
+            .quoting(separator == b',')
+            .from_reader(Bounded {
+                stream,
+                unread: Arc::clone(&unread),
+            });
+        let header = reader.byte_headers().map_err(|error| fault(&file, error))?;
+        let names: Vec<Cow<'_, str>> = header.iter().map(String::from_utf8_lossy).collect();
+        let names: Vec<&str> = names
+            .iter()
+            .map(|name| name.trim_start_matches('\u{feff}').trim())
+            .collect();
+        let position = |column: &str| names.iter().position(|name| *name == column);
+        let missing = |column: &str| {
+            Error::input(
+                Place::line(&*file, 1),
+                format!("there is no column '{column}'; found {}", names.join(", ")),
+            )
+        };
+        let text = position(&options.text).ok_or_else(|| missing(&options.text))?;
+        let label = position(&options.label);
+        if label.is_none() && options.needs_labels {
+            return Err(missing(&options.label));
+        }
+        Ok(Self {
+            reader,
+            unread,
+            file,
+            record: ByteRecord::new(),
+            text,
+            label,
+        })
+    }
+
+    /// Reads the next row.
+    pub fn read(&mut self, options: &InstanceReadOptions) -> Result<Option<Instance>> {
+        self.unread.store(MAX_LINE, Ordering::Relaxed);
+        let read = self.reader.read_byte_record(&mut self.record);
+        if !read.map_err(|error| fault(&self.file, error))? {
+            return Ok(None);
+        }
+        let line = self.record.position().map_or(0, csv::Position::line);
+        let error = |message: &str| Error::input(Place::line(&*self.file, line), message);
+        let cell = |column: usize| {
+            let bytes = self.record.get(column).unwrap_or_default();
+            match (std::str::from_utf8(bytes), options.read.lossy) {
+                (Ok(text), _) => Ok(Cow::Borrowed(text)),
+                (Err(_), true) => {
+                    let text = String::from_utf8_lossy(bytes);
+                    let places = text.matches('\u{fffd}').count();
+                    options.read.report.add_replaced(places as u64);
+                    Ok(text)
+                }
+                (Err(_), false) => Err(error(
+                    "the text is not UTF-8; expected UTF-8, --encoding NAME, or --lossy",
+                )),
+            }
+        };
+        let text = cell(self.text)?.into_owned();
+        let label = self.label.map(cell).transpose()?;
+        let label = checked_label(label.as_deref().map(str::trim), options, error)?;
+        Ok(Some(Instance {
+            label,
+            content: InstanceContent::Text(text),
+            file: Arc::clone(&self.file),
+            line,
+        }))
+    }
+}
+
+/// A stream that fails when a row is too long, such as one whose quotes are never closed.
+struct Bounded {
+    stream: InputStream,
+    unread: Arc<AtomicUsize>,
+}
+
+impl Read for Bounded {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let unread = self.unread.load(Ordering::Relaxed);
+        if unread == 0 {
+            let message = format!("a row is longer than {} MiB", MAX_LINE >> 20);
+            return Err(io::Error::other(message));
+        }
+        let end = buffer.len().min(unread);
+        let read = self.stream.read(&mut buffer[..end])?;
+        self.unread.store(unread - read, Ordering::Relaxed);
+        Ok(read)
+    }
+}
+
+/// Converts an error, with its line.
+fn fault(file: &Arc<str>, error: csv::Error) -> Error {
+    let line = error.position().map(csv::Position::line);
+    match error.into_kind() {
+        csv::ErrorKind::Io(error) => Error::io(&**file, error),
+        csv::ErrorKind::UnequalLengths {
+            expected_len, len, ..
+        } => Error::input(
+            Place::line(&**file, line.unwrap_or(1)),
+            format!("found {len} cells; expected {expected_len}, one for each column"),
+        ),
+        kind => Error::input(
+            Place::line(&**file, line.unwrap_or(1)),
+            format!("the row cannot be read: {kind:?}"),
+        ),
+    }
+}
