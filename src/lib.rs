@@ -48,6 +48,7 @@
 //! | learn why a token has its label | [`Tagger::explain`] |
 //! | dump the weights of a model; build one | [`Model::node_weights`]; [`Model::from_weights`] |
 //! | score predictions | [`eval`] |
+//! | classify whole documents | [`classify`] |
 //! | check a corpus before training | `check` (Cargo feature `check`) |
 //!
 //! Cargo features, all on by default: `cli` (the program `dropchain`), `serve` (its command of that

@@ -10,6 +10,7 @@ mod bench;
 mod caseless;
 mod check;
 mod checkpoints;
+mod classify;
 mod cluster;
 mod compare;
 mod completions;

@@ -222,3 +222,64 @@ fn averages(counts: &[Counts]) -> (f64, f64) {
     }
     (ratio(1.0, correct, total), f1 / f64::from(classes.max(1)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn evaluation(outcomes: &[(&str, usize, [f64; 3])]) -> ClassEvaluation {
+        let mut evaluation = ClassEvaluation::new(&["a", "b", "c"].map(str::to_owned));
+        for (gold, predicted, probabilities) in outcomes {
+            evaluation.add(gold, *predicted, probabilities);
+        }
+        evaluation
+    }
+
+    #[test]
+    fn scores_are_those_of_the_definitions() {
+        let report = evaluation(&[
+            ("a", 0, [0.8, 0.1, 0.1]),
+            ("a", 1, [0.3, 0.6, 0.1]),
+            ("b", 1, [0.0, 1.0, 0.0]),
+            ("d", 0, [0.5, 0.3, 0.2]),
+        ])
+        .report(1);
+        assert_eq!(
+            (report.documents, report.unseen, report.accuracy),
+            (4, 1, 0.5)
+        );
+        let f1: Vec<(&str, f64)> = report.classes.iter().map(|c| (&*c.class, c.f1)).collect();
+        assert_eq!(f1, [("a", 0.5), ("b", 2.0 / 3.0), ("d", 0.0)]); // c does not occur
+        assert!((report.macro_f1 - (0.5 + 2.0 / 3.0) / 3.0).abs() < 1e-15);
+        let loss = -(0.8_f64.ln() + 0.3_f64.ln()) / 3.0;
+        assert!((report.log_loss - loss).abs() < 1e-15);
+        let confusions = &report.classes[0].predicted;
+        assert_eq!((confusions["a"], confusions["b"]), (1, 1));
+        let brier = (0.04 + 0.36 + 0.0 + 0.25) / 4.0;
+        assert!((report.brier_score - brier).abs() < 1e-15);
+    }
+
+    #[test]
+    fn an_impossible_class_has_a_finite_loss() {
+        let report = evaluation(&[("a", 1, [0.0, 1.0, 0.0])]).report(1);
+        assert_eq!(report.log_loss, -f64::EPSILON.ln());
+        assert_eq!(report.accuracy_interval, [0.0; 2]);
+        assert_eq!(evaluation(&[]).report(1).accuracy, 0.0);
+    }
+
+    #[test]
+    fn intervals_are_those_of_the_binomial_distribution() {
+        // 80 of 100: the standard error is 4 points, so the interval is about 72 to 88.
+        let right = ("a", 0, [1.0, 0.0, 0.0]);
+        let wrong = ("b", 0, [1.0, 0.0, 0.0]);
+        let outcomes = [vec![right; 80], vec![wrong; 20]].concat();
+        let evaluation = evaluation(&outcomes);
+        let [low, high] = evaluation.report(7).accuracy_interval;
+        assert!(
+            (low - 0.72).abs() <= 0.015 && (high - 0.88).abs() <= 0.015,
+            "{low} {high}"
+        );
+        assert_eq!(evaluation.report(7), evaluation.report(7));
+        assert_ne!(evaluation.report(8).accuracy_interval, [0.0; 2]);
+    }
+}
