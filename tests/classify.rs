@@ -213,7 +213,7 @@ fn parameters_are_searched_by_folds_and_on_development_documents() {
     dir.run(&format!("classify tune train.txt --dev train.txt {grid}"))
         .success();
     let message = dir
-        .run(&format!("classify tune train.txt --folds 9 {grid}"))
+        .run(&format!("classify tune train.txt --folds 9 {grid} --quiet"))
         .failure();
     assert!(
         message.contains("--folds 9: there are 8 documents"),
@@ -315,12 +315,12 @@ fn faults_are_told_with_their_place_and_an_old_model_stays() {
         ),
         ("train train.txt --ngrams 2..1 --model n", "n-grams of 2..1"),
         (
-            "train train.txt --format folder --model n",
+            "train train.txt --format folder --quiet --model n",
             "expected a folder of documents",
         ),
         (
             "predict m train.txt --format svmlight",
-            "train.txt:1: found the index",
+            "train.txt:1: found 'a'; expected index:value",
         ),
         ("eval m missing.txt", "missing.txt: No such file"),
     ] {

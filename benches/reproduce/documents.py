@@ -8,21 +8,25 @@
 
 CORPORA has the folders rt-polarity and movie-reviews; `--corpus NAME FILE` adds one of lines with a
 class, a tab and a text, or of a folder per class. Strengths, rates and iterations are chosen by
-folds of the training documents alone (`dropchain classify tune`). Writes OUT/MODE.md and .json.
+folds of the training documents alone: with `--stop dev` by `dropchain classify tune`, with `--stop
+convergence`, as in the papers, strengths and rates alone. Writes OUT/MODE.md and .json.
 """
 
 import argparse
+import itertools
 import json
 import random
 import statistics
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from significance import paired_t
 
 FOLDS = 10
+INNER = 3  # folds of the training documents that choose strengths until convergence
 L2 = "0.003,0.01,0.03,0.1,0.3,1,3,10"
 NOISE = ["--dropout", "0.3,0.5,0.7,0.9", "--l2", "0.01,0.1,0.3,1"]
 COLUMNS = {
@@ -58,6 +62,7 @@ def main():
     parser.add_argument("--program", default="target/release/dropchain")
     parser.add_argument("--corpus", nargs=2, action="append", default=[], metavar=("NAME", "FILE"))
     parser.add_argument("--only", nargs="+", help="names of corpora")
+    parser.add_argument("--stop", choices=("dev", "convergence"), default="dev")
     arguments = parser.parse_args()
     corpora = {"rt-2k": read_reviews, "rts": read_snippets}
     corpora = {name: read(arguments.corpora) for name, read in corpora.items()}
@@ -67,7 +72,8 @@ def main():
     arguments.out.mkdir(parents=True, exist_ok=True)
     results = {}
     for name in names:
-        results[name] = modes[arguments.mode](arguments.program, corpora[name])
+        program = Program(arguments.program, arguments.stop)
+        results[name] = modes[arguments.mode](program, corpora[name])
         stem = arguments.out / arguments.mode
         stem.with_suffix(".json").write_text(json.dumps(results, indent=1) + "\n")
         stem.with_suffix(".md").write_text(table(arguments.mode, results))
@@ -115,16 +121,34 @@ def part(corpus, is_in):
             for i, text in enumerate(texts) if is_in(i, len(texts))]
 
 
-def run(program, *arguments):
-    command = [program, "classify", *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode not in (0, 3):  # 3: as good as converged
-        sys.exit(f"{' '.join(command)}\n{done.stderr}")
-    return done.stdout
+class Program:
+    """The program, and until when it trains."""
 
+    def __init__(self, path, stop):
+        self.path = path
+        self.tune = tuned if stop == "dev" else converged
 
-def score(program, model, test):
-    return 100 * json.loads(run(program, "eval", model, test, "--json"))["accuracy"]
+    def run(self, *arguments):
+        command = [self.path, "classify", *map(str, arguments)]
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode not in (0, 3):  # 3: as good as converged
+            sys.exit(f"{' '.join(command)}\n{done.stderr}")
+        return done.stdout
+
+    def score(self, model, test):
+        return 100 * json.loads(self.run("eval", model, test, "--json"))["accuracy"]
+
+    def train(self, train, test, settings, unlabeled=()):
+        """Trains until convergence and returns the accuracy on a test."""
+        with tempfile.TemporaryDirectory() as folder:
+            model = Path(folder) / "model"
+            options = [x for name, value in settings.items() for x in (f"--{name}", value)]
+            options += ["--unlabeled", *unlabeled] if unlabeled else []
+            options += ["--model", model, "--quiet", "--threads", 1]
+            if settings["l2"] == "0" and settings["dropout"] == "0":
+                options += ["--max-iterations", 500]  # there is no minimum
+            self.run("train", train, *options)
+            return self.score(model, test)
 
 
 def tuned(program, folder, options, unlabeled=()):
@@ -133,10 +157,33 @@ def tuned(program, folder, options, unlabeled=()):
     options = [*options, "--folds", 5, "--halving", "off", "--model", model, "--force", "--quiet"]
     if unlabeled:
         options += ["--unlabeled", *unlabeled]
-    best = json.loads(run(program, "tune", folder / "train", *options, "--json"))["configurations"][0]
+    text = program.run("tune", folder / "train", *options, "--json")
+    best = json.loads(text)["configurations"][0]
     chosen = {key: best[key] for key in ("dropout", "l2", "unlabeled_weight", "best_iteration")
               if key in best}
-    return score(program, model, folder / "test"), chosen
+    return program.score(model, folder / "test"), chosen
+
+
+def converged(program, folder, options, unlabeled=()):
+    """Like tuned, but all training runs until convergence."""
+    names = [name.removeprefix("--") for name in options[::2]]
+    values = itertools.product(*(str(value).split(",") for value in options[1::2]))
+    grid = [dict(zip(names, row)) for row in values]
+    means = [0.0] * len(grid)
+    if len(grid) > 1:
+        lines = (folder / "train").read_text(encoding="utf-8").splitlines(keepends=True)
+        for fold in range(INNER):
+            # Of every ten documents, which are of one class, one is held out.
+            held_out = [line for i, line in enumerate(lines) if i % FOLDS == fold]
+            rest = [line for i, line in enumerate(lines) if i % FOLDS != fold]
+            (folder / "held_out").write_text("".join(held_out), encoding="utf-8")
+            (folder / "rest").write_text("".join(rest), encoding="utf-8")
+            work = [(folder / "rest", folder / "held_out", row, unlabeled) for row in grid]
+            with ThreadPoolExecutor(2) as pool:
+                scores = list(pool.map(lambda task: program.train(*task), work))
+            means = [mean + score / INNER for mean, score in zip(means, scores)]
+    chosen = grid[means.index(max(means))]
+    return program.train(folder / "train", folder / "test", chosen, unlabeled), chosen
 
 
 def more(chosen):
@@ -153,11 +200,11 @@ def evaluate(program, train, test, unlabeled, name):
         write(folder / "test", test)
         (folder / "text").write_text("".join(f"{text}\n" for _, text in unlabeled))
         for column, options in COLUMNS.items():
-            found[column] = tuned(program, folder, options)
+            found[column] = program.tune(program, folder, options)
             print(name, column, *found[column], file=sys.stderr, flush=True)
         column = "+Test" if unlabeled == test else "+Unlabeled"
         options = more(found["Dropout"][1])
-        found[column] = tuned(program, folder, options, [folder / "text"])
+        found[column] = program.tune(program, folder, options, [folder / "text"])
         print(name, column, *found[column], file=sys.stderr, flush=True)
     return found
 
@@ -199,9 +246,8 @@ def strengths(program, corpus):
             write(folder / "train", part(corpus, lambda i, size: not is_test(i, size)))
             for strength in ["0.0001", "0.001", "0.01", "0.1", "1", "10", "100"]:
                 for name, rate in (("L2", 0), ("Dropout", 0.5)):
-                    run(program, "train", folder / "train", "--dropout", rate, "--l2", strength,
-                        "--model", folder / "model", "--force", "--quiet")
-                    accuracy = score(program, folder / "model", folder / "test")
+                    settings = {"dropout": rate, "l2": strength}
+                    accuracy = program.train(folder / "train", folder / "test", settings)
                     results.setdefault(strength, {}).setdefault(name, []).append(accuracy)
     return results
 

@@ -24,6 +24,7 @@ pub struct TrainingReporter<'a> {
     free_space: Option<u64>,
     knowledge: Vec<KnowledgePart>,
     config: Option<Value>,
+    of_documents: bool,
 }
 
 impl<'a> TrainingReporter<'a> {
@@ -37,6 +38,7 @@ impl<'a> TrainingReporter<'a> {
             free_space: None,
             knowledge: Vec::new(),
             config: None,
+            of_documents: false,
         }
     }
 
@@ -55,6 +57,12 @@ impl<'a> TrainingReporter<'a> {
     /// Sets the options of the run, for the log.
     pub fn with_config(mut self, config: &EffectiveConfig) -> Self {
         self.config = Some(config.to_json());
+        self
+    }
+
+    /// Speaks of documents instead of sentences.
+    pub fn of_documents(mut self) -> Self {
+        self.of_documents = true;
         self
     }
 
@@ -91,30 +99,10 @@ impl Observer for TrainingReporter<'_> {
     }
 
     fn start(&mut self, start: &train::Start<'_>) {
-        let unlabeled = match start.unlabeled_sentences {
-            0 => String::new(),
-            n => format!(", {n} unlabeled sentences"),
-        };
-        let weight = start
-            .total_weight
-            .map_or(String::new(), |weight| format!(" of total weight {weight}"));
-        let partial = match start.partial_tokens {
-            0 => String::new(),
-            n => format!(" ({n} with partial labels)"),
-        };
-        self.progress.println(&format!(
-            "{} sentences{weight}, {} tokens{partial}, {} labels{unlabeled}; {} attributes ({:.1} \
-             per token), {} after collapsing ({:.1}); {} weights; about {} of memory",
-            start.sentences,
-            start.tokens,
-            start.labels,
-            start.attributes,
-            start.active_per_token,
-            start.collapsed_attributes,
-            start.collapsed_active_per_token,
-            start.parameters,
-            format_megabytes(start.estimated_memory)
-        ));
+        self.progress.println(&match self.of_documents {
+            true => describe_documents(start),
+            false => describe_sentences(start),
+        });
         if start.plain_labels && start.options.plain_labels == PlainLabels::Auto {
             self.progress.println(
                 "labels have no B- or I-, but look like types: adjacent tokens with the same label \
@@ -221,6 +209,54 @@ impl Observer for TrainingReporter<'_> {
     fn rounded(&mut self, rounded: &train::Rounded) {
         self.progress.println(&rounded.to_string());
     }
+}
+
+/// Describes the data of a tagger.
+fn describe_sentences(start: &train::Start<'_>) -> String {
+    let unlabeled = match start.unlabeled_sentences {
+        0 => String::new(),
+        n => format!(", {n} unlabeled sentences"),
+    };
+    let weight = start
+        .total_weight
+        .map_or(String::new(), |weight| format!(" of total weight {weight}"));
+    let partial = match start.partial_tokens {
+        0 => String::new(),
+        n => format!(" ({n} with partial labels)"),
+    };
+    format!(
+        "{} sentences{weight}, {} tokens{partial}, {} labels{unlabeled}; {} attributes ({:.1} \
+         per token), {} after collapsing ({:.1}); {} weights; about {} of memory",
+        start.sentences,
+        start.tokens,
+        start.labels,
+        start.attributes,
+        start.active_per_token,
+        start.collapsed_attributes,
+        start.collapsed_active_per_token,
+        start.parameters,
+        format_megabytes(start.estimated_memory)
+    )
+}
+
+/// Describes the data of a classifier, whose documents are sentences of one token.
+fn describe_documents(start: &train::Start<'_>) -> String {
+    let unlabeled = match start.unlabeled_sentences {
+        0 => String::new(),
+        n => format!(", {n} unlabeled documents"),
+    };
+    format!(
+        "{} documents, {} classes{unlabeled}; {} features ({:.1} per document), {} after \
+         collapsing ({:.1}); {} weights; about {} of memory",
+        start.sentences,
+        start.labels,
+        start.attributes,
+        start.active_per_token,
+        start.collapsed_attributes,
+        start.collapsed_active_per_token,
+        start.parameters,
+        format_megabytes(start.estimated_memory)
+    )
 }
 
 /// Bytes of a model for each attribute in addition to its weights: name, slot, location.

@@ -137,11 +137,20 @@ impl LineReader {
         Self { copy, ..self }
     }
 
-    /// Returns the bytes of the input, decompressed and decoded to UTF-8.
+    /// Returns the bytes that have not been read, decompressed and decoded to UTF-8.
     pub fn into_decoded(mut self) -> io::Result<InputStream> {
-        self.decompress()?;
-        self.decode_stream()?;
-        Ok(self.input)
+        self.open()?;
+        let peeked: Vec<u8> = self.ahead.into_iter().flatten().collect();
+        Ok(Box::new(io::Cursor::new(peeked).chain(self.input)))
+    }
+
+    /// Finds out compression and encoding, once.
+    fn open(&mut self) -> io::Result<()> {
+        if !std::mem::replace(&mut self.is_open, true) {
+            self.decompress()?;
+            self.decode_stream()?;
+        }
+        Ok(())
     }
 
     /// Sets how to decode the input, of which nothing has been read yet. With a report, what is no
@@ -264,10 +273,7 @@ impl LineReader {
 
     /// Appends what is up to and including the next LF, but at most one byte more than the limit.
     fn read_line(&mut self, line: &mut Vec<u8>) -> io::Result<()> {
-        if !std::mem::replace(&mut self.is_open, true) {
-            self.decompress()?;
-            self.decode_stream()?;
-        }
+        self.open()?;
         (&mut self.input)
             .take(self.limit as u64 + 1)
             .read_until(b'\n', line)?;

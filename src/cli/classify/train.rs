@@ -123,7 +123,8 @@ impl TrainCommand {
             .read(&trainer, files, &self.input, &progress)?;
         let trainer = trainer.with_trainer(|trainer| trainer.interrupt(interrupt::flag()));
         let mut reporter = TrainingReporter::new(&progress, &self.train, log)
-            .with_free_space(ResultFile::free_space(&self.model));
+            .with_free_space(ResultFile::free_space(&self.model))
+            .of_documents();
         let trained = trainer.train(&corpus, dev.as_ref(), &mut reporter)?;
         progress.clear();
         let model = self.model.display();
