@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::support::{TestDir, gzip};
+use crate::support::{NER_CORPUS, TestDir, gzip};
 
 const TRAIN: [(&str, &str); 8] = [
     ("pos", "a great , funny film"),
@@ -226,6 +226,14 @@ fn faults_are_told_with_their_place_and_an_old_model_stays() {
     let dir = dir();
     train(&dir, "train.txt --model m");
     let before = dir.bytes("m");
+    dir.write("tagged.conll", NER_CORPUS);
+    dir.run("train tagged.conll --template minimal --quiet --model tagger")
+        .success();
+    for command in ["tag m train.txt", "eval m train.txt", "explain m train.txt"] {
+        let message = dir.run(command).failure();
+        let expected = "the model classifies documents; expected a tagger";
+        assert!(message.contains(expected), "{message}");
+    }
     let cases: [(&str, &[u8], &str); 16] = [
         (
             "a.txt",
@@ -323,6 +331,10 @@ fn faults_are_told_with_their_place_and_an_old_model_stays() {
             "train.txt:1: found 'a'; expected index:value",
         ),
         ("eval m missing.txt", "missing.txt: No such file"),
+        (
+            "eval tagger train.txt",
+            "the model is a tagger; expected a classifier",
+        ),
     ] {
         let message = dir.run(&format!("classify {line}")).failure();
         assert!(message.contains(expected), "{expected}: {message}");

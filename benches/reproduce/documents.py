@@ -26,7 +26,6 @@ from pathlib import Path
 from significance import paired_t
 
 FOLDS = 10
-INNER = 3  # folds of the training documents that choose strengths until convergence
 L2 = "0.003,0.01,0.03,0.1,0.3,1,3,10"
 NOISE = ["--dropout", "0.3,0.5,0.7,0.9", "--l2", "0.01,0.1,0.3,1"]
 COLUMNS = {
@@ -63,6 +62,8 @@ def main():
     parser.add_argument("--corpus", nargs=2, action="append", default=[], metavar=("NAME", "FILE"))
     parser.add_argument("--only", nargs="+", help="names of corpora")
     parser.add_argument("--stop", choices=("dev", "convergence"), default="dev")
+    parser.add_argument("--inner", type=int, default=3,
+                        help="tenths of the training documents that choose until convergence")
     arguments = parser.parse_args()
     corpora = {"rt-2k": read_reviews, "rts": read_snippets}
     corpora = {name: read(arguments.corpora) for name, read in corpora.items()}
@@ -72,7 +73,7 @@ def main():
     arguments.out.mkdir(parents=True, exist_ok=True)
     results = {}
     for name in names:
-        program = Program(arguments.program, arguments.stop)
+        program = Program(arguments.program, arguments.stop, arguments.inner)
         results[name] = modes[arguments.mode](program, corpora[name])
         stem = arguments.out / arguments.mode
         stem.with_suffix(".json").write_text(json.dumps(results, indent=1) + "\n")
@@ -124,8 +125,9 @@ def part(corpus, is_in):
 class Program:
     """The program, and until when it trains."""
 
-    def __init__(self, path, stop):
+    def __init__(self, path, stop, inner):
         self.path = path
+        self.inner = inner
         self.tune = tuned if stop == "dev" else converged
 
     def run(self, *arguments):
@@ -172,7 +174,7 @@ def converged(program, folder, options, unlabeled=()):
     means = [0.0] * len(grid)
     if len(grid) > 1:
         lines = (folder / "train").read_text(encoding="utf-8").splitlines(keepends=True)
-        for fold in range(INNER):
+        for fold in range(program.inner):
             # Of every ten documents, which are of one class, one is held out.
             held_out = [line for i, line in enumerate(lines) if i % FOLDS == fold]
             rest = [line for i, line in enumerate(lines) if i % FOLDS != fold]
@@ -181,7 +183,7 @@ def converged(program, folder, options, unlabeled=()):
             work = [(folder / "rest", folder / "held_out", row, unlabeled) for row in grid]
             with ThreadPoolExecutor(2) as pool:
                 scores = list(pool.map(lambda task: program.train(*task), work))
-            means = [mean + score / INNER for mean, score in zip(means, scores)]
+            means = [mean + score / program.inner for mean, score in zip(means, scores)]
     chosen = grid[means.index(max(means))]
     return program.train(folder / "train", folder / "test", chosen, unlabeled), chosen
 

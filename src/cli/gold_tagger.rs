@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use super::arguments::InputArguments;
 use super::document_arguments::DocumentArguments;
 use super::file_name::FileName;
-use super::model_input::ModelColumns;
+use super::model_input::{ModelColumns, open_tagger};
 use super::predictions::{detect_scheme, joined, labels};
 use super::progress::notice;
 
@@ -36,7 +36,7 @@ impl GoldTagger {
         input: &InputArguments,
         documents: DocumentArguments,
     ) -> Result<Self> {
-        let tagger = Tagger::open(model)?.with_memory_limit(input.limits.memory());
+        let tagger = open_tagger(model)?.with_memory_limit(input.limits.memory());
         let tagger = documents.apply_to_tagger(tagger)?;
         let corpus = read_gold(input, tagger.model().header(), gold)?;
         Ok(Self {

@@ -1,10 +1,12 @@
 //! Input for a model: its format and its columns, by the names of the files and their first lines.
 
+use std::path::Path;
+
 use dropchain::corpus::{
     CONLLU_COLUMNS, DOCUMENT_START, FirstLines, Format, ReadOptions, split_cells,
 };
 use dropchain::tag::Header;
-use dropchain::{Error, Result};
+use dropchain::{Error, Result, Tagger};
 
 use super::file_name::FileName;
 use super::progress::notice;
@@ -18,6 +20,24 @@ const MAX_LINES: usize = 20;
 
 /// Comments that CoNLL-U files begin with.
 const CONLLU_COMMENTS: [&str; 5] = ["# newdoc", "# newpar", "# sent_id", "# text", "# global."];
+
+/// Opens the model of a tagger.
+///
+/// # Errors
+///
+/// Those of [`Tagger::open`]; the model is a classifier of documents, whose features no tagger
+/// makes.
+pub fn open_tagger(path: impl AsRef<Path>) -> Result<Tagger> {
+    let tagger = Tagger::open(path)?;
+    if tagger.model().header().provenance.is_classifier() {
+        return Err(Error::model(
+            tagger.model().path(),
+            "the model classifies documents; expected a tagger (`dropchain classify` has commands \
+             for this one)",
+        ));
+    }
+    Ok(tagger)
+}
 
 /// Returns the format of files that their names tell, which must be the same for all.
 pub fn named_format(files: &[FileName]) -> Result<Option<Format>> {

@@ -15,6 +15,7 @@ use super::document_arguments::DocumentArguments;
 use super::file_name::FileName;
 use super::forced_arguments::ForcedArguments;
 use super::interrupt;
+use super::model_input::open_tagger;
 use super::output_directory::OutputDirectory;
 use super::outputs::CommandFiles;
 use super::tag_input::TagInputArguments;
@@ -77,7 +78,7 @@ impl TagCommand {
             .check()?;
         self.output.check(inputs.len())?;
         self.threads.check_stacks()?;
-        let tagger = Tagger::open(&self.model)?.with_memory_limit(self.limits.memory());
+        let tagger = open_tagger(&self.model)?.with_memory_limit(self.limits.memory());
         let tagger = self.document.apply_to_tagger(tagger)?;
         self.check_scheme(&tagger)?;
         match (self.output.directory(), self.output.chosen_format()) {

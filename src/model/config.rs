@@ -33,6 +33,12 @@ impl Provenance {
         self.parsed_options().get_mut(CLASSIFIER).map(Value::take)
     }
 
+    /// Returns whether the model is a classifier of documents.
+    #[must_use]
+    pub fn is_classifier(&self) -> bool {
+        self.classifier().is_some()
+    }
+
     /// Returns the training options alone, without the configuration and the result of training;
     /// null if there are none.
     #[must_use]

@@ -23,6 +23,7 @@ use super::forced_arguments::ForcedArguments;
 use super::outputs::CommandFiles;
 use super::tag_input::TagInputArguments;
 use super::{CommandResult, print};
+use crate::cli::model_input::open_tagger;
 use sentence::{ExplainedSentence, TokenChoice};
 
 /// The name of the output in error messages.
@@ -101,7 +102,7 @@ impl ExplainCommand {
             .read(self.input.files())
             .check()?;
         self.threads.check_stacks()?;
-        let tagger = Tagger::open(&self.model)?.with_memory_limit(self.limits.memory());
+        let tagger = open_tagger(&self.model)?.with_memory_limit(self.limits.memory());
         let tagger = self.document.apply_to_tagger(tagger)?;
         let header = tagger.model().header();
         let against = self.against(&tagger)?;

@@ -14,6 +14,7 @@ use super::api_error::ApiError;
 use super::metrics::Metrics;
 use super::model_argument::ModelArgument;
 use crate::cli::document_arguments::DocumentArguments;
+use crate::cli::model_input::open_tagger;
 
 /// How to load models.
 #[derive(Clone, Copy, Debug)]
@@ -203,7 +204,7 @@ impl Models {
 /// Loads a model and verifies all of it: what is served does not turn out to be damaged later.
 fn load(path: &Path, options: LoadOptions) -> Result<LoadedModel> {
     let file = FileState::of(path);
-    let tagger = Tagger::open(path)?.with_memory_limit(options.memory);
+    let tagger = open_tagger(path)?.with_memory_limit(options.memory);
     tagger.model().verify()?;
     let tagger = options.document.apply_to_tagger(tagger)?;
     Ok(LoadedModel {

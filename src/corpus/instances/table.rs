@@ -45,7 +45,10 @@ impl Table {
         let missing = |column: &str| {
             Error::input(
                 Place::line(&*file, 1),
-                format!("there is no column '{column}'; found {}", names.join(", ")),
+                format!(
+                    "there is no column '{column}'; found {}",
+                    names.join(", ").escape_debug()
+                ),
             )
         };
         let text = position(&options.text).ok_or_else(|| missing(&options.text))?;
