@@ -1,14 +1,21 @@
 //! Folders of files with a document each.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{Input, Instance, InstanceContent, InstanceReadOptions};
+use super::instance::{Instance, InstanceContent, InstanceReadOptions};
 use crate::corpus::lines::LineReader;
 use crate::error::{Error, Place, Result};
 use crate::memory::{MemoryLimit, input_over_limit};
+
+/// An input that has not been opened.
+pub(super) struct Input {
+    pub path: OsString,
+    /// If the input is one document: its class, if it is known.
+    pub whole: Option<Option<String>>,
+}
 
 /// Returns the files of a folder in order: those of its folders, whose names are the classes, or
 /// if it has no folders its own, without classes. Names that begin with a dot are skipped.

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::{InstanceContent, InstanceReadOptions, checked_label};
+use super::instance::{InstanceContent, InstanceReadOptions, checked_label};
 use crate::corpus::json_object::JsonObject;
 use crate::corpus::lines::InputLine;
 use crate::error::Result;

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use super::{Instance, InstanceContent, InstanceFormat, InstanceReadOptions, checked_label};
+use super::instance::{
+    Instance, InstanceContent, InstanceFormat, InstanceReadOptions, checked_label,
+};
 use super::{json, svmlight};
 use crate::corpus::lines::{InputLine, LineReader, is_blank};
 use crate::error::Result;

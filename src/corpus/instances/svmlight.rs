@@ -1,6 +1,6 @@
 //! Ready-made features in the format of SVMlight and LIBSVM.
 
-use super::{InstanceContent, InstanceReadOptions, checked_label};
+use super::instance::{InstanceContent, InstanceReadOptions, checked_label};
 use crate::corpus::lines::InputLine;
 use crate::error::Result;
 

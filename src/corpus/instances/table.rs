@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use csv::{ByteRecord, ReaderBuilder};
 
-use super::{Instance, InstanceContent, InstanceReadOptions, checked_label};
+use super::instance::{Instance, InstanceContent, InstanceReadOptions, checked_label};
 use crate::corpus::lines::{InputStream, LineReader, MAX_LINE};
 use crate::error::{Error, Place, Result};
 
