@@ -14,7 +14,9 @@ use dropchain::corpus::{Corpus, Format, ReadOptions};
 use dropchain::internals::chain::Order;
 use dropchain::internals::extract::{AttributeSource, Classes, Dataset, DatasetBuilder};
 use dropchain::internals::noise::Engine;
-use dropchain::internals::objective::{Noise, NoiseDistribution, PenalizedLikelihood};
+use dropchain::internals::objective::{
+    Noise, NoiseDistribution, NoiseSharing, PenalizedLikelihood,
+};
 use dropchain::internals::score::{Boundary, ParameterSpace, SpaceOptions, States};
 use dropchain::label::LabelSet;
 use dropchain::optim::{LbfgsOptions, LbfgsSettings, Objective, minimize};
@@ -120,6 +122,7 @@ fn main() {
         node: 0.5,
         edge: 0.5,
         engine,
+        sharing: NoiseSharing::Weights,
         unlabeled_weight: 0.0,
     };
     let mut objective =

@@ -21,7 +21,7 @@ use dropchain::internals::extract::{AttributeSource, Classes, Dataset, DatasetBu
 use dropchain::internals::ids::LabelId;
 use dropchain::internals::noise::Engine;
 use dropchain::internals::objective::{
-    Noise, NoiseDistribution, NoiseMemory, PenalizedLikelihood, required_memory,
+    Noise, NoiseDistribution, NoiseMemory, NoiseSharing, PenalizedLikelihood, required_memory,
 };
 use dropchain::internals::score::{Boundary, ForwardProduct, ParameterSpace, SpaceOptions, States};
 use dropchain::label::LabelSet;
@@ -167,6 +167,7 @@ const NOISE: Noise = Noise {
     node: 0.3,
     edge: 0.3,
     engine: Engine::Adjoint,
+    sharing: NoiseSharing::Weights,
     unlabeled_weight: 0.0,
 };
 

@@ -60,6 +60,7 @@ const TRAINING: &[&str] = &[
     "--prune",
     "--recall-bias",
     "--noise",
+    "--noise-sharing",
     "--gradient",
     "--samples",
     "--warm-up",

@@ -3,9 +3,9 @@
 use dropchain::label::{PlainLabels, Scheme};
 use dropchain::optim::LineSearch;
 use dropchain::train::{
-    Algorithm, ArowOptions, Boundary, Defaults, DevUse, NoiseKind, Order, PassiveAggressiveOptions,
-    PassiveAggressiveType, PerceptronOptions, Precision, SgdOptions, States, StepRule,
-    TrainOptions, WarmStart,
+    Algorithm, ArowOptions, Boundary, Defaults, DevUse, NoiseKind, NoiseSharing, Order,
+    PassiveAggressiveOptions, PassiveAggressiveType, PerceptronOptions, Precision, SgdOptions,
+    States, StepRule, TrainOptions, WarmStart,
 };
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -14,7 +14,7 @@ use pyo3::types::{PyBool, PyDict, PyString};
 use crate::error::exception;
 
 /// The options of all algorithms.
-const COMMON: [&str; 29] = [
+const COMMON: [&str; 30] = [
     "algorithm",
     "boundary",
     "caseless",
@@ -30,6 +30,7 @@ const COMMON: [&str; 29] = [
     "min_count",
     "min_frequency",
     "noise",
+    "noise_sharing",
     "order",
     "patience",
     "plain_labels",
@@ -245,6 +246,13 @@ impl<'py> Named<'_, 'py> {
             ("monte-carlo", NoiseKind::MonteCarlo),
         ];
         options.noise = self.choice("noise", kinds)?.unwrap_or(options.noise);
+        let sharing = [
+            ("weights", NoiseSharing::Weights),
+            ("inputs", NoiseSharing::Inputs),
+        ];
+        options.noise_sharing = self
+            .choice("noise_sharing", sharing)?
+            .unwrap_or(options.noise_sharing);
         self.number("dropout", &mut options.dropout)?;
         options.edge_dropout = self.optional_number("edge_dropout", options.edge_dropout)?;
         if let Some(engine) = self.text("gradient")? {

@@ -8,7 +8,7 @@ use dropchain::internals::chain::Order;
 use dropchain::internals::model::Precision;
 use dropchain::internals::score::{Boundary, States};
 use dropchain::train::{
-    BaseModels, CorpusFiles, Defaults, NoiseKind, TrainOptions, TrainingCorpora,
+    BaseModels, CorpusFiles, Defaults, NoiseKind, NoiseSharing, TrainOptions, TrainingCorpora,
 };
 use dropchain::{Error, Result};
 
@@ -68,6 +68,7 @@ impl TrainingArguments {
             prune: self.storage.prune,
             recall_bias: self.storage.recall_bias.0,
             caseless: self.caseless,
+            noise_sharing: self.noise.sharing.sharing(),
             ..defaults
         };
         self.model.apply(&mut options);
@@ -117,6 +118,9 @@ impl TrainingArguments {
         let option = match (gradient, self.noise.noise) {
             (Some(name), _) => format!("--gradient {name}"),
             (None, Some(_)) => "--noise".to_owned(),
+            (None, None) if self.noise.sharing.noise_sharing.is_some() => {
+                "--noise-sharing".to_owned()
+            }
             (None, None) if self.has_unlabeled() => "--unlabeled".to_owned(),
             (None, None) => return Ok(()),
         };
@@ -470,6 +474,8 @@ pub struct NoiseArguments {
     /// Kind of feature noise [default: dropout]
     #[arg(long, value_enum)]
     noise: Option<NoiseName>,
+    #[command(flatten)]
+    sharing: SharingArgument,
     /// Monte-Carlo samples per sentence and iteration, 1 to 1000 [default: 4]
     ///
     /// Time grows linearly with the number of samples; the sampling error falls with its square
@@ -486,6 +492,35 @@ impl NoiseArguments {
             Some(NoiseName::Gaussian) => NoiseKind::Gaussian,
             Some(NoiseName::Additive) => NoiseKind::Additive,
             Some(NoiseName::MonteCarlo) => NoiseKind::MonteCarlo,
+        }
+    }
+}
+
+/// What has a noise mask of its own.
+#[derive(Clone, Debug, Args)]
+pub struct SharingArgument {
+    /// What has noise of its own: each weight, or each input, for all labels at once
+    /// [default: weights]
+    ///
+    /// `inputs` is dropout of attributes as Wager et al. 2013 define it: with two labels and
+    /// --order 0 up to twice as strong at the same rate. Not with --noise additive or monte-carlo,
+    /// other gradients than adjoint, or online algorithms.
+    #[arg(long, value_enum, value_name = "WHAT")]
+    noise_sharing: Option<SharingName>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum SharingName {
+    Weights,
+    Inputs,
+}
+
+impl SharingArgument {
+    /// Returns the training option.
+    pub fn sharing(&self) -> NoiseSharing {
+        match self.noise_sharing {
+            None | Some(SharingName::Weights) => NoiseSharing::Weights,
+            Some(SharingName::Inputs) => NoiseSharing::Inputs,
         }
     }
 }

@@ -19,7 +19,7 @@
 use super::adjoint_kernel::AdjointKernel;
 use super::edge_matrices::EdgeMatrices;
 use super::pair_kernel::{PairKernel, Part};
-use super::quadratic::{add_node_value, independent_tokens};
+use super::quadratic::{add_node_value, independent_tokens, shared_value};
 use super::regularizer::{
     ChainContext, ChainDerivatives, Derivatives, Regularizer, SentenceInput, checked_tokens,
 };
@@ -112,6 +112,6 @@ impl Adjoint {
             messages.backward(edges, weight, t, &mut out.scores());
         }
         messages.finish_backward(lattice, weight, out.node);
-        value
+        value + shared_value(sentence)
     }
 }

@@ -266,12 +266,13 @@ impl Passes<'_, '_> {
         for t in 0..lattice.tokens() {
             let row = t * stride..(t + 1) * stride;
             let factor = 1.0 / lattice.scale()[t];
-            let [alpha, psi, v, p, n] = [
+            let [alpha, psi, v, p, n, linear] = [
                 lattice.alpha(),
                 lattice.node_potentials(),
                 lattice.suffix(),
                 lattice.node_marginals(),
                 self.sentence.node_variance,
+                self.sentence.linear(),
             ]
             .map(|array| &array[row.clone()][..labels]);
             let derivatives = &mut self.out.node_variance[row.clone()];
@@ -297,7 +298,7 @@ impl Passes<'_, '_> {
                 if WHOLE {
                     total += v[b] * variance;
                     let sum = halves - variance + messages;
-                    phi[b] = psi[b] * factor * sum + 0.5 * n[b] * alpha[b];
+                    phi[b] = psi[b] * factor * sum + 0.5 * linear[b] * alpha[b];
                 } else {
                     // ½ Σ_a (μ − μ²)·V
                     total += 0.5 * (n[b] * p[b] + v[b] * (2.0 * halves - variance));
@@ -320,12 +321,13 @@ impl Passes<'_, '_> {
         for t in (0..lattice.tokens()).rev() {
             let row = t * stride..(t + 1) * stride;
             let factor = 1.0 / lattice.scale()[t];
-            let [alpha, beta, psi, v, n, phi] = [
+            let [alpha, beta, psi, v, n, linear, phi] = [
                 lattice.alpha(),
                 lattice.beta(),
                 lattice.node_potentials(),
                 lattice.suffix(),
                 self.sentence.node_variance,
+                self.sentence.linear(),
                 &kernel.phi,
             ]
             .map(|array| &array[row.clone()][..labels]);
@@ -333,7 +335,7 @@ impl Passes<'_, '_> {
             for b in 0..labels {
                 let omega = kernel.omega[b];
                 derivatives[b] += weight * (phi[b] * beta[b] + alpha[b] * omega);
-                let gain = psi[b] * (omega * factor) + 0.5 * n[b] * v[b];
+                let gain = psi[b] * (omega * factor) + 0.5 * linear[b] * v[b];
                 let square = v[b] * v[b];
                 kernel.factors[b] = [gain, v[b], n[b] * square, square];
             }

@@ -25,6 +25,21 @@
 //! ```
 //!
 //! At order 0 tokens are independent and R is eq. 8 summed over tokens, ½ Σ_{t,b} p·(1 − p)·V.
+//!
+//! # Noise that labels share
+//!
+//! If one mask drops a node attribute j for all labels, not one per weight, the second-order term of
+//! its noise is not ½ρg² Σ_b p·(1 − p)·θ² but half of ρg² times the variance of θ\[j\]\[y_t\]:
+//!
+//! ```text
+//! R = ½ Σ_{t,b} p[t][b]·U[t][b]          U[t][b] = Σ_j ρ·g²·(θ[j][b] − u_j)²   u_j = Σ_c p[t][c]·θ[j][c]
+//! ∂R/∂p[t][b] = ½ U[t][b]                ∂R/∂θ[j][b] = Σ_t ρ·g²·p[t][b]·(θ[j][b] − u_j)
+//! ```
+//!
+//! (up to a constant per token in ∂R/∂p, which changes no covariance: u_j is where Σ p·(θ − u)² is
+//! least). The caller computes U from the marginals. Such attributes are left out of V, and
+//! together w[t][a][b] = ½ L − μ·V, where L = V + U is [`SentenceInput::linear_variance`]. The
+//! value is E[W] + ½ Σ μ²·V with and without U.
 
 use super::edge_matrices::{EdgeMatrices, add_node_covariance};
 use super::regularizer::{ChainContext, Derivatives, SentenceInput};
@@ -83,6 +98,15 @@ impl EdgeMatrices {
         for (x, (mu, v)) in self.weighted.iter_mut().zip(from) {
             *x = mu * (0.5 - mu) * v;
         }
+        if let Some(linear) = sentence.linear_variance {
+            let linear = &linear[t * stride..][..stride];
+            let rows = self.weighted.chunks_exact_mut(stride);
+            for (row, mu) in rows.zip(self.marginals.chunks_exact(stride)) {
+                for (((x, mu), l), v) in row.iter_mut().zip(mu).zip(linear).zip(node) {
+                    *x += mu * (0.5 * (l - v));
+                }
+            }
+        }
     }
 
     /// Returns the contribution of the edges into t to weight·R, and adds that to ∂R/∂V.
@@ -110,7 +134,7 @@ impl EdgeMatrices {
     }
 }
 
-/// Writes w[t][b] = ½ (1 − 2p)·V of a token without incoming edges to `w` `[S]`.
+/// Writes w[t][b] = ½ L − p·V of a token without incoming edges to `w` `[S]`, ½ (1 − 2p)·V if L = V.
 pub(super) fn node_weights(sentence: SentenceInput<'_>, t: usize, w: &mut [f64]) {
     let row = t * w.len()..(t + 1) * w.len();
     let marginals = &sentence.lattice.node_marginals()[row.clone()];
@@ -118,6 +142,23 @@ pub(super) fn node_weights(sentence: SentenceInput<'_>, t: usize, w: &mut [f64])
     for ((w, p), v) in w.iter_mut().zip(marginals).zip(variance) {
         *w = (0.5 - p) * v;
     }
+    if let Some(linear) = sentence.linear_variance {
+        let linear = linear[t * w.len()..].iter();
+        for (w, (l, v)) in w.iter_mut().zip(linear.zip(variance)) {
+            *w += 0.5 * (l - v);
+        }
+    }
+}
+
+/// Returns weight·½ Σ p·U, the contribution of noise that labels share, over all tokens.
+pub(super) fn shared_value(sentence: SentenceInput<'_>) -> f64 {
+    let Some(linear) = sentence.linear_variance else {
+        return 0.0;
+    };
+    let marginals = sentence.lattice.node_marginals().iter();
+    let shared = linear.iter().zip(sentence.node_variance);
+    let terms = marginals.zip(shared).map(|(p, (l, v))| p * (l - v));
+    sentence.weight * (0.5 * terms.sum::<f64>())
 }
 
 /// Returns the contribution ½ weight·Σ_b p·(1 − p)·V of a token without incoming edges to weight·R,
@@ -153,5 +194,5 @@ pub(super) fn independent_tokens(
         add_node_covariance(sentence.lattice, t, row, sentence.weight, out.node);
         value
     });
-    values.sum()
+    values.sum::<f64>() + shared_value(sentence)
 }

@@ -9,6 +9,14 @@
 //! √m·Σ|x|·D + 2ρ·|φ|·Σx²·D
 //! ```
 //!
+//! If labels share the masks of node attributes, the derivative of the noise term is
+//! λ·ρ·Σ x²·p·(φ − u), where λ is the factor of a sentence and u is a mean of the weights of the
+//! column. With ½λ ≤ D it is at most
+//!
+//! ```text
+//! 2ρ·(|φ| + max |φ|)·Σx²·D
+//! ```
+//!
 //! The likelihood has D = w, the largest weight of a sentence, since marginals are at most 1. The
 //! noise term has no such limit: one is tried after another ([`LIMITS`]), and the evaluation is
 //! repeated if a derivative exceeds it. That depends on θ alone, so results do, too. In training
@@ -19,6 +27,7 @@ use rayon::prelude::*;
 
 use super::totals::Totals;
 use crate::exact_sum::anchor;
+use crate::math::largest_magnitude;
 use crate::score::{ColumnRates, FeatureBlock, ParameterSpace, split_by_owner};
 
 /// The limits on derivatives under noise, relative to the largest weight of a sentence. Each factor
@@ -53,6 +62,8 @@ pub(super) struct VarianceFactors<'a> {
     pub rates: [f64; 2],
     /// ρ of single attributes, where they differ.
     pub column_rates: &'a [Option<ColumnRates>; 2],
+    /// Whether labels share the masks of node attributes.
+    pub is_shared: bool,
 }
 
 impl Anchors<'_> {
@@ -99,8 +110,12 @@ impl Anchors<'_> {
                     let rate = own.map_or(variances.rates[kind], |own| own.column(column));
                     let slope = 2.0 * rate * totals.square_magnitudes[column] * self.limit;
                     let factors = &block.weights(variances.factors)[weights];
+                    let mean = match variances.is_shared && kind == 0 {
+                        true => largest_magnitude(factors),
+                        false => 0.0,
+                    };
                     for (sum, factor) in sums.iter_mut().zip(factors) {
-                        visit(sum, anchor(bound + slope * factor.abs()));
+                        visit(sum, anchor(bound + slope * (factor.abs() + mean)));
                     }
                 }
             });

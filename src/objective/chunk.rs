@@ -8,11 +8,12 @@ use super::noise::{Noise, NoiseDistribution};
 use super::sentence::{
     ChainParameters, SentenceArrays, SentenceKernel, SentenceTask, SentenceTerms,
 };
+use super::shared::SharedNoise;
 use crate::chain::Transitions;
 use crate::extract::{Dataset, Target};
 use crate::math::add;
 use crate::noise::Engine;
-use crate::score::{ColumnRates, ForwardProduct, ParameterSpace, Variances};
+use crate::score::{ColumnRates, ForwardProduct, ParameterSpace, SharedMasks, Variances};
 
 /// The inputs that all chunks of an evaluation share.
 #[derive(Clone, Copy)]
@@ -26,6 +27,8 @@ pub(super) struct Context<'a> {
     pub noise: Option<&'a Noise>,
     /// ρ of single node and edge attributes, where they differ.
     pub rates: &'a [Option<ColumnRates>; 2],
+    /// The masks of node attributes, if labels share them.
+    pub masks: Option<&'a SharedMasks>,
     /// The total weights of labeled and of unlabeled sentences.
     pub total_weights: [f64; 2],
     /// The factors of the noise terms of a labeled and of an unlabeled sentence of weight 1.
@@ -129,6 +132,7 @@ impl ChunkWorker {
         let (target, weight) = (data.target(sentence), data.weight(sentence));
         let is_unlabeled = matches!(target, Target::Unlabeled);
         let engine = context.noise.map(|noise| noise.engine);
+        let noise_weight = weight * context.noise_factors[usize::from(is_unlabeled)];
         let task = SentenceTask {
             target: if context.is_noise_alone {
                 Target::Unlabeled
@@ -136,8 +140,16 @@ impl ChunkWorker {
                 target
             },
             weight,
-            noise_weight: weight * context.noise_factors[usize::from(is_unlabeled)],
-            attributes: self.attributes.fill_for(engine, data, space, tokens),
+            noise_weight,
+            attributes: self
+                .attributes
+                .fill_for(engine, data, space, tokens.clone()),
+            shared: context.masks.map(|masks| SharedNoise {
+                product: &context.products[0],
+                masks,
+                theta: context.theta,
+                first: tokens.start,
+            }),
         };
         let [nodes, edges] = &mut self.variances;
         let arrays = SentenceArrays {
@@ -148,6 +160,12 @@ impl ChunkWorker {
         let terms = self.kernel.evaluate(context.chain, task, arrays);
         self.terms.loss += terms.loss;
         self.terms.noise += terms.noise;
+        if context.masks.is_some() {
+            // Instead of ∂J/∂V there are marginals; see `anchors.rs`.
+            variance_derivatives.nodes = &mut [];
+            let derivative = 0.5 * noise_weight;
+            self.largest_derivative = self.largest_derivative.max(derivative);
+        }
         if context.noise.is_some() {
             for derivatives in [score_derivatives, variance_derivatives] {
                 let largest = derivatives.largest_magnitude();
@@ -171,7 +189,13 @@ impl ChunkWorker {
         let rates = context.noise.map_or([0.0; 2], Noise::rates);
         let scores = [&mut *scores.nodes, &mut *scores.edges];
         for (i, scores) in scores.into_iter().enumerate() {
-            let variances = context.is_proportional().then(|| {
+            let is_shared = i == 0 && context.masks.is_some();
+            if is_shared {
+                self.variances[i].clear();
+                self.variances[i].resize(scores.len(), 0.0);
+            }
+            let has_variances = context.is_proportional() && !is_shared;
+            let variances = has_variances.then(|| {
                 self.variances[i].resize(scores.len(), 0.0);
                 Variances {
                     values: &mut self.variances[i],

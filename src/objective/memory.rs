@@ -8,7 +8,7 @@
 //! sum with what is allocated. (docs/decisions, 30)
 
 use super::labels::works_by_pairs;
-use super::noise::{Noise, NoiseDistribution};
+use super::noise::{Noise, NoiseDistribution, NoiseSharing};
 use crate::chain::Order;
 use crate::extract::{Dataset, SparseRows};
 use crate::noise::Engine;
@@ -89,6 +89,11 @@ pub fn forward_memory(matrix: &SparseRows, block: &FeatureBlock) -> usize {
             .sum::<usize>();
     }
     bytes
+}
+
+/// Whether labels share the masks of node attributes.
+fn is_shared(noise: NoiseMemory<'_>) -> bool {
+    matches!(noise, NoiseMemory::Quadratic(noise) if noise.sharing == NoiseSharing::Inputs)
 }
 
 /// The sums over each column.
@@ -200,7 +205,11 @@ impl<'a> Shape<'a> {
         let tokens = self.partition.max_block_tokens();
         let derivatives = tokens
             .saturating_mul(stride + edge_width)
-            .saturating_mul(buffers);
+            .saturating_mul(buffers)
+            .saturating_add(match is_shared(noise) {
+                true => tokens + space.nodes.targets.weights().div_ceil(8),
+                false => 0,
+            });
         let sparse = space.sparse_pairs().filter(|_| match noise {
             NoiseMemory::None => true,
             NoiseMemory::Quadratic(noise) => works_by_pairs(*noise),
@@ -257,7 +266,7 @@ impl<'a> Shape<'a> {
             NoiseMemory::None => {}
             NoiseMemory::Quadratic(noise) => {
                 pairs += if sparse.is_some() { 0 } else { 5 };
-                rows += 1; // variances
+                rows += 1 + usize::from(noise.sharing == NoiseSharing::Inputs); // variances
                 matrices += usize::from(noise.distribution != NoiseDistribution::Additive);
                 rows += usize::from(noise.distribution == NoiseDistribution::Additive);
                 match noise.engine {

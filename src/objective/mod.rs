@@ -28,6 +28,9 @@
 //! 7. the gradient with respect to transitions and boundary weights, from sums over sentences;
 //! 8. the L2 penalty ([`Penalty`]).
 //!
+//! With masks that labels share, U takes the place of V for node attributes; it is computed
+//! between forward-backward and the noise term (`shared.rs`).
+//!
 //! With reweighted noise, an evaluation is one without noise and a weighted L2 penalty, whose
 //! strengths are recomputed when a round begins (`reweighting.rs`).
 //!
@@ -49,6 +52,7 @@ mod parts;
 mod penalty;
 mod reweighting;
 mod sentence;
+mod shared;
 mod spilled;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -65,8 +69,8 @@ use crate::extract::Dataset;
 use crate::optim::{Objective, Round};
 use crate::ranks::Ranks;
 use crate::score::{
-    Block, BlockPartition, ColumnRates, ForwardProduct, ParameterSpace, TransposeProduct,
-    VarianceDerivatives,
+    Block, BlockPartition, ColumnRates, ForwardProduct, ParameterSpace, SharedDerivatives,
+    SharedMasks, TransposeProduct, VarianceDerivatives,
 };
 use anchors::{Anchors, LIMITS, VarianceFactors};
 pub(crate) use buffers::ScoreArrays;
@@ -79,7 +83,7 @@ pub(crate) use labels::LabelVariances;
 pub use memory::{NoiseMemory, forward_memory, required_memory, sentence_memory};
 pub use monte_carlo::MonteCarlo;
 use monte_carlo::Sampling;
-pub use noise::{AttributeNoise, Noise, NoiseDistribution};
+pub use noise::{AttributeNoise, Noise, NoiseDistribution, NoiseSharing};
 pub use part::RankPart;
 pub use parts::Parts;
 pub use penalty::Penalty;
@@ -112,6 +116,7 @@ pub struct PenalizedLikelihood {
     penalty: Penalty,
     noise: Option<Noise>,
     rates: [Option<ColumnRates>; 2], // nodes, edges
+    masks: Option<SharedMasks>,      // of node attributes, if labels share them
     sampling: Option<Sampling>,
     reweighting: Option<Reweighting>,
     partition: BlockPartition,
@@ -154,6 +159,7 @@ impl PenalizedLikelihood {
             penalty,
             noise: None,
             rates: [None, None],
+            masks: None,
             sampling: None,
             reweighting: None,
             products: matrices.map(|(matrix, block)| ForwardProduct::new(matrix, block)),
@@ -207,6 +213,7 @@ impl PenalizedLikelihood {
 
     /// Sets the noise of the sentences, and sizes the buffers for it.
     fn set_noise(&mut self, noise: Noise, rates: [Option<ColumnRates>; 2]) {
+        self.masks = shared::masks(&noise, &rates, &self.space);
         self.rates = rates;
         if !labels::works_by_pairs(noise) {
             self.work_with_all_pairs();
@@ -242,6 +249,7 @@ impl PenalizedLikelihood {
     fn clear_noise(&mut self) {
         self.noise = None;
         self.rates = [None, None];
+        self.masks = None;
         for buffers in &mut self.buffers {
             buffers.variances = BlockArrays::default();
         }
@@ -423,6 +431,7 @@ impl PenalizedLikelihood {
                 factors: pass.factors,
                 rates: noise.rates(),
                 column_rates: &self.rates,
+                is_shared: self.masks.is_some(),
             }),
         }
     }
@@ -545,11 +554,21 @@ impl PenalizedLikelihood {
     ) {
         let BlockDerivatives { scores, variances } = derivatives;
         let rates = self.proportional_noise().map(Noise::rates);
+        if let Some(masks) = &self.masks {
+            let derivatives = SharedDerivatives {
+                marginals: &variances.nodes,
+                factors: &self.token_factors(&self.partition.blocks[index]),
+                theta: factors,
+            };
+            self.transposes[0].add_shared_gradient(index, masks, derivatives, gradient);
+        }
         let arrays = [
             (&scores.nodes, &variances.nodes),
             (&scores.edges, &variances.edges),
         ];
         for (i, (score_derivatives, variance_derivatives)) in arrays.into_iter().enumerate() {
+            let is_shared = i == 0 && self.masks.is_some();
+            let rates = rates.filter(|_| !is_shared);
             let variance_derivatives = rates.map(|rates| VarianceDerivatives {
                 values: variance_derivatives,
                 rate: rates[i],
@@ -675,6 +694,7 @@ impl PenalizedLikelihood {
             },
             noise,
             rates: &self.rates,
+            masks: self.masks.as_ref(),
             total_weights: self.totals.weights,
             noise_factors: noise.map_or([0.0; 2], |noise| noise.factors(self.totals.weights)),
             is_noise_alone: false,

@@ -18,6 +18,20 @@ pub enum NoiseDistribution {
     Additive,
 }
 
+/// What has a noise mask of its own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum NoiseSharing {
+    /// Every weight: the noise of an attribute at a token is independent between labels, as in
+    /// eqs. 8 and 14 of Wang et al. 2013.
+    #[default]
+    Weights,
+    /// Every input: a node attribute at a token is dropped or scaled for all labels at once, as in
+    /// eq. 12 of Wager et al. 2013, which for two labels with opposite weights is twice eq. 8. The
+    /// noise of edge attributes, transitions and boundary weights remains that of each weight.
+    Inputs,
+}
+
 /// The noise term λ·( Σ_labeled R(x) + α Σ_unlabeled R(u) ), λ = n/(n + αm) (eq. 11), with the
 /// quadratic approximation R of eq. 14.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -30,6 +44,9 @@ pub struct Noise {
     pub edge: f64,
     /// The algorithm for the gradient.
     pub engine: Engine,
+    /// What has a mask of its own; other than weights only with [`Engine::Adjoint`] and noise that
+    /// is proportional to the values.
+    pub sharing: NoiseSharing,
     /// The weight α of an unlabeled sentence.
     pub unlabeled_weight: f64,
 }

@@ -38,6 +38,7 @@ use super::LabelSums;
 use super::buffers::ScoreArrays;
 use super::features::{AttributeGradient, SentenceAttributes};
 use super::labels::LabelVariances;
+use super::shared::SharedNoise;
 use crate::chain::{EdgeSums, LabelMask, Lattice, Order, Scores, Transitions};
 use crate::extract::{Allowed, AllowedLabels, Target};
 use crate::ids::LabelId;
@@ -63,6 +64,8 @@ pub(crate) struct SentenceTask<'a> {
     pub noise_weight: f64,
     /// Its attributes, for engines that work on them.
     pub attributes: SentenceAttributes<'a>,
+    /// The noise of node attributes, if labels share its masks.
+    pub shared: Option<SharedNoise<'a>>,
 }
 
 /// The arrays of a sentence, T > 0 tokens. There is no edge into the first token: its edge scores
@@ -73,7 +76,8 @@ pub(crate) struct SentenceArrays<'a> {
     pub scores: ScoreArrays<'a>,
     /// Input, under noise: V, without those of transitions and boundary weights. Overwritten.
     pub variances: ScoreArrays<'a>,
-    /// Output, under noise: ∂J/∂V; for edges only if their array is not empty.
+    /// Output, under noise: ∂J/∂V; for edges only if their array is not empty. If labels share the
+    /// masks of node attributes, the output for nodes are the marginals.
     pub variance_derivatives: ScoreArrays<'a>,
 }
 
@@ -94,6 +98,7 @@ pub(crate) struct SentenceKernel {
     expected: EdgeSums,
     partial: Option<PartialWorkspace>, // created when it is first needed
     regularizer: Option<Box<dyn Regularizer>>,
+    linear_variance: Vec<f64>, // [T][stride] L = V + U, if labels share masks
     /// Derivatives with respect to label weights since [`begin`](Self::begin). For the likelihood
     /// of label pairs these are the expected counts alone.
     pub sums: LabelSums,
@@ -130,6 +135,7 @@ impl SentenceKernel {
             expected: EdgeSums::new(transitions),
             partial: None,
             regularizer: engine.map(Engine::regularizer),
+            linear_variance: Vec::new(),
             sums: LabelSums::default(),
             attribute_gradient: AttributeGradient::default(),
         }
@@ -317,16 +323,18 @@ impl SentenceKernel {
             return 0.0;
         };
         let (stride, length) = (chain.transitions.stride(), score_derivatives.nodes.len());
-        add(&mut variances.nodes[..stride], &chain.variances.start);
-        add(
-            &mut variances.nodes[length - stride..],
-            &chain.variances.end,
-        );
+        add_boundary(chain.variances, variances.nodes);
+        if let Some(shared) = task.shared {
+            self.linear_variance.resize(length, 0.0);
+            shared.write(self.lattice.node_marginals(), &mut self.linear_variance);
+            add_boundary(chain.variances, &mut self.linear_variance);
+        }
         variance_derivatives.nodes.fill(0.0);
         variance_derivatives.edges.fill(0.0);
         let input = noise::SentenceInput {
             lattice: &self.lattice,
             node_variance: variances.nodes,
+            linear_variance: task.shared.map(|_| &self.linear_variance[..]),
             edge_variance: (!variances.edges.is_empty()).then_some(&*variances.edges),
             weight: task.noise_weight,
             features: task.attributes.features,
@@ -353,6 +361,10 @@ impl SentenceKernel {
             &mut sums.last_variances,
             &node_variance_derivatives[length - stride..],
         );
+        if task.shared.is_some() {
+            let marginals = self.lattice.node_marginals();
+            variance_derivatives.nodes.copy_from_slice(marginals);
+        }
         value
     }
 }
@@ -378,6 +390,13 @@ fn workspace<'a>(
         expected: EdgeSums::new(transitions),
         pairs: Vec::new(),
     })
+}
+
+/// Adds the variances of start and end weights to those of the first and the last token.
+fn add_boundary(variances: &LabelVariances, nodes: &mut [f64]) {
+    let last = nodes.len() - variances.end.len();
+    add(&mut nodes[..variances.start.len()], &variances.start);
+    add(&mut nodes[last..], &variances.end);
 }
 
 fn subtract(numbers: &mut [f64], terms: &[f64]) {

@@ -395,6 +395,7 @@ impl SgdStepper {
             weight,
             noise_weight: weight * self.noise_factors[usize::from(is_unlabeled)],
             attributes: SentenceAttributes::default(),
+            shared: None,
         };
         let chain = ChainParameters {
             transitions: &self.chain.transitions,
@@ -508,6 +509,7 @@ impl SgdStepper {
             weight: problem.data.weight(sentence),
             noise_weight: 0.0,
             attributes: SentenceAttributes::default(),
+            shared: None,
         };
         let chain = ChainParameters {
             transitions: &free.transitions,

@@ -25,7 +25,7 @@ use crate::simd::{self, Kernel};
 use crate::spill::{Spill, SpillFile, Spilled};
 
 /// The weights or scores of eight consecutive labels.
-type Lanes = [f64; LANES];
+pub(super) type Lanes = [f64; LANES];
 
 /// The product of one design matrix with its weights. It shares the matrix.
 #[derive(Clone, Debug)]
@@ -75,7 +75,7 @@ pub struct Variances<'a> {
 
 /// The weights of dense, of listed and of sparse columns.
 #[derive(Clone, Debug)]
-struct SplitWeights {
+pub(super) struct SplitWeights {
     dense_columns: Vec<u32>, // [dense columns] their numbers in the whole matrix
     coefficients: Vec<f64>,  // √m of each dense column
     table: Vec<f64>,         // [dense columns][width] their weights, with zeros in the gaps
@@ -84,13 +84,13 @@ struct SplitWeights {
 
 /// The entries of dense, of listed and of sparse columns.
 #[derive(Clone, Debug, Default)]
-struct SplitRows {
-    dense: SparseRows,   // columns are rows of `SplitWeights::table`
-    listed: SparseRows,  // of listed columns
-    ends: Vec<u64>,      // [tokens] end of each token in `weights`
-    weights: Vec<u32>,   // weight index, one per weight of each entry of a sparse column
-    positions: Vec<u32>, // position of the score that it adds to
-    values: Option<Vec<f64>>,
+pub(super) struct SplitRows {
+    dense: SparseRows,              // columns are rows of `SplitWeights::table`
+    pub(super) listed: SparseRows,  // of listed columns
+    ends: Vec<u64>,                 // [tokens] end of each token in `weights`
+    pub(super) weights: Vec<u32>,   // weight index, one per weight of each entry of a sparse column
+    pub(super) positions: Vec<u32>, // position of the score that it adds to
+    pub(super) values: Option<Vec<f64>>,
 }
 
 impl ForwardProduct {
@@ -162,8 +162,21 @@ impl ForwardProduct {
         if scores.is_empty() {
             return;
         }
+        let (rows, split) = self.rows(theta);
+        simd::dispatch(Write {
+            rows,
+            split,
+            targets: &self.block.targets,
+            tokens: self.loaded(tokens),
+            scores,
+            variances,
+        });
+    }
+
+    /// Returns the rows with whole rows of weights, and all others.
+    pub(super) fn rows<'a>(&'a self, theta: &'a [f64]) -> (DenseRows<'a>, Option<Split<'a>>) {
         let targets = &self.block.targets;
-        let (rows, split) = match &self.columns {
+        match &self.columns {
             Columns::Dense(matrix) => {
                 let dense = DenseRows {
                     matrix,
@@ -187,15 +200,12 @@ impl ForwardProduct {
                 };
                 (dense, Some(Split { weights, rows }))
             }
-        };
-        simd::dispatch(Write {
-            rows,
-            split,
-            targets,
-            tokens: tokens.start - self.first..tokens.end - self.first,
-            scores,
-            variances,
-        });
+        }
+    }
+
+    /// Returns the positions of tokens among those that there are rows of.
+    pub(super) fn loaded(&self, tokens: Range<usize>) -> Range<usize> {
+        tokens.start - self.first..tokens.end - self.first
     }
 }
 
@@ -213,6 +223,13 @@ fn dense_index(targets: &Targets) -> Option<Vec<Option<u32>>> {
 }
 
 impl SplitRows {
+    /// Returns the range of a token in `weights`.
+    #[inline(always)]
+    pub(super) fn range(&self, token: usize) -> Range<usize> {
+        let start = token.checked_sub(1).map_or(0, |last| self.ends[last]);
+        start as usize..self.ends[token] as usize
+    }
+
     fn new(matrix: &SparseRows, targets: &Targets, dense_index: &[Option<u32>]) -> Self {
         let is_listed = |&column: &u32| targets.form(column as usize) == ColumnForm::Listed;
         let listed = |column| Some(column).filter(is_listed);
@@ -331,9 +348,9 @@ impl SplitWeights {
 
 /// The terms of sparse and listed columns.
 #[derive(Clone, Copy)]
-struct Split<'a> {
+pub(super) struct Split<'a> {
     weights: &'a SplitWeights,
-    rows: &'a SplitRows,
+    pub(super) rows: &'a SplitRows,
 }
 
 impl Split<'_> {
@@ -347,12 +364,7 @@ impl Split<'_> {
         mut variances: Option<Variances<'_>>,
     ) {
         let Self { weights, rows } = self;
-        let start = if token == 0 {
-            0
-        } else {
-            rows.ends[token - 1] as usize
-        };
-        let range = start..rows.ends[token] as usize;
+        let range = rows.range(token);
         let positions = &rows.positions[range.clone()];
         for (i, (&index, &position)) in rows.weights[range.clone()]
             .iter()
@@ -481,8 +493,8 @@ impl Write<'_> {
 }
 
 /// A design matrix whose columns have whole rows of weights.
-struct DenseRows<'a> {
-    matrix: &'a SparseRows,
+pub(super) struct DenseRows<'a> {
+    pub(super) matrix: &'a SparseRows,
     coefficients: &'a [f64],
     columns: Option<&'a [u32]>, // numbers of the columns in the whole matrix, if not the same
     table: &'a [f64],
@@ -517,9 +529,15 @@ impl<'a> DenseRows<'a> {
 
     /// Returns the number of a column in the whole matrix.
     #[inline(always)]
-    fn number(&self, column: u32) -> usize {
+    pub(super) fn number(&self, column: u32) -> usize {
         self.columns
             .map_or(column, |columns| columns[column as usize]) as usize
+    }
+
+    /// Returns the weights of a column of node attributes.
+    #[inline(always)]
+    pub(super) fn weights_of(&self, column: u32, labels: usize) -> &'a [f64] {
+        &self.table[column as usize * self.row_pitch..][..labels]
     }
 
     /// Returns [`scores`](Self::scores) and `Σ_j ρ_j·x_j²·w_j²`, where `rate(j)` is ρ_j.
@@ -569,7 +587,7 @@ impl<'a> DenseRows<'a> {
     /// blocks. Past the end of a line these are weights of the next one, which end up only in
     /// padding.
     #[inline(always)]
-    fn row<const B: usize>(&self, column: u32, offset: usize) -> Option<&'a [Lanes; B]> {
+    pub(super) fn row<const B: usize>(&self, column: u32, offset: usize) -> Option<&'a [Lanes; B]> {
         let start = column as usize * self.row_pitch + offset;
         let weights = self.table.get(start..start + B * LANES)?;
         weights.as_chunks::<LANES>().0.as_chunks::<B>().0.first()
@@ -578,7 +596,7 @@ impl<'a> DenseRows<'a> {
     /// Like [`row`](Self::row) at the end of the table, but padded with zeros.
     #[cold]
     #[inline(never)]
-    fn last_row<const B: usize>(&self, column: u32, offset: usize) -> [Lanes; B] {
+    pub(super) fn last_row<const B: usize>(&self, column: u32, offset: usize) -> [Lanes; B] {
         let start = column as usize * self.row_pitch + offset;
         let rest = self.table.get(start..).unwrap_or_default();
         let mut row = [[0.0; LANES]; B];

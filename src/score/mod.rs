@@ -13,6 +13,7 @@
 //! |---|---|---|
 //! | S = X·Θ, V = ρ·X∘²·Θ∘² | [`ForwardProduct`] | by rows (CSR) |
 //! | G += Xᵀ·∂S + 2ρ·Θ∘(X∘²ᵀ·∂V) | [`TransposeProduct`] | by columns (CSC), block by block |
+//! | U and its transpose, of noise that labels share | [`SharedMasks`] | both |
 //!
 //! A row of S and a row of G are each written by one thread: no atomics, no per-thread copies of
 //! the gradient, and the same bits for any number of threads. [`BlockPartition`] fixes the units of
@@ -26,6 +27,7 @@ mod observed;
 mod parameters;
 mod partition;
 mod rates;
+mod shared;
 mod targets;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -39,6 +41,7 @@ pub use parameters::{Boundary, ExtraWeights, ParameterSpace, SpaceOptions, State
 pub(crate) use partition::divide;
 pub use partition::{Block, BlockPartition};
 pub use rates::ColumnRates;
+pub use shared::{SharedDerivatives, SharedMasks};
 pub use targets::{ColumnForm, Targets};
 pub(crate) use transpose::SpilledTranspose;
 pub use transpose::{TransposeProduct, VarianceDerivatives};

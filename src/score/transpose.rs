@@ -38,7 +38,7 @@ pub struct VarianceDerivatives<'a> {
 /// The transpose of one design matrix.
 #[derive(Clone, Debug)]
 pub struct TransposeProduct {
-    block: Arc<FeatureBlock>,
+    pub(super) block: Arc<FeatureBlock>,
     slices: Slices,
     coefficients: Vec<f64>, // √m of each weight, if there are sparse columns
 }
@@ -57,7 +57,7 @@ enum Slices {
 pub(crate) struct SpilledTranspose(Vec<SpilledSlice>);
 
 #[derive(Debug)]
-struct SpilledSlice {
+pub(super) struct SpilledSlice {
     dense: <ColumnBlock as Spill>::Arrays,
     listed: <ColumnBlock as Spill>::Arrays,
     sparse: Spilled<[u32; 2]>,
@@ -71,25 +71,25 @@ struct SpilledSlice {
 /// each weight of each entry, its index and the position of the derivative to add. Listed columns
 /// are stored like dense ones.
 #[derive(Clone, Debug, Default)]
-struct Slice {
-    dense: ColumnBlock,
-    listed: ColumnBlock,
-    sparse: Vec<SparseWeight>, // by column
-    sparse_values: Option<Vec<f64>>,
-    tasks: Vec<Task>, // about TASK_ENTRIES entries each
+pub(super) struct Slice {
+    pub(super) dense: ColumnBlock,
+    pub(super) listed: ColumnBlock,
+    pub(super) sparse: Vec<SparseWeight>, // by column
+    pub(super) sparse_values: Option<Vec<f64>>,
+    pub(super) tasks: Vec<Task>, // about TASK_ENTRIES entries each
 }
 
 /// A weight of an entry of a sparse column: its index, and the derivative to add, which is that of
 /// token of the block · width + position.
-type SparseWeight = [u32; 2];
+pub(super) type SparseWeight = [u32; 2];
 
 /// A unit of work.
 #[derive(Clone, Debug)]
-struct Task {
-    dense: Range<usize>,   // columns of `Slice::dense`
-    listed: Range<usize>,  // columns of `Slice::listed`
-    sparse: Range<usize>,  // of `Slice::sparse`
-    weights: Range<usize>, // the weights of these columns, owned by this task
+pub(super) struct Task {
+    pub(super) dense: Range<usize>,   // columns of `Slice::dense`
+    pub(super) listed: Range<usize>,  // columns of `Slice::listed`
+    pub(super) sparse: Range<usize>,  // of `Slice::sparse`
+    pub(super) weights: Range<usize>, // the weights of these columns, owned by this task
 }
 
 impl TransposeProduct {
@@ -124,6 +124,14 @@ impl TransposeProduct {
         }
     }
 
+    /// Returns the columns of block `index`.
+    pub(super) fn slice(&self, index: usize) -> &Slice {
+        match &self.slices {
+            Slices::All(slices) => &slices[index],
+            Slices::Loaded(slice) => slice,
+        }
+    }
+
     /// Loads a block of tokens: the next one whose contribution will be added.
     ///
     /// # Errors
@@ -152,10 +160,7 @@ impl TransposeProduct {
         variance_derivatives: Option<VarianceDerivatives<'_>>,
         gradient: &mut [f64],
     ) {
-        let slice = match &self.slices {
-            Slices::All(slices) => &slices[index],
-            Slices::Loaded(slice) => slice,
-        };
+        let slice = self.slice(index);
         // Columns ascend and weights are in column order, so each task owns a slice of the
         // gradient.
         let owners = slice.tasks.iter().map(|task| task.weights.clone());

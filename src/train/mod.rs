@@ -72,6 +72,7 @@ pub use crate::chain::Order;
 pub use crate::extract::{AttributeCorpus, IntoAttribute};
 pub use crate::model::Precision;
 pub use crate::noise::Engine;
+pub use crate::objective::NoiseSharing;
 pub use crate::online::Calibration;
 pub use crate::online::{
     Algorithm, ArowOptions, PassiveAggressiveOptions, PassiveAggressiveType, PerceptronOptions,

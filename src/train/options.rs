@@ -6,6 +6,7 @@ use crate::chain::Order;
 use crate::label::{PlainLabels, Scheme};
 use crate::model::Precision;
 use crate::noise::Engine;
+use crate::objective::NoiseSharing;
 use crate::online::Algorithm;
 use crate::optim::LbfgsOptions;
 use crate::score::{Boundary, States};
@@ -106,6 +107,10 @@ pub struct TrainOptions {
     /// iterations of L-BFGS itself.
     #[serde(skip_serializing_if = "is_default")]
     pub warm_start: WarmStart,
+    /// What has a noise mask of its own. [`NoiseSharing::Inputs`] requires L-BFGS,
+    /// [`Engine::Adjoint`], and [`NoiseKind::Dropout`] or [`NoiseKind::Gaussian`].
+    #[serde(skip_serializing_if = "is_default")]
+    pub noise_sharing: NoiseSharing,
 }
 
 /// What L-BFGS starts from.
@@ -241,6 +246,7 @@ impl Default for TrainOptions {
             dev_use: DevUse::default(),
             caseless: 0.0,
             warm_start: WarmStart::default(),
+            noise_sharing: NoiseSharing::default(),
         }
     }
 }
@@ -374,6 +380,7 @@ mod tests {
                 min_frequency: on[0].then_some(noise.2),
                 dev_use: [DevUse::Choose, DevUse::Report][usize::from(on[3])],
                 warm_start: [WarmStart::Off, WarmStart::Online][usize::from(on[4])],
+                noise_sharing: [NoiseSharing::Weights, NoiseSharing::Inputs][usize::from(on[5])],
             },
         )
     }

@@ -5,7 +5,7 @@ use serde::{Serialize, Serializer};
 use super::options::{Defaults, NoiseKind, TrainOptions, WarmStart};
 use crate::error::{Error, Result};
 use crate::noise::Engine;
-use crate::objective::{MonteCarlo, Noise, NoiseDistribution};
+use crate::objective::{MonteCarlo, Noise, NoiseDistribution, NoiseSharing};
 use crate::online::{Algorithm, OnlineNoiseKind};
 use crate::optim::{LbfgsOptions, LbfgsSettings};
 
@@ -73,6 +73,7 @@ impl TrainSettings {
             options.noise,
         )?;
         check_monte_carlo(&options)?;
+        check_sharing(&options)?;
         check_not_negative("pruning threshold", options.prune)?;
         check_not_negative("unlabeled weight", options.unlabeled_weight)?;
         check_not_negative("weight of copies without case", options.caseless)?;
@@ -198,6 +199,7 @@ impl TrainSettings {
                 node,
                 edge,
                 engine: options.gradient,
+                sharing: options.noise_sharing,
                 unlabeled_weight: options.unlabeled_weight,
             })
         };
@@ -263,6 +265,42 @@ fn check_monte_carlo(options: &TrainOptions) -> Result<()> {
              dropout has only one gradient, which is exact",
             options.gradient
         )));
+    }
+    Ok(())
+}
+
+/// Checks that noise whose masks labels share is of a kind that has such masks.
+fn check_sharing(options: &TrainOptions) -> Result<()> {
+    if options.noise_sharing == NoiseSharing::Weights {
+        return Ok(());
+    }
+    let unfit = |option: String, expected: &str| {
+        Err(Error::parameter(format!(
+            "noise sharing 'inputs' with {option}; expected {expected}"
+        )))
+    };
+    let kind = match options.noise {
+        NoiseKind::Dropout | NoiseKind::Gaussian => None,
+        NoiseKind::Additive => Some("additive"),
+        NoiseKind::MonteCarlo => Some("monte-carlo"),
+    };
+    if let Some(kind) = kind {
+        return unfit(
+            format!("{kind} noise"),
+            "--noise dropout or gaussian, or --noise-sharing weights",
+        );
+    }
+    if options.gradient != Engine::Adjoint {
+        return unfit(
+            format!("gradient '{}'", options.gradient),
+            "--gradient adjoint, or --noise-sharing weights",
+        );
+    }
+    if options.algorithm.is_online() && options.has_noise() {
+        return unfit(
+            format!("algorithm {}", options.algorithm.name()),
+            "--algorithm lbfgs, or --noise-sharing weights",
+        );
     }
     Ok(())
 }
@@ -371,6 +409,66 @@ mod tests {
             error(|o| o.min_count = 0),
             "minimum count 0; expected 1 or more"
         );
+    }
+
+    #[test]
+    fn labels_share_masks_of_proportional_noise_with_the_exact_gradient_alone() {
+        use crate::online::SgdOptions;
+        let inputs = |change: fn(&mut TrainOptions)| {
+            settings(|o| {
+                o.noise_sharing = NoiseSharing::Inputs;
+                change(o);
+            })
+        };
+        let sharing = |settings: TrainSettings| settings.quadratic_noise().unwrap().sharing;
+        for kind in [NoiseKind::Dropout, NoiseKind::Gaussian] {
+            let options = TrainOptions {
+                noise: kind,
+                noise_sharing: NoiseSharing::Inputs,
+                ..TrainOptions::default()
+            };
+            let found = sharing(TrainSettings::new(options).unwrap());
+            assert_eq!(found, NoiseSharing::Inputs);
+        }
+        assert_eq!(sharing(settings(|_| ()).unwrap()), NoiseSharing::Weights);
+        let error = |change| inputs(change).unwrap_err().to_string();
+        let kinds = "expected --noise dropout or gaussian, or --noise-sharing weights";
+        assert_eq!(
+            error(|o| o.noise = NoiseKind::Additive),
+            format!("noise sharing 'inputs' with additive noise; {kinds}")
+        );
+        assert_eq!(
+            error(|o| o.noise = NoiseKind::MonteCarlo),
+            format!("noise sharing 'inputs' with monte-carlo noise; {kinds}")
+        );
+        for (engine, name) in [
+            (Engine::Local, "local"),
+            (Engine::Reweighted(20), "reweighted=20"),
+        ] {
+            let options = TrainOptions {
+                gradient: engine,
+                noise_sharing: NoiseSharing::Inputs,
+                ..TrainOptions::default()
+            };
+            assert_eq!(
+                TrainSettings::new(options).unwrap_err().to_string(),
+                format!(
+                    "noise sharing 'inputs' with gradient '{name}'; expected --gradient adjoint, \
+                     or --noise-sharing weights"
+                )
+            );
+        }
+        let sgd: fn(&mut TrainOptions) = |o| o.algorithm = Algorithm::Sgd(SgdOptions::default());
+        assert_eq!(
+            error(sgd),
+            "noise sharing 'inputs' with algorithm sgd; expected --algorithm lbfgs, or \
+             --noise-sharing weights"
+        );
+        let quiet = |o: &mut TrainOptions| {
+            o.algorithm = Algorithm::Sgd(SgdOptions::default());
+            o.dropout = 0.0;
+        };
+        assert!(inputs(quiet).is_ok());
     }
 
     #[test]

@@ -28,6 +28,8 @@ class FixedOptions(TypedDict, total=False):
     [choose]."""
     noise: Literal["dropout", "gaussian", "additive", "monte-carlo"]
     """The kind of feature noise [dropout]."""
+    noise_sharing: Literal["weights", "inputs"]
+    """What has noise of its own: each weight, or each input, for all labels at once [weights]."""
     samples: int
     """Samples of monte-carlo noise for each sentence and iteration [4]."""
     discover: bool

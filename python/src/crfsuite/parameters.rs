@@ -3,7 +3,7 @@
 use dropchain::TrainOptions;
 use dropchain::optim::{LbfgsOptions, LineSearch};
 use dropchain::train::{
-    Algorithm, ArowOptions, Boundary, DevUse, NoiseKind, PassiveAggressiveOptions,
+    Algorithm, ArowOptions, Boundary, DevUse, NoiseKind, NoiseSharing, PassiveAggressiveOptions,
     PassiveAggressiveType, PerceptronOptions, Precision, SgdOptions, States,
 };
 use pyo3::exceptions::PyValueError;
@@ -131,6 +131,7 @@ fn extend(options: &mut TrainOptions, extensions: &Bound<'_, PyDict>) -> PyResul
             "dropout" => options.dropout = value.extract()?,
             "edge_dropout" => options.edge_dropout = value.extract()?,
             "noise" => options.noise = noise(&value.extract::<String>()?)?,
+            "noise_sharing" => options.noise_sharing = sharing(&value.extract::<String>()?)?,
             "warm_up" => options.warm_up = value.extract()?,
             "unlabeled_weight" => options.unlabeled_weight = value.extract()?,
             "seed" => options.seed = value.extract()?,
@@ -147,6 +148,18 @@ fn extend(options: &mut TrainOptions, extensions: &Bound<'_, PyDict>) -> PyResul
         }
     }
     Ok(())
+}
+
+fn sharing(name: &str) -> PyResult<NoiseSharing> {
+    Ok(match name {
+        "weights" => NoiseSharing::Weights,
+        "inputs" => NoiseSharing::Inputs,
+        _ => {
+            return Err(PyValueError::new_err(format!(
+                "noise sharing '{name}'; expected weights or inputs"
+            )));
+        }
+    })
 }
 
 fn noise(name: &str) -> PyResult<NoiseKind> {

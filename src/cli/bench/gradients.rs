@@ -22,7 +22,9 @@ use crate::cli::interrupt;
 use crate::cli::outputs::{CommandFiles, Kind, ResultFile};
 use crate::cli::progress::Progress;
 use crate::cli::template_argument::{TemplateLimits, load_template, template_files};
-use crate::cli::training_arguments::{ModelArguments, NoiseLevelArguments, OptimizerArguments};
+use crate::cli::training_arguments::{
+    ModelArguments, NoiseLevelArguments, OptimizerArguments, SharingArgument,
+};
 use crate::cli::{CommandResult, print};
 
 /// Compare speed and accuracy of the gradient engines of the noise term
@@ -119,6 +121,8 @@ struct MeasurementArguments {
 struct BenchTrainingArguments {
     #[command(flatten)]
     noise: NoiseLevelArguments,
+    #[command(flatten)]
+    sharing: SharingArgument,
     /// Strength c2 of the L2 penalty when training (--train, --weights trained)
     #[arg(
         long,
@@ -189,8 +193,8 @@ impl GradientsCommand {
     /// Validates the arguments before any corpus is read.
     fn validate(&self) -> Result<BenchmarkSettings> {
         let measurement = &self.measurement;
-        let variants = parse_variants(&measurement.engines)
-            .map_err(|error| Error::parameter(format!("--engines: {error}")))?;
+        let engines_error = |error| Error::parameter(format!("--engines: {error}"));
+        let variants = parse_variants(&measurement.engines).map_err(engines_error)?;
         let point = (measurement.weights.parse())
             .map_err(|error| Error::parameter(format!("--weights: {error}")))?;
         let training = TrainSettings::new(self.options())?;
@@ -198,6 +202,13 @@ impl GradientsCommand {
             return Err(Error::parameter(
                 "--dropout 0: there is no noise to measure; expected a rate above 0",
             ));
+        }
+        for gradient in variants.iter().filter_map(|variant| variant.engine()) {
+            let options = TrainOptions {
+                gradient,
+                ..self.options()
+            };
+            TrainSettings::new(options).map_err(engines_error)?;
         }
         for (name, count) in [
             ("--repeat", Some(measurement.repeat)),
@@ -243,6 +254,7 @@ impl GradientsCommand {
         let mut options = TrainOptions {
             l2: Some(self.training.l2),
             collapse: self.training.collapse.is_on(),
+            noise_sharing: self.training.sharing.sharing(),
             ..TrainOptions::default()
         };
         self.training.noise.apply(&mut options);

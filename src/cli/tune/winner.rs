@@ -22,8 +22,9 @@ const SEARCHED: [&str; 9] = [
 ];
 
 /// Options that `train` rejects without noise.
-const OF_NOISE: [&str; 5] = [
+const OF_NOISE: [&str; 6] = [
     "noise",
+    "noise-sharing",
     "samples",
     "unlabeled",
     "unlabeled-format",

@@ -47,6 +47,9 @@
 //! several tokens or labels in registers (`chain/products.rs`), so that every number loaded is used
 //! several times.
 //!
+//! *Noise that labels share* (`quadratic.rs`) adds ½ μ·U to M, whose sums have the form of ½ μ·n: L
+//! takes the place of n in the last term of Φ and of g.
+//!
 //! *Range.* v may be large and α or e small although μ ≤ 1. With v ≤ 2⁴⁰⁰ all v² are finite, and
 //! where α·e or α is so small (below 2⁻⁵¹¹) that its square is not a normal number, μ is below
 //! 2⁻¹¹¹ and its square is negligible. `adjoint.rs` handles the other sentences.

@@ -89,7 +89,7 @@ impl AdjointKernel {
         for t in 0..lattice.tokens() {
             let row = t * stride..(t + 1) * stride;
             let factor = 1.0 / lattice.scale()[t];
-            let [tau, c, d, alpha, psi, v, p, n] = [
+            let [tau, c, d, alpha, psi, v, p, n, linear] = [
                 &self.forward_products[0],
                 &self.forward_products[1],
                 &self.forward_products[2],
@@ -98,6 +98,7 @@ impl AdjointKernel {
                 lattice.suffix(),
                 lattice.node_marginals(),
                 sentence.node_variance,
+                sentence.linear(),
             ]
             .map(|array| blocks(&array[row.clone()]));
             let first = blocks_mut(&mut self.row);
@@ -121,8 +122,8 @@ impl AdjointKernel {
             }
             let phi = blocks_mut(phi);
             for i in 0..phi.len() {
-                let [sum, alpha, psi, n] = [phi[i], alpha[i], psi[i], n[i]];
-                phi[i] = lanewise(|j| psi[j] * factor * sum[j] + 0.5 * n[j] * alpha[j]);
+                let [sum, alpha, psi, linear] = [phi[i], alpha[i], psi[i], linear[i]];
+                phi[i] = lanewise(|j| psi[j] * factor * sum[j] + 0.5 * linear[j] * alpha[j]);
             }
         }
         squares.iter().sum()
@@ -146,12 +147,12 @@ impl AdjointKernel {
         for t in (0..lattice.tokens()).rev() {
             let row = t * stride..(t + 1) * stride;
             let factor = 1.0 / lattice.scale()[t];
-            let [alpha, beta, psi, v, n, phi] = [
+            let [alpha, beta, psi, v, linear, phi] = [
                 lattice.alpha(),
                 lattice.beta(),
                 lattice.node_potentials(),
                 lattice.suffix(),
-                sentence.node_variance,
+                sentence.linear(),
                 &self.phi[self.pending..],
             ]
             .map(|array| blocks(&array[row.clone()]));
@@ -159,11 +160,12 @@ impl AdjointKernel {
             let derivatives = blocks_mut(&mut out.node[row.clone()]);
             let gains = blocks_mut(&mut g[row.clone()]);
             for i in 0..gains.len() {
-                let [alpha, beta, psi, v, n] = [alpha[i], beta[i], psi[i], v[i], n[i]];
-                let [phi, omega, derivative] = [phi[i], omega[i], derivatives[i]];
+                let [alpha, beta, psi, v] = [alpha[i], beta[i], psi[i], v[i]];
+                let [linear, phi, omega] = [linear[i], phi[i], omega[i]];
+                let derivative = derivatives[i];
                 let covariance = lanewise(|j| phi[j] * beta[j] + alpha[j] * omega[j]);
                 derivatives[i] = lanewise(|j| derivative[j] + weight * covariance[j]);
-                gains[i] = lanewise(|j| psi[j] * (omega[j] * factor) + 0.5 * n[j] * v[j]);
+                gains[i] = lanewise(|j| psi[j] * (omega[j] * factor) + 0.5 * linear[j] * v[j]);
             }
             if t > 0 {
                 let alpha = blocks(&lattice.alpha()[row.start - stride..row.start]);

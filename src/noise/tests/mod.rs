@@ -207,6 +207,7 @@ impl SentenceBuffers {
         SentenceInput {
             lattice: &self.lattice,
             node_variance: &self.node,
+            linear_variance: None,
             edge_variance: self.edge.as_deref(),
             weight,
             features: Features { node, edge },

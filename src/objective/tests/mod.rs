@@ -5,6 +5,7 @@ mod partial;
 mod ranks;
 mod reweighted;
 mod sentence;
+mod shared;
 
 use super::*;
 use crate::chain::Order;
@@ -87,6 +88,27 @@ fn scores(rows: &SparseRows, token: usize, block: &FeatureBlock, theta: &[f64]) 
     scores
 }
 
+/// The scores of a sentence by definition.
+fn chain(data: &Dataset, space: &ParameterSpace, theta: &[f64], sentence: usize) -> Chain {
+    let (k, stride) = (space.labels(), space.stride());
+    let mut weights = LabelWeights::default();
+    space.label_weights(theta, &mut weights);
+    let tokens = data.sentence(sentence);
+    let mut chain = Chain::new(tokens.len(), k, || 0.0).with_edges(|| 0.0);
+    chain.order = space.order();
+    chain.trans = weights.transitions.chunks(k).map(<[f64]>::to_vec).collect();
+    chain.start.clone_from(&weights.start);
+    chain.end.clone_from(&weights.end);
+    for (t, token) in tokens.enumerate() {
+        let node = scores(&data.nodes, token, &space.nodes, theta);
+        chain.node[t].copy_from_slice(&node[..k]);
+        let edge = scores(&data.edges, token, &space.edges, theta);
+        let lines = edge.chunks(stride).map(|line| line[..k].to_vec());
+        chain.edge.as_mut().unwrap()[t] = lines.collect();
+    }
+    chain
+}
+
 /// Whether the labels of a sentence allow a path.
 fn allows(target: Target<'_>, path: &[LabelId]) -> bool {
     match target {
@@ -108,25 +130,11 @@ pub(crate) fn enumerated(
     theta: &[f64],
 ) -> (f64, Vec<f64>) {
     let (k, stride) = (space.labels(), space.stride());
-    let mut weights = LabelWeights::default();
-    space.label_weights(theta, &mut weights);
     let mut gradient: Vec<f64> = theta.iter().map(|w| 2.0 * l2 * w).collect();
     let mut value = l2 * theta.iter().map(|w| w * w).sum::<f64>();
     for i in 0..data.len() {
         let (tokens, weight) = (data.sentence(i), data.weight(i));
-        let mut chain = Chain::new(tokens.len(), k, || 0.0).with_edges(|| 0.0);
-        chain.order = space.order();
-        chain.trans = weights.transitions.chunks(k).map(<[f64]>::to_vec).collect();
-        chain.start.clone_from(&weights.start);
-        chain.end.clone_from(&weights.end);
-        for (t, token) in tokens.clone().enumerate() {
-            let node = scores(&data.nodes, token, &space.nodes, theta);
-            chain.node[t].copy_from_slice(&node[..k]);
-            let edge = scores(&data.edges, token, &space.edges, theta);
-            let lines = edge.chunks(stride).map(|line| line[..k].to_vec());
-            chain.edge.as_mut().unwrap()[t] = lines.collect();
-        }
-        let oracle = chain.enumerate();
+        let oracle = chain(data, space, theta, i).enumerate();
         let allowed = oracle.clone().given(|path| allows(data.target(i), path));
         value += weight * (oracle.log_partition() - allowed.log_partition());
         let difference = |all: Vec<f64>, allowed: Vec<f64>| -> Vec<f64> {
@@ -401,6 +409,7 @@ fn noises() -> Vec<Noise> {
         node: 0.4,
         edge: 0.2,
         engine,
+        sharing: NoiseSharing::Weights,
         unlabeled_weight: 0.5,
     };
     kinds.map(noise).to_vec()

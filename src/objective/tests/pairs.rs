@@ -30,6 +30,7 @@ fn noise(engine: Engine, distribution: NoiseDistribution) -> Noise {
         node: 0.4,
         edge: 0.2,
         engine,
+        sharing: NoiseSharing::Weights,
         unlabeled_weight: 0.5,
     }
 }
@@ -56,6 +57,10 @@ fn value_and_gradient_by_pairs_are_those_with_all_pairs() {
         None,
         Some(noise(Engine::Adjoint, NoiseDistribution::Dropout)),
         Some(noise(Engine::Adjoint, NoiseDistribution::Additive)),
+        Some(Noise {
+            sharing: NoiseSharing::Inputs,
+            ..noise(Engine::Adjoint, NoiseDistribution::Dropout)
+        }),
         Some(noise(Engine::Reweighted(3), NoiseDistribution::Gaussian)),
     ];
     for data in &kinds {

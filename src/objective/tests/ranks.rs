@@ -18,6 +18,7 @@ const NOISE: Noise = Noise {
     node: 0.5,
     edge: 0.3,
     engine: Engine::Adjoint,
+    sharing: NoiseSharing::Weights,
     unlabeled_weight: 0.5,
 };
 
@@ -64,6 +65,11 @@ fn cases() -> Vec<(Dataset, ParameterSpace, Option<Noise>)> {
         ..NOISE
     };
     cases.push((data.clone(), space.clone(), Some(additive)));
+    for i in [1, 2, 3] {
+        let (data, space, _) = cases[i].clone();
+        let sharing = NoiseSharing::Inputs;
+        cases.push((data, space, Some(Noise { sharing, ..NOISE })));
+    }
     cases
 }
 

@@ -18,6 +18,7 @@ fn reweighted() -> Vec<Noise> {
         node: 0.4,
         edge: 0.2,
         engine: ENGINE,
+        sharing: NoiseSharing::Weights,
         unlabeled_weight: 0.5,
     };
     kinds.map(noise).to_vec()

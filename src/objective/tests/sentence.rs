@@ -78,6 +78,7 @@ impl Case {
             weight: 1.0,
             noise_weight: WEIGHT,
             attributes: SentenceAttributes::default(),
+            shared: None,
         };
         let [mut nodes, mut edges] = [&self.nodes, &self.edges].map(Clone::clone);
         let variances = [&self.node_variances, &self.edge_variances];

@@ -4,7 +4,9 @@ use super::*;
 use crate::extract::random::with_weights;
 use crate::noise::Engine;
 use crate::objective::tests::enumerated;
-use crate::objective::{AttributeNoise, Noise, NoiseDistribution, PenalizedLikelihood};
+use crate::objective::{
+    AttributeNoise, Noise, NoiseDistribution, NoiseSharing, PenalizedLikelihood,
+};
 use crate::optim::Objective;
 
 /// Strengths and centers of a penalty, per parameter.
@@ -118,6 +120,7 @@ const NOISE: Noise = Noise {
     node: 0.3,
     edge: 0.5,
     engine: Engine::Adjoint,
+    sharing: NoiseSharing::Weights,
     unlabeled_weight: 0.2,
 };
 

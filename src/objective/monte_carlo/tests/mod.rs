@@ -7,7 +7,7 @@ use crate::chain::Order;
 use crate::extract::random::{RandomData, copied};
 use crate::extract::{Classes, Dataset};
 use crate::noise::Engine;
-use crate::objective::{Noise, NoiseDistribution, PenalizedLikelihood};
+use crate::objective::{Noise, NoiseDistribution, NoiseSharing, PenalizedLikelihood};
 use crate::optim::{Objective, check_gradient};
 use crate::random::Lcg;
 use crate::score::tests::FIRST_ORDER;
@@ -238,6 +238,7 @@ fn quadratic(
         node: monte_carlo.node,
         edge: monte_carlo.edge,
         engine: Engine::Adjoint,
+        sharing: NoiseSharing::Weights,
         unlabeled_weight: monte_carlo.unlabeled_weight,
     };
     term(
@@ -477,6 +478,7 @@ fn with_rates_of_attributes_the_mean_converges_and_r_is_the_second_order_part() 
                 node: MONTE_CARLO.node,
                 edge: MONTE_CARLO.edge,
                 engine: Engine::Adjoint,
+                sharing: NoiseSharing::Weights,
                 unlabeled_weight: MONTE_CARLO.unlabeled_weight,
             };
             let quadratic = term(objective().with_attribute_noise(noise, rates), &theta);
