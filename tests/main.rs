@@ -39,6 +39,7 @@ mod memory;
 mod model_files;
 mod model_fixture;
 mod noise;
+mod noise_sharing;
 mod odd_inputs;
 mod online_start;
 mod output_directory;

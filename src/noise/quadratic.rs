@@ -28,12 +28,13 @@
 //!
 //! # Noise that labels share
 //!
-//! If one mask drops a node attribute j for all labels, not one per weight, the second-order term of
-//! its noise is not ½ρg² Σ_b p·(1 − p)·θ² but half of ρg² times the variance of θ\[j\]\[y_t\]:
+//! If one mask drops a node attribute j for all labels, not one per weight, the second-order term
+//! of its noise is not ½ρg² Σ_b p·(1 − p)·θ² but ½ρg² times the variance of θ\[j\]\[y_t\]:
 //!
 //! ```text
-//! R = ½ Σ_{t,b} p[t][b]·U[t][b]          U[t][b] = Σ_j ρ·g²·(θ[j][b] − u_j)²   u_j = Σ_c p[t][c]·θ[j][c]
-//! ∂R/∂p[t][b] = ½ U[t][b]                ∂R/∂θ[j][b] = Σ_t ρ·g²·p[t][b]·(θ[j][b] − u_j)
+//! R = ½ Σ_{t,b} p[t][b]·U[t][b]
+//! U[t][b] = Σ_j ρ·g²·(θ[j][b] − u_j)²        u_j = Σ_c p[t][c]·θ[j][c]
+//! ∂R/∂p[t][b] = ½ U[t][b]                    ∂R/∂θ[j][b] = Σ_t ρ·g²·p[t][b]·(θ[j][b] − u_j)
 //! ```
 //!
 //! (up to a constant per token in ∂R/∂p, which changes no covariance: u_j is where Σ p·(θ − u)² is
@@ -134,7 +135,8 @@ impl EdgeMatrices {
     }
 }
 
-/// Writes w[t][b] = ½ L − p·V of a token without incoming edges to `w` `[S]`, ½ (1 − 2p)·V if L = V.
+/// Writes w[t][b] = ½ L − p·V of a token without incoming edges to `w` `[S]`; if L is V, that is
+/// ½ (1 − 2p)·V.
 pub(super) fn node_weights(sentence: SentenceInput<'_>, t: usize, w: &mut [f64]) {
     let row = t * w.len()..(t + 1) * w.len();
     let marginals = &sentence.lattice.node_marginals()[row.clone()];

@@ -28,6 +28,7 @@ mod parameters;
 mod partition;
 mod rates;
 mod shared;
+mod shared_transpose;
 mod targets;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -41,7 +42,8 @@ pub use parameters::{Boundary, ExtraWeights, ParameterSpace, SpaceOptions, State
 pub(crate) use partition::divide;
 pub use partition::{Block, BlockPartition};
 pub use rates::ColumnRates;
-pub use shared::{SharedDerivatives, SharedMasks};
+pub use shared::SharedMasks;
+pub use shared_transpose::SharedDerivatives;
 pub use targets::{ColumnForm, Targets};
 pub(crate) use transpose::SpilledTranspose;
 pub use transpose::{TransposeProduct, VarianceDerivatives};
