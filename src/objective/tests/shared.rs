@@ -44,9 +44,9 @@ fn node_term(
         let weights = block.weights(theta);
         let set = |position: usize, i: usize| row[position] = weights[i];
         block.targets.for_each(column, set);
-        for b in 0..space.labels() {
-            for c in 0..space.labels() {
-                let hessian = p[b] * (f64::from(u8::from(b == c)) - p[c]);
+        for (b, p_b) in p.iter().enumerate() {
+            for (c, p_c) in p.iter().enumerate() {
+                let hessian = p_b * (f64::from(u8::from(b == c)) - p_c);
                 sum += 0.5 * hessian * rate(column) * x * x * row[b] * row[c];
             }
         }
@@ -205,11 +205,22 @@ fn many_labels_have_the_same_noise_term() {
             assert!(forms.contains(&form), "{labels} labels: {forms:?}");
         }
         let theta = Lcg(4).vector(space.dimension());
-        let objective = PenalizedLikelihood::new(&data, &space, 0.1).with_noise(NOISE);
-        let (terms, _) = evaluate(objective, &theta);
-        let uniform = vec![NOISE.rates()[0]; space.nodes.columns()];
-        let expected = term(&data, &space, &theta, NOISE, &uniform);
-        assert_close(terms.noise, expected, 1e-12);
+        for is_uniform in [true, false] {
+            let mut amounts = amounts(&space, false, &mut Lcg(5));
+            let nodes = amounts.nodes.as_mut().unwrap();
+            if is_uniform {
+                nodes.fill(NOISE.node);
+            }
+            let rates: Vec<f64> = nodes.iter().map(|d| d / (1.0 - d)).collect();
+            let objective = PenalizedLikelihood::new(&data, &space, 0.1);
+            let objective = match is_uniform {
+                true => objective.with_noise(NOISE),
+                false => objective.with_attribute_noise(NOISE, amounts),
+            };
+            let (terms, _) = evaluate(objective, &theta);
+            let expected = term(&data, &space, &theta, NOISE, &rates);
+            assert_close(terms.noise, expected, 1e-12);
+        }
     }
 }
 
@@ -225,7 +236,8 @@ fn the_gradient_of_many_labels_matches_central_differences() {
         let (data, space) = many_labels(labels, order, states);
         let theta = Lcg(5).vector(space.dimension());
         let objective = PenalizedLikelihood::new(&data, &space, 0.1);
-        let mut objective = objective.with_noise(NOISE);
+        let amounts = amounts(&space, false, &mut Lcg(6));
+        let mut objective = objective.with_attribute_noise(NOISE, amounts);
         assert!(check_gradient(&mut objective, &theta, 1e-5) < 1e-6);
     }
 }
@@ -329,11 +341,16 @@ fn collapsing_is_an_isometry_with_shared_masks() {
     }
 }
 
-/// θ with one large weight per attribute, whose mean is most of the derivatives of others.
+/// θ with one weight per attribute whose mean is most of the derivatives of the others.
 fn uneven(space: &ParameterSpace, scale: f64) -> Vec<f64> {
     let mut theta = Lcg(20).vector(space.dimension());
     for (i, weight) in space.nodes.weights_mut(&mut theta).iter_mut().enumerate() {
-        *weight *= if i % 3 == 0 { scale } else { 1e-3 };
+        *weight = scale
+            * if i % 3 == 0 {
+                weight.abs()
+            } else {
+                1e-3 * *weight
+            };
     }
     theta
 }
@@ -342,14 +359,20 @@ fn uneven(space: &ParameterSpace, scale: f64) -> Vec<f64> {
 fn every_number_of_threads_and_ranks_gives_the_same_bits() {
     let shape = RandomData {
         sentences: 6000,
+        nodes: 100,
         edges: 0,
         ..LARGE
     };
     let data = unlabeled(shape.build(&mut Lcg(13)));
-    for (states, scale) in [
-        (States::All, 1.0),
-        (States::Observed, 300.0),
-        (States::All, 300.0),
+    // At so high a rate the derivatives are far above those of scores.
+    let high = Noise {
+        node: 1.0 - 1e-6,
+        ..NOISE
+    };
+    for (states, noise, scale) in [
+        (States::All, NOISE, 1.0),
+        (States::Observed, NOISE, 300.0),
+        (States::All, high, 2e-3),
     ] {
         let options = SpaceOptions {
             states,
@@ -357,15 +380,15 @@ fn every_number_of_threads_and_ranks_gives_the_same_bits() {
         };
         let space = space(&data, &shape, options);
         let theta = uneven(&space, scale);
+        let objective = || PenalizedLikelihood::new(&data, &space, 0.1);
         let bits = |objective: PenalizedLikelihood| -> Vec<u64> {
-            let (terms, mut gradient) = evaluate(objective.with_noise(NOISE), &theta);
+            let (terms, mut gradient) = evaluate(objective.with_noise(noise), &theta);
             gradient.push(terms.noise);
             gradient.iter().map(|x| x.to_bits()).collect()
         };
         let with_threads = |threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-            pool.unwrap()
-                .install(|| bits(PenalizedLikelihood::new(&data, &space, 0.1)))
+            pool.unwrap().install(|| bits(objective()))
         };
         let one = with_threads(1);
         assert!(one.iter().all(|&x| f64::from_bits(x).is_finite()));
@@ -377,5 +400,11 @@ fn every_number_of_threads_and_ranks_gives_the_same_bits() {
             });
             assert!(ranks.iter().all(|bits| *bits == one), "{size} ranks");
         }
+        // The first limit suffices but for large weights.
+        let mut objective = objective().with_noise(noise);
+        objective.set_weights(&theta);
+        let mut gradient = vec![0.0; theta.len()];
+        let sums = objective.add_blocks(Pass::evaluation(&theta), LIMITS[0], &mut gradient);
+        assert_eq!(sums.unwrap().exceeds_limit, scale == 300.0);
     }
 }

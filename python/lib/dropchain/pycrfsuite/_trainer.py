@@ -32,10 +32,11 @@ class BaseTrainer(CrfTrainer):
         Number of threads to train with; None is one for each processor. Models do not depend on
         it.
     extensions : dict
-        Options that CRFsuite does not have: ``dropout``, ``edge_dropout``, ``noise``, ``warm_up``,
-        ``unlabeled_weight``, ``seed``; ``patience``, with which a held-out group ends training and
-        chooses the iteration; ``plain`` (of lbfgs; False for fewer iterations than those of
-        CRFsuite); ``precision`` (``'double'`` for model files with weights in double precision).
+        Options that CRFsuite does not have: ``dropout``, ``edge_dropout``, ``noise``,
+        ``noise_sharing``, ``warm_up``, ``unlabeled_weight``, ``seed``; ``patience``, with which a
+        held-out group ends training and chooses the iteration; ``plain`` (of lbfgs; False for
+        fewer iterations than those of CRFsuite); ``precision`` (``'double'`` for model files with
+        weights in double precision).
     """
 
     verbose: bool
