@@ -195,6 +195,22 @@ fn unlabeled_documents_are_for_the_noise() {
 }
 
 #[test]
+fn shared_noise_of_two_classes_is_twice_that_of_weights() {
+    // Dropout 0.25 and 0.4: ρ = 1/3 and 2/3.
+    let dir = dir();
+    train(
+        &dir,
+        "train.txt --noise-sharing inputs --dropout 0.25 --model m",
+    );
+    train(&dir, "train.txt --dropout 0.4 --model other");
+    let losses = ["m", "other"].map(|model| {
+        let report = dir.run(&format!("classify eval {model} train.txt --json"));
+        report.json()["log_loss"].as_f64().unwrap()
+    });
+    assert!((losses[0] - losses[1]).abs() < 1e-4, "{losses:?}");
+}
+
+#[test]
 fn parameters_are_searched_by_folds_and_on_development_documents() {
     let dir = dir();
     dir.write(

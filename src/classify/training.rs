@@ -9,6 +9,7 @@ use crate::corpus::{Corpus, Instance};
 use crate::error::{Error, Place, Result};
 use crate::memory::{MemoryLimit, input_over_limit};
 use crate::model::Model;
+use crate::optim::LbfgsOptions;
 use crate::train::{AttributeCorpus, End, Observer, TrainOptions, TrainSettings, Trainer};
 
 /// How to train a classifier.
@@ -33,10 +34,18 @@ impl Default for ClassifierOptions {
 }
 
 impl ClassifierOptions {
+    /// Default of the memory of L-BFGS: with so many features, iterations are fewer than with that
+    /// of taggers.
+    pub const LBFGS_MEMORY: usize = 15;
+
     /// Returns the default training options: noise from the first iteration on, none on the bias.
     #[must_use]
     pub fn train_options() -> TrainOptions {
         TrainOptions {
+            lbfgs: LbfgsOptions {
+                memory: Self::LBFGS_MEMORY,
+                ..LbfgsOptions::default()
+            },
             order: Order::Zero,
             warm_up: Some(0),
             edge_dropout: Some(0.0),

@@ -138,6 +138,11 @@ impl AlgorithmArguments {
         Ok(())
     }
 
+    /// Returns the memory of L-BFGS, if it is given.
+    pub fn lbfgs_memory(&self) -> Option<usize> {
+        self.lbfgs.lbfgs_memory
+    }
+
     /// Returns the algorithm with its parameters.
     pub fn algorithm(&self) -> Algorithm {
         let epsilon = self.epsilon.unwrap_or(0.0);

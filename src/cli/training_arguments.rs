@@ -475,7 +475,7 @@ pub struct NoiseArguments {
     #[arg(long, value_enum)]
     noise: Option<NoiseName>,
     #[command(flatten)]
-    sharing: SharingArgument,
+    pub sharing: SharingArgument,
     /// Monte-Carlo samples per sentence and iteration, 1 to 1000 [default: 4]
     ///
     /// Time grows linearly with the number of samples; the sampling error falls with its square

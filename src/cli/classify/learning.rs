@@ -66,6 +66,7 @@ impl LearningArguments {
     pub fn options(&self, has_features: bool) -> Result<ClassifierOptions> {
         let mut train = TrainOptions {
             noise: self.noise.kind(),
+            noise_sharing: self.noise.sharing.sharing(),
             samples: self.noise.samples.unwrap_or(Defaults::SAMPLES),
             states: self.states.map(Into::into),
             min_count: self.min_count,
@@ -75,6 +76,8 @@ impl LearningArguments {
         };
         self.optimizer.apply(&mut train);
         self.algorithm.apply(&mut train)?;
+        let memory = self.algorithm.lbfgs_memory();
+        train.lbfgs.memory = memory.unwrap_or(ClassifierOptions::LBFGS_MEMORY);
         Ok(ClassifierOptions {
             features: match has_features {
                 true => None,
