@@ -400,11 +400,11 @@ fn every_number_of_threads_and_ranks_gives_the_same_bits() {
             });
             assert!(ranks.iter().all(|bits| *bits == one), "{size} ranks");
         }
-        // The first limit suffices but for large weights.
+        // The bound of the first limit counts.
         let mut objective = objective().with_noise(noise);
         objective.set_weights(&theta);
         let mut gradient = vec![0.0; theta.len()];
         let sums = objective.add_blocks(Pass::evaluation(&theta), LIMITS[0], &mut gradient);
-        assert_eq!(sums.unwrap().exceeds_limit, scale == 300.0);
+        assert!(!sums.unwrap().exceeds_limit);
     }
 }
