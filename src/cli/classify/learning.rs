@@ -2,7 +2,9 @@
 
 use clap::{Args, ValueEnum};
 use dropchain::Result;
-use dropchain::classify::{ClassifierOptions, ClassifierTrainer, InstanceCorpus, Multiclass};
+use dropchain::classify::{
+    ClassifierOptions, ClassifierTrainer, Instance, InstanceCorpus, Multiclass,
+};
 use dropchain::train::{Defaults, TrainOptions};
 
 use super::input::{DocumentInput, FeatureArguments};
@@ -105,7 +107,7 @@ impl LearningArguments {
         if trainer.settings().options().has_noise() && !self.unlabeled.is_empty() {
             let unlabeled = input.unlabeled(&self.unlabeled)?;
             trainer.add(
-                unlabeled.map(|document| document.map(|d| d.without_label())),
+                unlabeled.map(|document| document.map(Instance::without_label)),
                 &mut corpus,
             )?;
         }

@@ -76,7 +76,7 @@ pub struct TrainCommand {
     )]
     l1: f64,
     /// Amount of feature noise: the dropout rate, or the variance of Gaussian noise; 0 for none
-    /// [default: 0.3]
+    /// [default: 0.7]
     ///
     /// There is none on the bias.
     #[arg(
@@ -149,7 +149,11 @@ impl TrainCommand {
         let train = &mut options.train;
         train.l2 = self.l2;
         train.l1 = self.l1;
-        train.dropout = self.dropout.unwrap_or(Defaults::dropout(&train.algorithm));
+        let default = match Defaults::dropout(&train.algorithm) {
+            0.0 => 0.0, // the algorithm has no noise
+            _ => ClassifierOptions::DROPOUT,
+        };
+        train.dropout = self.dropout.unwrap_or(default);
         train.warm_up = Some(self.warm_up);
         train.seed = self.seed;
         train.unlabeled_weight = self.unlabeled_weight;

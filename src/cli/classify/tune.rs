@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::Args;
-use dropchain::classify::{ClassifierTrainer, InstanceCorpus};
+use dropchain::classify::{ClassifierTrainer, Instance, InstanceCorpus};
 use dropchain::train::{Folds, TrainingCorpora};
 use dropchain::tune::{Axis, Schedule, Search, SearchSpace, TuneResult, TuningData, Validation};
 use dropchain::{Corpus, Error, Result};
@@ -22,6 +22,9 @@ use crate::cli::outputs::{CommandFiles, ResultFile};
 use crate::cli::print;
 use crate::cli::progress::Progress;
 use crate::cli::tune::{Results, SearchDescription, SearchLog, SearchReporter, StrategyArguments};
+
+/// The rates of dropout that are searched by default.
+const RATES: [f64; 5] = [0.0, 0.3, 0.5, 0.7, 0.9];
 
 /// Search for the best training parameters of a classifier and write the best model
 #[derive(Debug, Args)]
@@ -69,7 +72,7 @@ pub struct TuneCommand {
     threads: ThreadArguments,
     #[command(flatten)]
     input: DocumentInput,
-    /// Amount of feature noise; 0 for none [default: several rates around the default of `train`]
+    /// Amount of feature noise; 0 for none [default: 0,0.3,0.5,0.7,0.9]
     #[arg(
         long,
         value_name = "VALUES",
@@ -204,7 +207,7 @@ impl TuneCommand {
         let default = SearchSpace::default();
         SearchSpace {
             templates: 1,
-            dropout: self.dropout.clone().unwrap_or(default.dropout),
+            dropout: (self.dropout.clone()).unwrap_or_else(|| Axis::from_values(&RATES)),
             edge_dropout: Some(Axis::from_values(&[0.0])), // none on the bias
             l2: self.l2.clone().unwrap_or(default.l2),
             l1: self.l1.clone().unwrap_or(default.l1),
@@ -230,7 +233,7 @@ impl TuneCommand {
             [] => Corpus::new(),
             files => {
                 let documents = self.input.unlabeled(files)?;
-                let documents = documents.map(|document| document.map(|d| d.without_label()));
+                let documents = documents.map(|document| document.map(Instance::without_label));
                 trainer.sentences(documents)?.0
             }
         };

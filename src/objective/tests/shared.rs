@@ -71,9 +71,9 @@ fn term(data: &Dataset, space: &ParameterSpace, theta: &[f64], noise: Noise, rat
             term += node_term(data, space, theta, |j| rates[j], (token, p));
             let end = |b: usize| if t == last { chain.end[b].powi(2) } else { 0.0 };
             if t == 0 || chain.order == Order::Zero {
-                for b in 0..k {
+                for (b, &p) in p.iter().enumerate() {
                     let start = if t == 0 { chain.start[b].powi(2) } else { 0.0 };
-                    term += half(p[b], edge_rate * (start + end(b)));
+                    term += half(p, edge_rate * (start + end(b)));
                 }
                 continue;
             }
