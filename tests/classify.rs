@@ -348,6 +348,10 @@ fn faults_are_told_with_their_place_and_an_old_model_stays() {
         ),
         ("eval m missing.txt", "missing.txt: No such file"),
         (
+            "tune train.txt --folds 2 --multiclass one-vs-rest --model n",
+            "--multiclass one-vs-rest: `tune` searches models of all classes",
+        ),
+        (
             "eval tagger train.txt",
             "the model is a tagger; expected a classifier",
         ),

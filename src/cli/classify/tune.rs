@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::Args;
-use dropchain::classify::{ClassifierTrainer, Instance, InstanceCorpus};
+use dropchain::classify::{ClassifierTrainer, Instance, InstanceCorpus, Multiclass};
 use dropchain::train::{Folds, TrainingCorpora};
 use dropchain::tune::{Axis, Schedule, Search, SearchSpace, TuneResult, TuningData, Validation};
 use dropchain::{Corpus, Error, Result};
@@ -117,6 +117,11 @@ impl TuneCommand {
             .learning
             .options(self.input.has_features(&self.train))?;
         options.train.seed = self.strategy.seed;
+        if options.multiclass != Multiclass::Softmax {
+            let message = "--multiclass one-vs-rest: `tune` searches models of all classes; \
+                           expected softmax";
+            return Err(Error::parameter(message).into());
+        }
         let trainer = ClassifierTrainer::new(options)?.memory(self.input.limits.memory());
         let settings = trainer.settings().clone();
         let space = self.space();
