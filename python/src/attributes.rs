@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 
 use crate::corpus::{PyCorpus, each};
+use crate::documents;
 use crate::error::{at, exception};
 use crate::inputs::{self, FeatureSink, Tokens};
 use crate::items::{ItemReader, found};
@@ -62,6 +63,17 @@ impl PyAttributeCorpus {
         }
         attributes.shrink_to_fit();
         Ok(Self(Arc::new(attributes)))
+    }
+
+    /// Reads documents: each row of `matrix` is a sentence of one token, whose features are the
+    /// numbers of the columns. A label is None if it is unknown.
+    #[staticmethod]
+    fn of_rows(
+        matrix: &Bound<'_, PyAny>,
+        labels: Vec<Option<String>>,
+        weights: Vec<f64>,
+    ) -> PyResult<Self> {
+        documents::read(matrix, &labels, &weights).map(|corpus| Self(Arc::new(corpus)))
     }
 
     fn __len__(&self) -> usize {

@@ -7,6 +7,7 @@ mod attributes;
 mod clusters;
 mod corpus;
 mod crfsuite;
+mod documents;
 mod error;
 mod evaluation;
 mod inputs;
@@ -40,6 +41,8 @@ mod _dropchain {
     use super::corpus::PyCorpus;
     #[pymodule_export]
     use super::crfsuite::{PyCrfModel, PyCrfTagger, PyCrfTrainer, PyItemSequence};
+    #[pymodule_export]
+    use super::documents::coefficients;
     #[pymodule_export]
     use super::error::{Interrupted, ModelError};
     #[pymodule_export]

@@ -34,6 +34,9 @@ enum Entries<'py> {
 }
 
 impl<'py> Matrix<'py> {
+    /// What the name of a column without a name begins with; its number follows, from 0.
+    pub const COLUMN: &'static str = "f";
+
     /// Reads a numpy array of two dimensions, a sparse matrix of scipy, or an object of the class
     /// `Features`; `None` if `value` is none of them.
     ///
@@ -62,7 +65,7 @@ impl<'py> Matrix<'py> {
             return Ok(None);
         };
         let names: Vec<String> = match names {
-            None => (0..width).map(|i| format!("f{i}")).collect(),
+            None => (0..width).map(|i| format!("{}{i}", Self::COLUMN)).collect(),
             Some(names) => strings(names, "the names of features")?,
         };
         if names.len() != width {

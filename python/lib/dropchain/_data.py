@@ -47,7 +47,7 @@ def labeled(
     columns = column_names(columns)
     if weights is not None and not isinstance(data, tuple):
         raise ValueError("weights are those of sentences in memory; expected (X, y) as data")
-    if isinstance(data, Corpus):
+    if isinstance(data, (Corpus, AttributeCorpus)):
         return data
     if files := paths(data):
         return Corpus.read(files, columns=columns, label=label, **reading)

@@ -1,0 +1,296 @@
+"""The classifier."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.extmath import safe_sparse_dot
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
+
+from dropchain import _dropchain
+from dropchain._dropchain import AttributeCorpus, Interrupted
+from dropchain._training import train
+from dropchain.sklearn.estimator import _seed, _threads
+
+if TYPE_CHECKING:
+    from dropchain._results import Iteration, TrainResult
+
+try:
+    from sklearn.utils.validation import validate_data
+except ImportError:  # scikit-learn before 1.6
+
+    def validate_data(estimator: Any, *data: Any, **options: Any) -> Any:
+        return estimator._validate_data(*data, **options)
+
+
+class DropoutClassifier(ClassifierMixin, BaseEstimator):
+    """Log-linear classification with simulated feature noise.
+
+    Multinomial logistic regression whose regularizer is the quadratic approximation of dropout
+    noise on the features (Wager et al. 2013; Wang et al. 2013): it gains most where there are many
+    features and few labeled documents. The bias has no noise.
+
+    Parameters
+    ----------
+    dropout : float, default=0.7
+        The rate of feature noise, from 0 (none) to below 1; the variance, if `noise` is another.
+    l2 : float, optional
+        Strength of the L2 penalty: `l2` times the sum of the squares of all weights, of which two
+        classes have as many as one each. Default: 0.1 with noise, 0.3 without.
+    l1 : float, default=0
+        Strength of the L1 penalty.
+    noise : {'dropout', 'gaussian', 'additive', 'monte-carlo'}, default='dropout'
+        The kind of noise whose amount `dropout` is.
+    noise_sharing : {'weights', 'inputs'}, default='weights'
+        What has noise of its own: each weight, or each feature, for all classes at once.
+    unlabeled_weight : float, default=0.2
+        Weight of the documents of `X_unlabeled` in the noise term.
+    max_iter : int, optional
+        Most iterations of L-BFGS. Default: until convergence.
+    tol : float, default=1e-5
+        Training ends when the objective fell by less than this fraction in ten iterations, or the
+        norm of the gradient is below this fraction of that of the weights.
+    patience : int, default=40
+        With `X_dev`: iterations without a better accuracy on it before training ends.
+    n_jobs : int, optional
+        Number of threads; -1 and the default are one for each processor, or OMP_NUM_THREADS (which
+        joblib sets in its processes). The weights do not depend on it.
+    random_state : int, RandomState instance, optional
+        Seed of monte-carlo noise. Without one, a fixed seed: results are always reproducible.
+    verbose : bool or int, default=False
+        Whether to print a line for each iteration.
+
+    Attributes
+    ----------
+    classes_ : array of shape (K,)
+        The classes in ascending order.
+    coef_ : array of shape (1, D) for two classes, else (K, D)
+        The weights of features. Of two classes, they are those of the second minus those of the
+        first.
+    intercept_ : array of shape (1,) for two classes, else (K,)
+        The biases.
+    n_iter_ : int
+        The number of iterations.
+    n_features_in_ : int
+        The number D of features.
+    feature_names_in_ : array of shape (D,)
+        The names of the columns, if X is a DataFrame.
+
+    Examples
+    --------
+    >>> from sklearn.feature_extraction.text import CountVectorizer
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from dropchain.sklearn import DropoutClassifier
+    >>> X = ["a great, funny film", "great fun", "a dull film", "dull, not funny"]
+    >>> y = ["pos", "pos", "neg", "neg"]
+    >>> vectorizer = CountVectorizer(ngram_range=(1, 2), binary=True)
+    >>> model = make_pipeline(vectorizer, DropoutClassifier()).fit(X, y)
+    >>> model.predict(["what a great film"]).tolist()
+    ['pos']
+    """
+
+    def __init__(
+        self,
+        dropout: float = 0.7,
+        *,
+        l2: float | None = None,
+        l1: float = 0.0,
+        noise: str = "dropout",
+        noise_sharing: str = "weights",
+        unlabeled_weight: float = 0.2,
+        max_iter: int | None = None,
+        tol: float = 1e-5,
+        patience: int = 40,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: bool | int = False,
+    ) -> None:
+        self.dropout = dropout
+        self.l2 = l2
+        self.l1 = l1
+        self.noise = noise
+        self.noise_sharing = noise_sharing
+        self.unlabeled_weight = unlabeled_weight
+        self.max_iter = max_iter
+        self.tol = tol
+        self.patience = patience
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        X_dev: Any = None,
+        y_dev: Any = None,
+        X_unlabeled: Any = None,
+    ) -> DropoutClassifier:
+        """Trains the classifier.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (N, D)
+            The features of N documents.
+        y : array of shape (N,)
+            Their classes.
+        sample_weight : array of shape (N,), optional
+            Their weights; a weight of 2 counts like the document and a copy of it.
+        X_dev, y_dev : as X and y, optional
+            Documents whose accuracy ends training early; see `patience`. The weights are then those
+            of the best iteration.
+        X_unlabeled : as X, optional
+            Documents without classes, for the noise term: those to be classified, or others.
+
+        Raises
+        ------
+        ValueError
+            Data or parameters are not valid, or there is one class only.
+        Interrupted
+            Ctrl-C, a KeyboardInterrupt. The classifier has the weights so far.
+        """
+        if (X_dev is None) != (y_dev is None):
+            raise ValueError("found only one of X_dev and y_dev; expected both or neither")
+        if X_unlabeled is not None and not self.dropout:
+            raise ValueError("X_unlabeled without dropout; expected a rate above 0")
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
+        check_classification_targets(y)
+        weights = _weights(sample_weight, X)
+        kept = weights > 0
+        self.classes_, numbers = np.unique(y[kept], return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError(
+                f"found {len(self.classes_)} class with documents of a weight above 0; expected 2 "
+                "classes or more"
+            )
+        documents = [(X[kept], [str(number) for number in numbers], weights[kept])]
+        if X_unlabeled is not None:
+            documents.append(self._unlabeled(X_unlabeled))
+        dev = None
+        if X_dev is not None:
+            dev = AttributeCorpus.of_rows(*self._labeled(X_dev, y_dev))
+        corpus = AttributeCorpus.of_rows(*_stacked(documents))
+        try:
+            result = train(corpus, dev, **self._options())
+        except Interrupted as interrupted:
+            if interrupted.result is not None:
+                self._set_fitted(interrupted.result)
+            raise
+        self._set_fitted(result)
+        return self
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Returns the scores of classes: the logarithms of their probabilities but for a constant.
+
+        Of two classes, it is that of the second minus that of the first, of shape (N,); otherwise
+        the shape is (N, K).
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        scores = safe_sparse_dot(X, self.coef_.T, dense_output=True) + self.intercept_
+        return scores.ravel() if scores.shape[1] == 1 else scores
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Returns the most probable class of each document."""
+        scores = self.decision_function(X)
+        best = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
+        return self.classes_[best]
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Returns the probabilities of classes, in the order of `classes_`: shape (N, K)."""
+        return np.exp(self.predict_log_proba(X))
+
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """Returns the logarithms of the probabilities of classes."""
+        scores = self.decision_function(X)
+        if scores.ndim == 1:
+            scores = np.column_stack([np.zeros_like(scores), scores])
+        return scores - np.logaddexp.reduce(scores, axis=1, keepdims=True)
+
+    def _options(self) -> dict[str, Any]:
+        options = {
+            "order": 0,
+            "plain_labels": "tags",
+            "warm_up": 0,
+            "precision": "f64",
+            "lbfgs_memory": 15,
+            "dropout": self.dropout,
+            "edge_dropout": 0.0,
+            "l2": self.l2,
+            "l1": self.l1,
+            "noise": self.noise,
+            "noise_sharing": self.noise_sharing,
+            "unlabeled_weight": self.unlabeled_weight,
+            "max_iterations": self.max_iter,
+            "epsilon": self.tol,
+            "delta": self.tol,
+            "patience": self.patience,
+            "threads": _threads(self.n_jobs),
+            "observer": _print if self.verbose else None,
+        }
+        if self.random_state is not None:
+            options["seed"] = _seed(self.random_state)
+        return options
+
+    def _labeled(self, X: Any, y: Any) -> tuple[Any, list[str], np.ndarray]:
+        """Documents with classes, which need not be known."""
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        y = column_or_1d(y)
+        check_consistent_length(X, y)
+        numbers = {label: str(number) for number, label in enumerate(self.classes_.tolist())}
+        labels = [numbers.get(label, "unknown") for label in y.tolist()]
+        return X, labels, np.ones(len(labels))
+
+    def _unlabeled(self, X: Any) -> tuple[Any, list[None], np.ndarray]:
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        return X, [None] * X.shape[0], np.ones(X.shape[0])
+
+    def _set_fitted(self, result: TrainResult) -> None:
+        count, width = len(self.classes_), self.n_features_in_
+        coef, intercept = _dropchain.coefficients(result.tagger, count, width)
+        if count == 2:
+            coef, intercept = coef[1:] - coef[:1], intercept[1:] - intercept[:1]
+        self.coef_, self.intercept_ = coef, intercept
+        self.n_iter_ = result.iterations
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def _weights(weights: Any, X: Any) -> np.ndarray:
+    if weights is None:
+        return np.ones(X.shape[0])
+    weights = column_or_1d(weights, dtype=np.float64)
+    check_consistent_length(X, weights)
+    bad = np.flatnonzero(~(weights >= 0) | np.isinf(weights))
+    if len(bad):
+        raise ValueError(
+            f"sample_weight[{bad[0]}] is {weights[bad[0]]}; expected a finite number of 0 or more"
+        )
+    return weights
+
+
+def _stacked(documents: list[tuple[Any, list[Any], np.ndarray]]) -> tuple[Any, list[Any], Any]:
+    """One matrix of several, with labels and weights."""
+    matrices, labels, weights = zip(*documents)
+    if len(matrices) == 1:
+        return documents[0]
+    if any(hasattr(matrix, "tocsr") for matrix in matrices):
+        from scipy.sparse import vstack
+
+        return vstack(matrices, format="csr"), sum(labels, []), np.concatenate(weights)
+    return np.vstack(matrices), sum(labels, []), np.concatenate(weights)
+
+
+def _print(iteration: Iteration) -> None:
+    line = f"iteration {iteration.number}: objective {iteration.objective:.6g}"
+    if iteration.dev_score is not None:
+        line += f", dev accuracy {iteration.dev_score:.4f}"
+    print(line, flush=True)
