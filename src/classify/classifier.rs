@@ -1,5 +1,6 @@
 //! The classifier: from documents to classes with probabilities.
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -9,7 +10,6 @@ use crate::corpus::{Instance, InstanceContent};
 use crate::error::{Error, Result};
 use crate::ids::LabelId;
 use crate::model::Model;
-use crate::sentence::{Attributes, Schema, Sentence};
 use crate::tag::{TagOptions, Tagger, Workspace};
 
 /// Classifies documents with a model.
@@ -117,7 +117,11 @@ impl Classifier {
     }
 
     fn classify_with(&self, document: &Instance, workspace: &mut Workspace) -> Result<Prediction> {
-        let sentence = sentence(document, self.record.features.as_ref())?;
+        let mut sentence = self.tagger.keyed_sentence()?;
+        for (name, value) in features(document, self.features())?.iter() {
+            sentence.attribute(name, *value).map_err(at(document))?;
+        }
+        sentence.end_token();
         let classes = self.classes().len();
         let options = TagOptions {
             constrain: false,
@@ -158,34 +162,29 @@ fn normalized(mut numbers: Vec<f64>) -> Vec<f64> {
     numbers
 }
 
-/// Converts a document to a sentence of one token, with attributes.
-pub(super) fn sentence(document: &Instance, options: Option<&FeatureOptions>) -> Result<Sentence> {
-    let extracted;
-    let features = match (&document.content, options) {
-        (InstanceContent::Text(text), Some(options)) => {
-            extracted = options.extract(text);
-            &extracted
-        }
-        (InstanceContent::Features(features), None) => features,
-        (InstanceContent::Text(_), None) => {
-            let message = "found a text; expected features, as the model was trained on";
-            return Err(Error::input(document.place(), message));
-        }
-        (InstanceContent::Features(_), Some(_)) => {
-            let message = "found features; expected a text, as the model was trained on";
-            return Err(Error::input(document.place(), message));
-        }
+/// The names and values of the features of a document.
+type Features<'d> = Cow<'d, [(String, f64)]>;
+
+/// Returns the features of a document: those of its text, if there are options, or its own.
+///
+/// # Errors
+///
+/// [`Error::Input`] if the document is of the other kind.
+pub(super) fn features<'d>(
+    document: &'d Instance,
+    options: Option<&FeatureOptions>,
+) -> Result<Features<'d>> {
+    let (found, expected) = match (&document.content, options) {
+        (InstanceContent::Text(text), Some(options)) => return Ok(options.extract(text).into()),
+        (InstanceContent::Features(features), None) => return Ok(features.into()),
+        (InstanceContent::Text(_), None) => ("a text", "features"),
+        (InstanceContent::Features(_), Some(_)) => ("features", "a text"),
     };
-    let mut attributes = Attributes::default();
-    for (name, value) in features {
-        attributes.push(name, *value);
-    }
-    attributes.end_token();
-    let label = document.label.as_deref();
-    let names = label.map(|_| "label".to_owned()).into_iter().collect();
-    let schema = Arc::new(Schema::new(names, label.map(|_| 0))?);
-    let mut sentence = Sentence::new(schema, Arc::clone(&document.file));
-    sentence.push(label, document.line)?;
-    sentence.attributes = Some(Box::new(attributes));
-    Ok(sentence)
+    let message = format!("found {found}; expected {expected}, as the model was trained on");
+    Err(Error::input(document.place(), message))
+}
+
+/// Adds the place of a document to an error.
+pub(super) fn at(document: &Instance) -> impl Fn(Error) -> Error {
+    |error| Error::input(document.place(), error.to_string())
 }

@@ -1,6 +1,8 @@
 //! From documents to a classifier.
 
-use super::classifier::sentence;
+use std::sync::Arc;
+
+use super::classifier::{at, features};
 use super::features::FeatureOptions;
 use super::one_vs_rest::OneVsRest;
 use super::record::{ClassifierRecord, Multiclass};
@@ -10,6 +12,7 @@ use crate::error::{Error, Place, Result};
 use crate::memory::{MemoryLimit, input_over_limit};
 use crate::model::Model;
 use crate::optim::LbfgsOptions;
+use crate::sentence::{Attributes, Schema, Sentence};
 use crate::train::{AttributeCorpus, End, Observer, TrainOptions, TrainSettings, Trainer};
 
 /// How to train a classifier.
@@ -205,27 +208,34 @@ impl<'a> ClassifierTrainer<'a> {
         documents: impl IntoIterator<Item = Result<Instance>>,
         corpus: &mut InstanceCorpus,
     ) -> Result<()> {
-        let limit = self.memory.bytes(0);
         for document in documents {
             let document = document?;
-            let sentence = sentence(&document, self.record.features.as_ref())?;
-            let attributes = sentence.attributes.as_deref();
-            if attributes.is_none_or(|attributes| attributes.token(0).next().is_none()) {
+            let features = features(&document, self.record.features.as_ref())?;
+            let attributes = &mut corpus.attributes;
+            for (name, value) in features.iter() {
+                attributes.attribute(name, *value).map_err(at(&document))?;
+            }
+            let label = document.label.as_deref();
+            attributes.end_token(label).map_err(at(&document))?;
+            attributes.end_sentence()?;
+            self.check_memory(attributes.memory() as u64, &document)?;
+            if features.iter().all(|(_, value)| *value == 0.0) {
                 corpus.empty.push(document.place());
             }
-            corpus.attributes.push(&sentence)?;
             corpus.count(&document);
-            if corpus.attributes.memory() as u64 > limit {
-                let what = "the documents up to here need";
-                return Err(input_over_limit(
-                    document.place(),
-                    what,
-                    limit,
-                    "fewer documents",
-                ));
-            }
         }
         Ok(())
+    }
+
+    /// Checks that documents up to `last`, which need so many bytes, are within the limit.
+    fn check_memory(&self, bytes: u64, last: &Instance) -> Result<()> {
+        let limit = self.memory.bytes(0);
+        if bytes <= limit {
+            return Ok(());
+        }
+        let what = "the documents up to here need";
+        let advice = "fewer documents";
+        Err(input_over_limit(last.place(), what, limit, advice))
     }
 
     /// Converts documents to sentences of one token, for a search of hyperparameters
@@ -240,12 +250,18 @@ impl<'a> ClassifierTrainer<'a> {
         &self,
         documents: impl IntoIterator<Item = Result<Instance>>,
     ) -> Result<(Corpus, InstanceCorpus)> {
-        let limit = self.memory.bytes(0);
         let (mut counts, mut numbered) = (InstanceCorpus::default(), Vec::new());
+        let schemas = [None, Some("label")].map(|label| {
+            let names = label.iter().map(|label| (*label).to_owned()).collect();
+            Schema::new(names, label.map(|_| 0)).map(Arc::new)
+        });
+        let [unlabeled, labeled] = schemas;
+        let schemas = [unlabeled?, labeled?];
         let mut held = 0;
         for document in documents {
             let document = document?;
-            let sentence = sentence(&document, self.record.features.as_ref())?;
+            let schema = &schemas[usize::from(document.label.is_some())];
+            let sentence = self.sentence(&document, schema)?;
             counts.count(&document);
             let class = counts.classes.iter();
             let class = class
@@ -253,15 +269,7 @@ impl<'a> ClassifierTrainer<'a> {
                 .find(|(_, c)| Some(&c.name) == document.label.as_ref());
             let number = class.map_or((0, 0), |(i, class)| (i, class.documents));
             held += sentence.memory() as u64;
-            if held > limit {
-                let what = "the documents up to here need";
-                return Err(input_over_limit(
-                    document.place(),
-                    what,
-                    limit,
-                    "fewer documents",
-                ));
-            }
+            self.check_memory(held, &document)?;
             numbered.push((number, sentence));
         }
         let position = |&((class, number), _): &((usize, u64), _)| {
@@ -274,6 +282,20 @@ impl<'a> ClassifierTrainer<'a> {
             corpus.push(sentence);
         }
         Ok((corpus, counts))
+    }
+
+    /// Converts a document to a sentence of one token; the only column is the label, if there is
+    /// any.
+    fn sentence(&self, document: &Instance, schema: &Arc<Schema>) -> Result<Sentence> {
+        let mut attributes = Attributes::default();
+        for (name, value) in features(document, self.record.features.as_ref())?.iter() {
+            attributes.push(name, *value);
+        }
+        attributes.end_token();
+        let mut sentence = Sentence::new(Arc::clone(schema), Arc::clone(&document.file));
+        sentence.push(document.label.as_deref(), document.line)?;
+        sentence.attributes = Some(Box::new(attributes));
+        Ok(sentence)
     }
 
     /// Checks that there are two classes.

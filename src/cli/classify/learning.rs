@@ -1,13 +1,12 @@
-//! What `classify train` and `classify tune` share: the model, the data, the algorithm.
+//! What `classify train` and `classify tune` learn: the model, the data, the algorithm.
 
 use clap::{Args, ValueEnum};
 use dropchain::Result;
-use dropchain::classify::{
-    ClassifierOptions, ClassifierTrainer, Instance, InstanceCorpus, Multiclass,
-};
+use dropchain::classify::{ClassifierOptions, ClassifierTrainer, InstanceCorpus, Multiclass};
 use dropchain::train::{Defaults, TrainOptions};
 
-use super::input::{DocumentInput, FeatureArguments};
+use super::files::TrainingFiles;
+use super::input::FeatureArguments;
 use crate::cli::algorithm_arguments::AlgorithmArguments;
 use crate::cli::arguments::PrecisionName;
 use crate::cli::file_name::FileName;
@@ -50,11 +49,6 @@ pub struct LearningArguments {
     optimizer: OptimizerArguments,
     #[command(flatten)]
     algorithm: AlgorithmArguments,
-    /// Documents without classes for the noise term; classes in them are ignored
-    ///
-    /// Takes all arguments up to the next option, so put TRAIN first.
-    #[arg(long, num_args = 1.., value_name = "FILE", help_heading = "Unlabeled documents")]
-    pub unlabeled: Vec<FileName>,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -92,41 +86,37 @@ impl LearningArguments {
             train,
         })
     }
+}
 
-    /// Reads training documents, unlabeled ones if there is noise, and development documents.
-    pub fn read(
-        &self,
-        trainer: &ClassifierTrainer<'_>,
-        [train, dev]: [&[FileName]; 2],
-        input: &DocumentInput,
-        progress: &Progress,
-    ) -> Result<(InstanceCorpus, Option<InstanceCorpus>)> {
-        let mut corpus = InstanceCorpus::default();
-        trainer.add(input.labeled(train)?, &mut corpus)?;
-        print_empty(&corpus, progress);
-        if trainer.settings().options().has_noise() && !self.unlabeled.is_empty() {
-            let unlabeled = input.unlabeled(&self.unlabeled)?;
-            trainer.add(
-                unlabeled.map(|document| document.map(Instance::without_label)),
-                &mut corpus,
-            )?;
-        }
-        let dev = match dev {
-            [] => None,
-            files => {
-                let mut dev = InstanceCorpus::default();
-                trainer.add(input.labeled(files)?, &mut dev)?;
-                print_unseen(&corpus, &dev, progress);
-                Some(dev)
-            }
-        };
-        input.print_notices();
-        Ok((corpus, dev))
+/// Reads training documents, unlabeled ones if there is noise, and development documents.
+pub fn read(
+    trainer: &ClassifierTrainer<'_>,
+    files: &TrainingFiles,
+    dev: &[FileName],
+    progress: &Progress,
+) -> Result<(InstanceCorpus, Option<InstanceCorpus>)> {
+    let input = &files.input;
+    let mut corpus = InstanceCorpus::default();
+    trainer.add(input.labeled(&files.train)?, &mut corpus)?;
+    print_empty(&corpus, progress);
+    if trainer.settings().options().has_noise() {
+        trainer.add(files.unlabeled()?, &mut corpus)?;
     }
+    let dev = match dev {
+        [] => None,
+        files => {
+            let mut dev = InstanceCorpus::default();
+            trainer.add(input.labeled(files)?, &mut dev)?;
+            print_unseen(&corpus, &dev, progress);
+            Some(dev)
+        }
+    };
+    input.print_notices();
+    Ok((corpus, dev))
 }
 
 /// Says which documents have no features.
-pub fn print_empty(corpus: &InstanceCorpus, progress: &Progress) {
+fn print_empty(corpus: &InstanceCorpus, progress: &Progress) {
     let empty = corpus.without_features();
     if empty.is_empty() {
         return;

@@ -2,6 +2,7 @@
 
 mod eval;
 mod eval_report;
+mod files;
 mod input;
 mod inspect;
 mod learning;

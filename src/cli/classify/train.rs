@@ -1,21 +1,18 @@
 //! `dropchain classify train`
 
-use std::path::PathBuf;
-
 use clap::Args;
 use dropchain::Result;
 use dropchain::classify::{ClassifierOptions, ClassifierTrainer};
 use dropchain::internals::report::Log;
 use dropchain::train::{Defaults, End};
 
-use super::input::DocumentInput;
-use super::learning::LearningArguments;
+use super::files::TrainingFiles;
+use super::learning::{self, LearningArguments};
 use crate::cli::CommandResult;
-use crate::cli::arguments::{OutputArguments, ThreadArguments};
 use crate::cli::exit::training_result;
 use crate::cli::file_name::FileName;
 use crate::cli::interrupt;
-use crate::cli::outputs::{CommandFiles, ResultFile};
+use crate::cli::outputs::ResultFile;
 use crate::cli::progress::Progress;
 use crate::cli::training_reporter::TrainingReporter;
 
@@ -37,27 +34,11 @@ Examples:
 
 Ctrl-C stops training and saves the best model so far.")]
 pub struct TrainCommand {
-    /// Training documents: files, folders, or `-` for standard input
-    #[arg(required = true, value_name = "TRAIN")]
-    train: Vec<FileName>,
-    /// Write the model to this file
-    #[arg(long, value_name = "FILE")]
-    model: PathBuf,
+    #[command(flatten)]
+    files: TrainingFiles,
     /// Development documents for early stopping; may be repeated
     #[arg(long, value_name = "FILE")]
     dev: Vec<FileName>,
-    /// Write a log in JSON lines to this file
-    #[arg(long, value_name = "FILE")]
-    log: Option<PathBuf>,
-    #[command(flatten)]
-    output: OutputArguments,
-    /// Do not print progress
-    #[arg(long)]
-    quiet: bool,
-    #[command(flatten)]
-    threads: ThreadArguments,
-    #[command(flatten)]
-    input: DocumentInput,
     /// Strength c2 of the L2 penalty c2·‖θ‖² [default: 0.1 with noise, 0.3 without, of sgd 1]
     #[arg(
         long,
@@ -109,25 +90,23 @@ pub struct TrainCommand {
 
 impl TrainCommand {
     pub fn run(&self) -> CommandResult {
-        let trainer = ClassifierTrainer::new(self.options()?)?.memory(self.input.limits.memory());
-        self.check_files()?;
+        let files = &self.files;
+        let trainer = ClassifierTrainer::new(self.options()?)?.memory(files.input.limits.memory());
+        files.check(&self.dev)?;
         interrupt::watch();
-        let model_file = ResultFile::reserve(&self.model)?;
-        let log = self.log.as_ref().map(Log::create).transpose()?;
-        self.threads.start_pool()?;
-        let progress = Progress::new(self.quiet);
-        progress.update(format!("reading {}", self.train.join(", ")));
-        let files = [&self.train[..], &self.dev];
-        let (corpus, dev) = self
-            .learning
-            .read(&trainer, files, &self.input, &progress)?;
+        let model_file = ResultFile::reserve(&files.model)?;
+        let log = files.log.as_ref().map(Log::create).transpose()?;
+        files.threads.start_pool()?;
+        let progress = Progress::new(files.quiet);
+        progress.update(format!("reading {}", files.train.join(", ")));
+        let (corpus, dev) = learning::read(&trainer, files, &self.dev, &progress)?;
         let trainer = trainer.with_trainer(|trainer| trainer.interrupt(interrupt::flag()));
-        let mut reporter = TrainingReporter::new(&progress, &self.train, log)
-            .with_free_space(ResultFile::free_space(&self.model))
+        let mut reporter = TrainingReporter::new(&progress, &files.train, log)
+            .with_free_space(ResultFile::free_space(&files.model))
             .of_documents();
         let trained = trainer.train(&corpus, dev.as_ref(), &mut reporter)?;
         progress.clear();
-        let model = self.model.display();
+        let model = files.model.display();
         // One class against the rest that learned nothing makes the model useless.
         let has_result = trained.ends.iter().all(End::has_result);
         let fate = if has_result {
@@ -143,9 +122,7 @@ impl TrainCommand {
     }
 
     fn options(&self) -> Result<ClassifierOptions> {
-        let mut options = self
-            .learning
-            .options(self.input.has_features(&self.train))?;
+        let mut options = self.learning.options(self.files.has_features())?;
         let train = &mut options.train;
         train.l2 = self.l2;
         train.l1 = self.l1;
@@ -158,14 +135,5 @@ impl TrainCommand {
         train.seed = self.seed;
         train.unlabeled_weight = self.unlabeled_weight;
         Ok(options)
-    }
-
-    fn check_files(&self) -> Result<()> {
-        CommandFiles::new(self.output.force)
-            .read(&self.train)
-            .read(&self.dev)
-            .read(&self.learning.unlabeled)
-            .write_model(&self.model, self.log.as_deref())
-            .check()
     }
 }

@@ -1,24 +1,22 @@
 //! `dropchain classify tune`
 
-use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::Args;
-use dropchain::classify::{ClassifierTrainer, Instance, InstanceCorpus, Multiclass};
+use dropchain::classify::{ClassifierTrainer, InstanceCorpus, Multiclass};
 use dropchain::train::{Folds, TrainingCorpora};
 use dropchain::tune::{Axis, Schedule, Search, SearchSpace, TuneResult, TuningData, Validation};
-use dropchain::{Corpus, Error, Result};
+use dropchain::{Error, Result};
 
-use super::input::DocumentInput;
+use super::files::TrainingFiles;
 use super::learning::LearningArguments;
 use crate::cli::CommandResult;
-use crate::cli::arguments::{OutputArguments, ThreadArguments};
 use crate::cli::config::EffectiveConfig;
 use crate::cli::exit::CommandError;
 use crate::cli::file_name::FileName;
 use crate::cli::init_arguments::InitArguments;
 use crate::cli::interrupt;
-use crate::cli::outputs::{CommandFiles, ResultFile};
+use crate::cli::outputs::ResultFile;
 use crate::cli::print;
 use crate::cli::progress::Progress;
 use crate::cli::tune::{Results, SearchDescription, SearchLog, SearchReporter, StrategyArguments};
@@ -40,12 +38,8 @@ Examples:
 VALUES are numbers (0,0.3,0.5), ranges for --random (0.01:1), or both (0,0.01:1). Folds have about
 the same fraction of each class. The rest is as in `dropchain tune`.")]
 pub struct TuneCommand {
-    /// Training documents: files, folders, or `-` for standard input
-    #[arg(required = true, value_name = "TRAIN")]
-    train: Vec<FileName>,
-    /// Write the best model to this file
-    #[arg(long, value_name = "FILE")]
-    model: PathBuf,
+    #[command(flatten)]
+    files: TrainingFiles,
     /// Development documents to score configurations on; may be repeated
     #[arg(
         long,
@@ -57,21 +51,9 @@ pub struct TuneCommand {
     /// Score configurations by K-fold cross-validation on the training documents
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(2..))]
     folds: Option<u32>,
-    /// Write a log in JSON lines to this file: each result as soon as it is there
-    #[arg(long, value_name = "FILE")]
-    log: Option<PathBuf>,
     /// Print JSON instead of a table, with scores as fractions
     #[arg(long)]
     json: bool,
-    #[command(flatten)]
-    output: OutputArguments,
-    /// Do not print progress
-    #[arg(long)]
-    quiet: bool,
-    #[command(flatten)]
-    threads: ThreadArguments,
-    #[command(flatten)]
-    input: DocumentInput,
     /// Amount of feature noise; 0 for none [default: 0,0.3,0.5,0.7,0.9]
     #[arg(
         long,
@@ -113,16 +95,15 @@ pub struct TuneCommand {
 
 impl TuneCommand {
     pub fn run(&self) -> CommandResult {
-        let mut options = self
-            .learning
-            .options(self.input.has_features(&self.train))?;
+        let files = &self.files;
+        let mut options = self.learning.options(files.has_features())?;
         options.train.seed = self.strategy.seed;
         if options.multiclass != Multiclass::Softmax {
             let message = "--multiclass one-vs-rest: `tune` searches models of all classes; \
                            expected softmax";
             return Err(Error::parameter(message).into());
         }
-        let trainer = ClassifierTrainer::new(options)?.memory(self.input.limits.memory());
+        let trainer = ClassifierTrainer::new(options)?.memory(files.input.limits.memory());
         let settings = trainer.settings().clone();
         let space = self.space();
         let configurations = match self.strategy.random {
@@ -130,14 +111,14 @@ impl TuneCommand {
             Some(count) => space.random(count, self.strategy.seed, &settings)?,
         };
         let schedule = Schedule::new(self.strategy.halving.0, self.strategy.first_rung)?;
-        self.check_files()?;
+        files.check(&self.dev)?;
         interrupt::watch();
-        let model_file = ResultFile::reserve(&self.model)?;
-        let log = self.log.as_deref().map(SearchLog::reserve).transpose()?;
-        self.threads.start_pool()?;
+        let model_file = ResultFile::reserve(&files.model)?;
+        let log = files.log.as_deref().map(SearchLog::reserve).transpose()?;
+        files.threads.start_pool()?;
         let started = Instant::now();
-        let progress = Progress::new(self.quiet);
-        progress.update(format!("reading {}", self.train.join(", ")));
+        let progress = Progress::new(files.quiet);
+        progress.update(format!("reading {}", files.train.join(", ")));
         let (corpora, classes) = self.read(&trainer, &progress)?;
         let validation = match self.folds {
             None => Validation::Dev,
@@ -158,8 +139,8 @@ impl TuneCommand {
             configurations,
             schedule,
             warm_start: self.strategy.warm_start.is_on(),
-            threads: self.threads.count(),
-            memory: self.input.limits.memory(),
+            threads: files.threads.count(),
+            memory: files.input.limits.memory(),
             checkpoint: None,
             interrupt: Some(interrupt::flag()),
         };
@@ -172,8 +153,8 @@ impl TuneCommand {
             search: &search,
             templates: &names,
             template_arguments: &[],
-            has_unlabeled: !self.learning.unlabeled.is_empty(),
-            files: &self.train,
+            has_unlabeled: !files.unlabeled.is_empty(),
+            files: &files.train,
             init: &init,
             dev: &self.dev,
             folds: self.folds.map(|folds| folds as usize),
@@ -196,7 +177,7 @@ impl TuneCommand {
             seconds: started.elapsed().as_secs_f64(),
         };
         if is_written {
-            progress.println(&format!("wrote {}", self.model.display()));
+            progress.println(&format!("wrote {}", files.model.display()));
         }
         let text = match self.json {
             true => format!("{:#}\n", results.json()),
@@ -228,21 +209,15 @@ impl TuneCommand {
         trainer: &ClassifierTrainer<'_>,
         progress: &Progress,
     ) -> Result<(TrainingCorpora, usize)> {
-        let (labeled, counts) = trainer.sentences(self.input.labeled(&self.train)?)?;
+        let input = &self.files.input;
+        let (labeled, counts) = trainer.sentences(input.labeled(&self.files.train)?)?;
         self.check_classes(trainer, &counts, progress)?;
         let dev = match &self.dev[..] {
             [] => None,
-            files => Some(trainer.sentences(self.input.labeled(files)?)?.0),
+            files => Some(trainer.sentences(input.labeled(files)?)?.0),
         };
-        let unlabeled = match &self.learning.unlabeled[..] {
-            [] => Corpus::new(),
-            files => {
-                let documents = self.input.unlabeled(files)?;
-                let documents = documents.map(|document| document.map(Instance::without_label));
-                trainer.sentences(documents)?.0
-            }
-        };
-        self.input.print_notices();
+        let unlabeled = trainer.sentences(self.files.unlabeled()?)?.0;
+        input.print_notices();
         let corpora = TrainingCorpora {
             labeled,
             dev,
@@ -280,15 +255,6 @@ impl TuneCommand {
         Ok(())
     }
 
-    fn check_files(&self) -> Result<()> {
-        CommandFiles::new(self.output.force)
-            .read(&self.train)
-            .read(&self.dev)
-            .read(&self.learning.unlabeled)
-            .write_model(&self.model, self.log.as_deref())
-            .check()
-    }
-
     /// Ends the command: with an error if a signal has ended the search early.
     fn end(&self, result: &TuneResult) -> CommandResult {
         let Some(signal) = interrupt::received().filter(|_| result.interrupted) else {
@@ -298,7 +264,10 @@ impl TuneCommand {
             Some(0) => "was not written",
             _ => "has the best model so far",
         };
-        let message = format!("interrupted by {signal}; {} {fate}", self.model.display());
+        let message = format!(
+            "interrupted by {signal}; {} {fate}",
+            self.files.model.display()
+        );
         Err(CommandError::Interrupted(signal, message))
     }
 }
