@@ -141,3 +141,9 @@ fn the_commands_of_the_readme_print_what_it_shows() {
     // With the model of the README.
     assert!(checkout.run("docs/explain.md", SAMPLE) >= 1);
 }
+
+#[test]
+fn the_commands_of_the_page_on_classification_print_what_it_shows() {
+    let checkout = Checkout::new();
+    assert!(checkout.run("docs/classification.md", ".") >= 3);
+}

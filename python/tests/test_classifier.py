@@ -56,7 +56,7 @@ def test_checks_of_scikit_learn_pass(estimator, check):
 class TestFitting:
     def test_without_noise_it_is_logistic_regression(self):
         X, y = documents(150)
-        # The penalties of the biases differ: no intercepts, on data that need none.
+        # There, the bias has no penalty; with as many documents of each class that hardly matters.
         ours = DropoutClassifier(0, l2=0.05, tol=1e-9).fit(X, y)
         # 2 * l2 * (w / 2)² = w² / (2 C)
         theirs = LogisticRegression(C=1 / 0.05, tol=1e-9, max_iter=10_000).fit(X, y)
