@@ -18,6 +18,7 @@ mod config;
 mod contract;
 mod crfsuite_models;
 mod damaged_models;
+mod damaged_text;
 mod determinism;
 #[cfg(unix)]
 mod documented_commands;

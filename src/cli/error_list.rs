@@ -15,7 +15,7 @@ use super::text_layout::{at_place, snippet, wrap};
 #[derive(Clone, Debug, Args)]
 pub struct ErrorArguments {
     /// Also list the errors in their sentences, by kind, with file and line
-    #[arg(long, help_heading = "Errors")]
+    #[arg(long, help_heading = "Errors", conflicts_with = "damage")]
     errors: bool,
     /// Maximum number of errors of each kind to list; all are counted
     #[arg(

@@ -8,6 +8,7 @@ use dropchain::tag::TagOptions;
 use serde::Serialize;
 
 use super::arguments::{InputArguments, PlainLabelArguments, Switch, ThreadArguments};
+use super::damage_arguments::DamageArguments;
 use super::document_arguments::DocumentArguments;
 use super::error_list::{ErrorArguments, ErrorList};
 use super::file_name::FileName;
@@ -30,6 +31,9 @@ Examples:
   dropchain eval --predictions test.tagged test.conll --per-label --confusion
   dropchain eval ner.model dev.conll --errors --error-type PER --max-errors 50
   dropchain eval ner.model test.conll --json | jq .f1
+  # How much does it suffer when attributes, capitals or columns are missing?
+  dropchain eval ner.model test.conll --delete 0..0.9
+  dropchain eval ner.model test.conll --missing pos=0..1
 
 The output matches conlleval's exactly. For labels that encode no spans (parts of speech) it is the
 accuracy; of labels that join columns (--label upos+feats) also that of each column.")]
@@ -41,16 +45,16 @@ pub struct EvalCommand {
     ///
     /// The labels are the last column of CoNLL files (as written by `tag`), the label column of
     /// CoNLL-U files, or the labels of JSON lines.
-    #[arg(long, value_name = "PRED")]
+    #[arg(long, conflicts_with = "damage", value_name = "PRED")]
     predictions: Option<FileName>,
     /// Predict only label sequences that are valid in the label scheme
     #[arg(long, value_enum, default_value = "on")]
     constrain: Switch,
     /// Also print precision, recall and F1 of each label
-    #[arg(long)]
+    #[arg(long, conflicts_with = "damage")]
     per_label: bool,
     /// Also print the most frequent confusions
-    #[arg(long)]
+    #[arg(long, conflicts_with = "damage")]
     confusion: bool,
     #[command(flatten)]
     errors: ErrorArguments,
@@ -65,6 +69,17 @@ pub struct EvalCommand {
     plain: PlainLabelArguments,
     #[command(flatten)]
     document: DocumentArguments,
+    #[command(flatten)]
+    damage: DamageArguments,
+    /// Random seed of the damage
+    #[arg(
+        long,
+        default_value_t = 1,
+        value_name = "N",
+        requires = "damage",
+        help_heading = "Damaged text"
+    )]
+    seed: u64,
 }
 
 /// Scores, and the errors if they are to be listed.
@@ -86,6 +101,9 @@ impl EvalCommand {
             .read(&self.predictions)
             .check()?;
         self.threads.start_pool()?;
+        if let (true, [model, gold]) = (self.damage.is_given(), self.files.as_slice()) {
+            return self.evaluate_damaged(model, gold);
+        }
         let scored = match (&self.predictions, self.files.as_slice()) {
             (Some(predictions), [gold]) => self.evaluate_predictions(predictions, gold)?,
             (None, [model, gold]) => self.evaluate_model(model, gold)?,
@@ -140,11 +158,27 @@ impl EvalCommand {
 
     /// Tags the gold file and scores the result.
     fn evaluate_model(&self, model: &FileName, gold: &FileName) -> Result<Scored> {
+        let gold = GoldTagger::open(model, gold, &self.input, self.document)?;
+        self.evaluate_tagger(&gold)
+    }
+
+    /// Tags the gold file, damaged at several rates, and prints the scores.
+    fn evaluate_damaged(&self, model: &FileName, gold: &FileName) -> CommandResult {
+        let gold = GoldTagger::open(model, gold, &self.input, self.document)?;
+        let evaluate = |gold: &GoldTagger| Ok(self.evaluate_tagger(gold)?.0);
+        let report = self.damage.evaluate(gold, self.seed, evaluate)?;
+        let Some(report) = report else { return Ok(()) };
+        print(&match self.json {
+            true => json_line(&report.json())?,
+            false => report.text(),
+        })
+    }
+
+    fn evaluate_tagger(&self, gold: &GoldTagger) -> Result<Scored> {
         let options = TagOptions {
             constrain: self.constrain.is_on(),
             ..TagOptions::default()
         };
-        let gold = GoldTagger::open(model, gold, &self.input, self.document)?;
         let [gold_scheme, scheme] = gold.schemes(self.plain.plain_labels());
         let evaluation = self.evaluation(gold.joined());
         let mut evaluation = evaluation.with_schemes(gold_scheme, scheme);

@@ -76,6 +76,25 @@ impl GoldTagger {
     }
 
     /// Returns the sentences.
+    pub fn sentences(&self) -> &[Sentence] {
+        self.corpus.sentences()
+    }
+
+    /// Replaces the sentences.
+    pub fn with_sentences(self, sentences: Vec<Sentence>) -> Self {
+        let corpus = sentences.into_iter().collect();
+        Self { corpus, ..self }
+    }
+
+    /// Leaves out attributes ([`Tagger::with_deleted_attributes`]).
+    pub fn with_deleted_attributes(self, rate: f64, seed: u64) -> Result<Self> {
+        Ok(Self {
+            tagger: self.tagger.with_deleted_attributes(rate, seed)?,
+            ..self
+        })
+    }
+
+    /// Returns the sentences, which are then no longer here.
     pub fn into_corpus(self) -> Corpus {
         self.corpus
     }

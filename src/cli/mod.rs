@@ -12,6 +12,7 @@ mod compare;
 mod completions;
 mod config;
 mod convert;
+mod damage_arguments;
 mod demo;
 mod document_arguments;
 mod error_list;
@@ -37,6 +38,7 @@ mod predicted_columns;
 mod predictions;
 mod progress;
 mod ranks_program;
+mod rates;
 mod report;
 #[cfg(feature = "serve")]
 mod serve;

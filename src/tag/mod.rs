@@ -27,6 +27,8 @@
 
 mod bundle_sums;
 mod condition;
+mod damage;
+mod deletion;
 mod distribution;
 mod documents;
 mod explain;
@@ -53,6 +55,7 @@ pub use crate::model::{
 };
 pub use crate::sentence::Offsets;
 pub use condition::Condition;
+pub use damage::Damage;
 pub use distribution::Distribution;
 pub use documents::TagDocuments;
 pub use explain::{Alternative, Explanation, Part, PartKind};

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use ndarray::Array2;
 
 use super::condition::Condition;
+use super::deletion::Deletion;
 use super::input::TagInput;
 use super::keyed_sentence::KeyedSentence;
 use super::restriction::Restriction;
@@ -40,6 +41,8 @@ pub struct Tagger {
     template: Option<Template>,
     /// Held while a sentence that is not small is tagged, so that there is one at a time.
     large: Mutex<()>,
+    /// Attributes that are left out.
+    deletion: Option<Deletion>,
 }
 
 /// The first of two passes over a document.
@@ -100,6 +103,33 @@ impl Tagger {
             memory: MemoryLimit::default(),
             template: None,
             large: Mutex::new(()),
+            deletion: None,
+        }
+    }
+
+    /// Leaves out each attribute of each token with probability `rate`, from 0 to 1, to see how the
+    /// model takes it; of two passes, in both. What is left out depends on `seed`, on the file and
+    /// on the line of the sentence alone, and with a higher rate includes what a lower one leaves
+    /// out. [`KeyedSentence`]s keep their attributes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parameter`] if the rate is not in this range.
+    pub fn with_deleted_attributes(self, rate: f64, seed: u64) -> Result<Self> {
+        Ok(self.with_deletion(Deletion::new(rate, seed)?))
+    }
+
+    fn with_deletion(self, deletion: Deletion) -> Self {
+        let first_pass = self.first_pass.map(|first| {
+            Box::new(FirstPass {
+                tagger: first.tagger.with_deletion(deletion),
+                ..*first
+            })
+        });
+        Self {
+            first_pass,
+            deletion: Some(deletion),
+            ..self
         }
     }
 
@@ -659,7 +689,12 @@ impl Tagger {
         let bound = self.bound(sentence, workspace)?;
         workspace.buffers.clear();
         let mut scorer = self.scorer(&mut workspace.buffers, width);
+        let deletion = self.deletion.as_ref();
         let result = match scorer.takes_bundles(sentence.sentence().len()) {
+            _ if let Some(deletion) = deletion => {
+                let mut remaining = deletion.of(sentence.sentence(), &mut scorer);
+                (bound.source).attributes(sentence, &mut workspace.template, &mut remaining)
+            }
             true => (bound.source).bundles(sentence, &mut workspace.template, &mut scorer),
             false => (bound.source).attributes(sentence, &mut workspace.template, &mut scorer),
         };

@@ -1,7 +1,6 @@
 //! `dropchain classify eval`
 
 use std::path::PathBuf;
-use std::str::FromStr;
 
 use clap::Args;
 use dropchain::Result;
@@ -13,6 +12,7 @@ use super::input::DocumentInput;
 use crate::cli::CommandResult;
 use crate::cli::file_name::FileName;
 use crate::cli::outputs::CommandFiles;
+use crate::cli::rates::Rates;
 use crate::cli::{json_line, print};
 
 /// Resamples of the paired bootstrap, as `compare` draws by default.
@@ -58,34 +58,6 @@ pub struct EvalCommand {
     input: DocumentInput,
 }
 
-/// Rates at which words are left out.
-#[derive(Clone, Debug)]
-struct Rates(Vec<f64>);
-
-impl FromStr for Rates {
-    type Err = String;
-
-    fn from_str(text: &str) -> std::result::Result<Self, String> {
-        let fault = || format!("'{text}' is no list of rates; expected 0..0.9, or 0,0.25,0.5");
-        let number = |text: &str| {
-            let rate = text.trim().parse().ok();
-            rate.filter(|rate: &f64| (0.0..1.0).contains(rate))
-                .ok_or_else(fault)
-        };
-        if let Some((first, last)) = text.split_once("..") {
-            let (first, last) = (number(first)?, number(last)?);
-            let steps = ((last - first) * 10.0).round();
-            if steps < 0.0 {
-                return Err(fault());
-            }
-            let rates = (0..=steps as u32).map(|i| first + f64::from(i) / 10.0);
-            return Ok(Self(rates.filter(|rate| *rate < last + 1e-9).collect()));
-        }
-        let rates = text.split(',').map(number);
-        rates.collect::<std::result::Result<_, _>>().map(Self)
-    }
-}
-
 impl EvalCommand {
     pub fn run(&self) -> CommandResult {
         CommandFiles::new(false)
@@ -95,7 +67,7 @@ impl EvalCommand {
             .check()?;
         let classifier = Classifier::open(&self.model)?;
         if let Some(rates) = &self.delete {
-            return self.evaluate_damaged(&classifier, &rates.0);
+            return self.evaluate_damaged(&classifier, rates.as_slice());
         }
         let other = self.against.as_ref().map(Classifier::open).transpose()?;
         let mut evaluation = ClassEvaluation::new(classifier.classes());

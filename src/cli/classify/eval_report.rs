@@ -3,10 +3,8 @@
 use dropchain::eval::{BootstrapReport, ClassEvaluation, ClassReport};
 use serde_json::{Value, json};
 
+use crate::cli::rates::damage_table;
 use crate::cli::table::format_table;
-
-/// The width of a full bar of a plot, in characters.
-const BAR: f64 = 40.0;
 
 fn percent(fraction: f64) -> String {
     format!("{:.2}", 100.0 * fraction)
@@ -114,20 +112,12 @@ pub fn json(
 
 /// Returns a table and a plot of scores by the rate of words that are left out.
 pub fn damaged(reports: &[(f64, ClassReport)]) -> String {
-    let heading = ["left out", "accuracy", "macro-F1", "log-loss", ""].map(str::to_owned);
+    let heading = ["left out", "accuracy", "macro-F1", "log-loss"];
     let rows = reports.iter().map(|(rate, report)| {
-        let bar = "█".repeat((BAR * report.accuracy).round() as usize);
-        [
-            format!("{rate:.2}"),
-            percent(report.accuracy),
-            percent(report.macro_f1),
-            format!("{:.4}", report.log_loss),
-            format!("{bar:<40}"),
-        ]
+        let others = vec![percent(report.macro_f1), format!("{:.4}", report.log_loss)];
+        (*rate, report.accuracy, others)
     });
-    let table = format_table([heading].into_iter().chain(rows));
-    let lines = table.lines().map(str::trim_end);
-    lines.map(|line| format!("{line}\n")).collect()
+    damage_table(&heading, &rows.collect::<Vec<_>>())
 }
 
 /// Returns the scores by the rate of words that are left out, as JSON.

@@ -1,6 +1,7 @@
 //! Tagging against the enumeration of all label sequences; workspaces; input errors.
 
 mod bundles;
+mod damage;
 mod distribution;
 mod explain;
 mod given;

@@ -1,0 +1,121 @@
+//! `dropchain eval --delete`, `--misspell`, `--lowercase` and `--missing`.
+
+use serde_json::Value;
+
+use crate::support::TestDir;
+
+fn dir() -> TestDir {
+    let dir = TestDir::with_sample_corpus();
+    dir.run(
+        "train train.conll --columns word,upos,ner --template ner --max-iterations 30 --seed 1 \
+         --model ner.model --quiet",
+    )
+    .success();
+    dir
+}
+
+fn scores(dir: &TestDir, options: &str) -> Vec<(f64, f64)> {
+    let line = format!("eval ner.model dev.conll --json {options}");
+    let reports: Value = serde_json::from_str(&dir.run(&line).success()).unwrap();
+    let number = |report: &Value, name: &str| report[name].as_f64().unwrap();
+    let reports = reports.as_array().unwrap().iter();
+    reports
+        .map(|report| (number(report, "rate"), number(report, "f1")))
+        .collect()
+}
+
+#[test]
+fn scores_fall_with_the_rate_of_damage() {
+    let dir = dir();
+    let line = "eval ner.model dev.conll --json";
+    let whole: Value = serde_json::from_str(&dir.run(line).success()).unwrap();
+    let whole = whole["f1"].as_f64().unwrap();
+    for damage in ["--delete ", "--misspell ", "--lowercase "] {
+        let found = scores(&dir, &format!("{damage}0,0.5,1"));
+        let rates: Vec<f64> = found.iter().map(|(rate, _)| *rate).collect();
+        assert_eq!(rates, [0.0, 0.5, 1.0]);
+        assert_eq!(found[0].1, whole, "{damage}");
+        assert!(
+            found[1].1 < found[0].1 && found[2].1 < found[1].1,
+            "{damage} {found:?}"
+        );
+        let again = scores(&dir, &format!("{damage}0.5 --threads 1"));
+        assert_eq!(again, found[1..2], "{damage}");
+        let other = scores(&dir, &format!("{damage}0.5 --seed 2"));
+        assert_ne!(other, again, "{damage}");
+    }
+    // Without attributes, all tokens have the same scores.
+    assert_eq!(scores(&dir, "--delete 1")[0].1, 0.0);
+    // The template does not read this column.
+    let missing = scores(&dir, "--missing upos=0..1");
+    assert_eq!(missing.len(), 11);
+    assert!(missing.iter().all(|(_, f1)| *f1 == whole));
+}
+
+#[test]
+fn a_column_that_the_template_reads_is_missed() {
+    let dir = TestDir::with_sample_corpus();
+    dir.write("pos.template", "word\nupos\nupos[-1]\n");
+    dir.run(
+        "train train.conll --columns word,upos,ner --template pos.template --max-iterations 30 \
+         --model ner.model --quiet",
+    )
+    .success();
+    let found = scores(&dir, "--missing upos=0,1");
+    assert!(found[1].1 < found[0].1, "{found:?}");
+}
+
+#[test]
+fn the_table_has_a_line_and_a_bar_for_each_rate() {
+    let dir = dir();
+    let text = dir
+        .run("eval ner.model dev.conll --delete 0..0.2")
+        .success();
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines.len(), 4, "{text}");
+    let heading: Vec<&str> = lines[0].split_whitespace().collect();
+    assert_eq!(
+        heading,
+        ["left", "out", "F1", "precision", "recall", "accuracy"]
+    );
+    for (line, rate) in lines[1..].iter().zip(["0.00", "0.10", "0.20"]) {
+        assert!(line.starts_with(rate) && line.ends_with('█'), "{line}");
+    }
+}
+
+#[test]
+fn wrong_uses_are_told() {
+    let dir = dir();
+    for (options, expected) in [
+        ("--delete 0..2", "expected 0..0.9, or 0,0.25,0.5"),
+        (
+            "--missing upos",
+            "expected columns and rates, such as pos=0..1",
+        ),
+        ("--missing ,upos=0..1", "a column without a name"),
+        ("--delete 0.1 --misspell 0.1", "cannot be used with"),
+        ("--delete 0.1 --per-label", "cannot be used with"),
+        ("--delete 0.1 --errors", "cannot be used with"),
+        ("--seed 3", "required arguments were not provided"),
+    ] {
+        let message = dir
+            .run(&format!("eval ner.model dev.conll {options}"))
+            .exits(2);
+        assert!(message.contains(expected), "{options}\n{message}");
+    }
+    for (options, expected) in [
+        (
+            "--missing chunk=0.5",
+            "dev.conll:1: there is no column 'chunk'",
+        ),
+        (
+            "--missing ner=0.5",
+            "dev.conll:1: the column 'ner' has the labels",
+        ),
+    ] {
+        let message = dir
+            .run(&format!("eval ner.model dev.conll {options}"))
+            .failure();
+        assert!(message.contains(expected), "{options}\n{message}");
+    }
+}
