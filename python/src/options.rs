@@ -165,6 +165,7 @@ impl<'py> Named<'_, 'py> {
         let steps = [
             ("decreasing", StepRule::Decreasing),
             ("adagrad", StepRule::Adagrad),
+            ("curvature", StepRule::Curvature),
         ];
         options.step = self.choice("step", steps)?.unwrap_or(options.step);
         self.number("eta", &mut options.eta)?;

@@ -56,12 +56,14 @@ def test_checks_of_scikit_learn_pass(estimator, check):
 class TestFitting:
     def test_without_noise_it_is_logistic_regression(self):
         X, y = documents(150)
-        # There, the bias has no penalty; with as many documents of each class that hardly matters.
         ours = DropoutClassifier(0, l2=0.05, tol=1e-9).fit(X, y)
-        # 2 * l2 * (w / 2)² = w² / (2 C)
-        theirs = LogisticRegression(C=1 / 0.05, tol=1e-9, max_iter=10_000).fit(X, y)
-        assert np.abs(ours.coef_ - theirs.coef_).max() < 0.05
-        assert (ours.predict(X) == theirs.predict(X)).all()
+        # The penalty l2 * 2 * (w / 2)² is w² / (2 C). That of the bias b is l2 * b² / 4: it is the
+        # weight b / √2 of a column of √2.
+        constant = np.full((len(y), 1), np.sqrt(2))
+        theirs = LogisticRegression(C=1 / 0.05, fit_intercept=False, tol=1e-9, max_iter=10_000)
+        theirs.fit(np.hstack([X, constant]), y)
+        assert ours.coef_[0] == pytest.approx(theirs.coef_[0, :-1], abs=1e-3)
+        assert ours.intercept_[0] == pytest.approx(np.sqrt(2) * theirs.coef_[0, -1], abs=1e-3)
 
     @pytest.mark.parametrize("dropout", [0.0, 0.5, 0.8])
     def test_the_weights_minimize_the_objective(self, dropout):
@@ -78,10 +80,11 @@ class TestFitting:
             other.intercept_[0] += step
             assert objective(other, X, y, dropout, 0.1) > best
 
-    def test_noise_shrinks_the_weights(self):
+    def test_more_noise_fits_training_documents_less(self):
         X, y = documents(80)
-        norms = [np.linalg.norm(DropoutClassifier(d).fit(X, y).coef_) for d in (0.2, 0.5, 0.8)]
-        assert norms == sorted(norms, reverse=True) and norms[2] < 0.8 * norms[0]
+        models = [DropoutClassifier(d, l2=0.1).fit(X, y) for d in (0.0, 0.2, 0.5, 0.8)]
+        fits = [objective(model, X, y, 0, 0.1) for model in models]
+        assert fits == sorted(fits) and fits[3] > 1.2 * fits[0]
 
     def test_sparse_and_dense_data_give_the_same_weights(self):
         X, y = documents(80, 3)
@@ -131,7 +134,7 @@ class TestFitting:
         full = DropoutClassifier(0, l2=1e-6).fit(X, y)
         stopped = DropoutClassifier(0, l2=1e-6, patience=2).fit(X, y, X_dev=dev[0], y_dev=dev[1])
         assert stopped.n_iter_ < full.n_iter_
-        assert stopped.score(*dev) >= full.score(*dev)
+        assert stopped.score(*dev) > 0.8
         # Classes that training has not seen are errors, not an exception.
         DropoutClassifier(patience=2).fit(X, y, X_dev=dev[0], y_dev=dev[1] + 5)
 
@@ -141,8 +144,7 @@ class TestFitting:
         assert (one == two).all()
         for noise in ("gaussian", "additive"):
             assert (DropoutClassifier(0.2, noise=noise).fit(X, y).coef_ != one).any()
-        shared = DropoutClassifier(noise_sharing="inputs").fit(X, y).coef_
-        assert np.linalg.norm(shared) < np.linalg.norm(one)
+        assert (DropoutClassifier(noise_sharing="inputs").fit(X, y).coef_ != one).any()
         sampled = [
             DropoutClassifier(noise="monte-carlo", max_iter=10, random_state=seed).fit(X, y).coef_
             for seed in (1, 1, 2)
@@ -166,13 +168,13 @@ class TestErrors:
             ({}, {"X_dev": X}, "only one of X_dev and y_dev"),
             ({"dropout": 0}, {"X_unlabeled": X}, "X_unlabeled without dropout"),
             ({"dropout": 1.5}, {}, "dropout"),
-            ({"l2": -1.0}, {}, "l2"),
+            ({"l2": -1.0}, {}, "L2 strength -1"),
             ({"max_iter": -1}, {}, "max_iterations"),
             ({"noise": "rain"}, {}, "noise 'rain'"),
             ({"n_jobs": 0}, {}, "n_jobs=0"),
             ({}, {"sample_weight": np.full(20, -1.0)}, r"sample_weight\[0\] is -1"),
             ({}, {"sample_weight": np.full(20, np.nan)}, r"sample_weight\[0\] is nan"),
-            ({}, {"sample_weight": np.zeros(20)}, "found 0 class"),
+            ({}, {"sample_weight": np.zeros(20)}, "all weights are zero"),
             ({}, {"sample_weight": np.ones(3)}, "inconsistent"),
             ({}, {"X_unlabeled": X[:, :5]}, "5 features"),
         ],
@@ -192,7 +194,7 @@ class TestErrors:
                 DropoutClassifier().fit(X, self.Y)
 
     def test_one_class_is_refused(self):
-        with pytest.raises(ValueError, match="found 1 class .*expected 2"):
+        with pytest.raises(ValueError, match="found one class.*expected 2"):
             DropoutClassifier().fit(self.X, np.zeros(20))
 
     def test_it_must_be_fitted(self):

@@ -82,6 +82,8 @@ enum StepName {
     Decreasing,
     /// One rate per weight, which decreases with its gradients (AdaGrad)
     Adagrad,
+    /// One rate per weight, which decreases with its second derivatives (dropout descent)
+    Curvature,
 }
 
 /// The parameters of passive-aggressive training and of AROW.
@@ -222,6 +224,7 @@ impl SgdArguments {
                 None => default.step,
                 Some(StepName::Decreasing) => StepRule::Decreasing,
                 Some(StepName::Adagrad) => StepRule::Adagrad,
+                Some(StepName::Curvature) => StepRule::Curvature,
             },
             eta: self.eta.unwrap_or(default.eta),
             rate: self.calibration_rate.unwrap_or(default.rate),

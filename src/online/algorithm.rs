@@ -57,6 +57,9 @@ pub enum StepRule {
     Decreasing,
     /// η/√(Σ g²) over the gradients g of the weight so far: AdaGrad (Duchi, Hazan and Singer 2011).
     Adagrad,
+    /// η/(1 + Σ h) over the second derivatives h of the loss with respect to the weight so far:
+    /// descent with dropout (Wager, Wang and Liang 2013, eqs. 16 and 17).
+    Curvature,
 }
 
 /// Parameters of the averaged perceptron.
@@ -207,13 +210,23 @@ impl Algorithm {
 }
 
 impl StepRule {
+    /// Returns the number beside each weight at the start, if there is one: its root divides the
+    /// learning rate.
+    pub(super) fn first_square(self) -> Option<f64> {
+        match self {
+            Self::Decreasing => None,
+            Self::Adagrad => Some(0.0),
+            Self::Curvature => Some(1.0),
+        }
+    }
+
     /// Returns the learning rate of a step, given the calibrated one, the strength λ of the penalty
     /// of one sentence and the number of steps before.
     #[must_use]
     pub(super) fn rate(self, eta: f64, lambda: f64, steps: u64) -> f64 {
         match self {
             Self::Decreasing => eta / (1.0 + eta * lambda * steps as f64),
-            Self::Adagrad => eta,
+            Self::Adagrad | Self::Curvature => eta,
         }
     }
 }

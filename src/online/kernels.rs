@@ -141,15 +141,29 @@ pub(super) struct Derivatives<'a> {
     pub scores: &'a [f64],
     /// `[T][width]`, or empty without noise.
     pub variances: &'a [f64],
+    /// Second derivatives with respect to scores, `[T][width]`, if the step needs them.
+    pub curvatures: &'a [f64],
 }
 
 /// How a weight moves, given its gradient.
 pub(super) trait Step: Copy {
-    /// Moves the weights w and the numbers kept beside them, both of consecutive slots.
-    ///
-    /// `gradient` is that of one of the m `members` of the class of attributes, and `curvature` the
-    /// derivative with respect to the variance, times ρ.
-    fn apply(self, weights: Moved<'_>, members: f64, gradient: &Lanes, curvature: &Lanes);
+    /// Whether steps need second derivatives.
+    const NEEDS_CURVATURES: bool = false;
+
+    /// Moves the weights w and the numbers kept beside them, both of consecutive slots, of one of
+    /// the m `members` of a class of attributes.
+    fn apply(self, weights: Moved<'_>, members: f64, slope: &Slope);
+}
+
+/// The derivatives with respect to the weights of eight slots.
+#[derive(Clone, Copy)]
+pub(super) struct Slope {
+    /// Those of the loss.
+    gradient: Lanes,
+    /// Those of the noise term with respect to the variances, times ρ.
+    noise: Lanes,
+    /// The second ones of the loss, if the step needs them.
+    curvature: Lanes,
 }
 
 /// The weights of eight slots that a step moves.
@@ -177,12 +191,19 @@ pub(super) struct AdagradStep {
     pub eta: f64,
 }
 
+/// A step over the sum of second derivatives, whose square is beside each weight and is above 0.
+#[derive(Clone, Copy)]
+pub(super) struct CurvatureStep {
+    /// The learning rate.
+    pub eta: f64,
+}
+
 impl Step for DecreasingStep {
     #[inline(always)]
-    fn apply(self, moved: Moved<'_>, members: f64, gradient: &Lanes, curvature: &Lanes) {
+    fn apply(self, moved: Moved<'_>, members: f64, slope: &Slope) {
         let (gain, noise) = (self.gain * members, 2.0 * self.eta);
         for j in 0..LANES {
-            let step = gain * gradient[j] + noise * (moved.weights[j] * curvature[j]);
+            let step = gain * slope.gradient[j] + noise * (moved.weights[j] * slope.noise[j]);
             moved.weights[j] -= masked(step, moved.mask, j);
         }
     }
@@ -190,10 +211,10 @@ impl Step for DecreasingStep {
 
 impl Step for AdagradStep {
     #[inline(always)]
-    fn apply(self, moved: Moved<'_>, members: f64, gradient: &Lanes, curvature: &Lanes) {
+    fn apply(self, moved: Moved<'_>, members: f64, slope: &Slope) {
         let (rate, noise) = (self.eta * members, 2.0 / members);
         for j in 0..LANES {
-            let g = gradient[j] + noise * (moved.weights[j] * curvature[j]);
+            let g = slope.gradient[j] + noise * (moved.weights[j] * slope.noise[j]);
             let g = masked(g, moved.mask, j);
             let sum = moved.sums[j] + g * g;
             moved.sums[j] = sum;
@@ -202,6 +223,22 @@ impl Step for AdagradStep {
             } else {
                 0.0
             };
+        }
+    }
+}
+
+impl Step for CurvatureStep {
+    const NEEDS_CURVATURES: bool = true;
+
+    #[inline(always)]
+    fn apply(self, moved: Moved<'_>, members: f64, slope: &Slope) {
+        let (rate, noise) = (self.eta * members, 2.0 / members);
+        for j in 0..LANES {
+            let g = slope.gradient[j] + noise * (moved.weights[j] * slope.noise[j]);
+            let g = masked(g, moved.mask, j);
+            let sum = moved.sums[j].sqrt() + masked(slope.curvature[j], moved.mask, j);
+            moved.sums[j] = sum * sum;
+            moved.weights[j] -= rate * g / sum;
         }
     }
 }
@@ -228,7 +265,7 @@ impl<S: Step> Kernel for Descend<'_, S> {
         for_each_piece!(self, move_rows, self.slots.width);
         let (width, entries) = (self.slots.width, self.entries);
         for (single, range) in entries.iter_singles() {
-            let [mut gradient, mut curvature] = [[0.0; LANES]; 2];
+            let [mut gradient, mut noise, mut curvature] = [[0.0; LANES]; 3];
             for i in range {
                 let x = entries.single_value(i);
                 let token = entries.singles[i].token as usize;
@@ -236,7 +273,10 @@ impl<S: Step> Kernel for Descend<'_, S> {
                 gradient[0] += x * self.derivatives.scores[position];
                 if !self.derivatives.variances.is_empty() {
                     let rate = self.rates.column(single.column);
-                    curvature[0] += x * x * rate * self.derivatives.variances[position];
+                    noise[0] += x * x * rate * self.derivatives.variances[position];
+                }
+                if S::NEEDS_CURVATURES {
+                    curvature[0] += x * x * self.derivatives.curvatures[position];
                 }
             }
             let slot = self.slots.singles + single.slot as usize;
@@ -249,7 +289,12 @@ impl<S: Step> Kernel for Descend<'_, S> {
                 mask: 1,
             };
             let members = f64::from(single.members);
-            self.step.apply(moved, members, &gradient, &curvature);
+            let slope = Slope {
+                gradient,
+                noise,
+                curvature,
+            };
+            self.step.apply(moved, members, &slope);
             self.weights[slot] = weights[0];
             if let Some(sum) = self.sums.get_mut(slot) {
                 *sum = sums[0];
@@ -265,7 +310,7 @@ impl<S: Step> Descend<'_, S> {
         let first = self.slots.rows + at;
         let derivatives = self.derivatives;
         for (row, tokens, values) in self.entries.iter_rows() {
-            let [mut gradient, mut curvature] = [[[0.0; LANES]; B]; 2];
+            let [mut gradient, mut noise, mut curvature] = [[[0.0; LANES]; B]; 3];
             let rate = self.rates.row(row.row);
             for (i, &token) in tokens.iter().enumerate() {
                 let x = value(values, i);
@@ -273,7 +318,11 @@ impl<S: Step> Descend<'_, S> {
                 add_multiple(&mut gradient, x, piece(derivatives.scores, start));
                 if !derivatives.variances.is_empty() {
                     let variances = piece(derivatives.variances, start);
-                    add_multiple(&mut curvature, x * x * rate, variances);
+                    add_multiple(&mut noise, x * x * rate, variances);
+                }
+                if S::NEEDS_CURVATURES {
+                    let curvatures = piece(derivatives.curvatures, start);
+                    add_multiple(&mut curvature, x * x, curvatures);
                 }
             }
             let start = first + row.row as usize * width;
@@ -291,7 +340,12 @@ impl<S: Step> Descend<'_, S> {
                     sums,
                     mask: self.masks[slot / LANES],
                 };
-                self.step.apply(moved, members, &gradient[k], &curvature[k]);
+                let slope = Slope {
+                    gradient: gradient[k],
+                    noise: noise[k],
+                    curvature: curvature[k],
+                };
+                self.step.apply(moved, members, &slope);
             }
         }
     }
@@ -305,6 +359,8 @@ pub(super) struct DescendLabels<'a, S> {
     /// One number beside each weight, or empty.
     pub sums: &'a mut [f64],
     pub derivatives: &'a [f64],
+    /// The second derivatives, if the step needs them.
+    pub curvatures: &'a [f64],
     pub step: S,
 }
 
@@ -328,7 +384,13 @@ impl<S: Step> Kernel for DescendLabels<'_, S> {
                 sums,
                 mask,
             };
-            self.step.apply(moved, 1.0, derivatives, &[0.0; LANES]);
+            let curvatures = self.curvatures.as_chunks::<LANES>().0;
+            let slope = Slope {
+                gradient: *derivatives,
+                noise: [0.0; LANES],
+                curvature: curvatures.get(k).copied().unwrap_or_default(),
+            };
+            self.step.apply(moved, 1.0, &slope);
         }
     }
 }
@@ -522,4 +584,45 @@ fn piece<const B: usize>(numbers: &[f64], start: usize) -> &[Lanes; B] {
 fn piece_mut<const B: usize>(numbers: &mut [f64], start: usize) -> &mut [Lanes; B] {
     let numbers = &mut numbers[start..start + B * LANES];
     &mut numbers.as_chunks_mut::<LANES>().0.as_chunks_mut::<B>().0[0]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Ridge regression of features that do not occur together: each weight is on its own, and
+    /// minimizes ½Σ(wx − y)² + ½w².
+    #[test]
+    fn steps_by_curvature_meet_the_closed_form_of_a_quadratic_loss() {
+        let observations = [
+            (0.5, 2.0),
+            (-1.5, 0.25),
+            (3.0, -1.0),
+            (0.0, 7.0),
+            (1.0, 1.0),
+        ];
+        let (mut weights, mut squares) = ([0.0; LANES], [1.0; LANES]);
+        let (mut products, mut variances) = ([0.0; LANES], [1.0; LANES]);
+        for (x, y) in observations {
+            for j in 0..LANES {
+                let x = x + 0.1 * j as f64;
+                let mut slope = Slope {
+                    gradient: [0.0; LANES],
+                    noise: [0.0; LANES],
+                    curvature: [0.0; LANES],
+                };
+                slope.gradient[j] = x * (weights[j] * x - y);
+                slope.curvature[j] = x * x;
+                let moved = Moved {
+                    weights: &mut weights,
+                    sums: &mut squares,
+                    mask: 0xff,
+                };
+                CurvatureStep { eta: 1.0 }.apply(moved, 1.0, &slope);
+                products[j] += x * y;
+                variances[j] += x * x;
+                assert!((weights[j] - products[j] / variances[j]).abs() < 1e-12);
+            }
+        }
+    }
 }

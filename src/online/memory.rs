@@ -29,7 +29,7 @@ pub fn learner_memory(
     }
     // Weights, sums or squares, and the weights at the start of calibration.
     let arrays = match algorithm {
-        Algorithm::Sgd(options) => 2 + usize::from(options.step == StepRule::Adagrad),
+        Algorithm::Sgd(options) => 2 + usize::from(options.step != StepRule::Decreasing),
         _ => 2,
     };
     let noise = match noise.map(|noise| &noise.kind) {

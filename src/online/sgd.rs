@@ -27,6 +27,20 @@
 //! elementwise. G of a weight does not change while its attribute does not occur, so the decay of n
 //! steps is exp(−nλη/√G), applied when the attribute occurs next.
 //!
+//! # One rate per weight: curvature
+//!
+//! ```text
+//! θ ← exp(−λη/H)·θ − ηg/H      H = 1 + Σ ∂²ℓ/∂θ²
+//! ```
+//!
+//! with the second derivatives at the weights of each step, without those of the noise: descent
+//! with the quadratic dropout regularizer in place of the distance to the last weights (Wager et
+//! al. 2013, eqs. 16 and 17, where the sum begins at 0 and first steps may be of any size). An
+//! attribute of value x has x²·μ(1 − μ) for the marginal μ of each label, a label pair the sum over
+//! tokens of the same; that two tokens of a sentence depend on one another is left out. For a
+//! quadratic loss, features that do not occur together, and η = 1, the steps are those of recursive
+//! least squares: the weights minimize ½Σ(θx − y)² + ½θ² after each.
+//!
 //! Penalties that differ from weight to weight, or pull towards other weights than 0, are applied
 //! in the same way, with one rate for all weights as well.
 //!
@@ -41,17 +55,19 @@
 //! - L. Bottou: <https://leon.bottou.org/projects/sgd>, for the calibration and the lazy decay.
 //! - J. Duchi, E. Hazan, Y. Singer: Adaptive subgradient methods for online learning and stochastic
 //!   optimization. JMLR 12, 2011.
+//! - S. Wager, S. Wang, P. Liang: Dropout training as adaptive regularization. NIPS 2013, section 5.
 
 use super::algorithm::StepRule;
 use super::kernels::{
-    AdagradStep, AddScores, AddVariances, Decay, DecayBlock, DecayEntries, DecaySlots,
-    DecreasingStep, Derivatives, Descend, DescendLabels, Step,
+    AdagradStep, AddScores, AddVariances, CurvatureStep, Decay, DecayBlock, DecayEntries,
+    DecaySlots, DecreasingStep, Derivatives, Descend, DescendLabels, Step,
 };
 use super::masks::{MaskedValues, Masks};
 use super::problem::{Chain, Problem, SentenceScores};
 use super::rates::AttributeRates;
-use crate::chain::{LANES, Order};
+use crate::chain::{LANES, Order, Transitions};
 use crate::extract::Target;
+use crate::math::add;
 use crate::objective::{
     AttributeNoise, ChainParameters, LabelVariances, Noise, Penalty, ScoreArrays, SentenceArrays,
     SentenceAttributes, SentenceKernel, SentenceTask, SentenceTerms,
@@ -88,7 +104,7 @@ pub(super) struct SgdWeights {
     pub values: Vec<f64>,
     /// a.
     pub decay: f64,
-    /// G for AdaGrad, `[slots]`, or empty.
+    /// G for AdaGrad, H² for curvature, `[slots]`, or empty.
     pub squares: Vec<f64>,
     /// Unless all weights decay alike: Σ η of the steps of this epoch, and its value when each row
     /// and each single weight was decayed last, of nodes and of edges.
@@ -117,6 +133,16 @@ pub(super) struct SgdStepper {
     variance_derivatives: SentenceScores,
     masked: [MaskedValues; 2],
     pairs: Vec<f64>, // [K][S]
+    curvature: SentenceCurvature,
+}
+
+/// The second derivatives of −log p with respect to the scores of a sentence; empty unless the
+/// steps need them.
+#[derive(Debug, Default)]
+struct SentenceCurvature {
+    scores: SentenceScores,
+    pairs: Vec<f64>,           // [K][S]
+    boundaries: [Vec<f64>; 2], // [S] of the first and of the last label
 }
 
 /// What a step depends on besides the weights.
@@ -196,10 +222,10 @@ impl SgdWeights {
             values,
             ..Self::default()
         };
-        if rule == StepRule::Adagrad {
-            weights.squares = vec![0.0; problem.layout.slots()];
+        if let Some(first) = rule.first_square() {
+            weights.squares = vec![first; problem.layout.slots()];
         }
-        if rule == StepRule::Adagrad || !penalty.is_plain() {
+        if !weights.squares.is_empty() || !penalty.is_plain() {
             weights.last_decay = [0, 1].map(|block: usize| {
                 problem.layout.blocks[block]
                     .counts
@@ -276,6 +302,7 @@ impl SgdStepper {
             variance_derivatives: SentenceScores::default(),
             masked: Default::default(),
             pairs: vec![0.0; space.labels() * space.stride()],
+            curvature: SentenceCurvature::default(),
         }
     }
 
@@ -310,6 +337,14 @@ impl SgdStepper {
             }
             StepRule::Adagrad => {
                 let step = AdagradStep { eta };
+                self.descend(problem, weights, input.sentence, is_masked, step);
+            }
+            StepRule::Curvature => {
+                let weight = problem.data.weight(input.sentence);
+                let kernel = &self.kernels[usize::from(noise.is_some())];
+                let chain = &self.chain.transitions;
+                self.curvature.set(weight, kernel, chain, &self.scores);
+                let step = CurvatureStep { eta };
                 self.descend(problem, weights, input.sentence, is_masked, step);
             }
         }
@@ -556,6 +591,8 @@ impl SgdStepper {
             &self.variance_derivatives.nodes,
             &self.variance_derivatives.edges,
         ];
+        let curvatures = &self.curvature.scores;
+        let curvatures = [&curvatures.nodes[..], &curvatures.edges];
         for (i, scores) in scores.into_iter().enumerate() {
             if problem.space.blocks()[i].is_empty() {
                 continue;
@@ -573,6 +610,7 @@ impl SgdStepper {
                 derivatives: Derivatives {
                     scores,
                     variances: if has_variances { variances[i] } else { &[] },
+                    curvatures: curvatures[i],
                 },
                 rates: &self.rates[i],
                 step,
@@ -580,7 +618,16 @@ impl SgdStepper {
         }
         let kernel = &self.kernels[usize::from(has_variances)];
         let derivatives = [&self.pairs, &kernel.sums.first, &kernel.sums.last];
-        for (range, derivatives) in problem.layout.label_ranges().into_iter().zip(derivatives) {
+        let SentenceCurvature {
+            pairs,
+            boundaries: [first, last],
+            ..
+        } = &self.curvature;
+        let curvatures = [pairs, first, last];
+        let ranges = problem.layout.label_ranges().into_iter();
+        for (range, (derivatives, curvatures)) in
+            ranges.zip(derivatives.into_iter().zip(curvatures))
+        {
             let sums = if weights.squares.is_empty() {
                 &mut []
             } else {
@@ -592,11 +639,53 @@ impl SgdStepper {
                 weights: &mut weights.values[range],
                 sums,
                 derivatives,
+                curvatures,
                 step,
             });
         }
         self.variance_derivatives.nodes.clear();
         self.variance_derivatives.edges.clear();
+    }
+}
+
+impl SentenceCurvature {
+    /// Sets the second derivatives of a sentence that a kernel has just evaluated; `scores` have
+    /// the shape of those of its attributes.
+    fn set(
+        &mut self,
+        weight: f64,
+        kernel: &SentenceKernel,
+        transitions: &Transitions,
+        scores: &SentenceScores,
+    ) {
+        let lattice = kernel.lattice();
+        let variance = |marginal: f64| weight * (marginal * (1.0 - marginal)).max(0.0);
+        let variances = |out: &mut Vec<f64>, marginals: &[f64]| {
+            out.clear();
+            out.extend(marginals.iter().map(|&marginal| variance(marginal)));
+        };
+        let (k, stride) = (transitions.labels(), transitions.stride());
+        let nodes = lattice.node_marginals();
+        variances(&mut self.scores.nodes, nodes);
+        variances(&mut self.boundaries[0], &nodes[..stride]);
+        variances(&mut self.boundaries[1], &nodes[nodes.len() - stride..]);
+        self.pairs.clear();
+        self.pairs.resize(k * stride, 0.0);
+        self.scores.edges.clear();
+        self.scores.edges.resize(scores.edges.len(), 0.0);
+        if transitions.order() == Order::Zero {
+            return;
+        }
+        let mut marginals = vec![0.0; k * stride];
+        for t in 1..nodes.len() / stride {
+            lattice.edge_marginals(transitions, t, &mut marginals);
+            marginals.iter_mut().for_each(|x| *x = variance(*x));
+            add(&mut self.pairs, &marginals);
+            let matrix = self.scores.edges.chunks_exact_mut(k * stride).nth(t);
+            if let Some(matrix) = matrix {
+                matrix.copy_from_slice(&marginals);
+            }
+        }
     }
 }
 

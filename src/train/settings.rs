@@ -6,7 +6,7 @@ use super::options::{Defaults, NoiseKind, TrainOptions, WarmStart};
 use crate::error::{Error, Result};
 use crate::noise::Engine;
 use crate::objective::{MonteCarlo, Noise, NoiseDistribution, NoiseSharing};
-use crate::online::{Algorithm, OnlineNoiseKind};
+use crate::online::{Algorithm, OnlineNoiseKind, StepRule};
 use crate::optim::{LbfgsOptions, LbfgsSettings};
 
 /// Maximum number of samples per sentence. The error falls with the square root of the number while
@@ -317,6 +317,14 @@ fn check_algorithm(options: &TrainOptions) -> Result<()> {
     };
     if !algorithm.is_online() {
         return Ok(());
+    }
+    if let Algorithm::Sgd(sgd) = algorithm
+        && sgd.step == StepRule::Curvature
+        && options.has_noise()
+        && options.noise == NoiseKind::MonteCarlo
+    {
+        let expected = "--noise dropout, or --step adagrad";
+        return unfit("step curvature and sampled noise".to_owned(), expected);
     }
     if options.warm_start == WarmStart::Online {
         let expected = "--warm-start off: it is a start of --algorithm lbfgs";

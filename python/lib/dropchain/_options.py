@@ -73,7 +73,7 @@ class FixedOptions(TypedDict, total=False):
     """lbfgs: most evaluations in a line search [20]."""
     plain: bool
     """lbfgs: take the steps of CRFsuite's optimizer, of which there are more [False]."""
-    step: Literal["decreasing", "adagrad"]
+    step: Literal["decreasing", "adagrad", "curvature"]
     """sgd: how steps develop [decreasing]."""
     eta: float
     """sgd: learning rate with which calibration begins [0.1]."""

@@ -95,6 +95,7 @@ fn algorithms() -> Vec<Algorithm> {
     vec![
         sgd(StepRule::Decreasing),
         sgd(StepRule::Adagrad),
+        sgd(StepRule::Curvature),
         Algorithm::Ap(PerceptronOptions::default()),
         Algorithm::Pa(PassiveAggressiveOptions::default()),
         Algorithm::Arow(ArowOptions::default()),

@@ -3,7 +3,7 @@
 use super::*;
 use crate::extract::random::with_weights;
 use crate::noise::Engine;
-use crate::objective::tests::enumerated;
+use crate::objective::tests::{enumerated, enumerated_curvature};
 use crate::objective::{
     AttributeNoise, Noise, NoiseDistribution, NoiseSharing, PenalizedLikelihood,
 };
@@ -73,6 +73,7 @@ impl Dense<'_> {
                     StepRule::Decreasing => eta,
                     StepRule::Adagrad if self.squares[i] > 0.0 => eta / self.squares[i].sqrt(),
                     StepRule::Adagrad => 0.0,
+                    StepRule::Curvature => eta / self.squares[i].sqrt(),
                 };
                 let factor = if self.prior.is_plain && self.rule == StepRule::Decreasing {
                     1.0 - rate * lambda
@@ -83,9 +84,18 @@ impl Dense<'_> {
                 *w = center + (*w - center) * factor;
             }
             let (loss, gradient) = self.gradient(sentence, noise);
+            if self.rule == StepRule::Curvature {
+                let curvature = enumerated_curvature(self.data, self.space, &self.theta, sentence);
+                for (square, h) in self.squares.iter_mut().zip(curvature) {
+                    *square = (square.sqrt() + h).powi(2);
+                }
+            }
             sum += loss;
             for (i, g) in gradient.iter().enumerate() {
                 let mut rate = eta;
+                if self.rule == StepRule::Curvature {
+                    rate = eta / self.squares[i].sqrt();
+                }
                 if self.rule == StepRule::Adagrad {
                     self.squares[i] += g * g;
                     rate = if *g == 0.0 {
@@ -139,7 +149,7 @@ fn amounts(space: &ParameterSpace, case: usize) -> AttributeNoise {
 #[test]
 fn steps_are_those_of_a_dense_implementation() {
     for (case, (data, space)) in cases().iter().enumerate() {
-        for rule in [StepRule::Decreasing, StepRule::Adagrad] {
+        for rule in [StepRule::Decreasing, StepRule::Adagrad, StepRule::Curvature] {
             let (prior, penalty) = Prior::new(space.dimension(), case);
             let has_noise = case % 3 == 1;
             let cooling = (case % 5 == 2).then_some(3); // of 4 epochs
@@ -168,7 +178,7 @@ fn steps_are_those_of_a_dense_implementation() {
                 eta: 0.1,
                 prior,
                 theta: start.clone(),
-                squares: vec![0.0; start.len()],
+                squares: vec![rule.first_square().unwrap_or(0.0); start.len()],
                 steps: 0.0,
                 cooling,
                 amounts,

@@ -165,8 +165,8 @@ class DropoutClassifier(ClassifierMixin, BaseEstimator):
         self.classes_, numbers = np.unique(y[kept], return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(
-                f"found {len(self.classes_)} class with documents of a weight above 0; expected 2 "
-                "classes or more"
+                f"found one class, {self.classes_[0]!r}, of documents with a weight above 0; "
+                "expected 2 classes or more"
             )
         documents = [(X[kept], [str(number) for number in numbers], weights[kept])]
         if X_unlabeled is not None:
@@ -274,6 +274,8 @@ def _weights(weights: Any, X: Any) -> np.ndarray:
         raise ValueError(
             f"sample_weight[{bad[0]}] is {weights[bad[0]]}; expected a finite number of 0 or more"
         )
+    if not weights.any():
+        raise ValueError("sample_weight: all weights are zero; expected some above it")
     return weights
 
 
