@@ -3,8 +3,9 @@
 use serde::{Serialize, Serializer};
 
 use super::options::{Defaults, NoiseKind, TrainOptions, WarmStart};
+use crate::chain::Order;
 use crate::error::{Error, Result};
-use crate::noise::Engine;
+use crate::noise::{Engine, Expectation};
 use crate::objective::{MonteCarlo, Noise, NoiseDistribution, NoiseSharing};
 use crate::online::{Algorithm, OnlineNoiseKind, StepRule};
 use crate::optim::{LbfgsOptions, LbfgsSettings};
@@ -73,6 +74,7 @@ impl TrainSettings {
             options.noise,
         )?;
         check_monte_carlo(&options)?;
+        check_expectation(&options)?;
         check_sharing(&options)?;
         check_not_negative("pruning threshold", options.prune)?;
         check_not_negative("unlabeled weight", options.unlabeled_weight)?;
@@ -198,7 +200,7 @@ impl TrainSettings {
                 distribution,
                 node,
                 edge,
-                engine: options.gradient,
+                engine: options.gradient.with_seed(options.seed),
                 sharing: options.noise_sharing,
                 unlabeled_weight: options.unlabeled_weight,
             })
@@ -269,6 +271,50 @@ fn check_monte_carlo(options: &TrainOptions) -> Result<()> {
     Ok(())
 }
 
+/// Checks that Gaussian scores are those of order 0, with noise on the attributes that occur.
+fn check_expectation(options: &TrainOptions) -> Result<()> {
+    if options.gradient.expectation().is_none() {
+        return Ok(());
+    }
+    let (option, expected) = if options.order == Order::One {
+        (
+            "order 1",
+            "--order 0, at which labels are independent, or --gradient adjoint",
+        )
+    } else if options.noise == NoiseKind::Additive {
+        (
+            "additive noise",
+            "--noise dropout or gaussian, or --gradient adjoint",
+        )
+    } else {
+        return Ok(());
+    };
+    Err(Error::parameter(format!(
+        "gradient '{}' with {option}; expected {expected}",
+        options.gradient
+    )))
+}
+
+/// Checks that labels share the masks of Gaussian scores only if there are two.
+///
+/// # Errors
+///
+/// [`Error::Parameter`] with the number of labels.
+pub(super) fn check_labels(noise: &NoiseTerm, labels: usize) -> Result<()> {
+    let NoiseTerm::Quadratic(noise) = noise else {
+        return Ok(());
+    };
+    if labels <= 2 || noise.sharing == NoiseSharing::Weights || noise.engine.expectation().is_none()
+    {
+        return Ok(());
+    }
+    Err(Error::parameter(format!(
+        "gradient '{}' with noise sharing 'inputs' and {labels} labels; expected two labels, \
+         --noise-sharing weights, or --gradient adjoint",
+        noise.engine
+    )))
+}
+
 /// Checks that noise whose masks labels share is of a kind that has such masks.
 fn check_sharing(options: &TrainOptions) -> Result<()> {
     if options.noise_sharing == NoiseSharing::Weights {
@@ -290,10 +336,13 @@ fn check_sharing(options: &TrainOptions) -> Result<()> {
             "--noise dropout or gaussian, or --noise-sharing weights",
         );
     }
-    if options.gradient != Engine::Adjoint {
+    if !matches!(
+        options.gradient,
+        Engine::Adjoint | Engine::Gaussian(Expectation::Best)
+    ) {
         return unfit(
             format!("gradient '{}'", options.gradient),
-            "--gradient adjoint, or --noise-sharing weights",
+            "--gradient adjoint or, of two labels, gaussian, or --noise-sharing weights",
         );
     }
     if options.algorithm.is_online() && options.has_noise() {
