@@ -469,6 +469,69 @@ mod tests {
     }
 
     #[test]
+    fn gaussian_scores_are_those_of_order_0_with_proportional_noise_in_batches() {
+        use crate::online::SgdOptions;
+        let at_0 = |change: fn(&mut TrainOptions)| {
+            settings(|o| {
+                (o.order, o.gradient) = (Order::Zero, Engine::Gaussian(Expectation::Best));
+                change(o);
+            })
+        };
+        let quadratic = |change| at_0(change).unwrap().quadratic_noise().unwrap();
+        let engine = quadratic(|_| ()).engine;
+        assert_eq!(engine.expectation(), Some(Expectation::Best));
+        let engine = quadratic(|o| {
+            (o.gradient, o.seed) = ("sampling=8".parse().unwrap(), 7);
+        });
+        let sampling = Expectation::Sampling { pairs: 4, seed: 7 };
+        assert_eq!(engine.engine, Engine::Gaussian(sampling));
+        assert!(at_0(|o| o.noise_sharing = NoiseSharing::Inputs).is_ok());
+        let error = |change| at_0(change).unwrap_err().to_string();
+        assert_eq!(
+            error(|o| o.order = Order::One),
+            "gradient 'gaussian' with order 1; expected --order 0, at which labels are \
+             independent, or --gradient adjoint"
+        );
+        assert_eq!(
+            error(|o| o.noise = NoiseKind::Additive),
+            "gradient 'gaussian' with additive noise; expected --noise dropout or gaussian, or \
+             --gradient adjoint"
+        );
+        assert_eq!(
+            error(|o| o.noise = NoiseKind::MonteCarlo),
+            "gradient 'gaussian' with monte-carlo noise; expected the default, since sampled \
+             dropout has only one gradient, which is exact"
+        );
+        assert_eq!(
+            error(|o| o.algorithm = Algorithm::Sgd(SgdOptions::default())),
+            "algorithm sgd with gradient 'gaussian'; expected the default (--gradient adjoint)"
+        );
+        assert_eq!(
+            error(|o| {
+                o.gradient = Engine::Gaussian(Expectation::Unscented);
+                o.noise_sharing = NoiseSharing::Inputs;
+            }),
+            "noise sharing 'inputs' with gradient 'unscented'; expected --gradient adjoint or, of \
+             two labels, gaussian, or --noise-sharing weights"
+        );
+    }
+
+    #[test]
+    fn masks_of_gaussian_scores_are_shared_by_two_labels_alone() {
+        let settings = settings(|o| {
+            (o.order, o.gradient) = (Order::Zero, Engine::Gaussian(Expectation::Best));
+            o.noise_sharing = NoiseSharing::Inputs;
+        });
+        let noise = settings.unwrap().noise().unwrap();
+        assert!(check_labels(&noise, 2).is_ok());
+        assert_eq!(
+            check_labels(&noise, 3).unwrap_err().to_string(),
+            "gradient 'gaussian' with noise sharing 'inputs' and 3 labels; expected two labels, \
+             --noise-sharing weights, or --gradient adjoint"
+        );
+    }
+
+    #[test]
     fn labels_share_masks_of_proportional_noise_with_the_exact_gradient_alone() {
         use crate::online::SgdOptions;
         let inputs = |change: fn(&mut TrainOptions)| {
@@ -510,8 +573,8 @@ mod tests {
             assert_eq!(
                 TrainSettings::new(options).unwrap_err().to_string(),
                 format!(
-                    "noise sharing 'inputs' with gradient '{name}'; expected --gradient adjoint, \
-                     or --noise-sharing weights"
+                    "noise sharing 'inputs' with gradient '{name}'; expected --gradient adjoint \
+                     or, of two labels, gaussian, or --noise-sharing weights"
                 )
             );
         }
