@@ -36,7 +36,7 @@ impl Token {
 
     fn random(labels: usize, [spread, variance]: [f64; 2], numbers: &mut Lcg) -> Self {
         let scores = numbers.vector(labels).iter().map(|x| spread * x).collect();
-        let variances = numbers.vector(labels).iter();
+        let variances = numbers.vector(labels).into_iter();
         Self {
             scores,
             variances: variances.map(|x| variance * (1.0 + x) / 2.0).collect(),
