@@ -83,6 +83,8 @@ mod html;
 mod ids;
 mod input_file;
 #[cfg(feature = "train")]
+mod irls;
+#[cfg(feature = "train")]
 pub mod knowledge;
 pub mod label;
 mod math;
@@ -179,6 +181,10 @@ pub mod internals {
     }
     pub mod model {
         pub use crate::model::*;
+    }
+    #[cfg(feature = "train")]
+    pub mod irls {
+        pub use crate::irls::*;
     }
     #[cfg(feature = "train")]
     pub mod noise {

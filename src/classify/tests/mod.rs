@@ -1,5 +1,8 @@
 //! Tests of features, of training, and of predictions.
 
+mod losses;
+mod regression;
+
 use super::features::words_of;
 use super::*;
 use crate::label::LabelSet;

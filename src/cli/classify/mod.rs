@@ -6,6 +6,7 @@ mod files;
 mod input;
 mod inspect;
 mod learning;
+mod loss_arguments;
 mod predict;
 mod train;
 mod tune;
