@@ -96,6 +96,7 @@ pub fn minimize(
     let mut values = Vec::new();
     let mut evaluations = 0;
     let mut step_length = 0.0;
+    let mut conjugation = Conjugation::default();
     loop {
         let number = values.len();
         let scores = problem.scores(&w);
@@ -141,8 +142,8 @@ pub fn minimize(
         }
         let step = solve(&quadratic, options.solver, interrupt);
         evaluations += step.products;
-        let Some(length) = step_length_of(problem, &scores, &w, &step.direction, value.total)
-        else {
+        let direction = conjugation.direction(&quadratic.gradient, step.direction);
+        let Some(length) = step_length_of(problem, &scores, &w, &direction, value.total) else {
             return IrlsOutcome {
                 evaluations,
                 // No step lowers the value by more than rounding.
@@ -151,9 +152,41 @@ pub fn minimize(
         };
         evaluations += 1;
         step_length = length;
-        for (w, d) in w.iter_mut().zip(&step.direction) {
+        for (w, d) in w.iter_mut().zip(&direction) {
             *w += length * d;
         }
+        conjugation.direction = direction;
+    }
+}
+
+/// The last direction, gradient and step of least squares.
+#[derive(Default)]
+struct Conjugation {
+    direction: Vec<f64>, // [D + 1], or empty
+    gradient: Vec<f64>,
+    step: Vec<f64>,
+}
+
+impl Conjugation {
+    /// Returns the direction for a gradient and the step of least squares there: the step plus a
+    /// multiple of the last direction (Polak and Ribière, with the Hessian of the quadratic as
+    /// preconditioner), or the step alone where that is no direction of descent.
+    fn direction(&mut self, gradient: &[f64], step: Vec<f64>) -> Vec<f64> {
+        let last = -dot(&self.step, &self.gradient);
+        let factor = (dot(&step, &self.gradient) - dot(&step, gradient)) / last;
+        self.gradient.clear();
+        self.gradient.extend_from_slice(gradient);
+        let mut direction = step.clone();
+        self.step = step;
+        if factor > 0.0 && factor.is_finite() && !self.direction.is_empty() {
+            for (d, old) in direction.iter_mut().zip(&self.direction) {
+                *d += factor * old;
+            }
+            if dot(&direction, gradient) >= 0.0 {
+                direction.copy_from_slice(&self.step);
+            }
+        }
+        direction
     }
 }
 
