@@ -83,8 +83,6 @@ mod html;
 mod ids;
 mod input_file;
 #[cfg(feature = "train")]
-mod irls;
-#[cfg(feature = "train")]
 pub mod knowledge;
 pub mod label;
 mod math;
@@ -181,10 +179,6 @@ pub mod internals {
     }
     pub mod model {
         pub use crate::model::*;
-    }
-    #[cfg(feature = "train")]
-    pub mod irls {
-        pub use crate::irls::*;
     }
     #[cfg(feature = "train")]
     pub mod noise {

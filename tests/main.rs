@@ -11,7 +11,6 @@ mod caseless;
 mod check;
 mod checkpoints;
 mod classify;
-mod classify_losses;
 mod cluster;
 mod compare;
 mod completions;

@@ -36,8 +36,6 @@ mod features;
 #[cfg(feature = "train")]
 mod one_vs_rest;
 mod record;
-#[cfg(feature = "train")]
-mod regression;
 #[cfg(test)]
 mod tests;
 #[cfg(feature = "train")]
@@ -47,12 +45,8 @@ mod training;
 pub use crate::corpus::{
     Instance, InstanceContent, InstanceFormat, InstanceReadOptions, InstanceReader,
 };
-#[cfg(feature = "train")]
-pub use crate::irls::Loss;
 pub use classifier::{Classifier, Prediction};
 pub use features::{FeatureOptions, NgramRange, TermFrequency, Tokens};
 pub use record::Multiclass;
-#[cfg(feature = "train")]
-pub use regression::{Regression, RegressionOptions};
 #[cfg(feature = "train")]
 pub use training::{ClassifierOptions, ClassifierTrainer, InstanceCorpus, TrainedClassifier};

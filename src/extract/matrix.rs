@@ -20,16 +20,6 @@ pub struct SparseRows {
 }
 
 impl SparseRows {
-    /// Creates a matrix of the ends of its rows, their columns, distinct and ascending, and values.
-    #[cfg(feature = "train")]
-    pub(crate) fn from_parts(ends: Vec<u64>, columns: Vec<u32>, values: Option<Vec<f64>>) -> Self {
-        Self {
-            ends,
-            columns,
-            values,
-        }
-    }
-
     /// Returns the number of rows.
     #[must_use]
     pub fn len(&self) -> usize {

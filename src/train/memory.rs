@@ -17,13 +17,7 @@ const OVERHEAD: usize = 32;
 
 /// Size from which an allocation is returned to the system when it is freed. Smaller ones leave
 /// gaps that are only partly used again (glibc's `M_MMAP_THRESHOLD_MAX`).
-pub(super) const RETURNED: usize = 32 << 20;
-
-/// Returns the memory in bytes of scoring development data, if there are any.
-pub(super) fn scorer_memory(set: &TrainingSet) -> usize {
-    let development = set.development.as_ref();
-    development.map_or(0, |dev| dev.memory_to_score(set.space()))
-}
+const RETURNED: usize = 32 << 20;
 
 impl TrainingSet {
     /// Returns the memory usage in bytes.
@@ -43,9 +37,7 @@ impl TrainingSet {
     /// optimization, or of building the model from its result, whichever is more.
     #[must_use]
     pub fn memory_to_train(&self, settings: &TrainSettings) -> usize {
-        let (optimization, returned) = if settings.options().loss.is_some() {
-            self.memory_to_reweight()
-        } else if settings.options().algorithm.is_online() {
+        let (optimization, returned) = if settings.options().algorithm.is_online() {
             self.memory_to_learn(settings)
         } else {
             self.memory_to_optimize(settings)
@@ -67,7 +59,8 @@ impl TrainingSet {
         let bytes = learner_memory(self.data(), self.space(), &learner.algorithm, noise);
         // The parameters, those of the best epoch, the result, and those of calibration.
         let parameters = self.space().dimension().saturating_mul(8 * 4);
-        let scorer = scorer_memory(self);
+        let development = self.development.as_ref();
+        let scorer = development.map_or(0, |dev| dev.memory_to_score(self.space()));
         let returned = if bytes >= RETURNED { bytes } else { 0 };
         (
             bytes.saturating_add(parameters).saturating_add(scorer),
@@ -103,7 +96,8 @@ impl TrainingSet {
         // The pairs of L-BFGS and the preconditioner.
         let pairs = settings.options().lbfgs.memory;
         let singles = dimension.saturating_mul(4 * (2 * pairs + 1));
-        let scorer = scorer_memory(self);
+        let development = self.development.as_ref();
+        let scorer = development.map_or(0, |dev| dev.memory_to_score(self.space()));
         let optimization = required_memory(self.data(), self.space(), noise)
             .saturating_add(self.storage.loaded_memory())
             .saturating_add(doubles)

@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 
 use crate::chain::Order;
-use crate::irls::Loss;
 use crate::label::{PlainLabels, Scheme};
 use crate::model::Precision;
 use crate::noise::Engine;
@@ -112,11 +111,6 @@ pub struct TrainOptions {
     /// [`Engine::Adjoint`], and [`NoiseKind::Dropout`] or [`NoiseKind::Gaussian`].
     #[serde(skip_serializing_if = "is_default")]
     pub noise_sharing: NoiseSharing,
-    /// Trains a linear classifier of two labels with this loss, by iteratively reweighted least
-    /// squares, instead of −log p(y|x): for sentences of one token and order 0. Noise is that of
-    /// inputs: one mask per attribute and sentence. `None`: −log p(y|x).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub loss: Option<Loss>,
 }
 
 /// What L-BFGS starts from.
@@ -253,7 +247,6 @@ impl Default for TrainOptions {
             caseless: 0.0,
             warm_start: WarmStart::default(),
             noise_sharing: NoiseSharing::default(),
-            loss: None,
         }
     }
 }
@@ -388,7 +381,6 @@ mod tests {
                 dev_use: [DevUse::Choose, DevUse::Report][usize::from(on[3])],
                 warm_start: [WarmStart::Off, WarmStart::Online][usize::from(on[4])],
                 noise_sharing: [NoiseSharing::Weights, NoiseSharing::Inputs][usize::from(on[5])],
-                loss: on[3].then_some(Loss::Hinge { margin: noise.2 }),
             },
         )
     }

@@ -111,15 +111,7 @@ impl TrainingSet {
             agreement: None,
         };
         let done = segment.done;
-        let outcome = if settings.options().loss.is_some() {
-            let Segment {
-                start,
-                limit,
-                interrupt,
-                ..
-            } = segment;
-            self.reweight(settings, start, limit, interrupt, &mut watch)?
-        } else if settings.options().algorithm.is_online() {
+        let outcome = if settings.options().algorithm.is_online() {
             self.learn_segment(settings, segment, &mut watch)?
         } else {
             self.optimize_segment(settings, segment, &mut watch)?

@@ -2,7 +2,6 @@
 
 use serde::{Serialize, Serializer};
 
-use super::loss_options::check_loss;
 use super::options::{Defaults, NoiseKind, TrainOptions, WarmStart};
 use crate::chain::Order;
 use crate::error::{Error, Result};
@@ -110,7 +109,6 @@ impl TrainSettings {
         }
         LbfgsSettings::new(options.lbfgs.clone())?;
         check_algorithm(&options)?;
-        check_loss(&options)?;
         let l2 = options.l2.unwrap_or(match options.algorithm {
             Algorithm::Lbfgs | Algorithm::Sgd(_) if options.has_noise() => Defaults::L2_WITH_NOISE,
             Algorithm::Lbfgs => Defaults::L2,
@@ -136,9 +134,6 @@ impl TrainSettings {
     /// Returns the number of warm-up iterations before those with noise, if there is noise.
     #[must_use]
     pub fn warm_up(&self) -> usize {
-        if self.options.loss.is_some() {
-            return 0; // its bounds are convex
-        }
         let half = self.options.max_iterations.map_or(usize::MAX, |n| n / 2);
         let default = match self.options.algorithm {
             Algorithm::Sgd(_) => Defaults::SGD_WARM_UP,

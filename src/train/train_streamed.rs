@@ -77,8 +77,6 @@ impl Trainer<'_> {
         let has_noise = options.has_noise();
         let found = if self.ranks.is_some() {
             Some("several ranks")
-        } else if options.loss.is_some() {
-            Some("iteratively reweighted least squares")
         } else if options.algorithm.is_online() {
             Some("an online algorithm")
         } else if options.warm_start != WarmStart::Off {

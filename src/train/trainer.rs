@@ -24,7 +24,6 @@ use super::warm_start::WarmStartPasses;
 use crate::corpus::Corpus;
 use crate::error::{Error, Result};
 use crate::extract::AttributeCorpus;
-use crate::irls::Loss;
 use crate::label::Scheme;
 use crate::memory::MemoryLimit;
 use crate::model::Model;
@@ -323,9 +322,7 @@ impl<'a> Trainer<'a> {
             checkpointer,
             agreement: agreement.as_ref(),
         };
-        let outcome = if let Some(loss) = self.settings.options().loss {
-            self.reweight(set, loss, &mut watch)
-        } else if self.settings.options().algorithm.is_online() {
+        let outcome = if self.settings.options().algorithm.is_online() {
             self.learn(set, resumed, &mut watch)
         } else {
             self.descend(set, resumed, &mut watch)
@@ -413,24 +410,6 @@ impl<'a> Trainer<'a> {
             training.restore(learner)?;
         }
         training.run(settings.max_iterations(), watch)
-    }
-
-    /// Trains by iteratively reweighted least squares.
-    fn reweight(
-        &self,
-        set: &TrainingSet,
-        loss: Loss,
-        watch: &mut Watch<'_, '_>,
-    ) -> Result<Outcome<Terms>> {
-        if watch.checkpointer.is_some() || !self.models.is_empty() {
-            return Err(Error::parameter(format!(
-                "the {} loss with checkpoints or a model to continue from; expected none, or the \
-                 default loss",
-                loss.name()
-            )));
-        }
-        let limit = self.settings.max_iterations();
-        set.reweight(&self.settings, set.start(), limit, self.interrupt, watch)
     }
 
     fn start_event(&self, set: &TrainingSet) -> Start<'_> {

@@ -1,8 +1,5 @@
 //! Tests of features, of training, and of predictions.
 
-mod losses;
-mod regression;
-
 use super::features::words_of;
 use super::*;
 use crate::label::LabelSet;

@@ -64,7 +64,6 @@ impl InspectCommand {
             "documents": header.provenance.sentences,
             "features": classifier.features(),
             "multiclass": classifier.multiclass(),
-            "loss": header.provenance.training_options().get("loss"),
             "classes": classes,
         })
     }
@@ -91,11 +90,6 @@ fn text(value: &Value) -> Result<String> {
     };
     // Writing to a string cannot fail.
     let _ = writeln!(text, "features: {features}");
-    let loss = &value["loss"];
-    let keyed = loss.as_object().and_then(|fields| fields.keys().next());
-    if let Some(name) = loss.as_str().or(keyed.map(String::as_str)) {
-        let _ = writeln!(text, "loss: {name}");
-    }
     for (class, content) in value["classes"].as_object().into_iter().flatten() {
         let _ = writeln!(text, "\n{class}");
         let bias = content["bias"].as_f64().unwrap_or_default();

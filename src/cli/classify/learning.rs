@@ -7,7 +7,6 @@ use dropchain::train::{Defaults, TrainOptions};
 
 use super::files::TrainingFiles;
 use super::input::FeatureArguments;
-use super::loss_arguments::LossArguments;
 use crate::cli::algorithm_arguments::AlgorithmArguments;
 use crate::cli::arguments::PrecisionName;
 use crate::cli::file_name::FileName;
@@ -22,8 +21,6 @@ const LISTED: usize = 3;
 pub struct LearningArguments {
     #[command(flatten)]
     features: FeatureArguments,
-    #[command(flatten)]
-    loss: LossArguments,
     /// More than two classes: one model of all, or one of each class against the rest
     #[arg(long, value_enum, default_value = "softmax", help_heading = "Model")]
     multiclass: MulticlassName,
@@ -70,7 +67,7 @@ enum MulticlassName {
 
 impl LearningArguments {
     /// Returns the options, with default strengths and rates.
-    pub fn options(&self, files: &TrainingFiles) -> Result<ClassifierOptions> {
+    pub fn options(&self, has_features: bool) -> Result<ClassifierOptions> {
         let mut train = TrainOptions {
             noise: self.noise.kind(),
             noise_sharing: self.noise.sharing.sharing(),
@@ -88,9 +85,8 @@ impl LearningArguments {
         self.algorithm.apply(&mut train)?;
         let memory = self.algorithm.lbfgs_memory();
         train.lbfgs.memory = memory.unwrap_or(ClassifierOptions::LBFGS_MEMORY);
-        self.loss.apply(&mut train, !files.unlabeled.is_empty())?;
         Ok(ClassifierOptions {
-            features: match files.has_features() {
+            features: match has_features {
                 true => None,
                 false => Some(self.features.options()?),
             },

@@ -6,7 +6,6 @@ mod files;
 mod input;
 mod inspect;
 mod learning;
-mod loss_arguments;
 mod predict;
 mod train;
 mod tune;

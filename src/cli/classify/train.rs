@@ -122,7 +122,7 @@ impl TrainCommand {
     }
 
     fn options(&self) -> Result<ClassifierOptions> {
-        let mut options = self.learning.options(&self.files)?;
+        let mut options = self.learning.options(self.files.has_features())?;
         let train = &mut options.train;
         train.l2 = self.l2;
         train.l1 = self.l1;
