@@ -17,7 +17,7 @@ use std::time::Instant;
 
 use dropchain::Sentence;
 use dropchain::internals::chain::Order;
-use dropchain::internals::extract::{AttributeSource, Classes, Dataset, DatasetBuilder};
+use dropchain::internals::extract::{AttributeSource, Classes, Dataset, DatasetBuilder, Target};
 use dropchain::internals::ids::LabelId;
 use dropchain::internals::noise::{Engine, MaskGradient, mask_gradient};
 use dropchain::internals::objective::{
@@ -165,13 +165,21 @@ fn compare_engines(data: &Dataset, space: &ParameterSpace) {
     );
 }
 
+/// The number of the class of a document.
+fn class_of(data: &Dataset, document: usize) -> usize {
+    match data.target(document) {
+        Target::Gold(labels) => labels[0].index(),
+        _ => panic!("document {document} has no class"),
+    }
+}
+
 /// The gradient of logistic regression by samples of masks, and the time in seconds.
 fn sampled_gradient(data: &Dataset, weights: &[f64], seed: u64) -> (Vec<f64>, f64) {
     let start = Instant::now();
     let mut sums = vec![0.0; weights.len()];
     let scale = 1.0 / (1.0 - RATE);
     for document in 0..data.tokens() {
-        let (columns, class) = (data.nodes.row(document).0, data.labels[document].index());
+        let (columns, class) = (data.nodes.row(document).0, class_of(data, document));
         let mut bits = 0;
         let mut at = 0;
         let seed = nth(seed, document as u64);
@@ -224,7 +232,7 @@ fn compare_formulas(data: &Dataset, space: &ParameterSpace) {
             let columns = data.nodes.row(document).0;
             let features = columns.iter().map(|&j| [1.0, weights[j as usize]]);
             let features: Vec<_> = features.collect();
-            let is_positive = data.labels[document].index() == 1;
+            let is_positive = class_of(data, document) == 1;
             let terms = mask_gradient(method, &features, RATE, is_positive);
             for (&column, term) in columns.iter().zip(terms) {
                 sums[column as usize] += term;

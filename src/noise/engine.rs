@@ -154,7 +154,7 @@ impl FromStr for Engine {
         }
         if let Some(rest) = name.strip_prefix("sampling") {
             let samples = rest.strip_prefix('=').and_then(|n| n.parse().ok());
-            let is_valid = |n: &u32| (2..=MAX_SAMPLES).contains(n) && n % 2 == 0;
+            let is_valid = |n: &u32| (2..=MAX_SAMPLES).contains(n) && n.is_multiple_of(2);
             return (samples.filter(is_valid).map(sampling)).ok_or_else(|| {
                 error(&format!(
                     "expected sampling=N with an even number N from 2 to {MAX_SAMPLES}, for \

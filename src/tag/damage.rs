@@ -24,9 +24,9 @@ pub enum Damage {
 }
 
 impl Damage {
-    /// Returns a sentence in which this happens to each token with probability `rate`, from 0 to
-    /// 1. Labels stay. What happens depends on `seed`, on the file and on the line of the sentence
-    /// alone; a higher rate includes the damages of a lower one.
+    /// Returns a sentence in which this happens to each token with probability `rate`, which is
+    /// between 0 and 1. Labels stay. What happens depends on `seed`, on the file and on the line of
+    /// the sentence alone; a higher rate includes the damages of a lower one.
     ///
     /// # Errors
     ///

@@ -42,14 +42,14 @@ fn order_zero(labels: usize, states: States, seed: u64) -> (Dataset, ParameterSp
     let mut numbers = Lcg(seed);
     let data = shape.build(&mut numbers);
     let data = with_weights(&unlabeled(data), &[2.0, 0.25, 1.0, 3.0]);
-    let data = if seed % 2 == 0 {
+    let data = if seed.is_multiple_of(2) {
         data
     } else {
         with_partial_labels(&data, labels, &mut numbers)
     };
     let options = SpaceOptions {
         order: Order::Zero,
-        boundary: if seed % 3 == 0 {
+        boundary: if seed.is_multiple_of(3) {
             Boundary::On
         } else {
             Boundary::Off

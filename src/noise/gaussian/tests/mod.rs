@@ -310,7 +310,6 @@ fn error_of_three(expectation: Expectation, variance: f64) -> f64 {
 fn the_error_of_the_unscented_transform_grows_with_the_variance() {
     let unscented = |variance| error_of_three(Expectation::Unscented, variance);
     let [small, middle, large] = [0.1, 1.0, 4.0].map(unscented);
-    println!("errors {small} {middle} {large}");
     assert!(small < 0.05 && middle < 0.4 && large < 1.0);
     assert!(small < middle && middle < large);
 }
@@ -409,7 +408,6 @@ fn each_term_of_eq_6_brings_the_gradient_closer_to_that_over_all_masks() {
             MaskGradient::Linearized,
         ]
         .map(error);
-        println!("errors {errors:?}");
         assert!(errors[2] < 0.5 * errors[1] && errors[2] < 0.5 * errors[0]);
         assert!(errors[2] < 0.01 && errors[3] < 0.01);
     }
