@@ -188,9 +188,6 @@ pub mod internals {
     pub mod objective {
         pub use crate::objective::*;
     }
-    pub mod random {
-        pub use crate::random::*;
-    }
     #[cfg(feature = "train")]
     pub mod report {
         pub use crate::report::*;

@@ -7,7 +7,7 @@ use crate::support::TestDir;
 fn dir() -> TestDir {
     let dir = TestDir::with_sample_corpus();
     dir.run(
-        "train train.conll --columns word,upos,ner --template ner --max-iterations 30 --seed 1 \
+        "train train.conll --columns word,upos,ner --template ner --max-iterations 30 \
          --model ner.model --quiet",
     )
     .success();

@@ -147,7 +147,7 @@ impl TrainingSet {
         if segment.is_warm_up {
             watch.monitor.begin_fixed_run();
         } else {
-            objective = with_noise(objective, self, settings)?.resume_at(segment.done as u64);
+            objective = with_noise(objective, self, settings).resume_at(segment.done as u64);
         }
         let optimizer = Optimizer {
             settings,

@@ -45,14 +45,6 @@ pub struct LearningArguments {
     precision: PrecisionName,
     #[command(flatten)]
     noise: NoiseArguments,
-    /// What stands for the noise, and how to compute its gradient [default: adjoint]
-    ///
-    /// `adjoint` is the second-order penalty. `gaussian` is fast dropout: the expectation over
-    /// Gaussian scores, of two classes exactly, of more by the unscented transform. `unscented` and
-    /// `sampling=N` (even; 100 if there is no N) compute it in other ways. For the engines that
-    /// approximate `adjoint`, see `dropchain train`.
-    #[arg(long, value_name = "ENGINE", help_heading = "Regularization")]
-    gradient: Option<String>,
     #[command(flatten)]
     optimizer: OptimizerArguments,
     #[command(flatten)]
@@ -78,9 +70,6 @@ impl LearningArguments {
             precision: self.precision.into(),
             ..ClassifierOptions::train_options()
         };
-        if let Some(name) = &self.gradient {
-            train.gradient = name.parse()?;
-        }
         self.optimizer.apply(&mut train);
         self.algorithm.apply(&mut train)?;
         let memory = self.algorithm.lbfgs_memory();

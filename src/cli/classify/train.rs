@@ -75,7 +75,7 @@ pub struct TrainCommand {
         help_heading = "Regularization"
     )]
     warm_up: usize,
-    /// Random seed of --noise monte-carlo, --gradient sampling and online algorithms
+    /// Random seed of --noise monte-carlo and of online algorithms
     #[arg(long, value_name = "N", default_value_t = Defaults::SEED,
           help_heading = "Regularization")]
     seed: u64,

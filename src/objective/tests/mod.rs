@@ -1,6 +1,5 @@
 //! The objective against path enumeration, central differences, and itself.
 
-mod gaussian;
 mod pairs;
 mod partial;
 mod ranks;
