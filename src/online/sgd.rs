@@ -55,7 +55,8 @@
 //! - L. Bottou: <https://leon.bottou.org/projects/sgd>, for the calibration and the lazy decay.
 //! - J. Duchi, E. Hazan, Y. Singer: Adaptive subgradient methods for online learning and stochastic
 //!   optimization. JMLR 12, 2011.
-//! - S. Wager, S. Wang, P. Liang: Dropout training as adaptive regularization. NIPS 2013, section 5.
+//! - S. Wager, S. Wang, P. Liang: Dropout training as adaptive regularization. NIPS 2013,
+//!   section 5.
 
 use super::algorithm::StepRule;
 use super::kernels::{
