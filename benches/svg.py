@@ -2,11 +2,13 @@
 
 WIDTH, HEIGHT, LEFT, TOP = 300, 220, 48, 28
 COLORS = ["#888888", "#1f6fb4", "#d2691e", "#2e8b57"]
+COLUMNS = 3  # labels side by side below a panel
 
 
 def svg(path, panels, x_name):
     """Writes panels side by side. A panel is (title, [(label, [(x, y)])])."""
-    width, height = len(panels) * (WIDTH + LEFT) + 20, HEIGHT + TOP + 62
+    rows = max((len(lines) - 1) // COLUMNS for _, lines in panels)
+    width, height = len(panels) * (WIDTH + LEFT) + 20, HEIGHT + TOP + 62 + 15 * rows
     out = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
         'font-family="sans-serif" font-size="11">'
@@ -48,5 +50,6 @@ def draw(panel, x0, x_name):
             for x, y in line:
                 center = f'cx="{scale_x(x):.1f}" cy="{scale_y(y):.1f}"'
                 yield f'<circle {center} r="2.5" fill="{color}"/>'
-        position = f'x="{x0 + 110 * j}" y="{TOP + HEIGHT + 46}"'
+        row, column = divmod(j, COLUMNS)
+        position = f'x="{x0 + 110 * column}" y="{TOP + HEIGHT + 46 + 15 * row}"'
         yield f'<text {position} fill="{color}">{label}</text>'

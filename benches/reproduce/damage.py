@@ -2,7 +2,7 @@
 """Scores on damaged text (Chen et al. 2014, section 6.4), by the rate of what is left out.
 
     python3 benches/reproduce/damage.py names CORPORA OUT      W-NUT 2017: attributes, letters, case
-    python3 benches/reproduce/damage.py documents CORPORA OUT  RTs: words
+    python3 benches/reproduce/damage.py documents CORPORA OUT  RTs: words; SVMs, too
 
 Each method trains with several strengths. For each rate of damage, the model is the one that is
 best on development data damaged at this rate; its score on test data, damaged at the same rate, is
@@ -23,6 +23,12 @@ DROPOUT = [["--dropout", rate, "--l2", l2]
            for rate in ("0.3", "0.5", "0.7", "0.9") for l2 in ("0.01", "0.1", "1")]
 L2 = [["--dropout", "0", "--l2", l2] for l2 in ("0.01", "0.03", "0.1", "0.3", "1", "3", "10")]
 METHODS = {"L2": L2, "dropout": DROPOUT}
+HINGE = ["--loss", "hinge"]
+SVMS = {
+    "SVM": [[*HINGE, "--dropout", "0", "--l2", l2] for l2 in ("0.3", "1", "3", "10", "30")],
+    "dropout SVM": [[*HINGE, "--dropout", rate, "--l2", l2]
+                    for rate in ("0.3", "0.5", "0.7", "0.9") for l2 in ("0.1", "0.3", "1")],
+}
 DAMAGE = {"attributes left out": ["--delete", "0..0.9"], "misspelled": ["--misspell", "0..0.9"],
           "lower case": ["--lowercase", "0..1"]}
 
@@ -63,7 +69,7 @@ def documents(program, corpora, folder):
     for name, is_in in parts.items():
         write(files[name], part(corpus, is_in))
     train, dev, test = (str(files[name]) for name in ("train", "dev", "test"))
-    models = train_all(folder, METHODS, [program, "classify", "train", train])
+    models = train_all(folder, METHODS | SVMS, [program, "classify", "train", train])
     command = [program, "classify", "eval"]
     return {"words left out": best(models, command, dev, test, ["--delete", "0..0.9"], "accuracy")}
 

@@ -39,3 +39,10 @@ def two_sided(t, freedom):
         term *= cosine**2 * (k + 1) / (k + 2)
     inside = 2 / math.pi * (angle + sine * total) if odd else sine * total
     return max(0.0, 1.0 - inside)
+
+
+def sign_test(ahead, behind):
+    """Returns the two-sided p-value of the exact sign test on the cases in which two differ."""
+    count, fewer = ahead + behind, min(ahead, behind)
+    tail = sum(math.comb(count, k) for k in range(fewer + 1))
+    return min(1.0, 2 * tail / 2**count) if count else 1.0

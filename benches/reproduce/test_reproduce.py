@@ -6,7 +6,7 @@ python3 -m unittest discover -s benches/reproduce
 import json, os, sys, tempfile, unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import corpora, paper, report, runs, significance, tables, tuning
+import cached, corpora, labeled, paper, report, runs, significance, svm, tables, tuning
 
 
 class FakeRunner:
@@ -276,6 +276,142 @@ class Stars(unittest.TestCase):
         for p, stars in ((0.05, ""), (0.04, "*"), (0.009, "**"), (0.0009995, "***")):
             row = {"comparisons": [{"a": "L2", "b": "Dropout", "p_value": p}]}
             self.assertEqual(report.stars(row, "Dropout"), stars)
+
+
+class LabeledLines(unittest.TestCase):
+    LINES = [("a", f"a{i}") for i in range(25)] + [("b", f"b{i}") for i in range(50)]
+
+    def test_each_line_is_test_data_once_and_folds_have_their_share_of_each_class(self):
+        tested = []
+        for train, test in labeled.divide(labeled.Corpus("c", self.LINES), 5):
+            self.assertEqual(sorted(train + test), sorted(self.LINES))
+            self.assertEqual([sum(label == c for label, _ in test) for c in "ab"], [5, 10])
+            tested += test
+        self.assertEqual(sorted(tested), sorted(self.LINES))
+
+    def test_given_test_lines_are_the_only_division(self):
+        corpus = labeled.Corpus("c", self.LINES, [("a", "x")])
+        self.assertEqual(labeled.divide(corpus, 5), [(self.LINES, [("a", "x")])])
+
+    def test_held_out_tenths_are_disjoint_and_left_out_of_the_rest(self):
+        held_out = []
+        for rest, part in labeled.hold_out(self.LINES, 10):
+            self.assertFalse(set(rest) & set(part))
+            self.assertEqual(len(rest) + len(part), len(self.LINES))
+            held_out += part
+        self.assertEqual(sorted(held_out), sorted(self.LINES))
+
+    def test_small_training_data_do_not_overlap(self):
+        found = labeled.divide_small(labeled.Corpus("c", self.LINES), 12, 5)
+        for lines in zip(*found):
+            everything = sum(lines, [])
+            self.assertEqual(len(everything), len(set(everything)))
+        for train, test in found:
+            self.assertEqual((len(train), len(test)), (12, 15))
+            self.assertEqual(sum(label == "a" for label, _ in train), 4)
+            self.assertFalse(set(train) & set(test))
+        (train, test), *_ = labeled.divide_small(labeled.Corpus("c", self.LINES), 40, 5)
+        self.assertEqual(len(set(train)), 40)
+        self.assertFalse(set(train) & set(test))
+
+    def test_training_lines_alone_determine_scales(self):
+        train = [("1", "1:2 2:5"), ("3", "1:4 2:5")]
+        train, test = labeled.standardize(train, [("5", "1:5 2:1"), ("2", "")], True)
+        self.assertEqual(train, [("-1", "1:-1"), ("1", "1:1")])
+        self.assertEqual(test, [("3", "1:2"), ("0", "1:-3")])
+
+    def test_texts_become_words_and_pairs_of_words(self):
+        corpus = labeled.Corpus("c", [("a", "Not good not")], [("b", "good film")])
+        found = labeled.with_features(corpus)
+        self.assertEqual(found.suffix, ".svm")
+        ((label, train),), ((_, test),) = found.train, found.test
+        self.assertEqual((label, len(train.split()), len(test.split())), ("a", 4, 3))
+        self.assertEqual(len(set(train.split()) & set(test.split())), 1)
+        self.assertEqual(labeled.with_features(found), found)
+
+    def test_copies_keep_the_mean_and_begin_with_those_of_fewer(self):
+        lines = [("a", "1:2 7:1")] * 50
+        copies = list(labeled.corrupted(lines, 0.75, 40, 3))
+        self.assertEqual(copies[:100], list(labeled.corrupted(lines, 0.75, 2, 3)))
+        values = [labeled.parse(body).get(1, 0) for _, body in copies]
+        self.assertEqual(set(values), {0, 8})
+        self.assertAlmostEqual(sum(values) / len(values), 2, delta=0.3)
+
+    def test_svmlight_files_are_read_without_comments(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "f.svm")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write("# all\n+1 1:2 3:4 # one\n-1\n")
+            self.assertEqual(labeled.read_lines(path), [("+1", "1:2 3:4"), ("-1", "")])
+            with self.assertRaises(SystemExit):
+                labeled.read("c", path, os.path.join(folder, "f.tsv"))
+
+
+class Margins(unittest.TestCase):
+    def test_predictions_are_compared_with_labels(self):
+        found = cached.rightness("a\t0.9\nb b\t0.6\na\t0.5\n", "a\tx\nb b\ty\nb b\tz\n", "\t")
+        self.assertEqual(found["right"], "110")
+        self.assertAlmostEqual(found["error"], 100 / 3)
+        with self.assertRaises(ValueError):
+            cached.rightness("a\t0.9\n", "a\tx\nb\ty\n", "\t")
+
+    def test_strengths_are_chosen_on_held_out_documents_and_the_test_is_read_once(self):
+        class Fake:
+            read = []
+
+            def score(self, train, options, test, kind):
+                self.read.append((train, test))
+                return {"error": {"1": 3.0, "2": 1.0, "3": 2.0}[options[-1]], "options": options}
+
+        class Parts:
+            train, test, inner = "train", "test", [("rest", "held-out")]
+
+        fake = Fake()
+        found = svm.chosen_score(fake, Parts, [["--l2", x] for x in "123"])
+        self.assertEqual((found["options"], found["held_out"]), (["--l2", "2"], 1))
+        self.assertEqual(fake.read, [("rest", "held-out")] * 3 + [("train", "test")])
+
+    def test_strengths_for_copies_stand_for_their_mean(self):
+        self.assertEqual(svm.copy_options("0.3", 4)[-2:], ["--l2", "1.2"])
+
+    def test_differences_are_tested_over_divisions_or_documents(self):
+        ours = [{"error": 10.0, "right": "111110"}, {"error": 11.0, "right": "111111"}]
+        others = [{"error": 12.0, "right": "000000"}, {"error": 13.0, "right": "111111"}]
+        self.assertEqual(svm.difference(ours, others, "error"), ["-2.00", "0.000"])
+        self.assertEqual(svm.difference(ours[:1], others[:1], "error"), ["-2.00", "0.062"])
+        scores = [{"r2": 0.5}], [{"r2": 0.25}]
+        self.assertEqual(svm.difference(*scores, "r2"), ["+0.250", ""])
+
+    def test_tables_have_chosen_rates_and_strengths_at_the_edge(self):
+        class Arguments:
+            rates, strengths = ("0", "0.5"), ("1", "2", "3")
+
+        results = {}
+        for method, errors in (("A", (20.0, 10.0)), ("B", (15.0, 16.0))):
+            for rate, error in zip(Arguments.rates, errors):
+                for part in range(2):
+                    results[method, rate, part] = {
+                        "error": error + part, "held_out": error, "run": "x",
+                        "options": "--l2 2" if rate == "0" else "--l2 3", "right": "1",
+                    }
+        found = svm.by_rate(results, ["A", "B"], Arguments, 2, "error")
+        text = "\n".join(found["text"])
+        self.assertIn("| 0.5 | 10.50 ± 0.71 | 16.50 ± 0.71 |", text)
+        self.assertIn("| A | 0.5, 0.5 | 20.50 ± 0.71 | 10.50 ± 0.71 | -10.00 | 0.000 |  |  |", text)
+        self.assertIn("| B | 0, 0 | 15.50 ± 0.71 | 15.50 ± 0.71 | +0.00 | 1.000 | +5.00 |", text)
+        self.assertIn("4 of 8 chosen strengths are at an end of the grid", text)
+        self.assertEqual(found["results"]["A"]["0"][0].keys(), {"error", "held_out", "options"})
+
+    def test_the_paper_has_all_linear_methods(self):
+        self.assertEqual(set(svm.TABLE3), set(svm.METHODS))
+
+
+class SignTest(unittest.TestCase):
+    def test_p_values_are_those_of_a_fair_coin(self):
+        self.assertEqual(significance.sign_test(0, 0), 1)
+        self.assertEqual(significance.sign_test(3, 3), 1)
+        self.assertEqual(significance.sign_test(0, 6), 2 / 64)
+        self.assertEqual(significance.sign_test(5, 1), 14 / 64)
 
 
 if __name__ == "__main__":

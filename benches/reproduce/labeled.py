@@ -1,0 +1,213 @@
+"""Corpora of labeled lines, texts or features in SVMlight's format, and how they are divided."""
+
+import random
+import statistics
+import sys
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import documents
+
+SVMLIGHT = (".svm", ".svmlight", ".libsvm")
+TENTHS = 10
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Lines (class or number, text or features); test lines if they are given apart."""
+
+    name: str
+    train: list
+    test: list = None
+    suffix: str = ".txt"  # .svm: features
+    standardized: bool = False  # features get a mean of 0 and a variance of 1
+
+    @property
+    def classes(self):
+        return len({label for label, _ in self.train})
+
+
+def read(name, train, test=None):
+    """A corpus of a training file and a test file, if there is one."""
+    suffix = ".svm" if Path(train).suffix in SVMLIGHT else ".txt"
+    if test and (Path(test).suffix in SVMLIGHT) != (suffix == ".svm"):
+        sys.exit(f"{train} and {test}: expected files of one format")
+    lines = read_lines(train)
+    return Corpus(name, lines, read_lines(test) if test else None, suffix)
+
+
+def read_lines(path):
+    """Class and text, or class and features, of a file or of a folder per class."""
+    path = Path(path)
+    if path.suffix not in SVMLIGHT:
+        corpus = documents.read_corpus(path)
+        return [(label, text) for label, texts in corpus.items() for text in texts]
+    lines = []
+    for line in path.read_text(encoding="utf-8").split("\n"):
+        label, _, features = line.partition("#")[0].strip().partition(" ")
+        if label:
+            lines.append((label, features.strip()))
+    return lines
+
+
+def from_texts(name, corpus):
+    """A corpus of texts by class."""
+    return Corpus(name, [(label, text) for label, texts in corpus.items() for text in texts])
+
+
+def digits():
+    """The 1,797 images of 8 × 8 pixels from 0 to 1 that scikit-learn has."""
+    data = scikit("digits").load_digits()
+    rows = [features(row) for row in data.data / 16]
+    return Corpus("digits", [(str(y), row) for y, row in zip(data.target, rows)], suffix=".svm")
+
+
+def diabetes():
+    """The 442 patients with 10 measurements that scikit-learn has."""
+    data = scikit("diabetes").load_diabetes()
+    rows = [(f"{y:g}", features(row)) for y, row in zip(data.target, data.data)]
+    return Corpus("diabetes", rows, suffix=".svm", standardized=True)
+
+
+def scikit(name):
+    try:
+        import sklearn.datasets
+    except ImportError:
+        sys.exit(f"{name}: scikit-learn has it, but is not installed; leave {name} out by --only")
+    return sklearn.datasets
+
+
+def features(values):
+    """Values other than 0 in the format of SVMlight."""
+    return " ".join(f"{i}:{value:.6g}" for i, value in enumerate(values, 1) if value)
+
+
+def text_of(lines, suffix):
+    """The contents of a file of these lines."""
+    separator = " " if suffix == ".svm" else "\t"
+    return "".join(f"{label}{separator}{body}\n" for label, body in lines)
+
+
+def deal(lines, parts, seed, by_class=True):
+    """Parts of one size, at random, each with its share of every class."""
+    lines = list(lines)
+    random.Random(seed).shuffle(lines)
+    if by_class:
+        lines.sort(key=lambda line: line[0])
+    return [lines[part::parts] for part in range(parts)]
+
+
+def join(parts, without):
+    """All lines of the parts but one."""
+    return [line for i, part in enumerate(parts) if i != without for line in part]
+
+
+def divide(corpus, folds, by_class=True):
+    """Training and test lines: those of the corpus, or each of some folds once as test lines."""
+    if corpus.test is not None:
+        return [(corpus.train, corpus.test)]
+    parts = deal(corpus.train, folds, 1, by_class)
+    return [(join(parts, i), part) for i, part in enumerate(parts)]
+
+
+def divide_small(corpus, size, folds):
+    """Like divide, but with at most a number of training lines, of as few other folds as need be.
+
+    If these fit into one fold, no two divisions share training or test lines.
+    """
+    if corpus.test is not None:
+        return [(sample(deal(corpus.train, 1, 1)[0], size), corpus.test)]
+    parts = deal(corpus.train, folds, 1)
+    found = []
+    for i, test in enumerate(parts):
+        others = []
+        for k in range(1, folds):
+            if len(others) < size:
+                others += parts[(i + k) % folds]
+        others.sort(key=lambda line: line[0])
+        found.append((sample(others, size), test))
+    return found
+
+
+def sample(lines, size):
+    """At most a number of lines, at even distances."""
+    step = max(1.0, len(lines) / size)
+    return [lines[int(i * step)] for i in range(min(size, len(lines)))]
+
+
+def hold_out(train, inner, by_class=True):
+    """Pairs of nine tenths and the other tenth of training lines, at most ten."""
+    parts = deal(train, TENTHS, 2, by_class)
+    return [(join(parts, i), parts[i]) for i in range(inner)]
+
+
+def standardize(train, test, with_features):
+    """Gives numbers, and features if asked to, the mean 0 and the variance 1 in training lines."""
+    numbers = [float(label) for label, _ in train]
+    mean, deviation = statistics.mean(numbers), statistics.pstdev(numbers) or 1.0
+    scales = feature_scales(train) if with_features else {}
+
+    def scaled(line):
+        label = f"{(float(line[0]) - mean) / deviation:.9g}"
+        if not with_features:
+            return label, line[1]
+        values = parse(line[1])
+        cells = ((i, (values.get(i, 0.0) - m) / s) for i, (m, s) in sorted(scales.items()))
+        return label, " ".join(f"{i}:{x:.6g}" for i, x in cells)
+
+    return [scaled(line) for line in train], [scaled(line) for line in test]
+
+
+def feature_scales(lines):
+    """Mean and deviation of each feature that varies."""
+    rows = [parse(body) for _, body in lines]
+    scales = {}
+    for number in set().union(*rows):
+        column = [row.get(number, 0.0) for row in rows]
+        deviation = statistics.pstdev(column)
+        if deviation:
+            scales[number] = statistics.mean(column), deviation
+    return scales
+
+
+def parse(body):
+    """Features by number."""
+    cells = (cell.split(":") for cell in body.split())
+    return {int(number): float(value) for number, value in cells}
+
+
+def with_features(corpus):
+    """A corpus whose texts are words and pairs of words between blanks as features."""
+    if corpus.suffix == ".svm":
+        return corpus
+    numbers = {}
+
+    def convert(lines):
+        return [(label, indicators(text, numbers)) for label, text in lines]
+
+    test = convert(corpus.test) if corpus.test is not None else None
+    return replace(corpus, train=convert(corpus.train), test=test, suffix=".svm")
+
+
+def indicators(text, numbers):
+    """The words and pairs of words of a text, numbered as they come."""
+    words = text.lower().split()
+    names = {*words, *zip(words, words[1:])}
+    found = sorted(numbers.setdefault(name, len(numbers) + 1) for name in sorted(names, key=str))
+    return " ".join(f"{number}:1" for number in found)
+
+
+def corrupted(lines, rate, copies, seed):
+    """Copies of lines whose features are left out at a rate; those that remain grow.
+
+    More copies with the same seed begin with those of fewer.
+    """
+    for copy in range(copies):
+        rng = random.Random(f"{seed} {rate} {copy}")
+        for label, body in lines:
+            kept = []
+            for cell in body.split():
+                if rng.random() >= rate:
+                    number, value = cell.split(":")
+                    kept.append(f"{number}:{float(value) / (1 - rate):.6g}")
+            yield label, " ".join(kept)
