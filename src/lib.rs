@@ -49,6 +49,7 @@
 //! | dump the weights of a model; build one | [`Model::node_weights`]; [`Model::from_weights`] |
 //! | score predictions | [`eval`] |
 //! | classify whole documents | [`classify`] |
+//! | predict numbers | [`regress`] |
 //! | check a corpus before training | `check` (Cargo feature `check`) |
 //!
 //! Cargo features, all on by default: `cli` (the program `dropchain`), `serve` (its command of that
@@ -83,6 +84,8 @@ mod html;
 mod ids;
 mod input_file;
 #[cfg(feature = "train")]
+mod irls;
+#[cfg(feature = "train")]
 pub mod knowledge;
 pub mod label;
 mod math;
@@ -99,6 +102,7 @@ pub mod optim;
 mod random;
 #[cfg(feature = "train")]
 mod ranks;
+pub mod regress;
 #[cfg(feature = "train")]
 mod report;
 #[cfg(feature = "train")]
@@ -181,12 +185,19 @@ pub mod internals {
         pub use crate::model::*;
     }
     #[cfg(feature = "train")]
+    pub mod irls {
+        pub use crate::irls::*;
+    }
+    #[cfg(feature = "train")]
     pub mod noise {
         pub use crate::noise::*;
     }
     #[cfg(feature = "train")]
     pub mod objective {
         pub use crate::objective::*;
+    }
+    pub mod random {
+        pub use crate::random::*;
     }
     #[cfg(feature = "train")]
     pub mod report {

@@ -15,6 +15,12 @@ pub fn log_sum_exp(values: &[f64]) -> f64 {
     peak + sum.ln()
 }
 
+/// Computes the logistic function 1/(1 + exp(−x)).
+#[must_use]
+pub fn sigmoid(x: f64) -> f64 {
+    1.0 / (1.0 + (-x).exp())
+}
+
 /// Replaces every x in `values` by exp(max(x, `lowest`)), for −700 ≤ `lowest` and x ≤ 700.
 ///
 /// The result is within a few units in the last place of [`f64::exp`]. There are no calls, branches

@@ -61,7 +61,18 @@ fn invalid_noise_options_are_reported() {
         ),
         (
             "--dropout 0.2 --gradient exact",
-            "gradient 'exact'; expected adjoint, reweighted, message, window=R or local",
+            "gradient 'exact'; expected adjoint, reweighted, gaussian, unscented, sampling=N, \
+             message, window=R or local",
+        ),
+        (
+            "--dropout 0.2 --gradient sampling=3",
+            "gradient 'sampling=3'; expected sampling=N with an even number N from 2 to 10000, \
+             for example sampling=100",
+        ),
+        (
+            "--dropout 0.2 --gradient gaussian",
+            "gradient 'gaussian' with order 1; expected --order 0, at which labels are \
+             independent, or --gradient adjoint",
         ),
         (
             "--dropout 0 --gradient local",

@@ -198,16 +198,112 @@ fn unlabeled_documents_are_for_the_noise() {
 fn shared_noise_of_two_classes_is_twice_that_of_weights() {
     // Dropout 0.25 and 0.4: ρ = 1/3 and 2/3.
     let dir = dir();
+    let mut all = Vec::new();
+    for gradient in ["adjoint", "gaussian"] {
+        let line = format!("train.txt --gradient {gradient}");
+        train(
+            &dir,
+            &format!("{line} --noise-sharing inputs --dropout 0.25 --model m"),
+        );
+        train(&dir, &format!("{line} --dropout 0.4 --model other"));
+        let losses = ["m", "other"].map(|model| log_loss(&dir, model));
+        assert!((losses[0] - losses[1]).abs() < 1e-4, "{losses:?}");
+        all.extend(losses);
+    }
+    assert!((all[0] - all[2]).abs() > 1e-4, "{all:?}");
+}
+
+fn log_loss(dir: &TestDir, model: &str) -> f64 {
+    let report = dir.run(&format!("classify eval {model} train.txt --json"));
+    report.json()["log_loss"].as_f64().unwrap()
+}
+
+#[test]
+fn l2_strengths_depend_on_how_informative_a_feature_is() {
+    let dir = dir();
+    let line = "train.txt --dropout 0 --l2 1";
+    train(&dir, &format!("{line} --model plain"));
+    train(&dir, &format!("{line} --l2-informativeness 0.01 --model m"));
+    // Large ε is a small strength that is about the same for all.
     train(
         &dir,
-        "train.txt --noise-sharing inputs --dropout 0.25 --model m",
+        &format!("{line} --l2-informativeness 1e9 --model weak"),
     );
-    train(&dir, "train.txt --dropout 0.4 --model other");
-    let losses = ["m", "other"].map(|model| {
-        let report = dir.run(&format!("classify eval {model} train.txt --json"));
-        report.json()["log_loss"].as_f64().unwrap()
-    });
-    assert!((losses[0] - losses[1]).abs() < 1e-4, "{losses:?}");
+    let losses = ["plain", "m", "weak"].map(|model| log_loss(&dir, model));
+    assert!(
+        losses[2] < losses[0] && losses[1] != losses[0],
+        "{losses:?}"
+    );
+    let options = dir.run("inspect m --json").json();
+    assert_eq!(options["options"]["l2_informativeness"], 0.01);
+    let line = "classify train train.txt --l2-informativeness 0 --model n --quiet";
+    let error = dir.run(line).failure();
+    assert!(
+        error.contains("L2 informativeness 0; expected a finite number above 0"),
+        "{error}"
+    );
+    let line = "classify train train.txt --loss hinge --l2-informativeness 1 --model n --quiet";
+    assert!(dir.run(line).failure().contains("with the hinge loss"));
+}
+
+#[test]
+fn fast_dropout_trains_and_is_in_the_model() {
+    let dir = dir();
+    let mut losses = Vec::new();
+    for gradient in ["gaussian", "unscented", "sampling=2000"] {
+        let line = format!("train.txt --dropout 0.5 --gradient {gradient}");
+        train(&dir, &format!("{line} --threads 1 --model m"));
+        train(&dir, &format!("{line} --threads 2 --model other"));
+        assert!(dir.bytes("m") == dir.bytes("other"), "{gradient}");
+        let options = dir.run("inspect m --json").json();
+        assert_eq!(options["options"]["gradient"], gradient);
+        losses.push(log_loss(&dir, "m"));
+    }
+    train(&dir, "train.txt --dropout 0.5 --model m");
+    let quadratic = log_loss(&dir, "m");
+    let [gaussian, _, sampled] = losses[..] else {
+        unreachable!()
+    };
+    let error = (sampled - gaussian).abs();
+    assert!(error < 0.25 * (quadratic - gaussian).abs(), "{losses:?}");
+    // The seed is that of the draws.
+    let line = "train.txt --dropout 0.5 --gradient sampling=2";
+    train(&dir, &format!("{line} --seed 1 --model m"));
+    train(&dir, &format!("{line} --seed 2 --model other"));
+    assert!(log_loss(&dir, "m") != log_loss(&dir, "other"));
+    train(
+        &dir,
+        "train.txt --dropout 0.5 --gradient gaussian --noise gaussian --model m",
+    );
+    dir.run(
+        "classify tune train.txt --folds 2 --dropout 0.3,0.6 --l2 0.1 --gradient gaussian \
+         --model m --force --quiet",
+    )
+    .success();
+    assert_eq!(
+        dir.run("inspect m --json").json()["options"]["gradient"],
+        "gaussian"
+    );
+}
+
+#[test]
+fn fast_dropout_of_three_classes_has_a_mask_per_weight() {
+    let dir = TestDir::new(&[]);
+    let documents = [("a", "x y"), ("b", "y z"), ("c", "z x x"), ("a", "y")];
+    dir.write("train.txt", labeled(&documents));
+    train(&dir, "train.txt --gradient gaussian --model m");
+    let run = dir.run(
+        "classify train train.txt --gradient gaussian --noise-sharing inputs --model other --quiet",
+    );
+    let error = run.failure();
+    let expected = "gradient 'gaussian' with noise sharing 'inputs' and 3 labels; expected two \
+                    labels, --noise-sharing weights, or --gradient adjoint";
+    assert!(error.contains(expected), "{error}");
+    // One class against the rest is two labels.
+    train(
+        &dir,
+        "train.txt --gradient gaussian --noise-sharing inputs --multiclass one-vs-rest --model m",
+    );
 }
 
 #[test]

@@ -11,6 +11,7 @@ mod caseless;
 mod check;
 mod checkpoints;
 mod classify;
+mod classify_losses;
 mod cluster;
 mod compare;
 mod completions;
@@ -52,6 +53,7 @@ mod plain_labels;
 mod precisions;
 #[cfg(unix)]
 mod processes;
+mod regress;
 mod report;
 #[cfg(unix)]
 mod serve;

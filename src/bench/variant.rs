@@ -75,7 +75,11 @@ pub fn parse_variants<S: AsRef<str>>(names: &[S]) -> Result<Vec<Variant>> {
             "message" => vec![message(true), message(false)],
             "message=collapsed" => vec![message(true)],
             "message=plain" => vec![message(false)],
-            _ => vec![name.parse().map_err(|_| unknown(name))?],
+            _ => match name.parse::<Engine>() {
+                // These are of another function.
+                Ok(engine) if engine.expectation().is_none() => vec![engine],
+                _ => return Err(unknown(name)),
+            },
         };
         for variant in engines.into_iter().map(Variant::Noise) {
             if !variants.contains(&variant) {
@@ -134,6 +138,7 @@ mod tests {
             "window",
             "window=-1",
             "message=on",
+            "gaussian",
         ] {
             let error = parse_variants(&["adjoint", name]).unwrap_err().to_string();
             let expected = "expected adjoint, message, message=collapsed, message=plain, \

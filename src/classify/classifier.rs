@@ -9,7 +9,8 @@ use super::record::{ClassifierRecord, Multiclass};
 use crate::corpus::{Instance, InstanceContent};
 use crate::error::{Error, Result};
 use crate::ids::LabelId;
-use crate::model::Model;
+use crate::math::sigmoid;
+use crate::model::{AttributeKind, Model, OutputLayer};
 use crate::tag::{TagOptions, Tagger, Workspace};
 
 /// Classifies documents with a model.
@@ -19,6 +20,18 @@ use crate::tag::{TagOptions, Tagger, Workspace};
 pub struct Classifier {
     tagger: Tagger,
     record: ClassifierRecord,
+    hidden: Option<OutputLayer>,
+}
+
+/// A hidden unit of a classifier.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HiddenUnit<'a> {
+    /// The class whose score it adds to; with two classes, their second one.
+    pub class: &'a str,
+    /// The weight with which it does.
+    pub weight: f64,
+    /// Its bias: the score of a document without features.
+    pub bias: f64,
 }
 
 /// The probabilities of the classes of a document.
@@ -66,9 +79,11 @@ impl Classifier {
     pub fn new(model: impl Into<Arc<Model>>) -> Result<Self> {
         let model = model.into();
         let record = ClassifierRecord::of(&model)?;
+        let hidden = OutputLayer::of(&model)?;
         Ok(Self {
             tagger: Tagger::new(model),
             record,
+            hidden,
         })
     }
 
@@ -90,7 +105,42 @@ impl Classifier {
     /// Returns the names of the classes.
     #[must_use]
     pub fn classes(&self) -> &[String] {
-        self.model().header().labels.names()
+        match &self.hidden {
+            Some(layer) => &layer.classes,
+            None => self.model().header().labels.names(),
+        }
+    }
+
+    /// Returns the hidden units, in the order of the labels of the model, whose weights are theirs;
+    /// none if classes have weights of their own.
+    #[must_use]
+    pub fn hidden_units(&self) -> Vec<HiddenUnit<'_>> {
+        let boundary = &self.model().header().label_weights;
+        let biases = boundary.start.iter().zip(&boundary.end);
+        let outputs = self.hidden.iter().flat_map(OutputLayer::weights);
+        let units = outputs.zip(biases);
+        units
+            .map(|((class, weight), (start, end))| HiddenUnit {
+                class,
+                weight,
+                bias: start + end,
+            })
+            .collect()
+    }
+
+    /// Returns the biases of the classes, in their order.
+    #[must_use]
+    pub fn biases(&self) -> Vec<f64> {
+        match &self.hidden {
+            Some(layer) => layer.biases(),
+            None => self.label_biases(),
+        }
+    }
+
+    fn label_biases(&self) -> Vec<f64> {
+        let boundary = &self.model().header().label_weights;
+        let biases = boundary.start.iter().zip(&boundary.end);
+        biases.map(|(start, end)| start + end).collect()
     }
 
     /// Returns the features of texts; `None` if documents come with features.
@@ -112,8 +162,36 @@ impl Classifier {
     /// [`Error::Input`] if the document is a text and the model has ready-made features, or the
     /// other way round; [`Error::Model`] if the model file is damaged; scores overflow.
     pub fn classify(&self, document: &Instance) -> Result<Prediction> {
+        if let Some(layer) = &self.hidden {
+            return self.classify_hidden(document, layer);
+        }
         self.tagger
             .with_workspace(|workspace| self.classify_with(document, workspace))
+    }
+
+    /// Returns the probabilities of classes, given the inputs of hidden units.
+    fn classify_hidden(&self, document: &Instance, layer: &OutputLayer) -> Result<Prediction> {
+        let mut inputs = self.label_biases();
+        let units = inputs.len();
+        for (name, value) in features(document, self.features())?.iter() {
+            let (kind, name) = (AttributeKind::Node, name.as_bytes());
+            let model = self.model();
+            model.add_scores(kind, name, *value, units, &mut inputs)?;
+        }
+        let scores = layer.scores(&inputs);
+        if !scores.iter().all(|score| score.is_finite()) {
+            let message = "scores overflow; expected smaller values of features";
+            return Err(Error::input(document.place(), message));
+        }
+        let probabilities = match self.record.multiclass {
+            // Of two classes, whose scores are ½f and −½f.
+            Multiclass::Softmax => scores.iter().map(|score| sigmoid(2.0 * score)).collect(),
+            Multiclass::OneVsRest => normalized(scores.iter().map(|&s| sigmoid(s)).collect()),
+        };
+        Ok(Prediction {
+            probabilities,
+            scores,
+        })
     }
 
     fn classify_with(&self, document: &Instance, workspace: &mut Workspace) -> Result<Prediction> {
@@ -138,12 +216,7 @@ impl Classifier {
         }
         let probabilities = match (self.record.multiclass, tagging.marginals) {
             (Multiclass::Softmax, Some(marginals)) => marginals.into_iter().collect(),
-            _ => normalized(
-                scores
-                    .iter()
-                    .map(|score| 1.0 / (1.0 + (-score).exp()))
-                    .collect(),
-            ),
+            _ => normalized(scores.iter().map(|&score| sigmoid(score)).collect()),
         };
         Ok(Prediction {
             probabilities,
@@ -163,14 +236,14 @@ fn normalized(mut numbers: Vec<f64>) -> Vec<f64> {
 }
 
 /// The names and values of the features of a document.
-type Features<'d> = Cow<'d, [(String, f64)]>;
+pub(crate) type Features<'d> = Cow<'d, [(String, f64)]>;
 
 /// Returns the features of a document: those of its text, if there are options, or its own.
 ///
 /// # Errors
 ///
 /// [`Error::Input`] if the document is of the other kind.
-pub(super) fn features<'d>(
+pub(crate) fn features<'d>(
     document: &'d Instance,
     options: Option<&FeatureOptions>,
 ) -> Result<Features<'d>> {

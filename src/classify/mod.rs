@@ -43,9 +43,12 @@ mod training;
 
 #[doc(inline)]
 pub use crate::corpus::{
-    Instance, InstanceContent, InstanceFormat, InstanceReadOptions, InstanceReader,
+    Instance, InstanceContent, InstanceFormat, InstanceReadOptions, InstanceReader, TableFeatures,
 };
-pub use classifier::{Classifier, Prediction};
+#[cfg(feature = "train")]
+pub use crate::irls::Loss;
+pub(crate) use classifier::features;
+pub use classifier::{Classifier, HiddenUnit, Prediction};
 pub use features::{FeatureOptions, NgramRange, TermFrequency, Tokens};
 pub use record::Multiclass;
 #[cfg(feature = "train")]

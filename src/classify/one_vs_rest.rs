@@ -2,17 +2,21 @@
 
 use std::collections::BTreeMap;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::ids::LabelId;
 use crate::label::LabelSet;
-use crate::model::{EdgeWeights, Header, Model};
+use crate::model::{EdgeWeights, Header, MAX_LABELS, Model, Output, OutputLayer};
 
 /// The weights of a model for each class.
 pub(super) struct OneVsRest {
-    labels: LabelSet,
+    classes: LabelSet,
+    added: usize,
     header: Option<Header>, // of the first model
+    /// Of each class, or of its hidden units, which follow those of the class before.
     bias: Vec<f64>,
     weights: BTreeMap<Vec<u8>, Vec<(LabelId, f64)>>,
+    /// Of each class, if there are hidden units.
+    outputs: Vec<Output>,
 }
 
 impl OneVsRest {
@@ -27,10 +31,12 @@ impl OneVsRest {
             labels.insert(class)?;
         }
         Ok(Self {
-            labels,
+            classes: labels,
+            added: 0,
             header: None,
             bias: Vec::new(),
             weights: BTreeMap::new(),
+            outputs: Vec::new(),
         })
     }
 
@@ -39,28 +45,68 @@ impl OneVsRest {
     ///
     /// # Errors
     ///
-    /// [`Error::Model`](crate::Error::Model) if the model is damaged.
+    /// [`Error::Model`](crate::Error::Model) if the model is damaged;
+    /// [`Error::Parameter`](crate::Error::Parameter) if there are too many hidden units.
     pub fn add(&mut self, model: &Model) -> Result<()> {
         let header = model.header();
-        let class = LabelId(self.bias.len() as u16);
-        let name = self.labels.name(class);
-        let sign = |label| match header.labels.name(label) == name {
-            true => 1.0,
-            false => -1.0,
-        };
-        let boundary = &header.label_weights;
-        let bias = (0..).zip(boundary.start.iter().zip(&boundary.end));
-        let bias = bias.map(|(label, (start, end))| sign(LabelId(label)) * (start + end));
-        let bias = bias.sum();
-        for row in model.node_weights() {
-            let (attribute, weights) = row?;
-            let weights = weights.iter();
-            let weight = weights.map(|&(label, weight)| sign(label) * weight).sum();
-            let entry = self.weights.entry(attribute.to_vec()).or_default();
-            entry.push((class, weight));
+        let first = self.bias.len();
+        match OutputLayer::of(model)? {
+            None => {
+                let name = self.classes.name(LabelId(self.added as u16));
+                let is_own = |label| header.labels.name(label) == name;
+                let signs = (0..header.labels.len() as u16).map(LabelId).map(is_own);
+                let signs: Vec<f64> = signs.map(|own| if own { 1.0 } else { -1.0 }).collect();
+                self.append(model, |label| (first, signs[label.index()]))?;
+            }
+            Some(layer) => {
+                let all = self.classes.len() * header.labels.len();
+                if all > MAX_LABELS {
+                    return Err(Error::parameter(format!(
+                        "{all} hidden units of all classes; expected at most {MAX_LABELS}"
+                    )));
+                }
+                self.add_outputs(layer);
+                self.append(model, |label| (first + label.index(), 1.0))?;
+            }
         }
-        self.bias.push(bias);
+        self.added += 1;
         self.header.get_or_insert_with(|| header.clone());
+        Ok(())
+    }
+
+    /// Adds the weights of hidden units for the score of the next class.
+    fn add_outputs(&mut self, layer: OutputLayer) {
+        let name = self.classes.name(LabelId(self.added as u16));
+        // The score of a model is that of its second class.
+        let is_second = layer.classes.last().is_some_and(|class| class == name);
+        let sign = if is_second { 1.0 } else { -1.0 };
+        for Output { mut weights, bias } in layer.outputs {
+            weights.iter_mut().for_each(|weight| *weight *= sign);
+            let bias = sign * bias;
+            self.outputs.push(Output { weights, bias });
+        }
+    }
+
+    /// Adds the weights of a model. `place` returns the row for those of a label, and their sign.
+    fn append(&mut self, model: &Model, place: impl Fn(LabelId) -> (usize, f64)) -> Result<()> {
+        let boundary = &model.header().label_weights;
+        for (label, (start, end)) in (0..).zip(boundary.start.iter().zip(&boundary.end)) {
+            let (row, sign) = place(LabelId(label));
+            self.bias.resize(self.bias.len().max(row + 1), 0.0);
+            self.bias[row] += sign * (start + end);
+        }
+        for weights in model.node_weights() {
+            let (attribute, weights) = weights?;
+            let entry = self.weights.entry(attribute.to_vec()).or_default();
+            for (label, weight) in weights {
+                let (row, sign) = place(label);
+                let row = LabelId(row as u16);
+                match entry.last_mut().filter(|(last, _)| *last == row) {
+                    Some((_, sum)) => *sum += sign * weight,
+                    None => entry.push((row, sign * weight)),
+                }
+            }
+        }
         Ok(())
     }
 
@@ -70,11 +116,22 @@ impl OneVsRest {
     ///
     /// A weight is too large for the precision of the models.
     pub fn into_model(self) -> Result<Model> {
-        let mut header = Header::new(self.labels);
+        let layer = (!self.outputs.is_empty()).then(|| OutputLayer {
+            classes: self.classes.names().to_vec(),
+            outputs: self.outputs,
+        });
+        let labels = match &layer {
+            None => self.classes,
+            Some(layer) => layer.labels()?,
+        };
+        let mut header = Header::new(labels);
         if let Some(first) = self.header {
             header.order = first.order;
             header.precision = first.precision;
             header.provenance = first.provenance;
+        }
+        if let Some(layer) = layer {
+            header.provenance.record(&layer)?;
         }
         header.label_weights.start = self.bias;
         let edges: [EdgeWeights<Vec<u8>>; 0] = [];

@@ -32,8 +32,14 @@ impl ClassifierRecord {
         let fault = |message: &str| Error::model(model.path(), message);
         let header: &Header = model.header();
         let record = header.provenance.classifier();
-        let record = record.ok_or_else(|| {
-            fault("the model is a tagger; expected a classifier, which `classify train` makes")
+        let record = record.ok_or_else(|| match header.provenance.is_regression() {
+            true => fault(
+                "the model predicts numbers; expected a classifier (`dropchain regress` has \
+                 commands for this one)",
+            ),
+            false => {
+                fault("the model is a tagger; expected a classifier, which `classify train` makes")
+            }
         })?;
         if header.order != Order::Zero || header.template.is_some() {
             return Err(fault(

@@ -20,7 +20,8 @@ use crate::train::{AttributeCorpus, End, Observer, TrainOptions, TrainSettings, 
 pub struct ClassifierOptions {
     /// The features of texts; `None` if documents come with features.
     pub features: Option<FeatureOptions>,
-    /// How several classes are told apart. Two classes are always one model.
+    /// How several classes are told apart. Two classes are always one model, and more than two
+    /// with a loss of two ([`TrainOptions::loss`]) always one of each class against the rest.
     pub multiclass: Multiclass,
     /// How to train. The order is 0, and noise is on features alone.
     pub train: TrainOptions,
@@ -150,11 +151,15 @@ impl<'a> ClassifierTrainer<'a> {
             let message = "there are no features; expected n-grams of words or of characters";
             return Err(Error::parameter(message));
         }
+        let loss = options.train.loss;
         Ok(Self {
             trainer: Trainer::new(options.train)?,
             record: ClassifierRecord {
                 features: options.features,
-                multiclass: options.multiclass,
+                multiclass: match loss {
+                    None => options.multiclass,
+                    Some(_) => Multiclass::OneVsRest,
+                },
             },
             memory: MemoryLimit::default(),
         })

@@ -39,6 +39,7 @@ mod predictions;
 mod progress;
 mod ranks_program;
 mod rates;
+mod regress;
 mod report;
 #[cfg(feature = "serve")]
 mod serve;
@@ -106,6 +107,7 @@ enum Command {
     Convert(convert::ConvertCommand),
     Cluster(cluster::ClusterCommand),
     Classify(classify::ClassifyCommand),
+    Regress(regress::RegressCommand),
     Demo(demo::DemoCommand),
     Report(Box<report::ReportCommand>),
     #[cfg(feature = "serve")]
@@ -160,6 +162,7 @@ impl Command {
             Self::Convert(command) => command.run(),
             Self::Cluster(command) => command.run(),
             Self::Classify(command) => command.run(),
+            Self::Regress(command) => command.run(),
             Self::Demo(command) => command.run(),
             Self::Report(command) => command.run(),
             #[cfg(feature = "serve")]
@@ -185,6 +188,7 @@ impl Command {
             Self::Train(_) | Self::Convert(_) | Self::Cluster(_) => false,
             Self::Report(command) => command.file().is_none(),
             Self::Classify(command) => command.prints(),
+            Self::Regress(command) => command.prints(),
             _ => true,
         }
     }

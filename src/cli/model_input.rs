@@ -25,18 +25,22 @@ const CONLLU_COMMENTS: [&str; 5] = ["# newdoc", "# newpar", "# sent_id", "# text
 ///
 /// # Errors
 ///
-/// Those of [`Tagger::open`]; the model is a classifier of documents, whose features no tagger
-/// makes.
+/// Those of [`Tagger::open`]; the model is a classifier of documents or a regression, whose
+/// features no tagger makes.
 pub fn open_tagger(path: impl AsRef<Path>) -> Result<Tagger> {
     let tagger = Tagger::open(path)?;
-    if tagger.model().header().provenance.is_classifier() {
-        return Err(Error::model(
-            tagger.model().path(),
-            "the model classifies documents; expected a tagger (`dropchain classify` has commands \
-             for this one)",
-        ));
-    }
-    Ok(tagger)
+    let provenance = &tagger.model().header().provenance;
+    let (what, command) = if provenance.is_classifier() {
+        ("classifies documents", "classify")
+    } else if provenance.is_regression() {
+        ("predicts numbers", "regress")
+    } else {
+        return Ok(tagger);
+    };
+    let message = format!(
+        "the model {what}; expected a tagger (`dropchain {command}` has commands for this one)"
+    );
+    Err(Error::model(tagger.model().path(), message))
 }
 
 /// Returns the format of files that their names tell, which must be the same for all.

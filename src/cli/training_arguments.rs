@@ -447,6 +447,9 @@ pub struct CourseArguments {
     /// `adjoint` and `message` are exact. `reweighted=N` turns the noise into a weighted L2 penalty
     /// every N iterations (20 if there is no N): faster, and slightly different. `window=R` and
     /// `local` are approximations.
+    ///
+    /// With --order 0 also `gaussian`, `unscented` and `sampling=N` (even; 100 if there is no N):
+    /// not the second-order penalty but the expectation over Gaussian scores (fast dropout).
     #[arg(long, value_name = "ENGINE")]
     pub gradient: Option<String>,
     /// Warm-up iterations without noise [default: 20, or half of --max-iterations if less]
@@ -504,7 +507,7 @@ pub struct SharingArgument {
     ///
     /// `inputs` is dropout of attributes as Wager et al. 2013 define it: with two labels and
     /// --order 0 up to twice as strong at the same rate. Not with --noise additive or monte-carlo,
-    /// other gradients than adjoint, or online algorithms.
+    /// other gradients than adjoint and, of two labels, gaussian, or online algorithms.
     #[arg(long, value_enum, value_name = "WHAT")]
     noise_sharing: Option<SharingName>,
 }

@@ -48,7 +48,7 @@ pub use corpus::Corpus;
 pub use file_part::FilePart;
 pub use format::Format;
 pub use instances::{
-    Instance, InstanceContent, InstanceFormat, InstanceReadOptions, InstanceReader,
+    Instance, InstanceContent, InstanceFormat, InstanceReadOptions, InstanceReader, TableFeatures,
 };
 #[cfg(feature = "check")]
 pub(crate) use lines::InputStream;

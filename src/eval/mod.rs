@@ -17,6 +17,7 @@ mod errors;
 mod evaluation;
 mod frequency;
 mod metrics;
+mod numbers;
 mod report;
 #[cfg(test)]
 mod tests;
@@ -31,4 +32,5 @@ pub use errors::{ErrorKind, SpanError, compare_spans, label_errors, span_errors}
 pub use evaluation::Evaluation;
 pub use frequency::{FrequencyBand, FrequencyEvaluation, WordCounts};
 pub use metrics::{Counts, Metrics};
+pub use numbers::{NumberEvaluation, NumberReport};
 pub use report::{Report, ScoreReport, SpanReport};

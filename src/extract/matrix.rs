@@ -20,6 +20,16 @@ pub struct SparseRows {
 }
 
 impl SparseRows {
+    /// Creates a matrix of the ends of its rows, their columns, distinct and ascending, and values.
+    #[cfg(feature = "train")]
+    pub(crate) fn from_parts(ends: Vec<u64>, columns: Vec<u32>, values: Option<Vec<f64>>) -> Self {
+        Self {
+            ends,
+            columns,
+            values,
+        }
+    }
+
     /// Returns the number of rows.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -109,6 +119,37 @@ impl SparseRows {
             values.extend(entries.iter().map(|&(_, value)| value));
         }
         self.ends.push(self.columns.len() as u64);
+    }
+
+    /// Returns the transpose of the matrix, which has so many columns: rows in the order of
+    /// columns, entries in the order of rows.
+    #[cfg(feature = "train")]
+    pub(crate) fn transposed(&self, columns: usize) -> Self {
+        let mut ends = vec![0_usize; columns + 1];
+        for &j in &self.columns {
+            ends[j as usize + 1] += 1;
+        }
+        for j in 0..columns {
+            ends[j + 1] += ends[j];
+        }
+        let mut next = ends.clone();
+        let mut numbers = vec![0_u32; self.nonzeros()];
+        let mut values = (!self.is_binary()).then(|| vec![1.0; self.nonzeros()]);
+        for n in 0..self.len() {
+            for (j, x) in self.entries(n) {
+                let position = &mut next[j as usize];
+                numbers[*position] = n as u32;
+                if let Some(values) = &mut values {
+                    values[*position] = x;
+                }
+                *position += 1;
+            }
+        }
+        Self::from_parts(
+            ends[1..].iter().map(|&end| end as u64).collect(),
+            numbers,
+            values,
+        )
     }
 
     /// Appends a row of another matrix, without the columns that are not `retained` (`None`: all

@@ -1,5 +1,5 @@
 //! The configuration that a model was trained with: what the user asked for, to ask for it again.
-//! What a classifier of documents needs to make features of a text.
+//! What a classifier of documents and a regression need to make features of a text.
 //!
 //! Both are stored with the training options, as fields of these, so that programs that do not know
 //! them read the model all the same.
@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::file::Model;
 use super::header::Provenance;
+use super::output_layer::OutputLayer;
 use super::parts;
 use super::preamble::replace_header;
 use super::training_record::TrainingRecord;
@@ -18,6 +19,9 @@ const CONFIG: &str = "config";
 
 /// The field of the options that only classifiers of documents have.
 const CLASSIFIER: &str = "classifier";
+
+/// The field of the options that only regressions have.
+const REGRESSION: &str = "regression";
 
 impl Provenance {
     /// Returns the configuration that was recorded by [`Model::with_config`], if there is one.
@@ -39,6 +43,18 @@ impl Provenance {
         self.classifier().is_some()
     }
 
+    /// Returns what a regression records of its training; `None` for other models.
+    #[must_use]
+    pub(crate) fn regression(&self) -> Option<Value> {
+        self.parsed_options().get_mut(REGRESSION).map(Value::take)
+    }
+
+    /// Returns whether the model predicts numbers.
+    #[must_use]
+    pub fn is_regression(&self) -> bool {
+        self.regression().is_some()
+    }
+
     /// Returns the training options alone, without the configuration and the result of training;
     /// null if there are none.
     #[must_use]
@@ -46,6 +62,7 @@ impl Provenance {
         let mut options = self.parsed_options();
         if let Some(options) = options.as_object_mut() {
             options.shift_remove(CONFIG);
+            options.shift_remove(OutputLayer::KEY);
             options.shift_remove(TrainingRecord::KEY);
         }
         options
@@ -72,6 +89,16 @@ impl Model {
     #[cfg(feature = "train")]
     pub(crate) fn with_classifier(&self, record: &Value) -> Result<Self> {
         self.with_field(CLASSIFIER, record)
+    }
+
+    /// Returns the model with a record that it is a regression, and of its training.
+    ///
+    /// # Errors
+    ///
+    /// Same as [`with_config`](Self::with_config).
+    #[cfg(feature = "train")]
+    pub(crate) fn with_regression(&self, record: &Value) -> Result<Self> {
+        self.with_field(REGRESSION, record)
     }
 
     /// Returns the model with another field of its options.

@@ -142,6 +142,7 @@ mod file_contents;
 mod fingerprint;
 mod format;
 mod header;
+mod output_layer;
 mod parts;
 mod preamble;
 mod similar;
@@ -158,6 +159,9 @@ pub use file::Model;
 pub(crate) use format::MAX_LABELS;
 pub use format::{AttributeKind, Precision};
 pub use header::{Header, Provenance};
+pub(crate) use output_layer::OutputLayer;
+#[cfg(feature = "train")]
+pub(crate) use output_layer::{Output, output_score};
 pub use sizes::{LineStatistics, ModelSizes, TableSizes};
 #[cfg(any(feature = "train", test))]
 pub(crate) use table::TableBuilder;

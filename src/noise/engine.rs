@@ -7,12 +7,14 @@ use serde::{Deserialize, Serialize};
 
 use super::adjoint::Adjoint;
 use super::direct::Direct;
+use super::gaussian::{Expectation, Gaussian};
 use super::message::Message;
 use super::regularizer::Regularizer;
 use super::window::Window;
 use crate::error::Error;
 
-/// The algorithm for the gradient of the quadratic regularizer: `--gradient` on the command line.
+/// The noise term of a sentence and the algorithm for its gradient: `--gradient` on the command
+/// line. All but the last are algorithms for the quadratic regularizer.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -33,7 +35,16 @@ pub enum Engine {
     /// The marginals are held fixed for this number of iterations, at least 1: R is a weighted L2
     /// penalty meanwhile, whose strengths come from [`Direct`].
     Reweighted(usize),
+    /// Not the quadratic regularizer but the expectation over Gaussian scores that it approximates,
+    /// at order 0: [`Gaussian`].
+    Gaussian(Expectation),
 }
+
+/// The default number of samples of [`Expectation::Sampling`].
+pub const SAMPLES: u32 = 100;
+
+/// The largest number of samples: the error falls with the square root of the number.
+const MAX_SAMPLES: u32 = 10_000;
 
 /// The default number of iterations for which [`Engine::Reweighted`] holds the marginals fixed.
 pub const ROUND: usize = 20;
@@ -48,15 +59,16 @@ impl Engine {
             Self::Window(radius) => Box::new(Window::new(radius)),
             Self::Local => Box::new(Window::new(0)),
             Self::Reweighted(_) => Box::new(Direct::default()),
+            Self::Gaussian(expectation) => Box::new(Gaussian::new(expectation)),
         }
     }
 
-    /// Returns whether the gradient is exactly that of the function being minimized: eq. 14, or
-    /// eq. 14 with fixed marginals.
+    /// Returns whether the gradient is exactly that of the function being minimized: eq. 14,
+    /// eq. 14 with fixed marginals, or the expectation over Gaussian scores.
     #[must_use]
     pub fn is_exact(self) -> bool {
         match self {
-            Self::Adjoint | Self::Message { .. } | Self::Reweighted(_) => true,
+            Self::Adjoint | Self::Message { .. } | Self::Reweighted(_) | Self::Gaussian(_) => true,
             Self::Window(_) | Self::Local => false,
         }
     }
@@ -69,9 +81,35 @@ impl Engine {
             _ => None,
         }
     }
+
+    /// Returns how the expectation over Gaussian scores is computed, if the noise term is that.
+    #[must_use]
+    pub fn expectation(self) -> Option<Expectation> {
+        match self {
+            Self::Gaussian(expectation) => Some(expectation),
+            _ => None,
+        }
+    }
+
+    /// Returns whether the noise term depends on a seed.
+    #[must_use]
+    pub fn is_sampled(self) -> bool {
+        matches!(self, Self::Gaussian(Expectation::Sampling { .. }))
+    }
+
+    /// Sets the seed, if there is sampling.
+    #[must_use]
+    pub(crate) fn with_seed(self, seed: u64) -> Self {
+        match self {
+            Self::Gaussian(Expectation::Sampling { pairs, .. }) => {
+                Self::Gaussian(Expectation::Sampling { pairs, seed })
+            }
+            other => other,
+        }
+    }
 }
 
-/// The command-line name. Collapsing is a separate option.
+/// The command-line name. Collapsing and the seed are separate options.
 impl fmt::Display for Engine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -80,11 +118,16 @@ impl fmt::Display for Engine {
             Self::Window(radius) => write!(f, "window={radius}"),
             Self::Local => f.write_str("local"),
             Self::Reweighted(iterations) => write!(f, "reweighted={iterations}"),
+            Self::Gaussian(Expectation::Best) => f.write_str("gaussian"),
+            Self::Gaussian(Expectation::Unscented) => f.write_str("unscented"),
+            Self::Gaussian(Expectation::Sampling { pairs, .. }) => {
+                write!(f, "sampling={}", 2 * pairs)
+            }
         }
     }
 }
 
-/// Parses the command-line name; `message` means with collapsing.
+/// Parses the command-line name; `message` means with collapsing, and the seed is 0.
 impl FromStr for Engine {
     type Err = Error;
 
@@ -95,6 +138,9 @@ impl FromStr for Engine {
             "message" => return Ok(Self::Message { collapse: true }),
             "local" => return Ok(Self::Local),
             "reweighted" => return Ok(Self::Reweighted(ROUND)),
+            "gaussian" => return Ok(Self::Gaussian(Expectation::Best)),
+            "unscented" => return Ok(Self::Gaussian(Expectation::Unscented)),
+            "sampling" => return Ok(sampling(SAMPLES)),
             _ => {}
         }
         if let Some(rest) = name.strip_prefix("reweighted") {
@@ -106,13 +152,34 @@ impl FromStr for Engine {
                 )
             });
         }
-        let rest = name
-            .strip_prefix("window")
-            .ok_or_else(|| error("expected adjoint, reweighted, message, window=R or local"))?;
+        if let Some(rest) = name.strip_prefix("sampling") {
+            let samples = rest.strip_prefix('=').and_then(|n| n.parse().ok());
+            let is_valid = |n: &u32| (2..=MAX_SAMPLES).contains(n) && n.is_multiple_of(2);
+            return (samples.filter(is_valid).map(sampling)).ok_or_else(|| {
+                error(&format!(
+                    "expected sampling=N with an even number N from 2 to {MAX_SAMPLES}, for \
+                     example sampling={SAMPLES}"
+                ))
+            });
+        }
+        let rest = name.strip_prefix("window").ok_or_else(|| {
+            error(
+                "expected adjoint, reweighted, gaussian, unscented, sampling=N, message, window=R \
+                 or local",
+            )
+        })?;
         let radius = rest.strip_prefix('=').and_then(|r| r.parse().ok());
         (radius.map(Self::Window))
             .ok_or_else(|| error("expected window=R with a whole number R, for example window=2"))
     }
+}
+
+/// Returns the engine for an even number of samples.
+fn sampling(samples: u32) -> Engine {
+    Engine::Gaussian(Expectation::Sampling {
+        pairs: samples / 2,
+        seed: 0,
+    })
 }
 
 impl TryFrom<String> for Engine {
@@ -142,11 +209,16 @@ mod tests {
             "window=12",
             "local",
             "reweighted=7",
+            "gaussian",
+            "unscented",
+            "sampling=4",
         ] {
             assert_eq!(name.parse::<Engine>().unwrap().to_string(), name);
         }
         let default = "reweighted".parse::<Engine>().unwrap();
         assert_eq!(default.to_string(), "reweighted=20");
+        let default = "sampling".parse::<Engine>().unwrap();
+        assert_eq!(default.to_string(), "sampling=100");
     }
 
     #[test]
@@ -181,9 +253,20 @@ mod tests {
     }
 
     #[test]
+    fn sampling_takes_an_even_number_in_its_range() {
+        for name in ["sampling=", "sampling=0", "sampling=3", "sampling=10002"] {
+            let error = name.parse::<Engine>().unwrap_err().to_string();
+            let expected = "expected sampling=N with an even number N from 2 to 10000, for example \
+                            sampling=100";
+            assert_eq!(error, format!("gradient '{name}'; {expected}"));
+        }
+    }
+
+    #[test]
     fn an_unknown_name_is_answered_with_the_known_ones() {
         let error = "exact".parse::<Engine>().unwrap_err().to_string();
-        let expected = "gradient 'exact'; expected adjoint, reweighted, message, window=R or local";
+        let expected = "gradient 'exact'; expected adjoint, reweighted, gaussian, unscented, \
+                        sampling=N, message, window=R or local";
         assert_eq!(error, expected);
     }
 }

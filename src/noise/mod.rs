@@ -37,6 +37,7 @@
 //! | the gradient within a window (eqs. 20 and 21) | `window.rs` |
 //! | the direct part alone, for fixed μ | `direct.rs` |
 //! | ∇²A·w for any w | `hessian.rs` |
+//! | the expectation over Gaussian scores instead of R, at order 0 | `gaussian/` |
 //!
 //! # The gradient
 //!
@@ -64,6 +65,9 @@
 //!
 //! At order 0 tokens are independent: V is that of the node, and only t = i contributes.
 //!
+//! [`Gaussian`] is not one of these: it has R itself, of Gaussian scores, not its quadratic
+//! approximation, and order 0 alone.
+//!
 //! Arrays have the layout of [`chain`](crate::chain): rows are padded to the stride S.
 
 mod active_features;
@@ -73,6 +77,7 @@ mod direct;
 mod edge_matrices;
 mod engine;
 mod features;
+mod gaussian;
 mod hessian;
 mod message;
 mod pair_kernel;
@@ -87,8 +92,11 @@ mod window;
 pub use active_features::ActiveCounts;
 pub use adjoint::Adjoint;
 pub use direct::Direct;
-pub use engine::{Engine, ROUND};
+pub use engine::{Engine, ROUND, SAMPLES};
 pub use features::{AttributeRows, FeatureGradient, Features};
+pub use gaussian::{
+    Expectation, Gaussian, LogisticMoments, MaskGradient, logistic_moments, mask_gradient,
+};
 pub use hessian::{HessianProduct, ScoreDirection};
 pub use message::Message;
 pub use regularizer::{

@@ -23,13 +23,17 @@ pub struct SentenceInput<'a> {
     pub node_variance: &'a [f64],
     /// What takes the place of the node part where V is not multiplied by μ², `[T][S]`: L = V + U,
     /// if some features have noise that all labels share, where the term of these in R is
-    /// ½ Σ p·U. Only [`Adjoint`](super::Adjoint) can have it. See `quadratic.rs`.
+    /// ½ Σ p·U. Only [`Adjoint`](super::Adjoint) can have it, and for two labels
+    /// [`Gaussian`](super::Gaussian). See `quadratic.rs`.
     pub linear_variance: Option<&'a [f64]>,
     /// The edge-attribute part of V\[t\]\[a\]\[b\], `[T][K][S]`, if there is one. The matrix of
     /// t = 0 is ignored, and at order 0 all of them are.
     pub edge_variance: Option<&'a [f64]>,
     /// The factor that R and its derivatives are multiplied by.
     pub weight: f64,
+    /// The number of its first token among all tokens of the data, used only by
+    /// [`Gaussian`](super::Gaussian) with sampling.
+    pub first_token: u64,
     /// The features of the sentence, used only by [`Message`](super::Message).
     pub features: Features<'a>,
 }

@@ -141,6 +141,7 @@ impl ChunkWorker {
             },
             weight,
             noise_weight,
+            first_token: tokens.start as u64,
             attributes: self
                 .attributes
                 .fill_for(engine, data, space, tokens.clone()),
@@ -149,6 +150,7 @@ impl ChunkWorker {
                 masks,
                 theta: context.theta,
                 first: tokens.start,
+                is_gaussian: engine.and_then(Engine::expectation).is_some(),
             }),
         };
         let [nodes, edges] = &mut self.variances;
@@ -161,7 +163,7 @@ impl ChunkWorker {
         self.terms.loss += terms.loss;
         self.terms.noise += terms.noise;
         if context.masks.is_some() {
-            // Instead of ∂J/∂V there are marginals; see `anchors.rs`.
+            // Instead of ∂J/∂V there are marginals, or the factors of ½; see `anchors.rs`.
             variance_derivatives.nodes = &mut [];
             let derivative = 0.5 * noise_weight;
             self.largest_derivative = self.largest_derivative.max(derivative);

@@ -148,5 +148,8 @@ fn add_scaled(derivatives: &mut [f64], factor: f64, weights: &[f64], variances: 
 
 /// Returns whether the noise term can be computed by label pairs.
 pub(super) fn works_by_pairs(noise: Noise) -> bool {
-    matches!(noise.engine, Engine::Adjoint | Engine::Reweighted(_))
+    matches!(
+        noise.engine,
+        Engine::Adjoint | Engine::Reweighted(_) | Engine::Gaussian(_)
+    )
 }

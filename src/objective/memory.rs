@@ -96,6 +96,14 @@ fn is_shared(noise: NoiseMemory<'_>) -> bool {
     matches!(noise, NoiseMemory::Quadratic(noise) if noise.sharing == NoiseSharing::Inputs)
 }
 
+/// The numbers of marginals of ½ of a block, which Gaussian scores have.
+fn shared_rows(noise: NoiseMemory<'_>, tokens: usize, stride: usize) -> usize {
+    match noise {
+        NoiseMemory::Quadratic(noise) if noise.engine.expectation().is_some() => tokens * stride,
+        _ => 0,
+    }
+}
+
 /// The sums over each column.
 fn totals(data: &Dataset, matrix: &SparseRows, block: &FeatureBlock) -> usize {
     let sums = match matrix.is_binary() {
@@ -207,7 +215,10 @@ impl<'a> Shape<'a> {
             .saturating_mul(stride + edge_width)
             .saturating_mul(buffers)
             .saturating_add(match is_shared(noise) {
-                true => tokens + space.nodes.targets.weights().div_ceil(8),
+                true => {
+                    let rows = shared_rows(noise, tokens, stride);
+                    tokens + rows + space.nodes.targets.weights().div_ceil(8)
+                }
                 false => 0,
             });
         let sparse = space.sparse_pairs().filter(|_| match noise {
@@ -266,7 +277,10 @@ impl<'a> Shape<'a> {
             NoiseMemory::None => {}
             NoiseMemory::Quadratic(noise) => {
                 pairs += if sparse.is_some() { 0 } else { 5 };
-                rows += 1 + usize::from(noise.sharing == NoiseSharing::Inputs); // variances
+                // Variances; marginals of Gaussian scores.
+                let is_gaussian = usize::from(noise.engine.expectation().is_some());
+                let is_shared = usize::from(noise.sharing == NoiseSharing::Inputs);
+                rows += 1 + is_shared * (1 + is_gaussian);
                 matrices += usize::from(noise.distribution != NoiseDistribution::Additive);
                 rows += usize::from(noise.distribution == NoiseDistribution::Additive);
                 match noise.engine {
@@ -280,7 +294,7 @@ impl<'a> Shape<'a> {
                         pairs += 10;
                         rows += if edge_width == 0 { 12 } else { 1 };
                     }
-                    Engine::Adjoint | Engine::Reweighted(_) => {}
+                    Engine::Adjoint | Engine::Reweighted(_) | Engine::Gaussian(_) => {}
                     Engine::Window(_) | Engine::Local => rows += 2,
                     Engine::Message { .. } => {
                         pairs += 1;

@@ -7,9 +7,10 @@
 //! is a sum over sentences, not a mean. w is the weight of a sentence, 1 by default: an integer w
 //! equals w copies. Y are the label sequences that its labels allow: one sequence y, unless tokens
 //! have several labels or none (`sentence.rs`). R is the quadratic noise regularizer
-//! ([`crate::noise`], eq. 14 of Wang et al. 2013) or the expectation that it approximates, by
-//! sampling ([`MonteCarlo`]); λ = n/(n + αm) (eq. 11), where n and m are the total weights of
-//! labeled and of unlabeled sentences. The optimizer adds the L1 term.
+//! ([`crate::noise`], eq. 14 of Wang et al. 2013) or the expectation that it approximates, at
+//! order 0 of Gaussian scores ([`Expectation`](crate::noise::Expectation)), or by sampling masks
+//! ([`MonteCarlo`]); λ = n/(n + αm) (eq. 11), where n and m are the total weights of labeled and of
+//! unlabeled sentences. The optimizer adds the L1 term.
 //!
 //! # One evaluation
 //!
@@ -53,6 +54,7 @@ mod penalty;
 mod reweighting;
 mod sentence;
 mod shared;
+mod shared_gradient;
 mod spilled;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -555,9 +557,11 @@ impl PenalizedLikelihood {
         let BlockDerivatives { scores, variances } = derivatives;
         let rates = self.proportional_noise().map(Noise::rates);
         if let Some(masks) = &self.masks {
+            let block = &self.partition.blocks[index];
+            let (marginals, factors_of_tokens) = self.shared_factors(block, &variances.nodes);
             let derivatives = SharedDerivatives {
-                marginals: &variances.nodes,
-                factors: &self.token_factors(&self.partition.blocks[index]),
+                marginals: &marginals,
+                factors: &factors_of_tokens,
                 theta: factors,
             };
             self.transposes[0].add_shared_gradient(index, masks, derivatives, gradient);

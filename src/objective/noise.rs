@@ -33,7 +33,7 @@ pub enum NoiseSharing {
 }
 
 /// The noise term λ·( Σ_labeled R(x) + α Σ_unlabeled R(u) ), λ = n/(n + αm) (eq. 11), with the
-/// quadratic approximation R of eq. 14.
+/// quadratic approximation R of eq. 14, or another that the engine stands for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Noise {
     /// The distribution.
@@ -44,8 +44,9 @@ pub struct Noise {
     pub edge: f64,
     /// The algorithm for the gradient.
     pub engine: Engine,
-    /// What has a mask of its own; other than weights only with [`Engine::Adjoint`] and noise that
-    /// is proportional to the values.
+    /// What has a mask of its own; other than weights only with noise that is proportional to the
+    /// values and [`Engine::Adjoint`], or of two labels
+    /// [`Expectation::Best`](crate::noise::Expectation).
     pub sharing: NoiseSharing,
     /// The weight α of an unlabeled sentence.
     pub unlabeled_weight: f64,

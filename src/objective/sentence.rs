@@ -38,7 +38,7 @@ use super::LabelSums;
 use super::buffers::ScoreArrays;
 use super::features::{AttributeGradient, SentenceAttributes};
 use super::labels::LabelVariances;
-use super::shared::SharedNoise;
+use super::shared::{SharedNoise, halves};
 use crate::chain::{EdgeSums, LabelMask, Lattice, Order, Scores, Transitions};
 use crate::extract::{Allowed, AllowedLabels, Target};
 use crate::ids::LabelId;
@@ -62,6 +62,8 @@ pub(crate) struct SentenceTask<'a> {
     pub weight: f64,
     /// The factor of its noise term: its weight times λ or αλ.
     pub noise_weight: f64,
+    /// The number of its first token in the data.
+    pub first_token: u64,
     /// Its attributes, for engines that work on them.
     pub attributes: SentenceAttributes<'a>,
     /// The noise of node attributes, if labels share its masks.
@@ -77,7 +79,8 @@ pub(crate) struct SentenceArrays<'a> {
     /// Input, under noise: V, without those of transitions and boundary weights. Overwritten.
     pub variances: ScoreArrays<'a>,
     /// Output, under noise: ∂J/∂V; for edges only if their array is not empty. If labels share the
-    /// masks of node attributes, the output for nodes are the marginals.
+    /// masks of node attributes, the output for nodes are the marginals, unless scores are
+    /// Gaussian.
     pub variance_derivatives: ScoreArrays<'a>,
 }
 
@@ -99,6 +102,7 @@ pub(crate) struct SentenceKernel {
     partial: Option<PartialWorkspace>, // created when it is first needed
     regularizer: Option<Box<dyn Regularizer>>,
     linear_variance: Vec<f64>, // [T][stride] L = V + U, if labels share masks
+    halves: Vec<f64>,          // [T][stride] marginals of ½, for Gaussian scores
     /// Derivatives with respect to label weights since [`begin`](Self::begin). For the likelihood
     /// of label pairs these are the expected counts alone.
     pub sums: LabelSums,
@@ -136,6 +140,7 @@ impl SentenceKernel {
             partial: None,
             regularizer: engine.map(Engine::regularizer),
             linear_variance: Vec::new(),
+            halves: Vec::new(),
             sums: LabelSums::default(),
             attribute_gradient: AttributeGradient::default(),
         }
@@ -331,7 +336,15 @@ impl SentenceKernel {
         add_boundary(chain.variances, variances.nodes);
         if let Some(shared) = task.shared {
             self.linear_variance.resize(length, 0.0);
-            shared.write(self.lattice.node_marginals(), &mut self.linear_variance);
+            let marginals = match shared.is_gaussian {
+                false => self.lattice.node_marginals(),
+                true => {
+                    self.halves.clear();
+                    self.halves.extend(halves(length, stride));
+                    &self.halves
+                }
+            };
+            shared.write(marginals, &mut self.linear_variance);
             add_boundary(chain.variances, &mut self.linear_variance);
         }
         variance_derivatives.nodes.fill(0.0);
@@ -342,6 +355,7 @@ impl SentenceKernel {
             linear_variance: task.shared.map(|_| &self.linear_variance[..]),
             edge_variance: (!variances.edges.is_empty()).then_some(&*variances.edges),
             weight: task.noise_weight,
+            first_token: task.first_token,
             features: task.attributes.features,
         };
         let derivatives = noise::Derivatives {
@@ -366,7 +380,7 @@ impl SentenceKernel {
             &mut sums.last_variances,
             &node_variance_derivatives[length - stride..],
         );
-        if task.shared.is_some() {
+        if task.shared.is_some_and(|shared| !shared.is_gaussian) {
             let marginals = self.lattice.node_marginals();
             variance_derivatives.nodes.copy_from_slice(marginals);
         }

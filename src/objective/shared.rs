@@ -3,12 +3,15 @@
 //! The second-order term of such noise is ½ Σ p·U (`score/shared.rs`), where U depends on the
 //! marginals. It takes the place of the terms of node attributes in V, which are 0; what else has
 //! noise, label pairs, boundary weights and edge attributes, has a mask per weight in any case.
+//!
+//! If the scores of two labels are Gaussian ([`Expectation`]), the variance of their difference is
+//! 4U with marginals p of ½, as (θ_b − u)² = ¼(θ_1 − θ_0)² then. With h = ∂R/∂(4U) of a token, the
+//! derivative with respect to the weights is 8h·ρ·x²·p·(θ_b − u): that of the second-order term,
+//! ρ·x²·p·(θ_b − u), with a factor of its own for every token. 8h = 4·E[σ'] is at most 1.
 
-use super::PenalizedLikelihood;
 use super::noise::{Noise, NoiseDistribution, NoiseSharing};
-use crate::extract::Target;
-use crate::noise::Engine;
-use crate::score::{Block, ColumnRates, ForwardProduct, ParameterSpace, SharedMasks};
+use crate::noise::{Engine, Expectation};
+use crate::score::{ColumnRates, ForwardProduct, ParameterSpace, SharedMasks};
 
 /// What computes the variances of a sentence.
 #[derive(Clone, Copy, Debug)]
@@ -18,6 +21,8 @@ pub(crate) struct SharedNoise<'a> {
     pub theta: &'a [f64],
     /// The first token of the sentence.
     pub first: usize,
+    /// Whether the scores of two labels are Gaussian: U is that of marginals of ½ then.
+    pub is_gaussian: bool,
 }
 
 impl SharedNoise<'_> {
@@ -31,11 +36,17 @@ impl SharedNoise<'_> {
     }
 }
 
+/// Returns marginals of ½ of two labels, 0 in the padding, `length` numbers.
+pub(super) fn halves(length: usize, stride: usize) -> impl Iterator<Item = f64> {
+    (0..length).map(move |i| if i % stride < 2 { 0.5 } else { 0.0 })
+}
+
 /// Returns the masks of node attributes, if labels share them.
 ///
 /// # Panics
 ///
-/// If labels share the masks of additive noise, or with another engine than the adjoint.
+/// If labels share the masks of additive noise, or with another engine than the adjoint or, of two
+/// labels, that of Gaussian scores.
 pub(super) fn masks(
     noise: &Noise,
     rates: &[Option<ColumnRates>; 2],
@@ -44,26 +55,15 @@ pub(super) fn masks(
     if noise.sharing == NoiseSharing::Weights {
         return None;
     }
+    let is_known = match noise.engine {
+        Engine::Adjoint => true,
+        Engine::Gaussian(expectation) => expectation == Expectation::Best && space.labels() <= 2,
+        _ => false,
+    };
     assert!(
-        noise.engine == Engine::Adjoint && noise.distribution != NoiseDistribution::Additive,
-        "noise that labels share is proportional to the values and has one engine"
+        is_known && noise.distribution != NoiseDistribution::Additive,
+        "noise that labels share is proportional to the values and has two engines"
     );
     let [rate, _] = noise.rates();
     Some(SharedMasks::new(&space.nodes, rate, rates[0].as_ref()))
-}
-
-impl PenalizedLikelihood {
-    /// Returns the factors of the noise terms of the tokens of a block.
-    pub(super) fn token_factors(&self, block: &Block) -> Vec<f64> {
-        let mut factors = Vec::with_capacity(block.tokens.len());
-        let noise = self.noise.as_ref();
-        let kinds = noise.map_or([0.0; 2], |noise| noise.factors(self.totals.weights));
-        for sentence in block.chunks.iter().cloned().flatten() {
-            let is_unlabeled = matches!(self.data.target(sentence), Target::Unlabeled);
-            let factor = self.data.weight(sentence) * kinds[usize::from(is_unlabeled)];
-            let tokens = self.data.sentence(sentence).len();
-            factors.extend(std::iter::repeat_n(factor, tokens));
-        }
-        factors
-    }
 }

@@ -114,7 +114,7 @@ impl Targets {
     }
 
     /// Returns the index of the weight of a column for the score at `position`, if it has one.
-    pub(super) fn index(&self, column: usize, position: u32) -> Option<usize> {
+    pub fn index(&self, column: usize, position: u32) -> Option<usize> {
         let range = self.range(column);
         match &self.observed {
             Some(observed) => {

@@ -17,7 +17,13 @@ const OVERHEAD: usize = 32;
 
 /// Size from which an allocation is returned to the system when it is freed. Smaller ones leave
 /// gaps that are only partly used again (glibc's `M_MMAP_THRESHOLD_MAX`).
-const RETURNED: usize = 32 << 20;
+pub(super) const RETURNED: usize = 32 << 20;
+
+/// Returns the memory in bytes of scoring development data, if there are any.
+pub(super) fn scorer_memory(set: &TrainingSet) -> usize {
+    let development = set.development.as_ref();
+    development.map_or(0, |dev| dev.memory_to_score(set.space()))
+}
 
 impl TrainingSet {
     /// Returns the memory usage in bytes.
@@ -37,7 +43,11 @@ impl TrainingSet {
     /// optimization, or of building the model from its result, whichever is more.
     #[must_use]
     pub fn memory_to_train(&self, settings: &TrainSettings) -> usize {
-        let (optimization, returned) = if settings.options().algorithm.is_online() {
+        let (optimization, returned) = if settings.options().hidden > 0 {
+            self.memory_to_train_hidden(settings)
+        } else if settings.options().loss.is_some() {
+            self.memory_to_reweight()
+        } else if settings.options().algorithm.is_online() {
             self.memory_to_learn(settings)
         } else {
             self.memory_to_optimize(settings)
@@ -59,8 +69,7 @@ impl TrainingSet {
         let bytes = learner_memory(self.data(), self.space(), &learner.algorithm, noise);
         // The parameters, those of the best epoch, the result, and those of calibration.
         let parameters = self.space().dimension().saturating_mul(8 * 4);
-        let development = self.development.as_ref();
-        let scorer = development.map_or(0, |dev| dev.memory_to_score(self.space()));
+        let scorer = scorer_memory(self);
         let returned = if bytes >= RETURNED { bytes } else { 0 };
         (
             bytes.saturating_add(parameters).saturating_add(scorer),
@@ -81,7 +90,8 @@ impl TrainingSet {
         let dimension = self.space().dimension();
         // Two points with their gradients and the direction; with L1 the pseudo-gradient and the
         // strengths; the best weights.
-        // Of template lines with options: strengths, and rates of weights and columns. Of
+        // Of template lines with options: strengths, and rates of weights and columns. Of strengths
+        // by informativeness: these, divisors, and counts. Of
         // reweighted noise: the strengths, those of the next round, and halves.
         let is_reweighted = matches!(
             &noise_term,
@@ -91,13 +101,13 @@ impl TrainingSet {
             + 3 * usize::from(is_reweighted)
             + 2 * usize::from(has_l1)
             + 3 * usize::from(self.has_line_options())
+            + 3 * usize::from(self.has_l2_strengths())
             + usize::from(self.development.is_some());
         let doubles = dimension.saturating_mul(8 * doubles);
         // The pairs of L-BFGS and the preconditioner.
         let pairs = settings.options().lbfgs.memory;
         let singles = dimension.saturating_mul(4 * (2 * pairs + 1));
-        let development = self.development.as_ref();
-        let scorer = development.map_or(0, |dev| dev.memory_to_score(self.space()));
+        let scorer = scorer_memory(self);
         let optimization = required_memory(self.data(), self.space(), noise)
             .saturating_add(self.storage.loaded_memory())
             .saturating_add(doubles)

@@ -7,7 +7,7 @@ use super::agreement::Agreement;
 use super::checkpoint::{AlgorithmState, Checkpointer, TrainingState};
 use super::events::Observer;
 use super::monitor::Monitor;
-use super::settings::{NoiseTerm, TrainSettings};
+use super::settings::{NoiseTerm, TrainSettings, check_labels};
 use super::training_set::TrainingSet;
 use crate::error::{Error, Result};
 use crate::objective::{PenalizedLikelihood, Terms};
@@ -17,19 +17,24 @@ use crate::optim::{
 };
 
 /// Adds the noise term of the settings to an objective on `set`.
+///
+/// # Errors
+///
+/// [`Error::Parameter`](crate::Error::Parameter): the noise is not that of so many labels.
 pub(super) fn with_noise(
     objective: PenalizedLikelihood,
     set: &TrainingSet,
     settings: &TrainSettings,
-) -> PenalizedLikelihood {
+) -> Result<PenalizedLikelihood> {
     let Some(noise) = settings.noise() else {
-        return objective;
+        return Ok(objective);
     };
+    check_labels(&noise, set.space().labels())?;
     let amounts = set.attribute_noise(&noise);
-    match noise {
+    Ok(match noise {
         NoiseTerm::Quadratic(noise) => objective.with_attribute_noise(noise, amounts),
         NoiseTerm::MonteCarlo(sampling) => objective.with_attribute_sampling(sampling, amounts),
-    }
+    })
 }
 
 /// Minimizes the objectives of a training run.
@@ -45,7 +50,8 @@ impl Optimizer<'_> {
     ///
     /// # Errors
     ///
-    /// The objective is not finite at the start; the state to resume from does not fit it.
+    /// The objective is not finite at the start; the state to resume from does not fit it; the
+    /// noise is not that of so many labels.
     pub fn run(
         &self,
         mut objective: PenalizedLikelihood,
@@ -53,6 +59,9 @@ impl Optimizer<'_> {
         watch: &mut Watch<'_, '_>,
     ) -> Result<Outcome<Terms>> {
         let options = self.settings.options();
+        if let Some(noise) = self.settings.noise() {
+            check_labels(&noise, self.set.space().labels())?; // before the warm-up
+        }
         if matches!(start, Start::Point(_)) && options.has_noise() && watch.warm_up > 0 {
             watch.monitor.begin_fixed_run();
         }
@@ -68,7 +77,7 @@ impl Optimizer<'_> {
             start = Start::Point(outcome.x);
         }
         let limit = self.iterations_left(watch);
-        objective = with_noise(objective, self.set, self.settings);
+        objective = with_noise(objective, self.set, self.settings)?;
         self.minimize(&mut objective, start, limit, watch)
     }
 

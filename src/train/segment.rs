@@ -111,7 +111,15 @@ impl TrainingSet {
             agreement: None,
         };
         let done = segment.done;
-        let outcome = if settings.options().algorithm.is_online() {
+        let outcome = if settings.options().loss.is_some() {
+            let Segment {
+                start,
+                limit,
+                interrupt,
+                ..
+            } = segment;
+            self.reweight(settings, start, limit, interrupt, &mut watch)?
+        } else if settings.options().algorithm.is_online() {
             self.learn_segment(settings, segment, &mut watch)?
         } else {
             self.optimize_segment(settings, segment, &mut watch)?
@@ -147,7 +155,7 @@ impl TrainingSet {
         if segment.is_warm_up {
             watch.monitor.begin_fixed_run();
         } else {
-            objective = with_noise(objective, self, settings).resume_at(segment.done as u64);
+            objective = with_noise(objective, self, settings)?.resume_at(segment.done as u64);
         }
         let optimizer = Optimizer {
             settings,
@@ -225,7 +233,7 @@ impl TrainingSet {
     /// Same as [`TrainingSet::run`].
     pub fn segment_length(&self, settings: &TrainSettings, done: usize) -> Result<usize> {
         if done == 0 || !settings.options().algorithm.is_online() {
-            return Ok(self.space().dimension());
+            return Ok(self.dimension());
         }
         let training = self.online(settings, self.start(), None)?;
         Ok(training.learner.state().numbers())

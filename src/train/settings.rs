@@ -2,9 +2,11 @@
 
 use serde::{Serialize, Serializer};
 
+use super::loss_options::check_loss;
 use super::options::{Defaults, NoiseKind, TrainOptions, WarmStart};
+use crate::chain::Order;
 use crate::error::{Error, Result};
-use crate::noise::Engine;
+use crate::noise::{Engine, Expectation};
 use crate::objective::{MonteCarlo, Noise, NoiseDistribution, NoiseSharing};
 use crate::online::{Algorithm, OnlineNoiseKind, StepRule};
 use crate::optim::{LbfgsOptions, LbfgsSettings};
@@ -73,7 +75,9 @@ impl TrainSettings {
             options.noise,
         )?;
         check_monte_carlo(&options)?;
+        check_expectation(&options)?;
         check_sharing(&options)?;
+        check_informativeness(&options)?;
         check_not_negative("pruning threshold", options.prune)?;
         check_not_negative("unlabeled weight", options.unlabeled_weight)?;
         check_not_negative("weight of copies without case", options.caseless)?;
@@ -107,6 +111,7 @@ impl TrainSettings {
         }
         LbfgsSettings::new(options.lbfgs.clone())?;
         check_algorithm(&options)?;
+        check_loss(&options)?;
         let l2 = options.l2.unwrap_or(match options.algorithm {
             Algorithm::Lbfgs | Algorithm::Sgd(_) if options.has_noise() => Defaults::L2_WITH_NOISE,
             Algorithm::Lbfgs => Defaults::L2,
@@ -132,6 +137,9 @@ impl TrainSettings {
     /// Returns the number of warm-up iterations before those with noise, if there is noise.
     #[must_use]
     pub fn warm_up(&self) -> usize {
+        if self.options.loss.is_some() {
+            return 0; // its bounds are convex
+        }
         let half = self.options.max_iterations.map_or(usize::MAX, |n| n / 2);
         let default = match self.options.algorithm {
             Algorithm::Sgd(_) => Defaults::SGD_WARM_UP,
@@ -198,7 +206,7 @@ impl TrainSettings {
                 distribution,
                 node,
                 edge,
-                engine: options.gradient,
+                engine: options.gradient.with_seed(options.seed),
                 sharing: options.noise_sharing,
                 unlabeled_weight: options.unlabeled_weight,
             })
@@ -269,6 +277,75 @@ fn check_monte_carlo(options: &TrainOptions) -> Result<()> {
     Ok(())
 }
 
+/// Checks that Gaussian scores are those of order 0, with noise on the attributes that occur.
+fn check_expectation(options: &TrainOptions) -> Result<()> {
+    if options.gradient.expectation().is_none() {
+        return Ok(());
+    }
+    let (option, expected) = if options.order == Order::One {
+        (
+            "order 1",
+            "--order 0, at which labels are independent, or --gradient adjoint",
+        )
+    } else if options.noise == NoiseKind::Additive {
+        (
+            "additive noise",
+            "--noise dropout or gaussian, or --gradient adjoint",
+        )
+    } else {
+        return Ok(());
+    };
+    Err(Error::parameter(format!(
+        "gradient '{}' with {option}; expected {expected}",
+        options.gradient
+    )))
+}
+
+/// Checks that labels share the masks of Gaussian scores only if there are two.
+///
+/// # Errors
+///
+/// [`Error::Parameter`] with the number of labels.
+pub(super) fn check_labels(noise: &NoiseTerm, labels: usize) -> Result<()> {
+    let NoiseTerm::Quadratic(noise) = noise else {
+        return Ok(());
+    };
+    if labels <= 2 || noise.sharing == NoiseSharing::Weights || noise.engine.expectation().is_none()
+    {
+        return Ok(());
+    }
+    Err(Error::parameter(format!(
+        "gradient '{}' with noise sharing 'inputs' and {labels} labels; expected two labels, \
+         --noise-sharing weights, or --gradient adjoint",
+        noise.engine
+    )))
+}
+
+/// Checks that strengths by informativeness are positive, and that what trains can have them.
+fn check_informativeness(options: &TrainOptions) -> Result<()> {
+    let Some(epsilon) = options.l2_informativeness else {
+        return Ok(());
+    };
+    if !(epsilon.is_finite() && epsilon > 0.0) {
+        return Err(Error::parameter(format!(
+            "L2 informativeness {epsilon}; expected a finite number above 0"
+        )));
+    }
+    let found = if options.algorithm.is_online() {
+        format!("algorithm {}", options.algorithm.name())
+    } else if options.warm_start != WarmStart::Off {
+        "an online warm start".to_owned()
+    } else if let Some(loss) = options.loss {
+        format!("the {} loss", loss.name())
+    } else {
+        return Ok(());
+    };
+    Err(Error::parameter(format!(
+        "L2 strengths by informativeness with {found}; expected batch training of -log p, or \
+         strengths that are all alike"
+    )))
+}
+
 /// Checks that noise whose masks labels share is of a kind that has such masks.
 fn check_sharing(options: &TrainOptions) -> Result<()> {
     if options.noise_sharing == NoiseSharing::Weights {
@@ -290,10 +367,13 @@ fn check_sharing(options: &TrainOptions) -> Result<()> {
             "--noise dropout or gaussian, or --noise-sharing weights",
         );
     }
-    if options.gradient != Engine::Adjoint {
+    if !matches!(
+        options.gradient,
+        Engine::Adjoint | Engine::Gaussian(Expectation::Best)
+    ) {
         return unfit(
             format!("gradient '{}'", options.gradient),
-            "--gradient adjoint, or --noise-sharing weights",
+            "--gradient adjoint or, of two labels, gaussian, or --noise-sharing weights",
         );
     }
     if options.algorithm.is_online() && options.has_noise() {
@@ -420,6 +500,69 @@ mod tests {
     }
 
     #[test]
+    fn gaussian_scores_are_those_of_order_0_with_proportional_noise_in_batches() {
+        use crate::online::SgdOptions;
+        let at_0 = |change: fn(&mut TrainOptions)| {
+            settings(|o| {
+                (o.order, o.gradient) = (Order::Zero, Engine::Gaussian(Expectation::Best));
+                change(o);
+            })
+        };
+        let quadratic = |change| at_0(change).unwrap().quadratic_noise().unwrap();
+        let engine = quadratic(|_| ()).engine;
+        assert_eq!(engine.expectation(), Some(Expectation::Best));
+        let engine = quadratic(|o| {
+            (o.gradient, o.seed) = ("sampling=8".parse().unwrap(), 7);
+        });
+        let sampling = Expectation::Sampling { pairs: 4, seed: 7 };
+        assert_eq!(engine.engine, Engine::Gaussian(sampling));
+        assert!(at_0(|o| o.noise_sharing = NoiseSharing::Inputs).is_ok());
+        let error = |change| at_0(change).unwrap_err().to_string();
+        assert_eq!(
+            error(|o| o.order = Order::One),
+            "gradient 'gaussian' with order 1; expected --order 0, at which labels are \
+             independent, or --gradient adjoint"
+        );
+        assert_eq!(
+            error(|o| o.noise = NoiseKind::Additive),
+            "gradient 'gaussian' with additive noise; expected --noise dropout or gaussian, or \
+             --gradient adjoint"
+        );
+        assert_eq!(
+            error(|o| o.noise = NoiseKind::MonteCarlo),
+            "gradient 'gaussian' with monte-carlo noise; expected the default, since sampled \
+             dropout has only one gradient, which is exact"
+        );
+        assert_eq!(
+            error(|o| o.algorithm = Algorithm::Sgd(SgdOptions::default())),
+            "algorithm sgd with gradient 'gaussian'; expected the default (--gradient adjoint)"
+        );
+        assert_eq!(
+            error(|o| {
+                o.gradient = Engine::Gaussian(Expectation::Unscented);
+                o.noise_sharing = NoiseSharing::Inputs;
+            }),
+            "noise sharing 'inputs' with gradient 'unscented'; expected --gradient adjoint or, of \
+             two labels, gaussian, or --noise-sharing weights"
+        );
+    }
+
+    #[test]
+    fn masks_of_gaussian_scores_are_shared_by_two_labels_alone() {
+        let settings = settings(|o| {
+            (o.order, o.gradient) = (Order::Zero, Engine::Gaussian(Expectation::Best));
+            o.noise_sharing = NoiseSharing::Inputs;
+        });
+        let noise = settings.unwrap().noise().unwrap();
+        assert!(check_labels(&noise, 2).is_ok());
+        assert_eq!(
+            check_labels(&noise, 3).unwrap_err().to_string(),
+            "gradient 'gaussian' with noise sharing 'inputs' and 3 labels; expected two labels, \
+             --noise-sharing weights, or --gradient adjoint"
+        );
+    }
+
+    #[test]
     fn labels_share_masks_of_proportional_noise_with_the_exact_gradient_alone() {
         use crate::online::SgdOptions;
         let inputs = |change: fn(&mut TrainOptions)| {
@@ -461,8 +604,8 @@ mod tests {
             assert_eq!(
                 TrainSettings::new(options).unwrap_err().to_string(),
                 format!(
-                    "noise sharing 'inputs' with gradient '{name}'; expected --gradient adjoint, \
-                     or --noise-sharing weights"
+                    "noise sharing 'inputs' with gradient '{name}'; expected --gradient adjoint \
+                     or, of two labels, gaussian, or --noise-sharing weights"
                 )
             );
         }

@@ -24,6 +24,7 @@ use super::warm_start::WarmStartPasses;
 use crate::corpus::Corpus;
 use crate::error::{Error, Result};
 use crate::extract::AttributeCorpus;
+use crate::irls::Loss;
 use crate::label::Scheme;
 use crate::memory::MemoryLimit;
 use crate::model::Model;
@@ -322,7 +323,9 @@ impl<'a> Trainer<'a> {
             checkpointer,
             agreement: agreement.as_ref(),
         };
-        let outcome = if self.settings.options().algorithm.is_online() {
+        let outcome = if let Some(loss) = self.settings.options().loss {
+            self.reweight(set, loss, &mut watch)
+        } else if self.settings.options().algorithm.is_online() {
             self.learn(set, resumed, &mut watch)
         } else {
             self.descend(set, resumed, &mut watch)
@@ -412,6 +415,24 @@ impl<'a> Trainer<'a> {
         training.run(settings.max_iterations(), watch)
     }
 
+    /// Trains with a loss of two labels.
+    fn reweight(
+        &self,
+        set: &TrainingSet,
+        loss: Loss,
+        watch: &mut Watch<'_, '_>,
+    ) -> Result<Outcome<Terms>> {
+        if watch.checkpointer.is_some() || !self.models.is_empty() {
+            return Err(Error::parameter(format!(
+                "the {} loss with checkpoints or a model to continue from; expected none, or the \
+                 default loss",
+                loss.name()
+            )));
+        }
+        let limit = self.settings.max_iterations();
+        set.reweight(&self.settings, set.start(), limit, self.interrupt, watch)
+    }
+
     fn start_event(&self, set: &TrainingSet) -> Start<'_> {
         let counts = &set.counts;
         let [active_per_token, collapsed_active_per_token] = counts.active_per_token();
@@ -423,11 +444,11 @@ impl<'a> Trainer<'a> {
             partial_tokens: counts.partial_tokens as usize,
             unlabeled_sentences: counts.unlabeled.sentences as usize,
             dev_sentences: set.development.as_ref().map_or(0, DevelopmentSet::len),
-            labels: set.space().labels(),
+            labels: set.labels.set.len(),
             plain_labels: set.labels.data_scheme == Scheme::Plain,
             attributes: set.attributes(),
             collapsed_attributes: set.node_classes.len() + set.edge_classes.len(),
-            parameters: set.space().dimension(),
+            parameters: set.dimension(),
             weights: set.weights(),
             active_per_token,
             collapsed_active_per_token,

@@ -14,6 +14,8 @@ use super::development::{DevScorer, DevelopmentSet};
 use super::events::{DevScore, Pruned, Rounded};
 use super::expand::ClassWeights;
 use super::extracted::ExtractedCorpora;
+use super::hidden_units::HiddenUnits;
+use super::informativeness::divisors;
 use super::labels::TrainingLabels;
 use super::line_options::ClassOptions;
 use super::model_match::Occurrences;
@@ -57,6 +59,8 @@ pub struct TrainingSet {
     origin: Option<Origin>,
     pub(super) groups: Option<Arc<[Vec<u32>; 2]>>,
     line_options: Option<ClassOptions>,
+    informativeness: Option<f64>, // ε of L2 strengths
+    hidden: Option<HiddenUnits>,
     /// Of all ranks.
     pub(super) counts: DataCounts,
     pub(super) storage: Storage,
@@ -140,7 +144,8 @@ impl TrainingSet {
             development.set_use(options.dev_use);
         }
         let classes = [&node_classes, &edge_classes];
-        let k = labels.set.len();
+        let hidden = HiddenUnits::of(settings);
+        let k = hidden.map_or(labels.set.len(), |units| units.count);
         let states = options.states_of(k);
         let mut extra = base.as_ref().map_or_else(ExtraWeights::default, |base| {
             extra_weights(base, classes, k, padded(k))
@@ -159,7 +164,11 @@ impl TrainingSet {
         };
         let layout =
             |data: &_, extra| ParameterSpace::including(k, data, classes, space_options, extra);
-        let mut space = layout(&data, extra);
+        let mut space = match hidden {
+            None => layout(&data, extra),
+            // Hidden units do not occur in the data.
+            Some(_) => layout(&Dataset::default(), extra),
+        };
         if let Some(extra) = more(&space, &|data| layout(data, ExtraWeights::default()))? {
             space = layout(&data, extra);
         }
@@ -183,6 +192,8 @@ impl TrainingSet {
             origin,
             groups,
             line_options,
+            informativeness: settings.options().l2_informativeness,
+            hidden,
             counts,
             storage: Storage::Memory,
         })
@@ -208,6 +219,11 @@ impl TrainingSet {
     #[must_use]
     pub fn space(&self) -> &ParameterSpace {
         &self.space
+    }
+
+    /// Returns the length of θ: one more than the layout has for hidden units.
+    pub(crate) fn dimension(&self) -> usize {
+        self.space.dimension() + usize::from(self.hidden.is_some())
     }
 
     /// Returns the number of attributes before collapsing.
@@ -250,7 +266,7 @@ impl TrainingSet {
     /// Returns the number of weights of single attributes and of label pairs, before collapsing.
     #[must_use]
     pub fn weights(&self) -> usize {
-        self.space.dimension() + self.count_collapsed(|_| true)
+        self.dimension() + self.count_collapsed(|_| true)
     }
 
     /// Counts the nonzero weights of single attributes and of label pairs, given the parameters of
@@ -290,9 +306,16 @@ impl TrainingSet {
     #[must_use]
     pub fn penalty(&self, l2: f64) -> Penalty {
         let mut penalty = Penalty::from(l2);
-        if let Some(options) = &self.line_options
-            && let Some(strengths) = options.l2_strengths(&self.space, l2)
-        {
+        let options = self.line_options.as_ref();
+        let mut strengths = options.and_then(|options| options.l2_strengths(&self.space, l2));
+        if let Some(epsilon) = self.informativeness {
+            let divisors = divisors(&self.data, &self.space, epsilon);
+            let strengths = strengths.get_or_insert_with(|| vec![l2; divisors.len()]);
+            for (strength, divisor) in strengths.iter_mut().zip(divisors) {
+                *strength /= divisor;
+            }
+        }
+        if let Some(strengths) = strengths {
             penalty = penalty.with_strengths(strengths);
         }
         if let Some(origin) = &self.origin {
@@ -356,17 +379,24 @@ impl TrainingSet {
         AttributeNoise { nodes, edges }
     }
 
+    /// Returns whether weights have L2 strengths by informativeness.
+    pub(super) fn has_l2_strengths(&self) -> bool {
+        self.informativeness.is_some()
+    }
+
     /// Returns whether some attributes have penalties or noise of their own.
     pub(super) fn has_line_options(&self) -> bool {
         self.line_options.is_some()
     }
 
-    /// Returns the parameters where training starts: 0, or the weights of a model.
+    /// Returns the parameters where training starts: 0, or the weights of a model; of hidden units
+    /// random ones.
     #[must_use]
     pub fn start(&self) -> Vec<f64> {
-        match &self.origin {
-            Some(origin) => origin.start(&self.space),
-            None => vec![0.0; self.space.dimension()],
+        match (&self.origin, self.hidden) {
+            (_, Some(units)) => self.hidden_start(units),
+            (Some(origin), None) => origin.start(&self.space),
+            (None, None) => vec![0.0; self.space.dimension()],
         }
     }
 
@@ -459,7 +489,7 @@ impl TrainingSet {
     /// Returns a scorer on the development data, if there are any.
     pub(super) fn dev_scorer(&self) -> Option<DevScorer<'_>> {
         let development = self.development.as_ref();
-        development.map(|development| development.scorer(&self.space))
+        development.map(|development| development.scorer(&self.space, self.hidden.is_some()))
     }
 
     fn class_weights(&self) -> ClassWeights<'_> {
@@ -485,6 +515,7 @@ impl TrainingSet {
         recall_bias: f64,
         record: Option<&TrainingRecord>,
     ) -> Result<Model> {
+        let output_layer = self.hidden.map(|_| self.output_layer(theta));
         // The model takes about as much memory as the matrices did.
         self.data = Dataset::default();
         self.storage = Storage::Memory;
@@ -492,8 +523,14 @@ impl TrainingSet {
         let [nodes, edges] = self.class_weights().tables(theta, options.precision)?;
         let mut label_weights = LabelWeights::default();
         self.space.label_weights(theta, &mut label_weights);
-        self.labels.add_recall_bias(recall_bias, &mut label_weights);
         let mut options_json = self.options_json(settings, recall_bias)?;
+        if let Some(layer) = output_layer {
+            label_weights.end.fill(0.0); // which are in the layer
+            layer.add_to(&mut options_json)?;
+            self.labels.set = layer.labels()?;
+        } else {
+            self.labels.add_recall_bias(recall_bias, &mut label_weights);
+        }
         if let Some(record) = record {
             record.add_to(&mut options_json);
         }

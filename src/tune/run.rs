@@ -122,7 +122,7 @@ impl Search<'_> {
                 weights
             }
         };
-        if weights.theta.len() != set.space().dimension() {
+        if weights.theta.len() != set.dimension() {
             return Err(Error::parameter(
                 "the checkpoint is of a search with other attributes",
             ));

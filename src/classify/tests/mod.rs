@@ -1,5 +1,8 @@
 //! Tests of features, of training, and of predictions.
 
+mod hidden;
+mod losses;
+
 use super::features::words_of;
 use super::*;
 use crate::label::LabelSet;

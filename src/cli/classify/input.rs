@@ -12,6 +12,9 @@ use crate::cli::arguments::{LimitArguments, Switch};
 use crate::cli::file_name::FileName;
 use crate::cli::text_arguments::TextArguments;
 
+/// The default column or key of the class.
+const LABEL: &str = "label";
+
 /// How to read documents.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Input")]
@@ -22,9 +25,9 @@ pub struct DocumentInput {
     /// Column or key of the text
     #[arg(long, value_name = "NAME", default_value = "text")]
     text: String,
-    /// Column or key of the class
-    #[arg(long, value_name = "NAME", default_value = "label")]
-    label: String,
+    /// Column or key of the class, or of the number to predict [default: label]
+    #[arg(long, value_name = "NAME")]
+    pub label: Option<String>,
     #[command(flatten)]
     encoding: TextArguments,
     #[command(flatten)]
@@ -81,27 +84,36 @@ impl DocumentInput {
         self.encoding.print_notices();
     }
 
-    fn options(&self, needs_labels: bool, default_format: InstanceFormat) -> InstanceReadOptions {
+    /// Returns how to read documents with classes; files whose names say nothing have the default
+    /// format.
+    pub fn options(
+        &self,
+        needs_labels: bool,
+        default_format: InstanceFormat,
+    ) -> InstanceReadOptions {
         InstanceReadOptions {
             format: self.format.map(InstanceFormat::from),
             default_format,
             text: self.text.clone(),
-            label: self.label.clone(),
+            label: self.label.clone().unwrap_or_else(|| LABEL.to_owned()),
             needs_labels,
             read: self.encoding.apply(ReadOptions {
                 memory: self.limits.memory(),
                 ..ReadOptions::default()
             }),
+            ..InstanceReadOptions::default()
         }
+    }
+
+    /// Returns the format that the arguments or the name of a file tell.
+    pub fn format_of(&self, file: &FileName) -> Option<InstanceFormat> {
+        let given = self.format.map(InstanceFormat::from);
+        given.or_else(|| InstanceFormat::of_name(file.as_ref()))
     }
 
     /// Returns whether the files have ready-made features: all of them are in SVMlight's format.
     pub fn has_features(&self, files: &[FileName]) -> bool {
-        let is_svmlight = |file: &FileName| {
-            let given = self.format.map(InstanceFormat::from);
-            given.or_else(|| InstanceFormat::of_name(file.as_ref()))
-                == Some(InstanceFormat::Svmlight)
-        };
+        let is_svmlight = |file| self.format_of(file) == Some(InstanceFormat::Svmlight);
         files.iter().all(is_svmlight)
     }
 }

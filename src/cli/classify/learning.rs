@@ -3,10 +3,12 @@
 use clap::{Args, ValueEnum};
 use dropchain::Result;
 use dropchain::classify::{ClassifierOptions, ClassifierTrainer, InstanceCorpus, Multiclass};
+use dropchain::optim::LbfgsOptions;
 use dropchain::train::{Defaults, TrainOptions};
 
 use super::files::TrainingFiles;
 use super::input::FeatureArguments;
+use super::loss_arguments::LossArguments;
 use crate::cli::algorithm_arguments::AlgorithmArguments;
 use crate::cli::arguments::PrecisionName;
 use crate::cli::file_name::FileName;
@@ -21,6 +23,8 @@ const LISTED: usize = 3;
 pub struct LearningArguments {
     #[command(flatten)]
     features: FeatureArguments,
+    #[command(flatten)]
+    loss: LossArguments,
     /// More than two classes: one model of all, or one of each class against the rest
     #[arg(long, value_enum, default_value = "softmax", help_heading = "Model")]
     multiclass: MulticlassName,
@@ -45,6 +49,26 @@ pub struct LearningArguments {
     precision: PrecisionName,
     #[command(flatten)]
     noise: NoiseArguments,
+    /// What stands for the noise, and how to compute its gradient [default: adjoint]
+    ///
+    /// `adjoint` is the second-order penalty. `gaussian` is fast dropout: the expectation over
+    /// Gaussian scores, of two classes exactly, of more by the unscented transform. `unscented` and
+    /// `sampling=N` (even; 100 if there is no N) compute it in other ways. For the engines that
+    /// approximate `adjoint`, see `dropchain train`.
+    #[arg(long, value_name = "ENGINE", help_heading = "Regularization")]
+    gradient: Option<String>,
+    /// Divide the L2 strength of a feature and class by r + EPS, where r is the absolute log-ratio
+    /// of the probabilities of the feature with and without the class
+    ///
+    /// Features that say little by themselves get small weights (Wang and Manning 2013, appendix
+    /// A.3).
+    #[arg(
+        long,
+        value_name = "EPS",
+        help_heading = "Regularization",
+        allow_negative_numbers = true
+    )]
+    l2_informativeness: Option<f64>,
     #[command(flatten)]
     optimizer: OptimizerArguments,
     #[command(flatten)]
@@ -59,7 +83,7 @@ enum MulticlassName {
 
 impl LearningArguments {
     /// Returns the options, with default strengths and rates.
-    pub fn options(&self, has_features: bool) -> Result<ClassifierOptions> {
+    pub fn options(&self, files: &TrainingFiles) -> Result<ClassifierOptions> {
         let mut train = TrainOptions {
             noise: self.noise.kind(),
             noise_sharing: self.noise.sharing.sharing(),
@@ -68,14 +92,22 @@ impl LearningArguments {
             min_count: self.min_count,
             prune: self.prune,
             precision: self.precision.into(),
+            l2_informativeness: self.l2_informativeness,
             ..ClassifierOptions::train_options()
         };
+        if let Some(name) = &self.gradient {
+            train.gradient = name.parse()?;
+        }
         self.optimizer.apply(&mut train);
         self.algorithm.apply(&mut train)?;
         let memory = self.algorithm.lbfgs_memory();
-        train.lbfgs.memory = memory.unwrap_or(ClassifierOptions::LBFGS_MEMORY);
+        train.lbfgs.memory = memory.unwrap_or(match train.algorithm.is_online() {
+            true => LbfgsOptions::default().memory,
+            false => ClassifierOptions::LBFGS_MEMORY,
+        });
+        self.loss.apply(&mut train, !files.unlabeled.is_empty())?;
         Ok(ClassifierOptions {
-            features: match has_features {
+            features: match files.has_features() {
                 true => None,
                 false => Some(self.features.options()?),
             },

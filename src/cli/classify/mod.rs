@@ -6,6 +6,7 @@ mod files;
 mod input;
 mod inspect;
 mod learning;
+mod loss_arguments;
 mod predict;
 mod train;
 mod tune;
@@ -13,6 +14,7 @@ mod tune;
 use clap::{Args, Subcommand};
 
 use super::CommandResult;
+pub use input::{DocumentInput, FeatureArguments};
 
 /// Classify whole documents: train, predict, eval, tune, inspect
 #[derive(Debug, Args)]

@@ -75,7 +75,7 @@ pub struct TrainCommand {
         help_heading = "Regularization"
     )]
     warm_up: usize,
-    /// Random seed of --noise monte-carlo and of online algorithms
+    /// Random seed of --noise monte-carlo, --gradient sampling and online algorithms
     #[arg(long, value_name = "N", default_value_t = Defaults::SEED,
           help_heading = "Regularization")]
     seed: u64,
@@ -122,7 +122,7 @@ impl TrainCommand {
     }
 
     fn options(&self) -> Result<ClassifierOptions> {
-        let mut options = self.learning.options(self.files.has_features())?;
+        let mut options = self.learning.options(&self.files)?;
         let train = &mut options.train;
         train.l2 = self.l2;
         train.l1 = self.l1;

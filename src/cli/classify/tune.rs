@@ -96,7 +96,7 @@ pub struct TuneCommand {
 impl TuneCommand {
     pub fn run(&self) -> CommandResult {
         let files = &self.files;
-        let mut options = self.learning.options(files.has_features())?;
+        let mut options = self.learning.options(files)?;
         options.train.seed = self.strategy.seed;
         if options.multiclass != Multiclass::Softmax {
             let message = "--multiclass one-vs-rest: `tune` searches models of all classes; \
@@ -120,6 +120,14 @@ impl TuneCommand {
         let progress = Progress::new(files.quiet);
         progress.update(format!("reading {}", files.train.join(", ")));
         let (corpora, classes) = self.read(&trainer, &progress)?;
+        if let Some(loss) = settings.options().loss.filter(|_| classes > 2) {
+            return Err(Error::parameter(format!(
+                "--loss {} with {classes} classes: `tune` searches a model of all classes, and \
+                 this loss has two; expected --loss softmax",
+                loss.name()
+            ))
+            .into());
+        }
         let validation = match self.folds {
             None => Validation::Dev,
             Some(count) => {

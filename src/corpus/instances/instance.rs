@@ -4,6 +4,8 @@ use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::corpus::parse::ReadOptions;
 use crate::error::{Error, Place, Result};
 
@@ -58,12 +60,27 @@ pub struct InstanceReadOptions {
     pub default_format: InstanceFormat,
     /// The column or key of texts.
     pub text: String,
+    /// The columns of a table that are features; `None` if documents are texts. Only CSV and TSV
+    /// have them.
+    pub table: Option<TableFeatures>,
     /// The column or key of classes.
     pub label: String,
+    /// Whether labels are numbers to predict instead of classes: in JSON they may have fractions.
+    pub labels_are_numbers: bool,
     /// Whether a document without a class is an error.
     pub needs_labels: bool,
     /// The encoding, the report of what was replaced, and the limit on memory; the rest is unused.
     pub read: ReadOptions,
+}
+
+/// The columns of a table that are features.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TableFeatures {
+    /// Columns of numbers: features with the names of the columns. `None`: all columns but that of
+    /// the label and the categories.
+    pub numbers: Option<Vec<String>>,
+    /// Columns of categories: `color=red` has the value 1. An empty cell is no category.
+    pub categories: Vec<String>,
 }
 
 impl Default for InstanceReadOptions {
@@ -72,9 +89,21 @@ impl Default for InstanceReadOptions {
             format: None,
             default_format: InstanceFormat::Labeled,
             text: "text".to_owned(),
+            table: None,
             label: "label".to_owned(),
+            labels_are_numbers: false,
             needs_labels: true,
             read: ReadOptions::default(),
+        }
+    }
+}
+
+impl InstanceReadOptions {
+    /// Returns what a label should be, for messages.
+    pub(super) fn expected_label(&self) -> &'static str {
+        match self.labels_are_numbers {
+            true => "a number",
+            false => "a class",
         }
     }
 }
@@ -158,9 +187,13 @@ pub(super) fn checked_label(
     options: &InstanceReadOptions,
     fault: impl Fn(&str) -> Error,
 ) -> Result<Option<String>> {
+    let missing = |found: &str| {
+        let expected = options.expected_label();
+        Err(fault(&format!("{found}; expected {expected}")))
+    };
     match label {
-        Some("") if options.needs_labels => Err(fault("the label is empty; expected a class")),
-        None if options.needs_labels => Err(fault("found no label; expected a class")),
+        Some("") if options.needs_labels => missing("the label is empty"),
+        None if options.needs_labels => missing("found no label"),
         Some("") | None => Ok(None),
         Some(label) => Ok(Some(label.to_owned())),
     }

@@ -30,10 +30,15 @@ pub(super) fn parse(
         None | Some(Value::Null) => None,
         Some(Value::String(label)) => Some(label),
         Some(Value::Bool(label)) => Some(label.to_string()),
-        Some(Value::Number(label)) if !label.is_f64() => Some(label.to_string()),
+        Some(Value::Number(label)) if options.labels_are_numbers || !label.is_f64() => {
+            Some(label.to_string())
+        }
         Some(_) => {
-            let message = format!("the key \"{key}\" holds no class; expected a string");
-            return Err(line.error(message));
+            let message = match options.labels_are_numbers {
+                true => "holds no number",
+                false => "holds no class; expected a string",
+            };
+            return Err(line.error(format!("the key \"{key}\" {message}")));
         }
     };
     let label = checked_label(label.as_deref(), options, |message| {

@@ -9,5 +9,5 @@ mod reader;
 mod svmlight;
 mod table;
 
-pub use instance::{Instance, InstanceContent, InstanceFormat, InstanceReadOptions};
+pub use instance::{Instance, InstanceContent, InstanceFormat, InstanceReadOptions, TableFeatures};
 pub use reader::InstanceReader;

@@ -102,6 +102,12 @@ impl InstanceReader {
             None if self.has_column_names(&name, &mut lines)? => InstanceFormat::Tsv,
             None => self.options.default_format,
         };
+        let is_table = matches!(format, InstanceFormat::Csv | InstanceFormat::Tsv);
+        if self.options.table.is_some() && !is_table {
+            let place = Place::file(name.to_string_lossy());
+            let message = "only tables have columns of features; expected CSV or TSV";
+            return Err(Error::input(place, message));
+        }
         Ok(match format {
             InstanceFormat::Csv => Open::Table(Box::new(Table::new(lines, b',', &self.options)?)),
             InstanceFormat::Tsv => Open::Table(Box::new(Table::new(lines, b'\t', &self.options)?)),
@@ -114,6 +120,9 @@ impl InstanceReader {
         let name = name.to_string_lossy();
         if !name.ends_with(".tsv") && !name.ends_with(".tsv.gz") {
             return Ok(false);
+        }
+        if self.options.table.is_some() {
+            return Ok(true);
         }
         let first = lines.peek(0)?.unwrap_or_default();
         let has = |column: &str| first.split('\t').any(|cell| cell == column);

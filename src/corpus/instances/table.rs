@@ -7,7 +7,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use csv::{ByteRecord, ReaderBuilder};
 
-use super::instance::{Instance, InstanceContent, InstanceReadOptions, checked_label};
+use super::instance::{
+    Instance, InstanceContent, InstanceReadOptions, TableFeatures, checked_label,
+};
 use crate::corpus::lines::{InputStream, LineReader, MAX_LINE};
 use crate::error::{Error, Place, Result};
 
@@ -17,8 +19,21 @@ pub(super) struct Table {
     unread: Arc<AtomicUsize>, // bytes that the row may still have
     file: Arc<str>,
     record: ByteRecord,
-    text: usize,
+    content: Content,
     label: Option<usize>,
+}
+
+/// Where a row has its content.
+enum Content {
+    Text(usize),
+    Features(Vec<FeatureColumn>),
+}
+
+/// A column that is a feature.
+struct FeatureColumn {
+    number: usize,
+    name: String,
+    is_category: bool,
 }
 
 impl Table {
@@ -51,7 +66,28 @@ impl Table {
                 ),
             )
         };
-        let text = position(&options.text).ok_or_else(|| missing(&options.text))?;
+        let content = match &options.table {
+            None => Content::Text(position(&options.text).ok_or_else(|| missing(&options.text))?),
+            Some(features) => {
+                let columns = features.columns(&names, &options.label);
+                for column in &columns {
+                    let name = &column.name;
+                    if column.number == names.len() {
+                        return Err(missing(name));
+                    }
+                    let fault = if names.iter().filter(|n| *n == name).count() > 1 {
+                        "occurs twice"
+                    } else if *name == options.label {
+                        "is the label, and cannot be a feature"
+                    } else {
+                        continue;
+                    };
+                    let message = format!("the column '{name}' {fault}");
+                    return Err(Error::input(Place::line(&*file, 1), message));
+                }
+                Content::Features(columns)
+            }
+        };
         let label = position(&options.label);
         if label.is_none() && options.needs_labels {
             return Err(missing(&options.label));
@@ -61,7 +97,7 @@ impl Table {
             unread,
             file,
             record: ByteRecord::new(),
-            text,
+            content,
             label,
         })
     }
@@ -90,15 +126,63 @@ impl Table {
                 )),
             }
         };
-        let text = cell(self.text)?.into_owned();
+        let content = match &self.content {
+            Content::Text(column) => InstanceContent::Text(cell(*column)?.into_owned()),
+            Content::Features(columns) => {
+                let mut features = Vec::with_capacity(columns.len());
+                for column in columns {
+                    let cell = cell(column.number)?;
+                    features.extend(column.feature(cell.trim()).map_err(|m| error(&m))?);
+                }
+                InstanceContent::Features(features)
+            }
+        };
         let label = self.label.map(cell).transpose()?;
         let label = checked_label(label.as_deref().map(str::trim), options, error)?;
         Ok(Some(Instance {
             label,
-            content: InstanceContent::Text(text),
+            content,
             file: Arc::clone(&self.file),
             line,
         }))
+    }
+}
+
+impl TableFeatures {
+    /// Returns the columns of a table with these names; those that it does not have have the
+    /// number of its columns.
+    fn columns(&self, names: &[&str], label: &str) -> Vec<FeatureColumn> {
+        let column = |name: &str, is_category| FeatureColumn {
+            number: names.iter().position(|n| *n == name).unwrap_or(names.len()),
+            name: name.to_owned(),
+            is_category,
+        };
+        let is_category = |name: &str| self.categories.iter().any(|c| c == name);
+        let numbers: Vec<FeatureColumn> = match &self.numbers {
+            Some(numbers) => numbers.iter().map(|name| column(name, false)).collect(),
+            None => {
+                let others = names.iter().filter(|n| **n != label && !is_category(n));
+                others.map(|name| column(name, false)).collect()
+            }
+        };
+        let categories = self.categories.iter().map(|name| column(name, true));
+        numbers.into_iter().chain(categories).collect()
+    }
+}
+
+impl FeatureColumn {
+    /// Returns the feature that a cell is, if it is any.
+    fn feature(&self, cell: &str) -> std::result::Result<Option<(String, f64)>, String> {
+        if self.is_category {
+            return Ok((!cell.is_empty()).then(|| (format!("{}={cell}", self.name), 1.0)));
+        }
+        match cell.parse().ok().filter(|value: &f64| value.is_finite()) {
+            Some(value) => Ok(Some((self.name.clone(), value))),
+            None => Err(format!(
+                "the column '{}' has '{cell}'; expected a finite number",
+                self.name
+            )),
+        }
     }
 }
 

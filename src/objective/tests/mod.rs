@@ -1,5 +1,6 @@
 //! The objective against path enumeration, central differences, and itself.
 
+mod gaussian;
 mod pairs;
 mod partial;
 mod ranks;

@@ -77,6 +77,7 @@ impl Case {
             },
             weight: 1.0,
             noise_weight: WEIGHT,
+            first_token: 0,
             attributes: SentenceAttributes::default(),
             shared: None,
         };

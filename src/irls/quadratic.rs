@@ -1,0 +1,308 @@
+//! The quadratics that an iteration minimizes.
+//!
+//! At the current w, with the derivatives of B of each document and x its features, bias included,
+//!
+//! ```text
+//! ∇J = 2c·w + Σ v·( ∂B/∂f·x + ∂B/∂V·u )            u = ∂V/∂w
+//! ```
+//!
+//! and u is 2ρ·x²∘w, 2σ²·w or 0, and 0 for the bias. Both models have this gradient. The Hessian of
+//! the majorizer is
+//!
+//! ```text
+//! 2c·I + Σ v·g·( x·xᵀ + ½∂²V/∂w² )                   g = 2·∂B/∂V,   ½∂²V/∂w² = diag(u/(2w))
+//! ```
+//!
+//! and that of J itself
+//!
+//! ```text
+//! 2c·I + Σ v·( ∂²B/∂f²·x·xᵀ + ∂²B/∂f∂V·(x·uᵀ + u·xᵀ) + ∂²B/∂V²·u·uᵀ + ½g·∂²V/∂w² )
+//! ```
+//!
+//! which is positive semidefinite beside 2c·I, since J is convex. Either is a product with rows and
+//! one with columns, which have the values x and x².
+
+use rayon::prelude::*;
+
+use super::problem::{Documents, InputNoise, MIN_ROWS, Problem, Scores};
+
+/// What the quadratic is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Model {
+    /// The expansion of J to second order: Newton's method.
+    #[default]
+    Expansion,
+    /// The majorizer of J: iteratively reweighted least squares as in the paper.
+    Majorizer,
+}
+
+/// The quadratic Q at the current weights.
+#[derive(Debug)]
+pub(super) struct Quadratic<'p, 'a> {
+    problem: &'p Problem<'a>,
+    weights: Vec<f64>,          // [N] v·∂²B/∂f², or v·g
+    coupling: Option<Coupling>, // of an expansion under noise
+    diagonal: Vec<f64>,         // [D + 1] of the penalty and the noise
+    pub gradient: Vec<f64>,     // [D + 1]
+}
+
+/// What an expansion has besides least squares, as V depends on w.
+#[derive(Debug)]
+struct Coupling {
+    cross: Vec<f64>,     // [N] v·∂²B/∂f∂V
+    variances: Vec<f64>, // [N] v·∂²B/∂V²
+    /// 2ρ·w, or 2σ²·w: ∂V/∂w is that, times x² if the noise is proportional. `[D + 1]`, 0 for the
+    /// bias.
+    slopes: Vec<f64>,
+}
+
+impl Problem<'_> {
+    /// Returns the gradient of J, `[D + 1]`.
+    #[must_use]
+    pub fn gradient(&self, w: &[f64]) -> Vec<f64> {
+        let scores = self.scores(w);
+        Quadratic::new(self, w, &scores, Model::Majorizer, self.delta).gradient
+    }
+
+    /// Returns 2ρ·w or 2σ²·w, and 0 for the bias.
+    fn variance_slopes(&self, w: &[f64]) -> Vec<f64> {
+        let factor = match self.noise {
+            InputNoise::None => 0.0,
+            InputNoise::Proportional(rate) | InputNoise::Additive(rate) => 2.0 * rate,
+        };
+        let mut slopes: Vec<f64> = w.iter().map(|w| factor * w).collect();
+        if let Some(bias) = slopes.last_mut() {
+            *bias = 0.0;
+        }
+        slopes
+    }
+
+    /// Returns what penalty and noise add to the diagonal of the Hessian.
+    fn noise_diagonal(&self, weights: &[f64]) -> Vec<f64> {
+        let penalty = 2.0 * self.l2;
+        let additive = match self.noise {
+            InputNoise::Additive(variance) => variance * weights.iter().sum::<f64>(),
+            _ => 0.0,
+        };
+        let mut diagonal = match self.noise {
+            InputNoise::Proportional(rate) => {
+                self.by_column(|j| penalty + rate * self.weighted_square(j, weights))
+            }
+            _ => vec![penalty + additive; self.dimension() - 1],
+        };
+        diagonal.push(penalty);
+        diagonal
+    }
+
+    /// Returns ∂V/∂w of a document with the value `x` of a feature, given its slope.
+    fn variance_slope(&self, slope: f64, x: f64) -> f64 {
+        match self.noise {
+            InputNoise::Proportional(_) => slope * x * x,
+            _ => slope,
+        }
+    }
+}
+
+impl<'p, 'a> Quadratic<'p, 'a> {
+    /// Returns the quadratic that touches J at weights with these scores.
+    pub fn new(
+        problem: &'p Problem<'a>,
+        w: &[f64],
+        scores: &Scores,
+        model: Model,
+        delta: f64,
+    ) -> Self {
+        let moments = || {
+            let moments = scores.means.iter().zip(&scores.variances);
+            moments.zip(problem.examples())
+        };
+        let (mut weights, residuals): (Vec<f64>, Vec<f64>) = moments()
+            .map(|((&f, &variance), (&y, &weight))| {
+                let majorizer = problem.loss.majorizer(y, f, variance, delta);
+                let weight = weight * majorizer.weight;
+                (weight, weight * (f - majorizer.target))
+            })
+            .unzip();
+        // 2v·∂B/∂V is v·g, in both models.
+        let diagonal = problem.noise_diagonal(&weights);
+        let mut coupling = None;
+        if model == Model::Expansion {
+            let mut parts = Coupling {
+                cross: Vec::new(),
+                variances: Vec::new(),
+                slopes: problem.variance_slopes(w),
+            };
+            weights.clear();
+            for ((&f, &variance), (&y, &weight)) in moments() {
+                let curvature = problem.loss.curvature(y, f, variance, delta);
+                weights.push(weight * curvature.mean);
+                parts.cross.push(weight * curvature.cross);
+                parts.variances.push(weight * curvature.variance);
+            }
+            coupling = (problem.noise != InputNoise::None).then_some(parts);
+        }
+        let mut gradient = problem.transpose_product(&residuals);
+        for ((gradient, diagonal), w) in gradient.iter_mut().zip(&diagonal).zip(w) {
+            *gradient += diagonal * w;
+        }
+        Self {
+            problem,
+            weights,
+            coupling,
+            diagonal,
+            gradient,
+        }
+    }
+
+    /// Returns H·d.
+    pub fn hessian_product(&self, d: &[f64]) -> Vec<f64> {
+        let Documents {
+            rows, scales, bias, ..
+        } = self.problem.documents;
+        let bias = bias * d[d.len() - 1];
+        let mut product = match &self.coupling {
+            None => {
+                let documents = (0..rows.len()).into_par_iter().with_min_len(MIN_ROWS);
+                let products = documents.map(|n| {
+                    let entries = rows.entries(n);
+                    let sum: f64 = entries
+                        .map(|(j, x)| scales[j as usize] * x * d[j as usize])
+                        .sum();
+                    self.weights[n] * (sum + bias)
+                });
+                self.problem
+                    .transpose_product(&products.collect::<Vec<f64>>())
+            }
+            Some(coupling) => self.coupled_product(coupling, d),
+        };
+        for ((product, diagonal), d) in product.iter_mut().zip(&self.diagonal).zip(d) {
+            *product += diagonal * d;
+        }
+        product
+    }
+
+    /// Returns H·d without the diagonal.
+    fn coupled_product(&self, coupling: &Coupling, d: &[f64]) -> Vec<f64> {
+        let problem = self.problem;
+        let Documents {
+            rows, scales, bias, ..
+        } = problem.documents;
+        let bias = bias * d[d.len() - 1];
+        let changes: Vec<f64> = coupling.slopes.iter().zip(d).map(|(s, d)| s * d).collect();
+        let is_proportional = matches!(problem.noise, InputNoise::Proportional(_));
+        let constant = match is_proportional {
+            true => 0.0,
+            false => changes.iter().sum(),
+        };
+        let (of_means, of_variances) = problem.by_document(|n| {
+            let (mut mean, mut variance) = (bias, constant);
+            for (j, x) in rows.entries(n) {
+                let j = j as usize;
+                mean += scales[j] * x * d[j];
+                if is_proportional {
+                    variance += x * x * changes[j];
+                }
+            }
+            (
+                self.weights[n] * mean + coupling.cross[n] * variance,
+                coupling.cross[n] * mean + coupling.variances[n] * variance,
+            )
+        });
+        if !is_proportional {
+            let total: f64 = of_variances.iter().sum();
+            let mut product = problem.transpose_product(&of_means);
+            for (product, slope) in product.iter_mut().zip(&coupling.slopes) {
+                *product += slope * total;
+            }
+            return product;
+        }
+        let mut product = problem.by_column(|j| {
+            let (mut mean, mut variance) = (0.0, 0.0);
+            for (n, x) in problem.columns.entries(j) {
+                mean += x * of_means[n as usize];
+                variance += x * x * of_variances[n as usize];
+            }
+            scales[j] * mean + coupling.slopes[j] * variance
+        });
+        product.push(problem.documents.bias * of_means.iter().sum::<f64>());
+        product
+    }
+
+    /// Returns the diagonal of H, `[D + 1]`.
+    pub fn hessian_diagonal(&self) -> Vec<f64> {
+        let problem = self.problem;
+        let Documents { scales, bias, .. } = problem.documents;
+        let mut squares = problem.by_column(|j| {
+            let square = scales[j] * scales[j] * problem.weighted_square(j, &self.weights);
+            let Some(coupling) = &self.coupling else {
+                return square;
+            };
+            let (mut cross, mut variance) = (0.0, 0.0);
+            for (n, x) in problem.columns.entries(j) {
+                let u = problem.variance_slope(coupling.slopes[j], x);
+                cross += coupling.cross[n as usize] * scales[j] * x * u;
+                if matches!(problem.noise, InputNoise::Proportional(_)) {
+                    variance += coupling.variances[n as usize] * u * u;
+                }
+            }
+            square + 2.0 * cross + variance
+        });
+        squares.push(bias * bias * self.weights.iter().sum::<f64>());
+        let everywhere = match (&self.coupling, problem.noise) {
+            (Some(coupling), InputNoise::Additive(_)) => coupling.variances.iter().sum(),
+            _ => 0.0,
+        };
+        for (j, (square, diagonal)) in squares.iter_mut().zip(&self.diagonal).enumerate() {
+            if let Some(coupling) = &self.coupling {
+                *square += everywhere * coupling.slopes[j] * coupling.slopes[j];
+            }
+            // J is convex: without the penalty, it is not below 0 but for rounding.
+            *square = (*square + diagonal).max(2.0 * problem.l2);
+        }
+        squares
+    }
+
+    /// Returns the lower half of H, row by row: `[D + 1][D + 1]` with zeros above.
+    pub fn hessian(&self) -> Vec<f64> {
+        let problem = self.problem;
+        let Documents {
+            rows, scales, bias, ..
+        } = problem.documents;
+        let size = self.diagonal.len();
+        let mut hessian = vec![0.0; size * size];
+        let is_additive = matches!(problem.noise, InputNoise::Additive(_));
+        let mut entries: Vec<(usize, f64, f64)> = Vec::new(); // column, x, u
+        for (n, weight) in self.weights.iter().enumerate() {
+            entries.clear();
+            if is_additive && let Some(coupling) = &self.coupling {
+                let slopes = coupling.slopes.iter().enumerate();
+                entries.extend(slopes.map(|(j, slope)| (j, 0.0, *slope)));
+                for (j, x) in rows.entries(n) {
+                    entries[j as usize].1 = scales[j as usize] * x;
+                }
+                entries[size - 1].1 = bias;
+            } else {
+                entries.extend(rows.entries(n).map(|(j, x)| {
+                    let j = j as usize;
+                    let slope = self.coupling.as_ref().map_or(0.0, |c| c.slopes[j]);
+                    (j, scales[j] * x, problem.variance_slope(slope, x))
+                }));
+                entries.push((size - 1, bias, 0.0));
+            }
+            let [cross, variance] = match &self.coupling {
+                Some(coupling) => [coupling.cross[n], coupling.variances[n]],
+                None => [0.0; 2],
+            };
+            for (i, &(a, x, u)) in entries.iter().enumerate() {
+                for &(b, y, v) in &entries[..=i] {
+                    hessian[a * size + b] +=
+                        weight * x * y + cross * (x * v + u * y) + variance * u * v;
+                }
+            }
+        }
+        for (j, diagonal) in self.diagonal.iter().enumerate() {
+            hessian[j * size + j] += diagonal;
+        }
+        hessian
+    }
+}

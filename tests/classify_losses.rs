@@ -1,0 +1,282 @@
+//! Classification of documents with the losses of two classes: support vector machines, logistic
+//! and least-squares regression under noise.
+
+use std::fmt::Write as _;
+
+use crate::support::TestDir;
+
+const LOSSES: [&str; 3] = ["hinge", "logistic", "squared"];
+
+/// Documents of words that say something of the class, and of others.
+fn documents(classes: &[&str], count: usize, seed: usize) -> String {
+    let mut text = String::new();
+    for i in 0..count {
+        let class = (i * 7 + i / 3) % classes.len();
+        let number = |k: usize| (i * 31 + k * 17 + seed * 101 + i * i * k) % 23;
+        let sign = if number(5) == 0 {
+            (class + 1) % classes.len()
+        } else {
+            class
+        };
+        let name = classes[class];
+        let _ = writeln!(
+            text,
+            "{name}\tw{} s{sign} w{} w{}",
+            number(1),
+            number(2),
+            number(3)
+        );
+    }
+    text
+}
+
+fn dir() -> TestDir {
+    let dir = TestDir::new(&[]);
+    dir.write("train.txt", documents(&["pos", "neg"], 60, 1));
+    dir.write("dev.txt", documents(&["pos", "neg"], 30, 2));
+    dir.write("three.txt", documents(&["a", "b", "c"], 90, 1));
+    dir
+}
+
+#[test]
+fn models_of_every_loss_classify_and_record_it() {
+    let dir = dir();
+    for loss in LOSSES {
+        let line =
+            format!("classify train train.txt --loss {loss} --dropout 0.5 --model m --force");
+        let run = dir.run(&line);
+        assert!(
+            run.stderr.contains("60 documents, 2 classes"),
+            "{}",
+            run.stderr
+        );
+        run.success();
+        let report = dir.run("classify eval m dev.txt --json").json();
+        assert!(
+            report["accuracy"].as_f64().unwrap() > 0.85,
+            "{loss}: {report}"
+        );
+        let inspected = dir.run("classify inspect m --json --top 1").json();
+        assert_eq!(
+            inspected["loss"].as_str().or(inspected["loss"]
+                .as_object()
+                .map(|o| { o.keys().next().unwrap().as_str() })),
+            Some(loss)
+        );
+        let text = dir.run("classify inspect m").success();
+        assert!(text.contains(&format!("loss: {loss}")), "{text}");
+        let run = dir.run_with_stdin("classify predict m --output jsonl --top 2", "s0 w1\n");
+        let predicted = &run.json_lines()[0];
+        assert_eq!(predicted["label"], "pos", "{loss}");
+        let other = predicted["probabilities"]["neg"].as_f64().unwrap();
+        let sum = predicted["probabilities"]["pos"].as_f64().unwrap() + other;
+        assert!((sum - 1.0).abs() < 1e-9);
+    }
+}
+
+#[test]
+fn any_number_of_threads_writes_the_same_model() {
+    let dir = dir();
+    for loss in LOSSES {
+        let train = |threads: usize, model: &str| {
+            dir.run(&format!(
+                "classify train three.txt --loss {loss} --threads {threads} --model {model} \
+                 --force --quiet"
+            ))
+            .success();
+        };
+        train(1, "m");
+        train(3, "other");
+        assert!(dir.bytes("m") == dir.bytes("other"), "{loss}");
+        let report = dir.run("classify eval m three.txt --json").json();
+        assert!(report["accuracy"].as_f64().unwrap() > 0.85, "{loss}");
+        let inspected = dir.run("classify inspect m --json").json();
+        assert_eq!(inspected["multiclass"], "one-vs-rest");
+    }
+}
+
+#[test]
+fn the_logged_objective_falls_and_development_documents_are_scored() {
+    let dir = dir();
+    let line = "classify train train.txt --dev dev.txt --loss hinge --margin 2 --dropout 0.3 \
+                --model m --log log --quiet";
+    dir.run(line).success();
+    let log = dir.text("log");
+    let events: Vec<serde_json::Value> = log
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let iterations: Vec<_> = events
+        .iter()
+        .filter(|e| e["event"] == "iteration")
+        .collect();
+    let values: Vec<f64> = iterations
+        .iter()
+        .map(|e| e["objective"].as_f64().unwrap())
+        .collect();
+    assert!(values.len() > 3);
+    assert!(
+        values
+            .windows(2)
+            .all(|pair| pair[1] <= pair[0] * (1.0 + 1e-12)),
+        "{values:?}"
+    );
+    // At w = 0 every document misses the margin by all of it; δ is still large.
+    assert!((120.0..123.0).contains(&values[0]), "{}", values[0]);
+    assert!(
+        iterations
+            .iter()
+            .all(|e| e["dev_accuracy"].is_number() && e["log_likelihood"].is_null())
+    );
+}
+
+#[test]
+fn without_noise_logistic_is_softmax() {
+    let dir = dir();
+    for (loss, model) in [("softmax", "m"), ("logistic", "other")] {
+        let line = format!(
+            "classify train train.txt --loss {loss} --dropout 0 --l2 0.3 --delta 1e-12 --model \
+             {model} --quiet"
+        );
+        dir.run(&line).success();
+    }
+    let losses = ["m", "other"].map(|model| {
+        let report = dir
+            .run(&format!("classify eval {model} dev.txt --json"))
+            .json();
+        report["log_loss"].as_f64().unwrap()
+    });
+    assert!((losses[0] - losses[1]).abs() < 1e-4, "{losses:?}");
+}
+
+#[test]
+fn strengths_and_rates_of_a_loss_are_searched() {
+    let dir = dir();
+    let grid = "--loss hinge --dropout 0,0.5 --l2 0.1,1 --model m --force";
+    let result = dir
+        .run(&format!("classify tune train.txt --folds 3 {grid} --json"))
+        .json();
+    assert_eq!(result["configurations"].as_array().unwrap().len(), 4);
+    let inspected = dir.run("classify inspect m --json").json();
+    assert_eq!(inspected["loss"]["hinge"]["margin"], 1.0);
+    dir.run(&format!(
+        "classify tune train.txt --dev dev.txt {grid} --warm-start on"
+    ))
+    .success();
+    let report = dir.run("classify eval m dev.txt --json").json();
+    assert!(report["accuracy"].as_f64().unwrap() > 0.85);
+}
+
+#[test]
+fn what_does_not_fit_a_loss_is_refused_and_an_old_model_stays() {
+    let dir = dir();
+    dir.write("one.txt", "a\tx\na\ty\n");
+    dir.write("more.txt", "x\n");
+    dir.run("classify train train.txt --model m --quiet")
+        .success();
+    let before = dir.bytes("m");
+    for (line, expected) in [
+        (
+            "train train.txt --margin 2",
+            "--margin: requires --loss hinge",
+        ),
+        (
+            "train train.txt --loss hinge --margin 0",
+            "margin 0; expected a number above 0",
+        ),
+        (
+            "train train.txt --loss hinge --margin nan",
+            "margin NaN; expected",
+        ),
+        (
+            "train train.txt --loss hinge --l1 1",
+            "the hinge loss with an L1 penalty",
+        ),
+        (
+            "train train.txt --loss hinge --noise monte-carlo",
+            "the hinge loss with sampled noise",
+        ),
+        (
+            "train train.txt --loss squared --algorithm sgd",
+            "the squared loss with an online",
+        ),
+        (
+            "train train.txt --loss hinge --states observed",
+            "expected --states all",
+        ),
+        (
+            "train train.txt --loss logistic --warm-up 3",
+            "the logistic loss with a warm-up",
+        ),
+        (
+            "train train.txt --loss hinge --unlabeled more.txt",
+            "--unlabeled: --loss hinge learns from labels alone",
+        ),
+        (
+            "train one.txt --loss hinge",
+            "one.txt:1: all documents are of the class 'a'",
+        ),
+        ("train train.txt --loss hinge --memory 1000", "memory"),
+        (
+            "tune three.txt --folds 2 --loss hinge",
+            "--loss hinge with 3 classes",
+        ),
+    ] {
+        let message = dir
+            .run(&format!("classify {line} --model m --force --quiet"))
+            .failure();
+        assert!(message.contains(expected), "{expected}: {message}");
+        assert!(dir.bytes("m") == before, "{expected}");
+    }
+}
+
+#[test]
+fn hidden_units_are_trained_inspected_and_searched() {
+    let dir = dir();
+    for loss in LOSSES {
+        let options = format!("--loss {loss} --hidden 3 --dropout 0.3 --l2 0.03");
+        dir.run(&format!(
+            "classify train train.txt {options} --model m --threads 1 --quiet --force"
+        ))
+        .success();
+        dir.run(&format!(
+            "classify train train.txt {options} --model n --threads 3 --quiet --force"
+        ))
+        .success();
+        assert!(dir.bytes("m") == dir.bytes("n"), "{loss}");
+        let report = dir.run("classify eval m dev.txt --json").json();
+        assert!(
+            report["accuracy"].as_f64().unwrap() > 0.8,
+            "{loss}: {report}"
+        );
+        let inspected = dir.run("classify inspect m --json --top 2").json();
+        let units = inspected["hidden_units"].as_array().unwrap();
+        assert_eq!(units.len(), 3);
+        assert_eq!(units[0]["features"].as_array().unwrap().len(), 2);
+        let text = dir.run("classify inspect m").success();
+        assert!(text.contains("hidden unit 3: "), "{text}");
+    }
+    dir.run("classify train three.txt --loss hinge --hidden 2 --model t --quiet")
+        .success();
+    let inspected = dir.run("classify inspect t --json").json();
+    assert_eq!(inspected["hidden_units"].as_array().unwrap().len(), 6);
+    assert_eq!(inspected["classes"].as_object().unwrap().len(), 3);
+    dir.run(
+        "classify tune train.txt --folds 3 --loss logistic --hidden 2 --dropout 0,0.3 --l2 0.1 \
+         --model u --quiet",
+    )
+    .success();
+    dir.run("classify eval u dev.txt --against m").success();
+}
+
+#[test]
+fn hidden_units_need_a_loss_and_have_a_limit() {
+    let dir = dir();
+    let run = dir.run("classify train train.txt --hidden 3 --model m");
+    assert!(run.failure().contains("--hidden: requires --loss"));
+    let run = dir.run("classify train train.txt --loss hinge --hidden 300 --model m");
+    assert!(
+        run.failure()
+            .contains("300 hidden units; expected at most 256")
+    );
+}

@@ -1,0 +1,333 @@
+//! Regression: predicting numbers.
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::process::Command;
+
+use crate::support::{NER_CORPUS, TestDir};
+
+/// A table of homes: the price depends on two numbers and on the town.
+fn homes(count: usize, seed: usize) -> String {
+    let mut text = "id,area,rooms,town,price\n".to_owned();
+    for i in 0..count {
+        let number = |k: usize| (i * 37 + k * 11 + seed * 101 + i * i * (k + 3)) % 29;
+        let (area, rooms) = (20 + 3 * number(1), 1 + number(2) % 5);
+        let town = ["Paris", "Lyon", "Brest"][number(3) % 3];
+        let bonus = [90, 20, 0][number(3) % 3];
+        let price = 3 * area + 10 * rooms + bonus + number(4) % 7;
+        let _ = writeln!(text, "{i},{area},{rooms},{town},{price}");
+    }
+    text
+}
+
+const TABLE: &str = "--label price --columns area,rooms --categories town";
+
+fn dir() -> TestDir {
+    let dir = TestDir::new(&[]);
+    dir.write("homes.csv", homes(60, 1));
+    dir.write("test.csv", homes(30, 2));
+    dir
+}
+
+fn train(dir: &TestDir, line: &str) {
+    dir.run(&format!("regress train {line} --model m --force --quiet"))
+        .success();
+}
+
+#[test]
+fn tables_train_predict_and_are_scored_without_naming_columns_again() {
+    let dir = dir();
+    let run = dir.run(&format!(
+        "regress train homes.csv {TABLE} --l2 0.01 --model m"
+    ));
+    assert!(
+        run.stderr.contains("60 documents, 5 features"),
+        "{}",
+        run.stderr
+    );
+    run.success();
+    let report = dir.run("regress eval m test.csv --json").json();
+    assert!(report["r2"].as_f64().unwrap() > 0.99, "{report}");
+    assert_eq!(report["documents"], 30);
+    let text = dir.run("regress eval m test.csv").success();
+    assert!(text.contains("RMSE") && text.contains("R²"), "{text}");
+    let rows = "town,area,rooms\nParis,50,2\nLyon,50,2\nRome,50,2\n";
+    let printed = dir.run_with_stdin("regress predict m", rows).success();
+    let numbers: Vec<f64> = printed.lines().map(|line| line.parse().unwrap()).collect();
+    let difference = numbers[0] - numbers[1];
+    assert!((difference - 70.0).abs() < 4.0, "{numbers:?}");
+    assert!((numbers[1] - 193.0).abs() < 4.0, "{numbers:?}");
+    let lines = dir
+        .run_with_stdin("regress predict m --output jsonl", rows)
+        .json_lines();
+    assert!((lines[0]["value"].as_f64().unwrap() - numbers[0]).abs() < 1e-4);
+    assert_eq!(lines[1]["line"], 3);
+    let shown = dir.run("regress inspect m --json").json();
+    assert_eq!(
+        (&shown["features"], &shown["documents"]),
+        (&5.into(), &60.into())
+    );
+    assert_eq!(shown["options"]["l2"], 0.01);
+    let text = dir.run("regress inspect m --top 2").success();
+    assert!(
+        text.contains("(bias)") && text.contains("town=Paris"),
+        "{text}"
+    );
+}
+
+#[test]
+fn all_columns_of_numbers_are_features_if_asked_for() {
+    let dir = dir();
+    train(
+        &dir,
+        "homes.csv --label price --columns all --categories town",
+    );
+    let shown = dir.run("regress inspect m --json").json();
+    let weights = shown["weights"].as_array().unwrap().iter();
+    let mut names: Vec<&str> = weights.map(|w| w["feature"].as_str().unwrap()).collect();
+    names.sort_unstable();
+    let expected = [
+        "area",
+        "id",
+        "rooms",
+        "town=Brest",
+        "town=Lyon",
+        "town=Paris",
+    ];
+    assert_eq!(names, expected);
+}
+
+#[test]
+fn texts_and_svmlight_lines_have_numbers() {
+    let dir = TestDir::new(&[]);
+    dir.write("t.txt", "5\tgood film\n1\tbad film\n5\tgood\n1\tbad\n");
+    train(&dir, "t.txt --l2 0.1 --dropout 0.3");
+    let printed = dir
+        .run_with_stdin("regress predict m", "Good !\nbad\n")
+        .success();
+    let numbers: Vec<f64> = printed.lines().map(|line| line.parse().unwrap()).collect();
+    assert!(numbers[0] > 3.5 && numbers[1] < 2.5, "{numbers:?}");
+    dir.write("t.svm", "1.5 1:1\n2.5 1:2\n3.5 1:3 # three\n");
+    train(&dir, "t.svm --l2 0");
+    let printed = dir.run_with_stdin("regress predict m", "0 1:5\n").success();
+    assert!(
+        (printed.trim().parse::<f64>().unwrap() - 5.5).abs() < 1e-4,
+        "{printed}"
+    );
+}
+
+#[test]
+fn json_lines_and_standard_input_train_the_same_models() {
+    let dir = TestDir::new(&[]);
+    dir.write("t.txt", "4.5\tgood film\n1\tbad film\n");
+    train(&dir, "t.txt");
+    let model = dir.bytes("m");
+    let lines = [("good film", 4.5), ("bad film", 1.0)].map(|(text, label)| {
+        let object = serde_json::json!({"text": text, "label": label});
+        object.to_string() + "\n"
+    });
+    dir.write("t.jsonl", lines.concat());
+    train(&dir, "t.jsonl");
+    let weights = |dir: &TestDir| dir.run("regress inspect m --json").json()["weights"].clone();
+    let found = weights(&dir);
+    dir.write("m", model);
+    assert_eq!(found, weights(&dir));
+    dir.write("homes.csv", homes(60, 1));
+    train(&dir, &format!("homes.csv {TABLE}"));
+    let found = weights(&dir);
+    let line = format!("regress train - {TABLE} --model m --force --quiet");
+    dir.run_with_stdin(&line, homes(60, 1)).success();
+    assert_eq!(found, weights(&dir));
+}
+
+#[test]
+fn every_loss_and_solver_trains_alike_on_any_number_of_threads() {
+    let dir = dir();
+    for options in [
+        "--solver cholesky --dropout 0.02",
+        "--solver lbfgs --noise gaussian --dropout 0.02",
+        "--l1 5 --standardize",
+        "--solver lbfgs --l1 5",
+        "--loss poisson --standardize --dropout 0.02",
+        "--loss insensitive --epsilon 2 --l2 0.001",
+    ] {
+        train(&dir, &format!("homes.csv {TABLE} {options} --threads 1"));
+        let first = dir.bytes("m");
+        train(&dir, &format!("homes.csv {TABLE} {options} --threads 3"));
+        assert!(first == dir.bytes("m"), "{options}");
+        let report = dir.run("regress eval m test.csv --json").json();
+        assert!(report["r2"].as_f64().unwrap() > 0.5, "{options}: {report}");
+    }
+}
+
+#[test]
+fn a_path_chooses_a_strength() {
+    let dir = dir();
+    let text = dir
+        .run(&format!("regress path homes.csv {TABLE} --count 5 --quiet"))
+        .success();
+    assert_eq!(text.lines().count(), 6, "{text}");
+    let line = format!("regress path homes.csv {TABLE} --folds 5 --count 20 --model m");
+    let text = dir.run(&format!("{line} --quiet")).success();
+    assert_eq!(
+        text.lines().filter(|line| line.ends_with('*')).count(),
+        1,
+        "{text}"
+    );
+    let json = dir.run(&format!("{line} --force --json --quiet")).json();
+    let chosen = &json["points"][json["chosen"].as_u64().unwrap() as usize];
+    let shown = dir.run("regress inspect m --json").json();
+    assert_eq!(shown["options"]["l1"], chosen["l1"]);
+    assert_eq!(shown["features"], chosen["nonzero"]);
+    let report = dir.run("regress eval m test.csv --json").json();
+    assert!(report["r2"].as_f64().unwrap() > 0.99, "{report}");
+}
+
+#[test]
+fn bad_input_is_told_with_its_place() {
+    let dir = dir();
+    dir.write("m", "precious");
+    for (contents, options, expected) in [
+        (
+            "a,b\n1,x\n",
+            "--label b --columns a",
+            "in.csv:2: found 'x'; expected a number",
+        ),
+        (
+            "a,b\nx,1\n",
+            "--label b --columns a",
+            "in.csv:2: the column 'a' has 'x'; expected a",
+        ),
+        (
+            "a,b\n,1\n",
+            "--label b --columns all",
+            "in.csv:2: the column 'a' has ''",
+        ),
+        (
+            "a,b\nnan,1\n",
+            "--label b --columns all",
+            "the column 'a' has 'nan'",
+        ),
+        (
+            "a,b\n1,2\n",
+            "--label b --columns c",
+            "in.csv:1: there is no column 'c'; found a, b",
+        ),
+        (
+            "a,b\n1,2\n",
+            "--label c --columns a",
+            "in.csv:1: there is no column 'c'",
+        ),
+        (
+            "a,b\n1,2\n",
+            "--label b",
+            "in.csv:1: there is no column 'text'",
+        ),
+        (
+            "a,b\n1,-2\n",
+            "--label b --columns a --loss poisson",
+            "found -2; expected a number that",
+        ),
+        ("a,b\n", "--label b --columns a", "there are no documents"),
+        (
+            "a,a,b\n1,2,3\n",
+            "--label b --columns all",
+            "in.csv:1: the column 'a' occurs twice",
+        ),
+        (
+            "a,b\n1,2\n",
+            "--label b --columns a,b",
+            "the column 'b' is the label",
+        ),
+        (
+            "a,b\n1,\n",
+            "--label b --columns a",
+            "in.csv:2: the label is empty; expected a number",
+        ),
+        (
+            "a,b\n1,2,3\n",
+            "--label b --columns a",
+            "in.csv:2: found 3 cells; expected 2",
+        ),
+    ] {
+        dir.write("in.csv", contents);
+        let line = format!("regress train in.csv {options} --model out --quiet");
+        let message = dir.run(&line).failure();
+        assert!(message.contains(expected), "{options}: {message}");
+    }
+    for (line, expected) in [
+        (
+            "--columns all --format jsonl",
+            "only tables have columns of features",
+        ),
+        (
+            "--l1 1 --solver cholesky",
+            "Cholesky factorization with the squared loss",
+        ),
+        ("--epsilon 1", "--epsilon: requires --loss insensitive"),
+        ("--dropout 1", "noise of 1"),
+        ("--l2 -1", "L2 strength -1"),
+    ] {
+        let line = format!("regress train homes.csv {TABLE} {line} --model out --quiet");
+        let message = dir.run(&line).failure();
+        assert!(message.contains(expected), "{line}: {message}");
+    }
+    let line = format!("regress train homes.csv {TABLE} --model homes.csv --quiet --force");
+    let message = dir.run(&line).failure();
+    assert!(message.contains("homes.csv"), "{message}");
+    assert_eq!(dir.text("homes.csv"), homes(60, 1));
+    let message = dir
+        .run(&format!(
+            "regress train homes.csv {TABLE} --model m --quiet"
+        ))
+        .failure();
+    assert!(message.contains("--force"), "{message}");
+    assert_eq!(dir.text("m"), "precious");
+    assert!(!dir.names().contains(&"out".to_owned()));
+}
+
+#[test]
+fn models_of_other_kinds_are_refused() {
+    let dir = TestDir::with_model(NER_CORPUS, "--template minimal");
+    let message = dir.run("regress predict m").failure();
+    assert!(
+        message.contains("predicts no numbers; expected one"),
+        "{message}"
+    );
+    dir.write("homes.csv", homes(60, 1));
+    train(&dir, &format!("homes.csv {TABLE}"));
+    let message = dir.run_with_stdin("tag m", "a\n").failure();
+    assert!(
+        message.contains("the model predicts numbers; expected a tagger"),
+        "{message}"
+    );
+    let message = dir.run_with_stdin("classify predict m", "a\n").failure();
+    assert!(message.contains("expected a classifier"), "{message}");
+    let message = dir
+        .run_with_stdin("regress predict m --format text", "a\n")
+        .failure();
+    assert!(
+        message.contains("found a text; expected features"),
+        "{message}"
+    );
+}
+
+#[test]
+#[expect(clippy::print_stdout, reason = "reports a skipped test")]
+fn regressions_are_those_of_scikit_learn() {
+    let dir = TestDir::new(&[]);
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/peer/regression.py");
+    let run = Command::new("python3")
+        .arg(script)
+        .arg(env!("CARGO_BIN_EXE_dropchain"))
+        .arg(dir.path("."))
+        .output();
+    match run {
+        Ok(run) if run.status.code() != Some(3) => {
+            let message = String::from_utf8_lossy(&run.stderr);
+            assert!(run.status.success(), "{message}");
+            assert!(String::from_utf8_lossy(&run.stdout).contains("svr, objective"));
+        }
+        _ => println!("skipped: scikit-learn not found"),
+    }
+}
