@@ -17,7 +17,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from documents import part, read_snippets, write
+import labeled
 
 DROPOUT = [["--dropout", rate, "--l2", l2]
            for rate in ("0.3", "0.5", "0.7", "0.9") for l2 in ("0.01", "0.1", "1")]
@@ -62,12 +62,13 @@ def names(program, corpora, folder):
 
 def documents(program, corpora, folder):
     """Accuracy on RTs."""
-    corpus = read_snippets(corpora)
+    classes = labeled.by_class(labeled.read_snippets(corpora).train)
     parts = {"dev": lambda i, n: i % 10 == 0, "test": lambda i, n: i % 10 == 1,
              "train": lambda i, n: i % 10 > 1}
     files = {name: folder / f"{name}.tsv" for name in parts}
     for name, is_in in parts.items():
-        write(files[name], part(corpus, is_in))
+        lines = labeled.part(classes, is_in)
+        files[name].write_text(labeled.text_of(lines, ".tsv"), encoding="utf-8")
     train, dev, test = (str(files[name]) for name in ("train", "dev", "test"))
     models = train_all(folder, METHODS | SVMS, [program, "classify", "train", train])
     command = [program, "classify", "eval"]

@@ -1,20 +1,27 @@
 #!/usr/bin/env python3
-"""Classification of documents: the paper's figures beside ours.
+"""Classification of documents: the papers' figures beside ours.
 
     python3 benches/reproduce/documents.py folds CORPORA OUT     Wang & Manning 2013, table 1
     python3 benches/reproduce/documents.py thirds CORPORA OUT    Wager et al. 2013, table 4;
                                                                  Wang et al. 2013, table 3
+    python3 benches/reproduce/documents.py table2 CORPORA OUT    Wang et al. 2013, tables 1 and 2
     python3 benches/reproduce/documents.py strengths CORPORA OUT Wang et al. 2013, figure 2
 
-CORPORA has the folders rt-polarity and movie-reviews; `--corpus NAME FILE` adds one of lines with a
-class, a tab and a text, or of a folder per class. Strengths, rates and iterations are chosen by
-folds of the training documents alone: with `--stop dev` by `dropchain classify tune`, with `--stop
-convergence`, as in the papers, strengths and rates alone. Writes OUT/MODE.md and .json.
+CORPORA has the folders rt-polarity and movie-reviews. `--corpus NAME TRAIN [TEST]` adds a corpus: a
+folder per class, lines with a class, a tab and a text, or SVMlight's format (.svm, .svmlight,
+.libsvm). Figures of the papers are shown beside corpora with the names rt-2k, rts, subj, athr, cr,
+mpqa, 20news, rcv1_4, r21578 and tdt2.
+
+Strengths, rates and iterations are chosen by folds of the training documents alone: with `--stop
+dev` by `dropchain classify tune`, with `--stop convergence`, as in the papers, strengths and rates
+alone. `folds` and `thirds` divide all documents of a corpus; `table2` has its test documents, or a
+random half. Writes OUT/MODE.md and .json, and for figure 2 .svg.
 """
 
 import argparse
 import itertools
 import json
+import math
 import random
 import statistics
 import subprocess
@@ -23,112 +30,104 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import labeled
 from significance import paired_t
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from svg import svg  # noqa: E402
 
 FOLDS = 10
 L2 = "0.003,0.01,0.03,0.1,0.3,1,3,10"
 NOISE = ["--dropout", "0.3,0.5,0.7,0.9", "--l2", "0.01,0.1,0.3,1"]
+GAUSSIAN = ["--noise-sharing", "inputs", "--gradient", "gaussian"]
 COLUMNS = {
     "None": ["--dropout", "0", "--l2", "0"],
     "L2": ["--dropout", "0", "--l2", L2],
     "Dropout": NOISE,
+    "Fast dropout": [*GAUSSIAN, *NOISE],
 }
-# Wang & Manning 2013, table 1 (plain LR, Gaussian approximation); Wager et al. 2013, table 4.
+# Wang & Manning 2013, table 1 (plain LR, Gaussian approximation); Wager et al. 2013, table 4, and
+# Wang et al. 2013, table 3; Wang et al. 2013, table 2.
 PAPER = {
     "folds": {
-        "rt-2k": {"L2": 88.2, "Dropout": 89.7},
-        "rts": {"L2": 77.2, "Dropout": 79.0},
-        "subj": {"L2": 91.3, "Dropout": 93.4},
-        "athr": {"L2": 83.6, "Dropout": 87.4},
-        "cr": {"L2": 80.4, "Dropout": 82.1},
-        "mpqa": {"L2": 84.6, "Dropout": 86.1},
+        "rt-2k": {"L2": 88.2, "Fast dropout": 89.7},
+        "rts": {"L2": 77.2, "Fast dropout": 79.0},
+        "subj": {"L2": 91.3, "Fast dropout": 93.4},
+        "athr": {"L2": 83.6, "Fast dropout": 87.4},
+        "cr": {"L2": 80.4, "Fast dropout": 82.1},
+        "mpqa": {"L2": 84.6, "Fast dropout": 86.1},
     },
     "thirds": {
         "rts": {"L2": 73.49, "Dropout": 75.18, "+Unlabeled": 76.56},
         "subj": {"L2": 88.96, "Dropout": 90.85, "+Unlabeled": 91.48},
+        "20news": {"L2": 76.55, "Dropout": 79.07, "+Unlabeled": 80.47},
+        "rcv1_4": {"L2": 94.76, "Dropout": 94.79, "+Unlabeled": 95.16},
+        "r21578": {"L2": 90.67, "Dropout": 91.24, "+Unlabeled": 90.30},
+        "tdt2": {"L2": 97.34, "Dropout": 97.54, "+Unlabeled": 97.89},
     },
-    "strengths": {},
+    "table2": {
+        "20news": {"None": 81.44, "L2": 82.19, "Dropout": 83.37, "+Test": 84.71},
+        "rcv1_4": {"None": 95.76, "L2": 95.90, "Dropout": 96.03, "+Test": 96.11},
+        "r21578": {"None": 92.24, "L2": 92.24, "Dropout": 92.24, "+Test": 92.58},
+        "tdt2": {"None": 97.74, "L2": 97.91, "Dropout": 98.00, "+Test": 98.12},
+    },
+}
+STRENGTHS = ("0.0001", "0.001", "0.01", "0.1", "1", "10", "100")
+LINES = {
+    "L2": {"dropout": 0},
+    "Dropout": {"dropout": 0.5},
+    "Fast dropout": {"dropout": 0.5, "noise-sharing": "inputs", "gradient": "gaussian"},
 }
 
 
 def main():
+    modes = {"folds": folds, "thirds": thirds, "table2": table2, "strengths": strengths}
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("mode", choices=PAPER)
+    parser.add_argument("mode", choices=modes)
     parser.add_argument("corpora", type=Path)
     parser.add_argument("out", type=Path)
     parser.add_argument("--program", default="target/release/dropchain")
-    parser.add_argument("--corpus", nargs=2, action="append", default=[], metavar=("NAME", "FILE"))
+    parser.add_argument("--corpus", nargs="+", action="append", default=[], metavar="NAME FILE",
+                        help="NAME TRAIN, or NAME TRAIN TEST")
     parser.add_argument("--only", nargs="+", help="names of corpora")
+    parser.add_argument("--columns", nargs="+", choices=COLUMNS, default=list(COLUMNS))
     parser.add_argument("--stop", choices=("dev", "convergence"), default="dev")
     parser.add_argument("--inner", type=int, default=3,
                         help="tenths of the training documents that choose until convergence")
     arguments = parser.parse_args()
-    corpora = {"rt-2k": read_reviews, "rts": read_snippets}
-    corpora = {name: read(arguments.corpora) for name, read in corpora.items()}
-    corpora.update((name, read_corpus(Path(path))) for name, path in arguments.corpus)
-    names = arguments.only or list(corpora)
-    modes = {"folds": folds, "thirds": thirds, "strengths": strengths}
+    if any(len(corpus) not in (2, 3) for corpus in arguments.corpus):
+        parser.error("--corpus: expected a name, a training file, and perhaps a test file")
+    corpora = {"rt-2k": lambda: labeled.read_reviews(arguments.corpora),
+               "rts": lambda: labeled.read_snippets(arguments.corpora)}
+    for corpus in arguments.corpus:
+        corpora[corpus[0]] = lambda corpus=corpus: labeled.read(*corpus)
+    unknown = [name for name in arguments.only or [] if name not in corpora]
+    if unknown:
+        parser.error(f"--only {unknown[0]}: expected one of {', '.join(corpora)}")
     arguments.out.mkdir(parents=True, exist_ok=True)
     results = {}
-    for name in names:
-        program = Program(arguments.program, arguments.stop, arguments.inner)
-        results[name] = modes[arguments.mode](program, corpora[name])
+    for name in arguments.only or corpora:
+        corpus = corpora[name]()
+        results[name] = modes[arguments.mode](Program(arguments, corpus.suffix), corpus)
+        # After each corpus, so that an interruption leaves what is complete.
         stem = arguments.out / arguments.mode
         stem.with_suffix(".json").write_text(json.dumps(results, indent=1) + "\n")
-        stem.with_suffix(".md").write_text(table(arguments.mode, results))
+        write = plot if arguments.mode == "strengths" else table
+        stem.with_suffix(".md").write_text(write(arguments.mode, results, stem))
     print(stem.with_suffix(".md").read_text(), end="")
-
-
-def read_reviews(corpora):
-    """Documents of RT-2k by class; their names begin with their fold."""
-    folder = corpora / "movie-reviews"
-    return {label: [clean(file.read_text()) for file in sorted((folder / label).glob("*.txt"))]
-            for label in ("neg", "pos")}
-
-
-def read_snippets(corpora):
-    """Documents of RTs by class."""
-    file = corpora / "rt-polarity" / "rt-polarity"
-    return {label: [clean(line) for line in file.with_suffix(f".{label}").open(encoding="utf-8")]
-            for label in ("neg", "pos")}
-
-
-def read_corpus(path):
-    """Documents by class of a file of labeled lines, or of a folder per class."""
-    corpus = {}
-    if path.is_dir():
-        for folder in sorted(path.iterdir()):
-            corpus[folder.name] = [clean(f.read_text()) for f in sorted(folder.iterdir())]
-        return corpus
-    for line in path.open(encoding="utf-8"):
-        label, text = line.split("\t", 1)
-        corpus.setdefault(label, []).append(clean(text))
-    return corpus
-
-
-def clean(text):
-    return " ".join(text.split())
-
-
-def write(path, documents):
-    path.write_text("".join(f"{label}\t{text}\n" for label, text in documents), encoding="utf-8")
-
-
-def part(corpus, is_in):
-    """The documents whose number in their class is in a part: (number, size of the class)."""
-    return [(label, text) for label, texts in corpus.items()
-            for i, text in enumerate(texts) if is_in(i, len(texts))]
 
 
 class Program:
     """The program, and until when it trains."""
 
-    def __init__(self, path, stop, inner):
-        self.path = path
-        self.inner = inner
-        self.tune = tuned if stop == "dev" else converged
+    def __init__(self, arguments, suffix):
+        self.path = arguments.program
+        self.columns = arguments.columns
+        self.inner = arguments.inner
+        self.suffix = suffix
+        self.tune = tuned if arguments.stop == "dev" else converged
 
     def run(self, *arguments):
         command = [self.path, "classify", *map(str, arguments)]
@@ -137,55 +136,67 @@ class Program:
             sys.exit(f"{' '.join(command)}\n{done.stderr}")
         return done.stdout
 
+    def file(self, folder, name):
+        return folder / f"{name}{self.suffix}"
+
+    def write(self, folder, name, lines):
+        """Writes lines, or texts without classes."""
+        self.file(folder, name).write_text(labeled.text_of(lines, self.suffix), encoding="utf-8")
+
     def score(self, model, test):
         return 100 * json.loads(self.run("eval", model, test, "--json"))["accuracy"]
 
-    def train(self, train, test, settings, unlabeled=()):
+    def train(self, train, model, settings, unlabeled=()):
+        """Trains until convergence."""
+        options = [x for name, value in settings.items() for x in (f"--{name}", value)]
+        options += ["--unlabeled", *unlabeled] if unlabeled else []
+        options += ["--model", model, "--force", "--quiet", "--threads", 1]
+        if float(settings["l2"]) == 0 and float(settings["dropout"]) == 0:
+            options += ["--max-iterations", 500]  # there is no minimum
+        self.run("train", train, *options)
+
+    def accuracy(self, train, test, settings, unlabeled=()):
         """Trains until convergence and returns the accuracy on a test."""
         with tempfile.TemporaryDirectory() as folder:
             model = Path(folder) / "model"
-            options = [x for name, value in settings.items() for x in (f"--{name}", value)]
-            options += ["--unlabeled", *unlabeled] if unlabeled else []
-            options += ["--model", model, "--quiet", "--threads", 1]
-            if settings["l2"] == "0" and settings["dropout"] == "0":
-                options += ["--max-iterations", 500]  # there is no minimum
-            self.run("train", train, *options)
+            self.train(train, model, settings, unlabeled)
             return self.score(model, test)
 
 
-def tuned(program, folder, options, unlabeled=()):
-    """Tunes on folder/train and returns the accuracy on folder/test and the chosen settings."""
-    model = folder / "model"
+def tuned(program, folder, model, options, unlabeled):
+    """Tunes on the training documents in a folder, and returns the chosen settings."""
     options = [*options, "--folds", 5, "--halving", "off", "--model", model, "--force", "--quiet"]
     if unlabeled:
         options += ["--unlabeled", *unlabeled]
-    text = program.run("tune", folder / "train", *options, "--json")
+    text = program.run("tune", program.file(folder, "train"), *options, "--json")
     best = json.loads(text)["configurations"][0]
-    chosen = {key: best[key] for key in ("dropout", "l2", "unlabeled_weight", "best_iteration")
-              if key in best}
-    return program.score(model, folder / "test"), chosen
+    return {key: best[key] for key in ("dropout", "l2", "unlabeled_weight", "best_iteration")
+            if key in best}
 
 
-def converged(program, folder, options, unlabeled=()):
+def converged(program, folder, model, options, unlabeled):
     """Like tuned, but all training runs until convergence."""
     names = [name.removeprefix("--") for name in options[::2]]
     values = itertools.product(*(str(value).split(",") for value in options[1::2]))
     grid = [dict(zip(names, row)) for row in values]
     means = [0.0] * len(grid)
+    train, rest, held_out = (program.file(folder, name) for name in ("train", "rest", "held-out"))
     if len(grid) > 1:
-        lines = (folder / "train").read_text(encoding="utf-8").splitlines(keepends=True)
+        lines = train.read_text(encoding="utf-8").splitlines(keepends=True)
         for fold in range(program.inner):
             # Of every ten documents, which are of one class, one is held out.
-            held_out = [line for i, line in enumerate(lines) if i % FOLDS == fold]
-            rest = [line for i, line in enumerate(lines) if i % FOLDS != fold]
-            (folder / "held_out").write_text("".join(held_out), encoding="utf-8")
-            (folder / "rest").write_text("".join(rest), encoding="utf-8")
-            work = [(folder / "rest", folder / "held_out", row, unlabeled) for row in grid]
+            text = "".join(line for i, line in enumerate(lines) if i % FOLDS == fold)
+            held_out.write_text(text, encoding="utf-8")
+            text = "".join(line for i, line in enumerate(lines) if i % FOLDS != fold)
+            rest.write_text(text, encoding="utf-8")
             with ThreadPoolExecutor(2) as pool:
-                scores = list(pool.map(lambda task: program.train(*task), work))
+                work = (pool.submit(program.accuracy, rest, held_out, row, unlabeled)
+                        for row in grid)
+                scores = [future.result() for future in list(work)]
             means = [mean + score / program.inner for mean, score in zip(means, scores)]
     chosen = grid[means.index(max(means))]
-    return program.train(folder / "train", folder / "test", chosen, unlabeled), chosen
+    program.train(train, model, chosen, unlabeled)
+    return chosen
 
 
 def more(chosen):
@@ -194,89 +205,152 @@ def more(chosen):
 
 
 def evaluate(program, train, test, unlabeled, name):
-    """The accuracy of all columns for one division."""
+    """What all columns reach for one division: accuracy, settings, and the p-value of the paired
+    bootstrap against L2."""
     found = {}
     with tempfile.TemporaryDirectory() as folder:
         folder = Path(folder)
-        write(folder / "train", train)
-        write(folder / "test", test)
-        (folder / "text").write_text("".join(f"{text}\n" for _, text in unlabeled))
-        for column, options in COLUMNS.items():
-            found[column] = program.tune(program, folder, options)
-            print(name, column, *found[column], file=sys.stderr, flush=True)
-        column = "+Test" if unlabeled == test else "+Unlabeled"
-        options = more(found["Dropout"][1])
-        found[column] = program.tune(program, folder, options, [folder / "text"])
-        print(name, column, *found[column], file=sys.stderr, flush=True)
+        program.write(folder, "train", train)
+        program.write(folder, "test", test)
+        if program.suffix == ".svm":
+            program.write(folder, "unlabeled", unlabeled)
+        else:
+            text = "".join(f"{text}\n" for _, text in unlabeled)
+            program.file(folder, "unlabeled").write_text(text, encoding="utf-8")
+        columns = {column: (COLUMNS[column], []) for column in program.columns}
+        if "Dropout" in columns:
+            column = "+Test" if unlabeled == test else "+Unlabeled"
+            columns[column] = (None, [program.file(folder, "unlabeled")])
+        for column, (options, files) in columns.items():
+            model = folder / f"{column.replace(' ', '-')}.model"
+            options = options or more(found["Dropout"]["chosen"])
+            chosen = program.tune(program, folder, model, options, files)
+            files = [model, program.file(folder, "test")]
+            against = ["--against", folder / "L2.model"] if "L2" in found else []
+            report = json.loads(program.run("eval", *files, *against, "--json"))
+            found[column] = {"accuracy": 100 * report["accuracy"], "chosen": chosen}
+            if against:
+                found[column]["p_value"] = report["against"]["accuracy"]["p_value"]
+            print(name, column, found[column], file=sys.stderr, flush=True)
     return found
 
 
 def folds(program, corpus):
     """Ten folds. Those of RT-2k are the numbers in the names of its files."""
+    classes = labeled.by_class(everything(corpus))
     results = []
     for fold in range(FOLDS):
-        def is_test(i, size):
-            return i * FOLDS // size == fold
-        test = part(corpus, is_test)
-        train = part(corpus, lambda i, size: not is_test(i, size))
+        test = labeled.part(classes, lambda i, size: i * FOLDS // size == fold)
+        train = labeled.part(classes, lambda i, size: i * FOLDS // size != fold)
         results.append(evaluate(program, train, test, test, fold))
     return results
+
+
+def everything(corpus):
+    """All documents by class, those to train first."""
+    return labeled.grouped(corpus.train + (corpus.test or []))
+
+
+def shuffled(corpus, seed):
+    """All documents, those of each class in random order."""
+    classes = labeled.by_class(everything(corpus))
+    for bodies in classes.values():
+        random.Random(seed).shuffle(bodies)
+    return classes
 
 
 def thirds(program, corpus):
     """Ten random divisions into thirds: to train, to test, without classes."""
     results = []
     for seed in range(FOLDS):
-        shuffled = {}
-        for label, texts in corpus.items():
-            shuffled[label] = list(texts)
-            random.Random(seed).shuffle(shuffled[label])
-        parts = [part(shuffled, lambda i, size, k=k: i * 3 // size == k) for k in range(3)]
+        classes = shuffled(corpus, seed)
+        parts = [labeled.part(classes, lambda i, size: i * 3 // size == k) for k in range(3)]
         results.append(evaluate(program, *parts, seed))
     return results
 
 
-def strengths(program, corpus):
-    """Accuracy over folds by λ of λ·‖θ‖², until convergence, with and without noise."""
-    results = {}
+def table2(program, corpus):
+    """The test documents of the corpus, or a random half."""
+    train, test = labeled.grouped(corpus.train), corpus.test
+    if test is None:
+        classes = shuffled(corpus, 1)
+        train, test = (labeled.part(classes, lambda i, size: i * 2 // size == k) for k in range(2))
+    return {"description": describe(program, train, test),
+            "parts": [evaluate(program, train, test, test, corpus.name)]}
+
+
+def describe(program, train, test):
+    """What table 1 has of a corpus."""
     with tempfile.TemporaryDirectory() as folder:
         folder = Path(folder)
+        program.write(folder, "train", train)
+        program.run("train", program.file(folder, "train"), "--model", folder / "model", "--quiet",
+                    "--max-iterations", 1, "--log", folder / "log")
+        start = json.loads((folder / "log").read_text().splitlines()[0])
+    return {"q": round(start["active_per_token"]), "d": start["attributes"],
+            "K": start["labels"], "N_train": len(train), "N_test": len(test)}
+
+
+def strengths(program, corpus):
+    """Accuracy over folds by λ of λ·‖θ‖², until convergence, with and without noise."""
+    results = {strength: {line: [] for line in LINES} for strength in STRENGTHS}
+    classes = labeled.by_class(everything(corpus))
+    with tempfile.TemporaryDirectory() as folder:
+        folder = Path(folder)
+        train, test = (program.file(folder, name) for name in ("train", "test"))
         for fold in range(FOLDS):
-            def is_test(i, size):
-                return i * FOLDS // size == fold
-            write(folder / "test", part(corpus, is_test))
-            write(folder / "train", part(corpus, lambda i, size: not is_test(i, size)))
-            for strength in ["0.0001", "0.001", "0.01", "0.1", "1", "10", "100"]:
-                for name, rate in (("L2", 0), ("Dropout", 0.5)):
-                    settings = {"dropout": rate, "l2": strength}
-                    accuracy = program.train(folder / "train", folder / "test", settings)
-                    results.setdefault(strength, {}).setdefault(name, []).append(accuracy)
+            program.write(folder, "test",
+                          labeled.part(classes, lambda i, size: i * FOLDS // size == fold))
+            program.write(folder, "train",
+                          labeled.part(classes, lambda i, size: i * FOLDS // size != fold))
+            for strength, line in itertools.product(STRENGTHS, LINES):
+                accuracy = program.accuracy(train, test, LINES[line] | {"l2": strength})
+                results[strength][line].append(accuracy)
     return results
 
 
-def table(mode, results):
-    lines = []
-    if mode == "strengths":
-        lines += ["| corpus | λ | L2 | Dropout |", "|---|---:|---:|---:|"]
-        for name, rows in results.items():
-            for strength, columns in rows.items():
-                cells = [f"{statistics.mean(columns[c]):.2f}" for c in ("L2", "Dropout")]
-                lines.append(f"| {name} | {strength} | {' | '.join(cells)} |")
-        return "\n".join(lines) + "\n"
-    lines += ["| corpus | column | paper | ours | ± | over L2 | p |",
-              "|---|---|---:|---:|---:|---:|---:|"]
-    for name, parts in results.items():
-        for column in parts[0]:
-            scores = [found[column][0] for found in parts]
-            paper = PAPER[mode].get(name, {}).get(column, "")
-            cells = [paper, f"{statistics.mean(scores):.2f}", f"{statistics.stdev(scores):.2f}"]
-            if column in ("None", "L2"):
-                cells += ["", ""]
-            else:
-                over = paired_t([found[column][0] - found["L2"][0] for found in parts])
-                cells += [f"{over['mean']:+.2f}", f"{over['p_value']:.3f}"]
-            lines.append(f"| {name} | {column} | {' | '.join(map(str, cells))} |")
+def plot(_, results, stem):
+    """A table and a plot of accuracy by strength."""
+    lines = [f"| corpus | λ | {' | '.join(LINES)} |", "|---|---:" + "|---:" * len(LINES) + "|"]
+    panels = []
+    for name, rows in results.items():
+        means = {line: [statistics.mean(row[line]) for row in rows.values()] for line in LINES}
+        for i, strength in enumerate(rows):
+            cells = [f"{means[line][i]:.2f}" for line in LINES]
+            lines.append(f"| {name} | {strength} | {' | '.join(cells)} |")
+        exponents = [math.log10(float(strength)) for strength in rows]
+        panels.append((name, [(line, list(zip(exponents, means[line]))) for line in LINES]))
+    svg(stem.with_suffix(".svg"), panels, "log10 λ")
     return "\n".join(lines) + "\n"
+
+
+def table(mode, results, _):
+    lines = ["| corpus | column | paper | ours | ± | over L2 | p |",
+             "|---|---|---:|---:|---:|---:|---:|"]
+    descriptions = ["", "| corpus | q | d | K | N train | N test |",
+                    "|---|---:|---:|---:|---:|---:|"]
+    for name, parts in results.items():
+        if mode == "table2":
+            cells = " | ".join(map(str, parts["description"].values()))
+            descriptions.append(f"| {name} | {cells} |")
+            parts = parts["parts"]
+        for column in parts[0]:
+            scores = [found[column]["accuracy"] for found in parts]
+            paper = PAPER[mode].get(name, {}).get(column, "")
+            deviation = f"{statistics.stdev(scores):.2f}" if len(parts) > 1 else ""
+            cells = [name, column, str(paper), f"{statistics.mean(scores):.2f}", deviation]
+            lines.append(f"| {' | '.join(cells + over(parts, column))} |")
+    return "\n".join(lines + (descriptions if mode == "table2" else [])) + "\n"
+
+
+def over(parts, column):
+    """The difference to L2 and its p-value: of a paired t-test over divisions, or, of one division,
+    of the paired bootstrap over documents."""
+    if column in ("None", "L2") or "L2" not in parts[0]:
+        return ["", ""]
+    differences = [found[column]["accuracy"] - found["L2"]["accuracy"] for found in parts]
+    p = paired_t(differences)["p_value"] if len(parts) > 1 else parts[0][column]["p_value"]
+    return [f"{statistics.mean(differences):+.2f}", f"{p:.3f}"]
 
 
 if __name__ == "__main__":

@@ -6,8 +6,6 @@ import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import documents
-
 SVMLIGHT = (".svm", ".svmlight", ".libsvm")
 TENTHS = 10
 
@@ -39,20 +37,57 @@ def read(name, train, test=None):
 def read_lines(path):
     """Class and text, or class and features, of a file or of a folder per class."""
     path = Path(path)
+    if path.is_dir():
+        return [(folder.name, clean(file.read_text(encoding="utf-8")))
+                for folder in sorted(path.iterdir()) for file in sorted(folder.iterdir())]
+    lines = path.read_text(encoding="utf-8").split("\n")
     if path.suffix not in SVMLIGHT:
-        corpus = documents.read_corpus(path)
-        return [(label, text) for label, texts in corpus.items() for text in texts]
-    lines = []
-    for line in path.read_text(encoding="utf-8").split("\n"):
+        pairs = (line.split("\t", 1) for line in lines if line)
+        return grouped((label, clean(text)) for label, text in pairs)
+    found = []
+    for line in lines:
         label, _, features = line.partition("#")[0].strip().partition(" ")
         if label:
-            lines.append((label, features.strip()))
-    return lines
+            found.append((label, features.strip()))
+    return found
 
 
-def from_texts(name, corpus):
-    """A corpus of texts by class."""
-    return Corpus(name, [(label, text) for label, texts in corpus.items() for text in texts])
+def grouped(lines):
+    """Lines by class, in the order of first appearance."""
+    return [(label, body) for label, bodies in by_class(lines).items() for body in bodies]
+
+
+def by_class(lines):
+    """The texts or features of lines by class."""
+    found = {}
+    for label, body in lines:
+        found.setdefault(label, []).append(body)
+    return found
+
+
+def part(classes, is_in):
+    """The lines whose number in their class is in a part: is_in(number, size of the class)."""
+    return [(label, body) for label, bodies in classes.items()
+            for i, body in enumerate(bodies) if is_in(i, len(bodies))]
+
+
+def read_reviews(corpora):
+    """RT-2k. The names of its files begin with their fold."""
+    folder = corpora / "movie-reviews"
+    return Corpus("rt-2k", [(label, clean(file.read_text(encoding="utf-8")))
+                            for label in ("neg", "pos")
+                            for file in sorted((folder / label).glob("*.txt"))])
+
+
+def read_snippets(corpora):
+    """RTs."""
+    file = corpora / "rt-polarity" / "rt-polarity"
+    return Corpus("rts", [(label, clean(line)) for label in ("neg", "pos")
+                          for line in file.with_suffix(f".{label}").open(encoding="utf-8")])
+
+
+def clean(text):
+    return " ".join(text.split())
 
 
 def digits():

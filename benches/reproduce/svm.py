@@ -26,7 +26,6 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import documents
 import labeled
 from cached import Program
 from significance import paired_t, sign_test
@@ -160,8 +159,8 @@ def values(text):
 def chosen_corpora(arguments):
     """Yields corpora: those of the figure and the user's, or those named."""
     public = {
-        "rts": lambda: labeled.from_texts("rts", documents.read_snippets(arguments.corpora)),
-        "rt-2k": lambda: labeled.from_texts("rt-2k", documents.read_reviews(arguments.corpora)),
+        "rts": lambda: labeled.read_snippets(arguments.corpora),
+        "rt-2k": lambda: labeled.read_reviews(arguments.corpora),
         "digits": labeled.digits,
         "diabetes": labeled.diabetes,
     }

@@ -3,10 +3,10 @@
 python3 -m unittest discover -s benches/reproduce
 """
 
-import json, os, sys, tempfile, unittest
+import json, os, pathlib, sys, tempfile, unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import cached, corpora, labeled, paper, report, runs, significance, svm, tables, tuning
+import cached, corpora, documents, labeled, paper, report, runs, significance, svm, tables, tuning
 
 
 class FakeRunner:
@@ -412,6 +412,42 @@ class SignTest(unittest.TestCase):
         self.assertEqual(significance.sign_test(3, 3), 1)
         self.assertEqual(significance.sign_test(0, 6), 2 / 64)
         self.assertEqual(significance.sign_test(5, 1), 14 / 64)
+
+
+
+class Documents(unittest.TestCase):
+    def test_one_division_has_the_p_value_of_the_bootstrap_and_a_description(self):
+        part = {"L2": {"accuracy": 80.0, "chosen": {}},
+                "Dropout": {"accuracy": 82.5, "chosen": {}, "p_value": 0.125}}
+        description = {"q": 81, "d": 62061, "K": 20, "N_train": 15935, "N_test": 3993}
+        results = {"20news": {"description": description, "parts": [part]}}
+        text = documents.table("table2", results, None)
+        self.assertIn("| 20news | L2 | 82.19 | 80.00 |  |  |  |\n", text)
+        self.assertIn("| 20news | Dropout | 83.37 | 82.50 |  | +2.50 | 0.125 |\n", text)
+        self.assertIn("| 20news | 81 | 62061 | 20 | 15935 | 3993 |\n", text)
+
+    def test_settings_are_chosen_on_tenths_and_the_test_trains_on_all(self):
+        class Trainer:
+            inner, suffix = 2, ".txt"
+            file = documents.Program.file
+            held_out, trained = [], []
+
+            def accuracy(self, rest, held_out, settings, unlabeled):
+                sizes = [len(path.read_text().splitlines()) for path in (rest, held_out)]
+                self.held_out.append(sizes)
+                return 80 + float(settings["l2"]) - float(settings["dropout"])
+
+            def train(self, train, model, settings, unlabeled):
+                self.trained.append((train.name, settings))
+
+        with tempfile.TemporaryDirectory() as folder:
+            trainer, folder = Trainer(), pathlib.Path(folder)
+            trainer.file(folder, "train").write_text("a\tb\n" * 30)
+            options = ["--gradient", "gaussian", "--dropout", "0.5,0.1", "--l2", "1,2"]
+            chosen = documents.converged(trainer, folder, folder / "model", options, [])
+        self.assertEqual(chosen, {"gradient": "gaussian", "dropout": "0.1", "l2": "2"})
+        self.assertEqual(trainer.held_out, [[27, 3]] * 8)
+        self.assertEqual(trainer.trained, [("train.txt", chosen)])
 
 
 if __name__ == "__main__":
