@@ -2,11 +2,13 @@
 """Scores on damaged text (Chen et al. 2014, section 6.4), by the rate of what is left out.
 
     python3 benches/reproduce/damage.py names CORPORA OUT      W-NUT 2017: attributes, letters, case
+    python3 benches/reproduce/damage.py chunks CORPORA OUT     CoNLL-2000: parts of speech
     python3 benches/reproduce/damage.py documents CORPORA OUT  RTs: words; SVMs, too
 
 Each method trains with several strengths. For each rate of damage, the model is the one that is
 best on development data damaged at this rate; its score on test data, damaged at the same rate, is
-what the table has. Of RTs, a tenth each is development and test data. Writes OUT/damage-TASK.md and
+what the table has. Of CoNLL-2000, the first 2000 sentences are training data and the last 936
+development data; of RTs, a tenth each is development and test data. Writes OUT/damage-TASK.md and
 .json.
 """
 
@@ -18,6 +20,7 @@ import tempfile
 from pathlib import Path
 
 import labeled
+from corpora import read_sentences, write_sentences
 
 DROPOUT = [["--dropout", rate, "--l2", l2]
            for rate in ("0.3", "0.5", "0.7", "0.9") for l2 in ("0.01", "0.1", "1")]
@@ -37,13 +40,13 @@ def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("task", choices=("names", "documents"))
+    tasks = {"names": names, "chunks": chunks, "documents": documents}
+    parser.add_argument("task", choices=tasks)
     parser.add_argument("corpora", type=Path)
     parser.add_argument("out", type=Path)
     parser.add_argument("--program", default="target/release/dropchain")
     arguments = parser.parse_args()
     arguments.out.mkdir(parents=True, exist_ok=True)
-    tasks = {"names": names, "documents": documents}
     with tempfile.TemporaryDirectory() as folder:
         results = tasks[arguments.task](arguments.program, arguments.corpora, Path(folder))
     stem = arguments.out / f"damage-{arguments.task}"
@@ -58,6 +61,19 @@ def names(program, corpora, folder):
     models = train_all(folder, METHODS, [program, "train", train, "--template", "ner"])
     return {name: best(models, [program, "eval"], dev, test, damage, "f1")
             for name, damage in DAMAGE.items()}
+
+
+def chunks(program, corpora, folder):
+    """F1 on CoNLL-2000 with the template `chunk`."""
+    sentences = list(read_sentences(corpora / "conll2000" / "train.txt"))
+    train, dev = str(folder / "train.conll"), str(folder / "dev.conll")
+    write_sentences(train, sentences[:2000])
+    write_sentences(dev, sentences[-936:])
+    test = str(corpora / "conll2000" / "test.txt")
+    options = ["--template", "chunk", "--columns", "word,pos,chunk"]
+    models = train_all(folder, METHODS, [program, "train", train, *options])
+    missing = ["--missing", "pos=0..1"]
+    return {"pos missing": best(models, [program, "eval"], dev, test, missing, "f1")}
 
 
 def documents(program, corpora, folder):
