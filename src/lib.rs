@@ -91,6 +91,7 @@ pub mod label;
 mod math;
 mod memory;
 mod model;
+mod name_list;
 #[cfg(feature = "train")]
 mod noise;
 #[cfg(feature = "train")]

@@ -1,7 +1,7 @@
 //! Arrays in a temporary file instead of memory.
 
 use std::fs::File;
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -9,6 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use bytemuck::Pod;
 
 use crate::error::{Error, Result};
+use crate::memory::megabytes;
 
 /// A temporary file that only this process can reach: it has no name where the system allows that,
 /// and is gone when the process ends, however it ends.
@@ -50,7 +51,8 @@ impl SpillFile {
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] with the directory, such as that no space is left.
+    /// [`Error::Io`] with the directory; if no space is left, with the space that the file needs so
+    /// far.
     pub fn write<T: Pod>(&self, values: &[T]) -> Result<Spilled<T>> {
         let mut contents = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         let offset = contents.length;
@@ -59,7 +61,8 @@ impl SpillFile {
             contents.file.seek(SeekFrom::Start(offset))?;
             contents.file.write_all(bytes)
         };
-        write().map_err(|error| Error::io(&self.directory, error))?;
+        let needed = offset + bytes.len() as u64;
+        write().map_err(|error| Error::io(&self.directory, with_size(error, needed)))?;
         contents.length += bytes.len() as u64;
         Ok(Spilled {
             offset,
@@ -87,6 +90,18 @@ impl SpillFile {
     pub fn length(&self) -> u64 {
         let contents = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         contents.length
+    }
+}
+
+/// Adds the size that a file should have had to the error of writing it, if it is too large.
+fn with_size(error: io::Error, needed: u64) -> io::Error {
+    match error.kind() {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
+            let size = megabytes(needed);
+            let message = format!("{error}; a temporary file needs at least {size}");
+            io::Error::new(error.kind(), message)
+        }
+        _ => error,
     }
 }
 
@@ -165,6 +180,16 @@ mod tests {
         assert_eq!(option, Some(vec![0.5, -1.0]));
         option.load(&none, &file).unwrap();
         assert_eq!(option, None);
+    }
+
+    #[test]
+    fn errors_of_files_that_are_too_large_say_what_they_need() {
+        let full = io::Error::from(ErrorKind::StorageFull);
+        let expected = format!("{full}; a temporary file needs at least 3 MB");
+        assert_eq!(with_size(full, 2_500_000).to_string(), expected);
+        let denied = io::Error::from(ErrorKind::PermissionDenied);
+        let expected = denied.to_string();
+        assert_eq!(with_size(denied, 2_500_000).to_string(), expected);
     }
 
     #[test]

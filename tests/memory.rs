@@ -63,6 +63,17 @@ fn many_labels(labels: usize) -> String {
     })
 }
 
+/// A corpus of words that occur once.
+fn many_words(words: usize) -> String {
+    (0..words).fold(String::new(), |mut text, i| {
+        let _ = writeln!(text, "word{i}x{i} {}", ["O", "X", "Y"][i % 3]);
+        if i % 10 == 9 {
+            text.push('\n');
+        }
+        text
+    })
+}
+
 #[test]
 fn a_corpus_over_the_limit_is_an_error_with_its_line() {
     let dir = TestDir::with_model(NER_CORPUS, MODEL);
@@ -129,6 +140,27 @@ fn the_attributes_of_a_corpus_count_against_the_limit() {
         message.contains(": the attributes up to here need more memory than the limit, 6 MB;"),
         "{message}"
     );
+}
+
+#[test]
+fn names_and_development_data_count_against_the_limit_if_attributes_do_not() {
+    let dir = TestDir::new(&[("words.tpl", "word\nword[-1]\nword[1]\n")]);
+    dir.write("train.conll", many_words(40_000));
+    dir.write("dev.conll", short_sentences(8_000));
+    let fails = |options: &str| {
+        let line = "train --quiet train.conll --template words.tpl --spill . --model m";
+        let message = dir.run(&format!("{line} {options}")).failure();
+        let (place, rest) = message.split_once(": ").unwrap();
+        let line: u64 = place.strip_prefix("train.conll:").unwrap().parse().unwrap();
+        assert!(
+            rest.starts_with("the names of attributes up to here need more memory than the limit"),
+            "{message}"
+        );
+        line
+    };
+    let alone = fails("--memory 6M");
+    let with_dev = fails("--memory 6M --dev dev.conll");
+    assert!(with_dev < alone, "{with_dev}, {alone}");
 }
 
 #[test]
@@ -322,6 +354,8 @@ fn the_estimated_memory_is_close_to_the_peak() {
     let dir = TestDir::with_sample_corpus();
     dir.write("labels.conll", many_labels(400));
     dir.write("edges.tpl", "word\nword[-1]\nedge: word\n");
+    dir.write("words.conll", many_words(100_000));
+    dir.write("words.tpl", "word\nword[-1]\nword[1]\nword[-2]\nword[2]\n");
     let sample = "train train.conll --columns word,pos,label --template ner --dev dev.conll";
     for (name, line) in [
         ("sample", format!("{sample} --max-iterations 30")),
@@ -338,6 +372,16 @@ fn the_estimated_memory_is_close_to_the_peak() {
             "edges",
             "train train.conll --max-iterations 9 --template edges.tpl --label pos \
              --columns word,pos,ner"
+                .to_owned(),
+        ),
+        (
+            "names in memory, attributes in files",
+            "train words.conll --max-iterations 2 --template words.tpl --spill .".to_owned(),
+        ),
+        (
+            "the same in files and observed states",
+            "train words.conll --max-iterations 2 --template words.tpl --states observed \
+             --spill ."
                 .to_owned(),
         ),
     ] {

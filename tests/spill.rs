@@ -114,7 +114,9 @@ fn a_directory_without_space_is_named_and_an_old_model_stays() {
     let line = "ulimit -f 64; $D train train.conll --quiet --columns word,upos,ner \
                 --template minimal --spill d --force --model m";
     let message = dir.shell(line).failure();
-    assert!(message.contains("d: File too large"), "{message}");
+    let (error, needed) = message.split_once("; ").unwrap();
+    assert!(error.contains("d: File too large"), "{message}");
+    assert_eq!(needed, "a temporary file needs at least 1 MB");
     assert_eq!(dir.text("m"), "old");
     assert_eq!(std::fs::read_dir(dir.path("d")).unwrap().count(), 0);
 }

@@ -13,16 +13,27 @@ use std::io::Write;
 use dropchain::Result;
 use dropchain::train::Reduce;
 use mpi::collective::SystemOperation;
-use mpi::datatype::PartitionMut;
 use mpi::environment::Universe;
 use mpi::topology::SimpleCommunicator;
 use mpi::traits::{Communicator, CommunicatorCollectives, Root};
 
-/// Numbers that one call sums; fewer than the 2³¹ that MPI can count, and a buffer of 128 MB.
-const SUMMED: usize = 1 << 24;
+/// What one call sends: fewer than the 2³¹ that MPI can count.
+#[derive(Clone, Copy)]
+pub struct Pieces {
+    /// Numbers that are summed.
+    pub numbers: usize,
+    pub bytes: usize,
+}
 
-/// Bytes that one call sends; fewer than the 2³¹ that MPI can count.
-const SENT: usize = 1 << 30;
+/// With a buffer for sums of 128 MB.
+impl Default for Pieces {
+    fn default() -> Self {
+        Self {
+            numbers: 1 << 24,
+            bytes: 1 << 30,
+        }
+    }
+}
 
 thread_local! {
     /// The communicator of all ranks, on the main thread.
@@ -73,16 +84,18 @@ pub fn abort(code: i32) -> ! {
 pub struct WorldReduce {
     rank: usize,
     size: usize,
+    pieces: Pieces,
     buffer: Vec<f64>, // what this rank adds, while MPI writes the sums
 }
 
 impl WorldReduce {
     /// Creates a handle.
-    pub fn new() -> Self {
+    pub fn new(pieces: Pieces) -> Self {
         let [rank, size] = with_world(|world| [world.rank(), world.size()]);
         Self {
             rank: unsigned(rank),
             size: unsigned(size),
+            pieces,
             buffer: Vec::new(),
         }
     }
@@ -99,7 +112,7 @@ impl Reduce for WorldReduce {
 
     fn sum(&mut self, numbers: &mut [f64]) -> Result<()> {
         with_world(|world| {
-            for piece in numbers.chunks_mut(SUMMED) {
+            for piece in numbers.chunks_mut(self.pieces.numbers) {
                 self.buffer.clear();
                 self.buffer.extend_from_slice(piece);
                 world.all_reduce_into(&self.buffer[..], piece, SystemOperation::sum());
@@ -108,51 +121,27 @@ impl Reduce for WorldReduce {
         Ok(())
     }
 
-    fn broadcast(&mut self, bytes: &mut Vec<u8>) -> Result<()> {
-        with_world(|world| {
-            let root = world.process_at_rank(0);
-            let mut length = bytes.len() as u64;
-            root.broadcast_into(&mut length);
-            bytes.resize(usize::try_from(length).unwrap_or(usize::MAX), 0);
-            for piece in bytes.chunks_mut(SENT) {
-                root.broadcast_into(piece);
-            }
+    fn broadcast(&mut self, root: usize, bytes: &mut Vec<u8>) -> Result<()> {
+        with_world(|world| match i32::try_from(root) {
+            Ok(root) => broadcast(world, root, bytes, self.pieces),
+            Err(_) => fail("a rank that MPI cannot count"),
         });
         Ok(())
     }
+}
 
-    fn gather(&mut self, bytes: &[u8]) -> Result<Vec<Vec<u8>>> {
-        Ok(with_world(|world| gather(world, bytes)))
+/// Overwrites `bytes` with those of a rank of a communicator.
+pub fn broadcast(world: &SimpleCommunicator, root: i32, bytes: &mut Vec<u8>, pieces: Pieces) {
+    let root = world.process_at_rank(root);
+    let mut length = bytes.len() as u64;
+    root.broadcast_into(&mut length);
+    bytes.resize(usize::try_from(length).unwrap_or(usize::MAX), 0);
+    for piece in bytes.chunks_mut(pieces.bytes) {
+        root.broadcast_into(piece);
     }
 }
 
-/// Returns the bytes of all ranks of a communicator, by rank.
-pub fn gather(world: &SimpleCommunicator, bytes: &[u8]) -> Vec<Vec<u8>> {
-    // One more byte: the address of an empty slice in Rust may be 1, which Open MPI takes for
-    // MPI_IN_PLACE.
-    let message = [bytes, &[0]].concat();
-    let Ok(length) = i32::try_from(message.len()) else {
-        fail("a message of more than 2 GB");
-    };
-    let mut lengths = vec![0_i32; unsigned(world.size())];
-    world.all_gather_into(&length, &mut lengths[..]);
-    let mut starts = Vec::with_capacity(lengths.len());
-    let mut total = 0_i32;
-    for &length in &lengths {
-        starts.push(total);
-        total = (total.checked_add(length)).unwrap_or_else(|| fail("messages of more than 2 GB"));
-    }
-    let mut all = vec![0; unsigned(total)];
-    let mut parts = PartitionMut::new(&mut all[..], &lengths[..], &starts[..]);
-    world.all_gather_varcount_into(&message[..], &mut parts);
-    let parts = starts.iter().zip(&lengths).map(|(&start, &length)| {
-        let start = unsigned(start);
-        all[start..start + unsigned(length) - 1].to_vec()
-    });
-    parts.collect()
-}
-
-/// Converts a count or a rank of MPI, which is never negative.
+/// Converts a rank or a number of ranks of MPI, which is never negative.
 fn unsigned(number: i32) -> usize {
     usize::try_from(number).unwrap_or_default()
 }

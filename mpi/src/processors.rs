@@ -10,17 +10,18 @@ use std::thread::available_parallelism;
 use mpi::environment::Universe;
 use mpi::traits::Communicator;
 
-use crate::communication::gather;
+use crate::communication::{Pieces, broadcast};
 
 /// Returns the number of threads for this rank, at least 1. All ranks call it.
 pub fn threads(universe: &Universe) -> usize {
     let machine = universe.world().split_shared(0);
     let own = allowed_processors();
-    let ranks = gather(&machine, own.as_bytes());
-    let ranks: Vec<BTreeSet<usize>> = ranks
-        .iter()
-        .map(|list| parse(&String::from_utf8_lossy(list)))
-        .collect();
+    let ranks = (0..machine.size()).map(|rank| {
+        let mut list = own.clone().into_bytes();
+        broadcast(&machine, rank, &mut list, Pieces::default());
+        parse(&String::from_utf8_lossy(&list))
+    });
+    let ranks: Vec<BTreeSet<usize>> = ranks.collect();
     share(
         &parse(&own),
         &ranks,

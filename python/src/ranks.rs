@@ -135,13 +135,8 @@ impl Reduce for Watched {
         self.watch(outcome)
     }
 
-    fn broadcast(&mut self, bytes: &mut Vec<u8>) -> Result<()> {
-        let outcome = self.ranks.broadcast(bytes);
-        self.watch(outcome)
-    }
-
-    fn gather(&mut self, bytes: &[u8]) -> Result<Vec<Vec<u8>>> {
-        let outcome = self.ranks.gather(bytes);
+    fn broadcast(&mut self, root: usize, bytes: &mut Vec<u8>) -> Result<()> {
+        let outcome = self.ranks.broadcast(root, bytes);
         self.watch(outcome)
     }
 }

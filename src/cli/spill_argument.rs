@@ -21,6 +21,7 @@ pub struct SpillArguments {
     /// have no name, so that nothing remains of them. Not with what needs all text in memory:
     /// --init, --towards, --discover, --caseless, --min-frequency, online algorithms, --noise
     /// monte-carlo, --gradient message, templates that read documents or learn names from TRAIN.
+    /// Nor with several processes (dropchain-mpi): each keeps its part of the text in memory.
     #[arg(long, value_name = "DIR", help_heading = "Training")]
     spill: Option<PathBuf>,
 }

@@ -7,6 +7,7 @@ use hashbrown::HashTable;
 use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprinter;
 use crate::ids::AttributeId;
+use crate::name_list::NameList;
 use crate::template::Attribute;
 
 /// A string interner for attribute names, numbered in order of first appearance.
@@ -14,8 +15,7 @@ use crate::template::Attribute;
 /// Names are concatenated in one buffer, and looking one up does not allocate.
 #[derive(Clone, Debug, Default)]
 pub struct Alphabet {
-    bytes: Vec<u8>,
-    ends: Vec<u64>,               // [A] end of each name in `bytes`
+    names: NameList,              // [A]
     index: HashTable<(u64, u32)>, // key and id
 }
 
@@ -23,21 +23,19 @@ impl Alphabet {
     /// Returns the number of attributes A.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.ends.len()
+        self.names.len()
     }
 
     /// Returns whether there are no attributes.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.ends.is_empty()
+        self.len() == 0
     }
 
     /// Returns the name of an attribute.
     #[must_use]
     pub fn name(&self, id: AttributeId) -> &[u8] {
-        let i = id.index();
-        let start = if i == 0 { 0 } else { self.ends[i - 1] as usize };
-        &self.bytes[start..self.ends[i] as usize]
+        self.names.get(id.index())
     }
 
     /// Returns the id of a name, if it is interned.
@@ -69,8 +67,7 @@ impl Alphabet {
             .ok()
             .filter(|&id| id < u32::MAX)
             .ok_or_else(|| Error::parameter("more than 4294967295 different attributes"))?;
-        attribute.write(&mut self.bytes);
-        self.ends.push(self.bytes.len() as u64);
+        self.names.push_with(|bytes| attribute.write(bytes));
         let key = attribute.key();
         self.index.insert_unique(key, (key, id), |&(key, _)| key);
         Ok(AttributeId(id))
@@ -85,8 +82,7 @@ impl Alphabet {
             let id = AttributeId(i as u32);
             if keep(id) {
                 *new = Some(retained.len() as u32);
-                retained.bytes.extend_from_slice(self.name(id));
-                retained.ends.push(retained.bytes.len() as u64);
+                retained.names.push(self.name(id));
             }
         }
         let surviving = |&(key, id): &(u64, u32)| Some((key, renumbered[id as usize]?));
@@ -100,6 +96,11 @@ impl Alphabet {
         (retained, renumbered)
     }
 
+    /// Returns the names in the order of their ids.
+    pub(crate) fn into_names(self) -> NameList {
+        self.names
+    }
+
     /// Frees the hash index and excess capacity. After this, only [`Alphabet::name`] works:
     /// look-ups find nothing.
     pub(crate) fn drop_index(&mut self) {
@@ -109,23 +110,21 @@ impl Alphabet {
 
     /// Frees excess capacity.
     pub(super) fn shrink_to_fit(&mut self) {
-        self.bytes.shrink_to_fit();
-        self.ends.shrink_to_fit();
+        self.names.shrink_to_fit();
         self.index.shrink_to_fit(|&(key, _)| key);
     }
 
     /// Returns the memory usage in bytes.
     #[must_use]
     pub fn memory(&self) -> usize {
-        self.bytes.capacity() + self.ends.capacity() * 8 + self.index.capacity() * 17
+        self.names.memory() + self.index.capacity() * 17
     }
 }
 
 /// Hashes the names in the order of their ids.
 impl Hash for Alphabet {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        self.bytes.hash(state);
-        self.ends.hash(state);
+        self.names.hash(state);
     }
 }
 

@@ -29,12 +29,13 @@ impl DatasetBuilder {
             let own = encode(alphabet, groups.as_ref().map_or(&[], |groups| &groups[..]));
             let mut merged = Merged::default();
             let mut numbers = Vec::new();
-            for (rank, names) in ranks.gather(&own)?.iter().enumerate() {
+            ranks.for_each_rank(own, |rank, names| {
                 let ids = merged.add(names)?;
                 if rank == ranks.rank() {
                     numbers = ids;
                 }
-            }
+                Ok(())
+            })?;
             *alphabet = merged.alphabet;
             if let Some(groups) = &mut groups {
                 **groups = merged.groups;

@@ -21,6 +21,11 @@ pub(super) fn block_sums(data: &[u8]) -> Vec<u8> {
         .collect()
 }
 
+/// Returns the number of bytes of the checksums of so many bytes.
+pub(super) fn sums_length(length: usize) -> usize {
+    8 * length.div_ceil(BLOCK)
+}
+
 /// Prefetches every cache line of `data[start..start + size]`, for `size` > 0, by loading a byte
 /// from each. Bytes outside of `data` are skipped.
 ///
@@ -95,13 +100,15 @@ impl Bytes {
     ///
     /// [`Error::Model`] unless there is one checksum for each block.
     pub fn set_blocks(&mut self, sums: Range<usize>, data: usize) -> Result<()> {
-        let blocks = (self.contents.len() - data).div_ceil(BLOCK);
-        if sums.len() != 8 * blocks {
+        let length = self.contents.len() - data;
+        if sums.len() != sums_length(length) {
             return Err(self.damaged("the number of checksums does not match the file"));
         }
         self.sums = sums;
         self.data = data;
-        self.verified = (0..blocks).map(|_| AtomicBool::new(false)).collect();
+        self.verified = (0..length.div_ceil(BLOCK))
+            .map(|_| AtomicBool::new(false))
+            .collect();
         Ok(())
     }
 

@@ -39,13 +39,9 @@ struct FileOfParts {
 }
 
 impl Model {
-    /// Builds a model from its header and tables; sets [`Header::tables`].
-    pub(crate) fn build(
-        header: Header,
-        nodes: &TableBuilder,
-        edges: &TableBuilder,
-    ) -> Result<Self> {
-        Self::from_bytes(encode(header, nodes, edges)?)
+    /// Builds a model from its header and the tables of nodes and edges; sets [`Header::tables`].
+    pub(crate) fn build(header: Header, tables: [TableBuilder; 2]) -> Result<Self> {
+        Self::from_bytes(encode(header, tables)?)
     }
 
     /// Reads a model file into memory. What happens to the file afterwards has no effect on the
@@ -85,8 +81,7 @@ impl Model {
         check_memory(file.labels().pow(2), path)?;
         let (header, nodes) = file.convert()?;
         let edges = TableBuilder::edges(header.labels.len(), Precision::F64);
-        let converted = encode(header, &nodes, &edges)?;
-        drop(nodes);
+        let converted = encode(header, [nodes, edges])?;
         Self::from_storage(Bytes::new(converted, path))
     }
 
@@ -397,23 +392,25 @@ impl Model {
 }
 
 /// Encodes the header and tables of a model as the contents of a file.
-fn encode(mut header: Header, nodes: &TableBuilder, edges: &TableBuilder) -> Result<Vec<u8>> {
+fn encode(mut header: Header, [nodes, edges]: [TableBuilder; 2]) -> Result<Vec<u8>> {
+    header.tables = [nodes.info()?, edges.info()?];
     // Both tables use one seed, so that a key can be computed before the table is known.
-    let mut seed = 0;
-    let (nodes, edges) = loop {
-        let (nodes, edges) = (nodes.finish(seed)?, edges.finish(seed)?);
-        seed = nodes.0.seed.max(edges.0.seed);
-        if nodes.0.seed == edges.0.seed {
-            break (nodes, edges);
+    let (node_slots, edge_slots) = loop {
+        let [node_info, edge_info] = &mut header.tables;
+        let slots = (nodes.slots(node_info), edges.slots(edge_info));
+        let seed = node_info.seed.max(edge_info.seed);
+        if node_info.seed == edge_info.seed {
+            break slots;
         }
+        (node_info.seed, edge_info.seed) = (seed, seed);
     };
-    header.tables = [nodes.0, edges.0];
     let version = Version::CURRENT;
-    Ok(assemble(
-        version,
-        &header.encode(version)?,
-        [nodes.1, edges.1],
-    ))
+    let header = header.encode(version)?;
+    let tables = [
+        nodes.into_sections(node_slots),
+        edges.into_sections(edge_slots),
+    ];
+    Ok(assemble(version, &header, tables))
 }
 
 /// Checks that there is memory for the transitions of `label_pairs` pairs of labels, which a small

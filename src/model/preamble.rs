@@ -5,7 +5,7 @@ use std::path::Path;
 
 use xxhash_rust::xxh3::Xxh3;
 
-use super::bytes::{Bytes, block_sums, damaged, wrong_length};
+use super::bytes::{Bytes, block_sums, damaged, sums_length, wrong_length};
 use super::crfsuite;
 use super::format::{
     LENGTH_AT, MAGIC, PREAMBLE, SECTIONS, SECTIONS_AT, SUM_AT, VERSION_AT, Version,
@@ -126,16 +126,27 @@ pub(super) fn preamble_sum(preamble: &[u8], header: &[u8], sums: &[u8]) -> u64 {
     hasher.digest()
 }
 
-/// Assembles a file from an encoded header and the two tables.
+/// Assembles a file from an encoded header and the two tables, each section of which is freed
+/// once it is in the file.
 pub(super) fn assemble(version: Version, header: &[u8], tables: [TableSections; 2]) -> Vec<u8> {
-    let tables: Vec<Vec<u8>> = tables
-        .into_iter()
-        .flat_map(|t| [t.slots, t.weights, t.ends, t.names])
-        .collect();
-    let lengths = tables.iter().map(Vec::len);
-    let data = tables.concat();
-    let sums = block_sums(&data);
-    join(version, header, &sums, lengths, &data)
+    let tables = tables.map(|t| [t.slots, t.weights, t.ends, t.names]);
+    let lengths = tables.as_flattened().iter().map(Vec::len);
+    let lengths: Vec<usize> = lengths.collect();
+    let length = lengths.iter().sum::<usize>();
+    let sums_at = PREAMBLE + header.len();
+    let data_at = sums_at + sums_length(length);
+    let mut file = Vec::with_capacity(data_at + length);
+    file.resize(PREAMBLE, 0);
+    file.extend_from_slice(header);
+    file.resize(data_at, 0);
+    for section in tables.into_iter().flatten() {
+        file.extend_from_slice(&section);
+    }
+    let sums = block_sums(&file[data_at..]);
+    file[sums_at..data_at].copy_from_slice(&sums);
+    let preamble = encode_preamble(version, header, &sums, &lengths);
+    file[..PREAMBLE].copy_from_slice(&preamble);
+    file
 }
 
 /// Returns a file of this version with another header. The tables do not depend on it.
@@ -145,32 +156,25 @@ pub(super) fn replace_header(version: Version, file: &[u8], header: &[u8]) -> Ve
         .collect();
     let sums_at = PREAMBLE + lengths[0];
     let (sums, data) = file[sums_at..].split_at(lengths[1]);
-    join(version, header, sums, lengths[2..].iter().copied(), data)
+    let preamble = encode_preamble(version, header, sums, &lengths[2..]);
+    [&preamble, header, sums, data].concat()
 }
 
-/// Joins the sections of a file; `lengths` are those of the tables, which are `data`.
-fn join(
-    version: Version,
-    header: &[u8],
-    sums: &[u8],
-    lengths: impl Iterator<Item = usize>,
-    data: &[u8],
-) -> Vec<u8> {
-    let total = PREAMBLE + header.len() + sums.len() + data.len();
-    let mut file = Vec::with_capacity(total);
-    file.extend_from_slice(MAGIC);
-    file.extend_from_slice(&version.number().to_le_bytes());
-    file.extend_from_slice(&(total as u64).to_le_bytes());
+/// Encodes the preamble of a file with tables of these lengths.
+fn encode_preamble(version: Version, header: &[u8], sums: &[u8], tables: &[usize]) -> Vec<u8> {
+    let lengths = [&[header.len(), sums.len()], tables].concat();
+    let total = PREAMBLE + lengths.iter().sum::<usize>();
+    let mut preamble = Vec::with_capacity(PREAMBLE);
+    preamble.extend_from_slice(MAGIC);
+    preamble.extend_from_slice(&version.number().to_le_bytes());
+    preamble.extend_from_slice(&(total as u64).to_le_bytes());
     let mut start = PREAMBLE;
-    for length in [header.len(), sums.len()].into_iter().chain(lengths) {
-        file.extend_from_slice(&(start as u64).to_le_bytes());
-        file.extend_from_slice(&(length as u64).to_le_bytes());
+    for length in lengths {
+        preamble.extend_from_slice(&(start as u64).to_le_bytes());
+        preamble.extend_from_slice(&(length as u64).to_le_bytes());
         start += length;
     }
-    let sum = preamble_sum(&file, header, sums);
-    file.extend_from_slice(&sum.to_le_bytes());
-    file.extend_from_slice(header);
-    file.extend_from_slice(sums);
-    file.extend_from_slice(data);
-    file
+    let sum = preamble_sum(&preamble, header, sums);
+    preamble.extend_from_slice(&sum.to_le_bytes());
+    preamble
 }

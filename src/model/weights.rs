@@ -238,7 +238,7 @@ impl Model {
                 )));
             }
         }
-        Self::build(header, &node_table, &edge_table)
+        Self::build(header, [node_table, edge_table])
     }
 }
 

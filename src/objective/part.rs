@@ -175,15 +175,18 @@ fn append_whole_blocks(
     sentences: Range<usize>,
 ) -> Result<()> {
     let lengths = sentences.clone().map(|i| data.sentence(i).len() as u32);
-    let lengths: Vec<u8> = lengths.flat_map(u32::to_le_bytes).collect();
-    let lengths = ranks.gather(&lengths)?;
-    let lengths: Vec<&[[u8; 4]]> = lengths.iter().map(|bytes| bytes.as_chunks().0).collect();
     let mut starts = vec![0]; // of the sentences of each rank, and the end
-    for lengths in &lengths {
-        starts.push(starts[starts.len() - 1] + lengths.len());
-    }
-    let tokens = lengths.iter().copied().flatten();
-    let tokens = tokens.map(|&bytes| u32::from_le_bytes(bytes) as usize);
+    let mut tokens = Vec::<u32>::new(); // of the sentences of all ranks
+    ranks.for_each_rank(
+        lengths.flat_map(u32::to_le_bytes).collect(),
+        |_, lengths| {
+            let lengths = lengths.as_chunks().0.iter().copied();
+            tokens.extend(lengths.map(u32::from_le_bytes));
+            starts.push(tokens.len());
+            Ok(())
+        },
+    )?;
+    let tokens = tokens.into_iter().map(|tokens| tokens as usize);
     let blocks = divide(tokens, partition_width(space));
     let begins: Vec<usize> = blocks.iter().map(|block| block[0].start).collect();
     // The first block that begins at sentence i or later.
@@ -193,17 +196,15 @@ fn append_whole_blocks(
     };
     let [start, end] = [starts[ranks.rank()], starts[ranks.rank() + 1]];
     let head = sentences.start + begin(start).min(end) - start;
-    let heads = ranks.gather(&encode(data, sentences.start..head))?;
     part.append(data, head..sentences.end, None);
-    if head < sentences.end {
+    ranks.for_each_rank(encode(data, sentences.start..head), |rank, head_of_rank| {
         // Higher ranks up to the next beginning of a block continue the last block of this one.
-        let mut rank = ranks.rank() + 1;
-        while rank < ranks.size() && starts[rank] < begin(end) {
-            decode(&heads[rank], part)?;
-            rank += 1;
+        let continues = rank > ranks.rank() && starts[rank] < begin(end);
+        match continues && head < sentences.end {
+            true => decode(head_of_rank, part),
+            false => Ok(()),
         }
-    }
-    Ok(())
+    })
 }
 
 /// Encodes sentences for a rank with the same program: of each the weight, the number of tokens,

@@ -313,15 +313,15 @@ fn entries<'a>(
 
 /// Replaces numbers by the largest of all ranks.
 fn largest(ranks: &Ranks, numbers: &mut [f64]) -> Result<()> {
-    let bytes: Vec<u8> = numbers.iter().flat_map(|x| x.to_le_bytes()).collect();
-    for others in ranks.gather(&bytes)? {
+    let bytes = numbers.iter().flat_map(|x| x.to_le_bytes()).collect();
+    ranks.for_each_rank(bytes, |_, others| {
         let others = others.as_chunks().0.iter().copied().map(f64::from_le_bytes);
         numbers
             .iter_mut()
             .zip(others)
             .for_each(|(x, other)| *x = x.max(other));
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
 fn label_pairs(data: &Dataset) -> LabelPairs {
@@ -345,8 +345,7 @@ fn label_pairs_over(ranks: &Ranks, own: &LabelPairs) -> Result<LabelPairs> {
         bytes.extend(count.to_words().map(f64::to_le_bytes).concat());
     }
     let mut counts = LabelPairs::new();
-    for bytes in ranks.gather(&bytes)? {
-        let mut bytes = &bytes[..];
+    ranks.for_each_rank(bytes, |_, mut bytes| {
         while !bytes.is_empty() {
             let [first, second] = [take(&mut bytes)?, take(&mut bytes)?].map(u32::from_le_bytes);
             let mut words = [0.0; FixedPointSum::WORDS];
@@ -356,6 +355,7 @@ fn label_pairs_over(ranks: &Ranks, own: &LabelPairs) -> Result<LabelPairs> {
             let count = counts.entry((first, second)).or_default();
             *count = count.plus(FixedPointSum::from_words(words));
         }
-    }
+        Ok(())
+    })?;
     Ok(counts)
 }

@@ -1,8 +1,8 @@
 //! Ranks: the processes of a distributed training run, and what they exchange.
 //!
-//! A rank has a part of the training data. What depends on all data is agreed by three operations
-//! ([`Reduce`]), which every rank calls in the same order. MPI has all three; another engine is
-//! another implementation, and engines that move no numbers can use [`sockets`].
+//! A rank has a part of the training data. What depends on all data is agreed by two operations
+//! ([`Reduce`]), which every rank calls in the same order. MPI has both; another engine is another
+//! implementation, and engines that move no numbers can use [`sockets`].
 
 pub mod sockets;
 #[cfg(test)]
@@ -36,19 +36,13 @@ pub trait Reduce: Send {
     /// [`Error::Communication`]: another rank cannot be reached, or has ended.
     fn sum(&mut self, numbers: &mut [f64]) -> Result<()>;
 
-    /// Overwrites `bytes` with those of rank 0.
+    /// Overwrites `bytes` with those of rank `root`. They may be more than a message can have, and
+    /// those of two roots follow one another at once.
     ///
     /// # Errors
     ///
     /// Same as [`sum`](Self::sum).
-    fn broadcast(&mut self, bytes: &mut Vec<u8>) -> Result<()>;
-
-    /// Returns the bytes of all ranks, by rank, on every rank.
-    ///
-    /// # Errors
-    ///
-    /// Same as [`sum`](Self::sum).
-    fn gather(&mut self, bytes: &[u8]) -> Result<Vec<Vec<u8>>>;
+    fn broadcast(&mut self, root: usize, bytes: &mut Vec<u8>) -> Result<()>;
 }
 
 /// A shared handle to the communication of a run.
@@ -137,17 +131,47 @@ impl Ranks {
     /// # Errors
     ///
     /// [`Error::Communication`].
-    pub fn broadcast(&self, bytes: &mut Vec<u8>) -> Result<()> {
-        self.lock().broadcast(bytes)
+    pub fn broadcast(&self, root: usize, bytes: &mut Vec<u8>) -> Result<()> {
+        self.lock().broadcast(root, bytes)
     }
 
-    /// See [`Reduce::gather`].
+    /// Visits the bytes of each rank on every rank, by rank. At no time does a rank hold those of
+    /// several others.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Communication`], or the first of `visit`: no more bytes are visited then, but the
+    /// other ranks get those of this one.
+    pub fn for_each_rank(
+        &self,
+        mut own: Vec<u8>,
+        mut visit: impl FnMut(usize, &[u8]) -> Result<()>,
+    ) -> Result<()> {
+        let mut outcome = Ok(());
+        let mut received = Vec::new();
+        for root in 0..self.size {
+            let bytes = match root == self.rank {
+                true => &mut own,
+                false => &mut received,
+            };
+            self.broadcast(root, bytes)?;
+            outcome = outcome.and_then(|()| visit(root, bytes));
+        }
+        outcome
+    }
+
+    /// Returns the bytes of all ranks, by rank, on every rank: for short messages.
     ///
     /// # Errors
     ///
     /// [`Error::Communication`].
-    pub fn gather(&self, bytes: &[u8]) -> Result<Vec<Vec<u8>>> {
-        self.lock().gather(bytes)
+    pub fn gather(&self, own: &[u8]) -> Result<Vec<Vec<u8>>> {
+        let mut all = Vec::with_capacity(self.size);
+        self.for_each_rank(own.to_vec(), |_, bytes| {
+            all.push(bytes.to_vec());
+            Ok(())
+        })?;
+        Ok(all)
     }
 
     /// Returns a number of each rank, by rank.
@@ -164,21 +188,34 @@ impl Ranks {
         numbers.collect()
     }
 
-    /// Returns a value of each rank, by rank.
+    /// Returns a value of each rank, by rank: for small values.
     ///
     /// # Errors
     ///
     /// [`Error::Communication`].
-    pub(crate) fn gather_values<T>(&self, value: &T) -> Result<Vec<T>>
+    pub(crate) fn gather_values<T>(&self, own: &T) -> Result<Vec<T>>
     where
         T: Serialize + DeserializeOwned,
     {
-        let bytes = serde_json::to_vec(value).map_err(|_| out_of_step())?;
-        let all = self.gather(&bytes)?;
-        let values = all.iter().map(|bytes| serde_json::from_slice(bytes));
-        values
-            .map(|value| value.map_err(|_| out_of_step()))
-            .collect()
+        let mut all = Vec::with_capacity(self.size);
+        self.for_each_value(own, |value| all.push(value))?;
+        Ok(all)
+    }
+
+    /// Visits a value of each rank, by rank.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Communication`].
+    pub(crate) fn for_each_value<T>(&self, own: &T, mut visit: impl FnMut(T)) -> Result<()>
+    where
+        T: Serialize + DeserializeOwned,
+    {
+        let own = serde_json::to_vec(own).map_err(|_| out_of_step())?;
+        self.for_each_rank(own, |_, bytes| {
+            visit(serde_json::from_slice(bytes).map_err(|_| out_of_step())?);
+            Ok(())
+        })
     }
 
     /// Returns the sums of counts below 2⁵³ over all ranks.

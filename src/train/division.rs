@@ -111,14 +111,14 @@ fn observed_by_ranks(ranks: &Ranks, space: &ParameterSpace) -> Result<ExtraWeigh
             number.to_le_bytes()
         });
         let mut numbers = Vec::new();
-        for bytes in ranks.gather(&bytes.collect::<Vec<u8>>())? {
-            let mut bytes = &bytes[..];
+        ranks.for_each_rank(bytes.collect(), |_, mut bytes| {
             while !bytes.is_empty() {
                 numbers.push(u64::from_le_bytes(take(&mut bytes)?));
             }
             numbers.sort_unstable();
             numbers.dedup();
-        }
+            Ok(())
+        })?;
         let pairs = numbers
             .iter()
             .map(|&number| ((number >> 32) as u32, number as u32));

@@ -7,14 +7,12 @@
 use super::origin::Origin;
 use crate::error::Result;
 use crate::extract::{Alphabet, Alphabets, Classes};
-use crate::ids::AttributeId;
 use crate::model::{Precision, TableBuilder};
 use crate::score::{FeatureBlock, ParameterSpace};
 
 /// The parameters of classes, and the attributes in them.
 pub(super) struct ClassWeights<'a> {
     pub space: &'a ParameterSpace,
-    pub alphabets: &'a Alphabets,
     pub node_classes: &'a Classes,
     pub edge_classes: &'a Classes,
     /// Where training started, unless at 0.
@@ -22,22 +20,26 @@ pub(super) struct ClassWeights<'a> {
 }
 
 impl ClassWeights<'_> {
-    /// Builds the tables of node and edge weights.
+    /// Builds the tables of the weights of node and edge attributes with these names.
     ///
     /// # Errors
     ///
     /// A weight is too large for the precision.
-    pub fn tables(&self, theta: &[f64], precision: Precision) -> Result<[TableBuilder; 2]> {
+    pub fn tables(
+        &self,
+        names: Alphabets,
+        theta: &[f64],
+        precision: Precision,
+    ) -> Result<[TableBuilder; 2]> {
+        let Alphabets { nodes, edges } = names;
         let (labels, stride) = (self.space.labels(), self.space.stride());
-        let mut nodes = TableBuilder::nodes(labels, precision);
-        let names = &self.alphabets.nodes;
         let weights = self.member_weights(&self.space.nodes, theta);
-        fill(&mut nodes, names, self.node_classes, weights, |p| p)?;
-        let mut edges = TableBuilder::edges(labels, precision);
-        let names = &self.alphabets.edges;
+        let table = TableBuilder::nodes(labels, precision);
+        let nodes = fill(table, nodes, self.node_classes, weights, |p| p)?;
         let column = |position| position / stride * labels + position % stride;
         let weights = self.member_weights(&self.space.edges, theta);
-        fill(&mut edges, names, self.edge_classes, weights, column)?;
+        let table = TableBuilder::edges(labels, precision);
+        let edges = fill(table, edges, self.edge_classes, weights, column)?;
         Ok([nodes, edges])
     }
 
@@ -125,26 +127,22 @@ impl MemberWeights<'_> {
     }
 }
 
-/// Adds a row for every attribute. `column` maps the position of a weight in the padded scores to
-/// its column in the table.
+/// Adds a row for every attribute to an empty table. `column` maps the position of a weight in the
+/// padded scores to its column in the table.
 fn fill(
-    table: &mut TableBuilder,
-    names: &Alphabet,
+    table: TableBuilder,
+    names: Alphabet,
     classes: &Classes,
     weights: MemberWeights<'_>,
     column: impl Fn(usize) -> usize,
-) -> Result<()> {
-    let mut row = Vec::new();
-    for id in 0..names.len() as u32 {
-        let class = classes.class(id);
+) -> Result<TableBuilder> {
+    let targets = &weights.block.targets;
+    table.with_names(names.into_names(), |id, row| {
+        let class = classes.class(id as u32);
         let size = classes.size(class);
-        row.clear();
-        let targets = &weights.block.targets;
         targets.for_each(class as usize, |position, index| {
             let weight = weights.weight(class as usize, size, index);
             row.push((column(position) as u32, weight));
         });
-        table.push(names.name(AttributeId(id)), row.drain(..))?;
-    }
-    Ok(())
+    })
 }

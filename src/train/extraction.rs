@@ -174,9 +174,9 @@ fn agree_on_words(template: &mut Template, own: &[Sentence], ranks: &Ranks) -> R
     let mut learner = template.word_learner();
     own.iter().for_each(|sentence| learner.add(sentence));
     let own: Vec<String> = learner.words().map(str::to_owned).collect();
-    for words in ranks.gather_values(&own)? {
+    ranks.for_each_value(&own, |words: Vec<String>| {
         learner.extend(words.iter().map(String::as_str));
-    }
+    })?;
     template.set_known_words(learner);
     Ok(())
 }

@@ -6,6 +6,7 @@ use super::settings::{NoiseTerm, TrainSettings};
 use super::training_set::TrainingSet;
 use crate::error::{Error, Result};
 use crate::memory::MemoryLimit;
+use crate::model::Precision;
 use crate::objective::{NoiseMemory, required_memory};
 use crate::online::{LearnerSettings, learner_memory};
 
@@ -14,6 +15,9 @@ const PROGRAM: usize = 8_000_000;
 
 /// The reciprocal of the overhead of the allocator: 3 %.
 const OVERHEAD: usize = 32;
+
+/// How many times as long as their encoding names are: EWT with the template `chunk`, 5.7.
+const NAMES_RATIO: usize = 4;
 
 /// Size from which an allocation is returned to the system when it is freed. Smaller ones leave
 /// gaps that are only partly used again (glibc's `M_MMAP_THRESHOLD_MAX`).
@@ -52,7 +56,8 @@ impl TrainingSet {
         } else {
             self.memory_to_optimize(settings)
         };
-        let building = (optimization - returned).saturating_add(self.memory_to_build_model());
+        let built = self.memory_to_build_model(settings.options().precision);
+        let building = (optimization - returned).saturating_add(built);
         let most = optimization.max(building);
         most.saturating_add(PROGRAM).saturating_add(most / OVERHEAD)
     }
@@ -149,23 +154,37 @@ impl TrainingSet {
         })
     }
 
-    /// Estimates the memory in bytes of building the model: the weights of all attributes with
-    /// their positions, their encoding and the file; the matrix of transitions and its encoding.
-    /// The names are about as large as the matrices, which have been freed.
-    fn memory_to_build_model(&self) -> usize {
-        let blocks = self.space().blocks().into_iter();
-        let weights = blocks
-            .zip([&self.node_classes, &self.edge_classes])
-            .flat_map(|(block, classes)| {
-                (0..classes.len() as u32).map(|class| {
+    /// Estimates the memory in bytes of building the model, excluding the training set. The names
+    /// of attributes become those of the tables; all else but the matrices, which are freed first,
+    /// stays until the tables are filled.
+    fn memory_to_build_model(&self, precision: Precision) -> usize {
+        // Of the positions of node and of edge weights, at most.
+        let sizes = [2, 4].map(|position| position + precision.bytes());
+        let classes = [&self.node_classes, &self.edge_classes];
+        let attributes = classes
+            .map(|classes| classes.classes().len())
+            .iter()
+            .sum::<usize>();
+        let weights = self.space().blocks().into_iter().zip(classes).zip(sizes);
+        let weights = weights
+            .flat_map(|((block, classes), size)| {
+                (0..classes.len() as u32).map(move |class| {
                     let weights = block.targets.range(class as usize).len();
-                    weights.saturating_mul(classes.size(class) as usize)
+                    weights.saturating_mul(size * classes.size(class) as usize)
                 })
             })
             .fold(0, usize::saturating_add);
+        // Ends of rows; slots, of which three in five are used.
+        let slots = attributes.saturating_mul(8 * 5 / 3);
+        let names = self.alphabet_memory();
+        let sections = weights
+            .saturating_add(slots)
+            .saturating_add(names / NAMES_RATIO);
+        let tables = sections.saturating_add(attributes.saturating_mul(8));
+        // The file beside its sections, when there are no names any more.
+        let file = sections.saturating_mul(2).saturating_sub(names);
         let transitions = self.space().labels().saturating_pow(2);
-        // About half of the weights fits into the gaps that the optimization has left.
-        let weights = weights.saturating_mul((16 + 4 + 8) / 2);
-        weights.saturating_add(transitions.saturating_mul(2 * 8))
+        let built = tables.max(file).saturating_sub(self.data().memory());
+        built.saturating_add(transitions.saturating_mul(2 * 8))
     }
 }

@@ -106,26 +106,43 @@ fn learn_words(template: &mut Template, labeled: &dyn SentenceSource) -> Result<
 struct Extraction {
     builder: DatasetBuilder,
     stored: StoredParts,
-    part: usize, // memory of a part
-    limit: u64,  // of memory
+    part: usize,        // memory of a part
+    development: usize, // memory of the sentences that are kept
+    limit: u64,         // of memory
+    sentences: usize,   // since the last check
 }
 
 impl Extraction {
-    /// Writes the sentences since the last part if they are enough for one.
+    /// Sentences from one check of the memory to the next.
+    const INTERVAL: usize = 64;
+
+    /// Checks the memory from time to time, and writes the sentences since the last part if they
+    /// are enough for one.
     fn end_sentence(&mut self, sentence: &Sentence) -> Result<()> {
-        if self.builder.data_memory() < self.part {
+        let is_part = self.builder.data_memory() >= self.part;
+        self.sentences += 1;
+        if is_part || self.sentences >= Self::INTERVAL {
+            self.sentences = 0;
+            self.check(sentence)?;
+        }
+        if is_part {
+            self.stored.push(&self.builder.take_data())?;
+        }
+        Ok(())
+    }
+
+    /// Checks the memory after a sentence.
+    fn check(&self, sentence: &Sentence) -> Result<()> {
+        let memory = self.development + self.builder.memory() + self.stored.data.memory();
+        if memory as u64 <= self.limit {
             return Ok(());
         }
-        let memory = self.builder.memory() + self.stored.data.memory();
-        if memory as u64 > self.limit {
-            return Err(input_over_limit(
-                sentence.place(0),
-                "the names of attributes up to here need",
-                self.limit,
-                "less text, a smaller template",
-            ));
-        }
-        self.stored.push(&self.builder.take_data())
+        Err(input_over_limit(
+            sentence.place(0),
+            "the names of attributes up to here need",
+            self.limit,
+            "less text, a smaller template",
+        ))
     }
 
     fn add_labeled(
@@ -227,11 +244,16 @@ impl StreamedAttributes {
         }
         let source = AttributeSource::bind(template.as_ref(), schema)?;
         let alphabets = Alphabets::default();
+        let development = corpora
+            .dev
+            .map_or(0, |dev| dev.iter().map(Sentence::memory).sum());
         let mut extraction = Extraction {
             builder: DatasetBuilder::extending(source, alphabets, options.order == Order::One),
             stored: StoredParts::create(spill.directory)?,
             part: spill.part,
-            limit: limit.bytes(0),
+            development,
+            limit: limit.bytes(development as u64),
+            sentences: 0,
         };
         extraction.add_labeled(corpora.labeled, &labels, &mut info)?;
         if options.has_noise()

@@ -25,7 +25,9 @@ use super::storage::Storage;
 use crate::chain::{LabelWeights, padded};
 use crate::error::{Error, Result};
 use crate::extract::{Alphabets, Classes, Dataset};
-use crate::model::{APPLIED_RECALL_BIAS, Header, Model, Precision, Provenance, TrainingRecord};
+use crate::model::{
+    APPLIED_RECALL_BIAS, Header, Model, Precision, Provenance, TableBuilder, TrainingRecord,
+};
 use crate::objective::{AttributeNoise, Noise, PenalizedLikelihood, Penalty, RankPart};
 use crate::score::{ExtraWeights, FeatureBlock, ParameterSpace, SpaceOptions};
 use crate::template::Template;
@@ -495,7 +497,6 @@ impl TrainingSet {
     fn class_weights(&self) -> ClassWeights<'_> {
         ClassWeights {
             space: &self.space,
-            alphabets: &self.alphabets,
             node_classes: &self.node_classes,
             edge_classes: &self.edge_classes,
             origin: self.origin.as_ref(),
@@ -509,18 +510,32 @@ impl TrainingSet {
     ///
     /// A weight is too large for the precision of the model.
     pub fn into_model(
-        mut self,
+        self,
         settings: &TrainSettings,
         theta: &[f64],
         recall_bias: f64,
         record: Option<&TrainingRecord>,
     ) -> Result<Model> {
+        let (header, tables) = self.into_tables(settings, theta, recall_bias, record)?;
+        Model::build(header, tables)
+    }
+
+    /// Returns the header and the tables of the model. The training set is freed: the model takes
+    /// as much memory.
+    fn into_tables(
+        mut self,
+        settings: &TrainSettings,
+        theta: &[f64],
+        recall_bias: f64,
+        record: Option<&TrainingRecord>,
+    ) -> Result<(Header, [TableBuilder; 2])> {
         let output_layer = self.hidden.map(|_| self.output_layer(theta));
-        // The model takes about as much memory as the matrices did.
         self.data = Dataset::default();
         self.storage = Storage::Memory;
         let options = settings.options();
-        let [nodes, edges] = self.class_weights().tables(theta, options.precision)?;
+        let names = Arc::unwrap_or_clone(std::mem::take(&mut self.alphabets));
+        let weights = self.class_weights();
+        let tables = weights.tables(names, theta, options.precision)?;
         let mut label_weights = LabelWeights::default();
         self.space.label_weights(theta, &mut label_weights);
         let mut options_json = self.options_json(settings, recall_bias)?;
@@ -555,7 +570,7 @@ impl TrainingSet {
             provenance,
             tables: Default::default(),
         };
-        Model::build(header, &nodes, &edges)
+        Ok((header, tables))
     }
 }
 

@@ -296,6 +296,9 @@ fn a_killed_rank_ends_all_and_leaves_an_old_model() {
     ranks.send("KILL", 2);
     let output = wait(child);
     assert_ne!(output.code, Some(0), "{}", output.stderr);
+    for part in ["noticed that process rank 2 with PID", "signal 9 (Killed)"] {
+        assert!(output.stderr.contains(part), "{}", output.stderr);
+    }
     assert_eq!(ranks.read(0, "m"), b"an old model");
 }
 

@@ -10,6 +10,7 @@ use super::slots::{MAX_PROBES, Slots};
 use crate::error::{Error, Result};
 use crate::fingerprint::{Fingerprinter, key};
 use crate::model::format::{Precision, TableInfo, Version};
+use crate::name_list::NameList;
 
 /// The four sections of a table, encoded.
 #[derive(Debug, Default)]
@@ -21,15 +22,16 @@ pub(in crate::model) struct TableSections {
 }
 
 /// Collects attributes and their weights, and encodes them as a table.
+///
+/// Weights are kept as a sparse table stores them, a few bytes each: models have many.
 #[derive(Debug)]
 pub(crate) struct TableBuilder {
-    scores: usize, // per attribute: K or K²
-    position: PositionWidth,
-    precision: Precision,
-    names: Vec<u8>,
-    name_ends: Vec<u64>,
-    row_ends: Vec<u64>,       // in `entries`
-    entries: Vec<(u32, f64)>, // position and weight, rounded
+    scores: usize,          // per attribute: K or K²
+    sparse: WeightEncoding, // of `rows`
+    names: NameList,
+    rows: Vec<u8>,
+    row_ends: Vec<u64>,   // in `rows`
+    row: Vec<(u32, f64)>, // of the attribute that is added
 }
 
 impl TableBuilder {
@@ -46,14 +48,15 @@ impl TableBuilder {
     }
 
     fn new(scores: usize, are_nodes: bool, precision: Precision) -> Self {
+        let version = Version::CURRENT;
+        let position = PositionWidth::new(version, are_nodes, scores);
         Self {
             scores,
-            position: PositionWidth::new(Version::CURRENT, are_nodes, scores),
-            precision,
-            names: Vec::new(),
-            name_ends: Vec::new(),
+            sparse: WeightEncoding::new(version, false, position, precision),
+            names: NameList::default(),
+            rows: Vec::new(),
             row_ends: Vec::new(),
-            entries: Vec::new(),
+            row: Vec::new(),
         }
     }
 
@@ -69,13 +72,39 @@ impl TableBuilder {
         name: &[u8],
         weights: impl IntoIterator<Item = (u32, f64)>,
     ) -> Result<()> {
-        let before = self.entries.len();
-        self.entries.extend(weights);
-        let scale = self.scale(&self.entries[before..]);
-        let mut kept = before;
-        for i in before..self.entries.len() {
-            let (position, weight) = self.entries[i];
-            let stored = self.precision.round(weight, scale);
+        self.row.clear();
+        self.row.extend(weights);
+        if self.push_row(name)? {
+            self.names.push(name);
+        }
+        Ok(())
+    }
+
+    /// Adds attributes to an empty table like [`push`](Self::push). `weights` appends those of an
+    /// attribute, given its index. The table takes over the memory of the names.
+    ///
+    /// # Errors
+    ///
+    /// Same as [`push`](Self::push).
+    pub fn with_names(
+        mut self,
+        mut names: NameList,
+        mut weights: impl FnMut(usize, &mut Vec<(u32, f64)>),
+    ) -> Result<Self> {
+        names.try_retain(|i, name| {
+            self.row.clear();
+            weights(i, &mut self.row);
+            self.push_row(name)
+        })?;
+        self.names = names;
+        Ok(self)
+    }
+
+    /// Encodes the row of an attribute; returns whether it has weights.
+    fn push_row(&mut self, name: &[u8]) -> Result<bool> {
+        let scale = self.scale();
+        for (_, weight) in &mut self.row {
+            let stored = self.sparse.precision.round(*weight, scale);
             if !stored.is_finite() {
                 return Err(Error::parameter(format!(
                     "attribute '{}' has the weight {weight:e}, too large to be stored; \
@@ -83,46 +112,48 @@ impl TableBuilder {
                     String::from_utf8_lossy(name)
                 )));
             }
-            if stored != 0.0 {
-                self.entries[kept] = (position, stored);
-                kept += 1;
-            }
+            *weight = stored;
         }
-        self.entries.truncate(kept);
-        if self.entries.len() > before {
-            self.names.extend_from_slice(name);
-            self.name_ends.push(self.names.len() as u64);
-            self.row_ends.push(self.entries.len() as u64);
+        self.row.retain(|&(_, weight)| weight != 0.0);
+        if self.row.is_empty() {
+            return Ok(false);
         }
-        Ok(())
+        let scale = self.scale();
+        self.sparse.push_row(&self.row, scale, &mut self.rows);
+        self.row_ends.push(self.rows.len() as u64);
+        Ok(true)
     }
 
-    /// Returns the scale of a row.
-    fn scale(&self, row: &[(u32, f64)]) -> f64 {
-        self.precision.scale(row.iter().map(|&(_, weight)| weight))
+    /// Returns the scale of the row that is added.
+    fn scale(&self) -> f64 {
+        let weights = self.row.iter().map(|&(_, weight)| weight);
+        self.sparse.precision.scale(weights)
     }
 
     /// Returns a name that occurs more than once, if there is one.
     pub fn duplicate(&self) -> Option<&[u8]> {
-        let name = |i: u32| &self.names[range(&self.name_ends, i as usize)];
+        let name = |i: u32| self.names.get(i as usize);
         // Comparing hashes is much faster than comparing names.
         let hashed = |i: u32| (xxh3_64(name(i)), i);
-        let mut order: Vec<(u64, u32)> = (0..self.name_ends.len() as u32).map(hashed).collect();
+        let mut order: Vec<(u64, u32)> = (0..self.names.len() as u32).map(hashed).collect();
         order.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| name(a.1).cmp(name(b.1))));
         let is_same = |a: &(u64, u32), b: &(u64, u32)| a.0 == b.0 && name(a.1) == name(b.1);
         let twice = order.windows(2).find(|pair| is_same(&pair[0], &pair[1]))?;
         Some(name(twice[0].1))
     }
 
-    /// Encodes the table with the first seed, from `seed` on, under which no two attributes
-    /// collide and no run of occupied slots is too long.
-    pub(in crate::model) fn finish(&self, seed: u64) -> Result<(TableInfo, TableSections)> {
-        let n = self.name_ends.len();
-        let encoding = self.encoding();
-        let weights = if encoding.dense {
+    /// Returns the shape of the table, with seed 0.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parameter`]: it has too many weights.
+    pub(in crate::model) fn info(&self) -> Result<TableInfo> {
+        let n = self.names.len();
+        let dense = self.encoding().dense;
+        let weights = if dense {
             n * self.scores
         } else {
-            self.entries.len()
+            self.entries()
         };
         if u32::try_from(weights).is_err() {
             return Err(Error::parameter(
@@ -130,110 +161,134 @@ impl TableBuilder {
                  or --min-count",
             ));
         }
-        let mut info = TableInfo {
+        Ok(TableInfo {
             attributes: n as u64,
-            seed,
+            seed: 0,
             slots: if n == 0 { 0 } else { (n * 5 / 3 + 1) as u64 },
             weights: weights as u64,
-            dense: encoding.dense,
-        };
-        let (bytes, locations) = self.encode_weights(encoding);
-        let slots = loop {
-            if let Some(slots) = self.encode_slots(&info, encoding, &locations) {
-                break slots;
-            }
-            info.seed += 1;
-        };
-        let [ends, names] = names::encode(&self.names, &self.name_ends);
-        let sections = TableSections {
-            slots,
-            weights: bytes,
-            ends,
-            names,
-        };
-        Ok((info, sections))
+            dense,
+        })
+    }
+
+    /// Returns the number of weights.
+    fn entries(&self) -> usize {
+        let scales = self.row_ends.len() * self.sparse.row_size(0);
+        (self.rows.len() - scales) / self.sparse.entry_size()
     }
 
     /// Chooses the dense encoding unless the sparse one is smaller.
     fn encoding(&self) -> WeightEncoding {
-        let encoding = |dense: bool| {
-            WeightEncoding::new(Version::CURRENT, dense, self.position, self.precision)
-        };
-        let [dense, sparse] = [true, false].map(encoding);
-        let weights = self.name_ends.len() * self.scores;
-        if weights * dense.entry_size() <= self.entries.len() * sparse.entry_size() {
+        let WeightEncoding {
+            position,
+            precision,
+            ..
+        } = self.sparse;
+        let dense = WeightEncoding::new(Version::CURRENT, true, position, precision);
+        let weights = self.names.len() * self.scores;
+        if weights * dense.entry_size() <= self.entries() * self.sparse.entry_size() {
             dense
         } else {
-            sparse
+            self.sparse
         }
     }
 
-    /// Encodes the weights. Returns them with the location of each attribute.
-    fn encode_weights(&self, encoding: WeightEncoding) -> (Vec<u8>, Vec<u64>) {
-        let n = self.name_ends.len();
-        let mut bytes = Vec::new();
-        let mut locations = Vec::with_capacity(n);
-        let width = if encoding.dense { self.scores } else { 0 };
-        let mut row: Vec<(u32, f64)> = (0..width as u32).map(|position| (position, 0.0)).collect();
-        for i in 0..n {
-            let entries = &self.entries[range(&self.row_ends, i)];
-            let scale = self.scale(entries);
-            if encoding.dense {
-                locations.push(i as u64);
-                row.iter_mut().for_each(|(_, weight)| *weight = 0.0);
-                for &(position, weight) in entries {
-                    row[position as usize].1 = weight;
-                }
-                encoding.push_row(&row, scale, &mut bytes);
-            } else {
-                locations.push(encoding.sparse_location(bytes.len()));
-                encoding.push_row(entries, scale, &mut bytes);
+    /// Encodes the slots with the first seed, from that of `info` on, under which no two attributes
+    /// collide and no run of occupied slots is too long.
+    pub(in crate::model) fn slots(&self, info: &mut TableInfo) -> Vec<u8> {
+        loop {
+            if let Some(slots) = self.slots_of_seed(info) {
+                return slots;
             }
+            info.seed += 1;
         }
-        (bytes, locations)
     }
 
     /// Encodes the slots; `None` if two attributes collide or a run of occupied slots is too long.
-    fn encode_slots(
-        &self,
-        info: &TableInfo,
-        encoding: WeightEncoding,
-        locations: &[u64],
-    ) -> Option<Vec<u8>> {
+    fn slots_of_seed(&self, info: &TableInfo) -> Option<Vec<u8>> {
+        let encoding = self.encoding();
         let fingerprinter = Fingerprinter::from_seed(info.seed);
         let slots = Slots::new(Version::CURRENT, info.slots, encoding.locations(info));
-        let mut table = vec![0; info.slots as usize];
-        for (i, &location) in locations.iter().enumerate() {
-            let name = &self.names[range(&self.name_ends, i)];
-            let key = key(fingerprinter.fingerprint(name));
+        let mut table = vec![[0; 8]; info.slots as usize];
+        for i in 0..self.names.len() {
+            let location = match encoding.dense {
+                true => i as u64,
+                false => encoding.sparse_location(range(&self.row_ends, i).start),
+            };
+            let key = key(fingerprinter.fingerprint(self.names.get(i)));
             let mut at = slots.home(key);
-            while table[at] != 0 {
-                if slots.matches([table[at], 0], key).is_some() {
+            while table[at] != [0; 8] {
+                let slot = u64::from_le_bytes(table[at]);
+                if slots.matches([slot, 0], key).is_some() {
                     return None;
                 }
                 at = slots.next(at);
             }
-            table[at] = slots.encode(key, location);
+            table[at] = slots.encode(key, location).to_le_bytes();
         }
         if longest_run(&table) >= MAX_PROBES {
             return None;
         }
-        Some(table.iter().flat_map(|slot| slot.to_le_bytes()).collect())
+        Some(table.into_flattened())
+    }
+
+    /// Encodes the table with these slots.
+    pub(in crate::model) fn into_sections(self, slots: Vec<u8>) -> TableSections {
+        let encoding = self.encoding();
+        let weights = match encoding.dense {
+            true => self.dense_rows(encoding),
+            false => self.rows,
+        };
+        let [ends, names] = names::encode(&self.names);
+        TableSections {
+            slots,
+            weights,
+            ends,
+            names,
+        }
+    }
+
+    /// Encodes the weights as a dense table.
+    fn dense_rows(&self, encoding: WeightEncoding) -> Vec<u8> {
+        let n = self.row_ends.len();
+        let mut bytes = Vec::with_capacity(n * encoding.row_size(self.scores));
+        let zeros = (0..self.scores as u32).map(|position| (position, 0.0));
+        let mut row: Vec<(u32, f64)> = zeros.collect();
+        for i in 0..n {
+            let sparse = &self.rows[range(&self.row_ends, i)];
+            let Some((scale, entries)) = self.sparse.split_scale(sparse) else {
+                continue; // no row is empty
+            };
+            row.iter_mut().for_each(|(_, weight)| *weight = 0.0);
+            for entry in entries.chunks_exact(self.sparse.entry_size()) {
+                let number = self.sparse.read_number(entry);
+                row[self.sparse.read_position(entry)].1 = scale * number;
+            }
+            encoding.push_row(&row, scale, &mut bytes);
+        }
+        bytes
     }
 }
 
 /// Returns the length of the longest run of occupied slots, of which the last slot precedes the
 /// first.
-fn longest_run(table: &[u64]) -> usize {
-    let runs = table.split(|&slot| slot == 0).map(<[u64]>::len);
-    let wrapped = match table.iter().position(|&slot| slot == 0) {
-        Some(first) => first + table.iter().rev().take_while(|&&slot| slot != 0).count(),
+fn longest_run(table: &[[u8; 8]]) -> usize {
+    let is_empty = |slot: &[u8; 8]| *slot == [0; 8];
+    let runs = table.split(is_empty).map(<[_]>::len);
+    let wrapped = match table.iter().position(is_empty) {
+        Some(first) => {
+            first
+                + table
+                    .iter()
+                    .rev()
+                    .take_while(|slot| !is_empty(slot))
+                    .count()
+        }
         None => table.len(),
     };
     runs.max().unwrap_or(0).max(wrapped)
 }
 
-/// Returns the range of item `i`, given the ends of all items.
+/// Returns the range of row `i`, given the ends of all rows.
 fn range(ends: &[u64], i: usize) -> Range<usize> {
     let start = if i == 0 { 0 } else { ends[i - 1] };
     start as usize..ends[i] as usize
@@ -252,7 +307,8 @@ mod tests {
             (&[1, 0, 1, 1], 3),
             (&[0, 1, 1, 1, 0, 1], 3),
         ] {
-            assert_eq!(longest_run(table), expected, "{table:?}");
+            let slots: Vec<[u8; 8]> = table.iter().map(|slot: &u64| slot.to_le_bytes()).collect();
+            assert_eq!(longest_run(&slots), expected, "{table:?}");
         }
     }
 }

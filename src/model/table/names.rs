@@ -11,6 +11,7 @@ use flate2::write::DeflateEncoder;
 use crate::error::{Error, Result};
 use crate::model::bytes::Bytes;
 use crate::model::format::Version;
+use crate::name_list::NameList;
 
 /// How many times as long as their encoding names may be. Without a limit, a small file could
 /// declare names that take all memory.
@@ -198,11 +199,11 @@ fn read_varint(bytes: &mut impl Iterator<Item = std::io::Result<u8>>) -> Option<
     None
 }
 
-/// Encodes names, given their concatenation and the end of each: returns the lengths and the names.
-pub(super) fn encode(names: &[u8], ends: &[u64]) -> [Vec<u8>; 2] {
-    let mut lengths = Vec::with_capacity(ends.len());
+/// Encodes names: returns the lengths and the names.
+pub(super) fn encode(names: &NameList) -> [Vec<u8>; 2] {
+    let mut lengths = Vec::with_capacity(names.len());
     let mut start = 0;
-    for &end in ends {
+    for &end in names.ends() {
         let mut length = end - start;
         while length >= 0x80 {
             lengths.push(length as u8 | 0x80);
@@ -211,9 +212,10 @@ pub(super) fn encode(names: &[u8], ends: &[u64]) -> [Vec<u8>; 2] {
         lengths.push(length as u8);
         start = end;
     }
-    let mut compressed = compress(names, Compression::fast());
-    if names.len() > compressed.len() * LARGEST_RATIO + SMALL {
-        compressed = compress(names, Compression::none());
+    let bytes = names.bytes();
+    let mut compressed = compress(bytes, Compression::fast());
+    if bytes.len() > compressed.len() * LARGEST_RATIO + SMALL {
+        compressed = compress(bytes, Compression::none());
     }
     [compress(&lengths, Compression::fast()), compressed]
 }
@@ -231,12 +233,10 @@ fn compress(bytes: &[u8], level: Compression) -> Vec<u8> {
 mod tests {
     use super::*;
 
-    fn ends(names: &[&[u8]]) -> Vec<u64> {
-        let lengths = names.iter().scan(0, |end, name| {
-            *end += name.len() as u64;
-            Some(*end)
-        });
-        lengths.collect()
+    fn list(names: &[&[u8]]) -> NameList {
+        let mut list = NameList::default();
+        names.iter().for_each(|name| list.push(name));
+        list
     }
 
     fn decode(count: usize, encoded: &[Vec<u8>; 2]) -> Result<DecodedNames, String> {
@@ -251,10 +251,10 @@ mod tests {
             &[&b""[..]],
             &[b"a", b"", b"word[0]=x\n\0", long.as_bytes(), b"a"],
         ] {
-            let encoded = encode(&names.concat(), &ends(names));
-            let decoded = decode(names.len(), &encoded).unwrap();
-            assert_eq!(decoded.bytes, names.concat());
-            let expected: Vec<usize> = ends(names).iter().map(|&end| end as usize).collect();
+            let list = list(names);
+            let decoded = decode(names.len(), &encode(&list)).unwrap();
+            assert_eq!(decoded.bytes, list.bytes());
+            let expected: Vec<usize> = list.ends().iter().map(|&end| end as usize).collect();
             assert_eq!(decoded.ends, expected);
         }
     }
@@ -262,12 +262,12 @@ mod tests {
     #[test]
     fn names_that_compress_too_well_are_stored_as_they_are() {
         let names = vec![b'a'; 1 << 20];
-        let encoded = encode(&names, &[names.len() as u64]);
+        let encoded = encode(&list(&[&names]));
         assert!(encoded[1].len() > names.len());
         assert_eq!(decode(1, &encoded).unwrap().bytes, names);
         // What nothing writes is not read: 16 MiB from 16 KiB.
         let names = vec![b'a'; 16 << 20];
-        let [lengths, _] = encode(&names, &[names.len() as u64]);
+        let [lengths, _] = encode(&list(&[&names]));
         let small = compress(&names, Compression::best());
         let error = decode(1, &[lengths, small]).unwrap_err();
         assert_eq!(error, "its names have 16777216 bytes, more than they can");
@@ -276,7 +276,7 @@ mod tests {
     #[test]
     fn names_that_contradict_their_lengths_are_damage() {
         let names: [&[u8]; 2] = [b"first", b"second"];
-        let good = encode(&names.concat(), &ends(&names));
+        let good = encode(&list(&names));
         let error = |count: usize, lengths: &[u8], names: &[u8]| {
             let [lengths, names] = [lengths, names].map(|x| compress(x, Compression::fast()));
             decode(count, &[lengths, names]).unwrap_err()

@@ -125,7 +125,7 @@ fn damage_is_detected_on_access_and_not_before() {
             .unwrap();
     }
     let edges = TableBuilder::edges(3, Precision::F32);
-    let model = Model::build(header(&LABELS, "word", Precision::F32), &table, &edges).unwrap();
+    let model = Model::build(header(&LABELS, "word", Precision::F32), [table, edges]).unwrap();
     let mut bytes = model.as_bytes().to_vec();
     let end = bytes.len();
     bytes[end - 1] ^= 1; // the last block holds names, which scores do not need

@@ -57,7 +57,7 @@ pub(crate) fn model(header: Header, nodes: &NamedWeights, edges: &NamedWeights) 
     };
     let nodes = fill(TableBuilder::nodes(k, precision), nodes);
     let edges = fill(TableBuilder::edges(k, precision), edges);
-    Model::build(header, &nodes, &edges).unwrap()
+    Model::build(header, [nodes, edges]).unwrap()
 }
 
 pub(crate) const LABELS: [&str; 3] = ["O", "B-X", "I-X"];
@@ -179,7 +179,7 @@ fn many_attributes_are_all_found() {
         table.push(format!("a{i}").as_bytes(), weights).unwrap();
     }
     let edges = TableBuilder::edges(3, Precision::F64);
-    let model = Model::build(header(&LABELS, "word", Precision::F64), &table, &edges).unwrap();
+    let model = Model::build(header(&LABELS, "word", Precision::F64), [table, edges]).unwrap();
     for i in 0..2000 {
         let found = weights(&model, AttributeKind::Node, &format!("a{i}")).unwrap();
         assert_eq!(found[i % 3], (i + 1) as f64);

@@ -207,12 +207,8 @@ impl crate::ranks::Reduce for Alone {
         Err(Error::Communication("rank 1 has ended".to_owned()))
     }
 
-    fn broadcast(&mut self, _: &mut Vec<u8>) -> crate::error::Result<()> {
+    fn broadcast(&mut self, _: usize, _: &mut Vec<u8>) -> crate::error::Result<()> {
         Ok(())
-    }
-
-    fn gather(&mut self, _: &[u8]) -> crate::error::Result<Vec<Vec<u8>>> {
-        Ok(Vec::new())
     }
 }
 

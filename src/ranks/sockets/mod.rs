@@ -173,12 +173,13 @@ impl Reduce for SocketRanks {
         Ok(())
     }
 
-    fn broadcast(&mut self, bytes: &mut Vec<u8>) -> Result<()> {
+    fn broadcast(&mut self, root: usize, bytes: &mut Vec<u8>) -> Result<()> {
         let Some(ring) = &mut self.ring else {
             return Ok(());
         };
         ring.begin(Operation::Broadcast);
-        let (is_first, is_last) = (self.rank == 0, self.rank + 1 == self.size);
+        let is_first = self.rank == root;
+        let is_last = (self.rank + 1) % self.size == root;
         let mut length = bytes.len();
         if !is_first {
             bytes.clear();
@@ -197,31 +198,6 @@ impl Reduce for SocketRanks {
             }
         }
         Ok(())
-    }
-
-    fn gather(&mut self, bytes: &[u8]) -> Result<Vec<Vec<u8>>> {
-        let mut all = vec![Vec::new(); self.size];
-        all[self.rank] = bytes.to_vec();
-        let Some(ring) = &mut self.ring else {
-            return Ok(all);
-        };
-        ring.begin(Operation::Gather);
-        for step in 0..self.size - 1 {
-            // What came in the last step goes on in this one.
-            let sent = std::mem::take(&mut all[(self.rank + self.size - step) % self.size]);
-            ring.send_length(sent.len())?;
-            let length = ring.receive_length()?;
-            let mut received = Vec::new();
-            for turn in turns(sent.len(), length, BLOCK) {
-                match turn {
-                    Turn::Send(range) => ring.send(|block| block.extend(&sent[range]))?,
-                    Turn::Receive(range) => received.extend(ring.receive(range.len())?),
-                }
-            }
-            all[(self.rank + self.size - step) % self.size] = sent;
-            all[(self.rank + self.size - step - 1) % self.size] = received;
-        }
-        Ok(all)
     }
 }
 

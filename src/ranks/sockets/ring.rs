@@ -28,7 +28,6 @@ const AHEAD: usize = 3;
 pub enum Operation {
     Sum = 1,
     Broadcast = 2,
-    Gather = 3,
 }
 
 /// What a rank does next in an exchange of messages.

@@ -37,29 +37,67 @@ impl Reduce for ThreadRank {
     /// Adds in another order than that of the ranks.
     fn sum(&mut self, numbers: &mut [f64]) -> Result<()> {
         let bytes: Vec<u8> = numbers.iter().flat_map(|x| x.to_le_bytes()).collect();
-        let all = self.gather(&bytes)?;
         numbers.fill(0.0);
-        for bytes in all.iter().rev() {
+        for bytes in self.exchange(bytes).iter().rev() {
             let terms = bytes.as_chunks().0.iter().copied().map(f64::from_le_bytes);
             numbers.iter_mut().zip(terms).for_each(|(sum, x)| *sum += x);
         }
         Ok(())
     }
 
-    fn broadcast(&mut self, bytes: &mut Vec<u8>) -> Result<()> {
-        *bytes = self.gather(bytes)?.swap_remove(0);
+    fn broadcast(&mut self, root: usize, bytes: &mut Vec<u8>) -> Result<()> {
+        let own = match root == self.rank {
+            true => std::mem::take(bytes),
+            false => Vec::new(),
+        };
+        *bytes = self.exchange(own).swap_remove(root);
         Ok(())
     }
+}
 
-    fn gather(&mut self, bytes: &[u8]) -> Result<Vec<Vec<u8>>> {
+impl ThreadRank {
+    /// Returns the bytes of all ranks, by rank.
+    fn exchange(&self, bytes: Vec<u8>) -> Vec<Vec<u8>> {
         let (barrier, messages) = &*self.shared;
         let lock = || messages.lock().unwrap_or_else(PoisonError::into_inner);
-        lock()[self.rank] = bytes.to_vec();
+        lock()[self.rank] = bytes;
         barrier.wait();
         let all = lock().clone();
         barrier.wait();
-        Ok(all)
+        all
     }
+}
+
+#[test]
+fn the_bytes_of_all_ranks_are_visited_by_rank() {
+    let visited = run_ranks(3, |ranks| {
+        let mut visited = Vec::new();
+        let own = vec![ranks.rank() as u8; 2 - ranks.rank()];
+        let outcome = ranks.for_each_rank(own, |rank, bytes| {
+            visited.push((rank, bytes.to_vec()));
+            Ok(())
+        });
+        outcome.map(|()| visited).unwrap()
+    });
+    let expected = [(0, vec![0, 0]), (1, vec![1]), (2, vec![])];
+    assert!(visited.iter().all(|visited| *visited == expected));
+}
+
+#[test]
+fn ranks_stay_in_step_if_one_cannot_use_what_it_visits() {
+    let outcomes = run_ranks(3, |ranks| {
+        let mut visits = 0;
+        let outcome = ranks.for_each_rank(vec![1], |_, _| {
+            visits += 1;
+            match ranks.rank() {
+                1 => Err(Error::parameter("bad")),
+                _ => Ok(()),
+            }
+        });
+        let sums = ranks.sum_counts([1]).unwrap();
+        (visits, outcome.is_ok(), sums)
+    });
+    assert_eq!(outcomes, [(3, true, [3]), (1, false, [3]), (3, true, [3])]);
 }
 
 #[test]

@@ -78,16 +78,19 @@ fn sums_are_those_of_ranks_in_one_process() {
 }
 
 #[test]
-fn all_ranks_get_the_bytes_of_rank_0() {
+fn all_ranks_get_the_bytes_of_any() {
     for size in [1, 2, 3, 5] {
         for length in [0, 1, BLOCK, 10 * BLOCK + 1] {
-            let all = run_sockets(size, |mut ranks| {
-                let mut bytes = bytes(length + ranks.rank(), ranks.rank());
-                ranks.broadcast(&mut bytes).unwrap();
-                bytes
-            });
-            let expected = bytes(length, 0);
-            assert!(all.iter().all(|bytes| *bytes == expected), "{length} bytes");
+            for root in [0, size / 2, size - 1] {
+                let all = run_sockets(size, |mut ranks| {
+                    let mut bytes = bytes(length + ranks.rank(), ranks.rank());
+                    ranks.broadcast(root, &mut bytes).unwrap();
+                    bytes
+                });
+                let expected = bytes(length + root, root);
+                let are_equal = all.iter().all(|bytes| *bytes == expected);
+                assert!(are_equal, "{length} bytes of rank {root} of {size}");
+            }
         }
     }
 }
@@ -101,7 +104,10 @@ fn all_ranks_get_the_bytes_of_all() {
             [10 * BLOCK + 1, 0, BLOCK, 3, 4 * BLOCK],
         ] {
             let own = |rank: usize| bytes(lengths[rank], rank);
-            let all = run_sockets(size, |mut ranks| ranks.gather(&own(ranks.rank())).unwrap());
+            let all = run_sockets(size, |ranks| {
+                let own = own(ranks.rank());
+                Ranks::new(ranks).gather(&own).unwrap()
+            });
             let expected: Vec<_> = (0..size).map(own).collect();
             assert!(
                 all.iter().all(|all| *all == expected),
@@ -119,8 +125,9 @@ fn operations_follow_one_another_without_a_pause() {
         let mut text = bytes(300_000, rank);
         for _ in 0..20 {
             ranks.sum(&mut sums).unwrap();
-            ranks.broadcast(&mut text).unwrap();
-            assert_eq!(ranks.gather(&[rank as u8]).unwrap(), [[0], [1], [2]]);
+            for root in [1, 0, 2, 0] {
+                ranks.broadcast(root, &mut text).unwrap();
+            }
             sums.iter_mut().for_each(|sum| *sum %= 1000.0);
         }
         (sums, text)
@@ -203,10 +210,10 @@ fn a_failed_operation_ends_ranks_whose_neighbors_keep_their_handles() {
         if rank == 3 {
             return "none".to_owned();
         }
-        let outcome = message(ranks.gather(&bytes(200 * BLOCK, rank)));
+        let outcome = message(ranks.sum(&mut numbers(200_000, rank)));
         ended.wait();
         let closed = "the connections of this rank are closed";
-        assert_eq!(message(ranks.gather(&[])), closed);
+        assert_eq!(message(ranks.broadcast(0, &mut Vec::new())), closed);
         assert_eq!(message(ranks.sum(&mut [1.0])), closed);
         outcome
     });
@@ -218,7 +225,7 @@ fn a_failed_operation_ends_ranks_whose_neighbors_keep_their_handles() {
 fn ranks_that_do_different_things_end() {
     let outcomes = run_sockets(2, |mut ranks| match ranks.rank() {
         0 => message(ranks.sum(&mut [1.0])),
-        _ => message(ranks.gather(&[1])),
+        _ => message(ranks.broadcast(0, &mut Vec::new())),
     });
     for outcome in &outcomes {
         let differ = outcome.starts_with("ranks sent one another different things: rank ");
@@ -240,7 +247,7 @@ fn ranks_that_do_different_things_end() {
     // Rank 0 sends without receiving, and finds out in the next operation.
     let later = run_sockets(2, |mut ranks| {
         let first = match ranks.rank() {
-            0 => ranks.broadcast(&mut vec![1; 99]),
+            0 => ranks.broadcast(0, &mut vec![1; 99]),
             _ => ranks.sum(&mut [1.0, 2.0]),
         };
         message(first.and_then(|()| ranks.sum(&mut [1.0, 2.0])))
@@ -259,14 +266,14 @@ fn a_length_alone_allocates_nothing() {
     let outcome = thread::scope(|scope| {
         let rank = scope.spawn(|| {
             let mut ranks = listener.connect(0, &addresses, SECRET, LONG).unwrap();
-            message(ranks.gather(&[1]))
+            message(ranks.broadcast(1, &mut Vec::new()))
         });
         let mut other = listeners
             .remove(0)
             .connect(1, &addresses, SECRET, LONG)
             .unwrap();
         let ring = other.ring.as_mut().unwrap();
-        ring.send(|block| block.extend(head(Operation::Gather as u64).as_flattened()))
+        ring.send(|block| block.extend(head(Operation::Broadcast as u64).as_flattened()))
             .unwrap();
         drop(other);
         rank.join().unwrap()
@@ -282,7 +289,7 @@ fn connect_two(secrets: [[u8; 16]; 2], timeout: Duration) -> Vec<String> {
         let ranks = listeners.into_iter().enumerate().map(|(rank, listener)| {
             let addresses = &addresses;
             let connect = move || listener.connect(rank, addresses, secrets[rank], timeout);
-            scope.spawn(move || message(connect().and_then(|mut ranks| ranks.gather(&[1]))))
+            scope.spawn(move || message(connect().and_then(|mut ranks| ranks.sum(&mut [1.0]))))
         });
         let ranks: Vec<_> = ranks.collect();
         ranks.into_iter().map(|rank| rank.join().unwrap()).collect()
@@ -353,8 +360,8 @@ fn stray_connections_are_dropped() {
         let ranks = listeners.into_iter().enumerate().map(|(rank, listener)| {
             let addresses = &addresses;
             scope.spawn(move || {
-                let mut ranks = listener.connect(rank, addresses, SECRET, LONG).unwrap();
-                ranks.gather(&[rank as u8]).unwrap()
+                let ranks = listener.connect(rank, addresses, SECRET, LONG).unwrap();
+                Ranks::new(ranks).gather(&[rank as u8]).unwrap()
             })
         });
         let ranks: Vec<_> = ranks.collect();

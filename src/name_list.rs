@@ -1,0 +1,122 @@
+//! Names, concatenated.
+
+use crate::error::Result;
+
+/// A list of byte strings in one buffer: a model has millions of names.
+#[derive(Clone, Debug, Default, Hash)]
+pub(crate) struct NameList {
+    bytes: Vec<u8>,
+    ends: Vec<u64>, // of each name in `bytes`
+}
+
+impl NameList {
+    /// Returns the number of names.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Returns name `i`.
+    #[must_use]
+    pub fn get(&self, i: usize) -> &[u8] {
+        let start = if i == 0 { 0 } else { self.ends[i - 1] };
+        &self.bytes[start as usize..self.ends[i] as usize]
+    }
+
+    /// Appends a name.
+    pub fn push(&mut self, name: &[u8]) {
+        self.push_with(|bytes| bytes.extend_from_slice(name));
+    }
+
+    /// Appends the name that `write` appends to the bytes.
+    pub fn push_with(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+        write(&mut self.bytes);
+        self.ends.push(self.bytes.len() as u64);
+    }
+
+    /// Removes the names for which `keep`, given the index and the name, does not hold.
+    ///
+    /// # Errors
+    ///
+    /// The first of `keep`.
+    pub fn try_retain(&mut self, mut keep: impl FnMut(usize, &[u8]) -> Result<bool>) -> Result<()> {
+        let (mut start, mut length, mut kept) = (0, 0, 0);
+        for i in 0..self.ends.len() {
+            let end = self.ends[i] as usize;
+            if keep(i, &self.bytes[start..end])? {
+                self.bytes.copy_within(start..end, length);
+                length += end - start;
+                self.ends[kept] = length as u64;
+                kept += 1;
+            }
+            start = end;
+        }
+        self.bytes.truncate(length);
+        self.ends.truncate(kept);
+        Ok(())
+    }
+
+    /// Returns all names, one after another.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Returns the end of each name in [`bytes`](Self::bytes).
+    #[must_use]
+    pub fn ends(&self) -> &[u64] {
+        &self.ends
+    }
+
+    /// Frees excess capacity.
+    pub fn shrink_to_fit(&mut self) {
+        self.bytes.shrink_to_fit();
+        self.ends.shrink_to_fit();
+    }
+
+    /// Returns the memory usage in bytes.
+    #[must_use]
+    pub fn memory(&self) -> usize {
+        self.bytes.capacity() + self.ends.capacity() * size_of::<u64>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Error;
+
+    fn list(names: &[&str]) -> NameList {
+        let mut list = NameList::default();
+        names.iter().for_each(|name| list.push(name.as_bytes()));
+        list
+    }
+
+    fn names(list: &NameList) -> Vec<&[u8]> {
+        (0..list.len()).map(|i| list.get(i)).collect()
+    }
+
+    #[test]
+    fn retained_names_stay_in_order() {
+        let mut list = list(&["a", "", "long name", "b", "", "c"]);
+        let mut seen = Vec::new();
+        list.try_retain(|i, name| {
+            seen.push(name.to_vec());
+            Ok(i % 2 == 0)
+        })
+        .unwrap();
+        assert_eq!(seen, [&b"a"[..], b"", b"long name", b"b", b"", b"c"]);
+        assert_eq!(names(&list), [&b"a"[..], b"long name", b""]);
+        assert_eq!(list.bytes(), b"along name");
+        assert_eq!(list.ends(), [1, 10, 10]);
+        list.try_retain(|_, _| Ok(false)).unwrap();
+        assert_eq!(names(&list), [&b""[..]; 0]);
+    }
+
+    #[test]
+    fn an_error_ends_retaining() {
+        let mut list = list(&["a", "b"]);
+        let fail = |_: usize, _: &[u8]| Err(Error::parameter("bad"));
+        assert!(list.try_retain(fail).is_err());
+    }
+}
