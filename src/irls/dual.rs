@@ -23,7 +23,8 @@
 //! JMLR 2012. Without shrinking.
 
 use super::loss::Loss;
-use super::problem::{Documents, dot};
+use super::problem::Documents;
+use super::sums::dot;
 use crate::random::uniform;
 
 /// What determines the orders of epochs.

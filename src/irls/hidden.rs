@@ -51,7 +51,8 @@
 use rayon::prelude::*;
 
 use super::loss::Loss;
-use super::problem::{Documents, InputNoise, MIN_ROWS, Value, dot};
+use super::problem::{Documents, InputNoise, MIN_ROWS, Value};
+use super::sums::dot;
 use crate::extract::SparseRows;
 use crate::math::sigmoid;
 use crate::optim::Objective;

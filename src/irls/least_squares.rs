@@ -7,8 +7,8 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::problem::dot;
 use super::quadratic::Quadratic;
+use super::sums::{dot, sums};
 
 /// A step and what it took.
 #[derive(Debug)]
@@ -102,7 +102,7 @@ pub(super) fn by_conjugate_gradients(
             *r -= step * p;
         }
         let last = square;
-        square = residual.iter().zip(&inverse).map(|(r, m)| m * r * r).sum();
+        [square] = sums(residual.len(), |i| [inverse[i] * residual[i] * residual[i]]);
         for ((c, r), m) in conjugate.iter_mut().zip(&residual).zip(&inverse) {
             *c = m * r + square / last * *c;
         }

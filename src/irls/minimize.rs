@@ -5,8 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::dual::Dual;
 use super::least_squares::{Step, by_cholesky, by_conjugate_gradients};
-use super::problem::{Line, Problem, Scores, Value, dot};
+use super::problem::{Line, Problem, Scores, Value};
 use super::quadratic::{Model, Quadratic};
+use super::sums::dot;
 use crate::optim::StopReason;
 
 /// With at most so many weights, the Hessian is factorized.

@@ -3,6 +3,7 @@
 use rayon::prelude::*;
 
 use super::loss::Loss;
+use super::sums::{dot, entry_sums};
 use crate::extract::SparseRows;
 
 /// The smallest number of rows or columns that a thread takes.
@@ -136,6 +137,9 @@ impl<'a> Problem<'a> {
 
     /// Returns the means and variances of scores.
     pub(super) fn scores(&self, w: &[f64]) -> Scores {
+        let Documents {
+            rows, scales, bias, ..
+        } = self.documents;
         let (rate, constant) = match self.noise {
             InputNoise::None => (0.0, 0.0),
             InputNoise::Proportional(rate) => (rate, 0.0),
@@ -145,20 +149,20 @@ impl<'a> Problem<'a> {
             }
         };
         let (means, variances) = self.by_document(|n| {
-            let mut variance = 0.0;
-            let mut mean = self.documents.bias * w[w.len() - 1];
-            for (j, x) in self.documents.rows.entries(n) {
-                let product = x * w[j as usize];
-                mean += self.documents.scales[j as usize] * product;
-                variance += product * product;
-            }
-            (mean, rate * variance + constant)
+            let [mean, variance] = entry_sums(rows.row(n), |j, x| {
+                let product = x * w[j];
+                [scales[j] * product, product * product]
+            });
+            (mean + bias * w[w.len() - 1], rate * variance + constant)
         });
         Scores { means, variances }
     }
 
     /// Returns the scores along a line.
     pub(super) fn line(&self, w: &[f64], d: &[f64]) -> Line {
+        let Documents {
+            rows, scales, bias, ..
+        } = self.documents;
         let (rate, constants) = match self.noise {
             InputNoise::None => (0.0, [0.0; 2]),
             InputNoise::Proportional(rate) => (rate, [0.0; 2]),
@@ -169,17 +173,12 @@ impl<'a> Problem<'a> {
             }
         };
         let (slopes, noise) = self.by_document(|n| {
-            let mut slope = self.documents.bias * d[d.len() - 1];
-            let (mut cross, mut curvature) = (0.0, 0.0);
-            for (j, x) in self.documents.rows.entries(n) {
-                let j = j as usize;
+            let [slope, cross, curvature] = entry_sums(rows.row(n), |j, x| {
                 let product = x * d[j];
-                slope += self.documents.scales[j] * product;
-                cross += x * w[j] * product;
-                curvature += product * product;
-            }
+                [scales[j] * product, x * w[j] * product, product * product]
+            });
             (
-                slope,
+                slope + bias * d[d.len() - 1],
                 [rate * cross + constants[0], rate * curvature + constants[1]],
             )
         });
@@ -239,15 +238,14 @@ impl<'a> Problem<'a> {
 
     /// Returns Σ_n a_n·x_nj².
     pub(super) fn weighted_square(&self, j: usize, a: &[f64]) -> f64 {
-        let entries = self.columns.entries(j);
-        entries.map(|(n, x)| a[n as usize] * x * x).sum()
+        let [sum] = entry_sums(self.columns.row(j), |n, x| [a[n] * x * x]);
+        sum
     }
 
     /// Returns Xᵀ·a, with the bias as last column.
     pub(super) fn transpose_product(&self, a: &[f64]) -> Vec<f64> {
         let mut product = self.by_column(|j| {
-            let entries = self.columns.entries(j);
-            let sum: f64 = entries.map(|(n, x)| x * a[n as usize]).sum();
+            let [sum] = entry_sums(self.columns.row(j), |n, x| [x * a[n]]);
             self.documents.scales[j] * sum
         });
         product.push(self.documents.bias * a.iter().sum::<f64>());
@@ -266,13 +264,12 @@ impl<'a> Problem<'a> {
         documents.with_min_len(MIN_ROWS).map(numbers).unzip()
     }
 
+    /// Returns a number for each column, with room for the bias.
     pub(super) fn by_column(&self, number: impl Fn(usize) -> f64 + Sync + Send) -> Vec<f64> {
+        let mut numbers = Vec::with_capacity(self.dimension());
         let columns = (0..self.columns.len()).into_par_iter();
-        columns.with_min_len(MIN_ROWS).map(number).collect()
+        let columns = columns.with_min_len(MIN_ROWS).map(number);
+        columns.collect_into_vec(&mut numbers);
+        numbers
     }
-}
-
-/// Returns a·b.
-pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }

@@ -25,6 +25,7 @@
 use rayon::prelude::*;
 
 use super::problem::{Documents, InputNoise, MIN_ROWS, Problem, Scores};
+use super::sums::entry_sums;
 
 /// What the quadratic is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -160,20 +161,19 @@ impl<'p, 'a> Quadratic<'p, 'a> {
             rows, scales, bias, ..
         } = self.problem.documents;
         let bias = bias * d[d.len() - 1];
+        // One gather for each entry instead of two.
+        let scaled: Vec<f64> = scales.iter().zip(d).map(|(s, d)| s * d).collect();
         let mut product = match &self.coupling {
             None => {
                 let documents = (0..rows.len()).into_par_iter().with_min_len(MIN_ROWS);
                 let products = documents.map(|n| {
-                    let entries = rows.entries(n);
-                    let sum: f64 = entries
-                        .map(|(j, x)| scales[j as usize] * x * d[j as usize])
-                        .sum();
+                    let [sum] = entry_sums(rows.row(n), |j, x| [x * scaled[j]]);
                     self.weights[n] * (sum + bias)
                 });
                 self.problem
                     .transpose_product(&products.collect::<Vec<f64>>())
             }
-            Some(coupling) => self.coupled_product(coupling, d),
+            Some(coupling) => self.coupled_product(coupling, d, &scaled),
         };
         for ((product, diagonal), d) in product.iter_mut().zip(&self.diagonal).zip(d) {
             *product += diagonal * d;
@@ -181,8 +181,8 @@ impl<'p, 'a> Quadratic<'p, 'a> {
         product
     }
 
-    /// Returns H·d without the diagonal.
-    fn coupled_product(&self, coupling: &Coupling, d: &[f64]) -> Vec<f64> {
+    /// Returns H·d without the diagonal, given √m·d as well, `[D]`.
+    fn coupled_product(&self, coupling: &Coupling, d: &[f64], scaled: &[f64]) -> Vec<f64> {
         let problem = self.problem;
         let Documents {
             rows, scales, bias, ..
@@ -195,14 +195,12 @@ impl<'p, 'a> Quadratic<'p, 'a> {
             false => changes.iter().sum(),
         };
         let (of_means, of_variances) = problem.by_document(|n| {
-            let (mut mean, mut variance) = (bias, constant);
-            for (j, x) in rows.entries(n) {
-                let j = j as usize;
-                mean += scales[j] * x * d[j];
-                if is_proportional {
-                    variance += x * x * changes[j];
-                }
-            }
+            let row = rows.row(n);
+            let [mean, variance] = match is_proportional {
+                true => entry_sums(row, |j, x| [x * scaled[j], x * x * changes[j]]),
+                false => entry_sums(row, |j, x| [x * scaled[j], 0.0]),
+            };
+            let (mean, variance) = (mean + bias, variance + constant);
             (
                 self.weights[n] * mean + coupling.cross[n] * variance,
                 coupling.cross[n] * mean + coupling.variances[n] * variance,
@@ -217,11 +215,9 @@ impl<'p, 'a> Quadratic<'p, 'a> {
             return product;
         }
         let mut product = problem.by_column(|j| {
-            let (mut mean, mut variance) = (0.0, 0.0);
-            for (n, x) in problem.columns.entries(j) {
-                mean += x * of_means[n as usize];
-                variance += x * x * of_variances[n as usize];
-            }
+            let [mean, variance] = entry_sums(problem.columns.row(j), |n, x| {
+                [x * of_means[n], x * x * of_variances[n]]
+            });
             scales[j] * mean + coupling.slopes[j] * variance
         });
         product.push(problem.documents.bias * of_means.iter().sum::<f64>());
@@ -237,13 +233,15 @@ impl<'p, 'a> Quadratic<'p, 'a> {
             let Some(coupling) = &self.coupling else {
                 return square;
             };
-            let (mut cross, mut variance) = (0.0, 0.0);
-            for (n, x) in problem.columns.entries(j) {
+            let [cross, mut variance] = entry_sums(problem.columns.row(j), |n, x| {
                 let u = problem.variance_slope(coupling.slopes[j], x);
-                cross += coupling.cross[n as usize] * scales[j] * x * u;
-                if matches!(problem.noise, InputNoise::Proportional(_)) {
-                    variance += coupling.variances[n as usize] * u * u;
-                }
+                [
+                    coupling.cross[n] * scales[j] * x * u,
+                    coupling.variances[n] * u * u,
+                ]
+            });
+            if !matches!(problem.noise, InputNoise::Proportional(_)) {
+                variance = 0.0;
             }
             square + 2.0 * cross + variance
         });
