@@ -7,8 +7,8 @@ use std::ops::ControlFlow;
 
 use self::references::{dual_coordinate_descent, expected_loss, second_moment, solve_dense};
 use super::loss::Majorizer;
-use super::problem::dot;
 use super::quadratic::Quadratic;
+use super::sums::dot;
 use super::*;
 use crate::extract::SparseRows;
 use crate::optim::StopReason;
