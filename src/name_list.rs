@@ -1,6 +1,6 @@
 //! Names, concatenated.
 
-use crate::error::Result;
+use std::convert::Infallible;
 
 /// A list of byte strings in one buffer: a model has millions of names.
 #[derive(Clone, Debug, Default, Hash)]
@@ -34,12 +34,20 @@ impl NameList {
         self.ends.push(self.bytes.len() as u64);
     }
 
+    /// Removes the names for which `keep`, given the index, does not hold.
+    pub fn retain(&mut self, mut keep: impl FnMut(usize) -> bool) {
+        let Ok(()) = self.try_retain(|i, _| Ok::<_, Infallible>(keep(i)));
+    }
+
     /// Removes the names for which `keep`, given the index and the name, does not hold.
     ///
     /// # Errors
     ///
     /// The first of `keep`.
-    pub fn try_retain(&mut self, mut keep: impl FnMut(usize, &[u8]) -> Result<bool>) -> Result<()> {
+    pub fn try_retain<E>(
+        &mut self,
+        mut keep: impl FnMut(usize, &[u8]) -> Result<bool, E>,
+    ) -> Result<(), E> {
         let (mut start, mut length, mut kept) = (0, 0, 0);
         for i in 0..self.ends.len() {
             let end = self.ends[i] as usize;
@@ -102,14 +110,14 @@ mod tests {
         let mut seen = Vec::new();
         list.try_retain(|i, name| {
             seen.push(name.to_vec());
-            Ok(i % 2 == 0)
+            Ok::<_, Error>(i % 2 == 0)
         })
         .unwrap();
         assert_eq!(seen, [&b"a"[..], b"", b"long name", b"b", b"", b"c"]);
         assert_eq!(names(&list), [&b"a"[..], b"long name", b""]);
         assert_eq!(list.bytes(), b"along name");
         assert_eq!(list.ends(), [1, 10, 10]);
-        list.try_retain(|_, _| Ok(false)).unwrap();
+        list.retain(|_| false);
         assert_eq!(names(&list), [&b""[..]; 0]);
     }
 

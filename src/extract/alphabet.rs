@@ -73,27 +73,25 @@ impl Alphabet {
         Ok(AttributeId(id))
     }
 
-    /// Retains the attributes for which `keep` holds, renumbered in the same order. Returns them
-    /// with the new id of each old one.
-    pub(crate) fn retain(&self, keep: impl Fn(AttributeId) -> bool) -> (Self, Vec<Option<u32>>) {
-        let mut retained = Self::default();
+    /// Retains the attributes for which `keep` holds, renumbered in the same order. Returns the new
+    /// id of each old one.
+    pub(crate) fn retain(&mut self, keep: impl Fn(AttributeId) -> bool) -> Vec<Option<u32>> {
         let mut renumbered = vec![None; self.len()];
-        for (i, new) in renumbered.iter_mut().enumerate() {
-            let id = AttributeId(i as u32);
-            if keep(id) {
-                *new = Some(retained.len() as u32);
-                retained.names.push(self.name(id));
+        let mut kept = 0;
+        self.names.retain(|i| {
+            let is_kept = keep(AttributeId(i as u32));
+            if is_kept {
+                renumbered[i] = Some(kept);
+                kept += 1;
             }
-        }
-        let surviving = |&(key, id): &(u64, u32)| Some((key, renumbered[id as usize]?));
-        let entries: Vec<(u64, u32)> = self.index.iter().filter_map(surviving).collect();
-        retained.index.reserve(entries.len(), |&(key, _)| key);
-        for entry in entries {
-            retained
-                .index
-                .insert_unique(entry.0, entry, |&(key, _)| key);
-        }
-        (retained, renumbered)
+            is_kept
+        });
+        self.index.retain(|(_, id)| {
+            let new = renumbered[*id as usize];
+            *id = new.unwrap_or(*id);
+            new.is_some()
+        });
+        renumbered
     }
 
     /// Returns the names in the order of their ids.
@@ -163,11 +161,11 @@ mod tests {
         for i in 0..100 {
             alphabet.intern(&attribute(&format!("x{i}"))).unwrap();
         }
-        let (retained, new) = alphabet.retain(|id| id.0 % 10 == 3);
-        assert_eq!(retained.len(), 10);
+        let new = alphabet.retain(|id| id.0 % 10 == 3);
+        assert_eq!(alphabet.len(), 10);
         assert_eq!(new[13], Some(1));
         assert_eq!(new[14], None);
-        assert_eq!(retained.get(b"x93"), Some(AttributeId(9)));
-        assert_eq!(retained.get(b"x94"), None);
+        assert_eq!(alphabet.get(b"x93"), Some(AttributeId(9)));
+        assert_eq!(alphabet.get(b"x94"), None);
     }
 }

@@ -237,31 +237,23 @@ impl DatasetBuilder {
             for (is_kept, kept) in is_kept.iter_mut().zip(self.kept) {
                 is_kept[..kept].fill(true);
             }
-            let Alphabets { nodes, edges } = self.alphabets;
-            let (nodes, node_rows) = retain(&nodes, &self.data.nodes, &is_kept[0]);
-            let (edges, edge_rows) = retain(&edges, &self.data.edges, &is_kept[1]);
+            let Alphabets { nodes, edges } = &mut self.alphabets;
+            self.data.nodes = Arc::new(retain(nodes, &self.data.nodes, &is_kept[0]));
+            self.data.edges = Arc::new(retain(edges, &self.data.edges, &is_kept[1]));
             for (groups, is_kept) in self.groups.iter_mut().flatten().zip(&is_kept) {
                 let mut is_kept = is_kept.iter();
                 groups.retain(|_| is_kept.next() == Some(&true));
             }
-            self.alphabets = Alphabets { nodes, edges };
-            self.data.nodes = Arc::new(node_rows);
-            self.data.edges = Arc::new(edge_rows);
         }
         self.data.shrink_to_fit();
         (self.data, self.alphabets, self.groups)
     }
 }
 
-/// Retains the attributes that are kept.
-pub(crate) fn retain(
-    alphabet: &Alphabet,
-    rows: &SparseRows,
-    is_kept: &[bool],
-) -> (Alphabet, SparseRows) {
-    let (alphabet, new_ids) = alphabet.retain(|id| is_kept[id.index()]);
-    let rows = rows.map_columns(|column| new_ids[column as usize], |_, value| value);
-    (alphabet, rows)
+/// Retains the attributes that are kept. Returns the rows with their new numbers.
+pub(crate) fn retain(alphabet: &mut Alphabet, rows: &SparseRows, is_kept: &[bool]) -> SparseRows {
+    let new_ids = alphabet.retain(|id| is_kept[id.index()]);
+    rows.map_columns(|column| new_ids[column as usize], |_, value| value)
 }
 
 /// Appends the attributes of one sentence to the data set.

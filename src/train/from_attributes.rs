@@ -104,11 +104,9 @@ impl ExtractedCorpora {
             *kept |= known;
         }
         if kept.iter().flatten().any(|&kept| !kept) {
-            let (nodes, node_rows) = retain(&self.alphabets.nodes, &self.data.nodes, &kept[0]);
-            let (edges, edge_rows) = retain(&self.alphabets.edges, &self.data.edges, &kept[1]);
-            self.alphabets = Arc::new(Alphabets { nodes, edges });
-            self.data.nodes = Arc::new(node_rows);
-            self.data.edges = Arc::new(edge_rows);
+            let Alphabets { nodes, edges } = Arc::make_mut(&mut self.alphabets);
+            self.data.nodes = Arc::new(retain(nodes, &self.data.nodes, &kept[0]));
+            self.data.edges = Arc::new(retain(edges, &self.data.edges, &kept[1]));
             self.renumber_zeros(&kept[0]);
             self.count_attributes();
         }

@@ -189,12 +189,13 @@ impl Extraction {
 /// New numbers of columns; `None` for those that are left out.
 type Renumbering = [Vec<Option<u32>>; 2];
 
-/// Returns the attributes that occur at `min_count` labeled tokens or more, with their new numbers.
-fn frequent_attributes(
+/// Retains the attributes that occur at `min_count` labeled tokens or more. Returns their new
+/// numbers.
+fn retain_frequent(
     stored: &StoredParts,
-    alphabets: &Alphabets,
+    alphabets: &mut Alphabets,
     min_count: u32,
-) -> Result<(Alphabets, Renumbering)> {
+) -> Result<Renumbering> {
     let sizes = [alphabets.nodes.len(), alphabets.edges.len()];
     let mut counts = sizes.map(|size| vec![ColumnCount::default(); size]);
     stored.for_each(&mut |part| {
@@ -206,9 +207,9 @@ fn frequent_attributes(
     let [node_counts, edge_counts] = counts;
     let is_kept =
         |counts: &[ColumnCount], id: AttributeId| counts[id.index()].is_at_least(min_count);
-    let (nodes, new_nodes) = alphabets.nodes.retain(|id| is_kept(&node_counts, id));
-    let (edges, new_edges) = alphabets.edges.retain(|id| is_kept(&edge_counts, id));
-    Ok((Alphabets { nodes, edges }, [new_nodes, new_edges]))
+    let new_nodes = alphabets.nodes.retain(|id| is_kept(&node_counts, id));
+    let new_edges = alphabets.edges.retain(|id| is_kept(&edge_counts, id));
+    Ok([new_nodes, new_edges])
 }
 
 /// Attributes in a file, and those of them that are kept.
@@ -264,12 +265,11 @@ impl StreamedAttributes {
         let (stored, mut alphabets, mut groups) = extraction.finish()?;
         let mut new_numbers = None;
         if options.min_count > 1 {
-            let (kept, numbers) = frequent_attributes(&stored, &alphabets, options.min_count)?;
+            let numbers = retain_frequent(&stored, &mut alphabets, options.min_count)?;
             for (groups, numbers) in groups.iter_mut().flatten().zip(&numbers) {
                 let mut numbers = numbers.iter();
                 groups.retain(|_| numbers.next().is_some_and(Option::is_some));
             }
-            alphabets = kept;
             new_numbers = Some(numbers);
         }
         check_weights(&stored.data, None)?;
