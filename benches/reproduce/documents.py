@@ -86,19 +86,13 @@ def main():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("mode", choices=modes)
-    parser.add_argument("corpora", type=Path)
-    parser.add_argument("out", type=Path)
-    parser.add_argument("--program", default="target/release/dropchain")
-    parser.add_argument("--corpus", nargs="+", action="append", default=[], metavar="NAME FILE",
-                        help="NAME TRAIN, or NAME TRAIN TEST")
-    parser.add_argument("--only", nargs="+", help="names of corpora")
+    labeled.add_arguments(parser)
     parser.add_argument("--columns", nargs="+", choices=COLUMNS, default=list(COLUMNS))
     parser.add_argument("--stop", choices=("dev", "convergence"), default="dev")
     parser.add_argument("--inner", type=int, default=3,
                         help="tenths of the training documents that choose until convergence")
     arguments = parser.parse_args()
-    if any(len(corpus) not in (2, 3) for corpus in arguments.corpus):
-        parser.error("--corpus: expected a name, a training file, and perhaps a test file")
+    labeled.check_arguments(parser, arguments)
     corpora = {"rt-2k": lambda: labeled.read_reviews(arguments.corpora),
                "rts": lambda: labeled.read_snippets(arguments.corpora)}
     for corpus in arguments.corpus:

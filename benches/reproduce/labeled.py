@@ -25,6 +25,21 @@ class Corpus:
         return len({label for label, _ in self.train})
 
 
+def add_arguments(parser):
+    """Adds the arguments that name corpora, results and the program."""
+    parser.add_argument("corpora", type=Path)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--program", default="target/release/dropchain")
+    parser.add_argument("--corpus", nargs="+", action="append", default=[], metavar="NAME FILE",
+                        help="NAME TRAIN, or NAME TRAIN TEST")
+    parser.add_argument("--only", nargs="+", help="names of corpora")
+
+
+def check_arguments(parser, arguments):
+    if any(len(corpus) not in (2, 3) for corpus in arguments.corpus):
+        parser.error("--corpus: expected a name, a training file, and perhaps a test file")
+
+
 def read(name, train, test=None):
     """A corpus of a training file and a test file, if there is one."""
     suffix = ".svm" if Path(train).suffix in SVMLIGHT else ".txt"

@@ -119,12 +119,7 @@ def parse():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("figure", choices=STRENGTHS)
-    parser.add_argument("corpora", type=Path)
-    parser.add_argument("out", type=Path)
-    parser.add_argument("--program", default="target/release/dropchain")
-    parser.add_argument("--corpus", nargs="+", action="append", default=[], metavar="NAME FILE",
-                        help="NAME TRAIN, or NAME TRAIN TEST")
-    parser.add_argument("--only", nargs="+", help="names of corpora")
+    labeled.add_arguments(parser)
     parser.add_argument("--folds", type=int, default=5)
     parser.add_argument("--inner", type=int, default=1,
                         help="tenths of the training documents that choose strengths")
@@ -142,8 +137,7 @@ def parse():
                         help="latent: numbers of hidden units; deletion and time: the first")
     parser.add_argument("--rounds", type=int, default=3, help="time: the least of N rounds")
     arguments = parser.parse_args()
-    if any(len(corpus) not in (2, 3) for corpus in arguments.corpus):
-        parser.error("--corpus: expected a name, a training file, and perhaps a test file")
+    labeled.check_arguments(parser, arguments)
     if arguments.folds < 2 or not 1 <= arguments.inner <= labeled.TENTHS:
         parser.error("expected --folds of at least 2, and --inner from 1 to 10")
     sampled = ("0.1", "0.3", "0.5", "0.7", "0.9")
