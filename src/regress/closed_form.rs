@@ -11,8 +11,9 @@
 
 use rayon::prelude::*;
 
-use super::design::{Design, dot};
+use super::design::Design;
 use crate::irls::{factorize, solve_factorized};
+use crate::math::dot;
 
 /// A pivot below this fraction of its diagonal entry is rounding noise: the matrix is singular.
 const SINGULAR: f64 = 1e-13;

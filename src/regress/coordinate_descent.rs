@@ -23,7 +23,8 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::design::{Design, dot};
+use super::design::Design;
+use crate::math::dot;
 
 /// Passes over a working set before all features are looked at again.
 const PASSES: usize = 100;

@@ -96,8 +96,3 @@ impl<'a> Design<'a> {
         features.with_min_len(MIN_ROWS).map(number).collect()
     }
 }
-
-/// Returns Σ a·b.
-pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
-}

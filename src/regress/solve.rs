@@ -5,13 +5,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::closed_form::{self, System};
 use super::coordinate_descent::CoordinateDescent;
-use super::design::{Design, dot};
+use super::design::Design;
 use super::likelihood::SmoothObjective;
 use super::options::{RegressionOptions, Solver};
 use super::record::RegressionLoss;
 use crate::error::{Error, Result};
 use crate::extract::SparseRows;
 use crate::irls::{self, Documents, InputNoise, IrlsOptions, Model, irls_memory};
+use crate::math::dot;
 use crate::optim::{self, LbfgsOptions, LbfgsSettings, StopReason};
 
 /// The largest system that is factorized unless the user asks for more: 32 MB.

@@ -3,10 +3,12 @@
 use clap::Args;
 use dropchain::Result;
 use dropchain::classify::{InstanceFormat, InstanceReadOptions, InstanceReader, TableFeatures};
-use dropchain::regress::Regression;
+use dropchain::regress::{Regression, RegressionCorpus, RegressionTrainer};
 
 use crate::cli::classify::DocumentInput;
 use crate::cli::file_name::FileName;
+use crate::cli::interrupt;
+use crate::cli::progress::Progress;
 
 /// How to read documents.
 #[derive(Clone, Debug, Args)]
@@ -49,8 +51,25 @@ impl NumberInput {
         self.table().is_some() || self.documents.has_features(files)
     }
 
+    /// Reads the documents that a trainer will train on, which then knows the names of their files
+    /// and ends at a signal.
+    pub fn read_training(
+        &self,
+        trainer: RegressionTrainer<'static>,
+        files: &[FileName],
+        progress: &Progress,
+    ) -> Result<(RegressionTrainer<'static>, RegressionCorpus)> {
+        progress.update(format!("reading {}", files.join(", ")));
+        let corpus = trainer.corpus(self.training(files)?)?;
+        self.documents.print_notices();
+        let counts = format!("{} documents, {} features", corpus.len(), corpus.features());
+        progress.println(&counts);
+        let names: Vec<String> = files.iter().map(ToString::to_string).collect();
+        Ok((trainer.interrupt(interrupt::flag()).files(&names), corpus))
+    }
+
     /// Begins to read documents to train on.
-    pub fn training(&self, files: &[FileName]) -> Result<InstanceReader> {
+    fn training(&self, files: &[FileName]) -> Result<InstanceReader> {
         let table = self.table();
         let format = match table {
             Some(_) => InstanceFormat::Csv,

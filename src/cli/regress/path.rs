@@ -133,13 +133,7 @@ impl PathCommand {
         let model_file = self.model.as_deref().map(ResultFile::reserve).transpose()?;
         self.threads.start_pool()?;
         let progress = Progress::new(self.quiet);
-        progress.update(format!("reading {}", self.train.join(", ")));
-        let corpus = trainer.corpus(self.input.training(&self.train)?)?;
-        self.input.documents.print_notices();
-        let counts = format!("{} documents, {} features", corpus.len(), corpus.features());
-        progress.println(&counts);
-        let names: Vec<String> = self.train.iter().map(ToString::to_string).collect();
-        let trainer = trainer.interrupt(interrupt::flag()).files(&names);
+        let (trainer, corpus) = self.input.read_training(trainer, &self.train, &progress)?;
         let mut tenths = 0;
         let mut observe = |done: f64| {
             let now = (10.0 * done) as u32;

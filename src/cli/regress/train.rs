@@ -110,13 +110,7 @@ impl TrainCommand {
         let model_file = ResultFile::reserve(&self.model)?;
         self.threads.start_pool()?;
         let progress = Progress::new(self.quiet);
-        progress.update(format!("reading {}", self.train.join(", ")));
-        let corpus = trainer.corpus(self.input.training(&self.train)?)?;
-        self.input.documents.print_notices();
-        let counts = format!("{} documents, {} features", corpus.len(), corpus.features());
-        progress.println(&counts);
-        let files: Vec<String> = self.train.iter().map(ToString::to_string).collect();
-        let trainer = trainer.interrupt(interrupt::flag()).files(&files);
+        let (trainer, corpus) = self.input.read_training(trainer, &self.train, &progress)?;
         let mut last = Instant::now();
         let mut observe = |iteration: RegressionIteration| {
             if iteration.number > 0 {
