@@ -338,6 +338,7 @@ fn faults_are_told_with_their_place_and_an_old_model_stays() {
     let dir = dir();
     train(&dir, "train.txt --model m");
     let before = dir.bytes("m");
+    dir.write("three.txt", "a\tx\nb\ty\nc\tz\n".repeat(2));
     dir.write("tagged.conll", NER_CORPUS);
     dir.run("train tagged.conll --template minimal --quiet --model tagger")
         .success();
@@ -444,8 +445,9 @@ fn faults_are_told_with_their_place_and_an_old_model_stays() {
         ),
         ("eval m missing.txt", "missing.txt: No such file"),
         (
-            "tune train.txt --folds 2 --multiclass one-vs-rest --model n",
-            "--multiclass one-vs-rest: `tune` searches models of all classes",
+            "tune three.txt --folds 2 --multiclass one-vs-rest --model n --quiet",
+            "--multiclass one-vs-rest: `tune` trains all classes at a time; expected --loss \
+             logistic, hinge or squared, or --multiclass softmax",
         ),
         (
             "eval tagger train.txt",

@@ -1,5 +1,5 @@
-//! Classification of documents with the losses of two classes: support vector machines, logistic
-//! and least-squares regression under noise.
+//! Classification of documents with losses of y·score: support vector machines, logistic and
+//! least-squares regression under noise.
 
 use std::fmt::Write as _;
 
@@ -168,6 +168,42 @@ fn strengths_and_rates_of_a_loss_are_searched() {
 }
 
 #[test]
+fn more_classes_are_searched_together() {
+    let dir = dir();
+    dir.write("three-dev.txt", documents(&["a", "b", "c"], 60, 2));
+    for loss in LOSSES {
+        let search = |threads: usize, model: &str| {
+            dir.run(&format!(
+                "classify tune three.txt --loss {loss} --folds 3 --dropout 0,0.5 --l2 0.1,1 \
+                 --threads {threads} --model {model} --force --json"
+            ))
+            .json()
+        };
+        let (one, three) = (search(1, "m"), search(3, "other"));
+        assert_eq!(one["configurations"], three["configurations"]);
+        assert!(dir.bytes("m") == dir.bytes("other"), "{loss}");
+        let best = &one["configurations"][0];
+        assert!(
+            best["mean_accuracy"].as_f64().unwrap() > 0.85,
+            "{loss}: {best}"
+        );
+        let inspected = dir.run("classify inspect m --json").json();
+        assert_eq!(inspected["multiclass"], "one-vs-rest");
+        let report = dir.run("classify eval m three-dev.txt --json").json();
+        assert!(report["accuracy"].as_f64().unwrap() > 0.85, "{loss}");
+    }
+    // The score of the search is that of the model.
+    let line = "classify tune three.txt --dev three-dev.txt --loss hinge --dropout 0,0.5 \
+                --l2 0.1,1 --warm-start on --first-rung 3 --model m --force --json";
+    let result = dir.run(line).json();
+    let report = dir.run("classify eval m three-dev.txt --json").json();
+    assert_eq!(
+        result["configurations"][0]["dev_accuracy"],
+        report["accuracy"]
+    );
+}
+
+#[test]
 fn what_does_not_fit_a_loss_is_refused_and_an_old_model_stays() {
     let dir = dir();
     dir.write("one.txt", "a\tx\na\ty\n");
@@ -218,8 +254,8 @@ fn what_does_not_fit_a_loss_is_refused_and_an_old_model_stays() {
         ),
         ("train train.txt --loss hinge --memory 1000", "memory"),
         (
-            "tune three.txt --folds 2 --loss hinge",
-            "--loss hinge with 3 classes",
+            "tune three.txt --folds 2 --loss hinge --hidden 2",
+            "--hidden 2 with 3 classes: `tune` trains all classes at a time",
         ),
     ] {
         let message = dir

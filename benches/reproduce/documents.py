@@ -91,6 +91,8 @@ def main():
     parser.add_argument("--stop", choices=("dev", "convergence"), default="dev")
     parser.add_argument("--inner", type=int, default=3,
                         help="tenths of the training documents that choose until convergence")
+    parser.add_argument("--tokens", choices=("blanks", "words"), default="blanks",
+                        help="the papers' corpora are tokenized: words stand between blanks")
     arguments = parser.parse_args()
     labeled.check_arguments(parser, arguments)
     corpora = {"rt-2k": lambda: labeled.read_reviews(arguments.corpora),
@@ -121,6 +123,7 @@ class Program:
         self.columns = arguments.columns
         self.inner = arguments.inner
         self.suffix = suffix
+        self.features = [] if suffix == ".svm" else ["--tokens", arguments.tokens]
         self.tune = tuned if arguments.stop == "dev" else converged
 
     def run(self, *arguments):
@@ -144,7 +147,7 @@ class Program:
         """Trains until convergence."""
         options = [x for name, value in settings.items() for x in (f"--{name}", value)]
         options += ["--unlabeled", *unlabeled] if unlabeled else []
-        options += ["--model", model, "--force", "--quiet", "--threads", 1]
+        options += ["--model", model, "--force", "--quiet", "--threads", 1, *self.features]
         if float(settings["l2"]) == 0 and float(settings["dropout"]) == 0:
             options += ["--max-iterations", 500]  # there is no minimum
         self.run("train", train, *options)
@@ -159,7 +162,8 @@ class Program:
 
 def tuned(program, folder, model, options, unlabeled):
     """Tunes on the training documents in a folder, and returns the chosen settings."""
-    options = [*options, "--folds", 5, "--halving", "off", "--model", model, "--force", "--quiet"]
+    options = [*options, "--folds", 5, "--halving", "off", "--model", model, "--force", "--quiet",
+               *program.features]
     if unlabeled:
         options += ["--unlabeled", *unlabeled]
     text = program.run("tune", program.file(folder, "train"), *options, "--json")
@@ -279,7 +283,7 @@ def describe(program, train, test):
         folder = Path(folder)
         program.write(folder, "train", train)
         program.run("train", program.file(folder, "train"), "--model", folder / "model", "--quiet",
-                    "--max-iterations", 1, "--log", folder / "log")
+                    "--max-iterations", 1, "--log", folder / "log", *program.features)
         start = json.loads((folder / "log").read_text().splitlines()[0])
     return {"q": round(start["active_per_token"]), "d": start["attributes"],
             "K": start["labels"], "N_train": len(train), "N_test": len(test)}

@@ -335,7 +335,7 @@ impl<'a> ClassifierTrainer<'a> {
     ) -> Result<TrainedClassifier> {
         self.check_classes(corpus)?;
         let (model, ends) = match self.record.multiclass {
-            Multiclass::OneVsRest if corpus.classes.len() > 2 => {
+            Multiclass::OneVsRest if corpus.classes.len() > 2 && !self.is_joint() => {
                 self.train_one_vs_rest(corpus, dev, observer)?
             }
             _ => {
@@ -350,6 +350,17 @@ impl<'a> ClassifierTrainer<'a> {
             model: self.record(&model, corpus.classes.len())?,
             ends,
         })
+    }
+
+    /// Returns whether one training learns all classes: together, or with a loss each against the
+    /// rest.
+    #[must_use]
+    pub fn is_joint(&self) -> bool {
+        let options = self.trainer.settings().options();
+        match options.loss {
+            Some(_) => options.hidden == 0,
+            None => self.record.multiclass == Multiclass::Softmax,
+        }
     }
 
     /// Adds to a model that it is a classifier of so many classes.

@@ -107,79 +107,142 @@ pub fn minimize(
     interrupt: Option<&AtomicBool>,
     observer: &mut dyn FnMut(&IrlsIteration<'_>) -> ControlFlow<()>,
 ) -> IrlsOutcome {
-    let mut run = Run {
-        problem,
-        options,
-        interrupt,
-        observer,
-        values: Vec::new(),
-        evaluations: 0,
-    };
-    let by_dual = match options.solver {
-        Solver::Dual => true,
-        Solver::Auto => problem.dimension() > SMALL,
-        Solver::Cholesky | Solver::ConjugateGradients(_) => false,
-    };
-    match problem.without_noise().filter(|_| by_dual) {
-        Some((documents, loss, l2)) => match Dual::new(documents, loss, l2) {
-            Some(dual) => run.ascend(dual, w),
-            None => run.outcome(w, StopReason::NonFinite),
-        },
-        None => run.descend(w),
+    let mut run = Minimization::new(problem, w, *options);
+    loop {
+        if run.end() == Some(StopReason::NonFinite) {
+            return run.into_outcome(StopReason::NonFinite);
+        }
+        let flow = observer(&run.iteration());
+        if flow.is_break() || is_set(interrupt) {
+            return run.into_outcome(StopReason::Interrupted);
+        }
+        if let Some(reason) = run.end().or_else(|| run.advance(interrupt).err()) {
+            return run.into_outcome(reason);
+        }
     }
 }
 
-/// The state of a minimization.
-struct Run<'r, 'p> {
-    problem: &'r Problem<'p>,
-    options: &'r IrlsOptions,
-    interrupt: Option<&'r AtomicBool>,
-    observer: &'r mut dyn FnMut(&IrlsIteration<'_>) -> ControlFlow<()>,
+/// A minimization between two iterations.
+#[derive(Debug)]
+pub struct Minimization<'p, 'a> {
+    problem: &'p Problem<'a>,
+    options: IrlsOptions,
+    method: Option<Method<'p, 'a>>, // unless it has ended
+    w: Vec<f64>,                    // [D + 1]
+    value: Value,
+    gradient_norm: f64,
+    step: f64,
     values: Vec<f64>, // J of every iteration
     evaluations: usize,
+    end: Option<StopReason>,
 }
 
-impl Run<'_, '_> {
-    /// Returns the result at `w`.
-    fn outcome(&self, w: Vec<f64>, stop_reason: StopReason) -> IrlsOutcome {
-        let gradient = self.problem.gradient(&w);
-        IrlsOutcome {
-            value: self.problem.value(&w),
-            gradient_norm: dot(&gradient, &gradient).sqrt(),
+#[derive(Debug)]
+enum Method<'p, 'a> {
+    /// One quadratic after another.
+    Descent(Box<Descent<'p, 'a>>),
+    /// The dual problem, one document after another; w is the best so far.
+    Ascent(Box<Dual<'a>>),
+}
+
+/// What a step starts from.
+#[derive(Debug)]
+struct Descent<'p, 'a> {
+    scores: Scores,
+    quadratic: Quadratic<'p, 'a>,
+    delta: f64,
+    is_smoothed: bool,
+}
+
+impl<'p, 'a> Minimization<'p, 'a> {
+    /// Begins at `w`, `[D + 1]`.
+    pub fn new(problem: &'p Problem<'a>, w: Vec<f64>, options: IrlsOptions) -> Self {
+        let by_dual = match options.solver {
+            Solver::Dual => true,
+            Solver::Auto => problem.dimension() > SMALL,
+            Solver::Cholesky | Solver::ConjugateGradients(_) => false,
+        };
+        let mut run = Self {
+            problem,
+            options,
+            method: None,
             w,
+            value: Value::default(),
+            gradient_norm: 0.0,
+            step: 0.0,
+            values: Vec::new(),
+            evaluations: 0,
+            end: None,
+        };
+        match problem.without_noise().filter(|_| by_dual) {
+            None => run.arrive(false),
+            Some((documents, loss, l2)) => match Dual::new(documents, loss, l2) {
+                None => run.end = Some(StopReason::NonFinite),
+                Some(dual) => {
+                    run.value = run.value_without_noise(&run.w);
+                    run.begin_epoch(Box::new(dual), f64::INFINITY);
+                }
+            },
+        }
+        run
+    }
+
+    /// Returns the last iteration; number 0 is the start.
+    #[must_use]
+    pub fn iteration(&self) -> IrlsIteration<'_> {
+        IrlsIteration {
+            number: self.values.len().saturating_sub(1),
+            value: self.value,
+            gradient_norm: self.gradient_norm,
+            step: self.step,
+            evaluations: self.evaluations,
+            w: &self.w,
+        }
+    }
+
+    /// Returns why no iteration follows; of [`StopReason::NonFinite`], the last one failed.
+    #[must_use]
+    pub fn end(&self) -> Option<StopReason> {
+        self.end
+    }
+
+    /// Makes an iteration, unless the minimization has ended. `interrupt` shortens it.
+    ///
+    /// # Errors
+    ///
+    /// There is none to make: why.
+    pub fn advance(&mut self, interrupt: Option<&AtomicBool>) -> Result<(), StopReason> {
+        let made = match self.method.take() {
+            Some(Method::Descent(descent)) => self.descend(*descent, interrupt),
+            Some(Method::Ascent(dual)) => self.ascend(dual),
+            None => Err(self.end.unwrap_or(StopReason::NonFinite)),
+        };
+        self.end = self.end.or(made.err());
+        made
+    }
+
+    /// Returns the result.
+    #[must_use]
+    pub fn into_outcome(self, stop_reason: StopReason) -> IrlsOutcome {
+        let gradient = self.problem.gradient(&self.w);
+        IrlsOutcome {
+            value: self.problem.value(&self.w),
+            gradient_norm: dot(&gradient, &gradient).sqrt(),
             stop_reason,
             iterations: self.values.len().saturating_sub(1),
             evaluations: self.evaluations,
+            w: self.w,
         }
     }
 
-    /// Reports an iteration. Returns why to stop, if that follows from values alone.
-    fn report(
-        &mut self,
-        w: &[f64],
-        value: Value,
-        gradient_norm: f64,
-        step: f64,
-    ) -> Option<StopReason> {
-        let number = self.values.len();
-        if !value.total.is_finite() || !gradient_norm.is_finite() {
+    /// Records an iteration, whose value and gradient are set. Returns why it is the last, if that
+    /// follows from its number or the value.
+    fn record(&mut self) -> Option<StopReason> {
+        if !self.value.total.is_finite() || !self.gradient_norm.is_finite() {
             return Some(StopReason::NonFinite);
         }
-        let flow = (self.observer)(&IrlsIteration {
-            number,
-            value,
-            gradient_norm,
-            step,
-            evaluations: self.evaluations,
-            w,
-        });
-        self.values.push(value.total);
-        let is_interrupted = self
-            .interrupt
-            .is_some_and(|flag| flag.load(Ordering::Relaxed));
-        if flow.is_break() || is_interrupted {
-            return Some(StopReason::Interrupted);
-        }
+        let number = self.values.len();
+        self.values.push(self.value.total);
         let limit = self.options.max_iterations;
         let is_last = limit.is_some_and(|limit| number >= limit);
         is_last.then_some(StopReason::MaxIterations)
@@ -197,95 +260,113 @@ impl Run<'_, '_> {
         })
     }
 
-    /// Minimizes one quadratic after another.
-    fn descend(&mut self, mut w: Vec<f64>) -> IrlsOutcome {
-        let Self {
-            problem,
-            options,
-            interrupt,
-            ..
-        } = *self;
-        let mut step_length = 0.0;
-        let mut is_near = false; // the last quadratic was near its minimum at once
-        loop {
-            let number = self.values.len();
-            let delta = problem.smoothing(number);
-            let is_smoothed = problem.is_smoothed(number);
-            let scores = problem.scores(&w);
-            let value = problem.value_of(&scores, &w, delta);
-            let quadratic = Quadratic::new(problem, &w, &scores, options.model, delta);
-            self.evaluations += 1;
-            let gradient_norm = dot(&quadratic.gradient, &quadratic.gradient).sqrt();
-            let mut reason = self.report(&w, value, gradient_norm, step_length);
-            if reason.is_none() && is_smoothed {
-                let limit = options.gradient_tolerance * dot(&w, &w).sqrt().max(1.0);
-                reason = match gradient_norm <= limit {
-                    true => Some(StopReason::Gradient),
-                    false => (is_near || self.has_stalled()).then_some(StopReason::Improvement),
-                };
-            }
-            if let Some(reason) = reason {
-                return self.outcome(w, reason);
-            }
-            let step = solve(&quadratic, options.solver, interrupt);
-            self.evaluations += step.products;
-            // The quadratic falls by half of the slope to its minimum.
-            let decrease = -0.5 * dot(&quadratic.gradient, &step.direction);
-            is_near = is_smoothed && decrease <= options.improvement_tolerance * value.total.abs();
-            let line = SearchLine::new(problem, &scores, &w, &step.direction, delta);
-            match line.step_length(value.total) {
-                Some(length) => step_length = length,
-                // A large δ has no lower point, a smaller one may have.
-                None if !is_smoothed => step_length = 0.0,
-                // No step lowers the value by more than rounding.
-                None => return self.outcome(w, StopReason::Improvement),
-            }
-            self.evaluations += 1;
-            for (w, d) in w.iter_mut().zip(&step.direction) {
-                *w += step_length * d;
-            }
+    /// Computes the quadratic at w; `is_near`: the last one was near its minimum at once.
+    fn arrive(&mut self, is_near: bool) {
+        let (problem, options) = (self.problem, self.options);
+        let number = self.values.len();
+        let delta = problem.smoothing(number);
+        let is_smoothed = problem.is_smoothed(number);
+        let scores = problem.scores(&self.w);
+        let quadratic = Quadratic::new(problem, &self.w, &scores, options.model, delta);
+        self.value = problem.value_of(&scores, &self.w, delta);
+        self.evaluations += 1;
+        self.gradient_norm = dot(&quadratic.gradient, &quadratic.gradient).sqrt();
+        self.end = self.record();
+        if self.end.is_none() && is_smoothed {
+            let limit = options.gradient_tolerance * dot(&self.w, &self.w).sqrt().max(1.0);
+            self.end = match self.gradient_norm <= limit {
+                true => Some(StopReason::Gradient),
+                false => (is_near || self.has_stalled()).then_some(StopReason::Improvement),
+            };
+        }
+        if self.end.is_none() {
+            self.method = Some(Method::Descent(Box::new(Descent {
+                scores,
+                quadratic,
+                delta,
+                is_smoothed,
+            })));
         }
     }
 
-    /// Maximizes the dual problem, one document after another.
-    fn ascend(&mut self, mut dual: Dual<'_>, start: Vec<f64>) -> IrlsOutcome {
+    /// Minimizes the quadratic at w, and goes there.
+    fn descend(
+        &mut self,
+        from: Descent<'p, 'a>,
+        interrupt: Option<&AtomicBool>,
+    ) -> Result<(), StopReason> {
         let (problem, options) = (self.problem, self.options);
-        let objective = |w: &[f64]| {
-            let value = problem.value(w);
-            Value {
-                total: value.loss + value.l2,
-                ..value
-            }
+        let step = solve(&from.quadratic, options.solver, interrupt);
+        self.evaluations += step.products;
+        // The quadratic falls by half of the slope to its minimum.
+        let decrease = -0.5 * dot(&from.quadratic.gradient, &step.direction);
+        let value = self.value.total;
+        let is_near = from.is_smoothed && decrease <= options.improvement_tolerance * value.abs();
+        let line = SearchLine::new(problem, &from.scores, &self.w, &step.direction, from.delta);
+        self.step = match line.step_length(value) {
+            Some(length) => length,
+            // A large δ has no lower point, a smaller one may have.
+            None if !from.is_smoothed => 0.0,
+            // No step lowers the value by more than rounding.
+            None => return Err(StopReason::Improvement),
         };
-        let mut best = (objective(&start), start);
-        let mut change = f64::INFINITY;
-        loop {
-            self.evaluations += 1;
-            let value = best.0;
-            let gap = value.total - dual.value();
-            let step = if self.values.is_empty() { 0.0 } else { 1.0 };
-            let mut reason = self.report(&best.1, value, change.min(f64::MAX), step);
-            if reason.is_none() && change <= 1e-12 {
-                reason = Some(StopReason::Gradient);
-            }
-            if reason.is_none() && gap <= options.improvement_tolerance * value.total.abs() {
-                reason = Some(StopReason::Improvement);
-            }
-            if let Some(reason) = reason {
-                return self.outcome(best.1, reason);
-            }
-            change = dual.epoch();
-            self.evaluations += 2;
-            let value = objective(&dual.w);
-            if !value.total.is_finite() {
-                return self.outcome(dual.w, StopReason::NonFinite);
-            }
-            if value.total < best.0.total {
-                best.0 = value;
-                best.1.copy_from_slice(&dual.w);
-            }
+        self.evaluations += 1;
+        for (w, d) in self.w.iter_mut().zip(&step.direction) {
+            *w += self.step * d;
+        }
+        drop(from);
+        self.arrive(is_near);
+        Ok(())
+    }
+
+    fn value_without_noise(&self, w: &[f64]) -> Value {
+        let value = self.problem.value(w);
+        Value {
+            total: value.loss + value.l2,
+            ..value
         }
     }
+
+    /// Compares w with the state of the dual problem.
+    fn begin_epoch(&mut self, dual: Box<Dual<'a>>, change: f64) {
+        self.evaluations += 1;
+        self.gradient_norm = change.min(f64::MAX);
+        let gap = self.value.total - dual.value();
+        self.end = self.record();
+        if self.end.is_none() && change <= 1e-12 {
+            self.end = Some(StopReason::Gradient);
+        }
+        let enough = self.options.improvement_tolerance * self.value.total.abs();
+        if self.end.is_none() && gap <= enough {
+            self.end = Some(StopReason::Improvement);
+        }
+        if self.end.is_none() {
+            self.method = Some(Method::Ascent(dual));
+        }
+    }
+
+    /// Makes an epoch of the dual problem.
+    fn ascend(&mut self, mut dual: Box<Dual<'a>>) -> Result<(), StopReason> {
+        let change = dual.epoch();
+        self.evaluations += 2;
+        self.step = 1.0;
+        let value = self.value_without_noise(&dual.w);
+        if !value.total.is_finite() {
+            self.w = dual.w;
+            return Err(StopReason::NonFinite);
+        }
+        if value.total < self.value.total {
+            self.value = value;
+            self.w.copy_from_slice(&dual.w);
+        }
+        self.begin_epoch(dual, change);
+        Ok(())
+    }
+}
+
+/// Returns whether there is a flag that is set.
+fn is_set(interrupt: Option<&AtomicBool>) -> bool {
+    interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed))
 }
 
 fn solve(quadratic: &Quadratic<'_, '_>, solver: Solver, interrupt: Option<&AtomicBool>) -> Step {

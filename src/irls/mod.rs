@@ -77,6 +77,6 @@ mod tests;
 pub use hidden::{HiddenProblem, hidden_dimension, hidden_memory, hidden_start};
 pub(crate) use least_squares::{factorize, solve_factorized};
 pub use loss::Loss;
-pub use minimize::{IrlsIteration, IrlsOptions, IrlsOutcome, Solver, minimize};
+pub use minimize::{IrlsIteration, IrlsOptions, IrlsOutcome, Minimization, Solver, minimize};
 pub use problem::{Documents, InputNoise, Problem, Value, irls_memory};
 pub use quadratic::Model;

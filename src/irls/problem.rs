@@ -1,5 +1,7 @@
 //! The objective: documents, their noise, and the products of the matrix with weights.
 
+use std::sync::Arc;
+
 use rayon::prelude::*;
 
 use super::loss::Loss;
@@ -47,7 +49,7 @@ pub enum InputNoise {
 #[derive(Debug)]
 pub struct Problem<'a> {
     pub(super) documents: Documents<'a>,
-    pub(super) columns: SparseRows, // Xᵀ, [D][N]
+    pub(super) columns: Arc<SparseRows>, // Xᵀ, [D][N]
     pub(super) loss: Loss,
     pub(super) delta: f64, // at the end
     pub(super) noise: InputNoise,
@@ -80,13 +82,24 @@ pub(super) struct Line {
     curvatures: Vec<f64>, // [N] c
 }
 
-/// Returns the memory in bytes that the optimization takes, besides the documents and the result.
+/// The number of problems that the estimate of memory assumes to be solved at a time, so that it
+/// does not depend on the number of threads.
+const CONCURRENT: usize = 8;
+
+/// Returns the memory in bytes that the optimization of so many problems with the same documents
+/// takes, besides the documents and the results.
 #[must_use]
-pub fn irls_memory(rows: &SparseRows, columns: usize) -> usize {
+pub fn irls_memory(rows: &SparseRows, columns: usize, problems: usize) -> usize {
     let transposed = rows.memory() + 8 * columns;
-    // Of each weight: the point, gradient, diagonals, and four vectors of conjugate gradients. Of
-    // each document: targets, weights, scores, a line, and three buffers.
-    transposed + 8 * 10 * (columns + 1) + 8 * 12 * rows.len()
+    // Of each weight: the point, gradient, diagonal and slopes; of each document: targets, scores,
+    // and its part in the quadratic.
+    let state = 8 * (4 * (columns + 1) + 6 * rows.len());
+    // The diagonal and five vectors of conjugate gradients; a line, and three buffers.
+    let step = 8 * (6 * (columns + 1) + 6 * rows.len());
+    let steps = step.saturating_mul(problems.min(CONCURRENT));
+    (state.saturating_mul(problems))
+        .saturating_add(steps)
+        .saturating_add(transposed)
 }
 
 impl<'a> Problem<'a> {
@@ -94,12 +107,26 @@ impl<'a> Problem<'a> {
     #[must_use]
     pub fn new(documents: Documents<'a>, loss: Loss, noise: InputNoise, l2: f64) -> Self {
         Self {
-            columns: documents.rows.transposed(documents.scales.len()),
+            columns: Arc::new(documents.rows.transposed(documents.scales.len())),
             delta: loss.smoothing(documents.targets),
             documents,
             loss,
             noise,
             l2,
+        }
+    }
+
+    /// Returns the objective of the same documents with other targets, `[N]`.
+    #[must_use]
+    pub fn with_targets(&self, targets: &'a [f64]) -> Self {
+        Self {
+            columns: Arc::clone(&self.columns),
+            delta: self.loss.smoothing(targets),
+            documents: Documents {
+                targets,
+                ..self.documents
+            },
+            ..*self
         }
     }
 

@@ -81,7 +81,7 @@ impl<'a> Fit<'a> {
             return Err(Error::parameter("there are no documents to train on"));
         }
         let own = match options.loss {
-            RegressionLoss::Insensitive { .. } => irls_memory(rows, columns),
+            RegressionLoss::Insensitive { .. } => irls_memory(rows, columns, 1),
             _ => Design::memory(rows, columns) + 12 * (MEMORY + 6) * columns + 40 * targets.len(),
         };
         check_memory(options, columns, held + own, held)?;

@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 
 use super::hidden_units::{HiddenOutput, HiddenUnits};
-use super::irls::{BinaryData, input_noise, not_finite, terms};
+use super::irls::{fault, input_noise, not_finite, terms};
 use super::memory::{RETURNED, scorer_memory};
 use super::optimize::Watch;
 use super::settings::TrainSettings;
@@ -36,15 +36,19 @@ impl TrainingSet {
         interrupt: Option<&AtomicBool>,
         watch: &mut Watch<'_, '_>,
     ) -> Result<Outcome<Terms>> {
-        let BinaryData {
-            targets, weights, ..
-        } = self.binary_data(settings, loss)?;
+        let labels = self.labels.set.len();
+        if labels != 2 {
+            let expected = "two, or one of each class against the rest";
+            return Err(fault(loss, &format!("{labels} classes"), expected));
+        }
+        let data = self.document_data(loss)?;
+        let targets = data.targets(1);
         let documents = Documents {
             rows: &self.data().nodes,
             scales: &self.space().nodes.scale,
             bias: 1.0,
             targets: &targets,
-            weights: &weights,
+            weights: &data.weights,
         };
         let (noise, l2) = (input_noise(settings)?, 0.5 * settings.l2());
         let units = settings.options().hidden;

@@ -1,13 +1,19 @@
-//! Training of linear classifiers of two labels by iteratively reweighted least squares.
+//! Training of linear classifiers by iteratively reweighted least squares.
 //!
-//! The weights of the two labels are ±½·w, as they are at the minimum of −log p(y|x), so that the
-//! score of the second label minus that of the first is w·x, p(second|x) = σ(w·x), and the penalty
+//! The weights of two labels are ±½·w, as they are at the minimum of −log p(y|x), so that the score
+//! of the second label minus that of the first is w·x, p(second|x) = σ(w·x), and the penalty
 //! c2·‖θ‖² is ½·c2·‖w‖². The bias is that of the first and of the last token: two features of
 //! value 1 with equal weights, or one of value √2.
+//!
+//! More labels have a problem each, of that label against the rest, with the penalty ½·c2·‖w‖², and
+//! w are the weights of the label. All problems make an iteration at a time, so that development
+//! data can score the labels together; one that has converged waits for the others.
 
 use std::f64::consts::SQRT_2;
-use std::ops::ControlFlow;
-use std::sync::atomic::AtomicBool;
+use std::ops::{ControlFlow, Range};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rayon::prelude::*;
 
 use super::memory::{RETURNED, scorer_memory};
 use super::optimize::Watch;
@@ -17,19 +23,28 @@ use super::training_set::TrainingSet;
 use crate::chain::LabelWeights;
 use crate::error::{Error, Result};
 use crate::extract::Target;
+use crate::ids::LabelId;
 use crate::irls::{
-    Documents, InputNoise, IrlsIteration, IrlsOptions, Loss, Model, Problem, Solver, Value,
-    irls_memory, minimize,
+    Documents, InputNoise, IrlsIteration, IrlsOptions, IrlsOutcome, Loss, Minimization, Model,
+    Problem, Solver, Value, irls_memory,
 };
 use crate::objective::{NoiseDistribution, Terms};
 use crate::optim::{Iteration, Outcome, StateObserver, StopReason};
 use crate::score::Boundary;
 
 /// The documents of a training set.
-pub(super) struct BinaryData {
-    pub targets: Vec<f64>, // [N] 1 for the second label, −1 for the first
+pub(super) struct DocumentData {
+    labels: Vec<LabelId>,  // [N]
     pub weights: Vec<f64>, // [N]
-    bias: f64,
+}
+
+impl DocumentData {
+    /// Returns 1 for documents with this label, −1 for others, `[N]`.
+    pub fn targets(&self, label: usize) -> Vec<f64> {
+        let labels = self.labels.iter();
+        let target = |own: &LabelId| if own.index() == label { 1.0 } else { -1.0 };
+        labels.map(target).collect()
+    }
 }
 
 impl TrainingSet {
@@ -38,8 +53,8 @@ impl TrainingSet {
     ///
     /// # Errors
     ///
-    /// [`Error::Parameter`] if there are not two labels, or the sentences are not documents with
-    /// one; [`Error::NotFinite`] if values are too large.
+    /// [`Error::Parameter`] if there are fewer than two labels, or of hidden units more, or the
+    /// sentences are not documents with one; [`Error::NotFinite`] if values are too large.
     pub(super) fn reweight(
         &self,
         settings: &TrainSettings,
@@ -54,16 +69,28 @@ impl TrainingSet {
         if settings.options().hidden > 0 {
             return self.train_hidden(settings, loss, start, limit, interrupt, watch);
         }
-        let data = self.binary_data(settings, loss)?;
+        let data = self.document_data(loss)?;
+        let targets: Vec<Vec<f64>> = self.own_labels().map(|label| data.targets(label)).collect();
+        let [first, rest @ ..] = &targets[..] else {
+            return Err(fault(loss, "one class", "two or more"));
+        };
         let documents = Documents {
             rows: &self.data().nodes,
             scales: &self.space().nodes.scale,
-            bias: data.bias,
-            targets: &data.targets,
+            bias: match settings.options().boundary {
+                Boundary::On => SQRT_2,
+                Boundary::Off => 0.0,
+            },
+            targets: first,
             weights: &data.weights,
         };
         let noise = input_noise(settings)?;
-        let problem = Problem::new(documents, loss, noise, 0.5 * settings.l2());
+        let mut problems = vec![Problem::new(documents, loss, noise, 0.5 * settings.l2())];
+        problems.extend(
+            rest.iter()
+                .map(|y| problems[0].with_targets(y))
+                .collect::<Vec<_>>(),
+        );
         let lbfgs = &settings.options().lbfgs;
         let options = IrlsOptions {
             max_iterations: limit,
@@ -73,128 +100,236 @@ impl TrainingSet {
             model: Model::Expansion,
             solver: Solver::Auto,
         };
-        let w = self.difference(&start);
-        let mut theta = start;
-        let mut observe = |iteration: &IrlsIteration<'_>| -> ControlFlow<()> {
-            self.set_weights(iteration.w, &mut theta);
-            watch.iteration(&Iteration {
-                number: iteration.number,
-                value: iteration.value.total,
-                detail: &terms(loss, &iteration.value),
-                gradient_norm: iteration.gradient_norm * SQRT_2, // of θ, not of w
-                x_norm: theta.iter().map(|w| w * w).sum::<f64>().sqrt(),
-                step: iteration.step,
-                evaluations: iteration.evaluations,
-                x: &theta,
-                nonzero: theta.iter().filter(|&&w| w != 0.0).count(),
-            })
+        let begin = |(problem, label)| {
+            Minimization::new(problem, self.score_weights(&start, label), options)
         };
-        let outcome = minimize(&problem, w, &options, interrupt, &mut observe);
-        if outcome.stop_reason == StopReason::NonFinite && outcome.iterations == 0 {
-            return Err(not_finite());
-        }
-        self.set_weights(&outcome.w, &mut theta);
-        Ok(Outcome {
-            x: theta,
-            value: outcome.value.total,
-            detail: terms(loss, &outcome.value),
-            stop_reason: outcome.stop_reason,
-            iterations: outcome.iterations,
-            evaluations: outcome.evaluations,
-            gradient_norm: outcome.gradient_norm * SQRT_2,
-            skipped_updates: 0,
-            restarts: 0,
-        })
+        let own_labels: Vec<usize> = self.own_labels().collect();
+        let runs = problems.par_iter().zip(own_labels).map(begin).collect();
+        let joint = Joint {
+            set: self,
+            loss,
+            runs,
+            theta: start,
+        };
+        joint.run(interrupt, watch)
     }
 
-    /// Returns the targets and weights of the documents.
-    pub(super) fn binary_data(&self, settings: &TrainSettings, loss: Loss) -> Result<BinaryData> {
-        let data = self.data();
-        let fault = |found: String, expected: &str| {
-            let name = loss.name();
-            Err(Error::parameter(format!(
-                "the {name} loss with {found}; expected {expected}"
-            )))
-        };
-        let labels = self.labels.set.len();
-        if labels != 2 {
-            let expected = "two, or one of each class against the rest";
-            return fault(format!("{labels} classes"), expected);
+    /// Returns the labels that have a problem each: of two, the second.
+    fn own_labels(&self) -> Range<usize> {
+        match self.labels.set.len() {
+            0 | 1 => 0..0,
+            2 => 1..2,
+            labels => 0..labels,
         }
+    }
+
+    /// Returns labels and weights of the documents.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parameter`] if the sentences are not documents with one label.
+    pub(super) fn document_data(&self, loss: Loss) -> Result<DocumentData> {
+        let data = self.data();
         if data.unlabeled() > 0 {
-            return fault("unlabeled documents".to_owned(), "labeled ones");
+            return Err(fault(loss, "unlabeled documents", "labeled ones"));
         }
         let is_in_memory = matches!(self.storage, Storage::Memory);
         if !is_in_memory || data.tokens() != data.len() || self.space().edges.columns() > 0 {
-            return fault("sentences".to_owned(), "documents: one token each");
+            return Err(fault(loss, "sentences", "documents: one token each"));
         }
         if self.has_line_options() {
-            return fault("options of template lines".to_owned(), "none");
+            return Err(fault(loss, "options of template lines", "none"));
         }
-        let mut targets = Vec::with_capacity(data.len());
+        let mut labels = Vec::with_capacity(data.len());
         for i in 0..data.len() {
             let Target::Gold(&[label]) = data.target(i) else {
-                return fault("a partial label".to_owned(), "one class per document");
+                return Err(fault(loss, "a partial label", "one class per document"));
             };
-            targets.push(if label.index() == 1 { 1.0 } else { -1.0 });
+            labels.push(label);
         }
-        Ok(BinaryData {
-            targets,
+        Ok(DocumentData {
+            labels,
             weights: (0..data.len()).map(|i| data.weight(i)).collect(),
-            bias: match settings.options().boundary {
-                Boundary::On => SQRT_2,
-                Boundary::Off => 0.0,
-            },
         })
     }
 
-    /// Returns w, given θ: the weights of the second label minus those of the first.
-    fn difference(&self, theta: &[f64]) -> Vec<f64> {
+    /// Returns w of a label, given θ.
+    fn score_weights(&self, theta: &[f64], label: usize) -> Vec<f64> {
+        let is_binary = self.labels.set.len() == 2;
+        // Of two labels, the weights of the second minus those of the first.
+        let score = |weights: &[f64]| match is_binary {
+            true => weights[1] - weights[0],
+            false => weights[label],
+        };
         let block = &self.space().nodes;
         let weights = block.weights(theta);
         let columns = 0..block.columns();
         let mut w: Vec<f64> = columns
-            .map(|column| {
-                let range = block.targets.range(column);
-                weights[range.start + 1] - weights[range.start]
-            })
+            .map(|column| score(&weights[block.targets.range(column)]))
             .collect();
         let mut labels = LabelWeights::default();
         self.space().label_weights(theta, &mut labels);
-        let bias = labels.start[1] - labels.start[0] + labels.end[1] - labels.end[0];
-        w.push(bias / SQRT_2);
+        w.push((score(&labels.start) + score(&labels.end)) / SQRT_2);
         w
     }
 
-    /// Sets θ to the weights ±½·w.
-    fn set_weights(&self, w: &[f64], theta: &mut [f64]) {
+    /// Sets θ to the weights w of each label that has a problem.
+    fn set_score_weights<'w>(&self, all: impl Iterator<Item = &'w [f64]>, theta: &mut [f64]) {
+        let labels = self.labels.set.len();
         let block = &self.space().nodes;
+        let mut bias = vec![0.0; labels];
         let weights = block.weights_mut(theta);
-        for (column, w) in w[..block.columns()].iter().enumerate() {
-            let range = block.targets.range(column);
-            weights[range.start] = -0.5 * w;
-            weights[range.start + 1] = 0.5 * w;
+        for (label, w) in self.own_labels().zip(all) {
+            let (w, own_bias) = w.split_at(block.columns());
+            let own_bias = own_bias[0] / SQRT_2;
+            if labels == 2 {
+                bias = vec![-0.5 * own_bias, 0.5 * own_bias];
+            } else {
+                bias[label] = own_bias;
+            }
+            for (column, w) in w.iter().enumerate() {
+                let weights = &mut weights[block.targets.range(column)];
+                if labels == 2 {
+                    weights[0] = -0.5 * w;
+                    weights[1] = 0.5 * w;
+                } else {
+                    weights[label] = *w;
+                }
+            }
         }
-        let bias = 0.5 * w[block.columns()] / SQRT_2;
-        let labels = LabelWeights {
-            transitions: vec![0.0; 4],
-            start: vec![-bias, bias],
-            end: vec![-bias, bias],
+        let weights = LabelWeights {
+            transitions: Vec::new(), // none at order 0
+            start: bias.clone(),
+            end: bias,
         };
-        self.space().set_label_weights(&labels, theta);
+        self.space().set_label_weights(&weights, theta);
     }
 
     /// Estimates the memory of the optimization, and how much of it the allocator returns to the
     /// system before the model is built.
     pub(super) fn memory_to_reweight(&self) -> (usize, usize) {
         let columns = self.space().nodes.columns();
-        let bytes = irls_memory(&self.data().nodes, columns);
+        let bytes = irls_memory(&self.data().nodes, columns, self.own_labels().len());
         // θ, that of the best iteration, and the result.
         let parameters = self.space().dimension().saturating_mul(8 * 3);
         let returned = if bytes >= RETURNED { bytes } else { 0 };
         let bytes = bytes.saturating_add(parameters);
         (bytes.saturating_add(scorer_memory(self)), returned)
     }
+}
+
+/// The minimizations of all labels.
+struct Joint<'s, 'p> {
+    set: &'s TrainingSet,
+    loss: Loss,
+    runs: Vec<Minimization<'p, 'p>>,
+    theta: Vec<f64>,
+}
+
+impl Joint<'_, '_> {
+    fn run(
+        mut self,
+        interrupt: Option<&AtomicBool>,
+        watch: &mut Watch<'_, '_>,
+    ) -> Result<Outcome<Terms>> {
+        loop {
+            if self.ended_by(StopReason::NonFinite) {
+                return self.finish(StopReason::NonFinite);
+            }
+            let (set, runs) = (self.set, self.runs.iter());
+            set.set_score_weights(runs.map(|run| run.iteration().w), &mut self.theta);
+            let flow = self.report(watch);
+            if flow.is_break() || interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed)) {
+                return self.finish(StopReason::Interrupted);
+            }
+            let advance = |run: &mut Minimization<'_, '_>| run.advance(interrupt).is_ok();
+            let advanced: Vec<bool> = self.runs.par_iter_mut().map(advance).collect();
+            if !advanced.contains(&true) {
+                let reasons = [
+                    StopReason::NonFinite,
+                    StopReason::MaxIterations,
+                    StopReason::Improvement,
+                ];
+                let reason = reasons.into_iter().find(|&reason| self.ended_by(reason));
+                return self.finish(reason.unwrap_or(StopReason::Gradient));
+            }
+        }
+    }
+
+    /// Returns whether a minimization has ended for this reason.
+    fn ended_by(&self, reason: StopReason) -> bool {
+        self.runs.iter().any(|run| run.end() == Some(reason))
+    }
+
+    /// Returns the sum of the terms of all.
+    fn value(values: impl Iterator<Item = Value>) -> Value {
+        values.fold(Value::default(), |sum, value| Value {
+            total: sum.total + value.total,
+            loss: sum.loss + value.loss,
+            l2: sum.l2 + value.l2,
+        })
+    }
+
+    /// Returns the norm of the gradient with respect to θ, given those with respect to each w.
+    fn gradient_norm(&self, norms: impl Iterator<Item = f64>) -> f64 {
+        let square: f64 = norms.map(|norm| norm * norm).sum();
+        let scale = if self.set.labels.set.len() == 2 {
+            2.0
+        } else {
+            1.0
+        };
+        (scale * square).sqrt()
+    }
+
+    /// Tells the watch of the last iteration of all.
+    fn report(&self, watch: &mut Watch<'_, '_>) -> ControlFlow<()> {
+        let last: Vec<IrlsIteration<'_>> = self.runs.iter().map(Minimization::iteration).collect();
+        let value = Self::value(last.iter().map(|run| run.value));
+        watch.iteration(&Iteration {
+            number: last.iter().map(|run| run.number).max().unwrap_or(0),
+            value: value.total,
+            detail: &terms(self.loss, &value),
+            gradient_norm: self.gradient_norm(last.iter().map(|run| run.gradient_norm)),
+            x_norm: self.theta.iter().map(|w| w * w).sum::<f64>().sqrt(),
+            step: last
+                .iter()
+                .map(|run| run.step)
+                .fold(f64::INFINITY, f64::min),
+            evaluations: last.iter().map(|run| run.evaluations).sum(),
+            x: &self.theta,
+            nonzero: self.theta.iter().filter(|&&w| w != 0.0).count(),
+        })
+    }
+
+    fn finish(mut self, stop_reason: StopReason) -> Result<Outcome<Terms>> {
+        let runs = std::mem::take(&mut self.runs).into_par_iter();
+        let outcomes: Vec<IrlsOutcome> = runs.map(|run| run.into_outcome(stop_reason)).collect();
+        let iterations = outcomes.iter().map(|run| run.iterations).max();
+        let iterations = iterations.unwrap_or(0);
+        if stop_reason == StopReason::NonFinite && iterations == 0 {
+            return Err(not_finite());
+        }
+        let weights = outcomes.iter().map(|run| &run.w[..]);
+        self.set.set_score_weights(weights, &mut self.theta);
+        let value = Self::value(outcomes.iter().map(|run| run.value));
+        Ok(Outcome {
+            value: value.total,
+            detail: terms(self.loss, &value),
+            stop_reason,
+            iterations,
+            evaluations: outcomes.iter().map(|run| run.evaluations).sum(),
+            gradient_norm: self.gradient_norm(outcomes.iter().map(|run| run.gradient_norm)),
+            skipped_updates: 0,
+            restarts: 0,
+            x: self.theta,
+        })
+    }
+}
+
+/// Returns the error of data that do not fit the loss.
+pub(super) fn fault(loss: Loss, found: &str, expected: &str) -> Error {
+    let name = loss.name();
+    Error::parameter(format!("the {name} loss with {found}; expected {expected}"))
 }
 
 /// Returns the terms of the objective.

@@ -112,9 +112,10 @@ pub struct TrainOptions {
     /// [`Engine::Adjoint`], and [`NoiseKind::Dropout`] or [`NoiseKind::Gaussian`].
     #[serde(skip_serializing_if = "is_default")]
     pub noise_sharing: NoiseSharing,
-    /// Trains a linear classifier of two labels with this loss, by iteratively reweighted least
-    /// squares, instead of −log p(y|x): for sentences of one token and order 0. Noise is that of
-    /// inputs: one mask per attribute and sentence. `None`: −log p(y|x).
+    /// Trains a linear classifier with this loss, by iteratively reweighted least squares, instead
+    /// of −log p(y|x): for sentences of one token and order 0. Of more than two labels, each is
+    /// trained against the rest. Noise is that of inputs: one mask per attribute and sentence.
+    /// `None`: −log p(y|x).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loss: Option<Loss>,
     /// Number of hidden units: with a [`loss`](field@TrainOptions::loss), the classifier is linear
@@ -278,7 +279,9 @@ impl TrainOptions {
     /// Returns which pairs of attribute and label have weights, given the number of labels.
     #[must_use]
     pub fn states_of(&self, labels: usize) -> States {
-        self.states.unwrap_or(if labels > Defaults::MANY_LABELS {
+        // With a loss, all labels have a problem of their own.
+        let is_many = labels > Defaults::MANY_LABELS && self.loss.is_none();
+        self.states.unwrap_or(if is_many {
             States::Observed
         } else {
             States::All

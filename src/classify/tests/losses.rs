@@ -1,4 +1,4 @@
-//! Tests of classifiers that are trained with a loss of two classes.
+//! Tests of classifiers that are trained with a loss of y·score.
 
 use std::ops::ControlFlow;
 
@@ -106,6 +106,53 @@ fn more_classes_are_each_against_the_rest() {
         };
         let difference = score - (stone - other);
         assert!(difference.abs() < 1e-4, "{text}: {difference}");
+    }
+}
+
+#[test]
+fn development_documents_score_all_classes_together() {
+    for (loss, dropout) in [(HINGE, 0.0), (HINGE, 0.5), (Loss::Logistic, 0.3)] {
+        let trainer = trainer(options(Some(loss), dropout)).unwrap();
+        let corpus = trainer.corpus(documents()).unwrap();
+        let texts = [
+            "red sky",
+            "grey brick",
+            "green apple",
+            "blue slate",
+            "slate",
+        ];
+        let classes = ["air", "stone", "fruit", "stone", "fruit"];
+        let dev = texts.map(Instance::from_text).into_iter().zip(classes);
+        let dev: Vec<Instance> = dev.map(|(text, class)| text.with_label(class)).collect();
+        let dev_corpus = trainer.corpus(dev.clone()).unwrap();
+        let mut seen = Objectives::default();
+        let trained = trainer
+            .train(&corpus, Some(&dev_corpus), &mut seen)
+            .unwrap();
+        let [end] = &trained.ends[..] else { panic!() };
+        assert_eq!(seen.scored, seen.values.len());
+        let classifier = Classifier::new(trained.model).unwrap();
+        let right = dev.iter().filter(|document| {
+            let prediction = classifier.classify(document).unwrap();
+            Some(&*classifier.classes()[prediction.best()]) == document.label.as_deref()
+        });
+        let accuracy = right.count() as f64 / dev.len() as f64;
+        assert_eq!(end.dev.unwrap().value(), accuracy, "{loss:?}");
+    }
+}
+
+#[test]
+fn many_classes_have_all_weights() {
+    let documents = (0..300).map(|i| {
+        let text = format!("w{i} v{}", i % 7);
+        Instance::from_text(&text).with_label(format!("c{i}"))
+    });
+    let documents: Vec<Instance> = documents.collect();
+    let classifier = classifier(options(Some(Loss::Squared), 0.1), documents.clone());
+    for document in documents.iter().step_by(50) {
+        let prediction = classifier.classify(document).unwrap();
+        let class = &*classifier.classes()[prediction.best()];
+        assert_eq!(Some(class), document.label.as_deref());
     }
 }
 

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use clap::Args;
-use dropchain::classify::{ClassifierTrainer, InstanceCorpus, Multiclass};
+use dropchain::classify::{ClassifierTrainer, InstanceCorpus};
 use dropchain::train::{Folds, TrainingCorpora};
 use dropchain::tune::{Axis, Schedule, Search, SearchSpace, TuneResult, TuningData, Validation};
 use dropchain::{Error, Result};
@@ -98,11 +98,6 @@ impl TuneCommand {
         let files = &self.files;
         let mut options = self.learning.options(files)?;
         options.train.seed = self.strategy.seed;
-        if options.multiclass != Multiclass::Softmax {
-            let message = "--multiclass one-vs-rest: `tune` searches models of all classes; \
-                           expected softmax";
-            return Err(Error::parameter(message).into());
-        }
         let trainer = ClassifierTrainer::new(options)?.memory(files.input.limits.memory());
         let settings = trainer.settings().clone();
         let space = self.space();
@@ -120,13 +115,17 @@ impl TuneCommand {
         let progress = Progress::new(files.quiet);
         progress.update(format!("reading {}", files.train.join(", ")));
         let (corpora, classes) = self.read(&trainer, &progress)?;
-        if let Some(loss) = settings.options().loss.filter(|_| classes > 2) {
-            return Err(Error::parameter(format!(
-                "--loss {} with {classes} classes: `tune` searches a model of all classes, and \
-                 this loss has two; expected --loss softmax",
-                loss.name()
-            ))
-            .into());
+        if classes > 2 && !trainer.is_joint() {
+            let message = match settings.options().hidden {
+                0 => "--multiclass one-vs-rest: `tune` trains all classes at a time; expected \
+                      --loss logistic, hinge or squared, or --multiclass softmax"
+                    .to_owned(),
+                units => format!(
+                    "--hidden {units} with {classes} classes: `tune` trains all classes at a time; \
+                     expected two classes"
+                ),
+            };
+            return Err(Error::parameter(message).into());
         }
         let validation = match self.folds {
             None => Validation::Dev,
