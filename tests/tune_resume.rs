@@ -1,4 +1,4 @@
-//! `dropchain tune --checkpoint F --resume` after kills, interrupts and damage.
+//! `--checkpoint F --resume` of `tune` and `classify tune` after kills, interrupts and damage.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -196,6 +196,48 @@ fn a_search_killed_again_and_again_ends_with_the_same_bits() {
             .map(without_seconds)
             .collect();
         assert_eq!(log[1..], expected.log[1..], "{search}");
+    }
+}
+
+#[test]
+fn a_search_for_a_classifier_killed_again_and_again_ends_with_the_same_bits() {
+    for search in [
+        "--folds 3 --dropout 0,0.5 --l2 0.1,1",
+        "--dev dev.txt --dropout 0,0.5 --l2 0.1,1 --loss hinge --halving off",
+    ] {
+        let dir = TestDir::new(&[]);
+        let document = |i: usize| {
+            let class = (i * 7 + i / 3) % 3;
+            let words = [1, 2, 3].map(|k| format!("w{}", (i * 31 + k * i * i) % 53));
+            format!("c{class}\ts{class} {}\n", words.join(" "))
+        };
+        dir.write("train.txt", (0..120).map(document).collect::<String>());
+        dir.write("dev.txt", (200..240).map(document).collect::<String>());
+        let line = |model: &str| {
+            format!(
+                "classify tune train.txt {search} --first-rung 2 --model {model} --checkpoint ck \
+                 --resume --quiet --threads 1 --json"
+            )
+        };
+        let expected = without_seconds(dir.run(&line("expected")).json());
+        let mut kills = 0;
+        loop {
+            let len = checkpoint_len(&dir);
+            let mut child = spawn(&dir, &line("m"));
+            wait_for_progress(&dir, &mut child, len);
+            if let Some(status) = child.try_wait().unwrap() {
+                assert!(status.success());
+                break;
+            }
+            child.kill().unwrap();
+            child.wait().unwrap();
+            kills += 1;
+        }
+        assert!(kills > 3, "{search}: {kills} kills");
+        assert!(!dir.path("ck").exists(), "the checkpoint is left");
+        assert_eq!(dir.bytes("m"), dir.bytes("expected"), "{search}");
+        let again = without_seconds(dir.run(&line("again")).json());
+        assert_eq!(again, expected, "{search}");
     }
 }
 

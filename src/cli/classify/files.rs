@@ -40,14 +40,13 @@ pub struct TrainingFiles {
 }
 
 impl TrainingFiles {
-    /// Checks that what is read exists and that nothing of it is written to.
-    pub fn check(&self, dev: &[FileName]) -> Result<()> {
+    /// Returns what is read and written, to check that they are not the same files.
+    pub fn declared(&self, dev: &[FileName]) -> CommandFiles {
         CommandFiles::new(self.output.force)
             .read(&self.train)
             .read(dev)
             .read(&self.unlabeled)
             .write_model(&self.model, self.log.as_deref())
-            .check()
     }
 
     /// Returns whether the training documents have ready-made features.

@@ -75,7 +75,7 @@ pub struct TrainCommand {
         help_heading = "Regularization"
     )]
     warm_up: usize,
-    /// Random seed of --noise monte-carlo, --gradient sampling and online algorithms
+    /// Random seed of --noise monte-carlo, --gradient sampling, online algorithms and --hidden
     #[arg(long, value_name = "N", default_value_t = Defaults::SEED,
           help_heading = "Regularization")]
     seed: u64,
@@ -92,7 +92,7 @@ impl TrainCommand {
     pub fn run(&self) -> CommandResult {
         let files = &self.files;
         let trainer = ClassifierTrainer::new(self.options()?)?.memory(files.input.limits.memory());
-        files.check(&self.dev)?;
+        files.declared(&self.dev).check()?;
         interrupt::watch();
         let model_file = ResultFile::reserve(&files.model)?;
         let log = files.log.as_ref().map(Log::create).transpose()?;

@@ -12,14 +12,15 @@ use super::files::TrainingFiles;
 use super::learning::LearningArguments;
 use crate::cli::CommandResult;
 use crate::cli::config::EffectiveConfig;
-use crate::cli::exit::CommandError;
 use crate::cli::file_name::FileName;
 use crate::cli::init_arguments::InitArguments;
 use crate::cli::interrupt;
 use crate::cli::outputs::ResultFile;
 use crate::cli::print;
 use crate::cli::progress::Progress;
-use crate::cli::tune::{Results, SearchDescription, SearchLog, SearchReporter, StrategyArguments};
+use crate::cli::tune::{
+    Results, ResumeArguments, SearchDescription, SearchLog, SearchReporter, StrategyArguments,
+};
 
 /// The rates of dropout that are searched by default.
 const RATES: [f64; 5] = [0.0, 0.3, 0.5, 0.7, 0.9];
@@ -34,6 +35,9 @@ Examples:
   # Your own grid, scored on development documents
   dropchain classify tune train/ --dev dev/ --dropout 0,0.3,0.5,0.7 --l2 0.01,0.1,1 \\
       --model reviews.model
+
+Ctrl-C ends the search and writes the best model so far. After a crash, the same command with
+--checkpoint and --resume continues it.
 
 VALUES are numbers (0,0.3,0.5), ranges for --random (0.01:1), or both (0,0.01:1). Folds have about
 the same fraction of each class. The rest is as in `dropchain tune`.")]
@@ -90,6 +94,8 @@ pub struct TuneCommand {
     #[command(flatten)]
     strategy: StrategyArguments,
     #[command(flatten)]
+    checkpoint: ResumeArguments,
+    #[command(flatten)]
     learning: LearningArguments,
 }
 
@@ -106,10 +112,16 @@ impl TuneCommand {
             Some(count) => space.random(count, self.strategy.seed, &settings)?,
         };
         let schedule = Schedule::new(self.strategy.halving.0, self.strategy.first_rung)?;
-        files.check(&self.dev)?;
+        let (file, resume) = (
+            self.checkpoint.checkpoint.as_deref(),
+            self.checkpoint.resume,
+        );
+        let declared = files.declared(&self.dev);
+        declared.write_checkpoint(file, resume).check()?;
         interrupt::watch();
         let model_file = ResultFile::reserve(&files.model)?;
         let log = files.log.as_deref().map(SearchLog::reserve).transpose()?;
+        let checkpoint = self.checkpoint.open()?;
         files.threads.start_pool()?;
         let started = Instant::now();
         let progress = Progress::new(files.quiet);
@@ -148,7 +160,7 @@ impl TuneCommand {
             warm_start: self.strategy.warm_start.is_on(),
             threads: files.threads.count(),
             memory: files.input.limits.memory(),
-            checkpoint: None,
+            checkpoint: checkpoint.as_ref(),
             interrupt: Some(interrupt::flag()),
         };
         let (names, init, config) = (
@@ -169,8 +181,13 @@ impl TuneCommand {
             knowledge: &[],
             config: &config,
         };
-        let reporter = SearchReporter::new(&progress, &description, log, None);
-        let result = search.run(data, &reporter).map_err(failed)?;
+        let advice = self.checkpoint.how_to_continue();
+        let reporter = SearchReporter::new(&progress, &description, log, advice);
+        let result = match search.run(data, &reporter) {
+            Ok(result) => result,
+            Err(error) => return Err(self.checkpoint.failed(error, reporter.has_started())),
+        };
+        let failed = |error| self.checkpoint.failed(error, true);
         let model = trainer.record(&result.model, classes)?;
         let result = TuneResult { model, ..result };
         let is_written = result.refit_iterations != Some(0);
@@ -190,9 +207,11 @@ impl TuneCommand {
             true => format!("{:#}\n", results.json()),
             false => results.table(),
         };
-        reporter.finish(&results.end_line()).map_err(failed)?;
-        print(&text)?;
-        self.end(&result)
+        let logged = reporter.finish(&results.end_line());
+        let printed = print(&text);
+        logged.map_err(failed)?;
+        self.checkpoint
+            .end(&files.model, &result, printed, checkpoint)
     }
 
     /// Returns the search space.
@@ -260,29 +279,5 @@ impl TuneCommand {
             }
         }
         Ok(())
-    }
-
-    /// Ends the command: with an error if a signal has ended the search early.
-    fn end(&self, result: &TuneResult) -> CommandResult {
-        let Some(signal) = interrupt::received().filter(|_| result.interrupted) else {
-            return Ok(());
-        };
-        let fate = match result.refit_iterations {
-            Some(0) => "was not written",
-            _ => "has the best model so far",
-        };
-        let message = format!(
-            "interrupted by {signal}; {} {fate}",
-            self.files.model.display()
-        );
-        Err(CommandError::Interrupted(signal, message))
-    }
-}
-
-/// Converts the error of a search.
-fn failed(error: Error) -> CommandError {
-    match interrupt::received() {
-        Some(signal) => CommandError::Interrupted(signal, error.to_string()),
-        None => error.into(),
     }
 }

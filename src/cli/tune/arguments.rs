@@ -1,12 +1,11 @@
 //! The arguments of `dropchain tune` that define the search.
 
-use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::Args;
 use dropchain::Result;
 use dropchain::train::{Algorithm, Engine, TrainOptions};
-use dropchain::tune::{Axis, Checkpoint, Schedule, SearchSpace, warm_up_iterations};
+use dropchain::tune::{Axis, Schedule, SearchSpace, warm_up_iterations};
 
 use crate::cli::arguments::Switch;
 
@@ -126,33 +125,6 @@ pub struct StrategyArguments {
     /// Initialize each configuration with the weights of its neighbor with stronger L1 and L2
     #[arg(long, value_enum, default_value = "on")]
     pub warm_start: Switch,
-}
-
-/// How to survive a crash.
-#[derive(Clone, Debug, Args)]
-pub struct ResumeArguments {
-    /// Write the state of the search to this file, to continue with --resume after a crash
-    ///
-    /// What has been trained is kept; the file is removed when the results are saved.
-    #[arg(long, value_name = "FILE")]
-    pub checkpoint: Option<PathBuf>,
-    /// Continue from the --checkpoint file; if there is none yet, start from the beginning
-    #[arg(long, requires = "checkpoint")]
-    pub resume: bool,
-}
-
-impl ResumeArguments {
-    /// Opens the checkpoint, if there is to be one. Without `--resume` its contents are erased when
-    /// the search starts.
-    ///
-    /// # Errors
-    ///
-    /// The file cannot be written; another search writes it.
-    pub fn open(&self) -> Result<Option<Checkpoint>> {
-        let path = self.checkpoint.as_ref();
-        path.map(|path| Checkpoint::open(path, self.resume))
-            .transpose()
-    }
 }
 
 /// Factor by which each rung reduces the number of configurations; `None` to train all to the end.

@@ -3,6 +3,7 @@
 mod arguments;
 mod description;
 mod results;
+mod resume_arguments;
 mod search_log;
 mod search_reporter;
 mod winner;
@@ -13,29 +14,27 @@ use std::time::Instant;
 use clap::Args;
 use dropchain::template::Template;
 use dropchain::train::{BaseModels, TrainOptions, TrainSettings, check_line_options};
-use dropchain::tune::{
-    Checkpoint, Configuration, Folds, Schedule, Search, TuneResult, TuningData, Validation,
-};
+use dropchain::tune::{Configuration, Folds, Schedule, Search, TuneResult, TuningData, Validation};
 use dropchain::{Error, Result};
 
 use super::arguments::{InputArguments, OutputArguments, ThreadArguments};
 use super::config::ConfigArguments;
 use super::document_arguments::template_for;
-use super::exit::CommandError;
 use super::file_name::FileName;
 use super::init_arguments::{InitArguments, format_match};
 use super::interrupt;
 use super::knowledge_arguments::KnowledgeArguments;
 use super::outputs::{CommandFiles, ResultFile};
-use super::progress::{Progress, notice};
+use super::progress::Progress;
 use super::template_argument::{TemplateLimits, is_template_text, load_template, template_files};
 use super::training_arguments::TrainingArguments;
 use super::training_reporter::format_pruned;
 use super::{CommandResult, print};
+use arguments::SpaceArguments;
 pub use arguments::StrategyArguments;
-use arguments::{ResumeArguments, SpaceArguments};
 pub use description::SearchDescription;
 pub use results::Results;
+pub use resume_arguments::ResumeArguments;
 pub use search_log::SearchLog;
 pub use search_reporter::SearchReporter;
 use winner::Winner;
@@ -182,14 +181,15 @@ impl TuneCommand {
             self.template.iter().map(ToString::to_string).collect();
         let mut description = self.description(&search, &names, &template_arguments);
         description.knowledge = knowledge.parts();
-        let reporter = SearchReporter::new(&progress, &description, log, self.how_to_continue());
+        let advice = self.checkpoint.how_to_continue();
+        let reporter = SearchReporter::new(&progress, &description, log, advice);
         let result = match search.run(data, &reporter) {
             Ok(result) => self.record(result, has_models),
-            Err(error) => return Err(self.failed(error, reporter.has_started())),
+            Err(error) => return Err(self.checkpoint.failed(error, reporter.has_started())),
         };
         if result.refit_iterations != Some(0) {
             let saved = model_file.save(result.model.as_bytes());
-            saved.map_err(|error| self.failed(error, true))?;
+            saved.map_err(|error| self.checkpoint.failed(error, true))?;
         }
         progress.clear();
         self.report(&result, &progress);
@@ -205,8 +205,9 @@ impl TuneCommand {
         };
         let logged = reporter.finish(&results.end_line());
         let printed = print(&text);
-        logged.map_err(|error| self.failed(error, true))?;
-        self.end(&result, printed, checkpoint)
+        logged.map_err(|error| self.checkpoint.failed(error, true))?;
+        self.checkpoint
+            .end(&self.model, &result, printed, checkpoint)
     }
 
     fn description<'a>(
@@ -246,58 +247,6 @@ impl TuneCommand {
             model: ConfigArguments::record(result.model, &json),
             ..result
         }
-    }
-
-    /// Says how to continue a search that did not end, if it has a checkpoint.
-    fn how_to_continue(&self) -> Option<String> {
-        let file = self.checkpoint.checkpoint.as_ref()?;
-        Some(format!(
-            "to continue the search from {}, repeat the command with --resume",
-            file.display()
-        ))
-    }
-
-    /// Converts the error of a search.
-    fn failed(&self, error: Error, has_started: bool) -> CommandError {
-        let how = self.how_to_continue().filter(|_| has_started);
-        if let Some(signal) = interrupt::received() {
-            let how = how.map_or(String::new(), |how| format!("; {how}"));
-            return CommandError::Interrupted(signal, format!("{error}{how}"));
-        }
-        if let Some(how) = how {
-            notice(&how);
-        }
-        error.into()
-    }
-
-    /// Ends the command: with an error if a signal has ended the search early. Otherwise the
-    /// checkpoint is no longer needed.
-    fn end(
-        &self,
-        result: &TuneResult,
-        printed: CommandResult,
-        checkpoint: Option<Checkpoint>,
-    ) -> CommandResult {
-        if let Some(signal) = interrupt::received().filter(|_| result.interrupted) {
-            let fate = match result.refit_iterations {
-                Some(0) => "was not written",
-                _ => "has the best model so far",
-            };
-            let how = self.how_to_continue();
-            let message = format!(
-                "interrupted by {signal}; {} {fate}{}",
-                self.model.display(),
-                how.map_or(String::new(), |how| format!("; {how}"))
-            );
-            return Err(CommandError::Interrupted(signal, message));
-        }
-        match printed {
-            Ok(()) | Err(CommandError::OutputClosed) => {
-                checkpoint.map_or(Ok(()), Checkpoint::remove)?;
-            }
-            Err(_) => {}
-        }
-        printed
     }
 
     /// Validates the arguments before any corpus is read.
