@@ -334,6 +334,32 @@ fn parameters_are_searched_by_folds_and_on_development_documents() {
 }
 
 #[test]
+fn the_options_of_the_best_configuration_are_those_of_train() {
+    let dir = dir();
+    for options in ["", "--unlabeled train.txt --unlabeled-weight 0.2,1"] {
+        let line = format!(
+            "classify tune train.txt --folds 2 --dropout 0.3,0.5 --l2 0.1,1 --model m --force \
+             {options}"
+        );
+        let run = dir.run(&line);
+        assert!(run.stderr.contains("retrained on all data for"), "{run:?}");
+        assert!(run.stderr.contains("the best dropout, "), "{run:?}");
+        let text = run.success();
+        assert!(text.starts_with("dropout   L2"), "{text}");
+        let best = text.lines().find_map(|line| line.strip_prefix("best: "));
+        let unlabeled = if options.is_empty() {
+            ""
+        } else {
+            "--unlabeled train.txt"
+        };
+        train(
+            &dir,
+            &format!("train.txt {} {unlabeled} --model n", best.unwrap()),
+        );
+    }
+}
+
+#[test]
 fn faults_are_told_with_their_place_and_an_old_model_stays() {
     let dir = dir();
     train(&dir, "train.txt --model m");

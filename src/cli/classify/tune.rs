@@ -173,6 +173,8 @@ impl TuneCommand {
             templates: &names,
             template_arguments: &[],
             has_unlabeled: !files.unlabeled.is_empty(),
+            has_edge_axis: false,
+            is_of_documents: true,
             files: &files.train,
             init: &init,
             dev: &self.dev,
@@ -190,8 +192,7 @@ impl TuneCommand {
         let failed = |error| self.checkpoint.failed(error, true);
         let model = trainer.record(&result.model, classes)?;
         let result = TuneResult { model, ..result };
-        let is_written = result.refit_iterations != Some(0);
-        if is_written {
+        if result.refit_iterations != Some(0) {
             model_file.save(result.model.as_bytes()).map_err(failed)?;
         }
         progress.clear();
@@ -200,9 +201,7 @@ impl TuneCommand {
             result: &result,
             seconds: started.elapsed().as_secs_f64(),
         };
-        if is_written {
-            progress.println(&format!("wrote {}", files.model.display()));
-        }
+        results.print_notices(&files.model, &progress);
         let text = match self.json {
             true => format!("{:#}\n", results.json()),
             false => results.table(),

@@ -2,7 +2,7 @@
 
 use dropchain::knowledge::KnowledgePart;
 use dropchain::train::{DevScore, EndReason};
-use dropchain::tune::{ResourcePlan, Rung, Search, TrialResult};
+use dropchain::tune::{Configuration, ResourcePlan, Rung, Search, TrialResult};
 use serde_json::{Map, Value, json};
 
 use crate::cli::config::EffectiveConfig;
@@ -17,6 +17,11 @@ pub struct SearchDescription<'a> {
     /// The templates as passed on the command line.
     pub template_arguments: &'a [String],
     pub has_unlabeled: bool,
+    /// Whether edge dropout is searched independently of dropout.
+    pub has_edge_axis: bool,
+    /// Whether it is a search for a classifier of documents, which has neither templates nor
+    /// transitions.
+    pub is_of_documents: bool,
     pub files: &'a [FileName],
     pub init: &'a InitArguments,
     pub dev: &'a [FileName],
@@ -114,5 +119,32 @@ impl SearchDescription<'_> {
         set("recall_bias", json!(trial.recall_bias));
         set("objective", json!(trial.objective));
         fields
+    }
+
+    /// Returns the options with which `train` trains a configuration: strengths, rates, and what
+    /// else was searched. `templates` are those of the search.
+    pub fn train_flags(&self, configuration: &Configuration, templates: &[String]) -> String {
+        let mut text = String::new();
+        if templates.len() > 1 {
+            text += &format!("--template {} ", templates[configuration.template]);
+        }
+        text += &format!("--dropout {}", configuration.dropout);
+        if configuration.has_noise() && !self.is_of_documents {
+            text += &format!(" --edge-dropout {}", configuration.edge_dropout);
+        }
+        text += &format!(" --l2 {}", configuration.l2);
+        if configuration.l1 > 0.0 {
+            text += &format!(" --l1 {}", configuration.l1);
+        }
+        if self.has_unlabeled && configuration.has_noise() {
+            text += &format!(" --unlabeled-weight {}", configuration.unlabeled_weight);
+        }
+        if let Some(warm_up) = configuration.warm_up {
+            text += &format!(" --warm-up {warm_up}");
+        }
+        if let Some(engine) = configuration.gradient {
+            text += &format!(" --gradient {engine}");
+        }
+        text
     }
 }

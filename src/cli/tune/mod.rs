@@ -28,7 +28,6 @@ use super::outputs::{CommandFiles, ResultFile};
 use super::progress::Progress;
 use super::template_argument::{TemplateLimits, is_template_text, load_template, template_files};
 use super::training_arguments::TrainingArguments;
-use super::training_reporter::format_pruned;
 use super::{CommandResult, print};
 use arguments::SpaceArguments;
 pub use arguments::StrategyArguments;
@@ -192,12 +191,12 @@ impl TuneCommand {
             saved.map_err(|error| self.checkpoint.failed(error, true))?;
         }
         progress.clear();
-        self.report(&result, &progress);
         let results = Results {
             description: &description,
             result: &result,
             seconds: started.elapsed().as_secs_f64(),
         };
+        results.print_notices(&self.model, &progress);
         let text = if self.json {
             format!("{:#}\n", results.json())
         } else {
@@ -221,6 +220,8 @@ impl TuneCommand {
             templates,
             template_arguments,
             has_unlabeled: self.training.has_unlabeled(),
+            has_edge_axis: self.space.edge_dropout.is_some(),
+            is_of_documents: false,
             files: &self.train,
             init: &self.init,
             dev: &self.dev,
@@ -405,30 +406,6 @@ impl TuneCommand {
                 }
                 progress.println(&format_match(found));
             }
-        }
-    }
-
-    /// Prints notices about the outcome.
-    fn report(&self, result: &TuneResult, progress: &Progress) {
-        if let Some(pruned) = &result.pruned {
-            progress.println(&format_pruned(pruned));
-        }
-        if let Some(rounded) = &result.rounded {
-            progress.println(&rounded.to_string());
-        }
-        for suggestion in results::suggestions(&result.trials, self.space.edge_dropout.is_some()) {
-            progress.println(&suggestion);
-        }
-        if result.interrupted {
-            progress.println("interrupted: not all configurations were trained to the end");
-        }
-        if let Some(iterations) = result.refit_iterations {
-            progress.println(&format!(
-                "retrained on all data for {iterations} iterations"
-            ));
-        }
-        if result.refit_iterations != Some(0) {
-            progress.println(&format!("wrote {}", self.model.display()));
         }
     }
 }

@@ -1,12 +1,16 @@
 //! The results of `dropchain tune`, as a table and as JSON.
 
+use std::path::Path;
+
 use dropchain::train::{DevScore, EndReason};
 use dropchain::tune::{Configuration, NoiseGain, TrialResult, TuneResult};
 use serde_json::{Value, json};
 
 use super::description::SearchDescription;
+use crate::cli::progress::Progress;
 use crate::cli::table::{format_narrow_table, format_table};
 use crate::cli::terminal::{self, wrap};
+use crate::cli::training_reporter::format_pruned;
 
 /// The results of a search, and its inputs.
 pub struct Results<'a> {
@@ -38,11 +42,8 @@ impl Results<'_> {
         };
         let wrap = |text: &str| terminal.map_or(text.to_owned(), |columns| wrap(text, columns, 2));
         if let Some(best) = self.result.trials.first() {
-            let best = train_flags(
-                &best.configuration,
-                self.description.template_arguments,
-                self.description.has_unlabeled,
-            );
+            let templates = self.description.template_arguments;
+            let best = self.description.train_flags(&best.configuration, templates);
             text += &format!("\n{}\n", wrap(&format!("best: {best}")));
         }
         if let Some(gain) = self.result.noise_gain() {
@@ -98,6 +99,9 @@ impl Results<'_> {
             number("edge dropout", |c| c.edge_dropout),
             number("L2", |c| c.l2),
         ];
+        if self.description.is_of_documents {
+            columns.retain(|(heading, _)| !["template", "edge dropout"].contains(heading));
+        }
         if all.iter().any(|s| s.configuration.l1 > 0.0) {
             columns.push(number("L1", |c| c.l1));
         }
@@ -178,6 +182,31 @@ impl Results<'_> {
         results
     }
 
+    /// Prints notices about the outcome, and what became of the model.
+    pub fn print_notices(&self, model: &Path, progress: &Progress) {
+        let result = self.result;
+        if let Some(pruned) = &result.pruned {
+            progress.println(&format_pruned(pruned));
+        }
+        if let Some(rounded) = &result.rounded {
+            progress.println(&rounded.to_string());
+        }
+        for suggestion in suggestions(&result.trials, self.description.has_edge_axis) {
+            progress.println(&suggestion);
+        }
+        if result.interrupted {
+            progress.println("interrupted: not all configurations were trained to the end");
+        }
+        if let Some(iterations) = result.refit_iterations {
+            progress.println(&format!(
+                "retrained on all data for {iterations} iterations"
+            ));
+        }
+        if result.refit_iterations != Some(0) {
+            progress.println(&format!("wrote {}", model.display()));
+        }
+    }
+
     /// Returns the last line of the log.
     pub fn end_line(&self) -> Value {
         let result = self.result;
@@ -201,39 +230,9 @@ fn or_dash(value: Option<impl ToString>) -> String {
     value.map_or_else(|| "–".to_owned(), |value| value.to_string())
 }
 
-/// Formats a configuration as flags of `train`.
-pub fn train_flags(
-    configuration: &Configuration,
-    templates: &[String],
-    has_unlabeled: bool,
-) -> String {
-    let mut text = String::new();
-    if templates.len() > 1 {
-        text += &format!("--template {} ", templates[configuration.template]);
-    }
-    text += &format!("--dropout {}", configuration.dropout);
-    if configuration.has_noise() {
-        text += &format!(" --edge-dropout {}", configuration.edge_dropout);
-    }
-    text += &format!(" --l2 {}", configuration.l2);
-    if configuration.l1 > 0.0 {
-        text += &format!(" --l1 {}", configuration.l1);
-    }
-    if has_unlabeled && configuration.has_noise() {
-        text += &format!(" --unlabeled-weight {}", configuration.unlabeled_weight);
-    }
-    if let Some(warm_up) = configuration.warm_up {
-        text += &format!(" --warm-up {warm_up}");
-    }
-    if let Some(engine) = configuration.gradient {
-        text += &format!(" --gradient {engine}");
-    }
-    text
-}
-
 /// Suggests extending the search where the best value is the smallest or largest that was tried.
 /// `has_edge_axis` is true if edge dropout was searched independently of dropout.
-pub fn suggestions(trials: &[TrialResult], has_edge_axis: bool) -> Vec<String> {
+fn suggestions(trials: &[TrialResult], has_edge_axis: bool) -> Vec<String> {
     let Some(best) = trials.first() else {
         return Vec::new();
     };

@@ -7,7 +7,6 @@ use dropchain::tune::{Phase, ResourcePlan, Resumed, Rung, RungResult, TrialResul
 use serde_json::Value;
 
 use super::description::SearchDescription;
-use super::results::train_flags;
 use super::search_log::SearchLog;
 use crate::cli::interrupt;
 use crate::cli::progress::Progress;
@@ -126,7 +125,7 @@ impl TuneObserver for SearchReporter<'_> {
                 "best of {} so far: {} with {}",
                 result.trials.len(),
                 score,
-                train_flags(&configuration, self.description.templates, false)
+                (self.description).train_flags(&configuration, self.description.templates)
             ));
         }
     }
