@@ -129,8 +129,8 @@ impl<'p, 'a> Quadratic<'p, 'a> {
         let mut coupling = None;
         if model == Model::Expansion {
             let mut parts = Coupling {
-                cross: Vec::new(),
-                variances: Vec::new(),
+                cross: Vec::with_capacity(weights.len()),
+                variances: Vec::with_capacity(weights.len()),
                 slopes: problem.variance_slopes(w),
             };
             weights.clear();

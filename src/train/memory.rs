@@ -146,9 +146,13 @@ impl TrainingSet {
         let check = limit.check(needed as u64, held as u64);
         check.map_err(|over| {
             let labels = self.space().labels();
+            let fewer = match settings.options().loss {
+                None => "--states observed, --min-count 2",
+                Some(_) => "--min-count 2",
+            };
             Error::parameter(format!(
                 "training on {} weights of {labels} labels: {over}; expected fewer weights \
-                 (--states observed, --min-count 2), fewer labels or a larger limit (--memory)",
+                 ({fewer}), fewer labels or a larger limit (--memory)",
                 self.space().dimension()
             ))
         })
