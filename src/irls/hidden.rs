@@ -88,12 +88,19 @@ struct Weights<'t> {
 
 /// What a document adds to J and its gradient.
 struct Row {
-    value: [f64; 2],      // bound and loss
-    by_score: f64,        // v·∂B/∂f
-    by_variance: f64,     // 2v·∂B/∂V·ρ, or ·σ²
-    by_units: Vec<f64>,   // [K] p
-    slopes: Vec<f64>,     // [K] z
-    by_outputs: Vec<f64>, // [K] of ∂J/∂w
+    value: [f64; 2],    // bound and loss
+    by_score: f64,      // v·∂B/∂f
+    by_variance: f64,   // 2v·∂B/∂V·ρ, or ·σ²
+    of_units: Vec<f64>, // [3][K]
+}
+
+impl Row {
+    /// Returns p, z, and the terms of ∂J/∂w, `[K]` each.
+    fn of_units(&self) -> [&[f64]; 3] {
+        let (by_units, rest) = self.of_units.split_at(self.of_units.len() / 3);
+        let (slopes, by_outputs) = rest.split_at(rest.len() / 2);
+        [by_units, slopes, by_outputs]
+    }
 }
 
 /// Estimates the memory in bytes of minimizing the objective with so many pairs of L-BFGS.
@@ -181,37 +188,48 @@ impl<'a> HiddenProblem<'a> {
     }
 
     /// Computes what document `n` adds, and how the gradient of its features depends on it.
-    fn row(&self, n: usize, weights: Weights<'_>, gram: &[f64]) -> Row {
+    /// `buffers` are of K numbers each.
+    fn row(
+        &self,
+        n: usize,
+        weights: Weights<'_>,
+        gram: &[f64],
+        [hidden, moments]: &mut [Vec<f64>; 2],
+    ) -> Row {
         let Documents { rows, scales, .. } = self.documents;
         let units = self.units;
         let alpha = |j: u32| &weights.alpha[j as usize * units..][..units];
-        let mut inputs = weights.biases.to_vec();
+        hidden.copy_from_slice(weights.biases);
         for (j, x) in rows.entries(n) {
-            add_multiple(&mut inputs, scales[j as usize] * x, alpha(j));
+            add_multiple(hidden, scales[j as usize] * x, alpha(j));
         }
-        let hidden: Vec<f64> = inputs.iter().map(|&u| sigmoid(u)).collect();
-        let score = weights.bias + dot(weights.outputs, &hidden);
-        let slope = |g: &f64| g * (1.0 - g);
-        let slopes = weights.outputs.iter().zip(&hidden);
-        let slopes: Vec<f64> = slopes.map(|(w, g)| w * slope(g)).collect();
+        hidden.iter_mut().for_each(|u| *u = sigmoid(*u));
+        let score = weights.bias + dot(weights.outputs, hidden);
+        let slope = |g: f64| g * (1.0 - g);
+        let mut of_units = vec![0.0; 3 * units];
+        let (by_units, rest) = of_units.split_at_mut(units);
+        let (slopes, by_outputs) = rest.split_at_mut(units);
+        for ((z, w), g) in slopes.iter_mut().zip(weights.outputs).zip(&*hidden) {
+            *z = w * slope(*g);
+        }
         // m and V.
-        let mut moments = vec![0.0; units];
+        moments.fill(0.0);
         let (rate, variance) = match self.noise {
             InputNoise::None => (0.0, 0.0),
             InputNoise::Proportional(rate) => {
                 let mut variance = 0.0;
                 for (j, x) in rows.entries(n) {
-                    let h = dot(&slopes, alpha(j));
+                    let h = dot(slopes, alpha(j));
                     variance += x * x * h * h;
-                    add_multiple(&mut moments, x * x * h, alpha(j));
+                    add_multiple(moments, x * x * h, alpha(j));
                 }
                 (rate, rate * variance)
             }
             InputNoise::Additive(rate) => {
                 for (moment, gram) in moments.iter_mut().zip(gram.chunks_exact(units)) {
-                    *moment = dot(gram, &slopes);
+                    *moment = dot(gram, slopes);
                 }
-                (rate, rate * dot(&moments, &slopes).max(0.0))
+                (rate, rate * dot(moments, slopes).max(0.0))
             }
         };
         let (y, weight) = (self.documents.targets[n], self.documents.weights[n]);
@@ -219,19 +237,16 @@ impl<'a> HiddenProblem<'a> {
         let by_score = weight * majorizer.weight * (score - majorizer.target);
         // ∂B/∂V is half of the weight of the majorizer.
         let by_variance = weight * majorizer.weight * rate;
-        let (mut by_units, mut by_outputs) = (Vec::new(), Vec::new());
-        for ((g, z), m) in hidden.iter().zip(&slopes).zip(&moments) {
-            by_units.push(z * (by_score + by_variance * m * (1.0 - 2.0 * g)));
-            by_outputs.push(by_score * g + by_variance * m * slope(g));
+        for (k, (g, m)) in hidden.iter().zip(&*moments).enumerate() {
+            by_units[k] = slopes[k] * (by_score + by_variance * m * (1.0 - 2.0 * g));
+            by_outputs[k] = by_score * g + by_variance * m * slope(*g);
         }
         let bound = weight * self.loss.bound(y, score, variance, self.delta);
         Row {
             value: [bound, weight * self.loss.value(y, score)],
             by_score,
             by_variance,
-            by_units,
-            slopes,
-            by_outputs,
+            of_units,
         }
     }
 
@@ -242,10 +257,11 @@ impl<'a> HiddenProblem<'a> {
         let has_variance = matches!(self.noise, InputNoise::Proportional(_));
         for (n, x) in self.columns.entries(j) {
             let row = &rows[n as usize];
-            add_multiple(gradient, scale * x, &row.by_units);
+            let [by_units, slopes, _] = row.of_units();
+            add_multiple(gradient, scale * x, by_units);
             if has_variance {
-                let factor = row.by_variance * x * x * dot(&row.slopes, alpha);
-                add_multiple(gradient, factor, &row.slopes);
+                let factor = row.by_variance * x * x * dot(slopes, alpha);
+                add_multiple(gradient, factor, slopes);
             }
         }
     }
@@ -256,8 +272,9 @@ impl<'a> HiddenProblem<'a> {
         let mut sums = vec![0.0; units * units];
         if let InputNoise::Additive(_) = self.noise {
             for row in rows {
-                for (sums, z) in sums.chunks_exact_mut(units).zip(&row.slopes) {
-                    add_multiple(sums, row.by_variance * z, &row.slopes);
+                let [_, slopes, _] = row.of_units();
+                for (sums, z) in sums.chunks_exact_mut(units).zip(slopes) {
+                    add_multiple(sums, row.by_variance * z, slopes);
                 }
             }
         }
@@ -276,10 +293,11 @@ impl Objective for HiddenProblem<'_> {
         let units = self.units;
         let weights = self.weights(theta);
         let gram = self.gram(weights.alpha);
+        let buffers = || [vec![0.0; units], vec![0.0; units]];
         let rows: Vec<Row> = (0..self.documents.rows.len())
             .into_par_iter()
             .with_min_len(MIN_ROWS / WORK)
-            .map(|n| self.row(n, weights, &gram))
+            .map_init(buffers, |buffers, n| self.row(n, weights, &gram, buffers))
             .collect();
         let noise = self.noise_of_columns(&rows);
         let (columns, rest) = gradient.split_at_mut(self.columns.len() * units);
@@ -306,8 +324,9 @@ impl Objective for HiddenProblem<'_> {
         for row in &rows {
             bound += row.value[0];
             loss += row.value[1];
-            add_multiple(&mut rest[..units], 1.0, &row.by_units);
-            add_multiple(&mut rest[units..2 * units], 1.0, &row.by_outputs);
+            let [by_units, _, by_outputs] = row.of_units();
+            add_multiple(&mut rest[..units], 1.0, by_units);
+            add_multiple(&mut rest[units..2 * units], 1.0, by_outputs);
             rest[2 * units] += row.by_score;
         }
         let total = bound + l2;
