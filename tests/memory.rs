@@ -15,7 +15,14 @@ const MODEL: &str = "--columns word,pos,label --template minimal";
 
 /// A field of `/proc/PID/status` in bytes; `None` once the process has ended, or not on Linux.
 fn process_status(process: u32, field: &str) -> Option<u64> {
-    let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    status_field(&status(process)?, field)
+}
+
+fn status(process: u32) -> Option<String> {
+    fs::read_to_string(format!("/proc/{process}/status")).ok()
+}
+
+fn status_field(status: &str, field: &str) -> Option<u64> {
     let line = status.lines().find_map(|line| line.strip_prefix(field))?;
     let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     Some(1024 * kilobytes)
@@ -36,9 +43,12 @@ fn peak(dir: &TestDir, line: &str) -> (u64, crate::support::Output) {
     let mut child = dir.command(line).stdin(Stdio::null()).spawn().unwrap();
     let mut peak = 0;
     while child.try_wait().unwrap().is_none() {
-        let [all, files] =
-            ["VmHWM:", "RssFile:"].map(|field| process_status(child.id(), field).unwrap_or(0));
-        peak = all.saturating_sub(files).max(peak);
+        // Of one moment: a process that ends has no files any more.
+        let status = status(child.id()).unwrap_or_default();
+        let fields = ["VmHWM:", "RssFile:"].map(|field| status_field(&status, field));
+        if let [Some(all), Some(files)] = fields {
+            peak = all.saturating_sub(files).max(peak);
+        }
         std::thread::sleep(std::time::Duration::from_millis(1));
     }
     (peak, finish(child, line))
