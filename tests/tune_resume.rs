@@ -236,6 +236,23 @@ fn a_search_for_a_classifier_killed_again_and_again_ends_with_the_same_bits() {
         assert!(kills > 3, "{search}: {kills} kills");
         assert!(!dir.path("ck").exists(), "the checkpoint is left");
         assert_eq!(dir.bytes("m"), dir.bytes("expected"), "{search}");
+        // What was trained is not trained again, and other features are another search.
+        let mut child = spawn(&dir, &line("again"));
+        for _ in 0..4 {
+            let len = checkpoint_len(&dir);
+            wait_for_progress(&dir, &mut child, len);
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let other = format!("{} --ngrams 1", line("again"));
+        let message = dir.run(&other).failure();
+        assert!(
+            message.starts_with("ck: was written with other"),
+            "{message}"
+        );
+        let resumed = dir.run(&line("again").replace(" --quiet", ""));
+        assert!(resumed.stderr.contains("resuming: "), "{resumed:?}");
+        resumed.success();
         let again = without_seconds(dir.run(&line("again")).json());
         assert_eq!(again, expected, "{search}");
     }

@@ -21,7 +21,7 @@ pub struct ClassifierOptions {
     /// The features of texts; `None` if documents come with features.
     pub features: Option<FeatureOptions>,
     /// How several classes are told apart. Two classes are always one model, and more than two
-    /// with a loss of two ([`TrainOptions::loss`]) always one of each class against the rest.
+    /// with a loss of y·score ([`TrainOptions::loss`]) always one of each class against the rest.
     pub multiclass: Multiclass,
     /// How to train. The order is 0, and noise is on features alone.
     pub train: TrainOptions,
@@ -124,7 +124,8 @@ impl InstanceCorpus {
 pub struct TrainedClassifier {
     /// The model.
     pub model: Model,
-    /// How training ended; of one class against the rest, for each class.
+    /// How training ended. Where classes are trained one after another against the rest (softmax,
+    /// hidden units), for each class.
     pub ends: Vec<End>,
 }
 

@@ -51,6 +51,8 @@ impl Solver {
 pub struct IrlsOptions {
     /// The maximum number of iterations.
     pub max_iterations: Option<usize>,
+    /// The number of iterations of an earlier run that this one continues: δ goes on from there.
+    pub earlier_iterations: usize,
     /// Stop if (J_{k−period} − J_k) / |J_k| is below this, or what J can still fall by according to
     /// the last quadratic or the dual problem.
     pub improvement_tolerance: f64,
@@ -71,7 +73,8 @@ pub struct IrlsIteration<'a> {
     pub number: usize,
     /// J and its terms.
     pub value: Value,
-    /// ‖∇J‖.
+    /// ‖∇J‖. In dual coordinate descent, the largest change of a document's score in an epoch by
+    /// its own variable; NaN at the start.
     pub gradient_norm: f64,
     /// The step, as a multiple of that to the minimum of the quadratic; 0 at the start, 1 for an
     /// epoch of dual coordinate descent.
@@ -200,17 +203,18 @@ impl<'p, 'a> Minimization<'p, 'a> {
         }
     }
 
-    /// Returns why no iteration follows; of [`StopReason::NonFinite`], the last one failed.
+    /// Returns why no iteration follows, if none does. After [`StopReason::NonFinite`],
+    /// [`iteration`](Self::iteration) is not to be used: its value is not finite.
     #[must_use]
     pub fn end(&self) -> Option<StopReason> {
         self.end
     }
 
-    /// Makes an iteration, unless the minimization has ended. `interrupt` shortens it.
+    /// Makes an iteration. `interrupt` ends its conjugate gradients early.
     ///
     /// # Errors
     ///
-    /// There is none to make: why.
+    /// The minimization has ended, or no step lowers J: the reason.
     pub fn advance(&mut self, interrupt: Option<&AtomicBool>) -> Result<(), StopReason> {
         let made = match self.method.take() {
             Some(Method::Descent(descent)) => self.descend(*descent, interrupt),
@@ -235,10 +239,10 @@ impl<'p, 'a> Minimization<'p, 'a> {
         }
     }
 
-    /// Records an iteration, whose value and gradient are set. Returns why it is the last, if that
+    /// Records an iteration, whose value is set. Returns why it is the last, if that
     /// follows from its number or the value.
     fn record(&mut self) -> Option<StopReason> {
-        if !self.value.total.is_finite() || !self.gradient_norm.is_finite() {
+        if !self.value.total.is_finite() {
             return Some(StopReason::NonFinite);
         }
         let number = self.values.len();
@@ -264,6 +268,7 @@ impl<'p, 'a> Minimization<'p, 'a> {
     fn arrive(&mut self, is_near: bool) {
         let (problem, options) = (self.problem, self.options);
         let number = self.values.len();
+        let number = number + options.earlier_iterations;
         let delta = problem.smoothing(number);
         let is_smoothed = problem.is_smoothed(number);
         let scores = problem.scores(&self.w);
@@ -271,7 +276,10 @@ impl<'p, 'a> Minimization<'p, 'a> {
         self.value = problem.value_of(&scores, &self.w, delta);
         self.evaluations += 1;
         self.gradient_norm = dot(&quadratic.gradient, &quadratic.gradient).sqrt();
-        self.end = self.record();
+        self.end = match self.gradient_norm.is_finite() {
+            true => self.record(),
+            false => Some(StopReason::NonFinite),
+        };
         if self.end.is_none() && is_smoothed {
             let limit = options.gradient_tolerance * dot(&self.w, &self.w).sqrt().max(1.0);
             self.end = match self.gradient_norm <= limit {
@@ -311,14 +319,17 @@ impl<'p, 'a> Minimization<'p, 'a> {
             None => return Err(StopReason::Improvement),
         };
         self.evaluations += 1;
-        for (w, d) in self.w.iter_mut().zip(&step.direction) {
-            *w += self.step * d;
+        if self.step > 0.0 {
+            for (w, d) in self.w.iter_mut().zip(&step.direction) {
+                *w += self.step * d;
+            }
         }
         drop(from);
         self.arrive(is_near);
         Ok(())
     }
 
+    /// Returns J and its terms without noise and smoothing.
     fn value_without_noise(&self, w: &[f64]) -> Value {
         let value = self.problem.value(w);
         Value {
@@ -330,7 +341,7 @@ impl<'p, 'a> Minimization<'p, 'a> {
     /// Compares w with the state of the dual problem.
     fn begin_epoch(&mut self, dual: Box<Dual<'a>>, change: f64) {
         self.evaluations += 1;
-        self.gradient_norm = change.min(f64::MAX);
+        self.gradient_norm = if change.is_finite() { change } else { f64::NAN };
         let gap = self.value.total - dual.value();
         self.end = self.record();
         if self.end.is_none() && change <= 1e-12 {
@@ -352,7 +363,6 @@ impl<'p, 'a> Minimization<'p, 'a> {
         self.step = 1.0;
         let value = self.value_without_noise(&dual.w);
         if !value.total.is_finite() {
-            self.w = dual.w;
             return Err(StopReason::NonFinite);
         }
         if value.total < self.value.total {

@@ -78,5 +78,5 @@ pub use hidden::{HiddenProblem, hidden_dimension, hidden_memory, hidden_start};
 pub(crate) use least_squares::{factorize, solve_factorized};
 pub use loss::Loss;
 pub use minimize::{IrlsIteration, IrlsOptions, IrlsOutcome, Minimization, Solver, minimize};
-pub use problem::{Documents, InputNoise, Problem, Value, irls_memory};
+pub use problem::{CONCURRENT, Documents, InputNoise, Problem, Value, irls_memory};
 pub use quadratic::Model;

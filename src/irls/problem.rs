@@ -82,9 +82,9 @@ pub(super) struct Line {
     curvatures: Vec<f64>, // [N] c
 }
 
-/// The number of problems that the estimate of memory assumes to be solved at a time, so that it
-/// does not depend on the number of threads.
-const CONCURRENT: usize = 8;
+/// The number of problems that should make an iteration at a time, however many threads there are:
+/// each of them needs memory.
+pub const CONCURRENT: usize = 8;
 
 /// Returns the memory in bytes that the optimization of so many problems with the same documents
 /// takes, besides the documents and the results.
@@ -94,8 +94,8 @@ pub fn irls_memory(rows: &SparseRows, columns: usize, problems: usize) -> usize 
     // Of each weight: the point, gradient, diagonal and slopes; of each document: targets, scores,
     // and its part in the quadratic.
     let state = 8 * (4 * (columns + 1) + 6 * rows.len());
-    // The diagonal and five vectors of conjugate gradients; a line, and three buffers.
-    let step = 8 * (6 * (columns + 1) + 6 * rows.len());
+    // The diagonal and six vectors of conjugate gradients; a line, and three buffers.
+    let step = 8 * (7 * (columns + 1) + 6 * rows.len());
     let steps = step.saturating_mul(problems.min(CONCURRENT));
     (state.saturating_mul(problems))
         .saturating_add(steps)

@@ -81,7 +81,10 @@ impl<'a> Fit<'a> {
             return Err(Error::parameter("there are no documents to train on"));
         }
         let own = match options.loss {
-            RegressionLoss::Insensitive { .. } => irls_memory(rows, columns, 1),
+            RegressionLoss::Insensitive { .. } => {
+                let design = Design::memory(rows, columns) + 8 * columns + 16 * targets.len();
+                design + irls_memory(rows, columns, 1)
+            }
             _ => Design::memory(rows, columns) + 12 * (MEMORY + 6) * columns + 40 * targets.len(),
         };
         check_memory(options, columns, held + own, held)?;
@@ -304,6 +307,7 @@ impl<'a> Fit<'a> {
         let problem = irls::Problem::new(documents, loss, noise, l2);
         let options = IrlsOptions {
             max_iterations: self.options.max_iterations,
+            earlier_iterations: 0,
             improvement_tolerance: self.options.tolerance,
             period: 10,
             gradient_tolerance: 1e-9,

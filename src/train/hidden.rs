@@ -8,13 +8,15 @@ use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 
 use super::hidden_units::{HiddenOutput, HiddenUnits};
-use super::irls::{fault, input_noise, not_finite, terms};
+use super::irls::{input_noise, not_finite, terms};
 use super::memory::{RETURNED, scorer_memory};
 use super::optimize::Watch;
 use super::settings::TrainSettings;
 use super::training_set::TrainingSet;
-use crate::error::Result;
-use crate::irls::{Documents, HiddenProblem, Loss, hidden_dimension, hidden_memory, hidden_start};
+use crate::error::{Error, Result};
+use crate::irls::{
+    Documents, HiddenProblem, InputNoise, Loss, hidden_dimension, hidden_memory, hidden_start,
+};
 use crate::model::{Output, OutputLayer};
 use crate::objective::Terms;
 use crate::optim::{self, LbfgsOptions, LbfgsSettings, Outcome, StateObserver, StopReason};
@@ -24,9 +26,8 @@ impl TrainingSet {
     ///
     /// # Errors
     ///
-    /// [`Error::Parameter`](crate::Error::Parameter) if there are not two labels, or the sentences
-    /// are not documents with one; [`Error::NotFinite`](crate::Error::NotFinite) if values are too
-    /// large.
+    /// [`Error::Parameter`] if there are not two labels, or the sentences are not documents with
+    /// one; [`Error::NotFinite`] if values are too large.
     pub(super) fn train_hidden(
         &self,
         settings: &TrainSettings,
@@ -38,8 +39,11 @@ impl TrainingSet {
     ) -> Result<Outcome<Terms>> {
         let labels = self.labels.set.len();
         if labels != 2 {
-            let expected = "two, or one of each class against the rest";
-            return Err(fault(loss, &format!("{labels} classes"), expected));
+            let units = settings.options().hidden;
+            return Err(Error::parameter(format!(
+                "{units} hidden units with {labels} classes; expected two, or one of each class \
+                 against the rest"
+            )));
         }
         let data = self.document_data(loss)?;
         let targets = data.targets(1);
@@ -51,6 +55,7 @@ impl TrainingSet {
             weights: &data.weights,
         };
         let (noise, l2) = (input_noise(settings)?, 0.5 * settings.l2());
+        let has_noise = noise != InputNoise::None;
         let units = settings.options().hidden;
         let mut problem = HiddenProblem::new(documents, loss, noise, l2, units);
         let lbfgs = LbfgsSettings::new(LbfgsOptions {
@@ -61,7 +66,7 @@ impl TrainingSet {
             watch.iteration(&optim::Iteration {
                 number: iteration.number,
                 value: iteration.value,
-                detail: &terms(loss, iteration.detail),
+                detail: &terms(loss, iteration.detail, has_noise),
                 gradient_norm: iteration.gradient_norm,
                 x_norm: iteration.x_norm,
                 step: iteration.step,
@@ -75,7 +80,7 @@ impl TrainingSet {
             return Err(not_finite());
         }
         Ok(Outcome {
-            detail: terms(loss, &outcome.detail),
+            detail: terms(loss, &outcome.detail, has_noise),
             x: outcome.x,
             value: outcome.value,
             stop_reason: outcome.stop_reason,

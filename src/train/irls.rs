@@ -25,8 +25,8 @@ use crate::error::{Error, Result};
 use crate::extract::Target;
 use crate::ids::LabelId;
 use crate::irls::{
-    Documents, InputNoise, IrlsIteration, IrlsOptions, IrlsOutcome, Loss, Minimization, Model,
-    Problem, Solver, Value, irls_memory,
+    CONCURRENT, Documents, InputNoise, IrlsIteration, IrlsOptions, IrlsOutcome, Loss, Minimization,
+    Model, Problem, Solver, Value, irls_memory,
 };
 use crate::objective::{NoiseDistribution, Terms};
 use crate::optim::{Iteration, Outcome, StateObserver, StopReason};
@@ -48,8 +48,8 @@ impl DocumentData {
 }
 
 impl TrainingSet {
-    /// Trains from θ with the loss of the settings: by iteratively reweighted least squares, or
-    /// with hidden units.
+    /// Trains from θ, after `done` iterations, with the loss of the settings: by iteratively
+    /// reweighted least squares, or with hidden units.
     ///
     /// # Errors
     ///
@@ -59,6 +59,7 @@ impl TrainingSet {
         &self,
         settings: &TrainSettings,
         start: Vec<f64>,
+        done: usize,
         limit: Option<usize>,
         interrupt: Option<&AtomicBool>,
         watch: &mut Watch<'_, '_>,
@@ -85,28 +86,31 @@ impl TrainingSet {
             weights: &data.weights,
         };
         let noise = input_noise(settings)?;
-        let mut problems = vec![Problem::new(documents, loss, noise, 0.5 * settings.l2())];
-        problems.extend(
-            rest.iter()
-                .map(|y| problems[0].with_targets(y))
-                .collect::<Vec<_>>(),
-        );
+        let problem = Problem::new(documents, loss, noise, 0.5 * settings.l2());
+        let others = rest.iter().map(|targets| problem.with_targets(targets));
+        let others: Vec<Problem<'_>> = others.collect();
         let lbfgs = &settings.options().lbfgs;
         let options = IrlsOptions {
             max_iterations: limit,
+            earlier_iterations: done,
             improvement_tolerance: lbfgs.improvement_tolerance,
             period: lbfgs.period,
             gradient_tolerance: lbfgs.gradient_tolerance,
             model: Model::Expansion,
             solver: Solver::Auto,
         };
-        let begin = |(problem, label)| {
-            Minimization::new(problem, self.score_weights(&start, label), options)
-        };
-        let own_labels: Vec<usize> = self.own_labels().collect();
-        let runs = problems.par_iter().zip(own_labels).map(begin).collect();
+        let problems = std::iter::once(&problem).chain(&others);
+        let own: Vec<(&Problem<'_>, usize)> = problems.zip(self.own_labels()).collect();
+        let mut runs = Vec::with_capacity(own.len());
+        for own in own.chunks(CONCURRENT) {
+            let begun = own.par_iter().map(|(problem, label)| {
+                Minimization::new(problem, self.score_weights(&start, *label), options)
+            });
+            runs.par_extend(begun);
+        }
         let joint = Joint {
             set: self,
+            has_noise: noise != InputNoise::None,
             loss,
             runs,
             theta: start,
@@ -177,26 +181,24 @@ impl TrainingSet {
     fn set_score_weights<'w>(&self, all: impl Iterator<Item = &'w [f64]>, theta: &mut [f64]) {
         let labels = self.labels.set.len();
         let block = &self.space().nodes;
-        let mut bias = vec![0.0; labels];
-        let weights = block.weights_mut(theta);
-        for (label, w) in self.own_labels().zip(all) {
-            let (w, own_bias) = w.split_at(block.columns());
-            let own_bias = own_bias[0] / SQRT_2;
-            if labels == 2 {
-                bias = vec![-0.5 * own_bias, 0.5 * own_bias];
-            } else {
-                bias[label] = own_bias;
+        let all: Vec<&[f64]> = all.collect();
+        let set = |column: usize, weights: &mut [f64], scale: f64| match all[..] {
+            [w] if labels == 2 => {
+                weights[0] = -0.5 * scale * w[column];
+                weights[1] = 0.5 * scale * w[column];
             }
-            for (column, w) in w.iter().enumerate() {
-                let weights = &mut weights[block.targets.range(column)];
-                if labels == 2 {
-                    weights[0] = -0.5 * w;
-                    weights[1] = 0.5 * w;
-                } else {
-                    weights[label] = *w;
+            _ => {
+                for (weight, w) in weights.iter_mut().zip(&all) {
+                    *weight = scale * w[column];
                 }
             }
+        };
+        let weights = block.weights_mut(theta);
+        for column in 0..block.columns() {
+            set(column, &mut weights[block.targets.range(column)], 1.0);
         }
+        let mut bias = vec![0.0; labels];
+        set(block.columns(), &mut bias, 1.0 / SQRT_2);
         let weights = LabelWeights {
             transitions: Vec::new(), // none at order 0
             start: bias.clone(),
@@ -222,6 +224,7 @@ impl TrainingSet {
 struct Joint<'s, 'p> {
     set: &'s TrainingSet,
     loss: Loss,
+    has_noise: bool,
     runs: Vec<Minimization<'p, 'p>>,
     theta: Vec<f64>,
 }
@@ -239,12 +242,19 @@ impl Joint<'_, '_> {
             let (set, runs) = (self.set, self.runs.iter());
             set.set_score_weights(runs.map(|run| run.iteration().w), &mut self.theta);
             let flow = self.report(watch);
-            if flow.is_break() || interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed)) {
+            let is_interrupted = || interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed));
+            if flow.is_break() || is_interrupted() {
                 return self.finish(StopReason::Interrupted);
             }
-            let advance = |run: &mut Minimization<'_, '_>| run.advance(interrupt).is_ok();
-            let advanced: Vec<bool> = self.runs.par_iter_mut().map(advance).collect();
-            if !advanced.contains(&true) {
+            let mut advanced = 0;
+            for runs in self.runs.chunks_mut(CONCURRENT) {
+                let runs = runs.par_iter_mut();
+                advanced += runs.filter_map(|run| run.advance(interrupt).ok()).count();
+                if is_interrupted() {
+                    return self.finish(StopReason::Interrupted);
+                }
+            }
+            if advanced == 0 {
                 let reasons = [
                     StopReason::NonFinite,
                     StopReason::MaxIterations,
@@ -285,16 +295,17 @@ impl Joint<'_, '_> {
     fn report(&self, watch: &mut Watch<'_, '_>) -> ControlFlow<()> {
         let last: Vec<IrlsIteration<'_>> = self.runs.iter().map(Minimization::iteration).collect();
         let value = Self::value(last.iter().map(|run| run.value));
+        let number = last.iter().map(|run| run.number).max().unwrap_or(0);
+        // The smallest of those that made this iteration.
+        let made = last.iter().filter(|run| run.number == number);
+        let step = made.map(|run| run.step).fold(f64::INFINITY, f64::min);
         watch.iteration(&Iteration {
-            number: last.iter().map(|run| run.number).max().unwrap_or(0),
+            number,
             value: value.total,
-            detail: &terms(self.loss, &value),
+            detail: &terms(self.loss, &value, self.has_noise),
             gradient_norm: self.gradient_norm(last.iter().map(|run| run.gradient_norm)),
             x_norm: self.theta.iter().map(|w| w * w).sum::<f64>().sqrt(),
-            step: last
-                .iter()
-                .map(|run| run.step)
-                .fold(f64::INFINITY, f64::min),
+            step,
             evaluations: last.iter().map(|run| run.evaluations).sum(),
             x: &self.theta,
             nonzero: self.theta.iter().filter(|&&w| w != 0.0).count(),
@@ -302,21 +313,23 @@ impl Joint<'_, '_> {
     }
 
     fn finish(mut self, stop_reason: StopReason) -> Result<Outcome<Terms>> {
-        let runs = std::mem::take(&mut self.runs).into_par_iter();
-        let outcomes: Vec<IrlsOutcome> = runs.map(|run| run.into_outcome(stop_reason)).collect();
-        let iterations = outcomes.iter().map(|run| run.iterations).max();
-        let iterations = iterations.unwrap_or(0);
-        if stop_reason == StopReason::NonFinite && iterations == 0 {
+        let failed = |run: &Minimization<'_, '_>| {
+            run.end() == Some(StopReason::NonFinite) && run.iteration().number == 0
+        };
+        if self.runs.iter().any(failed) {
             return Err(not_finite());
         }
+        let runs = std::mem::take(&mut self.runs).into_iter();
+        let outcomes: Vec<IrlsOutcome> = runs.map(|run| run.into_outcome(stop_reason)).collect();
+        let iterations = outcomes.iter().map(|run| run.iterations).max();
         let weights = outcomes.iter().map(|run| &run.w[..]);
         self.set.set_score_weights(weights, &mut self.theta);
         let value = Self::value(outcomes.iter().map(|run| run.value));
         Ok(Outcome {
             value: value.total,
-            detail: terms(self.loss, &value),
+            detail: terms(self.loss, &value, self.has_noise),
             stop_reason,
-            iterations,
+            iterations: iterations.unwrap_or(0),
             evaluations: outcomes.iter().map(|run| run.evaluations).sum(),
             gradient_norm: self.gradient_norm(outcomes.iter().map(|run| run.gradient_norm)),
             skipped_updates: 0,
@@ -332,14 +345,17 @@ pub(super) fn fault(loss: Loss, found: &str, expected: &str) -> Error {
     Error::parameter(format!("the {name} loss with {found}; expected {expected}"))
 }
 
-/// Returns the terms of the objective.
-pub(super) fn terms(loss: Loss, value: &Value) -> Terms {
+/// Returns the terms of the objective. Without noise, what the smoothing of a loss adds is in none.
+pub(super) fn terms(loss: Loss, value: &Value, has_noise: bool) -> Terms {
     Terms {
         log_likelihood: match loss {
             Loss::Logistic => -value.loss,
             _ => f64::NAN,
         },
-        noise: value.total - value.loss - value.l2,
+        noise: match has_noise {
+            true => value.total - value.loss - value.l2,
+            false => 0.0,
+        },
         l2: value.l2,
     }
 }

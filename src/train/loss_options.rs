@@ -18,7 +18,7 @@ pub(super) fn check_loss(options: &TrainOptions) -> Result<()> {
         return match options.hidden {
             0 => Ok(()),
             units => Err(Error::parameter(format!(
-                "{units} hidden units without a loss of two classes; expected hinge, logistic or \
+                "{units} hidden units without a loss; expected hinge, logistic or \
                  squared"
             ))),
         };

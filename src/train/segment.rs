@@ -1,7 +1,8 @@
 //! Training in segments: a limited number of iterations from initial weights, to be resumed later.
 //!
-//! L-BFGS starts each segment with an empty history; everything else is as in a single run. An
-//! online algorithm resumes with the state of its learner, which takes the place of weights.
+//! L-BFGS starts each segment with an empty history, and dual coordinate descent with variables of
+//! 0; everything else is as in a single run. An online algorithm resumes with the state of its
+//! learner, which takes the place of weights.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
@@ -118,7 +119,7 @@ impl TrainingSet {
                 interrupt,
                 ..
             } = segment;
-            self.reweight(settings, start, limit, interrupt, &mut watch)?
+            self.reweight(settings, start, done, limit, interrupt, &mut watch)?
         } else if settings.options().algorithm.is_online() {
             self.learn_segment(settings, segment, &mut watch)?
         } else {

@@ -78,7 +78,7 @@ impl Trainer<'_> {
         let found = if self.ranks.is_some() {
             Some("several ranks")
         } else if options.loss.is_some() {
-            Some("a loss of two classes")
+            Some("a loss of y·score")
         } else if options.l2_informativeness.is_some() {
             Some("L2 strengths by informativeness")
         } else if options.algorithm.is_online() {

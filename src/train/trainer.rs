@@ -415,7 +415,7 @@ impl<'a> Trainer<'a> {
         training.run(settings.max_iterations(), watch)
     }
 
-    /// Trains with a loss of two labels.
+    /// Trains with a loss of y·score.
     fn reweight(
         &self,
         set: &TrainingSet,
@@ -430,7 +430,7 @@ impl<'a> Trainer<'a> {
             )));
         }
         let limit = self.settings.max_iterations();
-        set.reweight(&self.settings, set.start(), limit, self.interrupt, watch)
+        set.reweight(&self.settings, set.start(), 0, limit, self.interrupt, watch)
     }
 
     fn start_event(&self, set: &TrainingSet) -> Start<'_> {

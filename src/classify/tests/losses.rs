@@ -141,6 +141,72 @@ fn development_documents_score_all_classes_together() {
     }
 }
 
+/// Keeps the last iteration.
+#[derive(Default)]
+struct Last(Option<Iteration>);
+
+impl Observer for Last {
+    fn iteration(
+        &mut self,
+        iteration: &Iteration,
+    ) -> std::result::Result<ControlFlow<()>, ObserverError> {
+        self.0 = Some(iteration.clone());
+        Ok(ControlFlow::Continue(()))
+    }
+}
+
+#[test]
+fn what_is_told_of_an_iteration_is_that_of_all_classes() {
+    for (loss, dropout) in [(HINGE, 0.5), (Loss::Logistic, 0.0), (Loss::Squared, 0.3)] {
+        let trainer = trainer(options(Some(loss), dropout)).unwrap();
+        let last = |documents: Vec<Instance>| {
+            let corpus = trainer.corpus(documents).unwrap();
+            let mut last = Last::default();
+            trainer.train(&corpus, None, &mut last).unwrap();
+            last.0.unwrap()
+        };
+        let all = last(documents());
+        let apart = ["fruit", "stone", "air"].map(|class| {
+            let against = documents().into_iter().map(|document| {
+                let is_own = document.label.as_deref() == Some(class);
+                document.with_label(if is_own { "own" } else { "other" })
+            });
+            last(against.collect())
+        });
+        let sum = |field: fn(&Iteration) -> f64| apart.iter().map(field).sum::<f64>();
+        let is_close = |a: f64, b: f64| (a - b).abs() <= 1e-9 * a.abs().max(1.0);
+        assert!(is_close(all.objective, sum(|i| i.objective)), "{loss:?}");
+        assert!(is_close(all.noise, sum(|i| i.noise)), "{loss:?}");
+        assert!((all.noise > 0.0) == (dropout > 0.0), "{loss:?}");
+        assert_eq!(all.evaluations as f64, sum(|i| i.evaluations as f64));
+        let numbers = apart.iter().map(|iteration| iteration.number);
+        assert_eq!(Some(all.number), numbers.max());
+        // Two classes have the weights ±½·w, so two gradients of half the size.
+        let norm = (0.5 * sum(|i| i.gradient_norm * i.gradient_norm)).sqrt();
+        assert!(is_close(all.gradient_norm, norm), "{loss:?}");
+    }
+}
+
+#[test]
+fn all_classes_stop_after_the_same_number_of_iterations() {
+    let train = TrainOptions {
+        max_iterations: Some(2),
+        ..options(Some(HINGE), 0.5)
+    };
+    let trainer = trainer(train).unwrap();
+    let corpus = trainer.corpus(documents()).unwrap();
+    let trained = trainer.train(&corpus, None, &mut ()).unwrap();
+    let [end] = &trained.ends[..] else { panic!() };
+    assert_eq!((end.iterations, end.reason.name()), (2, "max_iterations"));
+    let mut stopped = Objectives {
+        stop_at: Some(1),
+        ..Objectives::default()
+    };
+    let trained = trainer.train(&corpus, None, &mut stopped).unwrap();
+    let [end] = &trained.ends[..] else { panic!() };
+    assert_eq!((end.iterations, end.reason.name()), (1, "interrupted"));
+}
+
 #[test]
 fn many_classes_have_all_weights() {
     let documents = (0..300).map(|i| {

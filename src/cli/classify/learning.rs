@@ -29,7 +29,7 @@ pub struct LearningArguments {
     #[arg(long, value_enum, default_value = "softmax", help_heading = "Model")]
     multiclass: MulticlassName,
     /// Feature-class pairs that get a weight: all, or those observed in the training data
-    /// [default: all, of more than 256 classes observed]
+    /// [default: all, of more than 256 classes with --loss softmax observed]
     #[arg(long, value_enum, help_heading = "Model")]
     states: Option<StatesName>,
     /// Ignore features that occur in fewer than N documents

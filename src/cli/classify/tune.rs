@@ -190,7 +190,7 @@ impl TuneCommand {
             Err(error) => return Err(self.checkpoint.failed(error, reporter.has_started())),
         };
         let failed = |error| self.checkpoint.failed(error, true);
-        let model = trainer.record(&result.model, classes)?;
+        let model = trainer.record(&result.model, classes).map_err(failed)?;
         let result = TuneResult { model, ..result };
         if result.refit_iterations != Some(0) {
             model_file.save(result.model.as_bytes()).map_err(failed)?;

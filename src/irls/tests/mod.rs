@@ -105,6 +105,7 @@ fn weights(dimension: usize) -> Vec<f64> {
 fn options(solver: Solver) -> IrlsOptions {
     IrlsOptions {
         max_iterations: Some(3000),
+        earlier_iterations: 0,
         improvement_tolerance: 1e-12,
         period: 10,
         gradient_tolerance: 1e-8,
