@@ -1,4 +1,4 @@
-//! Models of a class against the rest, side by side.
+//! Combines models of one class against the rest that were trained one after another.
 
 use std::collections::BTreeMap;
 

@@ -38,7 +38,7 @@
 //! # Cost
 //!
 //! Of an evaluation: 3·K multiplications for each feature of a document by row, 3·K by column, and
-//! 3·N·K numbers of memory. Rows and columns are each summed by one thread, in order: results have
+//! 3·N·K numbers of memory; with additive noise (D + N)·K² multiplications more. Rows and columns are each summed by one thread, in order: results have
 //! the same bits for any number of threads.
 //!
 //! J is not convex. All weights are minimized at once by L-BFGS; the paper takes turns between γ,
@@ -121,11 +121,14 @@ pub fn hidden_dimension(columns: usize, units: usize) -> usize {
 
 /// Returns the weights that training starts from: α at random, such that u has a variance of about
 /// 1, and w alternately positive and negative. From α = 0, units would stay alike.
+///
+/// `scales` are √m of the columns, `[D]`.
 #[must_use]
-pub fn hidden_start(rows: &SparseRows, columns: usize, units: usize, seed: u64) -> Vec<f64> {
+pub fn hidden_start(rows: &SparseRows, scales: &[f64], units: usize, seed: u64) -> Vec<f64> {
+    let columns = scales.len();
     let squares: f64 = (0..rows.len())
         .flat_map(|n| rows.entries(n))
-        .map(|(_, x)| x * x)
+        .map(|(j, x)| (scales[j as usize] * x).powi(2))
         .sum();
     let mean = squares / rows.len().max(1) as f64;
     let spread = if mean > 0.0 { (3.0 / mean).sqrt() } else { 1.0 };
@@ -173,15 +176,16 @@ impl<'a> HiddenProblem<'a> {
         }
     }
 
-    /// Returns αᵀ·α, `[K][K]`, if the noise is additive.
+    /// Returns αᵀ·α, `[K][K]`, if the noise is additive, else nothing.
     fn gram(&self, alpha: &[f64]) -> Vec<f64> {
+        let InputNoise::Additive(_) = self.noise else {
+            return Vec::new();
+        };
         let units = self.units;
         let mut gram = vec![0.0; units * units];
-        if let InputNoise::Additive(_) = self.noise {
-            for row in alpha.chunks_exact(units) {
-                for (gram, a) in gram.chunks_exact_mut(units).zip(row) {
-                    add_multiple(gram, *a, row);
-                }
+        for row in alpha.chunks_exact(units) {
+            for (gram, a) in gram.chunks_exact_mut(units).zip(row) {
+                add_multiple(gram, *a, row);
             }
         }
         gram
@@ -266,16 +270,17 @@ impl<'a> HiddenProblem<'a> {
         }
     }
 
-    /// Returns Σ_n v·∂B/∂V·2σ²·z·zᵀ, `[K][K]`, if the noise is additive.
+    /// Returns Σ_n v·∂B/∂V·2σ²·z·zᵀ, `[K][K]`, if the noise is additive, else nothing.
     fn noise_of_columns(&self, rows: &[Row]) -> Vec<f64> {
+        let InputNoise::Additive(_) = self.noise else {
+            return Vec::new();
+        };
         let units = self.units;
         let mut sums = vec![0.0; units * units];
-        if let InputNoise::Additive(_) = self.noise {
-            for row in rows {
-                let [_, slopes, _] = row.of_units();
-                for (sums, z) in sums.chunks_exact_mut(units).zip(slopes) {
-                    add_multiple(sums, row.by_variance * z, slopes);
-                }
+        for row in rows {
+            let [_, slopes, _] = row.of_units();
+            for (sums, z) in sums.chunks_exact_mut(units).zip(slopes) {
+                add_multiple(sums, row.by_variance * z, slopes);
             }
         }
         sums

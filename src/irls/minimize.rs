@@ -13,6 +13,13 @@ use crate::optim::StopReason;
 /// With at most so many weights, the Hessian is factorized.
 const SMALL: usize = 200;
 
+/// How many epochs of dual coordinate descent may gain nothing, before they are at the end of what
+/// rounding permits.
+const MAX_STALLED: usize = 20;
+
+/// What is a gain, relative to J.
+const GAIN: f64 = 1e-12;
+
 /// How often a step is doubled at most.
 const DOUBLINGS: usize = 10;
 
@@ -73,8 +80,7 @@ pub struct IrlsIteration<'a> {
     pub number: usize,
     /// J and its terms.
     pub value: Value,
-    /// ‖∇J‖. In dual coordinate descent, the largest change of a document's score in an epoch by
-    /// its own variable; NaN at the start.
+    /// ‖∇J‖; NaN in dual coordinate descent.
     pub gradient_norm: f64,
     /// The step, as a multiple of that to the minimum of the quadratic; 0 at the start, 1 for an
     /// epoch of dual coordinate descent.
@@ -135,6 +141,7 @@ pub struct Minimization<'p, 'a> {
     value: Value,
     gradient_norm: f64,
     step: f64,
+    is_dual: bool,
     values: Vec<f64>, // J of every iteration
     evaluations: usize,
     end: Option<StopReason>,
@@ -145,7 +152,15 @@ enum Method<'p, 'a> {
     /// One quadratic after another.
     Descent(Box<Descent<'p, 'a>>),
     /// The dual problem, one document after another; w is the best so far.
-    Ascent(Box<Dual<'a>>),
+    Ascent(Box<Ascent<'a>>),
+}
+
+/// The dual problem between two epochs.
+#[derive(Debug)]
+struct Ascent<'a> {
+    dual: Dual<'a>,
+    highest: f64,   // the best dual value
+    stalled: usize, // epochs since J or the dual value has improved
 }
 
 /// What a step starts from.
@@ -173,6 +188,7 @@ impl<'p, 'a> Minimization<'p, 'a> {
             value: Value::default(),
             gradient_norm: 0.0,
             step: 0.0,
+            is_dual: false,
             values: Vec::new(),
             evaluations: 0,
             end: None,
@@ -182,8 +198,15 @@ impl<'p, 'a> Minimization<'p, 'a> {
             Some((documents, loss, l2)) => match Dual::new(documents, loss, l2) {
                 None => run.end = Some(StopReason::NonFinite),
                 Some(dual) => {
+                    run.is_dual = true;
+                    run.gradient_norm = f64::NAN;
                     run.value = run.value_without_noise(&run.w);
-                    run.begin_epoch(Box::new(dual), f64::INFINITY);
+                    let ascent = Ascent {
+                        highest: dual.value(),
+                        dual,
+                        stalled: 0,
+                    };
+                    run.begin_epoch(Box::new(ascent), f64::INFINITY);
                 }
             },
         }
@@ -218,7 +241,7 @@ impl<'p, 'a> Minimization<'p, 'a> {
     pub fn advance(&mut self, interrupt: Option<&AtomicBool>) -> Result<(), StopReason> {
         let made = match self.method.take() {
             Some(Method::Descent(descent)) => self.descend(*descent, interrupt),
-            Some(Method::Ascent(dual)) => self.ascend(dual),
+            Some(Method::Ascent(ascent)) => self.ascend(ascent),
             None => Err(self.end.unwrap_or(StopReason::NonFinite)),
         };
         self.end = self.end.or(made.err());
@@ -230,7 +253,10 @@ impl<'p, 'a> Minimization<'p, 'a> {
     pub fn into_outcome(self, stop_reason: StopReason) -> IrlsOutcome {
         let gradient = self.problem.gradient(&self.w);
         IrlsOutcome {
-            value: self.problem.value(&self.w),
+            value: match self.is_dual {
+                true => self.value_without_noise(&self.w),
+                false => self.problem.value(&self.w),
+            },
             gradient_norm: dot(&gradient, &gradient).sqrt(),
             stop_reason,
             iterations: self.values.len().saturating_sub(1),
@@ -338,38 +364,44 @@ impl<'p, 'a> Minimization<'p, 'a> {
         }
     }
 
-    /// Compares w with the state of the dual problem.
-    fn begin_epoch(&mut self, dual: Box<Dual<'a>>, change: f64) {
+    /// Compares w with the state of the dual problem, after an epoch in which a document's score
+    /// changed by at most `change` by its own variable.
+    fn begin_epoch(&mut self, ascent: Box<Ascent<'a>>, change: f64) {
         self.evaluations += 1;
-        self.gradient_norm = if change.is_finite() { change } else { f64::NAN };
-        let gap = self.value.total - dual.value();
+        let gap = self.value.total - ascent.highest;
         self.end = self.record();
         if self.end.is_none() && change <= 1e-12 {
             self.end = Some(StopReason::Gradient);
         }
         let enough = self.options.improvement_tolerance * self.value.total.abs();
-        if self.end.is_none() && gap <= enough {
+        if self.end.is_none() && (gap <= enough || ascent.stalled >= MAX_STALLED) {
             self.end = Some(StopReason::Improvement);
         }
         if self.end.is_none() {
-            self.method = Some(Method::Ascent(dual));
+            self.method = Some(Method::Ascent(ascent));
         }
     }
 
     /// Makes an epoch of the dual problem.
-    fn ascend(&mut self, mut dual: Box<Dual<'a>>) -> Result<(), StopReason> {
-        let change = dual.epoch();
+    fn ascend(&mut self, mut ascent: Box<Ascent<'a>>) -> Result<(), StopReason> {
+        let change = ascent.dual.epoch();
         self.evaluations += 2;
         self.step = 1.0;
-        let value = self.value_without_noise(&dual.w);
+        let value = self.value_without_noise(&ascent.dual.w);
         if !value.total.is_finite() {
             return Err(StopReason::NonFinite);
         }
+        let gain = GAIN * self.value.total.abs();
+        let dual_value = ascent.dual.value();
+        let has_gained =
+            value.total < self.value.total - gain || dual_value > ascent.highest + gain;
+        ascent.stalled = if has_gained { 0 } else { ascent.stalled + 1 };
+        ascent.highest = ascent.highest.max(dual_value);
         if value.total < self.value.total {
             self.value = value;
-            self.w.copy_from_slice(&dual.w);
+            self.w.copy_from_slice(&ascent.dual.w);
         }
-        self.begin_epoch(dual, change);
+        self.begin_epoch(ascent, change);
         Ok(())
     }
 }

@@ -376,7 +376,9 @@ impl PathOptions {
 impl CrossValidation {
     /// Returns the number of the best point, by falling strength.
     fn choose(self, points: &[PathPoint]) -> usize {
-        let error = |point: &PathPoint| point.error.unwrap_or(f64::INFINITY);
+        // One that is not finite is of no use.
+        let finite = |error: &f64| error.is_finite();
+        let error = |point: &PathPoint| point.error.filter(finite).unwrap_or(f64::INFINITY);
         let mut best = 0;
         for (i, point) in points.iter().enumerate() {
             if error(point) < error(&points[best]) {

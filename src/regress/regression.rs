@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::record::{RegressionLoss, RegressionRecord};
 use crate::classify::{FeatureOptions, Instance, TableFeatures, features};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::model::{AttributeKind, Model};
 
 /// Predicts numbers with a model.
@@ -87,7 +87,7 @@ impl Regression {
     ///
     /// # Errors
     ///
-    /// [`Error::Model`](crate::Error::Model) if the model file is damaged.
+    /// [`Error::Model`] if the model file is damaged.
     pub fn weights(&self) -> Result<Vec<(String, f64)>> {
         let rows = self.model.node_weights().map(|row| {
             let (name, weights) = row?;
@@ -108,9 +108,9 @@ impl Regression {
     ///
     /// # Errors
     ///
-    /// [`Error::Input`](crate::Error::Input) if the document is a text and the model has ready-made
-    /// features, or the other way round; [`Error::Model`](crate::Error::Model) if the model file is
-    /// damaged.
+    /// [`Error::Input`] if the document is a text and the model has ready-made
+    /// features, or the other way round, or the number is too large for floating point;
+    /// [`Error::Model`] if the model file is damaged.
     pub fn predict(&self, document: &Instance) -> Result<f64> {
         let mut score = [self.bias];
         for (name, value) in features(document, self.features())?.iter() {
@@ -118,6 +118,13 @@ impl Regression {
             self.model
                 .add_scores(AttributeKind::Node, name, *value, 1, &mut score)?;
         }
-        Ok(self.loss().prediction(score[0]))
+        let number = self.loss().prediction(score[0]);
+        match number.is_finite() {
+            true => Ok(number),
+            false => Err(Error::input(
+                document.place(),
+                "the number to predict is too large; expected smaller values of features",
+            )),
+        }
     }
 }

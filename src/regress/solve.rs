@@ -269,7 +269,9 @@ impl<'a> Fit<'a> {
             gradient_tolerance: 0.0,
             ..LbfgsOptions::default()
         })?;
+        let mut last = [f64::INFINITY; 2];
         let mut observe = |i: &optim::Iteration<'_, ()>| {
+            last = [last[1], i.value];
             watch(iteration(i.number, i.value, &i.x[..i.x.len() - 1]))
         };
         let l1 = Some(&l1[..]);
@@ -288,7 +290,13 @@ impl<'a> Fit<'a> {
             w,
             objective: outcome.value,
             iterations: outcome.iterations,
-            stop_reason: outcome.stop_reason,
+            // Where nothing is left to gain but rounding, no step does.
+            stop_reason: match outcome.stop_reason {
+                StopReason::LineSearch if is_at_rest(last, self.options.tolerance) => {
+                    StopReason::Improvement
+                }
+                reason => reason,
+            },
         })
     }
 
@@ -385,4 +393,9 @@ fn check_memory(
             "regression on {features} features: {over}; expected fewer features or a larger limit"
         ))
     })
+}
+
+/// Returns whether the last iteration has lowered the objective by next to nothing.
+fn is_at_rest([before, last]: [f64; 2], tolerance: f64) -> bool {
+    before - last <= tolerance.max(1e-9) * last.abs()
 }

@@ -94,8 +94,8 @@ impl TrainingSet {
 
     /// Returns the weights that training of hidden units starts from.
     pub(super) fn hidden_start(&self, units: HiddenUnits) -> Vec<f64> {
-        let columns = self.space().nodes.columns();
-        hidden_start(&self.data().nodes, columns, units.count, units.seed)
+        let scales = &self.space().nodes.scale;
+        hidden_start(&self.data().nodes, scales, units.count, units.seed)
     }
 
     /// Returns the output layer of the model with these parameters.

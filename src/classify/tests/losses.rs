@@ -181,7 +181,7 @@ fn what_is_told_of_an_iteration_is_that_of_all_classes() {
         assert_eq!(all.evaluations as f64, sum(|i| i.evaluations as f64));
         let numbers = apart.iter().map(|iteration| iteration.number);
         assert_eq!(Some(all.number), numbers.max());
-        // Two classes have the weights ±½·w, so two gradients of half the size.
+        // The gradients of two classes are ±∂J/∂w.
         let norm = (0.5 * sum(|i| i.gradient_norm * i.gradient_norm)).sqrt();
         assert!(is_close(all.gradient_norm, norm), "{loss:?}");
     }

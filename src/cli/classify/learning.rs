@@ -25,11 +25,12 @@ pub struct LearningArguments {
     features: FeatureArguments,
     #[command(flatten)]
     loss: LossArguments,
-    /// More than two classes: one model of all, or one of each class against the rest
+    /// More than two classes: one model of all, or one of each class against the rest, which is
+    /// always so with a --loss other than softmax
     #[arg(long, value_enum, default_value = "softmax", help_heading = "Model")]
     multiclass: MulticlassName,
     /// Feature-class pairs that get a weight: all, or those observed in the training data
-    /// [default: all, of more than 256 classes with --loss softmax observed]
+    /// [default: all; with --loss softmax and more than 256 classes, observed]
     #[arg(long, value_enum, help_heading = "Model")]
     states: Option<StatesName>,
     /// Ignore features that occur in fewer than N documents

@@ -108,7 +108,7 @@ pub struct StrategyArguments {
     /// Sample N random configurations [default: try all combinations]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub random: Option<usize>,
-    /// Random seed for configurations, folds and Monte-Carlo noise
+    /// Random seed for configurations, folds, sampled noise, online algorithms and hidden units
     #[arg(long, default_value_t = 1, value_name = "N")]
     pub seed: u64,
     /// Successive halving: keep the best 1/ETA at each rung (on: ETA = 3); off: train all fully

@@ -126,7 +126,7 @@ fn training_of_hidden_units_lowers_the_objective_to_a_stationary_point() {
     for loss in LOSSES {
         for noise in NOISES {
             let mut problem = problem(&data, loss, noise, 3);
-            let start = hidden_start(&data.rows, 9, 3, 5);
+            let start = hidden_start(&data.rows, &data.scales, 3, 5);
             let settings = LbfgsSettings::new(optim::LbfgsOptions {
                 improvement_tolerance: 1e-12,
                 gradient_tolerance: 1e-5,
@@ -154,18 +154,18 @@ fn training_of_hidden_units_lowers_the_objective_to_a_stationary_point() {
 #[test]
 fn units_start_apart_with_inputs_of_unit_variance() {
     let data = Data::new(400, 50, 0.4);
-    let start = hidden_start(&data.rows, 50, 4, 1);
+    let start = hidden_start(&data.rows, &data.scales, 4, 1);
     let mut sum = 0.0;
     for n in 0..400 {
         for k in 0..4 {
             let inputs = data
                 .rows
                 .entries(n)
-                .map(|(j, x)| x * start[j as usize * 4 + k]);
+                .map(|(j, x)| data.scales[j as usize] * x * start[j as usize * 4 + k]);
             sum += inputs.sum::<f64>().powi(2) / 1600.0;
         }
     }
     assert!((0.6..1.6).contains(&sum), "{sum}");
-    assert_ne!(start, hidden_start(&data.rows, 50, 4, 2));
-    assert_eq!(hidden_start(&SparseRows::default(), 0, 2, 1).len(), 5);
+    assert_ne!(start, hidden_start(&data.rows, &data.scales, 4, 2));
+    assert_eq!(hidden_start(&SparseRows::default(), &[], 2, 1).len(), 5);
 }
