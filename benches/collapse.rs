@@ -10,16 +10,14 @@
 
 use std::ops::ControlFlow;
 
+use dropchain::chain::Order;
 use dropchain::corpus::{Corpus, Format, ReadOptions};
-use dropchain::internals::chain::Order;
-use dropchain::internals::extract::{AttributeSource, Classes, Dataset, DatasetBuilder};
-use dropchain::internals::noise::Engine;
-use dropchain::internals::objective::{
-    Noise, NoiseDistribution, NoiseSharing, PenalizedLikelihood,
-};
-use dropchain::internals::score::{Boundary, ParameterSpace, SpaceOptions, States};
+use dropchain::extract::{AttributeSource, Classes, Dataset, DatasetBuilder};
 use dropchain::label::LabelSet;
+use dropchain::noise::Engine;
+use dropchain::objective::{Noise, NoiseDistribution, NoiseSharing, PenalizedLikelihood};
 use dropchain::optim::{LbfgsOptions, LbfgsSettings, Objective, minimize};
+use dropchain::score::{Boundary, ParameterSpace, SpaceOptions, States};
 use dropchain::template::Template;
 
 /// The lowest frequency of each range.

@@ -9,7 +9,7 @@
 use std::collections::HashMap;
 
 use dropchain::corpus::{Format, ReadOptions, Reader};
-use dropchain::internals::sentence::Sentence;
+use dropchain::sentence::Sentence;
 
 const SAMPLE: &str = include_str!("../corpora/sample/train.conll");
 

@@ -15,17 +15,17 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Instant;
 
+use dropchain::chain::{LabelWeights, Lattice, Order, Scores, Transitions};
 use dropchain::corpus::{Corpus, Format, ReadOptions};
-use dropchain::internals::chain::{LabelWeights, Lattice, Order, Scores, Transitions};
-use dropchain::internals::extract::{AttributeSource, Classes, Dataset, DatasetBuilder};
-use dropchain::internals::ids::LabelId;
-use dropchain::internals::noise::Engine;
-use dropchain::internals::objective::{
+use dropchain::extract::{AttributeSource, Classes, Dataset, DatasetBuilder};
+use dropchain::ids::LabelId;
+use dropchain::label::LabelSet;
+use dropchain::noise::Engine;
+use dropchain::objective::{
     Noise, NoiseDistribution, NoiseMemory, NoiseSharing, PenalizedLikelihood, required_memory,
 };
-use dropchain::internals::score::{Boundary, ForwardProduct, ParameterSpace, SpaceOptions, States};
-use dropchain::label::LabelSet;
 use dropchain::optim::{LbfgsOptions, LbfgsSettings, Objective, minimize};
+use dropchain::score::{Boundary, ForwardProduct, ParameterSpace, SpaceOptions, States};
 use dropchain::template::Template;
 
 /// After twelve iterations, the weights are typical of most of training.

@@ -3,7 +3,7 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput};
-use dropchain::internals::extract::{AttributeSource, DatasetBuilder};
+use dropchain::extract::{AttributeSource, DatasetBuilder};
 use dropchain::template::{Attribute, AttributeSink, Template, Workspace};
 
 use crate::corpus;

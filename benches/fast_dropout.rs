@@ -16,16 +16,16 @@
 use std::time::Instant;
 
 use dropchain::Sentence;
-use dropchain::internals::chain::Order;
-use dropchain::internals::extract::{AttributeSource, Classes, Dataset, DatasetBuilder, Target};
-use dropchain::internals::ids::LabelId;
-use dropchain::internals::noise::{Engine, MaskGradient, mask_gradient};
-use dropchain::internals::objective::{
+use dropchain::chain::Order;
+use dropchain::extract::{AttributeSource, Classes, Dataset, DatasetBuilder, Target};
+use dropchain::ids::LabelId;
+use dropchain::noise::{Engine, MaskGradient, mask_gradient};
+use dropchain::objective::{
     MonteCarlo, Noise, NoiseDistribution, NoiseSharing, PenalizedLikelihood,
 };
-use dropchain::internals::random::nth;
-use dropchain::internals::score::{Boundary, ParameterSpace, SpaceOptions, States};
 use dropchain::optim::{LbfgsOptions, LbfgsSettings, Objective, minimize};
+use dropchain::random::nth;
+use dropchain::score::{Boundary, ParameterSpace, SpaceOptions, States};
 
 const RATE: f64 = 0.5;
 const SAMPLES: u32 = 200;

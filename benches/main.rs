@@ -8,7 +8,6 @@
 mod chain;
 mod corpus;
 mod extraction;
-mod gradients;
 mod objective;
 mod tagging;
 
@@ -25,7 +24,6 @@ fn main() {
     extraction::benches(&mut criterion);
     chain::benches(&mut criterion);
     objective::benches(&mut criterion);
-    gradients::benches(&mut criterion);
     tagging::benches(&mut criterion);
     criterion.final_summary();
 }

@@ -1,13 +1,13 @@
 //! One evaluation of the training objective: value and gradient over the whole corpus.
 
 use criterion::{BenchmarkId, Criterion, Throughput};
-use dropchain::internals::chain::Order;
-use dropchain::internals::extract::{AttributeSource, Classes, Dataset, DatasetBuilder};
-use dropchain::internals::ids::LabelId;
-use dropchain::internals::objective::PenalizedLikelihood;
-use dropchain::internals::score::{Boundary, ParameterSpace, SpaceOptions, States};
+use dropchain::chain::Order;
+use dropchain::extract::{AttributeSource, Classes, Dataset, DatasetBuilder};
+use dropchain::ids::LabelId;
 use dropchain::label::LabelSet;
+use dropchain::objective::PenalizedLikelihood;
 use dropchain::optim::Objective;
+use dropchain::score::{Boundary, ParameterSpace, SpaceOptions, States};
 use dropchain::template::Template;
 
 use crate::corpus::{self, Numbers};

@@ -46,7 +46,7 @@ const PRIME: u64 = (1 << 61) - 1;
 const BLOCK: usize = 8;
 
 /// The fingerprint of the empty string.
-pub(crate) const EMPTY: u64 = 0;
+pub const EMPTY: u64 = 0;
 
 /// Reduces a number below 2¹²⁴ modulo p.
 #[inline(always)]
@@ -66,13 +66,13 @@ fn multiply(a: u64, b: u64) -> u64 {
 
 /// Computes fingerprints at one base.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Fingerprinter {
+pub struct Fingerprinter {
     powers: [u64; BLOCK + 1], // B⁰, B¹, …
 }
 
 /// A string to be appended to others: the numbers that [`append`] needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Fragment {
+pub struct Fragment {
     fingerprint: u64,
     power: u64, // B^length
 }
@@ -148,7 +148,7 @@ impl Fingerprinter {
 /// Computes F(st) from F(s) and the fragment of t.
 #[inline(always)]
 #[must_use]
-pub(crate) fn append(fingerprint: u64, fragment: Fragment) -> u64 {
+pub fn append(fingerprint: u64, fragment: Fragment) -> u64 {
     let shifted = u128::from(fingerprint) * u128::from(fragment.power);
     reduce(shifted + u128::from(fragment.fingerprint))
 }
@@ -156,7 +156,7 @@ pub(crate) fn append(fingerprint: u64, fragment: Fragment) -> u64 {
 /// Spreads a fingerprint over 64 bits, for use as the key of a hash table. It is a bijection.
 #[inline(always)]
 #[must_use]
-pub(crate) fn key(fingerprint: u64) -> u64 {
+pub fn key(fingerprint: u64) -> u64 {
     random::mix(fingerprint)
 }
 

@@ -55,71 +55,51 @@
 //! Cargo features, all on by default: `cli` (the program `dropchain`), `serve` (its command of that
 //! name), `check` and `train`. Without them the library tags and evaluates.
 #![deny(missing_docs)]
-// Modules that tagging needs have parts that only training and checks use.
-#![cfg_attr(not(feature = "check"), allow(dead_code))]
 
-// The program uses the library by its name, as other programs do.
-#[cfg(feature = "cli")]
-extern crate self as dropchain;
-
-mod atomic_file;
-#[cfg(feature = "train")]
-mod bench;
-mod chain;
-#[cfg(feature = "check")]
-pub mod check;
+pub mod atomic_file;
+pub mod chain;
 pub mod classify;
-#[cfg(feature = "cli")]
-mod cli;
-#[cfg(feature = "train")]
-mod cluster;
 pub mod corpus;
-mod error;
+pub mod error;
 pub mod eval;
 #[cfg(feature = "train")]
-mod exact_sum;
-mod extract;
-mod fingerprint;
-mod html;
-mod ids;
-mod input_file;
+pub mod exact_sum;
+pub mod extract;
+pub mod fingerprint;
+pub mod html;
+pub mod ids;
+pub mod input_file;
 #[cfg(feature = "train")]
-mod irls;
-#[cfg(feature = "train")]
-pub mod knowledge;
+pub mod irls;
 pub mod label;
-mod math;
-mod memory;
-mod model;
-mod name_list;
+pub mod math;
+pub mod memory;
+pub mod model;
+pub mod name_list;
 #[cfg(feature = "train")]
-mod noise;
+pub mod noise;
 #[cfg(feature = "train")]
-mod objective;
+pub mod objective;
 #[cfg(feature = "train")]
-mod online;
+pub mod online;
 #[cfg(feature = "train")]
 pub mod optim;
-mod random;
+pub mod random;
 #[cfg(feature = "train")]
-mod ranks;
+pub mod ranks;
 pub mod regress;
 #[cfg(feature = "train")]
-mod report;
-#[cfg(feature = "train")]
-mod score;
-mod second_pass;
-mod sentence;
-mod simd;
+pub mod score;
+pub mod second_pass;
+pub mod sentence;
+pub mod simd;
 #[cfg(feature = "train")]
 mod spill;
 pub mod tag;
 pub mod template;
-mod tokenize;
+pub mod tokenize;
 #[cfg(feature = "train")]
 pub mod train;
-#[cfg(feature = "train")]
-pub mod tune;
 
 #[doc(inline)]
 pub use corpus::Corpus;
@@ -138,80 +118,3 @@ pub use template::Template;
 #[cfg(feature = "train")]
 #[doc(inline)]
 pub use train::{TrainOptions, Trainer};
-
-/// The machinery below the public modules, for the program and the benches. It may change in any
-/// release.
-#[doc(hidden)]
-pub mod internals {
-    pub mod atomic_file {
-        pub use crate::atomic_file::*;
-    }
-    #[cfg(feature = "train")]
-    pub mod bench {
-        pub use crate::bench::*;
-    }
-    pub mod chain {
-        pub use crate::chain::*;
-    }
-    #[cfg(feature = "cli")]
-    pub mod cli {
-        pub use crate::cli::{run, run_ranks};
-    }
-    #[cfg(feature = "train")]
-    pub mod cluster {
-        pub use crate::cluster::*;
-    }
-    pub mod corpus {
-        pub use crate::corpus::json_object::JsonObject;
-    }
-    pub mod extract {
-        pub use crate::extract::*;
-    }
-    pub mod html {
-        pub use crate::html::*;
-    }
-    pub mod ids {
-        pub use crate::ids::*;
-    }
-    pub mod input_file {
-        pub use crate::input_file::*;
-    }
-    pub mod math {
-        pub use crate::math::*;
-    }
-    pub mod memory {
-        pub use crate::memory::*;
-    }
-    pub mod model {
-        pub use crate::model::*;
-    }
-    #[cfg(feature = "train")]
-    pub mod irls {
-        pub use crate::irls::*;
-    }
-    #[cfg(feature = "train")]
-    pub mod noise {
-        pub use crate::noise::*;
-    }
-    #[cfg(feature = "train")]
-    pub mod objective {
-        pub use crate::objective::*;
-    }
-    pub mod random {
-        pub use crate::random::*;
-    }
-    #[cfg(feature = "train")]
-    pub mod report {
-        pub use crate::report::*;
-    }
-    #[cfg(feature = "train")]
-    pub mod score {
-        pub use crate::score::*;
-    }
-    pub mod sentence {
-        pub use crate::sentence::*;
-    }
-    pub mod tokenize {
-        pub use crate::tokenize::*;
-    }
-}

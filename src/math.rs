@@ -107,10 +107,14 @@ pub(crate) fn dot(x: &[f64], y: &[f64]) -> f64 {
     x.iter().zip(y).map(|(x, y)| x * y).sum()
 }
 
-/// Asserts that the error of `found` is at most `tolerance`, relative to `expected` or to 1.
-#[cfg(test)]
+/// Asserts that the error of `found` is at most `tolerance`, relative to `expected` or to 1. For
+/// tests.
+///
+/// # Panics
+///
+/// It is not.
 #[track_caller]
-pub(crate) fn assert_close(found: f64, expected: f64, tolerance: f64) {
+pub fn assert_close(found: f64, expected: f64, tolerance: f64) {
     let error = (found - expected).abs();
     assert!(
         error <= tolerance * expected.abs().max(1.0),

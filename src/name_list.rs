@@ -4,7 +4,7 @@ use std::convert::Infallible;
 
 /// A list of byte strings in one buffer: a model has millions of names.
 #[derive(Clone, Debug, Default, Hash)]
-pub(crate) struct NameList {
+pub struct NameList {
     bytes: Vec<u8>,
     ends: Vec<u64>, // of each name in `bytes`
 }

@@ -1,80 +1,528 @@
-//! Integration tests, in one executable: they run the program, and check the structure of the
-//! sources.
+//! The structure of the sources. ARCHITECTURE.md describes it; these tests enforce it.
 
-mod annotation_formats;
-mod annotations;
-mod architecture;
-mod bad_input;
-mod bad_options;
-mod bench;
-mod caseless;
-mod check;
-mod checkpoints;
-mod classify;
-mod classify_losses;
-mod cluster;
-mod compare;
-mod completions;
-mod config;
-mod contract;
-mod crfsuite_models;
-mod damaged_models;
-mod damaged_text;
-mod determinism;
-#[cfg(unix)]
-mod documented_commands;
-mod documents;
-mod error_list;
-mod explain;
-mod fingerprint;
-mod forced_decoding;
-mod help;
-#[cfg(unix)]
-mod input_detection;
-mod inspect;
-mod interrupted_passes;
-mod joined_labels;
-mod json_attributes;
-mod knowledge;
-mod learners;
-mod memory;
-mod model_files;
-mod model_fixture;
-mod noise;
-mod noise_sharing;
-mod odd_inputs;
-mod online_start;
-mod output_directory;
-mod outputs;
-mod partial_labels;
-mod peer;
-mod penalties;
-mod plain_labels;
-mod precisions;
-#[cfg(unix)]
-mod processes;
-mod regress;
-mod report;
-#[cfg(unix)]
-mod serve;
-#[cfg(unix)]
-mod serve_limits;
-#[cfg(unix)]
-mod serve_models;
-mod sharing;
-#[cfg(unix)]
-mod signals;
-mod socket_ranks;
-mod spill;
-mod support;
-mod tagging;
-mod template_files;
-mod text_encodings;
-mod training;
-mod tune;
-mod tune_resume;
-mod two_passes;
-mod uncertain;
-mod vectors;
-mod warm_start;
-mod weights;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Modules that a module must not import even though their row is above its own.
+const FORBIDDEN: [(&str, &[&str]); 3] = [
+    ("corpus", &["chain", "optim"]),
+    ("extract", &["chain", "optim"]),
+    ("score", &["optim"]),
+];
+
+/// Maximum number of characters per line of source code.
+const MAX_COLUMNS: usize = 100;
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The files below `folder` with one of these extensions, sorted.
+fn files(folder: &Path, extensions: &[&str]) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        if path.is_dir() {
+            if name != "target" && name != "__pycache__" {
+                found.extend(files(&path, extensions));
+            }
+        } else if extensions.contains(&name.rsplit('.').next().unwrap()) {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
+fn read(file: &Path) -> String {
+    fs::read_to_string(file).unwrap()
+}
+
+/// The row of each module in the table of modules in ARCHITECTURE.md, `| row | `module` … |`.
+fn rows() -> BTreeMap<String, usize> {
+    let mut rows = BTreeMap::new();
+    for line in read(&root().join("ARCHITECTURE.md")).lines() {
+        let mut cells = line.split('|').map(str::trim).skip(1);
+        let (Some(row), Some(modules)) = (cells.next(), cells.next()) else {
+            continue;
+        };
+        if let Ok(row) = row.parse() {
+            let names = modules.split('`').skip(1).step_by(2);
+            rows.extend(names.map(|name| (name.to_owned(), row)));
+        }
+    }
+    assert!(rows.len() > 20, "found only {} modules", rows.len());
+    rows
+}
+
+/// A source file of the crate as a module.
+struct Module {
+    file: PathBuf,
+    /// Its path from the root, such as `["chain", "viterbi"]`.
+    path: Vec<String>,
+    /// Every path that it imports: segments, and whether it is re-exported.
+    imports: Vec<(Vec<String>, bool)>,
+}
+
+impl Module {
+    fn parse(file: PathBuf) -> Self {
+        let inside = file.strip_prefix(root().join("src")).unwrap();
+        let mut path: Vec<String> = inside
+            .with_extension("")
+            .iter()
+            .map(|part| part.to_string_lossy().into_owned())
+            .collect();
+        if path.last().is_some_and(|last| last == "mod") {
+            path.pop();
+        }
+        let text = read(&file);
+        let mut imports = Vec::new();
+        for statement in without_inline_tests(&text).split(';') {
+            let code: Vec<&str> = statement.lines().map(without_comment).collect();
+            let code = code.join(" ");
+            let Some((before, tree)) = code.rsplit_once("use ") else {
+                continue;
+            };
+            let is_import = ["", "pub", "pub(crate)", "pub(super)"]
+                .iter()
+                .any(|v| before.trim_end().ends_with(v))
+                && before
+                    .trim_end()
+                    .chars()
+                    .last()
+                    .is_none_or(|c| "}])b".contains(c));
+            if is_import {
+                let is_public = before.trim_end().ends_with("pub");
+                for path in expand(tree.trim()) {
+                    imports.push((path, is_public));
+                }
+            }
+        }
+        Self {
+            file,
+            path,
+            imports,
+        }
+    }
+
+    fn is_test(&self) -> bool {
+        self.path.iter().any(|part| part == "tests")
+    }
+
+    /// The segments of an import from the root of the crate; `None` if it leaves the crate.
+    fn resolve(&self, import: &[String]) -> Option<Vec<String>> {
+        let mut base = self.path.clone();
+        match import[0].as_str() {
+            "crate" | "dropchain" => base.clear(),
+            "self" => {}
+            "super" => {
+                base.pop();
+            }
+            _ => {
+                base.extend_from_slice(import);
+                return Some(base);
+            }
+        }
+        for segment in &import[1..] {
+            match segment.as_str() {
+                "super" => {
+                    base.pop();
+                }
+                "self" => {}
+                name => base.push(name.to_owned()),
+            }
+        }
+        Some(base)
+    }
+}
+
+fn without_inline_tests(text: &str) -> &str {
+    let end = text.find("#[cfg(test)]\nmod tests {");
+    &text[..end.unwrap_or(text.len())]
+}
+
+fn without_comment(line: &str) -> &str {
+    line.split("//").next().unwrap_or_default()
+}
+
+/// The paths of a use tree: `a::{b, c::d}` is `a::b` and `a::c::d`.
+fn expand(tree: &str) -> Vec<Vec<String>> {
+    let Some((prefix, list)) = tree.split_once('{') else {
+        let path = tree.split(" as ").next().unwrap_or_default();
+        return vec![path.split("::").map(|s| s.trim().to_owned()).collect()];
+    };
+    let prefix: Vec<String> = prefix
+        .split("::")
+        .map(|s| s.trim().to_owned())
+        .filter(|s| !s.is_empty())
+        .collect();
+    let list = list.rsplit_once('}').map_or(list, |(list, _)| list);
+    let (mut paths, mut depth, mut start) = (Vec::new(), 0, 0);
+    let ends = list.char_indices().chain([(list.len(), ',')]);
+    for (i, c) in ends {
+        match c {
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            ',' if depth == 0 => {
+                let item = list[start..i].trim();
+                start = i + 1;
+                if !item.is_empty() {
+                    for rest in expand(item) {
+                        paths.push(prefix.iter().cloned().chain(rest).collect());
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    paths
+}
+
+fn modules() -> Vec<Module> {
+    let sources = files(&root().join("src"), &["rs"]);
+    sources.into_iter().map(Module::parse).collect()
+}
+
+/// Every import of one top-level module by another: the file, the importing and the imported
+/// module.
+fn imports() -> Vec<(PathBuf, String, String)> {
+    let rows = rows();
+    let mut imports = Vec::new();
+    for module in modules().iter().filter(|m| !m.is_test()) {
+        let from = module.path[0].clone();
+        if from == "lib" || from == "main" {
+            continue;
+        }
+        // Paths in code count as well, so this reads lines, not only `use` statements.
+        for line in without_inline_tests(&read(&module.file)).lines() {
+            let code = without_comment(line);
+            for prefix in ["crate::", "dropchain::"] {
+                for (at, _) in code.match_indices(prefix) {
+                    let rest = &code[at + prefix.len()..];
+                    let rest = rest.strip_prefix("internals::").unwrap_or(rest);
+                    let tree = rest.split([';', '(', ' ', ')']).next().unwrap_or_default();
+                    for path in expand(if rest.starts_with('{') { rest } else { tree }) {
+                        let to = &path[0];
+                        if *to != from && rows.contains_key(to) {
+                            imports.push((module.file.clone(), from.clone(), to.clone()));
+                        }
+                    }
+                }
+            }
+        }
+    }
+    assert!(imports.len() > 200, "found only {} imports", imports.len());
+    imports
+}
+
+#[test]
+fn every_module_has_a_row() {
+    let rows = rows();
+    let mut found = BTreeSet::new();
+    for module in modules() {
+        let name = &module.path[0];
+        let has_row = rows.contains_key(name) || name == "lib" || name == "main";
+        assert!(
+            has_row,
+            "ARCHITECTURE.md has no row for {}",
+            module.file.display()
+        );
+        found.insert(name.clone());
+    }
+    for name in rows.keys() {
+        assert!(
+            found.contains(name),
+            "ARCHITECTURE.md: module '{name}' does not exist"
+        );
+    }
+}
+
+#[test]
+fn a_module_imports_only_from_rows_above_its_own() {
+    let rows = rows();
+    for (file, from, to) in imports() {
+        let is_allowed = rows[&to] < rows[&from] || rows[&to] == 0;
+        assert!(is_allowed, "{}: {from} imports {to}", file.display());
+    }
+}
+
+#[test]
+fn a_module_does_not_import_forbidden_modules() {
+    for (file, from, to) in imports() {
+        let is_forbidden = FORBIDDEN
+            .iter()
+            .any(|(module, others)| *module == from && others.contains(&to.as_str()));
+        assert!(!is_forbidden, "{}: {from} imports {to}", file.display());
+    }
+}
+
+/// The file that defines what an import names, following re-exports.
+fn target(
+    modules: &BTreeMap<Vec<String>, &Module>,
+    path: &[String],
+    depth: usize,
+) -> Option<Vec<String>> {
+    let length = (1..=path.len())
+        .rev()
+        .find(|&n| modules.contains_key(&path[..n]))?;
+    let (module, rest) = path.split_at(length);
+    let (Some(name), true) = (rest.first(), depth < 10) else {
+        return Some(module.to_vec());
+    };
+    let reexport = modules[module]
+        .imports
+        .iter()
+        .find(|(import, _)| import.last() == Some(name) && import.len() > 1);
+    let followed = reexport.and_then(|(import, _)| {
+        let path = modules[module].resolve(import)?;
+        target(modules, &path, depth + 1)
+    });
+    Some(followed.unwrap_or_else(|| module.to_vec()))
+}
+
+#[test]
+fn imports_between_the_files_of_a_module_have_no_cycles() {
+    let all = modules();
+    let by_path: BTreeMap<Vec<String>, &Module> = all
+        .iter()
+        .filter(|m| !m.is_test())
+        .map(|m| (m.path.clone(), m))
+        .collect();
+    let mut edges: BTreeMap<Vec<String>, BTreeSet<Vec<String>>> = BTreeMap::new();
+    for (path, module) in &by_path {
+        for (import, is_public) in &module.imports {
+            let target = module
+                .resolve(import)
+                .and_then(|import| target(&by_path, &import, 0));
+            if let Some(target) = target
+                && target[0] == path[0]
+                && target != *path
+                && !is_public
+            {
+                edges.entry(path.clone()).or_default().insert(target);
+            }
+        }
+    }
+    let count: usize = edges.values().map(BTreeSet::len).sum();
+    assert!(count > 200, "found only {count} imports between files");
+    // Repeatedly remove files without imports: the remaining ones are on a cycle or lead to one.
+    let mut left: BTreeSet<Vec<String>> = by_path.keys().cloned().collect();
+    loop {
+        let leaves: Vec<_> = left
+            .iter()
+            .filter(|file| {
+                let imports = edges.get(*file).into_iter().flatten();
+                imports.filter(|to| left.contains(*to)).count() == 0
+            })
+            .cloned()
+            .collect();
+        if leaves.is_empty() {
+            break;
+        }
+        leaves.iter().for_each(|leaf| _ = left.remove(leaf));
+    }
+    // Repeatedly remove files that no other file imports: only cycles remain.
+    loop {
+        let unused: Vec<_> = left
+            .iter()
+            .filter(|file| {
+                let is_used =
+                    |from: &Vec<String>| edges.get(from).is_some_and(|to| to.contains(*file));
+                !left.iter().any(is_used)
+            })
+            .cloned()
+            .collect();
+        if unused.is_empty() {
+            break;
+        }
+        unused.iter().for_each(|file| _ = left.remove(file));
+    }
+    let cycles: Vec<String> = left
+        .iter()
+        .map(|file| {
+            let to = edges[file].iter().filter(|to| left.contains(*to));
+            let to: Vec<String> = to.map(|to| to.join("/")).collect();
+            format!("{} → {}", file.join("/"), to.join(", "))
+        })
+        .collect();
+    assert!(cycles.is_empty(), "cycles:\n{}", cycles.join("\n"));
+}
+
+#[test]
+fn every_path_in_architecture_md_exists() {
+    let text = read(&root().join("ARCHITECTURE.md"));
+    let quoted = text.split('`').skip(1).step_by(2);
+    let folders = ["src/", "tests/", "docs/", "benches/", "corpora/"];
+    let paths: Vec<&str> = quoted
+        .filter(|path| folders.iter().any(|folder| path.starts_with(folder)))
+        .filter(|path| *path != "corpora/public")
+        .collect();
+    assert!(paths.len() > 40, "found only {} paths", paths.len());
+    for path in paths {
+        assert!(
+            root().join(path).exists(),
+            "ARCHITECTURE.md: {path} does not exist"
+        );
+    }
+}
+
+#[test]
+fn modules_are_folders_with_a_mod_file_and_tests_follow_one_layout() {
+    for module in modules() {
+        let file = module.file.display();
+        let name = module.file.file_name().unwrap().to_string_lossy();
+        assert!(
+            !module.file.with_extension("").is_dir(),
+            "{file}: expected mod.rs in the folder of that name"
+        );
+        assert!(
+            name != "tests.rs",
+            "{file}: expected tests/mod.rs or an inline module"
+        );
+    }
+}
+
+#[test]
+fn lines_fit_in_100_columns() {
+    let mut long = Vec::new();
+    for file in files(root(), &["rs", "py", "sh"]) {
+        for (i, line) in read(&file).lines().enumerate() {
+            if line.chars().count() > MAX_COLUMNS {
+                long.push(format!("{}:{}", file.display(), i + 1));
+            }
+        }
+    }
+    assert!(
+        long.is_empty(),
+        "longer than {MAX_COLUMNS}:\n{}",
+        long.join("\n")
+    );
+}
+
+#[test]
+fn only_versioned_files_use_the_serialization_format() {
+    let versioned = [
+        "model/header.rs",
+        "train/checkpoint_contents.rs",
+        "tune/segment_store.rs",
+    ];
+    for module in modules().iter().filter(|module| !module.is_test()) {
+        if read(&module.file).contains("bincode::") {
+            let file = &module.file;
+            assert!(
+                versioned.iter().any(|name| file.ends_with(name)),
+                "{} uses bincode",
+                file.display()
+            );
+        }
+    }
+}
+
+/// The tests that a line of docs/reliability.md names, as `file: function`.
+fn named_tests(line: &str) -> Vec<(&str, &str)> {
+    let code = line.split('`').skip(1).step_by(2);
+    let named = code.filter_map(|code| code.split_once(": "));
+    let is_source = |file: &str| file.ends_with(".rs") || file.ends_with(".py");
+    named.filter(|(file, _)| is_source(file)).collect()
+}
+
+#[test]
+fn every_promise_is_held_by_a_test_that_exists() {
+    let page = read(&root().join("docs/reliability.md"));
+    let rows = page.lines().filter(|line| line.starts_with("| "));
+    let mut promises = 0;
+    for row in rows.filter(|row| !row.starts_with("| promise |")) {
+        let tests = named_tests(row);
+        assert!(!tests.is_empty(), "no test holds this promise: {row}");
+        for (file, function) in tests {
+            let path = root().join(file);
+            let keyword = if file.ends_with(".rs") { "fn" } else { "def" };
+            let declaration = format!("{keyword} {function}(");
+            let exists = path.is_file() && read(&path).contains(&declaration);
+            assert!(exists, "there is no test {file}: {function}");
+        }
+        promises += 1;
+    }
+    assert!(promises > 5, "found only {promises} promises");
+}
+
+#[test]
+fn only_the_listed_files_have_unsafe_code_and_each_use_has_its_proof() {
+    let mut found = BTreeSet::new();
+    for file in files(root(), &["rs"]) {
+        let text = read(&file);
+        let code: Vec<&str> = text.lines().map(without_comment).collect();
+        let is_unsafe = |line: &&&str| {
+            let uses = [
+                "unsafe {",
+                "unsafe fn",
+                "unsafe impl",
+                "unsafe(",
+                "unsafe extern",
+            ];
+            uses.iter().any(|unsafe_use| line.contains(unsafe_use))
+        };
+        let uses = code.iter().filter(is_unsafe).count();
+        let proofs = text.matches("// SAFETY: ").count();
+        let allowed = code
+            .iter()
+            .any(|line| line.contains(concat!("allow(unsafe", "_code)")));
+        let name = file
+            .strip_prefix(root())
+            .unwrap()
+            .to_string_lossy()
+            .into_owned();
+        if name != "tests/architecture.rs" && (allowed || uses > 0) {
+            assert!(
+                uses <= proofs,
+                "{name}: {uses} unsafe blocks, {proofs} proofs"
+            );
+            found.insert(name);
+        }
+    }
+    assert_eq!(found, first_cells("Unsafe code"));
+}
+
+/// The names in the first column of the table in a section of docs/dependencies.md.
+fn first_cells(section: &str) -> BTreeSet<String> {
+    let page = read(&root().join("docs/dependencies.md"));
+    let mut sections = page.split("\n## ");
+    let text = sections.find(|text| text.starts_with(section)).unwrap();
+    text.lines()
+        .filter_map(|line| line.strip_prefix("| `")?.split('`').next())
+        .map(str::to_owned)
+        .collect()
+}
+
+/// The names of all dependencies in a manifest, of every kind, but `dropchain`.
+fn dependencies(manifest: &str) -> BTreeSet<String> {
+    let mut is_dependency = false;
+    let mut names = BTreeSet::new();
+    for line in read(&root().join(manifest)).lines() {
+        if line.starts_with('[') {
+            is_dependency = line.ends_with("dependencies]");
+        } else if let Some((name, _)) = line.split_once('=').filter(|_| is_dependency) {
+            names.insert(name.trim().to_owned());
+        }
+    }
+    names.remove("dropchain");
+    names
+}
+
+#[test]
+fn the_page_on_dependencies_lists_those_of_the_manifests() {
+    let program = dependencies("Cargo.toml");
+    assert!(program.len() > 15, "found only {program:?}");
+    assert_eq!(first_cells("Direct"), program);
+    let package = dependencies("python/Cargo.toml");
+    assert!(package.len() > 3, "found only {package:?}");
+    assert_eq!(first_cells("Of the Python package"), package);
+    assert_eq!(
+        first_cells("Of the program for MPI"),
+        dependencies("mpi/Cargo.toml")
+    );
+    let module = dependencies("wasm/Cargo.toml");
+    assert_eq!(first_cells("Of the module for browsers"), module);
+}

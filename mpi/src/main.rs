@@ -10,8 +10,8 @@ use std::io::Write;
 use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
 
-use dropchain::internals::cli;
 use dropchain::train::{Ranks, Reduce};
+use dropchain_cli as cli;
 use mpi::Threading;
 
 use communication::{Pieces, World, WorldReduce};

@@ -4,10 +4,10 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use dropchain::atomic_file;
 use dropchain::corpus::{Format, ReadOptions, Reader};
-use dropchain::internals::atomic_file;
-use dropchain::internals::cluster::{Clusters, InternedText};
 use dropchain::{Error, Sentence};
+use dropchain_knowledge::cluster::{Clusters, InternedText};
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;

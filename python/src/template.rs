@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use dropchain::corpus::{DocumentOptions, ReadOptions};
-use dropchain::knowledge::{Knowledge, KnowledgeFiles, KnowledgeOptions};
 use dropchain::template::{Attribute, AttributeSink, ColumnRef, Template, Workspace};
 use dropchain::{Error, Place};
+use dropchain_knowledge::{Knowledge, KnowledgeFiles, KnowledgeOptions};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyType};

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
 use dropchain::train::{DevScore, EndReason, Engine, TrainSettings, TrainingCorpora};
-use dropchain::tune::{
+use dropchain::{Corpus, Error, MemoryLimit, Template};
+use dropchain_tune::{
     Axis, Checkpoint, Configuration, Folds, NoiseGain, Phase, ResourcePlan, Resumed, Rung,
     Schedule, Search, SearchSpace, TrialResult, TuneObserver, TuneResult, TuningData, Validation,
 };
-use dropchain::{Corpus, Error, MemoryLimit, Template};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;

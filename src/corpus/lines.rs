@@ -32,7 +32,7 @@ const UTF16_MARKS: [[u8; 2]; 2] = [[0xff, 0xfe], [0xfe, 0xff]];
 const LINE: u64 = 32;
 
 /// A byte stream to read lines from.
-pub(crate) type InputStream = Box<dyn BufRead + Send>;
+pub type InputStream = Box<dyn BufRead + Send>;
 
 /// Receives a copy of what is read.
 pub(super) type OutputStream = Box<dyn Write + Send>;

@@ -20,7 +20,7 @@ mod gzip;
 mod instances;
 mod json_attributes;
 mod json_columns;
-pub(crate) mod json_object;
+mod json_object;
 mod jsonl;
 mod lines;
 mod offset_unit;
@@ -50,17 +50,15 @@ pub use format::Format;
 pub use instances::{
     Instance, InstanceContent, InstanceFormat, InstanceReadOptions, InstanceReader, TableFeatures,
 };
-#[cfg(feature = "check")]
-pub(crate) use lines::InputStream;
+pub use json_object::JsonObject;
+pub use lines::InputStream;
 pub use offset_unit::OffsetUnit;
 pub use output::{Candidate, OutputFormat, Tagged, WriteOptions, Writer, with_notes};
 pub use parse::ReadOptions;
-#[cfg(feature = "check")]
-pub(crate) use parse::decoded;
+pub use parse::decoded;
 pub use read_report::ReadReport;
 pub use reader::{FirstLines, Reader};
-#[cfg(feature = "check")]
-pub(crate) use reader::{check_sources, files_of, open_stream};
+pub use reader::{check_sources, files_of, open_stream};
 #[doc(hidden)]
 pub use sample::{SAMPLE_DEV, SAMPLE_TEST, SAMPLE_TRAIN};
 pub use text_encoding::TextEncoding;

@@ -124,8 +124,7 @@ impl Default for ReadOptions {
 }
 
 /// Returns the bytes of an input, decompressed and decoded to UTF-8 as the options say.
-#[cfg(feature = "check")]
-pub(crate) fn decoded(
+pub fn decoded(
     input: super::InputStream,
     options: &ReadOptions,
 ) -> std::io::Result<super::InputStream> {

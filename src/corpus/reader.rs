@@ -181,12 +181,12 @@ impl Reader {
     }
 
     /// Makes an input without a sentence an error.
-    pub(crate) fn require_sentences(&mut self) {
+    pub fn require_sentences(&mut self) {
         self.sentences_required = true;
     }
 
     /// The memory in bytes that a sentence, or what waits to be tagged with it, may take.
-    pub(crate) fn memory_limit(&self) -> u64 {
+    pub fn memory_limit(&self) -> u64 {
         self.options.memory.bytes(0)
     }
 
@@ -231,7 +231,7 @@ impl Reader {
 
     /// Reads the next sentence, or the error of one that cannot be read, after which the next call
     /// goes on with the sentence after it. An error of the input itself ends that.
-    pub(crate) fn next_or_error(&mut self) -> Option<Result<Sentence>> {
+    pub fn next_or_error(&mut self) -> Option<Result<Sentence>> {
         let error = match self.next_sentence() {
             Ok(sentence) => return sentence.map(Ok),
             Err(error) => error,
@@ -327,7 +327,7 @@ impl PendingInput {
 
 /// Checks that there are inputs, that files exist, and that standard input is read once at most.
 /// So a mistake is an error now, not after minutes of reading earlier files.
-pub(crate) fn check_sources<S: AsRef<OsStr>>(sources: &[S]) -> Result<()> {
+pub fn check_sources<S: AsRef<OsStr>>(sources: &[S]) -> Result<()> {
     let mut stdin = false;
     for source in sources {
         let source = source.as_ref();
@@ -344,7 +344,7 @@ pub(crate) fn check_sources<S: AsRef<OsStr>>(sources: &[S]) -> Result<()> {
 }
 
 /// Returns the files to read for a source: those of a directory of BRAT, else the source.
-pub(crate) fn files_of(source: &OsStr, options: &ReadOptions) -> Result<Vec<OsString>> {
+pub fn files_of(source: &OsStr, options: &ReadOptions) -> Result<Vec<OsString>> {
     match options.format {
         Some(Format::Brat) => text_files(source),
         _ => Ok(vec![source.to_owned()]),
@@ -352,7 +352,7 @@ pub(crate) fn files_of(source: &OsStr, options: &ReadOptions) -> Result<Vec<OsSt
 }
 
 /// Opens a file, or standard input if the name is `-`.
-pub(crate) fn open_stream(name: &OsStr) -> Result<InputStream> {
+pub fn open_stream(name: &OsStr) -> Result<InputStream> {
     if name == "-" {
         return Ok(Box::new(BufReader::with_capacity(BUFFER, io::stdin())));
     }

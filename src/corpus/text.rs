@@ -51,13 +51,13 @@ impl TextParser {
 
 /// What stands between the sentences of raw text.
 #[derive(Default)]
-pub(crate) struct TextSeparations {
+pub struct TextSeparations {
     next: Separation, // what stands before the next sentence
 }
 
 impl TextSeparations {
     /// Records the form feeds and empty lines before each of the sentences of a line.
-    pub(crate) fn separate(&mut self, text: &str, sentences: &mut [Sentence]) {
+    pub fn separate(&mut self, text: &str, sentences: &mut [Sentence]) {
         self.next.add(Separation::LINE);
         if is_blank(text) {
             self.next.add(Separation::BLANK_LINE);

@@ -75,7 +75,7 @@ impl Alphabet {
 
     /// Retains the attributes for which `keep` holds, renumbered in the same order. Returns the new
     /// id of each old one.
-    pub(crate) fn retain(&mut self, keep: impl Fn(AttributeId) -> bool) -> Vec<Option<u32>> {
+    pub fn retain(&mut self, keep: impl Fn(AttributeId) -> bool) -> Vec<Option<u32>> {
         let mut renumbered = vec![None; self.len()];
         let mut kept = 0;
         self.names.retain(|i| {
@@ -95,13 +95,13 @@ impl Alphabet {
     }
 
     /// Returns the names in the order of their ids.
-    pub(crate) fn into_names(self) -> NameList {
+    pub fn into_names(self) -> NameList {
         self.names
     }
 
     /// Frees the hash index and excess capacity. After this, only [`Alphabet::name`] works:
     /// look-ups find nothing.
-    pub(crate) fn drop_index(&mut self) {
+    pub fn drop_index(&mut self) {
         self.index = HashTable::new();
         self.shrink_to_fit();
     }

@@ -353,7 +353,7 @@ impl AttributeCorpus {
     /// # Errors
     ///
     /// [`Error::Parameter`] if there are too many labels.
-    pub(crate) fn against_rest(&self, class: &str) -> Result<Self> {
+    pub fn against_rest(&self, class: &str) -> Result<Self> {
         let mut rest = "rest".to_owned();
         while self.labels.id(&rest).is_some() {
             rest.push('_');
@@ -379,7 +379,7 @@ impl AttributeCorpus {
 
     /// Returns the attributes of tokens that have the value 0 with a label, and that label, in
     /// ascending order.
-    pub(crate) fn zeros(&self) -> Vec<(u32, LabelId)> {
+    pub fn zeros(&self) -> Vec<(u32, LabelId)> {
         let zeros = self.zeros.iter().flatten();
         let mut pairs: Vec<_> = zeros.map(|zero| (zero.attribute, zero.label)).collect();
         pairs.sort_unstable();
@@ -388,7 +388,7 @@ impl AttributeCorpus {
     }
 
     /// Returns the names of labels that a model has whether or not they occur.
-    pub(crate) fn given_labels(&self) -> &[String] {
+    pub fn given_labels(&self) -> &[String] {
         match self.has_all_labels {
             true => self.labels.names(),
             false => &[],
@@ -416,22 +416,22 @@ impl AttributeCorpus {
     }
 
     /// Returns the names of the attributes.
-    pub(crate) fn alphabets(&self) -> &Arc<Alphabets> {
+    pub fn alphabets(&self) -> &Arc<Alphabets> {
         &self.alphabets
     }
 
     /// Returns the labeled sentences; [`label_name`](Self::label_name) resolves their labels.
-    pub(crate) fn labeled(&self) -> &Dataset {
+    pub fn labeled(&self) -> &Dataset {
         &self.labeled
     }
 
     /// Returns the unlabeled sentences, over the same attributes.
-    pub(crate) fn unlabeled(&self) -> &Dataset {
+    pub fn unlabeled(&self) -> &Dataset {
         &self.unlabeled
     }
 
     /// Returns the name of a label of the labeled sentences.
-    pub(crate) fn label_name(&self, id: LabelId) -> &str {
+    pub fn label_name(&self, id: LabelId) -> &str {
         self.labels.name(id)
     }
 

@@ -180,13 +180,13 @@ impl DatasetBuilder {
 
     /// Returns the memory usage in bytes of the data set so far.
     #[cfg(feature = "train")]
-    pub(crate) fn data_memory(&self) -> usize {
+    pub fn data_memory(&self) -> usize {
         self.data.memory()
     }
 
     /// Takes the data set so far; more sentences may follow, the numbers of which begin at 0 again.
     #[cfg(feature = "train")]
-    pub(crate) fn take_data(&mut self) -> Dataset {
+    pub fn take_data(&mut self) -> Dataset {
         std::mem::take(&mut self.data)
     }
 
@@ -251,7 +251,7 @@ impl DatasetBuilder {
 }
 
 /// Retains the attributes that are kept. Returns the rows with their new numbers.
-pub(crate) fn retain(alphabet: &mut Alphabet, rows: &SparseRows, is_kept: &[bool]) -> SparseRows {
+pub fn retain(alphabet: &mut Alphabet, rows: &SparseRows, is_kept: &[bool]) -> SparseRows {
     let new_ids = alphabet.retain(|id| is_kept[id.index()]);
     rows.map_columns(|column| new_ids[column as usize], |_, value| value)
 }

@@ -147,7 +147,7 @@ impl Classes {
 
 /// The classes of columns that are equal in the rows so far.
 #[derive(Clone, Debug)]
-pub(crate) struct Refinement {
+pub struct Refinement {
     class: Vec<u32>, // [A]
     sizes: Vec<u32>,
 }
@@ -201,7 +201,7 @@ impl Refinement {
 }
 
 /// Numbers keys in order of their first appearance.
-pub(crate) fn numbered<K: Ord>(keys: impl Iterator<Item = K>) -> Vec<u32> {
+pub fn numbered<K: Ord>(keys: impl Iterator<Item = K>) -> Vec<u32> {
     let mut numbers = BTreeMap::new();
     keys.map(|key| {
         let next = numbers.len() as u32;

@@ -12,7 +12,7 @@ use crate::ids::LabelId;
 
 /// The tokens at which an attribute occurs, each with the weight of its sentence.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct ColumnCount(pub(super) f64);
+pub struct ColumnCount(pub(super) f64);
 
 impl ColumnCount {
     /// Rounding of sums of weights, relative to the count.
@@ -46,7 +46,7 @@ pub struct Dataset {
     pub edges: Arc<SparseRows>,
     /// Labels of the first sentences, concatenated. The sentences after them are unlabeled.
     /// [`target`](Self::target) says where a token has no single label.
-    pub(crate) labels: Vec<LabelId>,
+    pub labels: Vec<LabelId>,
     pub(super) partial: PartialLabels,
     pub(super) weights: Option<Vec<f64>>, // [N]; `None`: all 1
 }
@@ -144,7 +144,7 @@ impl Dataset {
     }
 
     /// Ends a sentence of this weight.
-    pub(crate) fn end_sentence(&mut self, tokens: usize, weight: f64) {
+    pub fn end_sentence(&mut self, tokens: usize, weight: f64) {
         if weight != 1.0 && self.weights.is_none() {
             self.weights = Some(vec![1.0; self.ends.len()]);
         }
@@ -171,7 +171,7 @@ impl Dataset {
     }
 
     /// Appends the labels that the next token may have, none for any.
-    pub(crate) fn push_labels(&mut self, labels: &[LabelId]) {
+    pub fn push_labels(&mut self, labels: &[LabelId]) {
         let label = self.partial.push(self.labels.len(), labels);
         self.labels.push(label);
     }
@@ -179,14 +179,14 @@ impl Dataset {
     /// Copies some of the sentences, labeled ones first, omitting the entries of columns that are
     /// not retained. `retained` has a flag for each column of nodes and of edges (`None`: all are);
     /// columns keep their numbers.
-    pub(crate) fn select(&self, sentences: &[usize], retained: Option<&[Vec<bool>; 2]>) -> Self {
+    pub fn select(&self, sentences: &[usize], retained: Option<&[Vec<bool>; 2]>) -> Self {
         let mut selected = Self::default();
         selected.append(self, sentences.iter().copied(), retained);
         selected
     }
 
     /// Appends sentences of another data set as [`select`](Self::select) copies them.
-    pub(crate) fn append(
+    pub fn append(
         &mut self,
         other: &Self,
         sentences: impl IntoIterator<Item = usize>,
@@ -213,7 +213,7 @@ impl Dataset {
     }
 
     /// Counts the tokens of some sentences at which each column of one of the matrices occurs.
-    pub(crate) fn column_counts(
+    pub fn column_counts(
         &self,
         matrix: &SparseRows,
         columns: usize,
@@ -225,7 +225,7 @@ impl Dataset {
     }
 
     /// Adds to [`column_counts`](Self::column_counts).
-    pub(crate) fn add_column_counts(
+    pub fn add_column_counts(
         &self,
         matrix: &SparseRows,
         sentences: impl IntoIterator<Item = usize>,
@@ -243,7 +243,7 @@ impl Dataset {
 
     /// Appends sentences of another data set without their attributes.
     #[cfg(feature = "train")]
-    pub(crate) fn append_without_attributes(&mut self, other: &Self, sentences: Range<usize>) {
+    pub fn append_without_attributes(&mut self, other: &Self, sentences: Range<usize>) {
         let mut tokens = self.tokens();
         for i in sentences {
             self.push_target(other.target(i));
@@ -253,7 +253,7 @@ impl Dataset {
     }
 
     /// Returns the sentences without their labels, to be labeled again.
-    pub(crate) fn without_labels(&self) -> Self {
+    pub fn without_labels(&self) -> Self {
         Self {
             labels: Vec::new(),
             partial: PartialLabels::default(),
@@ -262,7 +262,7 @@ impl Dataset {
     }
 
     /// Appends the ends of unlabeled sentences, whose rows have been appended.
-    pub(crate) fn append_unlabeled(&mut self, other: &Self) {
+    pub fn append_unlabeled(&mut self, other: &Self) {
         let tokens = self.tokens();
         for (i, &end) in other.ends.iter().enumerate() {
             self.end_sentence(tokens + end as usize, other.weight(i));
@@ -270,7 +270,7 @@ impl Dataset {
     }
 
     /// Frees excess capacity.
-    pub(crate) fn shrink_to_fit(&mut self) {
+    pub fn shrink_to_fit(&mut self) {
         Arc::make_mut(&mut self.nodes).shrink_to_fit();
         Arc::make_mut(&mut self.edges).shrink_to_fit();
         self.ends.shrink_to_fit();
@@ -280,7 +280,7 @@ impl Dataset {
 
     /// Returns a fingerprint of some sentences, given the number `first` of the first of them in a
     /// whole that they are a part of. That of the whole is the sum of those of parts.
-    pub(crate) fn fingerprint(&self, sentences: Range<usize>, first: u64) -> u64 {
+    pub fn fingerprint(&self, sentences: Range<usize>, first: u64) -> u64 {
         let numbered = (first..).zip(sentences);
         let fingerprints = numbered.map(|(number, i)| {
             let mut hasher = Xxh3::new();
@@ -301,7 +301,7 @@ impl Dataset {
     }
 
     /// Hashes what is known about the labels.
-    pub(crate) fn hash_labels<H: Hasher>(&self, state: &mut H) {
+    pub fn hash_labels<H: Hasher>(&self, state: &mut H) {
         self.labels.hash(state);
         if !self.partial.is_empty() {
             self.partial.hash(state);

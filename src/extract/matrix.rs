@@ -22,7 +22,7 @@ pub struct SparseRows {
 impl SparseRows {
     /// Creates a matrix of the ends of its rows, their columns, distinct and ascending, and values.
     #[cfg(feature = "train")]
-    pub(crate) fn from_parts(ends: Vec<u64>, columns: Vec<u32>, values: Option<Vec<f64>>) -> Self {
+    pub fn from_parts(ends: Vec<u64>, columns: Vec<u32>, values: Option<Vec<f64>>) -> Self {
         Self {
             ends,
             columns,
@@ -49,7 +49,7 @@ impl SparseRows {
     }
 
     /// Returns the number of stored entries of some rows; 0 if the matrix has no rows.
-    pub(crate) fn row_entries(&self, rows: Range<usize>) -> usize {
+    pub fn row_entries(&self, rows: Range<usize>) -> usize {
         let end = |row: usize| match row.checked_sub(1) {
             None => 0,
             Some(last) => self.ends.get(last).map_or(0, |&end| end as usize),
@@ -124,7 +124,7 @@ impl SparseRows {
     /// Returns the transpose of the matrix, which has so many columns: rows in the order of
     /// columns, entries in the order of rows.
     #[cfg(feature = "train")]
-    pub(crate) fn transposed(&self, columns: usize) -> Self {
+    pub fn transposed(&self, columns: usize) -> Self {
         let mut ends = vec![0_usize; columns + 1];
         for &j in &self.columns {
             ends[j as usize + 1] += 1;
@@ -173,7 +173,7 @@ impl SparseRows {
     /// Returns the matrix with its columns renumbered by `number`, dropping those for which it
     /// returns `None` and summing those that coincide. The new values are
     /// `value(new column, old value)`.
-    pub(crate) fn map_columns(
+    pub fn map_columns(
         &self,
         number: impl Fn(u32) -> Option<u32>,
         value: impl Fn(u32, f64) -> f64,

@@ -13,7 +13,7 @@ mod matrix;
 #[cfg(feature = "train")]
 mod over_ranks;
 #[cfg(test)]
-pub(crate) mod random;
+pub mod random;
 mod source;
 mod targets;
 #[cfg(test)]
@@ -22,13 +22,13 @@ mod tests;
 pub use alphabet::{Alphabet, Alphabets};
 pub use attribute_corpus::{AttributeCorpus, IntoAttribute};
 #[cfg(feature = "train")]
-pub(crate) use builder::retain;
+pub use builder::retain;
 pub use builder::{AttributeGroups, DatasetBuilder};
 pub use collapse::Classes;
 #[cfg(feature = "train")]
-pub(crate) use collapse::{Refinement, numbered};
+pub use collapse::{Refinement, numbered};
 #[cfg(feature = "train")]
-pub(crate) use dataset::ColumnCount;
+pub use dataset::ColumnCount;
 pub use dataset::Dataset;
 pub use matrix::SparseRows;
 pub use source::{AttributeSource, TokenSink};

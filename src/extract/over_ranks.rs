@@ -20,7 +20,7 @@ impl DatasetBuilder {
     /// # Errors
     ///
     /// [`Error::Communication`](crate::Error::Communication); too many attributes.
-    pub(crate) fn agree_on_attributes(&mut self, ranks: &Ranks) -> Result<()> {
+    pub fn agree_on_attributes(&mut self, ranks: &Ranks) -> Result<()> {
         let Alphabets { nodes, edges } = &mut self.alphabets;
         let alphabets = [nodes, edges];
         let matrices = [&mut self.data.nodes, &mut self.data.edges];
@@ -52,7 +52,7 @@ impl DatasetBuilder {
     /// # Errors
     ///
     /// [`Error::Communication`](crate::Error::Communication).
-    pub(crate) fn finish_over(
+    pub fn finish_over(
         self,
         min_count: u32,
         ranks: &Ranks,

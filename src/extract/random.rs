@@ -9,17 +9,17 @@ use crate::random::Lcg;
 /// The shape of a random data set.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RandomData {
-    pub sentences: usize,
-    pub longest: usize, // maximum number of tokens in a sentence
-    pub labels: usize,
-    pub nodes: usize,
-    pub edges: usize,
-    pub binary: bool,
+    pub(crate) sentences: usize,
+    pub(crate) longest: usize, // maximum number of tokens in a sentence
+    pub(crate) labels: usize,
+    pub(crate) nodes: usize,
+    pub(crate) edges: usize,
+    pub(crate) binary: bool,
 }
 
 impl RandomData {
     /// Builds a labeled data set with up to four node attributes and two edge attributes per token.
-    pub fn build(&self, numbers: &mut Lcg) -> Dataset {
+    pub(crate) fn build(&self, numbers: &mut Lcg) -> Dataset {
         let mut data = Dataset::default();
         for _ in 0..self.sentences {
             for t in 0..=numbers.below(self.longest) {

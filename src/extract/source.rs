@@ -58,7 +58,7 @@ impl AttributeSource {
 
     /// Sets the fingerprinter that computes the keys of attributes.
     #[must_use]
-    pub(crate) fn with_fingerprinter(self, fingerprinter: Fingerprinter) -> Self {
+    pub fn with_fingerprinter(self, fingerprinter: Fingerprinter) -> Self {
         Self(match self.0 {
             SourceKind::Template(extractor, caseless) => {
                 let caseless = caseless.map(|c| Box::new(c.with_fingerprinter(fingerprinter)));
@@ -75,11 +75,7 @@ impl AttributeSource {
     /// # Errors
     ///
     /// The sentence is too long, or the weight too large.
-    pub(crate) fn caseless_copy(
-        &self,
-        sentence: &Sentence,
-        weight: f64,
-    ) -> Result<Option<Sentence>> {
+    pub fn caseless_copy(&self, sentence: &Sentence, weight: f64) -> Result<Option<Sentence>> {
         match &self.0 {
             SourceKind::Template(_, Some(caseless)) => caseless.copy(sentence, weight),
             _ => Ok(None),
@@ -120,7 +116,7 @@ impl AttributeSource {
     /// # Errors
     ///
     /// Same as [`attributes`](Self::attributes).
-    pub(crate) fn bundles<S: TokenSink + BundleSink>(
+    pub fn bundles<S: TokenSink + BundleSink>(
         &self,
         context: SentenceRef<'_>,
         workspace: &mut Workspace,

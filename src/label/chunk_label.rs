@@ -18,7 +18,7 @@ use super::scheme::Scheme;
 
 /// A label split into chunk tag and type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct ChunkLabel<'a> {
+pub struct ChunkLabel<'a> {
     /// The part before the first hyphen: `B`, `I`, `O`, or anything else.
     pub tag: &'a str,
     /// The part after it; empty if there is no hyphen.
@@ -73,7 +73,7 @@ impl<'a> ChunkLabel<'a> {
 
 /// Evidence on whether labels encode spans or are atomic, such as parts of speech.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct SpanEvidence {
+pub struct SpanEvidence {
     typed_tag: bool, // some label is a chunk tag with a type
     other: bool,     // some label is neither `O` nor a chunk tag
 }

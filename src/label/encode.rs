@@ -5,7 +5,7 @@ use super::span::Span;
 
 /// The position of a token in its span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct SpanPosition {
+pub struct SpanPosition {
     /// It is the first token.
     pub first: bool,
     /// It is the last token.
@@ -47,7 +47,7 @@ pub(super) fn tag(scheme: Scheme, spans: &[Span<'_>], i: usize, t: usize) -> &'s
 }
 
 /// The label of a token at this position in a span of type `kind`.
-pub(crate) fn position_label(position: SpanPosition, scheme: Scheme, kind: &str) -> String {
+pub fn position_label(position: SpanPosition, scheme: Scheme, kind: &str) -> String {
     label(position.tag(scheme), scheme, kind)
 }
 

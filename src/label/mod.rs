@@ -19,18 +19,16 @@ mod span;
 mod tests;
 
 pub use crate::ids::LabelId;
-pub(crate) use chunk_label::{ChunkLabel, SpanEvidence};
-pub(crate) use encode::{SpanPosition, position_label};
+pub use chunk_label::{ChunkLabel, SpanEvidence};
+pub use encode::{SpanPosition, position_label};
 pub use encode::{convert, encode};
 pub use label_set::LabelSet;
 #[cfg(feature = "train")]
-pub(crate) use partial::convert_partial;
+pub use partial::convert_partial;
 pub use plain_labels::PlainLabels;
 pub use scheme::Scheme;
 pub use scheme_constraint::SchemeConstraint;
-#[cfg(feature = "check")]
-pub(crate) use scheme_constraint::may_follow;
-#[cfg(feature = "check")]
-pub(crate) use scheme_detector::is_label as is_label_of_scheme;
+pub use scheme_constraint::may_follow;
+pub use scheme_detector::is_label as is_label_of_scheme;
 pub use scheme_detector::{SchemeDetector, detect};
 pub use span::{Span, spans};

@@ -77,7 +77,7 @@ impl<'a> State<'a> {
 /// # Errors
 ///
 /// The first token to which no legal sequence leads.
-pub(crate) fn convert_partial(
+pub fn convert_partial(
     allowed: &[Vec<&str>],
     from: Scheme,
     to: Scheme,

@@ -169,7 +169,7 @@ impl<'a> Role<'a> {
 
 /// Whether `next` may follow `label` in a sequence that is legal in `scheme`; `O` stands for the
 /// ends of a sentence.
-pub(crate) fn may_follow(label: &str, next: &str, scheme: Scheme) -> bool {
+pub fn may_follow(label: &str, next: &str, scheme: Scheme) -> bool {
     Role::new(label, scheme).may_precede(Role::new(next, scheme), scheme)
 }
 

@@ -142,14 +142,12 @@ impl SchemeDetector {
     }
 
     /// The schemes to which all labels belong, with the number of illegal sequences.
-    #[cfg(feature = "check")]
-    pub(crate) fn fits(&self) -> impl Iterator<Item = (Scheme, u64)> {
+    pub fn fits(&self) -> impl Iterator<Item = (Scheme, u64)> {
         self.candidates.iter().copied()
     }
 
     /// The number of sequences with spans.
-    #[cfg(feature = "check")]
-    pub(crate) fn with_spans(&self) -> u64 {
+    pub fn with_spans(&self) -> u64 {
         self.with_spans
     }
 
@@ -170,11 +168,11 @@ impl SchemeDetector {
 #[cfg(feature = "train")]
 impl SchemeDetector {
     /// The number of [`to_counts`](Self::to_counts).
-    pub(crate) const COUNTS: usize = 14;
+    pub const COUNTS: usize = 14;
 
     /// Counts whose sums over the detectors of parts of a corpus are those of a detector of the
     /// whole.
-    pub(crate) fn to_counts(&self) -> [u64; Self::COUNTS] {
+    pub fn to_counts(&self) -> [u64; Self::COUNTS] {
         let mut counts = [0; Self::COUNTS];
         for (i, scheme) in SCHEMES.into_iter().enumerate() {
             let candidate = self.candidates.iter().find(|found| found.0 == scheme);
@@ -190,7 +188,7 @@ impl SchemeDetector {
     }
 
     /// The detector with these [`to_counts`](Self::to_counts), and the choice of this one.
-    pub(crate) fn with_counts(self, counts: [u64; Self::COUNTS]) -> Self {
+    pub fn with_counts(self, counts: [u64; Self::COUNTS]) -> Self {
         let [a, b, c, d, e, f, g, h, with_spans, partial, plain @ ..] = counts;
         let counts = [[a, b], [c, d], [e, f], [g, h]];
         let schemes = SCHEMES.into_iter().zip(counts);
@@ -227,7 +225,7 @@ fn or_outside<S: AsRef<str>>(set: Option<&Vec<S>>) -> Vec<&str> {
 }
 
 /// Whether `label` belongs to `scheme`.
-pub(crate) fn is_label(label: &str, scheme: Scheme) -> bool {
+pub fn is_label(label: &str, scheme: Scheme) -> bool {
     let tags: &[&str] = match scheme {
         Scheme::Raw | Scheme::Plain => return true,
         Scheme::Io => &["I"],

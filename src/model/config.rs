@@ -33,7 +33,7 @@ impl Provenance {
     /// Returns what a classifier of documents records of its features and classes; `None` if the
     /// model is a tagger.
     #[must_use]
-    pub(crate) fn classifier(&self) -> Option<Value> {
+    pub fn classifier(&self) -> Option<Value> {
         self.parsed_options().get_mut(CLASSIFIER).map(Value::take)
     }
 
@@ -45,7 +45,7 @@ impl Provenance {
 
     /// Returns what a regression records of its training; `None` for other models.
     #[must_use]
-    pub(crate) fn regression(&self) -> Option<Value> {
+    pub fn regression(&self) -> Option<Value> {
         self.parsed_options().get_mut(REGRESSION).map(Value::take)
     }
 
@@ -87,7 +87,7 @@ impl Model {
     ///
     /// Same as [`with_config`](Self::with_config).
     #[cfg(feature = "train")]
-    pub(crate) fn with_classifier(&self, record: &Value) -> Result<Self> {
+    pub fn with_classifier(&self, record: &Value) -> Result<Self> {
         self.with_field(CLASSIFIER, record)
     }
 
@@ -97,7 +97,7 @@ impl Model {
     ///
     /// Same as [`with_config`](Self::with_config).
     #[cfg(feature = "train")]
-    pub(crate) fn with_regression(&self, record: &Value) -> Result<Self> {
+    pub fn with_regression(&self, record: &Value) -> Result<Self> {
         self.with_field(REGRESSION, record)
     }
 

@@ -5,7 +5,7 @@ use crate::label::{LabelSet, Scheme, SchemeConstraint};
 
 /// Returns the constraint that restricts decoding to the legal label sequences of `scheme`; `None`
 /// if every sequence is legal.
-pub(crate) fn decoding_constraint(labels: &LabelSet, scheme: Scheme) -> Option<Constraint> {
+pub fn decoding_constraint(labels: &LabelSet, scheme: Scheme) -> Option<Constraint> {
     let legal = SchemeConstraint::new(labels, scheme);
     legal
         .is_binding()

@@ -40,7 +40,7 @@ struct FileOfParts {
 
 impl Model {
     /// Builds a model from its header and the tables of nodes and edges; sets [`Header::tables`].
-    pub(crate) fn build(header: Header, tables: [TableBuilder; 2]) -> Result<Self> {
+    pub fn build(header: Header, tables: [TableBuilder; 2]) -> Result<Self> {
         Self::from_bytes(encode(header, tables)?)
     }
 
@@ -156,7 +156,7 @@ impl Model {
     /// # Errors
     ///
     /// [`Error::Parameter`] if one has two passes already.
-    pub(crate) fn combine(second: &Self, first: &Self) -> Result<Self> {
+    pub fn combine(second: &Self, first: &Self) -> Result<Self> {
         if second.file.is_some() || first.file.is_some() {
             let message = "a model of two passes cannot be one of two passes";
             return Err(Error::parameter(message));
@@ -311,49 +311,49 @@ impl Model {
 
     /// Returns the fingerprinter that computes the keys for [`Model::find`]; `None` if keys are
     /// computed from whole names, by [`Model::key`].
-    pub(crate) fn fingerprinter(&self) -> Option<Fingerprinter> {
+    pub fn fingerprinter(&self) -> Option<Fingerprinter> {
         (self.version.has_fingerprints()).then(|| self.tables[0].fingerprinter())
     }
 
     /// Computes the key of an attribute from its name.
-    pub(crate) fn key(&self, kind: AttributeKind, name: &[u8]) -> u64 {
+    pub fn key(&self, kind: AttributeKind, name: &[u8]) -> u64 {
         self.table(kind).key(name)
     }
 
     /// Returns the functions that compute the keys of attributes, by kind.
-    pub(crate) fn keys(&self) -> [TableKeys; 2] {
+    pub fn keys(&self) -> [TableKeys; 2] {
         [AttributeKind::Node, AttributeKind::Edge].map(|kind| self.table(kind).keys())
     }
 
     /// Prefetches the slot where [`Model::find`] starts. Call it for many keys before looking them
     /// up, so that their cache misses overlap.
     #[inline(always)]
-    pub(crate) fn prefetch_slot(&self, kind: AttributeKind, key: u64) -> u8 {
+    pub fn prefetch_slot(&self, kind: AttributeKind, key: u64) -> u8 {
         self.table(kind).prefetch_slot(&self.bytes, key)
     }
 
     /// Prefetches the bytes that [`Model::weights_at`] reads. Call it for many locations before
     /// reading them, likewise.
     #[inline(always)]
-    pub(crate) fn prefetch_weights(&self, kind: AttributeKind, location: WeightLocation) -> u8 {
+    pub fn prefetch_weights(&self, kind: AttributeKind, location: WeightLocation) -> u8 {
         self.table(kind).prefetch_weights(&self.bytes, location)
     }
 
     /// Looks up an attribute by its key.
     #[inline]
-    pub(crate) fn find(&self, kind: AttributeKind, key: u64) -> Result<Option<WeightLocation>> {
+    pub fn find(&self, kind: AttributeKind, key: u64) -> Result<Option<WeightLocation>> {
         self.table(kind).find(&self.bytes, key)
     }
 
     /// Returns the weights of a table for fast summation, if they are stored in a format that
     /// allows it.
-    pub(crate) fn rows(&self, kind: AttributeKind) -> Option<WeightRows<'_>> {
+    pub fn rows(&self, kind: AttributeKind) -> Option<WeightRows<'_>> {
         self.table(kind).rows(&self.bytes)
     }
 
     /// Returns the weights at a location.
     #[inline(always)]
-    pub(crate) fn weights_at(
+    pub fn weights_at(
         &self,
         kind: AttributeKind,
         location: WeightLocation,
@@ -364,7 +364,7 @@ impl Model {
     /// Returns the error for a weight whose label does not exist, which
     /// [`AttributeWeights::add_to`] detects.
     #[cold]
-    pub(crate) fn weight_without_label(&self) -> Error {
+    pub fn weight_without_label(&self) -> Error {
         self.bytes.weight_without_label()
     }
 

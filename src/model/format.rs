@@ -31,7 +31,7 @@ pub(super) const BLOCK: usize = 16 << 10;
 /// Training needs dozens of arrays of K² numbers, so a column of words mistaken for the labels
 /// would exhaust memory. Label ids have a higher limit
 /// ([`LabelId::LIMIT`](crate::ids::LabelId::LIMIT)).
-pub(crate) const MAX_LABELS: usize = 4096;
+pub const MAX_LABELS: usize = 4096;
 
 /// Versions of the format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -135,7 +135,7 @@ pub enum AttributeKind {
 
 /// The shape of a table, as stored in the header.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct TableInfo {
+pub struct TableInfo {
     /// Number of attributes.
     pub attributes: u64,
     /// Seed of the keys.

@@ -55,7 +55,7 @@ pub struct Header {
     /// How the model was trained.
     pub provenance: Provenance,
     /// Node and edge table; set when the model is built.
-    pub(crate) tables: [TableInfo; 2],
+    pub tables: [TableInfo; 2],
     /// The columns that the labels join, if they join several; then there is no `label_column`.
     #[serde(skip)] // follows the other fields in files of version 4
     pub joined: Option<JoinedColumns>,

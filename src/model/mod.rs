@@ -149,24 +149,24 @@ mod similar;
 mod sizes;
 mod table;
 #[cfg(test)]
-pub(crate) mod tests;
+pub mod tests;
 mod training_record;
 mod weights;
 
-pub(crate) use constraint::decoding_constraint;
+pub use constraint::decoding_constraint;
 pub use file::Model;
 #[cfg(feature = "train")]
-pub(crate) use format::MAX_LABELS;
+pub use format::MAX_LABELS;
 pub use format::{AttributeKind, Precision};
 pub use header::{Header, Provenance};
-pub(crate) use output_layer::OutputLayer;
+pub use output_layer::OutputLayer;
 #[cfg(feature = "train")]
-pub(crate) use output_layer::{Output, output_score};
+pub use output_layer::{Output, output_score};
 pub use sizes::{LineStatistics, ModelSizes, TableSizes};
 #[cfg(any(feature = "train", test))]
-pub(crate) use table::TableBuilder;
-pub(crate) use table::{TableKeys, WeightLocation, WeightRows};
+pub use table::TableBuilder;
+pub use table::{TableKeys, WeightLocation, WeightRows};
 #[cfg(feature = "train")]
-pub(crate) use training_record::APPLIED_RECALL_BIAS;
+pub use training_record::APPLIED_RECALL_BIAS;
 pub use training_record::TrainingRecord;
 pub use weights::{EdgeWeights, NodeWeights};

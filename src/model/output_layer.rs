@@ -16,7 +16,7 @@ use crate::math::sigmoid;
 
 /// What makes scores of classes of the inputs of hidden units.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct OutputLayer {
+pub struct OutputLayer {
     /// The names of the classes.
     pub classes: Vec<String>,
     /// Of two classes one output: the score of the second minus that of the first. Of more, one for
@@ -26,7 +26,7 @@ pub(crate) struct OutputLayer {
 
 /// A sum over hidden units: f = b + Σ_k w_k·σ(u_k).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Output {
+pub struct Output {
     /// w, `[K]`.
     pub weights: Vec<f64>,
     /// b.
@@ -41,7 +41,7 @@ impl Output {
 }
 
 /// Returns b + Σ_k w_k·σ(u_k); w and u are `[K]`.
-pub(crate) fn output_score(weights: &[f64], bias: f64, inputs: &[f64]) -> f64 {
+pub fn output_score(weights: &[f64], bias: f64, inputs: &[f64]) -> f64 {
     let units = weights.iter().zip(inputs);
     bias + units.map(|(w, &u)| w * sigmoid(u)).sum::<f64>()
 }
@@ -170,7 +170,7 @@ impl Provenance {
     ///
     /// [`Error::Parameter`] if a number is not finite.
     #[cfg(feature = "train")]
-    pub(crate) fn record(&mut self, layer: &OutputLayer) -> Result<()> {
+    pub fn record(&mut self, layer: &OutputLayer) -> Result<()> {
         let mut options = self.parsed_options();
         layer.add_to(&mut options)?;
         self.options = options.to_string();

@@ -7,7 +7,7 @@ use super::header::{Header, Provenance};
 
 /// The field of the stored options that holds the recall bias of a model that was continued from
 /// another.
-pub(crate) const APPLIED_RECALL_BIAS: &str = "applied_recall_bias";
+pub const APPLIED_RECALL_BIAS: &str = "applied_recall_bias";
 
 /// How training ended. Stored with the options ([`Provenance::options`]); it does not depend on the
 /// machine or the clock.
@@ -44,7 +44,7 @@ impl TrainingRecord {
     }
 
     /// Adds the record to options in JSON.
-    pub(crate) fn add_to(&self, options: &mut Value) {
+    pub fn add_to(&self, options: &mut Value) {
         options[Self::KEY] = serde_json::to_value(self).unwrap_or_default();
     }
 }

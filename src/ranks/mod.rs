@@ -6,7 +6,7 @@
 
 pub mod sockets;
 #[cfg(test)]
-pub(crate) mod tests;
+pub mod tests;
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -179,7 +179,7 @@ impl Ranks {
     /// # Errors
     ///
     /// [`Error::Communication`].
-    pub(crate) fn gather_numbers(&self, number: u64) -> Result<Vec<u64>> {
+    pub fn gather_numbers(&self, number: u64) -> Result<Vec<u64>> {
         let all = self.gather(&number.to_le_bytes())?;
         let numbers = all.iter().map(|bytes| match bytes.as_slice().try_into() {
             Ok(bytes) => Ok(u64::from_le_bytes(bytes)),
@@ -193,7 +193,7 @@ impl Ranks {
     /// # Errors
     ///
     /// [`Error::Communication`].
-    pub(crate) fn gather_values<T>(&self, own: &T) -> Result<Vec<T>>
+    pub fn gather_values<T>(&self, own: &T) -> Result<Vec<T>>
     where
         T: Serialize + DeserializeOwned,
     {
@@ -207,7 +207,7 @@ impl Ranks {
     /// # Errors
     ///
     /// [`Error::Communication`].
-    pub(crate) fn for_each_value<T>(&self, own: &T, mut visit: impl FnMut(T)) -> Result<()>
+    pub fn for_each_value<T>(&self, own: &T, mut visit: impl FnMut(T)) -> Result<()>
     where
         T: Serialize + DeserializeOwned,
     {
@@ -223,7 +223,7 @@ impl Ranks {
     /// # Errors
     ///
     /// [`Error::Communication`].
-    pub(crate) fn sum_counts<const N: usize>(&self, counts: [u64; N]) -> Result<[u64; N]> {
+    pub fn sum_counts<const N: usize>(&self, counts: [u64; N]) -> Result<[u64; N]> {
         let mut sums = counts.map(|count| count as f64);
         self.sum(&mut sums)?;
         Ok(sums.map(|sum| sum as u64))
@@ -262,7 +262,7 @@ impl Ranks {
     }
 
     /// Keeps the first error of an evaluation, which returns none.
-    pub(crate) fn fail(&self, error: Error) {
+    pub fn fail(&self, error: Error) {
         let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
         failure.get_or_insert(error);
     }
@@ -284,7 +284,7 @@ impl Ranks {
 /// # Errors
 ///
 /// [`Error::Communication`] if there are fewer.
-pub(crate) fn take<const N: usize>(bytes: &mut &[u8]) -> Result<[u8; N]> {
+pub fn take<const N: usize>(bytes: &mut &[u8]) -> Result<[u8; N]> {
     let (first, rest) = bytes.split_first_chunk().ok_or_else(cut_off)?;
     *bytes = rest;
     Ok(*first)
@@ -295,7 +295,7 @@ pub(crate) fn take<const N: usize>(bytes: &mut &[u8]) -> Result<[u8; N]> {
 /// # Errors
 ///
 /// [`Error::Communication`] if there are fewer.
-pub(crate) fn take_slice<'a>(bytes: &mut &'a [u8], length: usize) -> Result<&'a [u8]> {
+pub fn take_slice<'a>(bytes: &mut &'a [u8], length: usize) -> Result<&'a [u8]> {
     let (first, rest) = bytes.split_at_checked(length).ok_or_else(cut_off)?;
     *bytes = rest;
     Ok(first)

@@ -7,7 +7,7 @@ use crate::label::{ChunkLabel, LabelSet, Scheme};
 /// The labels of a model that makes a first pass, and their types, such as `PER` for `B-PER` and
 /// `I-PER`. Labels that encode no spans are their own types.
 #[derive(Clone, Debug)]
-pub(crate) struct LabelTypes {
+pub struct LabelTypes {
     types: Vec<String>,
     labels: Vec<TypedLabel>, // [K]
     scheme: Scheme,
@@ -21,6 +21,7 @@ struct TypedLabel {
 }
 
 impl LabelTypes {
+    /// Returns the types of `labels` in `scheme`.
     pub fn new(labels: &LabelSet, scheme: Scheme) -> Self {
         let has_spans = scheme != Scheme::Raw;
         let mut types: Vec<String> = Vec::new();

@@ -24,6 +24,6 @@ mod predictions;
 mod tests;
 mod word_votes;
 
-pub(crate) use label_types::LabelTypes;
-pub(crate) use prediction::Prediction;
-pub(crate) use predictions::PredictedDocument;
+pub use label_types::LabelTypes;
+pub use prediction::Prediction;
+pub use predictions::PredictedDocument;

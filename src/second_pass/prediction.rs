@@ -11,7 +11,7 @@ const ONE: f64 = 65536.0;
 
 /// The prediction of the first pass for a sentence of T tokens.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Prediction {
+pub struct Prediction {
     /// The predicted labels, `[T]`, as the first model numbers them.
     pub labels: Vec<LabelId>,
     /// The probability of each type at each token, as a multiple of 2⁻¹⁶, `[T][types]`.
@@ -23,7 +23,7 @@ pub(crate) struct Prediction {
 
 /// A predicted span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct PredictedSpan {
+pub struct PredictedSpan {
     /// First token in the sentence.
     pub start: usize,
     /// One past the last token.

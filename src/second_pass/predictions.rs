@@ -12,7 +12,7 @@ use crate::sentence::{PREDICTIONS, Schema, Sentence};
 
 /// A document with the predictions of the first pass.
 #[derive(Debug)]
-pub(crate) struct PredictedDocument<'a> {
+pub struct PredictedDocument<'a> {
     sentences: Vec<PredictedSentence<'a>>,
     votes: Vec<Option<WordVote>>, // [tokens]
     phrases: Phrases<'a>,

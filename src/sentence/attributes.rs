@@ -70,7 +70,7 @@ impl Attributes {
     }
 
     /// Whether the names exceed 4 GiB, so that their positions have overflowed.
-    pub(crate) fn is_full(&self) -> bool {
+    pub fn is_full(&self) -> bool {
         self.lists()
             .any(|list| u32::try_from(list.names.len()).is_err())
     }
@@ -81,7 +81,7 @@ impl Attributes {
     }
 
     /// Frees excess capacity.
-    pub(crate) fn shrink(&mut self) {
+    pub fn shrink(&mut self) {
         self.nodes.shrink();
         if let Some(edges) = &mut self.edges {
             edges.shrink();

@@ -8,7 +8,7 @@ use super::word_index::WordIndex;
 use crate::error::Result;
 
 /// Writes the text of a token that an index is made of, given its cell.
-pub(crate) type IndexedText = fn(&str, &mut String);
+pub type IndexedText = fn(&str, &mut String);
 
 /// A document: a borrowed view of consecutive sentences, whose tokens are numbered throughout.
 ///
@@ -57,7 +57,7 @@ impl<'a> Document<'a> {
     }
 
     /// Creates a document of one sentence, which may be a document boundary.
-    pub(crate) fn alone(sentence: &'a Sentence) -> Self {
+    pub fn alone(sentence: &'a Sentence) -> Self {
         Self::of(Sentences::Borrowed(vec![sentence]))
     }
 
@@ -117,7 +117,7 @@ impl<'a> Document<'a> {
     }
 
     /// Iterates over the sentences with their context.
-    pub(crate) fn in_contexts(&self) -> impl Iterator<Item = SentenceRef<'_>> {
+    pub fn in_contexts(&self) -> impl Iterator<Item = SentenceRef<'_>> {
         (0..self.len()).filter_map(|i| self.in_context(i))
     }
 
@@ -149,13 +149,13 @@ impl<'a> Document<'a> {
     }
 
     /// Returns what distinguishes it from other documents that are indexed.
-    pub(crate) fn identity(&self) -> &Arc<()> {
+    pub fn identity(&self) -> &Arc<()> {
         &self.identity
     }
 
     /// Returns the index of a column, which all sentences must have, of its cells verbatim or of
     /// what `text` writes. It is built once.
-    pub(crate) fn index(&self, column: usize, text: Option<IndexedText>) -> Arc<WordIndex> {
+    pub fn index(&self, column: usize, text: Option<IndexedText>) -> Arc<WordIndex> {
         let key = (column, text.is_some());
         let mut indices = self.indices.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, index)) = indices.iter().find(|(other, _)| *other == key) {
@@ -179,7 +179,7 @@ impl<'a> Document<'a> {
     /// # Errors
     ///
     /// That of `make`.
-    pub(crate) fn derived(
+    pub fn derived(
         &self,
         maker: &Arc<()>,
         make: impl FnOnce() -> Result<Vec<Sentence>>,

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use crate::error::{Error, Result};
 
 /// What stands between the values, and between the names of the columns.
-pub(crate) const JOINT: char = '+';
+pub const JOINT: char = '+';
 
 /// Two or more columns whose values are joined to one label.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -79,10 +79,7 @@ impl JoinedColumns {
     /// # Errors
     ///
     /// What is wrong with a value: it is empty, or it is not the last and contains `+`.
-    pub(crate) fn join<'a>(
-        &self,
-        values: impl IntoIterator<Item = &'a str>,
-    ) -> Result<String, String> {
+    pub fn join<'a>(&self, values: impl IntoIterator<Item = &'a str>) -> Result<String, String> {
         let mut label = String::new();
         let last = self.names.len() - 1;
         for (i, (value, name)) in values.into_iter().zip(&self.names).enumerate() {

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 const LISTED: usize = 20;
 
 /// The names of columns that hold the predictions of a first pass over the documents.
-pub(crate) const PREDICTIONS: [&str; 4] = [
+pub const PREDICTIONS: [&str; 4] = [
     "predicted",
     "predicted_word",
     "predicted_phrase",
@@ -103,7 +103,7 @@ impl Schema {
     /// # Errors
     ///
     /// A column has one of the names already.
-    pub(crate) fn with_derived(&self, names: &[&str]) -> Result<Self> {
+    pub fn with_derived(&self, names: &[&str]) -> Result<Self> {
         let own = self.names.iter().map(String::as_str);
         let all = own.chain(names.iter().copied()).map(str::to_owned);
         let extended = Self::new(all.collect(), self.label)?;

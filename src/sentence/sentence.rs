@@ -89,7 +89,7 @@ impl Sentence {
     /// # Errors
     ///
     /// Same as [`push`](Self::push), and [`Error::Input`] if the cells cannot be joined.
-    pub(crate) fn push_input<S: AsRef<str>>(
+    pub fn push_input<S: AsRef<str>>(
         &mut self,
         cells: impl IntoIterator<Item = S>,
         line: u64,
@@ -187,7 +187,7 @@ impl Sentence {
     ///
     /// [`Error::Input`] if a token does not have a cell for every column, or the sentence would
     /// exceed 4 GiB of text.
-    pub(crate) fn with_cells<S: AsRef<str>>(
+    pub fn with_cells<S: AsRef<str>>(
         &self,
         schema: Arc<Schema>,
         cells: impl IntoIterator<Item = impl IntoIterator<Item = S>>,
@@ -211,7 +211,7 @@ impl Sentence {
     /// # Errors
     ///
     /// Same as [`with_cells`](Self::with_cells).
-    pub(crate) fn with_columns(
+    pub fn with_columns(
         &self,
         schema: Arc<Schema>,
         cells: impl IntoIterator<Item = impl IntoIterator<Item = String>>,
@@ -238,7 +238,7 @@ impl Sentence {
     /// # Errors
     ///
     /// [`Error::Input`] if it was built from more than 4 GiB.
-    pub(crate) fn check_text(&self) -> Result<()> {
+    pub fn check_text(&self) -> Result<()> {
         if self.overlong {
             return Err(Error::input(self.place(0), OVERLONG));
         }
@@ -315,7 +315,7 @@ impl Sentence {
     }
 
     /// Sets the label of the last token, if it is not one known label. Its cell has the text.
-    pub(crate) fn set_last_label(&mut self, label: TokenLabel) {
+    pub fn set_last_label(&mut self, label: TokenLabel) {
         if let (TokenLabel::OneOf(_) | TokenLabel::Unknown, Some(t)) =
             (&label, self.len().checked_sub(1))
         {
@@ -352,7 +352,7 @@ impl Sentence {
     }
 
     /// Sets the weight, or returns what is wrong with it.
-    pub(crate) fn set_weight(&mut self, weight: f64) -> Result<(), String> {
+    pub fn set_weight(&mut self, weight: f64) -> Result<(), String> {
         self.weight = check_weight(weight)?;
         Ok(())
     }
@@ -372,13 +372,13 @@ impl Sentence {
     }
 
     /// The line of the first token.
-    pub(crate) fn first_line(&self) -> Option<u64> {
+    pub fn first_line(&self) -> Option<u64> {
         self.lines.get(0)
     }
 
     /// Hashes what training in two passes uses of a sentence: columns, cells, labels, the weight,
     /// and what documents depend on.
-    pub(crate) fn hash_content(&self, hasher: &mut impl Hasher) {
+    pub fn hash_content(&self, hasher: &mut impl Hasher) {
         self.schema.names().hash(hasher);
         self.schema.label().hash(hasher);
         if let Some(joined) = self.schema.joined() {
@@ -422,14 +422,14 @@ impl Sentence {
     }
 
     /// Frees excess capacity, which repeated pushes leave.
-    pub(crate) fn shrink_to_fit(&mut self) {
+    pub fn shrink_to_fit(&mut self) {
         self.text.shrink_to_fit();
         self.ends.shrink_to_fit();
     }
 }
 
 /// Returns the weight of a sentence, or what is wrong with it.
-pub(crate) fn check_weight(weight: f64) -> Result<f64, String> {
+pub fn check_weight(weight: f64) -> Result<f64, String> {
     if !(0.0..=MAX_WEIGHT).contains(&weight) {
         return Err(format!(
             "the weight of a sentence is {weight}; expected a number from 0 to {MAX_WEIGHT:e}"

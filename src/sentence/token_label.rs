@@ -41,7 +41,7 @@ impl TokenLabel {
     }
 
     /// Returns the text that stands for it in a column.
-    pub(crate) fn text(&self) -> String {
+    pub fn text(&self) -> String {
         match self {
             Self::Unknown => UNKNOWN.to_owned(),
             _ => self.labels().join("|"),
@@ -53,7 +53,7 @@ impl TokenLabel {
     /// # Errors
     ///
     /// There is no label, or an empty one.
-    pub(crate) fn normalized(self) -> Result<Self, &'static str> {
+    pub fn normalized(self) -> Result<Self, &'static str> {
         if self.labels().iter().any(String::is_empty) {
             return Err(EMPTY);
         }
@@ -78,7 +78,7 @@ impl TokenLabel {
     /// # Errors
     ///
     /// What was found and what was expected.
-    pub(crate) fn from_json(value: &Value) -> Result<Self, String> {
+    pub fn from_json(value: &Value) -> Result<Self, String> {
         let found = match value {
             Value::Null => return Ok(Self::Unknown),
             Value::String(text) => return text.parse().map_err(|error: Error| error.to_string()),

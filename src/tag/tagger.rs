@@ -210,7 +210,7 @@ impl Tagger {
     /// # Errors
     ///
     /// Same as [`Tagger::tag_with`].
-    pub(crate) fn predict(
+    pub fn predict(
         &self,
         document: &Document<'_>,
         i: usize,
@@ -232,7 +232,7 @@ impl Tagger {
     }
 
     /// Calls `f` with a workspace of the pool ([`Tagger::tag`]).
-    pub(crate) fn with_workspace<R>(&self, f: impl FnOnce(&mut Workspace) -> R) -> R {
+    pub fn with_workspace<R>(&self, f: impl FnOnce(&mut Workspace) -> R) -> R {
         self.pool.with(f)
     }
 

@@ -21,7 +21,7 @@ enum AttributeForm<'a> {
 impl<'a> Attribute<'a> {
     /// Creates an attribute from its name.
     #[must_use]
-    pub(crate) fn named(name: &'a [u8], fingerprinter: Fingerprinter) -> Self {
+    pub fn named(name: &'a [u8], fingerprinter: Fingerprinter) -> Self {
         Self(AttributeForm::Named(name, fingerprinter))
     }
 
@@ -38,7 +38,7 @@ impl<'a> Attribute<'a> {
     /// Returns the 64-bit key of the attribute, a function of its name and the fingerprinter.
     #[inline]
     #[must_use]
-    pub(crate) fn key(&self) -> u64 {
+    pub fn key(&self) -> u64 {
         let fingerprint = match self.0 {
             AttributeForm::Named(name, fingerprinter) => fingerprinter.fingerprint(name),
             AttributeForm::Template(template, values, ws) => {
@@ -65,7 +65,7 @@ impl<'a> Attribute<'a> {
     /// Returns the number of the group of template lines with the same options, as numbered by
     /// [`Template::groups`](super::Template::groups); 0 for attributes without a template.
     #[must_use]
-    pub(crate) fn group(&self) -> u32 {
+    pub fn group(&self) -> u32 {
         match self.0 {
             AttributeForm::Template(template, ..) => template.group,
             AttributeForm::Named(..) => 0,

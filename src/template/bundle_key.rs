@@ -5,7 +5,7 @@ pub(super) const MAX_CELLS: usize = 3;
 
 /// The number of a bundle in its template, and the cells that it reads at a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct BundleKey([u32; 1 + MAX_CELLS]);
+pub struct BundleKey([u32; 1 + MAX_CELLS]);
 
 impl BundleKey {
     /// Creates the key of a bundle; 0 takes the place of cells that it does not read.

@@ -49,10 +49,7 @@ impl CaselessExtractor {
 
     /// Replaces the fingerprinter.
     #[must_use]
-    pub(crate) fn with_fingerprinter(
-        self,
-        fingerprinter: crate::fingerprint::Fingerprinter,
-    ) -> Self {
+    pub fn with_fingerprinter(self, fingerprinter: crate::fingerprint::Fingerprinter) -> Self {
         Self {
             extractor: self.extractor.with_fingerprinter(fingerprinter),
             ..self

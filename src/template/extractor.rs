@@ -31,7 +31,7 @@ pub trait AttributeSink {
 }
 
 /// An [`AttributeSink`] that memoizes what bundles of attributes amount to.
-pub(crate) trait BundleSink: AttributeSink {
+pub trait BundleSink: AttributeSink {
     /// Starts a sentence, given the keys of its bundles, token by token. Bundles with equal keys
     /// have equal attributes, also in other sentences if the generation is the same.
     fn start_sentence(&mut self, generation: u64, keys: &[BundleKey]);
@@ -97,7 +97,7 @@ impl Extractor {
 
     /// Replaces the fingerprinter.
     #[must_use]
-    pub(crate) fn with_fingerprinter(mut self, fingerprinter: Fingerprinter) -> Self {
+    pub fn with_fingerprinter(mut self, fingerprinter: Fingerprinter) -> Self {
         self.identity = Arc::new(());
         self.fingerprinter = fingerprinter;
         for template in &mut self.templates {
@@ -142,7 +142,7 @@ impl Extractor {
 
     /// Returns whether some attributes have a [group](Attribute::group) other than 0.
     #[must_use]
-    pub(crate) fn has_groups(&self) -> bool {
+    pub fn has_groups(&self) -> bool {
         self.templates.iter().any(|template| template.group != 0)
     }
 
@@ -399,7 +399,7 @@ impl Extractor {
 
     /// Passes the keys of the bundles of all tokens to `sink`. `ws` must have been prepared for the
     /// sentence by this extractor.
-    pub(crate) fn start_bundles(&self, ws: &mut Workspace, sink: &mut impl BundleSink) {
+    pub fn start_bundles(&self, ws: &mut Workspace, sink: &mut impl BundleSink) {
         let mut keys = std::mem::take(&mut ws.bundle_keys);
         keys.clear();
         for t in 0..ws.tokens {
@@ -413,7 +413,7 @@ impl Extractor {
     /// Passes the attributes of token `t` to `sink`: those of its bundles, as far as the sink wants
     /// them, then all others. Call it for the tokens in order, after
     /// [`start_bundles`](Self::start_bundles).
-    pub(crate) fn extract_bundles(&self, t: usize, ws: &mut Workspace, sink: &mut impl BundleSink) {
+    pub fn extract_bundles(&self, t: usize, ws: &mut Workspace, sink: &mut impl BundleSink) {
         let BundledLines { bundles, others } = &self.lines;
         let mut combination = std::mem::take(&mut ws.combination);
         for (index, bundle) in (t * bundles.len()..).zip(bundles) {

@@ -97,14 +97,14 @@ mod tests;
 
 pub use attribute::Attribute;
 pub use attribute_lines::AttributeLines;
-pub(crate) use bundle_key::BundleKey;
+pub use bundle_key::BundleKey;
 #[doc(hidden)]
 pub use caseless::CaselessExtractor;
-pub(crate) use extractor::BundleSink;
+pub use extractor::BundleSink;
 pub use extractor::{AttributeSink, Extractor};
 pub use input::ColumnRef;
 #[doc(hidden)]
 pub use line_options::{LineAmount, LineGroup, LineOptions};
 pub use template_file::Template;
-pub(crate) use text::edit_distance;
+pub use text::edit_distance;
 pub use workspace::Workspace;

@@ -236,7 +236,7 @@ impl Template {
     }
 
     /// Returns whether the template has the syntax of CRF++ or Wapiti.
-    pub(crate) fn is_pattern_file(&self) -> bool {
+    pub fn is_pattern_file(&self) -> bool {
         is_pattern_source(&self.source)
     }
 
@@ -246,7 +246,7 @@ impl Template {
     /// # Errors
     ///
     /// Those of [`Template::parse`].
-    pub(crate) fn with_lines(&self, lines: &str, files: &[(&str, &str)]) -> Result<Self> {
+    pub fn with_lines(&self, lines: &str, files: &[(&str, &str)]) -> Result<Self> {
         let mut load = |name: &str| {
             let own = self.files.iter().find(|(own, _)| own == name);
             let own = own.map(|(_, text)| text.as_ref());
@@ -265,7 +265,7 @@ impl Template {
 
     /// Returns the template without the name of its file, which only error messages use.
     #[must_use]
-    pub(crate) fn without_name(self) -> Self {
+    pub fn without_name(self) -> Self {
         Self {
             file: Arc::from(""),
             ..self
@@ -273,7 +273,7 @@ impl Template {
     }
 
     /// Hashes all that the template stores but its name.
-    pub(crate) fn hash_content(&self, hasher: &mut impl Hasher) {
+    pub fn hash_content(&self, hasher: &mut impl Hasher) {
         let stored = StoredTemplate::from(self.clone());
         (stored.source, stored.files, stored.known_words).hash(hasher);
     }
@@ -355,7 +355,7 @@ impl Template {
     /// # Errors
     ///
     /// [`Error::Input`] if no line is left.
-    pub(crate) fn without_columns(&self, names: &[&str]) -> Result<Option<Self>> {
+    pub fn without_columns(&self, names: &[&str]) -> Result<Option<Self>> {
         let reads = |line: &&TemplateLine| line.functions().any(|f| reads_one(f, names));
         let numbers: HashSet<u64> = (self.lines.iter().filter(reads))
             .map(|line| line.number)
@@ -379,7 +379,7 @@ impl Template {
 
     /// Returns the place of the first line that reads a column of predictions; that of the file if
     /// none does.
-    pub(crate) fn first_prediction(&self) -> Place {
+    pub fn first_prediction(&self) -> Place {
         let reads = |line: &&TemplateLine| line.functions().any(|f| reads_one(f, &PREDICTIONS));
         match self.lines.iter().find(reads) {
             Some(line) => Place::line(&*self.file, line.number),
@@ -399,7 +399,7 @@ impl Template {
     }
 
     /// Learns like [`learn`](Self::learn) from sentences whose labels without prefixes are `plain`.
-    pub(crate) fn learn_labeled<'a>(
+    pub fn learn_labeled<'a>(
         &mut self,
         sentences: impl Iterator<Item = &'a Sentence>,
         plain: PlainLabels,
@@ -424,7 +424,7 @@ impl Template {
     }
 
     /// Returns a learner of the words that this template knows, without any so far.
-    pub(crate) fn word_learner(&self) -> WordLearner {
+    pub fn word_learner(&self) -> WordLearner {
         let with_known_words = self.functions().filter(|f| uses_known_words(f));
         let read = with_known_words.filter_map(TemplateFunction::column);
         let columns = distinct(read.chain(self.caseless.then_some(ColumnRef::Word)));
@@ -433,7 +433,7 @@ impl Template {
 
     /// Replaces the known words by those that a learner has found.
     #[cfg(feature = "train")]
-    pub(crate) fn set_known_words(&mut self, learner: WordLearner) {
+    pub fn set_known_words(&mut self, learner: WordLearner) {
         if !learner.is_idle() {
             self.known_words = learner.finish();
         }
@@ -465,12 +465,12 @@ impl Template {
 
     /// Sets the parts of the training data, one for each sentence: in training, the names of the
     /// part of a sentence are not looked up in it. By default parts are blocks of sentences.
-    pub(crate) fn set_parts(&mut self, parts: Arc<[u32]>) {
+    pub fn set_parts(&mut self, parts: Arc<[u32]>) {
         self.parts = Some(parts);
     }
 
     /// Adds what another template has learned, if this one uses it.
-    pub(crate) fn learn_from(&mut self, other: &Self) {
+    pub fn learn_from(&mut self, other: &Self) {
         self.caseless |= other.caseless;
         for (input, names) in &mut self.mined {
             if let Some(earlier) = other.mined.get(input) {
@@ -496,7 +496,7 @@ impl Template {
 
     /// Gives sentences without case attributes of their own; see [`CaselessExtractor`]. Call it
     /// before [`learn`](Self::learn).
-    pub(crate) fn set_caseless(&mut self) {
+    pub fn set_caseless(&mut self) {
         self.caseless = true;
     }
 
@@ -520,7 +520,7 @@ impl Template {
     /// # Errors
     ///
     /// Those of [`bind`](Self::bind).
-    pub(crate) fn bind_caseless(&self, schema: &Schema) -> Result<Option<CaselessExtractor>> {
+    pub fn bind_caseless(&self, schema: &Schema) -> Result<Option<CaselessExtractor>> {
         let Some(column) = ColumnRef::Word.index(schema).filter(|_| self.caseless) else {
             return Ok(None);
         };

@@ -98,7 +98,7 @@ pub(super) fn did_you_mean<'a>(
 /// The Damerau-Levenshtein distance (optimal string alignment): insertions, deletions,
 /// substitutions and transpositions of neighbors. Returns `limit + 1` if the lengths differ by more
 /// than `limit`.
-pub(crate) fn edit_distance(a: &str, b: &str, limit: usize) -> usize {
+pub fn edit_distance(a: &str, b: &str, limit: usize) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     if a.len().abs_diff(b.len()) > limit {
         return limit + 1;

@@ -8,7 +8,7 @@ use crate::sentence::Sentence;
 
 /// The known words of the sentences so far.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct WordLearner {
+pub struct WordLearner {
     columns: Vec<ColumnRef>, // that words are read from
     known: KnownWords,
 }

@@ -126,12 +126,12 @@ impl Workspace {
     /// Sets the number of the next sentences among the labeled sentences that the template has
     /// learned from, counted from 0; `None` (the default) if it is not one of them. What a function
     /// has learned from the sentence itself, or from later ones, can then be left out.
-    pub(crate) fn set_training_sentence(&mut self, number: Option<u32>) {
+    pub fn set_training_sentence(&mut self, number: Option<u32>) {
         self.training_sentence = number;
     }
 
     /// Returns the workspace for sentences without case, so that those with case keep their memos.
-    pub(crate) fn caseless(&mut self) -> &mut Self {
+    pub fn caseless(&mut self) -> &mut Self {
         let number = self.training_sentence;
         let caseless = self.caseless.get_or_insert_with(Box::default);
         caseless.training_sentence = number;
@@ -372,7 +372,7 @@ impl Workspace {
     }
 
     /// Returns a number that changes whenever memo entries are dropped.
-    pub(crate) fn generation(&self) -> u64 {
+    pub fn generation(&self) -> u64 {
         self.generation
     }
 

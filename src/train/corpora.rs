@@ -56,6 +56,6 @@ impl From<Vec<Sentence>> for TrainingCorpora {
 }
 
 /// Returns whether a sentence has tokens and is not a document boundary.
-pub(crate) fn is_content(sentence: &Sentence) -> bool {
+pub fn is_content(sentence: &Sentence) -> bool {
     !sentence.is_empty() && !sentence.layout.document_start
 }

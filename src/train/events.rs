@@ -144,7 +144,7 @@ impl DevScore {
     }
 
     /// Adds the score to what a model records of its training.
-    pub(crate) fn add_to(self, record: TrainingRecord) -> TrainingRecord {
+    pub fn add_to(self, record: TrainingRecord) -> TrainingRecord {
         match self {
             Self::F1(value) => TrainingRecord {
                 dev_f1: Some(value),

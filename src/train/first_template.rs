@@ -25,7 +25,7 @@ pub(super) fn first_template(template: &Template, corpus: &Corpus) -> Result<Opt
 /// # Errors
 ///
 /// [`Error::Input`] with the line of the template that reads predictions if it has two.
-pub(crate) fn check_one_pass(template: &Template, corpus: &Corpus) -> Result<()> {
+pub fn check_one_pass(template: &Template, corpus: &Corpus) -> Result<()> {
     match first_template(template, corpus)? {
         None => Ok(()),
         Some(_) => Err(Error::input(

@@ -96,7 +96,7 @@ impl Folds {
 
     /// Separates documents at the borders of folds, so that no token sees another fold. Returns
     /// whether there was a document, by `rule`, on both sides of a border.
-    pub(crate) fn separate(&self, sentences: &mut [Sentence], rule: DocumentRule) -> bool {
+    pub fn separate(&self, sentences: &mut [Sentence], rule: DocumentRule) -> bool {
         let numbered = (0..).zip(&self.held_out);
         let mut folds: Vec<(usize, usize)> = numbered
             .flat_map(|(fold, held_out)| held_out.iter().map(move |&i| (i, fold)))
@@ -125,7 +125,7 @@ impl Folds {
     }
 
     /// Returns the fold of each sentence.
-    pub(crate) fn parts(&self) -> Arc<[u32]> {
+    pub fn parts(&self) -> Arc<[u32]> {
         let count = self.held_out.iter().map(Vec::len).sum();
         let mut parts = vec![0; count];
         for (fold, sentences) in (0..).zip(&self.held_out) {

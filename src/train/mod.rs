@@ -94,14 +94,13 @@ pub use base_models::{BaseModels, BaseRole};
 pub use best::{BestScore, BestWeights};
 pub use checkpoint::{CHECKPOINT_MAGIC, CheckpointInterval, Checkpoints};
 pub use corpora::TrainingCorpora;
-#[cfg(feature = "check")]
-pub(crate) use corpora::is_content;
+pub use corpora::is_content;
 pub use events::{
     DevScore, End, EndReason, Iteration, Observer, ObserverError, Pass, Pruned, Rounded, Start,
 };
 #[doc(hidden)]
 pub use extracted::ExtractedCorpora;
-pub(crate) use first_template::check_one_pass;
+pub use first_template::check_one_pass;
 #[doc(hidden)]
 pub use folds::Folds;
 pub use label_scores::{LabelCounts, LabelScores};

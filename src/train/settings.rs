@@ -151,7 +151,7 @@ impl TrainSettings {
 
     /// Returns the maximum number of iterations, if there is one.
     #[must_use]
-    pub(crate) fn max_iterations(&self) -> Option<usize> {
+    pub fn max_iterations(&self) -> Option<usize> {
         let options = &self.options;
         options
             .max_iterations

@@ -224,7 +224,7 @@ impl TrainingSet {
     }
 
     /// Returns the length of θ: one more than the layout has for hidden units.
-    pub(crate) fn dimension(&self) -> usize {
+    pub fn dimension(&self) -> usize {
         self.space.dimension() + usize::from(self.hidden.is_some())
     }
 

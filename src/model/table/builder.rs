@@ -25,7 +25,7 @@ pub(in crate::model) struct TableSections {
 ///
 /// Weights are kept as a sparse table stores them, a few bytes each: models have many.
 #[derive(Debug)]
-pub(crate) struct TableBuilder {
+pub struct TableBuilder {
     scores: usize,          // per attribute: K or K²
     sparse: WeightEncoding, // of `rows`
     names: NameList,

@@ -6,7 +6,7 @@ use crate::fingerprint::{Fingerprinter, key};
 
 /// The function that computes the keys of a table from names.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum TableKeys {
+pub enum TableKeys {
     /// XXH3-64 with this seed (format version 1).
     Hash(u64),
     /// The fingerprint, spread over 64 bits.

@@ -13,10 +13,10 @@ mod slots;
 mod stored_weight;
 mod weights;
 
-pub(crate) use builder::TableBuilder;
+pub use builder::TableBuilder;
 pub(super) use builder::TableSections;
-pub(crate) use keys::TableKeys;
+pub use keys::TableKeys;
 pub(super) use reader::{Table, TableFormat};
-pub(crate) use rows::WeightRows;
-pub(crate) use slots::WeightLocation;
-pub(crate) use weights::AttributeWeights;
+pub use rows::WeightRows;
+pub use slots::WeightLocation;
+pub use weights::AttributeWeights;

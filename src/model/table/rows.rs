@@ -52,7 +52,7 @@ impl StoredPosition for u16 {
 
 /// The weights of a node table.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct WeightRows<'a> {
+pub struct WeightRows<'a> {
     pub(super) bytes: &'a Bytes,
     /// The file up to the end of the weights.
     pub(super) data: &'a [u8],

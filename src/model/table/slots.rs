@@ -12,7 +12,7 @@ pub(super) const MAX_PROBES: usize = 4096;
 /// before a sparse one; in versions 2 and 4, of entries before it. In version 1, the index of the
 /// first entry, with the number of entries in the high half.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct WeightLocation(u64);
+pub struct WeightLocation(u64);
 
 impl WeightLocation {
     /// Returns the location as an integer. In an undamaged model it is below 2⁶⁴ − 2.

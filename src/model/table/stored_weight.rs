@@ -143,7 +143,7 @@ impl Precision {
 
     /// Returns the scale of a row of weights; 0 if they are too small to be stored, infinite if
     /// they are too large.
-    pub(crate) fn scale(self, weights: impl IntoIterator<Item = f64>) -> f64 {
+    pub fn scale(self, weights: impl IntoIterator<Item = f64>) -> f64 {
         if self != Self::I8 {
             return 1.0;
         }
@@ -159,7 +159,7 @@ impl Precision {
 
     /// Returns the weight that is read if `weight` is stored in a row with this scale; not finite
     /// if it is too large.
-    pub(crate) fn round(self, weight: f64, scale: f64) -> f64 {
+    pub fn round(self, weight: f64, scale: f64) -> f64 {
         match self {
             Self::F64 => weight,
             Self::F32 => f64::from(weight as f32),

@@ -4,7 +4,7 @@ use super::encoding::WeightEncoding;
 
 /// The encoded weights of one attribute, of any table format.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct AttributeWeights<'a> {
+pub struct AttributeWeights<'a> {
     pub(super) entries: &'a [u8],
     /// What the stored numbers are multiplied by.
     pub(super) scale: f64,

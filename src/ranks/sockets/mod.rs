@@ -16,7 +16,7 @@
 mod handshake;
 mod ring;
 #[cfg(test)]
-pub(crate) mod tests;
+pub mod tests;
 
 use std::net::{SocketAddr, TcpListener};
 use std::ops::Range;

@@ -1,0 +1,116 @@
+//! Problems of words and of other cells.
+
+use std::collections::HashMap;
+
+use unicode_normalization::{UnicodeNormalization, is_nfc, is_nfd};
+
+use super::characters::shown;
+use super::finding::{FindingKind, Findings};
+use super::role::{Sentences, content};
+use dropchain::corpus::CONLLU_COLUMNS;
+use dropchain::sentence::Sentence;
+
+/// Sentences with more tokens are reported.
+const LONG: usize = 200;
+
+/// Looks at the cells of all sentences.
+pub(super) fn check(sentences: &Sentences, findings: &mut Findings) {
+    for sentence in sentences.values().flat_map(|all| content(all)) {
+        if sentence.len() > LONG {
+            let text = || format!("{} tokens", sentence.len());
+            findings.add(FindingKind::LongSentence, sentence.place(0), text);
+        }
+        check_cells(sentence, findings);
+    }
+    for all in sentences.values() {
+        check_columns(all, findings);
+    }
+    check_normalization(sentences, findings);
+}
+
+/// Looks for empty cells, and for words with blanks.
+fn check_cells(sentence: &Sentence, findings: &mut Findings) {
+    let names = sentence.schema().names();
+    if sentence.attributes.is_some() {
+        return;
+    }
+    let word = word_column(sentence);
+    for t in 0..sentence.len() {
+        if let Some(column) = sentence.cells(t).position(str::is_empty) {
+            let text = || format!("column {} ({})", column + 1, names[column]);
+            findings.add(FindingKind::EmptyCell, sentence.place(t), text);
+        }
+        let cell = word.map_or("", |word| sentence.cell(t, word));
+        if cell.contains([' ', '\t']) {
+            let text = || format!("'{}'", shown(cell));
+            findings.add(FindingKind::BlankInWord, sentence.place(t), text);
+        }
+    }
+}
+
+fn word_column(sentence: &Sentence) -> Option<usize> {
+    let schema = sentence.schema();
+    let column = schema.position("word").unwrap_or(0);
+    (column < schema.width()).then_some(column)
+}
+
+/// Looks for columns that say nothing, except those that CoNLL-U prescribes.
+fn check_columns(sentences: &[Sentence], findings: &mut Findings) {
+    let Some(first) = content(sentences).next() else {
+        return;
+    };
+    let schema = first.schema();
+    let is_conllu = schema.names().iter().map(String::as_str).eq(CONLLU_COLUMNS);
+    if is_conllu || first.attributes.is_some() {
+        return;
+    }
+    for column in 0..schema.width() {
+        let cell = first.cell(0, column);
+        let mut same = content(sentences).filter(|s| s.schema() == schema);
+        let is_same = |s: &Sentence| (0..s.len()).all(|t| s.cell(t, column) == cell);
+        let tokens: usize = content(sentences).take(2).map(Sentence::len).sum();
+        if tokens > 1 && same.all(is_same) {
+            let text = || format!("{}: '{}'", schema.names()[column], shown(cell));
+            findings.add(FindingKind::ConstantColumn, first.place(0), text);
+        }
+    }
+}
+
+/// Looks for characters that are composed in some words (`é` is one character) and decomposed in
+/// others (`e` and an accent): to a model these are different words.
+fn check_normalization(sentences: &Sentences, findings: &mut Findings) {
+    let mut words: HashMap<&str, bool> = HashMap::new(); // whether they are decomposed
+    let (mut has_composed, mut has_decomposed) = (false, false);
+    let all = || sentences.values().flat_map(|all| content(all));
+    let all = || all().filter(|sentence| sentence.attributes.is_none());
+    for word in all().filter_map(Sentence::words).flatten() {
+        if word.is_ascii() {
+            continue;
+        }
+        words.entry(word).or_insert_with(|| {
+            let is_decomposed = !is_nfc(word);
+            has_decomposed |= is_decomposed;
+            has_composed |= !is_decomposed && !is_nfd(word);
+            is_decomposed
+        });
+    }
+    if !has_decomposed {
+        return;
+    }
+    let kind = match has_composed {
+        true => FindingKind::MixedNormalization,
+        false => FindingKind::Decomposed,
+    };
+    for sentence in all() {
+        for (t, word) in sentence.words().into_iter().flatten().enumerate() {
+            if words.get(word) == Some(&true) {
+                findings.add(kind, sentence.place(t), || {
+                    let composed: String = word.nfc().collect();
+                    let both = words.contains_key(&*composed);
+                    let also = if both { ", also composed" } else { "" };
+                    format!("'{}'{also}", shown(word))
+                });
+            }
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! What is found in a corpus: kinds of problems, counted, with examples.
+
+use std::collections::BTreeMap;
+
+use serde::ser::{Serialize, SerializeStruct, Serializer};
+
+use dropchain::error::Place;
+
+/// How bad a problem is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// Training or evaluation would refuse the input.
+    Error,
+    /// Most likely a mistake, which costs accuracy or makes scores misleading.
+    Warning,
+    /// Good to know.
+    Notice,
+}
+
+impl Severity {
+    /// The name: `error`, `warning` or `notice`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Error => "error",
+            Self::Warning => "warning",
+            Self::Notice => "notice",
+        }
+    }
+}
+
+macro_rules! kinds {
+    ($($(#[$doc:meta])* $kind:ident $severity:ident $title:literal,)*) => {
+        /// A kind of problem. The order is that of reports: by severity.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+        #[serde(rename_all = "snake_case")]
+        #[non_exhaustive]
+        pub enum FindingKind {
+            $($(#[$doc])* $kind,)*
+        }
+
+        impl FindingKind {
+            /// All kinds.
+            pub const ALL: &[Self] = &[$(Self::$kind,)*];
+
+            /// How bad it is.
+            #[must_use]
+            pub fn severity(self) -> Severity {
+                match self {
+                    $(Self::$kind => Severity::$severity,)*
+                }
+            }
+
+            /// What is counted, in plural: `lines that are not UTF-8`.
+            #[must_use]
+            pub fn title(self) -> &'static str {
+                match self {
+                    $(Self::$kind => $title,)*
+                }
+            }
+        }
+    };
+}
+
+kinds! {
+    /// The input ends in an error: damaged compression, a device that fails.
+    Unreadable Error "inputs that cannot be read to their end",
+    /// A line is not UTF-8.
+    InvalidUtf8 Error "lines that are not UTF-8",
+    /// A sentence breaks the rules of its format.
+    Malformed Error "sentences that cannot be read",
+    /// A file has no sentence.
+    NoSentences Error "files without a sentence",
+    /// A file has no labels.
+    NoLabels Error "files without labels",
+    /// A file has other columns than the first one of its role.
+    OtherColumns Error "files with other columns than the first",
+    /// There are more labels than can be trained.
+    TooManyLabels Error "labels beyond the number that can be trained",
+    /// Partial labels allow no legal sequence.
+    ImpossibleLabels Error "sentences whose partial labels allow no legal sequence",
+
+    /// Development or test data have other columns than the training data.
+    OtherRoleColumns Warning "roles with other columns than the training data",
+    /// U+FFFD, which stands where an earlier conversion failed.
+    ReplacementCharacter Warning "lines with U+FFFD, left by a failed conversion",
+    /// UTF-8 that was read as Latin-1 and written again (`Ã©`).
+    Mojibake Warning "lines that were decoded wrongly before (Ã© for é)",
+    /// Control characters.
+    ControlCharacter Warning "lines with control characters",
+    /// White space beyond ASCII, such as the no-break space.
+    OddSpace Warning "lines with no-break or other unusual spaces",
+    /// Characters of no width, such as U+200B, and marks of direction.
+    InvisibleCharacter Warning "lines with invisible characters",
+    /// Some lines end in CRLF, others in LF.
+    MixedLineEndings Warning "files with both LF and CRLF",
+    /// The same character is composed in some words and decomposed in others.
+    MixedNormalization Warning "decomposed words (NFD) among composed ones (NFC)",
+    /// A cell is empty.
+    EmptyCell Warning "tokens with an empty cell",
+    /// A word contains a blank.
+    BlankInWord Warning "words with a blank inside",
+    /// A sentence is very long.
+    LongSentence Warning "sentences of more than 200 tokens",
+    /// A label may not follow the one before it.
+    IllegalTransition Warning "labels that are illegal where they stand",
+    /// Labels that differ in case or punctuation only.
+    SimilarLabels Warning "labels that differ in case or punctuation only",
+    /// A label of development or test data that training data do not have.
+    UnseenLabel Warning "labels that the training data do not have",
+    /// Labels that look partial but are read as they are.
+    PartialLooking Warning "labels that look partial (--partial-labels reads them so)",
+    /// The same words with different labels.
+    ConflictingLabels Warning "sentences that occur with other labels, too",
+    /// A sentence of development or test data that is in the training data.
+    SharedSentence Warning "sentences of dev or test data that are in train or dev",
+
+    /// A file begins with a byte order mark.
+    ByteOrderMark Notice "files that begin with a byte order mark",
+    /// All lines end in CRLF.
+    Crlf Notice "files with line ends of Windows (CRLF)",
+    /// Zero-width joiners and non-joiners, which Persian, Indic scripts and emoji need.
+    Joiner Notice "lines with zero-width joiners",
+    /// Decomposed characters only.
+    Decomposed Notice "decomposed words (NFD)",
+    /// A column has the same cell everywhere.
+    ConstantColumn Notice "columns with the same cell everywhere",
+    /// A label occurs once.
+    RareLabel Notice "labels that occur once in the training data",
+    /// A sentence occurs more than once in data of one role.
+    RepeatedSentence Notice "sentences that repeat one before",
+}
+
+/// An example of a problem.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Example {
+    /// Where it is.
+    pub place: Place,
+    /// What was found there; empty if the kind says it all.
+    pub text: String,
+}
+
+impl Serialize for Example {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Place { file, line, column } = &self.place;
+        let mut example = serializer.serialize_struct("Example", 4)?;
+        example.serialize_field("file", file)?;
+        example.serialize_field("line", &Some(line).filter(|&&line| line > 0))?;
+        example.serialize_field("column", &Some(column).filter(|&&column| column > 0))?;
+        example.serialize_field("text", &self.text)?;
+        example.end()
+    }
+}
+
+/// All problems of a kind.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct Finding {
+    /// The kind.
+    pub kind: FindingKind,
+    /// How bad it is.
+    pub severity: Severity,
+    /// The number of problems.
+    pub count: u64,
+    /// The first of them.
+    pub examples: Vec<Example>,
+}
+
+/// Collects findings: counts all problems and keeps the first ones of each kind.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Findings {
+    limit: usize, // examples of each kind
+    by_kind: BTreeMap<FindingKind, (u64, Vec<Example>)>,
+}
+
+impl Findings {
+    /// Keeps up to `limit` examples of each kind.
+    pub fn new(limit: usize) -> Self {
+        Self {
+            limit,
+            by_kind: BTreeMap::new(),
+        }
+    }
+
+    /// The number of examples of each kind.
+    pub fn limit(&self) -> usize {
+        self.limit
+    }
+
+    /// Adds a problem; `text` is called if it becomes an example.
+    pub fn add(&mut self, kind: FindingKind, place: Place, text: impl FnOnce() -> String) {
+        let (count, examples) = self.by_kind.entry(kind).or_default();
+        *count += 1;
+        if examples.len() < self.limit {
+            let text = text();
+            examples.push(Example { place, text });
+        }
+    }
+
+    /// Adds the findings of `other`.
+    pub fn append(&mut self, other: Self) {
+        for (kind, (count, mut examples)) in other.by_kind {
+            let (sum, all) = self.by_kind.entry(kind).or_default();
+            *sum += count;
+            all.append(&mut examples);
+            all.truncate(self.limit);
+        }
+    }
+
+    /// Returns the findings in the order of their kinds.
+    pub fn finish(self) -> Vec<Finding> {
+        let findings = self.by_kind.into_iter();
+        let finding = |(kind, (count, examples)): (FindingKind, _)| Finding {
+            kind,
+            severity: kind.severity(),
+            count,
+            examples,
+        };
+        findings.map(finding).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_are_sorted_by_severity_and_have_titles_of_their_own() {
+        let severities: Vec<Severity> = FindingKind::ALL.iter().map(|k| k.severity()).collect();
+        assert!(severities.is_sorted());
+        let titles: std::collections::HashSet<_> =
+            FindingKind::ALL.iter().map(|kind| kind.title()).collect();
+        assert_eq!(titles.len(), FindingKind::ALL.len());
+    }
+
+    #[test]
+    fn all_problems_are_counted_and_the_first_kept() {
+        let mut findings = Findings::new(2);
+        for line in 1..=5 {
+            findings.add(FindingKind::EmptyCell, Place::line("x", line), String::new);
+        }
+        findings.add(FindingKind::InvalidUtf8, Place::line("x", 9), String::new);
+        let findings = findings.finish();
+        assert_eq!(findings[0].kind, FindingKind::InvalidUtf8);
+        assert_eq!((findings[1].count, findings[1].examples.len()), (5, 2));
+        assert_eq!(findings[1].examples[1].place, Place::line("x", 2));
+    }
+}

@@ -1,0 +1,346 @@
+//! The labels of a corpus: counts, the scheme, and what contradicts it.
+
+use std::collections::HashMap;
+
+use super::characters::shown;
+use super::finding::{FindingKind, Findings};
+use super::options::CheckOptions;
+use super::role::{Role, Sentences, content};
+use dropchain::label::{
+    PlainLabels, Scheme, SchemeDetector, SpanEvidence, convert_partial, is_label_of_scheme,
+    may_follow,
+};
+use dropchain::model::MAX_LABELS;
+use dropchain::sentence::{Sentence, TokenLabel};
+
+/// How often a label, or the type of a span, occurs.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct LabelCount {
+    /// The label or type.
+    pub label: String,
+    /// In training data.
+    pub train: u64,
+    /// In development data.
+    pub dev: u64,
+    /// In test data.
+    pub test: u64,
+}
+
+impl LabelCount {
+    fn count(&mut self, role: Role) -> &mut u64 {
+        match role {
+            Role::Train => &mut self.train,
+            Role::Dev => &mut self.dev,
+            Role::Test => &mut self.test,
+        }
+    }
+
+    /// The number of occurrences in data of a role.
+    #[must_use]
+    pub fn of(&self, role: Role) -> u64 {
+        match role {
+            Role::Train => self.train,
+            Role::Dev => self.dev,
+            Role::Test => self.test,
+        }
+    }
+}
+
+/// How many sentences contradict a scheme.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct SchemeFit {
+    /// The scheme.
+    pub scheme: Scheme,
+    /// The number of sentences that are illegal in it.
+    pub illegal: u64,
+}
+
+/// The labels of a corpus.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct LabelReport {
+    /// The scheme that training would use: that of training data, or else of all data.
+    pub scheme: Scheme,
+    /// Why, in words.
+    pub reason: String,
+    /// How well schemes fit to which all labels belong.
+    pub fits: Vec<SchemeFit>,
+    /// Whether labels encode spans.
+    pub spans: bool,
+    /// Labels, the most frequent first.
+    pub labels: Vec<LabelCount>,
+    /// Types of spans, the most frequent first; empty if labels encode none.
+    pub types: Vec<LabelCount>,
+}
+
+impl LabelReport {
+    /// Looks at the labels of a corpus.
+    pub(super) fn new(
+        sentences: &Sentences,
+        options: &CheckOptions,
+        findings: &mut Findings,
+    ) -> Self {
+        let mut first: HashMap<&str, &Sentence> = HashMap::new();
+        let mut counts: HashMap<&str, LabelCount> = HashMap::new();
+        let mut evidence = SpanEvidence::default();
+        for (&role, sentence) in labeled(sentences) {
+            for t in 0..sentence.len() {
+                for label in known_labels(sentence, t) {
+                    evidence.observe(label);
+                    first.entry(label).or_insert(sentence);
+                    add(&mut counts, label, role);
+                }
+            }
+        }
+        let train = (sentences.iter()).any(|(&role, all)| role == Role::Train && !all.is_empty());
+        let basis: Vec<&Sentence> = (labeled(sentences))
+            .filter(|&(&role, _)| role == Role::Train || !train)
+            .map(|(_, sentence)| sentence)
+            .collect();
+        let detector = detect(&basis, options.plain_labels);
+        let are_joined = basis.first().is_some_and(|s| s.schema().joined().is_some());
+        let scheme = match are_joined {
+            true => Scheme::Raw,
+            false => detector.prevailing().0,
+        };
+        let are_spans = scheme == Scheme::Plain || evidence.encodes_spans();
+        let encodes_spans = are_spans && !are_joined;
+        let mut types: HashMap<&str, LabelCount> = HashMap::new();
+        let all: Vec<(Role, &Sentence, Vec<&str>)> = (labeled(sentences))
+            .map(|(&role, sentence)| (role, sentence, sentence.labels().unwrap_or_default()))
+            .collect();
+        for (role, _, labels) in all.iter().filter(|_| encodes_spans) {
+            for span in scheme.spans(labels) {
+                add(&mut types, span.kind, *role);
+            }
+        }
+        let fits: Vec<SchemeFit> = (detector.fits())
+            .map(|(scheme, illegal)| SchemeFit { scheme, illegal })
+            .collect();
+        let report = Self {
+            scheme,
+            reason: reason(&detector, scheme, encodes_spans, &first),
+            fits,
+            spans: encodes_spans,
+            labels: sorted(counts),
+            types: sorted(types),
+        };
+        report.check_legality(&all, findings);
+        report.check_names(&first, train, options.read.partial_labels, findings);
+        report
+    }
+
+    /// The scheme whose transitions are checked: if none prevails, the one that fits best.
+    fn expected_scheme(&self) -> Scheme {
+        let best = self.fits.iter().min_by_key(|fit| fit.illegal);
+        match (self.scheme, best) {
+            (Scheme::Raw, Some(best)) if self.spans => best.scheme,
+            (scheme, _) => scheme,
+        }
+    }
+
+    fn check_legality(&self, all: &[(Role, &Sentence, Vec<&str>)], findings: &mut Findings) {
+        let scheme = self.expected_scheme();
+        if matches!(scheme, Scheme::Raw | Scheme::Plain) {
+            return;
+        }
+        for (_, sentence, labels) in all {
+            if let Some(allowed) = allowed(sentence) {
+                if let Err(t) = convert_partial(&allowed, scheme, scheme) {
+                    findings.add(FindingKind::ImpossibleLabels, sentence.place(t), || {
+                        format!("'{}', given the other labels ({scheme})", shown(labels[t]))
+                    });
+                }
+                continue;
+            }
+            let mut previous = "O";
+            for (t, &label) in labels.iter().enumerate() {
+                if !may_follow(previous, label, scheme) {
+                    findings.add(FindingKind::IllegalTransition, sentence.place(t), || {
+                        let label = shown(label);
+                        match t {
+                            0 => format!("{scheme}: '{label}' begins the sentence"),
+                            _ => format!("{scheme}: '{label}' after '{}'", shown(previous)),
+                        }
+                    });
+                }
+                previous = label;
+            }
+            let last = labels.len().saturating_sub(1);
+            if !labels.is_empty() && !may_follow(previous, "O", scheme) {
+                findings.add(FindingKind::IllegalTransition, sentence.place(last), || {
+                    format!("{scheme}: '{}' ends the sentence", shown(previous))
+                });
+            }
+        }
+    }
+
+    /// Looks for labels that look like mistakes.
+    fn check_names(
+        &self,
+        first: &HashMap<&str, &Sentence>,
+        has_train: bool,
+        partial: bool,
+        findings: &mut Findings,
+    ) {
+        let place = |label: &str| {
+            let sentence = first[label];
+            let t = (0..sentence.len()).find(|&t| known_labels(sentence, t).any(|l| l == label));
+            sentence.place(t.unwrap_or(0))
+        };
+        let mut by_letters: HashMap<String, &str> = HashMap::new();
+        for (
+            i,
+            LabelCount {
+                label,
+                train,
+                dev,
+                test,
+            },
+        ) in self.labels.iter().enumerate()
+        {
+            if i >= MAX_LABELS {
+                findings.add(FindingKind::TooManyLabels, place(label), || {
+                    format!("'{}'; at most {MAX_LABELS} can be trained", shown(label))
+                });
+            }
+            let letters = label.chars().filter(|c| c.is_alphanumeric());
+            let letters: String = letters.flat_map(char::to_lowercase).collect();
+            match by_letters.get(&letters) {
+                Some(other) if !letters.is_empty() => {
+                    findings.add(FindingKind::SimilarLabels, place(label), || {
+                        format!("'{}', more often '{}'", shown(label), shown(other))
+                    });
+                }
+                _ => {
+                    by_letters.insert(letters, label);
+                }
+            }
+            if has_train && *train == 0 {
+                findings.add(FindingKind::UnseenLabel, place(label), || {
+                    format!("'{}', {} times", shown(label), dev + test)
+                });
+            }
+            if *train == 1 {
+                let text = || format!("'{}'", shown(label));
+                findings.add(FindingKind::RareLabel, place(label), text);
+            }
+            if !partial && self.looks_partial(label) {
+                let text = || format!("'{}'", shown(label));
+                findings.add(FindingKind::PartialLooking, place(label), text);
+            }
+        }
+    }
+
+    /// Returns whether a label is `_`, or several labels of the corpus separated by `|`.
+    fn looks_partial(&self, label: &str) -> bool {
+        let is_label = |name: &str| self.labels.iter().any(|count| count.label == name);
+        label == "_" && self.labels.len() > 1
+            || label.contains('|') && label.split('|').all(is_label)
+    }
+}
+
+/// Returns the sentences that have labels, with their roles.
+fn labeled(sentences: &Sentences) -> impl Iterator<Item = (&Role, &Sentence)> {
+    let all = sentences
+        .iter()
+        .flat_map(|(role, all)| content(all).map(move |s| (role, s)));
+    all.filter(|(_, sentence)| sentence.schema().label().is_some())
+}
+
+/// Returns the labels that a token is known to have: those of a partial label.
+fn known_labels(sentence: &Sentence, t: usize) -> impl Iterator<Item = &str> {
+    let partial = sentence.partial_label(t);
+    let labels = partial.into_iter().flat_map(TokenLabel::labels);
+    let label = sentence.label(t).filter(|_| partial.is_none());
+    labels.map(String::as_str).chain(label)
+}
+
+/// Returns the labels that each token may have, none for any, if some are partial.
+fn allowed(sentence: &Sentence) -> Option<Vec<Vec<&str>>> {
+    sentence.first_partial_label()?;
+    let tokens = 0..sentence.len();
+    Some(
+        tokens
+            .map(|t| known_labels(sentence, t).collect())
+            .collect(),
+    )
+}
+
+fn detect(sentences: &[&Sentence], plain: PlainLabels) -> SchemeDetector {
+    let mut detector = SchemeDetector::new().with_plain_labels(plain);
+    for sentence in sentences {
+        match allowed(sentence) {
+            Some(allowed) => detector.observe_partial(&allowed),
+            None => detector.observe(&sentence.labels().unwrap_or_default()),
+        }
+    }
+    detector
+}
+
+/// Says why a scheme was detected.
+fn reason(
+    detector: &SchemeDetector,
+    scheme: Scheme,
+    encodes_spans: bool,
+    first: &HashMap<&str, &Sentence>,
+) -> String {
+    let sentences = detector.with_spans();
+    let fits: Vec<String> = (detector.fits())
+        .map(|(scheme, illegal)| format!("{scheme} {illegal}"))
+        .collect();
+    let fits = format!(
+        "sentences that are illegal, of {sentences} with spans: {}",
+        fits.join(", ")
+    );
+    if sentences == 0 && scheme != Scheme::Raw {
+        return "no sentence has a span".to_owned();
+    }
+    if scheme == Scheme::Plain {
+        return "the labels have no prefixes, but look like types of spans".to_owned();
+    }
+    if scheme != Scheme::Raw {
+        return fits;
+    }
+    if !encodes_spans {
+        return "the labels encode no spans (B-X, I-X, …)".to_owned();
+    }
+    if detector.fits().next().is_some() {
+        return format!("too many errors for any scheme; {fits}");
+    }
+    let belongs = |label: &&str| is_label_of_scheme(label, Scheme::Bioes);
+    let mut foreign: Vec<&str> = first
+        .keys()
+        .filter(|label| !belongs(label))
+        .copied()
+        .collect();
+    foreign.sort_unstable();
+    match foreign.first() {
+        Some(label) => format!(
+            "'{}' belongs to no scheme (B-X, I-X, E-X, S-X, O)",
+            shown(label)
+        ),
+        None => "the labels belong to no common scheme".to_owned(),
+    }
+}
+
+fn add<'a>(counts: &mut HashMap<&'a str, LabelCount>, label: &'a str, role: Role) {
+    let count = counts.entry(label).or_insert_with(|| LabelCount {
+        label: label.to_owned(),
+        train: 0,
+        dev: 0,
+        test: 0,
+    });
+    *count.count(role) += 1;
+}
+
+/// Sorts counts, the most frequent first, those of training data before others.
+fn sorted(counts: HashMap<&str, LabelCount>) -> Vec<LabelCount> {
+    let mut counts: Vec<LabelCount> = counts.into_values().collect();
+    counts.sort_by(|a, b| {
+        let frequency = |count: &LabelCount| (count.train, count.dev, count.test);
+        frequency(b)
+            .cmp(&frequency(a))
+            .then_with(|| a.label.cmp(&b.label))
+    });
+    counts
+}

@@ -1,0 +1,148 @@
+//! Checking a corpus before training: what is in it, and what is wrong with it.
+//!
+//! [`Check::read`] reads files to their end, whatever is wrong with them. [`Check::report`] has
+//! sizes, labels, the label scheme with the reason for it, and [findings](Finding) of all kinds,
+//! with their places. [`variations`] finds phrases whose labels differ from place to place, and
+//! [`suspicious`] sentences whose labels models trained on the rest of the corpus find improbable.
+//!
+//! ```no_run
+//! use dropchain_check::{Check, Role, Severity};
+//!
+//! # fn main() -> dropchain::Result<()> {
+//! let files = [(Role::Train, "train.conll"), (Role::Test, "test.conll")];
+//! let report = Check::read(&files, Default::default())?.report();
+//! for finding in report.findings.iter().filter(|f| f.severity == Severity::Error) {
+//!     println!("{}: {}", finding.kind.title(), finding.count);
+//! }
+//! # Ok(())
+//! # }
+//! ```
+
+mod cells;
+mod characters;
+mod duplicates;
+mod finding;
+mod labels;
+mod options;
+mod reading;
+mod role;
+mod scan;
+mod sizes;
+mod suspicious;
+#[cfg(test)]
+mod tests;
+mod variation;
+mod words;
+
+use std::ffi::OsStr;
+
+use dropchain::corpus::{Corpus, check_sources, files_of};
+use dropchain::error::Result;
+use dropchain::sentence::Sentence;
+pub use duplicates::Overlap;
+use finding::Findings;
+pub use finding::{Example, Finding, FindingKind, Severity};
+pub use labels::{LabelCount, LabelReport, SchemeFit};
+pub use options::CheckOptions;
+use reading::FileReading;
+pub use role::Role;
+use role::Sentences;
+use sizes::Known;
+pub use sizes::Sizes;
+pub use suspicious::{SuspicionOptions, SuspiciousSentence, suspicious};
+pub use variation::{Variation, VariationLabel, variations};
+
+/// A corpus that is checked: its sentences, as far as they can be read, and what was found while
+/// reading.
+#[derive(Debug)]
+pub struct Check {
+    sentences: Sentences,
+    files: [usize; 3],
+    findings: Findings,
+    options: CheckOptions,
+}
+
+/// What is in a corpus, and what is wrong with it.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct CheckReport {
+    /// Sizes of the data of each role that has files.
+    pub sizes: Vec<Sizes>,
+    /// How the data of these roles overlap.
+    pub overlaps: Vec<Overlap>,
+    /// The labels.
+    pub labels: LabelReport,
+    /// What was found: errors first.
+    pub findings: Vec<Finding>,
+}
+
+impl Check {
+    /// Reads files; `-` is standard input.
+    ///
+    /// # Errors
+    ///
+    /// A file does not exist or cannot be opened; the sentences exceed the memory limit. All other
+    /// problems are [findings](CheckReport::findings).
+    pub fn read<S: AsRef<OsStr>>(files: &[(Role, S)], options: CheckOptions) -> Result<Self> {
+        let sources: Vec<&OsStr> = files.iter().map(|(_, file)| file.as_ref()).collect();
+        check_sources(&sources)?;
+        let mut reading = FileReading::new(&options.read, Findings::new(options.examples));
+        let mut sentences = Sentences::new();
+        let mut counts = [0; 3];
+        for (role, file) in files {
+            counts[*role as usize] += 1;
+            let of_role = sentences.entry(*role).or_default();
+            for file in files_of(file.as_ref(), &options.read)? {
+                reading.read(*role, &file, of_role)?;
+            }
+        }
+        Ok(Self {
+            sentences,
+            files: counts,
+            findings: reading.findings,
+            options,
+        })
+    }
+
+    /// The sentences of a role that can be read, document boundaries included.
+    #[must_use]
+    pub fn sentences(&self, role: Role) -> &[Sentence] {
+        self.sentences.get(&role).map_or(&[], Vec::as_slice)
+    }
+
+    /// Takes the sentences of a role.
+    #[must_use]
+    pub fn take_corpus(&mut self, role: Role) -> Corpus {
+        self.sentences.remove(&role).unwrap_or_default().into()
+    }
+
+    /// Looks at the corpus.
+    #[must_use]
+    pub fn report(&self) -> CheckReport {
+        let mut findings = self.findings.clone();
+        let labels = LabelReport::new(&self.sentences, &self.options, &mut findings);
+        cells::check(&self.sentences, &mut findings);
+        let overlaps = duplicates::find(&self.sentences, &mut findings);
+        let mut known = Known::default();
+        let sizes = self.sentences.iter().map(|(&role, sentences)| {
+            let files = self.files[role as usize];
+            Sizes::new(role, files, sentences, &labels, &mut known)
+        });
+        CheckReport {
+            sizes: sizes.collect(),
+            overlaps,
+            findings: findings.finish(),
+            labels,
+        }
+    }
+}
+
+impl CheckReport {
+    /// The number of kinds of findings of a severity.
+    #[must_use]
+    pub fn kinds(&self, severity: Severity) -> usize {
+        let findings = self.findings.iter();
+        findings
+            .filter(|finding| finding.severity == severity)
+            .count()
+    }
+}

@@ -1,0 +1,138 @@
+//! Reading files to their end, whatever is wrong with them.
+
+use std::ffi::OsStr;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::finding::{FindingKind, Findings};
+use super::role::Role;
+use super::scan::{LineScan, ScannedInput};
+use dropchain::corpus::{Format, ReadOptions, Reader, decoded, open_stream};
+use dropchain::error::{Error, Place, Result};
+use dropchain::memory::input_over_limit;
+use dropchain::sentence::{Schema, Sentence};
+
+/// Memory in bytes that the tables about a token take at most: of words, phrases and occurrences.
+const TABLES_PER_TOKEN: u64 = 100;
+
+/// Reads files one after the other.
+pub(super) struct FileReading {
+    options: ReadOptions,
+    pub findings: Findings,
+    held: u64,                                 // memory of the sentences
+    schemas: Vec<(Role, Arc<Schema>, String)>, // of the first file of each role
+}
+
+impl FileReading {
+    pub fn new(options: &ReadOptions, findings: Findings) -> Self {
+        Self {
+            options: options.clone(),
+            findings,
+            held: 0,
+            schemas: Vec::new(),
+        }
+    }
+
+    /// Reads a file, and adds its sentences to those of its role.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be opened; the sentences exceed the memory limit.
+    pub fn read(&mut self, role: Role, file: &OsStr, sentences: &mut Vec<Sentence>) -> Result<()> {
+        let name = file.to_string_lossy().into_owned();
+        let format = self.options.format.unwrap_or_else(|| Format::guess(&name));
+        let limit = self.findings.limit();
+        let scan = Arc::new(Mutex::new(LineScan::new(
+            &name,
+            Findings::new(limit),
+            self.options.lossy,
+        )));
+        let stream = open_stream(file)?;
+        let stream = decoded(stream, &self.options).map_err(|error| Error::io(file, error))?;
+        let stream = ScannedInput::new(stream, Arc::clone(&scan));
+        let options = ReadOptions {
+            format: Some(format),
+            encoding: None, // decoded already
+            ..self.options.clone()
+        };
+        let mut reader = Reader::from_read(Box::new(stream), &name, &options);
+        let (mut errors, mut count) = (Vec::new(), 0);
+        let limit = self.options.memory.bytes(self.held);
+        while let Some(sentence) = reader.next_or_error() {
+            let sentence = match sentence {
+                Ok(sentence) => sentence,
+                Err(error) => {
+                    errors.push(error);
+                    continue;
+                }
+            };
+            count += u64::from(!sentence.layout.document_start);
+            if count == 1 {
+                self.check_columns(role, &sentence);
+            }
+            self.held += sentence.memory() as u64 + TABLES_PER_TOKEN * sentence.len() as u64;
+            if self.held > limit {
+                let what = "checking the sentences up to here needs";
+                return Err(input_over_limit(
+                    sentence.place(0),
+                    what,
+                    limit,
+                    "less text",
+                ));
+            }
+            sentences.push(sentence);
+        }
+        drop(reader);
+        let scan = Arc::into_inner(scan).map(Mutex::into_inner);
+        let scan = scan.map(|scan| scan.unwrap_or_else(PoisonError::into_inner));
+        if let Some(scan) = scan {
+            self.findings.append(scan.finish());
+        }
+        let has_errors = !errors.is_empty();
+        for error in errors {
+            self.add_error(&name, error);
+        }
+        if count == 0 && !has_errors {
+            let place = Place::file(name);
+            self.findings
+                .add(FindingKind::NoSentences, place, String::new);
+        }
+        Ok(())
+    }
+
+    /// Adds an error of reading.
+    fn add_error(&mut self, file: &str, error: Error) {
+        match error {
+            Error::Input { place, message } => {
+                self.findings.add(FindingKind::Malformed, place, || message);
+            }
+            Error::Io { source, .. } => {
+                let place = Place::file(file);
+                (self.findings).add(FindingKind::Unreadable, place, || source.to_string());
+            }
+            other => {
+                let place = Place::file(file);
+                (self.findings).add(FindingKind::Unreadable, place, || other.to_string());
+            }
+        }
+    }
+
+    /// Compares the columns of a file, by its first sentence, with those of earlier files.
+    fn check_columns(&mut self, role: Role, sentence: &Sentence) {
+        let schema = sentence.schema();
+        if schema.label().is_none() {
+            let text = || format!("the columns are: {}", schema.list());
+            (self.findings).add(FindingKind::NoLabels, sentence.place(0), text);
+        }
+        let first = self.schemas.iter().find(|(of, ..)| *of == role);
+        let (kind, first) = match (first, self.schemas.first()) {
+            (Some(first), _) => (FindingKind::OtherColumns, Some(first)),
+            (None, first) => (FindingKind::OtherRoleColumns, first),
+        };
+        if let Some((_, other, file)) = first.filter(|(_, other, _)| other != schema) {
+            let text = || format!("{}; in {file}: {}", schema.list(), other.list());
+            self.findings.add(kind, sentence.place(0), text);
+        }
+        let file = sentence.file().to_string();
+        self.schemas.push((role, Arc::clone(schema), file));
+    }
+}

@@ -1,0 +1,299 @@
+//! Problems of the bytes and characters of lines, found while a parser reads them.
+
+use std::io::{self, BufRead, Read};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::characters::{is_invisible, shown};
+use super::finding::{FindingKind, Findings};
+use dropchain::corpus::InputStream;
+use dropchain::error::Place;
+
+/// Maximum number of bytes that are looked at together; longer lines are errors of the parser.
+const MAX_LINE: u64 = (64 << 20) + 1;
+
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// Looks at the lines of a file.
+#[derive(Debug)]
+pub(super) struct LineScan {
+    file: String,
+    line: u64,
+    findings: Findings,
+    lossy: bool, // what is not UTF-8 is replaced in training, too
+    windows: EndingLines,
+    unix: EndingLines,
+}
+
+/// Lines with one kind of ending: how many, and the first.
+#[derive(Debug, Default)]
+struct EndingLines {
+    count: u64,
+    first: u64,
+}
+
+impl EndingLines {
+    fn add(&mut self, line: u64) {
+        if self.count == 0 {
+            self.first = line;
+        }
+        self.count += 1;
+    }
+}
+
+impl LineScan {
+    pub fn new(file: &str, findings: Findings, lossy: bool) -> Self {
+        Self {
+            file: file.to_owned(),
+            line: 0,
+            findings,
+            lossy,
+            windows: EndingLines::default(),
+            unix: EndingLines::default(),
+        }
+    }
+
+    fn add(&mut self, kind: FindingKind, column: u64, text: impl FnOnce() -> String) {
+        let place = Place::column(&*self.file, self.line, column);
+        self.findings.add(kind, place, text);
+    }
+
+    /// Looks at a line, with its ending, and replaces what is not UTF-8.
+    fn line(&mut self, bytes: &mut Vec<u8>) {
+        self.line += 1;
+        if self.line == 1 && bytes.starts_with(BYTE_ORDER_MARK) {
+            let place = Place::file(&*self.file);
+            self.findings
+                .add(FindingKind::ByteOrderMark, place, String::new);
+        }
+        if bytes.ends_with(b"\r\n") {
+            self.windows.add(self.line);
+        } else if bytes.ends_with(b"\n") {
+            self.unix.add(self.line);
+        }
+        if let Err(error) = std::str::from_utf8(bytes) {
+            let valid = String::from_utf8_lossy(&bytes[..error.valid_up_to()]);
+            let column = valid.chars().count() as u64 + 1;
+            let byte = bytes[error.valid_up_to()];
+            let kind = match self.lossy {
+                true => FindingKind::ReplacementCharacter,
+                false => FindingKind::InvalidUtf8,
+            };
+            self.add(kind, column, || {
+                format!("byte 0x{byte:02X}; convert the file, or name its --encoding")
+            });
+            *bytes = String::from_utf8_lossy(bytes).into_owned().into_bytes();
+        } else if let Ok(text) = std::str::from_utf8(bytes) {
+            self.characters(text);
+        }
+    }
+
+    /// Looks at the characters of a line; adds each kind of problem once.
+    fn characters(&mut self, text: &str) {
+        let text = text.strip_suffix('\n').unwrap_or(text);
+        let text = text.strip_suffix('\r').unwrap_or(text);
+        let text = match self.line {
+            1 => text.strip_prefix('\u{feff}').unwrap_or(text),
+            _ => text,
+        };
+        if text.bytes().all(|byte| matches!(byte, b'\t' | b' '..=b'~')) {
+            return;
+        }
+        let mut found = [None; PROBLEMS.len()];
+        let mut previous = ' ';
+        for (column, c) in (1..).zip(text.chars()) {
+            if let Some(i) = problem(previous, c) {
+                found[i].get_or_insert((column, c));
+            }
+            previous = c;
+        }
+        for (kind, found) in PROBLEMS.into_iter().zip(found) {
+            if let Some((column, c)) = found {
+                self.add(kind, column, || {
+                    let code = c as u32;
+                    format!("U+{code:04X} in '{}'", shown(word_at(text, column)))
+                });
+            }
+        }
+    }
+
+    /// Ends the file, and returns the findings.
+    pub fn finish(mut self) -> Findings {
+        let (windows, unix) = (&self.windows, &self.unix);
+        let fewer = match windows.count < unix.count {
+            true => (windows, "CRLF"),
+            false => (unix, "LF"),
+        };
+        let place = Place::line(&*self.file, fewer.0.first);
+        match (windows.count, unix.count) {
+            (0, _) => {}
+            (_, 0) => {
+                let place = Place::file(&*self.file);
+                self.findings.add(FindingKind::Crlf, place, String::new);
+            }
+            _ => self.findings.add(FindingKind::MixedLineEndings, place, || {
+                format!(
+                    "the first of {} lines that end in {}",
+                    fewer.0.count, fewer.1
+                )
+            }),
+        }
+        self.findings
+    }
+}
+
+/// The kinds of problems that characters have.
+const PROBLEMS: [FindingKind; 6] = [
+    FindingKind::ReplacementCharacter,
+    FindingKind::Mojibake,
+    FindingKind::ControlCharacter,
+    FindingKind::OddSpace,
+    FindingKind::InvisibleCharacter,
+    FindingKind::Joiner,
+];
+
+/// Returns the problem of a character, an index of [`PROBLEMS`], given the one before it.
+fn problem(previous: char, c: char) -> Option<usize> {
+    match c {
+        '\t' | ' '..='~' => None,
+        '\u{fffd}' => Some(0),
+        // The continuation byte of a two-byte sequence after its first byte, both as Latin-1.
+        '\u{80}'..='\u{bf}' if matches!(previous, 'Ã' | 'Â') => Some(1),
+        _ if c.is_control() => Some(2),
+        _ if c.is_whitespace() => Some(3),
+        '\u{200c}' | '\u{200d}' => Some(5),
+        _ if is_invisible(c) => Some(4),
+        _ => None,
+    }
+}
+
+/// Returns the cell of a line that has the character `column`, from 1.
+fn word_at(text: &str, column: u64) -> &str {
+    let at = text.char_indices().nth(column as usize - 1);
+    let (before, after) = text.split_at(at.map_or(text.len(), |(i, _)| i));
+    let start = before.rfind(['\t', ' ']).map_or(0, |i| i + 1);
+    let end = after
+        .find(['\t', ' '])
+        .map_or(text.len(), |i| before.len() + i);
+    &text[start..end]
+}
+
+/// Looks at the lines of an input on their way to a parser, which gets text that is UTF-8.
+pub(super) struct ScannedInput {
+    input: InputStream,
+    scan: Arc<Mutex<LineScan>>,
+    line: Vec<u8>,
+    position: usize, // of what has not been read in `line`
+}
+
+impl ScannedInput {
+    pub fn new(input: InputStream, scan: Arc<Mutex<LineScan>>) -> Self {
+        Self {
+            input,
+            scan,
+            line: Vec::new(),
+            position: 0,
+        }
+    }
+}
+
+impl Read for ScannedInput {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.fill_buf()?.read(buffer)?;
+        self.consume(count);
+        Ok(count)
+    }
+}
+
+impl BufRead for ScannedInput {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        if self.position == self.line.len() {
+            self.position = 0;
+            self.line.clear();
+            let mut line = (&mut self.input).take(MAX_LINE);
+            line.read_until(b'\n', &mut self.line)?;
+            if !self.line.is_empty() {
+                let mut scan = self.scan.lock().unwrap_or_else(PoisonError::into_inner);
+                scan.line(&mut self.line);
+            }
+        }
+        Ok(&self.line[self.position..])
+    }
+
+    fn consume(&mut self, amount: usize) {
+        self.position = (self.position + amount).min(self.line.len());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The findings of a file, as kinds with places, and what a parser gets.
+    fn scan(bytes: &[u8]) -> (Vec<String>, String) {
+        let scan = Arc::new(Mutex::new(LineScan::new("x", Findings::new(9), false)));
+        let input = Box::new(io::Cursor::new(bytes.to_vec()));
+        let mut text = String::new();
+        ScannedInput::new(input, Arc::clone(&scan))
+            .read_to_string(&mut text)
+            .unwrap();
+        let scan = Arc::into_inner(scan).unwrap().into_inner().unwrap();
+        let mut found = Vec::new();
+        for finding in scan.finish().finish() {
+            for example in finding.examples {
+                found.push(format!(
+                    "{:?} {} {}",
+                    finding.kind, example.place, example.text
+                ));
+            }
+        }
+        (found, text)
+    }
+
+    #[test]
+    fn bytes_that_are_not_utf8_are_found_on_every_line_and_replaced() {
+        let (found, text) = scan(b"a\xe9 O\nb O\n\xffc O\n");
+        let rest = "; convert the file, or name its --encoding";
+        assert_eq!(
+            found,
+            [
+                format!("InvalidUtf8 x:1:2 byte 0xE9{rest}"),
+                format!("InvalidUtf8 x:3:1 byte 0xFF{rest}")
+            ]
+        );
+        assert_eq!(text, "a\u{fffd} O\nb O\n\u{fffd}c O\n");
+    }
+
+    #[test]
+    fn line_endings_are_counted() {
+        assert_eq!(scan(b"a\r\nb\r\n").0, ["Crlf x "]);
+        assert_eq!(
+            scan(b"a\nb\r\nc\n").0,
+            ["MixedLineEndings x:2 the first of 1 lines that end in CRLF"]
+        );
+        assert!(scan(b"a\nb").0.is_empty());
+    }
+
+    #[test]
+    fn characters_that_are_not_seen_are_found_once_per_line() {
+        let line = "\u{feff}a\tx\u{a0}y\u{a0} b\u{200b}c \u{7}é \u{200d}Ã© \u{fffd} \u{85}\n";
+        let (found, text) = scan(line.as_bytes());
+        assert_eq!(
+            found,
+            [
+                "ReplacementCharacter x:1:19 U+FFFD in '\u{fffd}'",
+                "Mojibake x:1:17 U+00A9 in '\\u{200d}Ã©'",
+                "ControlCharacter x:1:12 U+0007 in '\\u{7}é'",
+                r"OddSpace x:1:4 U+00A0 in 'x\u{a0}y\u{a0}'",
+                r"InvisibleCharacter x:1:9 U+200B in 'b\u{200b}c'",
+                "ByteOrderMark x ",
+                "Joiner x:1:15 U+200D in '\\u{200d}Ã©'",
+            ]
+        );
+        assert_eq!(text, line);
+    }
+
+    #[test]
+    fn accents_and_other_scripts_are_no_problem() {
+        assert!(scan("Köln Ağrı 東京 Ålesund Â é\n".as_bytes()).0.is_empty());
+    }
+}

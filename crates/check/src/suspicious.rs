@@ -1,0 +1,179 @@
+//! Suspicious annotation: where models that were trained on the rest of a corpus disagree with it.
+//!
+//! The corpus is divided into folds, and each fold is compared with the predictions of a model that
+//! did not see it. A sentence is as suspicious as its worst token: the largest difference, over its
+//! tokens, between the probability of the most probable label and that of the label it has. (The
+//! probability of the whole sequence ranks long sentences first, and sentences with rare words:
+//! decision 69.)
+
+use std::cmp::Ordering;
+
+use rayon::prelude::*;
+
+use dropchain::corpus::Corpus;
+use dropchain::error::{Place, Result};
+use dropchain::optim::StopReason;
+use dropchain::sentence::Sentence;
+use dropchain::tag::{TagDocuments, Tagger};
+use dropchain::template::Template;
+use dropchain::train::{EndReason, Folds, Observer, Pass, Trainer, is_content};
+
+/// How to look for suspicious annotation.
+#[derive(Clone, Copy, Debug)]
+pub struct SuspicionOptions {
+    /// Number of folds of the corpus, at least 2: that of models.
+    pub folds: usize,
+    /// Seed of the division into folds.
+    pub seed: u64,
+    /// Maximum number of sentences to return.
+    pub limit: usize,
+}
+
+impl Default for SuspicionOptions {
+    fn default() -> Self {
+        Self {
+            folds: 5,
+            seed: 1,
+            limit: 20,
+        }
+    }
+}
+
+/// A sentence whose labels a model that did not see it finds improbable.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SuspiciousSentence {
+    /// Its number in the corpus, document boundaries included.
+    pub sentence: usize,
+    /// The largest difference, over its tokens, between the probability of the most probable label
+    /// and that of the label it has; 0 to 1.
+    pub suspicion: f64,
+    /// log p(labels | sentence); −∞ if the model does not know one of them.
+    pub log_probability: f64,
+    /// log p(predicted labels | sentence).
+    pub predicted_log_probability: f64,
+    /// The predicted labels, `[T]`.
+    pub predicted: Vec<String>,
+    /// The probability of the label that each token has, `[T]`.
+    pub probabilities: Vec<f64>,
+    /// The probability of the label that is predicted for each token, `[T]`.
+    pub predicted_probabilities: Vec<f64>,
+    /// The token with the largest difference.
+    pub token: usize,
+}
+
+/// Finds the sentences where models that were trained on the other folds disagree most with the
+/// labels, the most suspicious first. Without a template the sentences have ready-made attributes.
+/// Sentences whose labels are not all known are left out. Returns `None` if training was
+/// interrupted.
+///
+/// The same result for any number of threads.
+///
+/// # Errors
+///
+/// Those of training; there are fewer than two folds, or fewer sentences than folds.
+pub fn suspicious(
+    trainer: &Trainer<'_>,
+    corpus: &Corpus,
+    template: Option<&Template>,
+    options: SuspicionOptions,
+    observer: &mut dyn Observer,
+) -> Result<Option<Vec<SuspiciousSentence>>> {
+    let mut sentences = corpus.sentences().to_vec();
+    let folds = Folds::new(&sentences, options.folds, options.seed)?;
+    let rule = template.and_then(Template::documents).unwrap_or_default();
+    folds.separate(&mut sentences, rule.rule);
+    let numbers: Vec<usize> = (0..sentences.len())
+        .filter(|&i| is_content(&sentences[i]))
+        .collect();
+    let of = folds.held_out().len();
+    let mut found = Vec::new();
+    for (fold, held_out) in folds.held_out().iter().enumerate() {
+        observer.pass(Pass::Fold {
+            number: fold + 1,
+            of,
+        });
+        let is_held_out = |number: &usize| held_out.binary_search(number).is_ok();
+        let rest = (0..numbers.len()).filter(|number| !is_held_out(number));
+        let rest: Corpus = rest.map(|i| sentences[numbers[i]].clone()).collect();
+        let trained = trainer.train(rest, template.cloned(), observer)?;
+        if trained.end.reason == EndReason::Optimizer(StopReason::Interrupted) {
+            return Ok(None);
+        }
+        let tagger = Tagger::new(trained.model);
+        let held: Vec<&Sentence> = held_out.iter().map(|&i| &sentences[numbers[i]]).collect();
+        let documents = TagDocuments::new(&tagger, &held);
+        let compared: Vec<Option<SuspiciousSentence>> = (0..held.len())
+            .into_par_iter()
+            .map(|i| compare(&tagger, &documents, i, held[i], numbers[held_out[i]]))
+            .collect::<Result<_>>()?;
+        found.extend(compared.into_iter().flatten());
+        found.sort_by(order);
+        found.truncate(options.limit);
+    }
+    Ok(Some(found))
+}
+
+/// The order of suspicion: of equally suspicious sentences the less probable ones first.
+fn order(a: &SuspiciousSentence, b: &SuspiciousSentence) -> Ordering {
+    (b.suspicion.total_cmp(&a.suspicion))
+        .then_with(|| a.log_probability.total_cmp(&b.log_probability))
+        .then_with(|| a.sentence.cmp(&b.sentence))
+}
+
+/// Compares the labels of a sentence with what a model predicts; `None` if not all are known.
+fn compare(
+    tagger: &Tagger,
+    documents: &TagDocuments<'_>,
+    i: usize,
+    sentence: &Sentence,
+    number: usize,
+) -> Result<Option<SuspiciousSentence>> {
+    if sentence.first_partial_label().is_some() {
+        return Ok(None);
+    }
+    let gold = sentence.labels().unwrap_or_default();
+    let set = &tagger.model().header().labels;
+    let ids: Vec<_> = gold.iter().map(|label| set.id(label)).collect();
+    let distribution = tagger.distribution(documents.input(i))?;
+    let predicted = tagger.tag(documents.input(i))?.labels;
+    let marginals = distribution.marginals();
+    let probabilities: Vec<f64> = (ids.iter().enumerate())
+        .map(|(t, id)| id.map_or(0.0, |id| marginals[[t, id.index()]]))
+        .collect();
+    let difference = |t: usize| {
+        let best = marginals.row(t).iter().copied().fold(0.0, f64::max);
+        (best - probabilities[t]).clamp(0.0, 1.0)
+    };
+    // The first of equally suspicious tokens.
+    let token = (0..gold.len())
+        .rev()
+        .max_by(|&a, &b| difference(a).total_cmp(&difference(b)));
+    let Some(token) = token else {
+        return Ok(None);
+    };
+    let names = tagger.label_names(&predicted);
+    let log_probability = match ids.iter().all(Option::is_some) {
+        true => distribution.log_probability(&gold)?,
+        false => f64::NEG_INFINITY,
+    };
+    Ok(Some(SuspiciousSentence {
+        sentence: number,
+        suspicion: difference(token),
+        log_probability,
+        predicted_log_probability: distribution.log_probability(&names)?,
+        predicted_probabilities: (predicted.iter().enumerate())
+            .map(|(t, id)| marginals[[t, id.index()]])
+            .collect(),
+        predicted: names.into_iter().map(str::to_owned).collect(),
+        probabilities,
+        token,
+    }))
+}
+
+impl SuspiciousSentence {
+    /// Where the token with the largest difference is.
+    #[must_use]
+    pub fn place(&self, corpus: &Corpus) -> Place {
+        corpus.sentences()[self.sentence].place(self.token)
+    }
+}

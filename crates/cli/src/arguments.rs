@@ -1,0 +1,387 @@
+//! Argument groups and value types shared by several commands.
+
+use std::ffi::OsStr;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::{Args, ValueEnum};
+use dropchain::corpus::{Format, OffsetUnit, ReadOptions, annotation_files};
+use dropchain::label::{PlainLabels, Scheme};
+use dropchain::memory::available_address_space;
+use dropchain::model::Precision;
+use dropchain::{Error, MemoryLimit, Model, Result};
+
+use super::file_name::FileName;
+use super::model_input::guess_format;
+use super::progress::notice;
+use super::span_arguments::SpanArguments;
+use super::text_arguments::TextArguments;
+
+/// How to read corpora.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Input")]
+pub struct InputArguments {
+    /// Input format [default: by file name: .conllu, .jsonl, .crfsuite, otherwise conll]
+    #[arg(long, value_enum)]
+    pub format: Option<FormatName>,
+    /// Column names of CoNLL files, left to right, for example `word,pos,chunk,ner`
+    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    pub columns: Option<Vec<String>>,
+    /// Label column: its name or index; upos+feats joins two
+    ///
+    /// 0 is the index of the first column, -1 of the last. The values of joined columns, two or
+    /// more, are one label, in this order with `+` in between. `tag` splits it again and fills all
+    /// of the columns. Only the last column may have values with `+`.
+    #[arg(long, value_name = "COLUMN", allow_hyphen_values = true)]
+    pub label: Option<String>,
+    /// Treat lines of CoNLL files that start with `#` as comments, not tokens
+    #[arg(long)]
+    pub comments: bool,
+    #[command(flatten)]
+    pub text: TextArguments,
+    #[command(flatten)]
+    pub spans: SpanArguments,
+    #[command(flatten)]
+    pub limits: LimitArguments,
+}
+
+impl InputArguments {
+    /// Returns the options for reading labeled corpora.
+    pub fn read_options(&self) -> ReadOptions {
+        self.spans.apply(self.text.apply(ReadOptions {
+            format: self.format.map(FormatName::into),
+            columns: self.columns.clone(),
+            label: self.label.clone(),
+            unlabeled: false,
+            comments: self.comments,
+            partial_labels: false,
+            weights: false,
+            max_sentence: self.limits.max_sentence(),
+            memory: self.limits.memory(),
+            ..ReadOptions::default()
+        }))
+    }
+
+    /// Returns the files that are read beside those that were named.
+    pub fn other_files<'a>(&self, files: impl IntoIterator<Item = &'a FileName>) -> Vec<PathBuf> {
+        other_files(self.format, files)
+    }
+
+    /// Returns the arguments for files that come with attributes, as the data of a model without a
+    /// template do, and says so. A format that is given or that the names tell stays.
+    pub fn with_attributes(&self, files: &[FileName], model: &Model) -> Self {
+        let mut input = self.clone();
+        if self.format.is_none() && files.iter().all(|file| guess_format(file).is_none()) {
+            notice(&format!(
+                "read as CRFsuite's format, since {} has no template",
+                model.path().display()
+            ));
+            input.format = Some(FormatName::Crfsuite);
+        }
+        input
+    }
+}
+
+/// Returns the files that are read beside those that were named: of BRAT's format, the annotations
+/// and the files of folders.
+pub fn other_files<'a>(
+    format: Option<FormatName>,
+    files: impl IntoIterator<Item = &'a FileName>,
+) -> Vec<PathBuf> {
+    let is_brat = format == Some(FormatName::Brat);
+    let files = files.into_iter().filter(|_| is_brat);
+    files
+        .flat_map(|file| annotation_files(OsStr::new(&**file)))
+        .collect()
+}
+
+/// How to treat existing output files.
+#[derive(Clone, Debug, Args)]
+pub struct OutputArguments {
+    /// Replace output files whatever they are, also those of another kind or user
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// Input formats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum FormatName {
+    /// Raw text, split into sentences and tokens
+    Text,
+    /// One token per line, in columns; blank lines separate sentences
+    Conll,
+    /// CoNLL-U
+    Conllu,
+    /// Pre-extracted attributes in CRFsuite's format
+    Crfsuite,
+    /// JSON lines: {"tokens": […], "labels": […]}
+    Jsonl,
+    /// JSON with texts and spans of characters: Prodigy, doccano, Label Studio
+    Spans,
+    /// BRAT's standoff format: files NAME.txt with NAME.ann, or folders of them
+    Brat,
+}
+
+impl From<FormatName> for Format {
+    fn from(name: FormatName) -> Self {
+        match name {
+            FormatName::Text => Self::Text,
+            FormatName::Conll => Self::Conll,
+            FormatName::Conllu => Self::Conllu,
+            FormatName::Crfsuite => Self::Crfsuite,
+            FormatName::Jsonl => Self::Jsonl,
+            FormatName::Spans => Self::Spans,
+            FormatName::Brat => Self::Brat,
+        }
+    }
+}
+
+/// What positions in a text count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum OffsetsName {
+    /// Code points, like Python
+    Chars,
+    /// Bytes of UTF-8
+    Bytes,
+    /// UTF-16 code units, like JavaScript and Java
+    Utf16,
+}
+
+impl From<OffsetsName> for OffsetUnit {
+    fn from(name: OffsetsName) -> Self {
+        match name {
+            OffsetsName::Chars => Self::Chars,
+            OffsetsName::Bytes => Self::Bytes,
+            OffsetsName::Utf16 => Self::Utf16,
+        }
+    }
+}
+
+/// Label schemes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SchemeName {
+    /// Labels unchanged
+    Raw,
+    /// I-X inside a span, O outside
+    Io,
+    /// Like io, but B-X starts a span that follows another of the same type
+    Iob1,
+    /// B-X starts a span, I-X continues it
+    Iob2,
+    /// Like iob2, but E-X ends a span and S-X is a span of one token
+    Bioes,
+    /// Like io without prefixes: X inside a span, O outside
+    Plain,
+}
+
+/// What labels without a prefix are.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct PlainLabelArguments {
+    /// Labels without B- or I-: types of spans (PERSON, O) or tags (parts of speech) [default: by
+    /// what they look like]
+    ///
+    /// They look like types if there is a label O, which at least half of the tokens have, or a
+    /// quarter of the others follows a token with the same label. Adjacent tokens with the same
+    /// type are one span.
+    #[arg(long, value_enum, value_name = "KIND", help_heading = "Input")]
+    plain_labels: Option<PlainLabelsName>,
+}
+
+impl PlainLabelArguments {
+    /// Returns what labels without a prefix are.
+    pub fn plain_labels(self) -> PlainLabels {
+        match self.plain_labels {
+            None => PlainLabels::Auto,
+            Some(PlainLabelsName::Spans) => PlainLabels::Spans,
+            Some(PlainLabelsName::Tags) => PlainLabels::Tags,
+        }
+    }
+}
+
+/// What labels without a prefix are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum PlainLabelsName {
+    Spans,
+    Tags,
+}
+
+impl From<SchemeName> for Scheme {
+    fn from(name: SchemeName) -> Self {
+        match name {
+            SchemeName::Raw => Self::Raw,
+            SchemeName::Io => Self::Io,
+            SchemeName::Iob1 => Self::Iob1,
+            SchemeName::Iob2 => Self::Iob2,
+            SchemeName::Bioes => Self::Bioes,
+            SchemeName::Plain => Self::Plain,
+        }
+    }
+}
+
+/// How weights are stored.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum PrecisionName {
+    /// 4 bytes per weight
+    F32,
+    /// 8 bytes per weight, exactly as trained
+    F64,
+    /// 2 bytes per weight: rounded to 3 digits
+    F16,
+    /// 1 byte per weight: rounded to 127 steps up to the largest weight of the attribute
+    I8,
+}
+
+impl From<PrecisionName> for Precision {
+    fn from(name: PrecisionName) -> Self {
+        match name {
+            PrecisionName::F32 => Self::F32,
+            PrecisionName::F64 => Self::F64,
+            PrecisionName::F16 => Self::F16,
+            PrecisionName::I8 => Self::I8,
+        }
+    }
+}
+
+/// An option that is switched on or off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Switch {
+    On,
+    Off,
+}
+
+impl Switch {
+    pub fn is_on(self) -> bool {
+        self == Self::On
+    }
+}
+
+/// Maximum number of threads; more is a typo.
+const MAX_THREADS: i64 = 1024;
+
+/// Address space in bytes that a thread takes: its stack, and some of its first allocations.
+const THREAD_ADDRESS_SPACE: u64 = (2 << 20) + (64 << 10);
+
+/// How many threads to use.
+#[derive(Clone, Debug, Default, Args)]
+pub struct ThreadArguments {
+    /// Number of threads [default: one per processor]
+    ///
+    /// The results are the same for any number of threads.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MAX_THREADS))]
+    pub threads: Option<u16>,
+}
+
+impl ThreadArguments {
+    /// Returns the number of threads to use.
+    pub fn count(&self) -> usize {
+        let all = || std::thread::available_parallelism().map_or(1, usize::from);
+        self.threads.map_or_else(all, usize::from)
+    }
+
+    /// Rejects threads whose stacks do not fit into the address space. Starting them would succeed,
+    /// until one that runs already finds no room for its first allocation and aborts.
+    pub fn check_stacks(&self) -> Result<()> {
+        let needed = self.count() as u64 * THREAD_ADDRESS_SPACE;
+        match available_address_space() {
+            Some(left) if left < needed => Err(Error::threads(
+                "their stacks exceed the limit on the address space",
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns the arguments with another default number of threads, if there is one.
+    pub fn or(&self, threads: Option<u16>) -> Self {
+        Self {
+            threads: self.threads.or(threads),
+        }
+    }
+
+    /// Starts the global thread pool.
+    pub fn start_pool(&self) -> Result<()> {
+        self.check_stacks()?;
+        rayon::ThreadPoolBuilder::new()
+            .num_threads(self.threads.map_or(0, usize::from))
+            .build_global()
+            .map_err(Error::threads)
+    }
+}
+
+/// Limits on what is read and on the memory for it.
+#[derive(Clone, Debug, Default, Args)]
+pub struct LimitArguments {
+    /// Maximum number of tokens of a sentence; raw text is split there [default: 100000]
+    ///
+    /// In other formats a longer sentence is an error: most likely the blank lines between
+    /// sentences are missing.
+    #[arg(long, value_name = "N", help_heading = "Input",
+          value_parser = clap::value_parser!(u32).range(1..))]
+    max_sentence: Option<u32>,
+    /// Memory limit, for example 4G or 500M [default: most of the free memory]
+    #[arg(long, value_name = "SIZE", help_heading = None::<&str>)]
+    memory: Option<ByteSize>,
+}
+
+impl LimitArguments {
+    /// Returns the maximum number of tokens of a sentence.
+    pub fn max_sentence(&self) -> usize {
+        self.max_sentence
+            .map_or(ReadOptions::MAX_SENTENCE, |max| max as usize)
+    }
+
+    /// Returns the memory limit.
+    pub fn memory(&self) -> MemoryLimit {
+        self.memory
+            .map_or_else(MemoryLimit::default, |size| MemoryLimit::Bytes(size.0))
+    }
+}
+
+/// A number of bytes, written with an optional decimal unit: k, M, G or T.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ByteSize(u64);
+
+#[cfg(feature = "serve")]
+impl ByteSize {
+    /// Returns the number of bytes.
+    pub fn bytes(self) -> u64 {
+        self.0
+    }
+}
+
+impl FromStr for ByteSize {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let unit = match text.chars().last() {
+            Some('k' | 'K') => 1e3,
+            Some('m' | 'M') => 1e6,
+            Some('g' | 'G') => 1e9,
+            Some('t' | 'T') => 1e12,
+            _ => 1.0,
+        };
+        let number = if unit > 1.0 {
+            &text[..text.len() - 1]
+        } else {
+            text
+        };
+        let size = number.parse().ok().map(|number: f64| number * unit);
+        size.filter(|size| size.is_finite() && *size >= 1.0)
+            .map(|size| Self(size as u64))
+            .ok_or_else(|| "expected a size such as 4G, 500M or 4000000000".to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_have_decimal_units() {
+        assert_eq!("1.5G".parse(), Ok(ByteSize(1_500_000_000)));
+        assert_eq!("300k".parse(), Ok(ByteSize(300_000)));
+        assert_eq!("12".parse(), Ok(ByteSize(12)));
+        for text in ["", "G", "-1G", "0", "infG", "4GB", "4é"] {
+            assert!(text.parse::<ByteSize>().is_err(), "{text}");
+        }
+    }
+}

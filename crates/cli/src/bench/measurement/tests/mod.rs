@@ -1,0 +1,198 @@
+//! All engines, on a corpus of four sentences.
+
+use std::sync::Arc;
+
+use super::*;
+use dropchain::noise::Engine;
+use dropchain::sentence::{Schema, Sentence};
+use dropchain::template::Template;
+use dropchain::train::{TrainOptions, TrainSettings, TrainingCorpora, TrainingSet};
+
+const NAMES: &str = "\
+Ada/P Lovelace/P lived/O in/O London/L
+Charles/P Babbage/P left/O London/L in/O the/O morning/O
+Mary/P Somerville/P taught/O Ada/P
+she/O left/O";
+
+/// Parses [`NAMES`]: one sentence per line, of tokens `word/label`.
+fn corpus() -> Vec<Sentence> {
+    let names = vec!["word".to_owned(), "label".to_owned()];
+    let schema = Arc::new(Schema::new(names, Some(1)).unwrap());
+    let sentence = |text: &str| {
+        let mut sentence = Sentence::new(Arc::clone(&schema), Arc::from("x.conll"));
+        for token in text.split(' ') {
+            let (word, label) = token.rsplit_once('/').unwrap();
+            sentence.push([word, label], 1).unwrap();
+        }
+        sentence
+    };
+    NAMES.lines().map(sentence).collect()
+}
+
+fn template() -> Template {
+    let source = "word\nword[-1]\nbias\n";
+    Template::parse(source, "t.tpl", &mut |_| unreachable!()).unwrap()
+}
+
+fn settings(change: impl FnOnce(&mut TrainOptions)) -> TrainSettings {
+    let mut options = TrainOptions {
+        dropout: 0.5,
+        collapse: false,
+        ..TrainOptions::default()
+    };
+    change(&mut options);
+    TrainSettings::new(options).unwrap()
+}
+
+fn problem() -> (TrainingSet, TrainSettings) {
+    let settings = settings(|_| {});
+    let set = TrainingSet::new(corpus(), template(), &settings).unwrap();
+    (set, settings)
+}
+
+fn measured(point: EvaluationPoint, names: &[&str]) -> Vec<Measurement> {
+    let (set, settings) = problem();
+    let theta = point.weights(&set, &settings, 1).unwrap();
+    let variants = parse_variants(names).unwrap();
+    measure(&set, &settings, &theta, &variants, 1, &mut |_| {}).unwrap()
+}
+
+const RANDOM: EvaluationPoint = EvaluationPoint::Random { scale: 1.0 };
+
+#[test]
+fn exact_engines_have_only_rounding_errors() {
+    for point in [RANDOM, EvaluationPoint::Trained { iterations: 3 }] {
+        for row in &measured(point, &["adjoint", "message", "window=7"])[1..] {
+            assert!(row.relative_error.unwrap() <= 1e-10, "{row:?}");
+            assert!((row.cosine.unwrap() - 1.0).abs() <= 1e-10, "{row:?}");
+        }
+    }
+}
+
+#[test]
+fn the_error_of_the_window_falls_with_its_radius() {
+    let rows = measured(RANDOM, &["window=0", "window=1", "window=2", "window=4"]);
+    let errors: Vec<f64> = rows[1..].iter().filter_map(|r| r.relative_error).collect();
+    assert!(errors[0] > 0.01, "{errors:?}");
+    assert!(errors.is_sorted_by(|a, b| a > b), "{errors:?}");
+    let cosines: Vec<f64> = rows[1..].iter().filter_map(|r| r.cosine).collect();
+    assert!(cosines.is_sorted_by(|a, b| a < b), "{cosines:?}");
+}
+
+#[test]
+fn local_is_the_window_of_radius_0() {
+    let rows = measured(RANDOM, &["local", "window=0"]);
+    assert_eq!(rows[1].relative_error, rows[2].relative_error);
+    assert_eq!(rows[1].cosine, rows[2].cosine);
+}
+
+#[test]
+fn active_attributes_are_counted_before_and_after_collapsing() {
+    // A sentence of T distinct words has T words, T previous words, the bias, and markers of its
+    // start and end: 2T + 3. The bias fires T times and is not collapsed; the others collapse to
+    // one per token: T + 1.
+    let rows = measured(RANDOM, &["message", "local"]);
+    let tokens = 5.0 + 7.0 + 4.0 + 2.0;
+    let counts: Vec<f64> = rows.iter().map(|row| row.active_per_token).collect();
+    let [before, after] = [2.0 * tokens + 12.0, tokens + 4.0].map(|n| n / tokens);
+    assert_eq!(counts, [before, after, before, before]);
+    let collapsed: Vec<bool> = rows.iter().map(|row| row.collapsed).collect();
+    assert_eq!(collapsed, [false, true, false, false]);
+}
+
+#[test]
+fn the_likelihood_has_no_error_and_a_ratio_of_1() {
+    let row = &measured(RANDOM, &["adjoint"])[0];
+    assert_eq!(row.engine, "likelihood");
+    assert_eq!((row.relative_error, row.cosine), (None, None));
+    assert_eq!(row.ratio_to_likelihood, 1.0);
+}
+
+#[test]
+fn there_is_nothing_to_compare_at_weights_0() {
+    for row in measured(EvaluationPoint::Zero, &["adjoint", "message", "local"]) {
+        assert_eq!((row.relative_error, row.cosine), (None, None), "{row:?}");
+        assert!(row.seconds > 0.0);
+    }
+}
+
+#[test]
+fn all_but_time_is_the_same_for_any_number_of_threads() {
+    let run = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+        pool.build().unwrap().install(|| {
+            let mut rows = measured(
+                EvaluationPoint::Trained { iterations: 3 },
+                &["message", "window=1"],
+            );
+            for row in &mut rows {
+                (row.seconds, row.ratio_to_likelihood) = (0.0, 0.0);
+            }
+            rows
+        })
+    };
+    assert_eq!(run(1), run(3));
+}
+
+#[test]
+fn every_round_evaluates_every_variant() {
+    let (set, settings) = problem();
+    let theta = EvaluationPoint::Zero.weights(&set, &settings, 1).unwrap();
+    let variants = [Variant::Likelihood, Variant::Noise(Engine::Local)];
+    let mut steps = Vec::new();
+    measure(&set, &settings, &theta, &variants, 2, &mut |step| {
+        steps.push(step);
+    })
+    .unwrap();
+    let step = |round| variants.map(|variant| Step { variant, round });
+    assert_eq!(steps, [step(0), step(1), step(2)].concat());
+}
+
+#[test]
+fn invalid_input_is_rejected() {
+    let (set, settings) = problem();
+    let theta = EvaluationPoint::Zero.weights(&set, &settings, 1).unwrap();
+    let run = |variants: &[Variant], theta: &[f64], repeat| {
+        let result = measure(&set, &settings, theta, variants, repeat, &mut |_| {});
+        result.unwrap_err().to_string()
+    };
+    let local = Variant::Noise(Engine::Local);
+    let message = run(&[Variant::Likelihood], &theta, 0);
+    assert_eq!(message, "0 repeats; expected 1 or more");
+    let message = run(&[local], &theta, 1);
+    assert_eq!(message, "the likelihood is not among the variants");
+    let huge = vec![1e300; theta.len()];
+    let message = run(&[Variant::Likelihood, local], &huge, 1);
+    assert!(
+        message.starts_with("the objective is not finite"),
+        "{message}"
+    );
+    let without_noise = TrainSettings::new(TrainOptions {
+        dropout: 0.0,
+        ..settings.options().clone()
+    })
+    .unwrap();
+    let result = measure(&set, &without_noise, &theta, &[local], 1, &mut |_| {});
+    assert_eq!(
+        result.unwrap_err().to_string(),
+        "there is no noise; expected a rate above 0"
+    );
+}
+
+#[test]
+fn training_reports_its_outcome() {
+    let corpora = TrainingCorpora::new(corpus()).dev(corpus());
+    let settings = settings(|o| o.max_iterations = Some(4));
+    let train = |variant| train(variant, &settings, &corpora, Some(&template())).unwrap();
+    let exact = train(Variant::Noise(Engine::Adjoint));
+    assert_eq!(exact.stop_reason, "max_iterations");
+    assert_eq!((exact.iterations, exact.dev_accuracy), (4, None));
+    assert!(exact.dev_f1.unwrap() > 0.5);
+    let message = train(Variant::Noise(Engine::Message { collapse: false }));
+    assert_eq!(message.dev_f1, exact.dev_f1);
+    let without = train(Variant::Likelihood);
+    assert_eq!(
+        (without.engine.as_str(), without.iterations),
+        ("likelihood", 4)
+    );
+}

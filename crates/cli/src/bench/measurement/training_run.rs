@@ -1,0 +1,69 @@
+//! Complete training runs with a variant of the objective.
+
+use serde::Serialize;
+
+use super::Variant;
+use dropchain::error::Result;
+use dropchain::template::Template;
+use dropchain::train::{DevScore, TrainOptions, TrainSettings, Trainer, TrainingCorpora};
+
+/// The outcome of a training run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TrainingRun {
+    /// [`Variant::name`].
+    pub engine: String,
+    /// [`Variant::is_collapsed`].
+    pub collapsed: bool,
+    /// Best span F1 on development data.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dev_f1: Option<f64>,
+    /// Best accuracy on development data, if labels encode no spans.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dev_accuracy: Option<f64>,
+    /// Number of iterations.
+    pub iterations: usize,
+    /// Iteration with the best score.
+    pub best_iteration: usize,
+    /// Why training stopped, as in run records: `patience`, `line_search`, …
+    pub stop_reason: String,
+    /// Training time in seconds, excluding the scoring of development data.
+    pub seconds: f64,
+}
+
+/// Trains a model with a variant of the objective, without noise for [`Variant::Likelihood`]; all
+/// other settings are the same.
+///
+/// # Errors
+///
+/// Same as [`Trainer::new`] and [`Trainer::train`].
+pub fn train(
+    variant: Variant,
+    settings: &TrainSettings,
+    corpora: &TrainingCorpora,
+    template: Option<&Template>,
+) -> Result<TrainingRun> {
+    let mut options: TrainOptions = settings.options().clone();
+    match variant.engine() {
+        Some(engine) => options.gradient = engine,
+        None => (options.dropout, options.edge_dropout) = (0.0, None),
+    }
+    let end = Trainer::new(options)?
+        .train(corpora.clone(), template.cloned(), &mut ())?
+        .end;
+    let (mut dev_f1, mut dev_accuracy) = (None, None);
+    match end.dev {
+        Some(DevScore::F1(score)) => dev_f1 = Some(score),
+        Some(DevScore::Accuracy(score)) => dev_accuracy = Some(score),
+        None => {}
+    }
+    Ok(TrainingRun {
+        engine: variant.name(),
+        collapsed: variant.is_collapsed(),
+        dev_f1,
+        dev_accuracy,
+        iterations: end.iterations,
+        best_iteration: end.best_iteration,
+        stop_reason: end.reason.name().to_owned(),
+        seconds: end.time.as_secs_f64(),
+    })
+}

@@ -1,0 +1,40 @@
+//! Reports the training of models for folds to the terminal.
+
+use std::ops::ControlFlow;
+
+use dropchain::train::{Iteration, Observer, ObserverError, Pass};
+
+use crate::progress::Progress;
+
+/// Shows which model is being trained.
+pub struct FoldReporter<'a> {
+    progress: &'a Progress,
+    fold: String,
+}
+
+impl<'a> FoldReporter<'a> {
+    pub fn new(progress: &'a Progress) -> Self {
+        Self {
+            progress,
+            fold: String::new(),
+        }
+    }
+}
+
+impl Observer for FoldReporter<'_> {
+    fn pass(&mut self, pass: Pass) {
+        if let Pass::Fold { number, of } = pass {
+            self.fold = format!("training without fold {number} of {of}");
+            self.progress.update(self.fold.clone());
+        }
+    }
+
+    fn iteration(&mut self, iteration: &Iteration) -> Result<ControlFlow<()>, ObserverError> {
+        if let Progress::Terminal(_) = self.progress {
+            let number = iteration.number;
+            let line = format!("{}, iteration {number}", self.fold);
+            self.progress.update(line);
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+}

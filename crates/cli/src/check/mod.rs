@@ -1,0 +1,268 @@
+//! `dropchain check`
+
+mod fold_reporter;
+mod report_text;
+mod suspicious_text;
+
+use std::ffi::OsString;
+
+use clap::Args;
+use dropchain::corpus::ReadOptions;
+use dropchain::label::{PlainLabels, Scheme};
+use dropchain::train::{BaseModels, TrainOptions, Trainer};
+use dropchain::{Corpus, Error};
+use dropchain_check::{
+    Check, CheckOptions, CheckReport, Role, Severity, SuspicionOptions, SuspiciousSentence,
+    Variation, suspicious, variations,
+};
+use serde::Serialize;
+
+use super::arguments::{InputArguments, PlainLabelArguments, ThreadArguments};
+use super::document_arguments::template_for;
+use super::exit::{CommandError, CommandResult};
+use super::file_name::FileName;
+use super::outputs::CommandFiles;
+use super::partial_label_arguments::PartialLabelArguments;
+use super::progress::{Progress, notice};
+use super::template_argument::{TemplateLimits, load_template, template_files};
+use super::{interrupt, json_line, print};
+use fold_reporter::FoldReporter;
+use suspicious_text::SuspiciousRecord;
+
+/// Check corpora before training: sizes, labels, mistakes in files and annotation
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  dropchain check train.conll --dev dev.conll --test test.conll
+  dropchain check train.conll --suspicious 50  # where models disagree
+  dropchain check train.conll --inconsistent   # phrases with different labels
+  dropchain check train.conllu --label upos --strict --json | jq .findings
+
+All problems are counted, and the first ones shown with their places. Errors are what training would
+refuse; warnings are most likely mistakes: illegal labels, sentences of test data in training data,
+characters that nobody sees. docs/checking.md explains each.
+
+Exit codes: 0 no errors; 1 errors, with --strict also warnings; 2 invalid arguments.")]
+pub struct CheckCommand {
+    /// Training files; `-` is standard input, .gz files are decompressed
+    #[arg(required = true, value_name = "CORPUS")]
+    train: Vec<FileName>,
+    /// Development file, compared with the training files; may be repeated
+    #[arg(long, value_name = "FILE")]
+    dev: Vec<FileName>,
+    /// Test file, compared with the others; may be repeated
+    #[arg(long, value_name = "FILE")]
+    test: Vec<FileName>,
+    /// List the N phrases whose labels differ most suspiciously from place to place
+    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "20",
+          value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    inconsistent: Option<u32>,
+    /// List the N sentences whose labels models trained on the other folds find most improbable
+    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "20",
+          value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    suspicious: Option<u32>,
+    /// Feature template for --suspicious [default: ner, for labels without spans pos]
+    #[arg(long, value_name = "TEMPLATE", requires = "suspicious")]
+    template: Option<FileName>,
+    #[command(flatten)]
+    template_limits: TemplateLimits,
+    /// Number of folds for --suspicious, each checked by a model of the others
+    #[arg(long, value_name = "K", default_value_t = 5, requires = "suspicious",
+          value_parser = clap::value_parser!(u32).range(2..=1000))]
+    folds: u32,
+    /// Number of examples of each kind of problem
+    #[arg(long, value_name = "N", default_value_t = 5,
+          value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
+    examples: u32,
+    /// Fail if there are warnings
+    #[arg(long)]
+    strict: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    /// Do not print progress
+    #[arg(long)]
+    quiet: bool,
+    #[command(flatten)]
+    threads: ThreadArguments,
+    #[command(flatten)]
+    input: InputArguments,
+    #[command(flatten)]
+    plain: PlainLabelArguments,
+    #[command(flatten)]
+    partial: PartialLabelArguments,
+}
+
+/// All results, as JSON.
+#[derive(Serialize)]
+struct Results<'a> {
+    #[serde(flatten)]
+    report: &'a CheckReport,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    inconsistent: Option<&'a [Variation]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    suspicious: Option<Vec<SuspiciousRecord<'a>>>,
+}
+
+impl CheckCommand {
+    pub fn run(&self) -> CommandResult {
+        let files = self.files();
+        CommandFiles::new(false)
+            .read(files.iter().map(|(_, file)| file))
+            .check()?;
+        super::check_stdin_once(self.train.iter().chain(&self.dev).chain(&self.test))?;
+        self.threads.start_pool()?;
+        let progress = Progress::new(self.quiet);
+        progress.update("reading".to_owned());
+        let options = CheckOptions {
+            read: ReadOptions {
+                partial_labels: self.partial.partial_labels,
+                weights: true,
+                ..self.input.read_options()
+            },
+            plain_labels: self.plain.plain_labels(),
+            examples: self.examples as usize,
+        };
+        let mut check = Check::read(&files, options)?;
+        let report = check.report();
+        let inconsistent = self.inconsistent.map(|limit| {
+            let mut found = variations(check.sentences(Role::Train), &report.labels);
+            found.truncate(limit as usize);
+            found
+        });
+        let corpus = check.take_corpus(Role::Train);
+        let suspicious = match self.suspicious {
+            None => None,
+            Some(_) if report.kinds(Severity::Error) > 0 => {
+                notice("--suspicious: nothing can be trained before the errors are corrected");
+                None
+            }
+            Some(limit) => Some(self.suspicious(&corpus, &report, limit, &progress)?),
+        };
+        progress.clear();
+        self.print(
+            &report,
+            inconsistent.as_deref(),
+            suspicious.as_deref(),
+            &corpus,
+        )?;
+        self.verdict(&report)
+    }
+
+    /// Returns the files with their roles.
+    fn files(&self) -> Vec<(Role, &FileName)> {
+        let roles = [
+            (Role::Train, &self.train),
+            (Role::Dev, &self.dev),
+            (Role::Test, &self.test),
+        ];
+        let files = roles.into_iter();
+        let files = files.flat_map(|(role, files)| files.iter().map(move |file| (role, file)));
+        files.collect()
+    }
+
+    /// Compares the training data with the predictions of models of the other folds.
+    fn suspicious(
+        &self,
+        corpus: &Corpus,
+        report: &CheckReport,
+        limit: u32,
+        progress: &Progress,
+    ) -> CommandResult<Vec<SuspiciousSentence>> {
+        let has_words = corpus.iter().all(|sentence| sentence.attributes.is_none());
+        let default = match (has_words, report.labels.spans) {
+            (false, _) => None,
+            (true, true) => Some("ner"),
+            (true, false) => Some("pos"),
+        };
+        let default = default.map(|name| FileName::from(OsString::from(name)));
+        let name = self.template.as_ref().or(default.as_ref());
+        let models = BaseModels::default();
+        let template = load_template(
+            name,
+            self.template_limits,
+            &self.train,
+            &self.input,
+            &models,
+        )?;
+        CommandFiles::new(false)
+            .read(template_files(name, template.as_ref()))
+            .check()?;
+        let template = template.map(|template| template_for(template, corpus, progress));
+        let template = template.transpose()?;
+        interrupt::watch();
+        let options = TrainOptions {
+            // As in the whole corpus, whatever the labels of a part of it look like.
+            plain_labels: match report.labels.scheme {
+                Scheme::Plain => PlainLabels::Spans,
+                _ => PlainLabels::Tags,
+            },
+            ..TrainOptions::default()
+        };
+        let trainer = Trainer::new(options)?
+            .interrupt(interrupt::flag())
+            .memory(self.input.limits.memory());
+        let options = SuspicionOptions {
+            folds: self.folds as usize,
+            limit: limit as usize,
+            ..SuspicionOptions::default()
+        };
+        let mut observer = FoldReporter::new(progress);
+        let found = suspicious(&trainer, corpus, template.as_ref(), options, &mut observer)?;
+        match (found, interrupt::received()) {
+            (Some(found), None) => Ok(found),
+            (_, Some(signal)) => {
+                let message = format!("interrupted by {signal}; nothing was printed");
+                Err(CommandError::Interrupted(signal, message))
+            }
+            (None, None) => Err(Error::parameter("training was interrupted").into()),
+        }
+    }
+
+    fn print(
+        &self,
+        report: &CheckReport,
+        inconsistent: Option<&[Variation]>,
+        suspicious: Option<&[SuspiciousSentence]>,
+        corpus: &Corpus,
+    ) -> CommandResult {
+        if self.json {
+            let suspicious = suspicious.map(|found| {
+                let records = found.iter();
+                records
+                    .map(|found| SuspiciousRecord::new(found, corpus))
+                    .collect()
+            });
+            let results = Results {
+                report,
+                inconsistent,
+                suspicious,
+            };
+            return print(&json_line(&results)?);
+        }
+        let mut text = report_text::format_report(report);
+        if let Some(found) = inconsistent {
+            text.push_str(&report_text::format_variations(found));
+        }
+        if let Some(found) = suspicious {
+            text.push_str(&suspicious_text::format_suspicious(
+                found,
+                corpus,
+                &report.labels,
+            ));
+        }
+        print(&text)
+    }
+
+    /// Fails if there are errors, or warnings that count as such.
+    fn verdict(&self, report: &CheckReport) -> CommandResult {
+        let [errors, warnings] = [Severity::Error, Severity::Warning].map(|s| report.kinds(s));
+        let message = match (errors, warnings) {
+            (0, 0) => return Ok(()),
+            (0, _) if !self.strict => return Ok(()),
+            (0, _) => "found warnings, which fail with --strict",
+            _ => "found errors, which training or evaluation would refuse",
+        };
+        Err(Error::parameter(message).into())
+    }
+}

@@ -1,0 +1,139 @@
+//! `dropchain classify train`
+
+use clap::Args;
+use dropchain::Result;
+use dropchain::classify::{ClassifierOptions, ClassifierTrainer};
+use dropchain::train::{Defaults, End};
+use dropchain_report::Log;
+
+use super::files::TrainingFiles;
+use super::learning::{self, LearningArguments};
+use crate::CommandResult;
+use crate::exit::training_result;
+use crate::file_name::FileName;
+use crate::interrupt;
+use crate::outputs::ResultFile;
+use crate::progress::Progress;
+use crate::training_reporter::TrainingReporter;
+
+/// Train a classifier on documents with classes
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  # Lines with a class, a tab, and a text
+  dropchain classify train reviews.tsv --model reviews.model
+
+  # A folder of files for each class; early stopping on other documents
+  dropchain classify train reviews/ --dev more-reviews/ --model reviews.model
+
+  # CSV with columns `body` and `topic`; words and n-grams of characters
+  dropchain classify train mails.csv --text body --label topic --chars 3..5 --model mails.model
+
+  # Ready-made features in SVMlight's format; more documents without classes
+  dropchain classify train a.svm --unlabeled b.svm --model a.model
+
+Ctrl-C stops training and saves the best model so far.")]
+pub struct TrainCommand {
+    #[command(flatten)]
+    files: TrainingFiles,
+    /// Development documents for early stopping; may be repeated
+    #[arg(long, value_name = "FILE")]
+    dev: Vec<FileName>,
+    /// Strength c2 of the L2 penalty c2·‖θ‖² [default: 0.1 with noise, 0.3 without, of sgd 1]
+    #[arg(
+        long,
+        value_name = "C2",
+        allow_negative_numbers = true,
+        help_heading = "Regularization"
+    )]
+    l2: Option<f64>,
+    /// Strength c1 of the L1 penalty c1·‖θ‖₁; above 0, many weights become exactly 0
+    #[arg(
+        long,
+        default_value_t = 0.0,
+        value_name = "C1",
+        allow_negative_numbers = true,
+        help_heading = "Regularization"
+    )]
+    l1: f64,
+    /// Amount of feature noise: the dropout rate, or the variance of Gaussian noise; 0 for none
+    /// [default: 0.7]
+    ///
+    /// There is none on the bias.
+    #[arg(
+        long,
+        value_name = "RATE",
+        allow_negative_numbers = true,
+        help_heading = "Regularization"
+    )]
+    dropout: Option<f64>,
+    /// Iterations without noise at the start
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 0,
+        help_heading = "Regularization"
+    )]
+    warm_up: usize,
+    /// Random seed of --noise monte-carlo, --gradient sampling, online algorithms and --hidden
+    #[arg(long, value_name = "N", default_value_t = Defaults::SEED,
+          help_heading = "Regularization")]
+    seed: u64,
+    /// Weight of an unlabeled document, relative to a labeled one
+    #[arg(long, default_value_t = Defaults::UNLABELED_WEIGHT, value_name = "ALPHA",
+          allow_negative_numbers = true, requires = "unlabeled",
+          help_heading = "Unlabeled documents")]
+    unlabeled_weight: f64,
+    #[command(flatten)]
+    learning: LearningArguments,
+}
+
+impl TrainCommand {
+    pub fn run(&self) -> CommandResult {
+        let files = &self.files;
+        let trainer = ClassifierTrainer::new(self.options()?)?.memory(files.input.limits.memory());
+        files.declared(&self.dev).check()?;
+        interrupt::watch();
+        let model_file = ResultFile::reserve(&files.model)?;
+        let log = files.log.as_ref().map(Log::create).transpose()?;
+        files.threads.start_pool()?;
+        let progress = Progress::new(files.quiet);
+        progress.update(format!("reading {}", files.train.join(", ")));
+        let (corpus, dev) = learning::read(&trainer, files, &self.dev, &progress)?;
+        let trainer = trainer.with_trainer(|trainer| trainer.interrupt(interrupt::flag()));
+        let mut reporter = TrainingReporter::new(&progress, &files.train, log)
+            .with_free_space(ResultFile::free_space(&files.model))
+            .of_documents();
+        let trained = trainer.train(&corpus, dev.as_ref(), &mut reporter)?;
+        progress.clear();
+        let model = files.model.display();
+        // One class against the rest that learned nothing makes the model useless.
+        let has_result = trained.ends.iter().all(End::has_result);
+        let fate = if has_result {
+            model_file.save(trained.model.as_bytes())?;
+            progress.println(&format!("wrote {model}"));
+            format!("{model} has the best weights so far")
+        } else {
+            format!("{model} was not written")
+        };
+        reporter.finish()?;
+        let mut ends = trained.ends.iter();
+        ends.try_for_each(|end| training_result(end, false, true, &fate))
+    }
+
+    fn options(&self) -> Result<ClassifierOptions> {
+        let mut options = self.learning.options(&self.files)?;
+        let train = &mut options.train;
+        train.l2 = self.l2;
+        train.l1 = self.l1;
+        let default = match Defaults::dropout(&train.algorithm) {
+            0.0 => 0.0, // the algorithm has no noise
+            _ => ClassifierOptions::DROPOUT,
+        };
+        train.dropout = self.dropout.unwrap_or(default);
+        train.warm_up = Some(self.warm_up);
+        train.seed = self.seed;
+        train.unlabeled_weight = self.unlabeled_weight;
+        Ok(options)
+    }
+}

@@ -1,0 +1,282 @@
+//! `dropchain classify tune`
+
+use std::time::Instant;
+
+use clap::Args;
+use dropchain::classify::{ClassifierTrainer, InstanceCorpus};
+use dropchain::train::{Folds, TrainingCorpora};
+use dropchain::{Error, Result};
+use dropchain_tune::{Axis, Schedule, Search, SearchSpace, TuneResult, TuningData, Validation};
+
+use super::files::TrainingFiles;
+use super::learning::LearningArguments;
+use crate::CommandResult;
+use crate::config::EffectiveConfig;
+use crate::file_name::FileName;
+use crate::init_arguments::InitArguments;
+use crate::interrupt;
+use crate::outputs::ResultFile;
+use crate::print;
+use crate::progress::Progress;
+use crate::tune::{
+    Results, ResumeArguments, SearchDescription, SearchLog, SearchReporter, StrategyArguments,
+};
+
+/// The rates of dropout that are searched by default.
+const RATES: [f64; 5] = [0.0, 0.3, 0.5, 0.7, 0.9];
+
+/// Search for the best training parameters of a classifier and write the best model
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  # A small grid around the defaults, by 10-fold cross-validation
+  dropchain classify tune reviews.tsv --folds 10 --model reviews.model
+
+  # Your own grid, scored on development documents
+  dropchain classify tune train/ --dev dev/ --dropout 0,0.3,0.5,0.7 --l2 0.01,0.1,1 \\
+      --model reviews.model
+
+Ctrl-C ends the search and writes the best model so far. After a crash, the same command with
+--checkpoint and --resume continues it.
+
+VALUES are numbers (0,0.3,0.5), ranges for --random (0.01:1), or both (0,0.01:1). Folds have about
+the same fraction of each class. The rest is as in `dropchain tune`.")]
+pub struct TuneCommand {
+    #[command(flatten)]
+    files: TrainingFiles,
+    /// Development documents to score configurations on; may be repeated
+    #[arg(
+        long,
+        value_name = "FILE",
+        required_unless_present = "folds",
+        conflicts_with = "folds"
+    )]
+    dev: Vec<FileName>,
+    /// Score configurations by K-fold cross-validation on the training documents
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(2..))]
+    folds: Option<u32>,
+    /// Print JSON instead of a table, with scores as fractions
+    #[arg(long)]
+    json: bool,
+    /// Amount of feature noise; 0 for none [default: 0,0.3,0.5,0.7,0.9]
+    #[arg(
+        long,
+        value_name = "VALUES",
+        allow_hyphen_values = true,
+        help_heading = "Search space"
+    )]
+    dropout: Option<Axis>,
+    /// Strength of the L2 penalty [default: several strengths around the defaults of `train`]
+    #[arg(
+        long,
+        value_name = "VALUES",
+        allow_hyphen_values = true,
+        help_heading = "Search space"
+    )]
+    l2: Option<Axis>,
+    /// Strength of the L1 penalty [default: 0]
+    #[arg(
+        long,
+        value_name = "VALUES",
+        allow_hyphen_values = true,
+        help_heading = "Search space"
+    )]
+    l1: Option<Axis>,
+    /// Weight of an unlabeled document, relative to a labeled one [default: that of `train`]
+    #[arg(
+        long,
+        value_name = "VALUES",
+        allow_hyphen_values = true,
+        requires = "unlabeled",
+        help_heading = "Search space"
+    )]
+    unlabeled_weight: Option<Axis>,
+    #[command(flatten)]
+    strategy: StrategyArguments,
+    #[command(flatten)]
+    checkpoint: ResumeArguments,
+    #[command(flatten)]
+    learning: LearningArguments,
+}
+
+impl TuneCommand {
+    pub fn run(&self) -> CommandResult {
+        let files = &self.files;
+        let mut options = self.learning.options(files)?;
+        options.train.seed = self.strategy.seed;
+        let trainer = ClassifierTrainer::new(options)?.memory(files.input.limits.memory());
+        let settings = trainer.settings().clone();
+        let space = self.space();
+        let configurations = match self.strategy.random {
+            None => space.grid(&settings)?,
+            Some(count) => space.random(count, self.strategy.seed, &settings)?,
+        };
+        let schedule = Schedule::new(self.strategy.halving.0, self.strategy.first_rung)?;
+        let (file, resume) = (
+            self.checkpoint.checkpoint.as_deref(),
+            self.checkpoint.resume,
+        );
+        let declared = files.declared(&self.dev);
+        declared.write_checkpoint(file, resume).check()?;
+        interrupt::watch();
+        let model_file = ResultFile::reserve(&files.model)?;
+        let log = files.log.as_deref().map(SearchLog::reserve).transpose()?;
+        let checkpoint = self.checkpoint.open()?;
+        files.threads.start_pool()?;
+        let started = Instant::now();
+        let progress = Progress::new(files.quiet);
+        progress.update(format!("reading {}", files.train.join(", ")));
+        let (corpora, classes) = self.read(&trainer, &progress)?;
+        if classes > 2 && !trainer.is_joint() {
+            let message = match settings.options().hidden {
+                0 => "--multiclass one-vs-rest: `tune` trains all classes at a time; expected \
+                      --loss logistic, hinge or squared, or --multiclass softmax"
+                    .to_owned(),
+                units => format!(
+                    "--hidden {units} with {classes} classes: `tune` trains all classes at a time; \
+                     expected two classes"
+                ),
+            };
+            return Err(Error::parameter(message).into());
+        }
+        let validation = match self.folds {
+            None => Validation::Dev,
+            Some(count) => {
+                let sentences = corpora.labeled.sentences();
+                let folds = Folds::new(sentences, count as usize, self.strategy.seed);
+                Validation::Folds(folds.map_err(|_| {
+                    Error::parameter(format!(
+                        "--folds {count}: there are {} documents; expected at least one per fold",
+                        sentences.len()
+                    ))
+                })?)
+            }
+        };
+        let data = TuningData::extract(&corpora, vec![None], validation, &settings)?;
+        let search = Search {
+            settings,
+            configurations,
+            schedule,
+            warm_start: self.strategy.warm_start.is_on(),
+            threads: files.threads.count(),
+            memory: files.input.limits.memory(),
+            checkpoint: checkpoint.as_ref(),
+            interrupt: Some(interrupt::flag()),
+        };
+        let (names, init, config) = (
+            vec!["–".to_owned()],
+            InitArguments::default(),
+            EffectiveConfig::default(),
+        );
+        let description = SearchDescription {
+            search: &search,
+            templates: &names,
+            template_arguments: &[],
+            has_unlabeled: !files.unlabeled.is_empty(),
+            has_edge_axis: false,
+            is_of_documents: true,
+            files: &files.train,
+            init: &init,
+            dev: &self.dev,
+            folds: self.folds.map(|folds| folds as usize),
+            seed: self.strategy.seed,
+            knowledge: &[],
+            config: &config,
+        };
+        let advice = self.checkpoint.how_to_continue();
+        let reporter = SearchReporter::new(&progress, &description, log, advice);
+        let result = match search.run(data, &reporter) {
+            Ok(result) => result,
+            Err(error) => return Err(self.checkpoint.failed(error, reporter.has_started())),
+        };
+        let failed = |error| self.checkpoint.failed(error, true);
+        let model = trainer.record(&result.model, classes).map_err(failed)?;
+        let result = TuneResult { model, ..result };
+        if result.refit_iterations != Some(0) {
+            model_file.save(result.model.as_bytes()).map_err(failed)?;
+        }
+        progress.clear();
+        let results = Results {
+            description: &description,
+            result: &result,
+            seconds: started.elapsed().as_secs_f64(),
+        };
+        results.print_notices(&files.model, &progress);
+        let text = match self.json {
+            true => format!("{:#}\n", results.json()),
+            false => results.table(),
+        };
+        let logged = reporter.finish(&results.end_line());
+        let printed = print(&text);
+        logged.map_err(failed)?;
+        self.checkpoint
+            .end(&files.model, &result, printed, checkpoint)
+    }
+
+    /// Returns the search space.
+    fn space(&self) -> SearchSpace {
+        let default = SearchSpace::default();
+        SearchSpace {
+            templates: 1,
+            dropout: (self.dropout.clone()).unwrap_or_else(|| Axis::from_values(&RATES)),
+            edge_dropout: Some(Axis::from_values(&[0.0])), // none on the bias
+            l2: self.l2.clone().unwrap_or(default.l2),
+            l1: self.l1.clone().unwrap_or(default.l1),
+            unlabeled_weight: (self.unlabeled_weight.clone()).unwrap_or(default.unlabeled_weight),
+            warm_up: None,
+            gradients: Vec::new(),
+        }
+    }
+
+    /// Reads all documents, and returns the number of classes.
+    fn read(
+        &self,
+        trainer: &ClassifierTrainer<'_>,
+        progress: &Progress,
+    ) -> Result<(TrainingCorpora, usize)> {
+        let input = &self.files.input;
+        let (labeled, counts) = trainer.sentences(input.labeled(&self.files.train)?)?;
+        self.check_classes(trainer, &counts, progress)?;
+        let dev = match &self.dev[..] {
+            [] => None,
+            files => Some(trainer.sentences(input.labeled(files)?)?.0),
+        };
+        let unlabeled = trainer.sentences(self.files.unlabeled()?)?.0;
+        input.print_notices();
+        let corpora = TrainingCorpora {
+            labeled,
+            dev,
+            unlabeled,
+        };
+        Ok((corpora, counts.classes().count()))
+    }
+
+    /// Says which classes are smaller than the number of folds.
+    fn check_classes(
+        &self,
+        trainer: &ClassifierTrainer<'_>,
+        counts: &InstanceCorpus,
+        progress: &Progress,
+    ) -> Result<()> {
+        trainer.check_classes(counts)?;
+        for (class, documents, first) in counts.classes() {
+            if let Some(folds) = self.folds.filter(|folds| documents < u64::from(*folds)) {
+                progress.println(&format!(
+                    "{first}: the class '{class}' has {documents} {}; with {folds} folds, some \
+                     have none of it{}",
+                    if documents == 1 {
+                        "document"
+                    } else {
+                        "documents"
+                    },
+                    if documents == 1 {
+                        ", and it is never trained where it is scored"
+                    } else {
+                        ""
+                    }
+                ));
+            }
+        }
+        Ok(())
+    }
+}

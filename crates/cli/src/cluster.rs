@@ -1,0 +1,148 @@
+//! `dropchain cluster`
+
+use std::path::PathBuf;
+
+use clap::Args;
+use dropchain::corpus::{Format, ReadOptions};
+use dropchain::{Error, Result};
+use dropchain_knowledge::cluster::{Clusters, InternedText};
+use dropchain_knowledge::read_cluster_text;
+
+use super::arguments::{FormatName, LimitArguments, OutputArguments, ThreadArguments};
+use super::file_name::FileName;
+use super::interrupt;
+use super::outputs::{CommandFiles, Kind, ResultFile};
+use super::progress::Progress;
+use super::text_arguments::TextArguments;
+use super::{CommandResult, check_stdin_once};
+
+/// Learn Brown clusters from unlabeled text, for `cluster` in templates
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  dropchain cluster tweets.txt train.conll --clusters 500 --output paths.txt
+  echo 'cluster(\"paths.txt\", 4, 6, 10)' >> my.tpl
+  dropchain train train.conll --template my.tpl --model ner.model
+
+Words that occur in similar contexts share a cluster, so a tagger can generalize to words that its
+training data lacks. Each output line has a bit path, a word and its count, separated by tabs;
+shorter prefixes of a path are coarser clusters.")]
+pub struct ClusterCommand {
+    /// Text files; labels in them are ignored; `-` is standard input
+    #[arg(required = true, value_name = "TEXT")]
+    texts: Vec<FileName>,
+    /// Number of clusters
+    #[arg(long, default_value_t = 256, value_name = "N",
+          value_parser = clap::value_parser!(u16).range(2..=10_000))]
+    clusters: u16,
+    /// Ignore words that occur fewer than N times
+    #[arg(long, default_value_t = 1, value_name = "N",
+          value_parser = clap::value_parser!(u64).range(1..))]
+    min_count: u64,
+    /// Write the clusters to this file
+    #[arg(long, value_name = "PATHS")]
+    output: PathBuf,
+    #[command(flatten)]
+    replace: OutputArguments,
+    /// Do not print progress
+    #[arg(long)]
+    quiet: bool,
+    #[command(flatten)]
+    threads: ThreadArguments,
+    #[command(flatten)]
+    input: ClusterInputArguments,
+}
+
+/// How to read the texts.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Input")]
+struct ClusterInputArguments {
+    /// Input format [default: by file name: .conllu, .jsonl, .txt, otherwise conll; text for -]
+    #[arg(long, value_enum)]
+    format: Option<FormatName>,
+    /// Column names of CoNLL files, left to right; words are in `word`, or else in the first
+    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    columns: Option<Vec<String>>,
+    /// Treat lines of CoNLL files that start with `#` as comments, not tokens
+    #[arg(long)]
+    comments: bool,
+    #[command(flatten)]
+    text: TextArguments,
+    #[command(flatten)]
+    limits: LimitArguments,
+}
+
+impl ClusterInputArguments {
+    fn read_options(&self) -> ReadOptions {
+        self.text.apply(ReadOptions {
+            format: self.format.map(Format::from),
+            columns: self.columns.clone(),
+            unlabeled: true,
+            comments: self.comments,
+            max_sentence: self.limits.max_sentence(),
+            memory: self.limits.memory(),
+            ..ReadOptions::default()
+        })
+    }
+}
+
+impl ClusterCommand {
+    pub fn run(&self) -> CommandResult {
+        check_stdin_once(&self.texts)?;
+        CommandFiles::new(self.replace.force)
+            .read(&self.texts)
+            .write("--output", Kind::Clusters, Some(&self.output))
+            .check()?;
+        interrupt::watch();
+        let file = ResultFile::reserve(&self.output)?;
+        self.threads.start_pool()?;
+        let progress = Progress::new(self.quiet);
+        let mut report = |what| progress.update(what);
+        let text = read_cluster_text(&self.texts, &self.input.read_options(), &mut report)?;
+        self.input.text.print_notices();
+        let clusters = self.learn(text, &progress)?;
+        let mut bytes = Vec::new();
+        clusters
+            .write(&mut bytes)
+            .map_err(|e| Error::io(&self.output, e))?;
+        file.save(&bytes)?;
+        progress.clear();
+        if clusters.count() < usize::from(self.clusters) {
+            progress.println(&format!(
+                "fewer words than {} clusters: each word is its own cluster",
+                self.clusters
+            ));
+        }
+        progress.println(&format!(
+            "wrote {}: {} clusters; mutual information of adjacent clusters {:.4} bits",
+            self.output.display(),
+            clusters.count(),
+            clusters.mutual_information()
+        ));
+        Ok(())
+    }
+
+    /// Clusters the words, reporting progress in steps of 10 %.
+    fn learn(&self, text: InternedText, progress: &Progress) -> Result<Clusters> {
+        let (tokens, words) = (text.tokens(), text.words(self.min_count));
+        progress.println(&format!("{tokens} tokens, {words} words to cluster"));
+        let mut reported_tenths = 0;
+        let mut observer = |done: usize, total: usize| {
+            let tenths = 10 * done / total.max(1);
+            if tenths > reported_tenths {
+                reported_tenths = tenths;
+                progress.update(format!("clustered {done} of {total} words"));
+            }
+        };
+        let clusters = usize::from(self.clusters);
+        let (held, needed) = (text.memory(), text.memory_to_cluster(clusters));
+        let check = self.input.limits.memory().check(needed as u64, held as u64);
+        check.map_err(|over| {
+            Error::parameter(format!(
+                "clustering: {over}; expected fewer clusters (--clusters), less text or a larger \
+                 limit (--memory)"
+            ))
+        })?;
+        Clusters::learn(text, clusters, self.min_count, &mut observer)
+    }
+}

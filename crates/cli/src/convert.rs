@@ -1,0 +1,88 @@
+//! `dropchain convert`
+
+use std::path::PathBuf;
+
+use clap::Args;
+use dropchain::model::{AttributeKind, Precision};
+use dropchain::{Error, Model, Result};
+
+use super::CommandResult;
+use super::arguments::{OutputArguments, PrecisionName};
+use super::interrupt;
+use super::outputs::{CommandFiles, Kind, ResultFile};
+use super::progress::Progress;
+
+/// Convert a model of CRFsuite, change the precision of a model, drop small weights
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  dropchain convert old.crfsuite --model new.model
+  dropchain convert ner.model --model small.model --precision f16 --prune 0.01
+  dropchain tag new.model test.crfsuite
+
+A model that CRFsuite wrote keeps its labels and probabilities. All commands read such files, too,
+but opening them takes longer, and they have no checksums. A model of an older dropchain is written
+in the current format. Fewer bytes per weight make a smaller model that tags slightly faster;
+`dropchain eval small.model dev.conll` tells what they cost.")]
+pub struct ConvertCommand {
+    /// Model file, of CRFsuite or dropchain
+    old: PathBuf,
+    /// Write the model to this file
+    #[arg(long, value_name = "FILE")]
+    model: PathBuf,
+    /// Precision of the stored weights [default: that of the old model, for CRFsuite f64]
+    #[arg(long, value_enum)]
+    precision: Option<PrecisionName>,
+    /// Drop attribute weights with an absolute value below EPS
+    #[arg(
+        long,
+        value_name = "EPS",
+        default_value_t = 0.0,
+        allow_negative_numbers = true
+    )]
+    prune: f64,
+    #[command(flatten)]
+    output: OutputArguments,
+    /// Do not print what was written
+    #[arg(long)]
+    quiet: bool,
+}
+
+impl ConvertCommand {
+    pub fn run(&self) -> CommandResult {
+        CommandFiles::new(self.output.force)
+            .read([&self.old])
+            .write("--model", Kind::Model, Some(&self.model))
+            .check()?;
+        interrupt::watch();
+        let file = ResultFile::reserve(&self.model)?;
+        let old = Model::open(&self.old)?;
+        old.verify()?;
+        let new = self.convert(&old)?;
+        file.save(new.as_bytes())?;
+        let weights = [AttributeKind::Node, AttributeKind::Edge].map(|kind| new.weights(kind));
+        Progress::new(self.quiet).println(&format!(
+            "wrote {}: {} labels, {} attributes, {} weights of {}",
+            self.model.display(),
+            new.header().labels.len(),
+            new.attributes(AttributeKind::Node) + new.attributes(AttributeKind::Edge),
+            weights[0] + weights[1],
+            new.header().precision.size(),
+        ));
+        Ok(())
+    }
+
+    fn convert(&self, old: &Model) -> Result<Model> {
+        let precision = self.precision.map(Precision::from);
+        let precision = precision.unwrap_or(old.header().precision);
+        let pruned = match self.prune {
+            0.0 => None,
+            threshold => Some(old.pruned(threshold)?),
+        };
+        let old = pruned.as_ref().unwrap_or(old);
+        old.with_precision(precision).map_err(|error| match error {
+            Error::Parameter(message) => Error::model(&self.old, message),
+            other => other,
+        })
+    }
+}

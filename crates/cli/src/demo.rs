@@ -1,0 +1,187 @@
+//! `dropchain demo`
+
+use std::fmt;
+use std::io::{self, BufRead, IsTerminal, Write};
+use std::sync::Arc;
+use std::time::Instant;
+
+use clap::{Args, ValueEnum};
+use dropchain::corpus::{
+    Format, OutputFormat, ReadOptions, Reader, SAMPLE_DEV, SAMPLE_TEST, SAMPLE_TRAIN, Tagged,
+    WriteOptions, Writer,
+};
+use dropchain::eval::Evaluation;
+
+use dropchain::sentence::Sentence;
+use dropchain::tag::Tagger;
+use dropchain::template::Template;
+use dropchain::tokenize::Tokenizer;
+use dropchain::train::{Defaults, TrainOptions, Trainer};
+use dropchain::{Error, Result};
+
+use super::arguments::ThreadArguments;
+use super::outputs::CommandFiles;
+use super::progress::notice;
+use super::{CommandResult, stdout_error};
+
+/// Train on a small built-in corpus, then tag standard input
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  echo 'Ada Lovelace met Charles Babbage in London.' | dropchain demo
+  echo 'Ada Lovelace left London.' | dropchain demo --label upos
+
+The corpus has 1,698 English sentences: enough for a first impression, too few for real use.")]
+pub struct DemoCommand {
+    /// What to tag
+    #[arg(long, value_enum, default_value = "ner")]
+    label: LabelName,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum LabelName {
+    /// Named entities: persons, organizations, locations, miscellaneous
+    Ner,
+    /// Parts of speech
+    Upos,
+}
+
+impl LabelName {
+    fn column(self) -> &'static str {
+        match self {
+            Self::Ner => "ner",
+            Self::Upos => "upos",
+        }
+    }
+
+    fn template(self) -> &'static str {
+        match self {
+            Self::Ner => "ner",
+            Self::Upos => "pos",
+        }
+    }
+}
+
+impl DemoCommand {
+    pub fn run(&self) -> CommandResult {
+        CommandFiles::new(false).read(["-"]).check()?;
+        ThreadArguments::default().start_pool()?;
+        let [train, dev, test] =
+            [SAMPLE_TRAIN, SAMPLE_DEV, SAMPLE_TEST].map(|text| self.read(text));
+        let (train, dev, test) = (train?, dev?, test?);
+        notice(&format!(
+            "sample corpus: {} training, {} development and {} test sentences",
+            train.len(),
+            dev.len(),
+            test.len()
+        ));
+        notice("regularization        seconds   development      test");
+        let mut best: Option<(f64, Tagger)> = None;
+        for (name, l2, dropout) in [
+            ("none", 0.0, 0.0),
+            ("L2 0.3", Defaults::L2, 0.0),
+            (
+                "dropout 0.3, L2 0.1",
+                Defaults::L2_WITH_NOISE,
+                Defaults::DROPOUT,
+            ),
+        ] {
+            let clock = Instant::now();
+            let tagger = self.train(&train, l2, dropout)?;
+            let seconds = clock.elapsed().as_secs_f64();
+            let dev = Score::measure(&tagger, &dev)?;
+            let test = Score::measure(&tagger, &test)?;
+            let [dev_text, test_text] = [&dev, &test].map(Score::to_string);
+            notice(&format!(
+                "{name:21} {seconds:7.1}   {dev_text:14}   {test_text}"
+            ));
+            if best.as_ref().is_none_or(|(best, _)| dev.value > *best) {
+                best = Some((dev.value, tagger));
+            }
+        }
+        best.map_or(Ok(()), |(_, tagger)| self.tag(&tagger))?;
+        notice(&format!(
+            "next, a model of your own: dropchain train train.conll --columns word,{} \
+             --dev dev.conll --template {} --model my.model",
+            self.label.column(),
+            self.label.template()
+        ));
+        Ok(())
+    }
+
+    fn read(&self, text: &'static str) -> Result<Vec<Sentence>> {
+        let options = ReadOptions {
+            format: Some(Format::Conll),
+            columns: Some(["word", "upos", "ner"].map(str::to_owned).to_vec()),
+            label: Some(self.label.column().to_owned()),
+            ..ReadOptions::default()
+        };
+        Reader::from_read(Box::new(text.as_bytes()), "sample corpus", &options).collect()
+    }
+
+    fn train(&self, sentences: &[Sentence], l2: f64, dropout: f64) -> Result<Tagger> {
+        let options = TrainOptions {
+            l2: Some(l2),
+            dropout,
+            ..TrainOptions::default()
+        };
+        let template = Template::shipped(self.label.template())
+            .ok_or_else(|| Error::parameter("the built-in template is missing"))??;
+        let trained = Trainer::new(options)?.train(sentences.to_vec(), template, &mut ())?;
+        Ok(Tagger::new(trained.model))
+    }
+
+    /// Tags standard input line by line.
+    fn tag(&self, tagger: &Tagger) -> CommandResult {
+        if io::stdin().is_terminal() {
+            notice("enter a sentence (Ctrl-D to quit):");
+        }
+        let options = WriteOptions {
+            spans: self.label == LabelName::Ner,
+            ..WriteOptions::new(OutputFormat::Inline)
+        };
+        let mut writer = Writer::new(io::stdout(), "standard output", options)?;
+        let tokenizer = Tokenizer::new(ReadOptions::MAX_SENTENCE);
+        let file = Arc::from("-");
+        for (number, line) in io::stdin().lock().lines().enumerate() {
+            let line = line.map_err(|e| Error::io("-", e))?;
+            for sentence in tokenizer.read_line(&line, &file, number as u64 + 1)? {
+                let tagging = tagger.tag(&sentence)?;
+                let labels = tagger.label_names(&tagging.labels);
+                writer.write(&Tagged::new(&sentence, labels))?;
+            }
+            io::stdout().flush().map_err(stdout_error)?;
+        }
+        Ok(())
+    }
+}
+
+/// Span F1 or, if labels encode no spans, accuracy.
+struct Score {
+    metric: &'static str,
+    value: f64,
+}
+
+impl Score {
+    /// Tags the sentences and scores the result.
+    fn measure(tagger: &Tagger, sentences: &[Sentence]) -> Result<Self> {
+        let mut evaluation = Evaluation::new();
+        for sentence in sentences {
+            let tagging = tagger.tag(sentence)?;
+            let predicted = tagger.label_names(&tagging.labels);
+            evaluation.add(&sentence.labels().unwrap_or_default(), &predicted)?;
+        }
+        let (metric, value) = if evaluation.has_spans() {
+            ("F1", evaluation.f1())
+        } else {
+            ("accuracy", evaluation.accuracy())
+        };
+        Ok(Self { metric, value })
+    }
+}
+
+impl fmt::Display for Score {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {:.1}", self.metric, 100.0 * self.value)
+    }
+}

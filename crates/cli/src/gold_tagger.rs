@@ -1,0 +1,218 @@
+//! A gold file, tagged with a model.
+
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
+
+use dropchain::corpus::{Corpus, Format, JoinedColumns, ReadOptions, Reader, Tagged};
+use dropchain::label::{LabelSet, PlainLabels, Scheme};
+use dropchain::sentence::Sentence;
+use dropchain::tag::{Header, NamedTagging, TagDocuments, TagOptions, Tagger, Tagging, Workspace};
+use dropchain::{Error, Result};
+use rayon::prelude::*;
+
+use super::arguments::InputArguments;
+use super::document_arguments::DocumentArguments;
+use super::file_name::FileName;
+use super::model_input::{ModelColumns, open_tagger};
+use super::predictions::{detect_scheme, joined, labels};
+use super::progress::notice;
+
+/// Number of sentences that are tagged before their predictions are handed on: marginals of a
+/// whole corpus would not fit in memory.
+const BATCH: usize = 10_000;
+
+/// A model and a gold file, read as the training data of the model.
+pub struct GoldTagger {
+    tagger: Tagger,
+    file: FileName,
+    corpus: Corpus,
+}
+
+impl GoldTagger {
+    /// Opens a model and reads a gold file, by default in the columns of its training data.
+    pub fn open(
+        model: &FileName,
+        gold: &FileName,
+        input: &InputArguments,
+        documents: DocumentArguments,
+    ) -> Result<Self> {
+        let tagger = open_tagger(model)?.with_memory_limit(input.limits.memory());
+        let tagger = documents.apply_to_tagger(tagger)?;
+        let corpus = read_gold(input, tagger.model().header(), gold)?;
+        Ok(Self {
+            tagger,
+            file: gold.clone(),
+            corpus,
+        })
+    }
+
+    /// Returns the schemes of the gold labels and of the predictions, if labels without prefixes
+    /// are `plain`.
+    pub fn schemes(&self, plain: PlainLabels) -> [Scheme; 2] {
+        let header = self.tagger.model().header();
+        let plain = match header.joined {
+            Some(_) => PlainLabels::Tags,
+            None => header.plain_labels(plain),
+        };
+        let predicted = match (plain, header.corpus_scheme) {
+            (PlainLabels::Tags, Scheme::Plain) => Scheme::Raw,
+            (PlainLabels::Spans, Scheme::Raw) if !header.encodes_spans() => Scheme::Plain,
+            (_, scheme) => scheme,
+        };
+        [detect_scheme(&self.corpus, plain), predicted]
+    }
+
+    /// Returns the columns of the training data, if they have names.
+    pub fn columns(&self) -> Option<&[String]> {
+        let columns = &self.tagger.model().header().columns;
+        (!columns.is_empty()).then_some(columns)
+    }
+
+    /// Returns the columns that the labels of the model or the gold labels join, if they join
+    /// several.
+    pub fn joined(&self) -> Option<&JoinedColumns> {
+        let header = self.tagger.model().header();
+        header.joined.as_ref().or_else(|| joined(&self.corpus))
+    }
+
+    /// Returns the sentences.
+    pub fn sentences(&self) -> &[Sentence] {
+        self.corpus.sentences()
+    }
+
+    /// Replaces the sentences.
+    pub fn with_sentences(self, sentences: Vec<Sentence>) -> Self {
+        let corpus = sentences.into_iter().collect();
+        Self { corpus, ..self }
+    }
+
+    /// Leaves out attributes ([`Tagger::with_deleted_attributes`]).
+    pub fn with_deleted_attributes(self, rate: f64, seed: u64) -> Result<Self> {
+        Ok(Self {
+            tagger: self.tagger.with_deleted_attributes(rate, seed)?,
+            ..self
+        })
+    }
+
+    /// Returns the sentences, which are then no longer here.
+    pub fn into_corpus(self) -> Corpus {
+        self.corpus
+    }
+
+    /// Tags the sentences and calls `visit` with the gold labels of each and its predictions, in
+    /// the scheme of the gold labels; in their order, document boundaries without labels.
+    pub fn tag(
+        &self,
+        options: TagOptions,
+        visit: &mut dyn FnMut(&[&str], &Tagged<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let header = self.tagger.model().header();
+        let sentences = self.corpus.sentences();
+        let documents = TagDocuments::new(&self.tagger, sentences);
+        let mut any_known = header.corpus_scheme != header.scheme;
+        for start in (0..sentences.len()).step_by(BATCH) {
+            let batch = start..sentences.len().min(start + BATCH);
+            let taggings = tag_parallel(&self.tagger, &documents, batch, options);
+            for (sentence, tagging) in sentences[start..].iter().zip(taggings) {
+                if sentence.layout.document_start {
+                    visit(&[], &Tagged::new(sentence, Vec::new()))?;
+                    continue;
+                }
+                let named = NamedTagging::new(&self.tagger, tagging?, header.corpus_scheme);
+                let gold = labels(sentence)?;
+                check_complete(sentence, &gold, &header.labels)?;
+                any_known = any_known || gold.iter().any(|label| header.labels.id(label).is_some());
+                visit(&gold, &named.tagged(sentence))?;
+            }
+        }
+        if !any_known {
+            notice(&format!(
+                "warning: {}: the model knows none of the gold labels; check the label column \
+                 (--label)",
+                self.file
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// Reads a gold file for a model.
+fn read_gold(input: &InputArguments, header: &Header, gold: &FileName) -> Result<Corpus> {
+    let format = match (input.format, Format::guess(gold)) {
+        (Some(format), _) => format.into(),
+        (None, Format::Conll) if header.template.is_none() => Format::Crfsuite,
+        (None, format) => format,
+    };
+    let model = ModelColumns::new(header);
+    if format == Format::Brat {
+        // A folder has no first lines.
+        let corpus = Corpus::read([gold], &input.read_options())?;
+        input.text.print_notices();
+        return Ok(corpus);
+    }
+    let reader = Reader::open_by_content(&[gold], |lines| {
+        lines.decode_as(&input.read_options());
+        let fewer = match (format, &input.columns, &input.label) {
+            (Format::Conll, None, None) => model.fewer(lines, true)?,
+            _ => None,
+        };
+        let columns = fewer.as_deref().or(input.columns.as_deref());
+        let mut options = ReadOptions {
+            unlabeled: false,
+            comments: input.comments,
+            max_sentence: input.limits.max_sentence(),
+            memory: input.limits.memory(),
+            ..model.read_options(format, columns)
+        };
+        if input.label.is_some() {
+            options.label = input.label.clone();
+        }
+        Ok(input.spans.apply(input.text.apply(options)))
+    })?;
+    let corpus = Corpus::collect(reader)?;
+    input.text.print_notices();
+    Ok(corpus)
+}
+
+/// Rejects gold labels that the model does not have and that look partial: `_`, or a set of labels
+/// that it has.
+fn check_complete(sentence: &Sentence, gold: &[&str], known: &LabelSet) -> Result<()> {
+    let is_partial = |label: &&str| {
+        let is_set = || label.contains('|') && label.split('|').all(|l| known.id(l).is_some());
+        known.id(label).is_none() && (*label == "_" || is_set())
+    };
+    match gold.iter().position(is_partial) {
+        None => Ok(()),
+        Some(t) => Err(Error::input(
+            sentence.place(t),
+            format!(
+                "found the partial label '{}'; evaluation needs one gold label for every token",
+                gold[t]
+            ),
+        )),
+    }
+}
+
+/// Tags a batch of sentences in parallel, with one workspace per thread. Results are in sentence
+/// order.
+fn tag_parallel(
+    tagger: &Tagger,
+    documents: &TagDocuments<'_>,
+    batch: Range<usize>,
+    options: TagOptions,
+) -> Vec<Result<Tagging>> {
+    let workspaces: Vec<Mutex<Workspace>> = (0..rayon::current_num_threads())
+        .map(|_| Mutex::default())
+        .collect();
+    let tag = |i: usize| {
+        let thread = rayon::current_thread_index().unwrap_or(0);
+        // A workspace is scratch space: contents left behind by a panic are overwritten.
+        let workspace = workspaces[thread % workspaces.len()].lock();
+        let mut workspace = workspace.unwrap_or_else(PoisonError::into_inner);
+        tagger.tag_with(documents.input(i), options, &mut workspace)
+    };
+    match batch.len() {
+        1 => vec![tag(batch.start)],
+        _ => batch.into_par_iter().map(tag).collect(),
+    }
+}

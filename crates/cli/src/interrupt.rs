@@ -1,0 +1,147 @@
+//! Signals: ending a command early without losing its result.
+//!
+//! While there is no result, a signal ends the program at once and leaves all files as they are.
+//! Once there is one, the first signal sets [`flag`], upon which training ends and the result is
+//! saved. Another one that follows within a second counts as the same: `timeout` sends its signal
+//! to the process and to its group. A later one ends the program without saving.
+//!
+//! Signals that are ignored at the start stay ignored: SIGHUP under `nohup`, and SIGINT in the
+//! background jobs of scripts.
+
+use std::fmt;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::mpsc::channel;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use dropchain::atomic_file;
+
+use super::progress::notice;
+use super::signals;
+
+/// Signals that arrive within this time count as one.
+const SAME_SIGNAL: Duration = Duration::from_secs(1);
+
+/// How long printing may take before the program goes on.
+const PRINTING_TIME: Duration = Duration::from_millis(500);
+
+/// Added to the number of a signal for the exit code, by shell convention.
+const EXIT_CODE_BASE: u8 = 128;
+
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+static SIGNAL: AtomicU8 = AtomicU8::new(0);
+static HAS_RESULT: AtomicBool = AtomicBool::new(false);
+static ADVICE: OnceLock<String> = OnceLock::new();
+
+/// A signal, by its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Signal(u8);
+
+impl Signal {
+    pub const HANG_UP: Self = Self(1);
+    const INTERRUPT: Self = Self(2);
+    const TERMINATE: Self = Self(15);
+
+    /// Returns its number.
+    pub fn number(self) -> u8 {
+        self.0
+    }
+
+    /// Returns the exit code of a program that the signal ended.
+    pub fn exit_code(self) -> u8 {
+        EXIT_CODE_BASE + self.0
+    }
+}
+
+impl From<u8> for Signal {
+    fn from(number: u8) -> Self {
+        Self(number)
+    }
+}
+
+impl fmt::Display for Signal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::HANG_UP => f.write_str("SIGHUP"),
+            Self::INTERRUPT => f.write_str("SIGINT"),
+            Self::TERMINATE => f.write_str("SIGTERM"),
+            Self(number) => write!(f, "signal {number}"),
+        }
+    }
+}
+
+/// Returns the flag that a signal sets.
+pub fn flag() -> &'static AtomicBool {
+    &INTERRUPTED
+}
+
+/// Returns the signal that has set the flag.
+pub fn received() -> Option<Signal> {
+    let is_set = INTERRUPTED.load(Ordering::SeqCst);
+    is_set.then(|| Signal(SIGNAL.load(Ordering::SeqCst)))
+}
+
+/// Sets the flag for a signal that another process of the run has received.
+pub fn adopt(signal: Signal) {
+    SIGNAL.store(signal.0, Ordering::SeqCst);
+    INTERRUPTED.store(true, Ordering::SeqCst);
+}
+
+/// Declares that there is a result: from now on a signal ends training instead of the program.
+pub fn set_has_result() {
+    HAS_RESULT.store(true, Ordering::SeqCst);
+}
+
+/// Sets what to say about the state of the work if a signal ends the program at once.
+pub fn set_advice(advice: String) {
+    let _ = ADVICE.set(advice);
+}
+
+/// Handles a signal.
+fn handle(signal: Signal) {
+    static FIRST: OnceLock<Instant> = OnceLock::new();
+    if !HAS_RESULT.load(Ordering::SeqCst) {
+        quit(signal, "before there was a result", "no file was changed");
+    }
+    if let Some(first) = FIRST.get() {
+        if first.elapsed() > SAME_SIGNAL {
+            quit(signal, "again", "nothing was saved");
+        }
+        return;
+    }
+    let _ = FIRST.set(Instant::now());
+    adopt(signal);
+    notice_briefly(format!(
+        "interrupted by {signal}: saving the best result so far (again to quit without saving)"
+    ));
+}
+
+/// Prints a line, but does not wait long for whoever reads standard error.
+fn notice_briefly(text: String) {
+    let (done, printed) = channel();
+    thread::spawn(move || {
+        notice(&text);
+        let _ = done.send(());
+    });
+    let _ = printed.recv_timeout(PRINTING_TIME);
+}
+
+/// Ends the program, leaving no temporary files.
+fn quit(signal: Signal, when: &str, state: &str) -> ! {
+    let _abandoned = atomic_file::abandon();
+    let state = ADVICE.get().map_or(state, String::as_str);
+    notice_briefly(format!(
+        "dropchain: interrupted by {signal} {when}; {state}"
+    ));
+    std::process::exit(signal.exit_code().into());
+}
+
+/// Starts to handle signals. Call it before creating files.
+pub fn watch() {
+    if let Err(error) = signals::watch(|number| handle(number.into())) {
+        notice(&format!(
+            "warning: signals will end the program without saving: {error}"
+        ));
+    }
+}

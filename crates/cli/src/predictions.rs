@@ -1,0 +1,193 @@
+//! Gold files and prediction files.
+
+use dropchain::corpus::{CONLLU_COLUMNS, Corpus, Format, JoinedColumns, ReadOptions};
+use dropchain::label::{PlainLabels, Scheme, SchemeDetector};
+use dropchain::sentence::Sentence;
+use dropchain::{Error, Place, Result};
+
+use super::arguments::InputArguments;
+use super::file_name::FileName;
+use super::predicted_columns::PredictedColumns;
+use super::progress::notice;
+
+/// A file with gold labels.
+#[derive(Debug)]
+pub struct GoldCorpus {
+    file: FileName,
+    pub sentences: Corpus,
+}
+
+/// Predictions for the sentences of a file with gold labels.
+#[derive(Debug)]
+pub struct Predictions {
+    pub sentences: Corpus,
+    pub columns: PredictedColumns,
+}
+
+impl GoldCorpus {
+    pub fn read(input: &InputArguments, file: &FileName) -> Result<Self> {
+        let sentences = Corpus::read([file], &input.read_options())?;
+        input.text.print_notices();
+        Ok(Self {
+            file: file.clone(),
+            sentences,
+        })
+    }
+
+    /// Reads a file of predictions for the same sentences. The predicted labels are the last column
+    /// of CoNLL files (as written by `tag`), but for that of probabilities, or the last columns if
+    /// the gold labels join several; in other formats, the same columns as the gold labels.
+    pub fn read_predictions(&self, input: &InputArguments, file: &FileName) -> Result<Predictions> {
+        let format = input.format.map_or_else(|| Format::guess(file), Into::into);
+        let options = ReadOptions {
+            format: Some(format),
+            label: match format {
+                // The last columns.
+                Format::Conll => None,
+                _ => input.label.clone(),
+            },
+            columns: None,
+            memory: input.limits.memory().beyond(self.sentences.memory()),
+            ..input.read_options()
+        };
+        let mut predicted = Corpus::read([file], &options)?;
+        let columns = PredictedColumns::of(&predicted, false);
+        if let Some(joined) = joined(&self.sentences).filter(|_| format == Format::Conll) {
+            predicted = columns.join(&predicted, joined)?;
+        }
+        for (gold, predicted) in self.sentences.iter().zip(&predicted) {
+            check_sentence(gold, predicted, &columns)?;
+        }
+        if self.sentences.len() != predicted.len() {
+            return Err(Error::input(
+                Place::file(&**file),
+                format!(
+                    "found {} sentences; expected {}, as in {}",
+                    predicted.len(),
+                    self.sentences.len(),
+                    self.file
+                ),
+            ));
+        }
+        Ok(Predictions {
+            sentences: predicted,
+            columns,
+        })
+    }
+
+    /// Returns the schemes of the gold labels and of predictions, and says so if labels without
+    /// prefixes are taken for types of spans.
+    pub fn schemes<const N: usize>(
+        &self,
+        plain: PlainLabels,
+        predictions: [&Predictions; N],
+    ) -> (Scheme, [Scheme; N]) {
+        let gold = detect_scheme(&self.sentences, plain);
+        if gold == Scheme::Plain && plain == PlainLabels::Auto {
+            notice(&format!(
+                "{}: labels have no B- or I-, but look like types: adjacent tokens with the same \
+                 label are one span (--plain-labels tags if they are tags)",
+                self.file
+            ));
+        }
+        let plain = plain.of_predictions(gold);
+        let schemes = predictions.map(|predictions| {
+            detect(&predictions.sentences, plain, |sentence| {
+                predictions.labels(sentence).ok()
+            })
+        });
+        (gold, schemes)
+    }
+}
+
+impl Predictions {
+    /// Returns the predicted labels of one of the sentences.
+    pub fn labels<'a>(&self, sentence: &'a Sentence) -> Result<Vec<&'a str>> {
+        self.columns.labels(sentence)
+    }
+}
+
+/// Returns the columns that the labels of a corpus join, if they join several.
+pub fn joined(corpus: &Corpus) -> Option<&JoinedColumns> {
+    corpus.iter().next()?.schema().joined()
+}
+
+/// Detects the scheme of the labels of a corpus.
+pub fn detect_scheme(corpus: &Corpus, plain: PlainLabels) -> Scheme {
+    detect(corpus, plain, Sentence::labels)
+}
+
+fn detect<'a>(
+    corpus: &'a Corpus,
+    plain: PlainLabels,
+    labels: impl Fn(&'a Sentence) -> Option<Vec<&'a str>>,
+) -> Scheme {
+    if joined(corpus).is_some() {
+        return Scheme::Raw;
+    }
+    let mut detector = SchemeDetector::new().with_plain_labels(plain);
+    for sentence in corpus.iter().filter(|s| !s.layout.document_start) {
+        detector.observe(&labels(sentence).unwrap_or_default());
+    }
+    detector.prevailing().0
+}
+
+/// Returns the labels of a sentence.
+pub fn labels(sentence: &Sentence) -> Result<Vec<&str>> {
+    sentence.labels().ok_or_else(|| {
+        Error::input(
+            sentence.place(0),
+            "found no label column; evaluation needs labels (select the column with --label)",
+        )
+    })
+}
+
+fn check_sentence(gold: &Sentence, predicted: &Sentence, columns: &PredictedColumns) -> Result<()> {
+    let is_boundary = gold.layout.document_start;
+    if gold.len() != predicted.len() || is_boundary != predicted.layout.document_start {
+        return Err(Error::input(
+            predicted.place(0),
+            format!(
+                "found a sentence of {} tokens; expected {} tokens, as at {}",
+                predicted.len(),
+                gold.len(),
+                gold.place(0)
+            ),
+        ));
+    }
+    match is_boundary {
+        true => Ok(()),
+        false => check_words(gold, predicted, columns),
+    }
+}
+
+/// Checks that predictions are for the words of the gold sentence, if both files are known to have
+/// them in the same column: that is, if the predictions have the columns of the gold file, or these
+/// and one more, as written by `tag`. Files written by other programs may have any columns.
+fn check_words(gold: &Sentence, predicted: &Sentence, columns: &PredictedColumns) -> Result<()> {
+    let [schema, other] = [gold.schema(), predicted.schema()];
+    let column = schema
+        .position("word")
+        .or_else(|| schema.position("form"))
+        .filter(|&column| !schema.is_label(column));
+    let labels = schema.joined().map_or(1, |joined| joined.names().len());
+    let has_label_appended = columns.width(predicted) == schema.input_names().len() + labels;
+    let names = schema.input_names();
+    let both_conllu = names == CONLLU_COLUMNS && names == other.input_names();
+    let Some(column) = column.filter(|_| has_label_appended || both_conllu) else {
+        return Ok(());
+    };
+    for t in 0..gold.len() {
+        let [word, found] = [gold, predicted].map(|sentence| sentence.cell(t, column));
+        if word != found {
+            return Err(Error::input(
+                predicted.place(t),
+                format!(
+                    "found the token '{found}'; expected '{word}', as at {}",
+                    gold.place(t)
+                ),
+            ));
+        }
+    }
+    Ok(())
+}

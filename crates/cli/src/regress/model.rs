@@ -1,0 +1,118 @@
+//! The arguments of the model that `regress train` and `regress path` learn.
+
+use clap::{Args, ValueEnum};
+use dropchain::regress::{FeatureNoise, RegressionLoss, RegressionOptions};
+use dropchain::{Error, Result};
+
+use super::input::NumberInput;
+use crate::classify::FeatureArguments;
+use crate::file_name::FileName;
+
+/// The loss, the noise, and when training ends.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Model")]
+pub struct ModelArguments {
+    #[command(flatten)]
+    features: FeatureArguments,
+    /// What is minimized, summed over documents with the number y and the score f
+    #[arg(long, value_enum, default_value = "squared", help_heading = "Model")]
+    loss: LossName,
+    /// insensitive: ε of max(0, |y − f| − ε) [default: 0.1]
+    #[arg(
+        long,
+        value_name = "EPS",
+        allow_negative_numbers = true,
+        help_heading = "Model"
+    )]
+    epsilon: Option<f64>,
+    /// Penalize the weights of features divided by their standard deviation
+    #[arg(long, help_heading = "Regularization")]
+    standardize: bool,
+    /// Amount of feature noise: the dropout rate, or the variance of Gaussian noise; 0 for none
+    #[arg(
+        long,
+        value_name = "RATE",
+        default_value_t = 0.0,
+        allow_negative_numbers = true,
+        help_heading = "Regularization"
+    )]
+    dropout: f64,
+    /// Kind of the noise
+    #[arg(
+        long,
+        value_enum,
+        default_value = "dropout",
+        help_heading = "Regularization"
+    )]
+    noise: NoiseName,
+    /// Maximum number of iterations [default: none]
+    #[arg(long, value_name = "N", help_heading = "Optimization")]
+    max_iterations: Option<usize>,
+    /// Stop when the objective falls by less than this fraction in ten iterations; coordinate
+    /// descent, when it is this close to the minimum, as a fraction of that without features
+    #[arg(
+        long,
+        value_name = "FRACTION",
+        default_value_t = 1e-8,
+        allow_negative_numbers = true,
+        help_heading = "Optimization"
+    )]
+    tolerance: f64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum LossName {
+    /// (y − f)²: linear regression
+    Squared,
+    /// exp(f) − y·f: Poisson regression, of counts; exp(f) is predicted
+    Poisson,
+    /// max(0, |y − f| − ε): support vector regression
+    Insensitive,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum NoiseName {
+    /// Features are dropped
+    Dropout,
+    /// Features are multiplied by Gaussian numbers with mean 1
+    Gaussian,
+    /// Gaussian numbers with mean 0 are added to features
+    Additive,
+}
+
+impl ModelArguments {
+    /// Returns the options for training on some files.
+    pub fn options(&self, input: &NumberInput, train: &[FileName]) -> Result<RegressionOptions> {
+        if self.epsilon.is_some() && self.loss != LossName::Insensitive {
+            let message = "--epsilon: requires --loss insensitive";
+            return Err(Error::parameter(message));
+        }
+        let features = match input.has_features(train) {
+            true => None,
+            false => Some(self.features.options()?),
+        };
+        Ok(RegressionOptions {
+            features,
+            table: input.table(),
+            label: input.documents.label.clone(),
+            loss: match self.loss {
+                LossName::Squared => RegressionLoss::Squared,
+                LossName::Poisson => RegressionLoss::Poisson,
+                LossName::Insensitive => RegressionLoss::Insensitive {
+                    epsilon: self.epsilon.unwrap_or(0.1),
+                },
+            },
+            noise: match self.noise {
+                _ if self.dropout == 0.0 => FeatureNoise::None,
+                NoiseName::Dropout => FeatureNoise::Dropout(self.dropout),
+                NoiseName::Gaussian => FeatureNoise::Gaussian(self.dropout),
+                NoiseName::Additive => FeatureNoise::Additive(self.dropout),
+            },
+            standardize: self.standardize,
+            max_iterations: self.max_iterations,
+            tolerance: self.tolerance,
+            memory: input.documents.limits.memory(),
+            ..RegressionOptions::default()
+        })
+    }
+}

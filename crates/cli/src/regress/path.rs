@@ -1,0 +1,217 @@
+//! `dropchain regress path`
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use dropchain::Error;
+use dropchain::regress::{
+    CrossValidation, PathOptions, PathPoint, RegressionPath, RegressionTrainer,
+};
+use serde_json::json;
+
+use super::digits;
+use super::input::NumberInput;
+use super::model::ModelArguments;
+use crate::CommandResult;
+use crate::arguments::{OutputArguments, ThreadArguments};
+use crate::exit::CommandError;
+use crate::file_name::FileName;
+use crate::interrupt;
+use crate::outputs::{CommandFiles, ResultFile};
+use crate::print;
+use crate::progress::Progress;
+use crate::table::format_table;
+
+/// Train with falling strengths of the penalties, and choose one by cross-validation
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  # The lasso: which features matter, and in which order
+  dropchain regress path homes.csv --label price --columns all
+
+  # The strength with the least error over ten folds; a model with it
+  dropchain regress path homes.csv --label price --columns all --folds 10 --model homes.model
+
+  # The elastic net; the strongest penalty within one standard error of the best
+  dropchain regress path homes.csv --label price --columns all --l1-ratio 0.5 \\
+      --folds 10 --choose one-se --model homes.model
+
+A strength s and the ratio r give the penalties c1 = 2·s·r and c2 = s·(1 − r). The first strength
+of the sequence is the least for which all weights are 0.")]
+pub struct PathCommand {
+    /// Training documents: files, or `-` for standard input
+    #[arg(required = true, value_name = "TRAIN")]
+    train: Vec<FileName>,
+    /// Write the model with the chosen strength to this file
+    #[arg(long, value_name = "FILE", requires = "folds")]
+    model: Option<PathBuf>,
+    #[command(flatten)]
+    output: OutputArguments,
+    /// Print JSON instead of a table
+    #[arg(long)]
+    json: bool,
+    /// Print the weights that are not 0 for every strength
+    #[arg(long, requires = "json")]
+    weights: bool,
+    /// Do not print progress
+    #[arg(long)]
+    quiet: bool,
+    #[command(flatten)]
+    threads: ThreadArguments,
+    #[command(flatten)]
+    input: NumberInput,
+    #[command(flatten)]
+    arguments: ModelArguments,
+    /// Part of the L1 penalty: 1 for the lasso, 0 for ridge regression, else the elastic net
+    #[arg(
+        long,
+        value_name = "R",
+        default_value_t = 1.0,
+        allow_negative_numbers = true,
+        help_heading = "Path"
+    )]
+    l1_ratio: f64,
+    /// Number of strengths
+    #[arg(long, value_name = "N", default_value_t = 100, help_heading = "Path")]
+    count: usize,
+    /// The last strength, relative to the first
+    #[arg(
+        long,
+        value_name = "FRACTION",
+        default_value_t = 1e-3,
+        allow_negative_numbers = true,
+        help_heading = "Path"
+    )]
+    smallest: f64,
+    /// Strengths, instead of a geometric sequence
+    #[arg(long, value_name = "VALUES", value_delimiter = ',', allow_negative_numbers = true,
+          conflicts_with_all = ["count", "smallest"], help_heading = "Path")]
+    strengths: Option<Vec<f64>>,
+    /// Score strengths by K-fold cross-validation
+    #[arg(long, value_name = "K", help_heading = "Path")]
+    folds: Option<usize>,
+    /// Random seed of the folds
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 1,
+        requires = "folds",
+        help_heading = "Path"
+    )]
+    seed: u64,
+    /// Which strength is chosen: that with the least error, or the strongest within one standard
+    /// error of it
+    #[arg(
+        long,
+        value_enum,
+        default_value = "best",
+        requires = "folds",
+        help_heading = "Path"
+    )]
+    choose: ChoiceName,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ChoiceName {
+    /// The least error
+    Best,
+    /// One standard error above it at most
+    OneSe,
+}
+
+impl PathCommand {
+    pub fn run(&self) -> CommandResult {
+        let options = self.arguments.options(&self.input, &self.train)?;
+        let trainer = RegressionTrainer::new(options)?;
+        let files = CommandFiles::new(self.output.force).read(&self.train);
+        match &self.model {
+            Some(model) => files.write_model(model, None),
+            None => files,
+        }
+        .check()?;
+        interrupt::watch();
+        let model_file = self.model.as_deref().map(ResultFile::reserve).transpose()?;
+        self.threads.start_pool()?;
+        let progress = Progress::new(self.quiet);
+        let (trainer, corpus) = self.input.read_training(trainer, &self.train, &progress)?;
+        let mut tenths = 0;
+        let mut observe = |done: f64| {
+            let now = (10.0 * done) as u32;
+            if now > tenths {
+                tenths = now;
+                progress.update(format!("{} % of the path", 10 * now));
+            }
+        };
+        let path = trainer.path(&corpus, &self.path(), &mut observe)?;
+        progress.clear();
+        if let Some(signal) = interrupt::received().filter(|_| path.interrupted) {
+            let fate = self.model.as_ref().map_or_else(String::new, |model| {
+                format!("; {} was not written", model.display())
+            });
+            let message = format!("interrupted by {signal} before the end of the path{fate}");
+            return Err(CommandError::Interrupted(signal, message));
+        }
+        if let (Some(file), Some(trained)) = (model_file, &path.trained) {
+            file.save(trained.regression.model().as_bytes())?;
+            let model = self.model.as_deref().unwrap_or_else(|| "".as_ref());
+            progress.println(&format!("wrote {}", model.display()));
+        }
+        print(&match self.json {
+            true => {
+                let value = json!({"points": path.points, "chosen": path.chosen});
+                let text = serde_json::to_string(&value);
+                text.map_err(|e| Error::parameter(format!("cannot write JSON: {e}")))? + "\n"
+            }
+            false => table(&path),
+        })
+    }
+
+    fn path(&self) -> PathOptions {
+        PathOptions {
+            l1_ratio: self.l1_ratio,
+            strengths: self.strengths.clone(),
+            count: self.count,
+            smallest: self.smallest,
+            cross_validation: self.folds.map(|folds| CrossValidation {
+                folds,
+                seed: self.seed,
+                one_standard_error: self.choose == ChoiceName::OneSe,
+            }),
+            with_weights: self.weights,
+        }
+    }
+}
+
+/// Returns a line for each strength; the chosen one has a star.
+fn table(path: &RegressionPath) -> String {
+    let has_errors = path.chosen.is_some();
+    let mut heading = vec!["strength", "L2", "L1", "weights", "explained"];
+    if has_errors {
+        heading.extend(["error", "± SE", ""]);
+    }
+    let heading: Vec<String> = heading.into_iter().map(str::to_owned).collect();
+    let points = path.points.iter().enumerate().map(|(i, point)| {
+        let PathPoint {
+            strength, l2, l1, ..
+        } = *point;
+        let mut row: Vec<String> = [strength, l2, l1].map(short).to_vec();
+        row.push(point.nonzero.to_string());
+        row.push(format!("{:.4}", point.explained));
+        if has_errors {
+            row.extend(
+                [point.error, point.standard_error].map(|e| e.map_or_else(String::new, short)),
+            );
+            row.push(if path.chosen == Some(i) { "*" } else { "" }.to_owned());
+        }
+        row
+    });
+    let table = format_table([heading].into_iter().chain(points));
+    let lines: Vec<&str> = table.lines().map(str::trim_end).collect();
+    lines.join("\n") + "\n"
+}
+
+/// Formats a number with four significant digits.
+fn short(number: f64) -> String {
+    let rounded = format!("{number:.3e}").parse().unwrap_or(number);
+    digits(rounded)
+}

@@ -1,0 +1,74 @@
+//! `dropchain regress predict`
+
+use std::io::{self, BufWriter, Write};
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use dropchain::regress::Regression;
+use serde_json::json;
+
+use super::digits;
+use super::input::NumberInput;
+use crate::CommandResult;
+use crate::file_name::FileName;
+use crate::outputs::CommandFiles;
+use crate::stdout_error;
+
+/// Predict the numbers of documents
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  dropchain regress predict homes.model new.csv
+  echo 'a great , funny film' | dropchain regress predict ratings.model
+
+A line for each document, in the order of the input: its number.")]
+pub struct PredictCommand {
+    /// Model file
+    model: PathBuf,
+    /// Documents: files, or `-` for standard input; unless the name or --format says otherwise, in
+    /// the form that the model was trained on
+    #[arg(default_value = "-")]
+    input: Vec<FileName>,
+    /// Output format
+    #[arg(long, value_enum, default_value = "text")]
+    output: OutputName,
+    #[command(flatten)]
+    documents: NumberInput,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum OutputName {
+    /// A number on each line
+    Text,
+    /// JSON lines with the place of the document
+    Jsonl,
+}
+
+impl PredictCommand {
+    pub fn run(&self) -> CommandResult {
+        CommandFiles::new(false)
+            .read([&self.model])
+            .read(&self.input)
+            .check()?;
+        let regression = Regression::open(&self.model)?;
+        let mut out = BufWriter::new(io::stdout().lock());
+        for document in self.documents.for_model(&self.input, &regression, false)? {
+            let document = document?;
+            let value = regression.predict(&document)?;
+            let line = match self.output {
+                OutputName::Text => digits(value),
+                OutputName::Jsonl => json!({
+                    "file": &*document.file,
+                    "line": (document.line > 0).then_some(document.line),
+                    "value": value,
+                })
+                .to_string(),
+            };
+            // As soon as it is known: the input may be a pipe that stays open.
+            let written = writeln!(out, "{line}").and_then(|()| out.flush());
+            written.map_err(stdout_error)?;
+        }
+        self.documents.documents.print_notices();
+        Ok(())
+    }
+}

@@ -1,0 +1,241 @@
+//! Teams of threads.
+
+use std::path::Path;
+
+use dropchain::corpus::{Format, ReadOptions};
+use dropchain::train::{NoiseKind, WarmStart};
+use dropchain::{Corpus, Template};
+use serde_json::json;
+
+use super::*;
+use crate::file_name::FileName;
+use crate::ranks::tests::run_ranks;
+
+fn panic_with(rank: usize, message: &str) -> ! {
+    panic!("rank {rank} ends all: {message}")
+}
+
+/// Runs `work` on all ranks of a team, and returns their results.
+fn run<T: Send>(size: usize, work: impl Fn(usize, &Team) -> T + Sync) -> Vec<T> {
+    run_ranks(size, |ranks| {
+        let rank = ranks.rank();
+        work(rank, &Team::new(ranks, 1, panic_with))
+    })
+}
+
+fn message(result: CommandResult) -> (u8, String) {
+    let error = result.unwrap_err();
+    (error.code(), error.message().unwrap_or_default())
+}
+
+#[test]
+fn an_error_of_one_rank_is_that_of_all() {
+    let results = run(3, |rank, team| {
+        message(team.agree(match rank {
+            2 => Err(Error::parameter("train.conll:3: no label").into()),
+            _ => Ok(()),
+        }))
+    });
+    let expected = (1, "rank 2: train.conll:3: no label".to_owned());
+    assert_eq!(results, vec![expected; 3]);
+}
+
+#[test]
+fn wrong_arguments_keep_their_exit_code() {
+    let results = run(2, |_, team| {
+        message(team.agree(Err(CommandError::Usage("read once"))))
+    });
+    assert_eq!(results, vec![(2, "read once".to_owned()); 2]);
+    let results = run(2, |rank, team| {
+        message(team.agree(match rank {
+            1 => Err(CommandError::Usage("read once")),
+            _ => Ok(()),
+        }))
+    });
+    assert_eq!(results[0], (1, "rank 1: read once".to_owned()));
+}
+
+#[test]
+fn the_others_end_as_rank_0_does() {
+    for (error, code) in [
+        (CommandError::NotConverged as fn(String) -> CommandError, 3),
+        (CommandError::NotFinite, 4),
+    ] {
+        let results = run(3, |rank, team| {
+            message(team.follow_first(match rank {
+                0 => Err(error("why".to_owned())),
+                _ => Ok(()),
+            }))
+        });
+        let silent = (code, String::new());
+        assert_eq!(results, [(code, "why".to_owned()), silent.clone(), silent]);
+    }
+    assert!(run(3, |_, team| team.follow_first(Ok(())).is_ok()) == [true; 3]);
+}
+
+fn parse(text: &str, name: &str) -> Corpus {
+    let options = ReadOptions {
+        format: Some(Format::Conll),
+        ..ReadOptions::default()
+    };
+    Corpus::parse(text, name, &options).unwrap()
+}
+
+fn check(inputs: impl Fn(usize) -> Inputs + Sync) -> Vec<Option<String>> {
+    run(3, |rank, team| {
+        let result = team.check_same(&inputs(rank));
+        result.err().map(|error| error.to_string())
+    })
+}
+
+#[test]
+fn a_rank_with_other_sentences_is_named_with_the_file() {
+    let read = |labels: [&str; 2]| {
+        let [train, dev] = labels.map(|label| format!("Ann {label}\nleft O\n"));
+        let inputs = Inputs::default().corpus(&parse(&train, "train.conll"));
+        inputs.corpus(&parse(&dev, "dev.conll"))
+    };
+    let same = check(|_| read(["B-PER", "B-PER"]));
+    assert_eq!(same, [None, None, None]);
+    let expected = "rank 2 read other sentences from dev.conll than rank 0; expected the same \
+                    files and options on all machines";
+    let differ = check(|rank| read(["B-PER", ["B-PER", "B-PER", "B-LOC"][rank]]));
+    assert_eq!(differ, vec![Some(expected.to_owned()); 3]);
+    let differ = check(|rank| read([["B-PER", "B-PER", "B-LOC"][rank], "B-PER"]));
+    assert!(differ[0].as_ref().unwrap().contains("from train.conll"));
+}
+
+#[test]
+fn values_of_attributes_count() {
+    let read = |value: &str| {
+        let options = ReadOptions {
+            format: Some(Format::Crfsuite),
+            ..ReadOptions::default()
+        };
+        let text = format!("B-PER\tw=Ann:{value}\nO\tw=left\n");
+        let corpus = Corpus::parse(&text, "a.crfsuite", &options).unwrap();
+        Inputs::default().corpus(&corpus)
+    };
+    assert_eq!(check(|_| read("2")), [None, None, None]);
+    let differ = check(|rank| read(["2", "3", "2"][rank]));
+    let expected = "rank 1 read other sentences from a.crfsuite than rank 0";
+    assert!(differ[2].as_ref().unwrap().starts_with(expected));
+}
+
+#[test]
+fn a_rank_with_other_options_or_another_template_is_named() {
+    let options = check(|rank| Inputs::default().options(&json!([1, 1, 2][rank])));
+    let expected = "rank 2 has other options than rank 0";
+    assert!(options[0].as_ref().unwrap().starts_with(expected));
+    let template = check(|rank| {
+        let text = ["word\n", "shape\n", "word\n"][rank];
+        Inputs::default().template(Some(&text.parse::<Template>().unwrap()))
+    });
+    let expected = "rank 1 read another template";
+    assert!(template[0].as_ref().unwrap().starts_with(expected));
+}
+
+#[test]
+fn a_divided_file_with_other_bytes_is_another() {
+    let folder = tempfile::tempdir().unwrap();
+    let [file, other] = ["text", "other"].map(|name| folder.path().join(name));
+    std::fs::write(&file, "Ada left.").unwrap();
+    std::fs::write(&other, "Ida left.").unwrap();
+    let contents = |file: &Path| Inputs::default().files([file]).unwrap();
+    assert_eq!(check(|_| contents(&file)), [None, None, None]);
+    let differ = check(|rank| contents([&file, &other, &file][rank]));
+    let expected = "rank 1 has another file ";
+    assert!(
+        differ[0].as_ref().unwrap().starts_with(expected),
+        "{differ:?}"
+    );
+}
+
+#[test]
+fn what_does_not_divide_is_refused() {
+    let refused = |options: TrainOptions| {
+        let results = run(2, |_, team| {
+            team.check_options(&options).err().map(|e| e.to_string())
+        });
+        results[1].clone().unwrap_or_default()
+    };
+    let defaults = TrainOptions::default;
+    assert_eq!(refused(defaults()), "");
+    let sampled = TrainOptions {
+        noise: NoiseKind::MonteCarlo,
+        ..defaults()
+    };
+    assert!(refused(sampled.clone()).starts_with("--noise monte-carlo"));
+    let warm = TrainOptions {
+        warm_start: WarmStart::Online,
+        ..defaults()
+    };
+    assert!(refused(warm.clone()).starts_with("--warm-start online"));
+    assert!(run(1, |_, team| team.check_options(&warm).is_ok())[0]);
+    assert!(Team::default().check_options(&sampled).is_ok());
+}
+
+#[test]
+fn standard_input_is_refused_by_several_ranks() {
+    let refuses = |size, name: &str| run(size, |_, team| team.check_no_stdin([name]).is_err());
+    assert_eq!(refuses(2, "-"), [true, true]);
+    assert_eq!(refuses(2, "./-"), [false, false]);
+    assert_eq!(refuses(1, "-"), [false]);
+}
+
+/// Two files of unlabeled text: the words of a part, by rank; or the message.
+fn parts(files: [&str; 2], size: usize) -> Vec<Result<Option<Vec<String>>, String>> {
+    let folder = tempfile::tempdir().unwrap();
+    let paths = ["a.conll", "b.conll"].map(|name| folder.path().join(name));
+    for (path, text) in paths.iter().zip(files) {
+        std::fs::write(path, text).unwrap();
+    }
+    let names = paths.map(|path| FileName::from(path.into_os_string()));
+    let files: Vec<_> = names.iter().map(|name| (name, Format::Conll)).collect();
+    let options = ReadOptions {
+        unlabeled: true,
+        ..ReadOptions::default()
+    };
+    let place = folder.path().display().to_string() + "/";
+    run(size, |_, team| {
+        let part = read_own_part(&files, &options, SameColumns::OfEachFile, team);
+        let part = part.map_err(|e| e.message().unwrap_or_default().replace(&place, ""))?;
+        let words = |corpus: Corpus| {
+            let words = corpus
+                .iter()
+                .flat_map(|s| s.words().into_iter().flatten().map(str::to_owned));
+            words.collect()
+        };
+        Ok(part.map(words))
+    })
+}
+
+#[test]
+fn ranks_read_parts_of_unlabeled_text() {
+    let found = parts(["a\n\nb\n\nc\n\n", "d\n\ne\n"], 3);
+    let found: Vec<Vec<String>> = found
+        .into_iter()
+        .map(|part| part.unwrap().unwrap())
+        .collect();
+    assert_eq!(found.concat(), ["a", "b", "c", "d", "e"]);
+    assert!(found.iter().all(|part| !part.is_empty()));
+    assert_eq!(parts(["a\n", "b\n"], 1), [Ok(None)]);
+}
+
+#[test]
+fn faults_of_a_part_are_told_with_their_place_in_the_file() {
+    let message = |files| {
+        let found = parts(files, 2);
+        assert_eq!(found[0], found[1]);
+        found[0].clone().unwrap_err()
+    };
+    let columns = message(["a\n\na\n\na\n\na\n\nc\td\n\n", "e\n\n"]);
+    assert!(
+        columns.starts_with("rank 1: a.conll:9: the columns are"),
+        "{columns}"
+    );
+    let empty = message(["a\n\nb\n\n", "\n\n"]);
+    assert_eq!(empty, "b.conll: no sentence found; expected at least one");
+    let bad = message(["a\n\nb\n\n", "c\n\nd\n\nf\te\tf\n"]);
+    assert!(bad.contains("rank 1: b.conll:5: "), "{bad}");
+}

@@ -1,0 +1,648 @@
+//! `dropchain train`
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use dropchain::template::Template;
+use dropchain::train::{
+    BaseModels, Defaults, Ranks, StreamedCorpora, TrainOptions, Trained, Trainer, TrainingCorpora,
+    WarmStart, check_line_options, check_own_sentences,
+};
+use dropchain::{Corpus, Result};
+use dropchain_knowledge::Knowledge;
+use dropchain_report::Log;
+
+use super::CommandResult;
+use super::arguments::{InputArguments, OutputArguments, ThreadArguments};
+use super::checkpoint_arguments::CheckpointArguments;
+use super::config::ConfigArguments;
+use super::document_arguments::{DocumentArguments, has_template_for, template_for};
+use super::exit::{CommandError, training_result};
+use super::file_name::FileName;
+use super::init_arguments::{InitArguments, OpenModels};
+use super::interrupt;
+use super::knowledge_arguments::KnowledgeArguments;
+use super::outputs::{CommandFiles, ResultFile};
+use super::progress::Progress;
+use super::spill_argument::{SpillArguments, Streams, scan};
+use super::team::{Inputs, Team};
+use super::template_argument::{TemplateLimits, check_attributes, load_template, template_files};
+use super::training_arguments::{CourseArguments, NoiseLevelArguments, TrainingArguments};
+use super::training_reporter::TrainingReporter;
+
+/// Train a model on labeled sentences
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  # Named entities: columns `word … label`; the model is the best on dev.conll
+  dropchain train train.conll --dev dev.conll --template ner --model ner.model
+
+  # Parts of speech from CoNLL-U
+  dropchain train en-train.conllu --label upos --template pos --model pos.model
+
+  # Parts of speech and morphology in one label; `tag` fills both columns
+  dropchain train en-train.conllu --label upos+feats --template pos \\
+      --states observed --model morph.model
+
+  # Your own template, named columns, sparse weights
+  dropchain train train.txt --columns word,pos,chunk --template my.tpl \\
+      --l1 0.5 --model m.model
+
+  # Word clusters from your own unlabeled text, and a list of names
+  dropchain train train.conll --dev dev.conll --template ner --model ner.model \\
+      --clusters texts.txt --gazetteer cities.txt
+
+  # Continue with more data; or adapt a model, tied to the old weights
+  dropchain train new.conll --init ner.model --model ner.model
+  dropchain train tweets.conll --dev dev.conll --towards ner.model --l2 1 \\
+      --model new.model
+
+  # Options from a file; repeat the run of a model
+  dropchain train --config ner.toml
+  dropchain inspect ner.model --config > ner.toml
+
+  # Pre-extracted attributes in CRFsuite's format; the same model as CRFsuite
+  dropchain train train.crfsuite --states observed --boundary off \\
+      --dropout 0 --l2 1 --model m.model
+
+Built-in templates: minimal, chunk, pos, ner, ner-document, ner-two-passes, ner-finkel,
+ner-finkel-edges, pos-sancl.
+
+Ctrl-C stops training and saves the best model so far; before the first iteration it leaves an old
+model as it is. Of two passes (ner-two-passes) the first alone is saved if the second has none.
+
+Exit codes: 0 done; 1 failed; 2 invalid arguments; 3 written, but training did not converge; 4 the
+objective is not finite; 130, 143, 129 ended by SIGINT, SIGTERM, SIGHUP.")]
+pub struct TrainCommand {
+    /// Training files; `-` is standard input, .gz files are decompressed
+    #[arg(required = true, value_name = "TRAIN")]
+    train: Vec<FileName>,
+    /// Feature template: a file, or a built-in name
+    #[arg(long, value_name = "TEMPLATE")]
+    template: Option<FileName>,
+    #[command(flatten)]
+    template_limits: TemplateLimits,
+    /// Write the model to this file
+    #[arg(long, value_name = "FILE")]
+    model: PathBuf,
+    /// Development file for early stopping and model selection; may be repeated
+    ///
+    /// Training stops when the score on it no longer improves, and the best model is kept.
+    #[arg(long, value_name = "FILE")]
+    dev: Vec<FileName>,
+    /// Write a log in JSON lines to this file
+    #[arg(long, value_name = "FILE")]
+    log: Option<PathBuf>,
+    #[command(flatten)]
+    config: ConfigArguments,
+    #[command(flatten)]
+    output: OutputArguments,
+    /// Do not print progress
+    #[arg(long)]
+    quiet: bool,
+    #[command(flatten)]
+    threads: ThreadArguments,
+    #[command(flatten)]
+    checkpoint: CheckpointArguments,
+    #[command(flatten)]
+    input: InputArguments,
+    #[command(flatten)]
+    document: DocumentArguments,
+    #[command(flatten)]
+    init: InitArguments,
+    #[command(flatten)]
+    regularization: RegularizationArguments,
+    #[command(flatten)]
+    training: TrainingArguments,
+    /// lbfgs: start at 0, or after two fast passes of stochastic updates (online)
+    ///
+    /// The passes count as iterations, and L-BFGS goes on to the same minimum, if there is no
+    /// noise. They are not the iterations of --warm-up, which are L-BFGS without noise and follow
+    /// them. Not with --init or --towards, whose weights are the start.
+    #[arg(
+        long,
+        value_enum,
+        default_value = "off",
+        value_name = "START",
+        help_heading = "Algorithm"
+    )]
+    warm_start: WarmStartName,
+    #[command(flatten)]
+    spill: SpillArguments,
+    #[command(flatten)]
+    knowledge: KnowledgeArguments,
+    /// Weight of an unlabeled sentence, relative to a labeled one
+    #[arg(
+        long,
+        default_value_t = Defaults::UNLABELED_WEIGHT,
+        value_name = "ALPHA",
+        allow_negative_numbers = true,
+        requires = "unlabeled",
+        help_heading = "Unlabeled text"
+    )]
+    unlabeled_weight: f64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum WarmStartName {
+    Online,
+    Off,
+}
+
+impl From<WarmStartName> for WarmStart {
+    fn from(name: WarmStartName) -> Self {
+        match name {
+            WarmStartName::Online => Self::Online,
+            WarmStartName::Off => Self::Off,
+        }
+    }
+}
+
+/// A training run whose options are checked and whose outputs are reserved.
+struct Plan<'m> {
+    trainer: Trainer<'m>,
+    input: InputArguments,
+    template: Option<Template>,
+    has_exact_gradient: bool,
+    continues: bool,                          // from models
+    files: Option<(ResultFile, Option<Log>)>, // of the model and the log, on rank 0
+}
+
+/// The sentences that this rank alone has read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum OwnSentences {
+    None,
+    Unlabeled,
+    All,
+}
+
+impl OwnSentences {
+    fn after_labeled(is_own: bool) -> Self {
+        match is_own {
+            true => Self::All,
+            false => Self::None,
+        }
+    }
+
+    fn add_unlabeled(&mut self) {
+        if *self == Self::None {
+            *self = Self::Unlabeled;
+        }
+    }
+}
+
+/// What training reads.
+struct TrainingData<'a> {
+    corpora: TrainingCorpora,
+    /// With `--spill`: what it reads several times, besides the development data.
+    streams: Option<Streams<'a>>,
+    template: Option<Template>,
+    knowledge: Knowledge,
+}
+
+/// Strengths and rates, which `tune` searches.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Regularization")]
+struct RegularizationArguments {
+    /// Strength c2 of the L2 penalty c2·‖θ‖² [default: 0.1 with noise, 0.3 without, of sgd 1]
+    #[arg(long, value_name = "C2", allow_negative_numbers = true)]
+    l2: Option<f64>,
+    /// Strength c1 of the L1 penalty c1·‖θ‖₁; above 0, many weights become exactly 0
+    #[arg(
+        long,
+        default_value_t = 0.0,
+        value_name = "C1",
+        allow_negative_numbers = true
+    )]
+    l1: f64,
+    #[command(flatten)]
+    noise: NoiseLevelArguments,
+    #[command(flatten)]
+    course: CourseArguments,
+    /// Random seed of --noise monte-carlo and of the order of sentences online [default: 1]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    seed: Option<u64>,
+}
+
+impl TrainCommand {
+    /// Returns the configuration.
+    pub fn config_mut(&mut self) -> &mut ConfigArguments {
+        &mut self.config
+    }
+
+    /// Trains, together with the other ranks of `team` if there are any.
+    pub fn run(&self, team: &Team) -> CommandResult {
+        let open = team.agree(self.open(team))?;
+        let plan = team.agree(self.plan(&open, team))?;
+        let progress = Progress::new(self.quiet || !team.is_first());
+        progress.update(format!("reading {}", self.train.join(", ")));
+        let (data, own_sentences) = match self.spill.directory() {
+            Some(directory) => {
+                let data = self.stream(directory, &plan, &progress)?;
+                (data, OwnSentences::None)
+            }
+            None => self.read_all(&plan, &open, &progress, team)?,
+        };
+        let Plan {
+            trainer,
+            input,
+            files,
+            has_exact_gradient,
+            ..
+        } = plan;
+        let (model_file, log) = files.map_or((None, None), |(model, log)| (Some(model), log));
+        let mut reporter = TrainingReporter::new(&progress, &self.train, log)
+            .with_free_space(ResultFile::free_space(&self.model))
+            .with_knowledge(&data.knowledge)
+            .with_config(self.config.effective());
+        self.print_notices(&trainer, &open, data.template.as_ref(), &progress);
+        let trainer = self.attach(trainer, &open, team, own_sentences);
+        let trained = match &data.streams {
+            None => trainer.train(data.corpora, data.template, &mut reporter),
+            Some(streams) => {
+                let corpora = StreamedCorpora {
+                    labeled: &streams.labeled,
+                    dev: data.corpora.dev.as_ref(),
+                    unlabeled: Some(&streams.unlabeled),
+                };
+                let directory = streams.directory;
+                let trained =
+                    trainer.train_streamed(corpora, data.template, directory, &mut reporter);
+                input.text.print_notices(); // the unlabeled text was read just now
+                trained
+            }
+        };
+        let trained = trained.map_err(|error| team.shared_error(error))?;
+        team.share_signal()?;
+        let Some(model_file) = model_file else {
+            return team.follow_first(Ok(()));
+        };
+        let config = self.config.effective().to_json();
+        let trained = Trained {
+            model: ConfigArguments::record(trained.model, &config),
+            ..trained
+        };
+        let saved = self.save(&trained, model_file, &progress);
+        let saved = saved.and_then(|fate| reporter.finish().map(|()| fate));
+        team.follow_first(match saved {
+            Ok(fate) => training_result(
+                &trained.end,
+                trained.is_first_pass,
+                has_exact_gradient,
+                &fate,
+            ),
+            Err(error) => Err(error.into()),
+        })
+    }
+
+    /// Opens the models that training continues from.
+    fn open(&self, team: &Team) -> CommandResult<OpenModels> {
+        let corpora = || self.training.corpus_files(&self.train, &self.dev);
+        self.config.check_stdin(corpora())?;
+        team.check_no_stdin(corpora())?;
+        team.check_no_stdin(self.knowledge.files().iter())?;
+        Ok(self.init.open()?)
+    }
+
+    /// Checks the options, loads the template, and reserves the files to be written.
+    fn plan<'m>(&self, open: &'m OpenModels, team: &Team) -> CommandResult<Plan<'m>> {
+        let models = open.models();
+        let trainer = Trainer::new(self.options(&models)?)?;
+        models.check(trainer.settings().options())?;
+        // A warm start visits the sentences in an order that depends on the seed.
+        let is_warm = self.warm_start == WarmStartName::Online;
+        let is_sampled = trainer.settings().options().gradient.is_sampled();
+        let seed = self.regularization.seed.filter(|_| !is_warm && !is_sampled);
+        self.training.check_sampling_options(seed)?;
+        let options = trainer.settings().options();
+        let has_noise = options.has_noise();
+        self.training.check_unlabeled()?;
+        let gradient = self.regularization.course.gradient.as_deref();
+        self.training.check_noise_options(has_noise, gradient)?;
+        team.check_options(options)?;
+        let input = match models.first() {
+            Some(model) if self.template.is_none() && model.header().template.is_none() => {
+                self.input.with_attributes(&self.train, model)
+            }
+            _ => self.input.clone(),
+        };
+        let template = load_template(
+            self.template.as_ref(),
+            self.template_limits,
+            &self.train,
+            &input,
+            &models,
+        )?;
+        let template = template.map(|template| self.document.apply_to_template(template));
+        let template = template.transpose()?;
+        if let Some(template) = &template {
+            check_line_options(template, trainer.settings())?;
+        }
+        (self.spill).check(&trainer, &models, template.as_ref(), team)?;
+        let has_exact_gradient = !has_noise || options.gradient.is_exact();
+        let mut files = None;
+        if team.is_first() {
+            self.check_files(template.as_ref())?;
+        }
+        interrupt::watch();
+        if team.is_first() {
+            let model = ResultFile::reserve(&self.model)?;
+            files = Some((model, self.log.as_ref().map(Log::create).transpose()?));
+        }
+        self.threads.or(team.threads()).start_pool()?;
+        Ok(Plan {
+            trainer,
+            input,
+            template,
+            has_exact_gradient,
+            continues: !models.is_empty(),
+            files,
+        })
+    }
+
+    /// Reads all corpora, each rank its part of those that can be divided.
+    fn read_all(
+        &self,
+        plan: &Plan<'_>,
+        open: &OpenModels,
+        progress: &Progress,
+        team: &Team,
+    ) -> CommandResult<(TrainingData<'static>, OwnSentences)> {
+        let own = self.read_own_labeled(plan, open, team)?;
+        let mut own_sentences = OwnSentences::after_labeled(own.is_some());
+        let mut data = team.agree(self.read(own, plan, progress))?;
+        if team.ranks().is_some() {
+            let inputs = self.inputs(open, &data, own_sentences);
+            team.check_same(&team.agree(inputs.map_err(CommandError::from))?)?;
+        }
+        self.read_unlabeled(plan, open, &mut data, &mut own_sentences, team)?;
+        Ok((data, own_sentences))
+    }
+
+    /// Reads the development files, and checks the other corpora.
+    fn stream<'a>(
+        &self,
+        directory: &'a Path,
+        plan: &Plan<'_>,
+        progress: &Progress,
+    ) -> CommandResult<TrainingData<'a>> {
+        let (training, input) = (&self.training, &plan.input);
+        let streams = Streams {
+            labeled: training.labeled_files(&self.train, input)?,
+            unlabeled: training.unlabeled_files(input)?,
+            directory,
+        };
+        let template = plan.template.clone();
+        let documents_are_given = self.document.are_given();
+        let labels = scan(&streams.labeled, template.as_ref(), documents_are_given)?;
+        if let Some(hint) = training.partial_hint(&labels) {
+            progress.println(&hint);
+        }
+        let corpora = training.with_dev(Corpus::new(), &self.dev, input, progress)?;
+        let knowledge = self.knowledge.read(input, progress)?;
+        let template = self.knowledge.attach(&knowledge, template)?;
+        Ok(TrainingData {
+            corpora,
+            streams: Some(streams),
+            template,
+            knowledge,
+        })
+    }
+
+    /// Reads the part of the training files of this rank; `None` if it must read all of them.
+    fn read_own_labeled(
+        &self,
+        plan: &Plan<'_>,
+        open: &OpenModels,
+        team: &Team,
+    ) -> CommandResult<Option<Corpus>> {
+        let Some(ranks) = team.ranks() else {
+            return Ok(None);
+        };
+        let options = plan.trainer.settings().options();
+        let template = plan.template.as_ref();
+        let own = ranks.clone().with_own_labeled();
+        if check_own_sentences(&own, options, &open.models(), template).is_err() {
+            return Ok(None);
+        }
+        let own = (self.training).read_own_labeled(&self.train, &plan.input, team)?;
+        let needs_documents = match (&own, template) {
+            (Some(own), Some(template)) if !self.document.are_given() => {
+                has_template_for(template, own)
+            }
+            _ => false,
+        };
+        let needs_documents = ranks.sum_counts([u64::from(needs_documents)])? != [0];
+        Ok(own.filter(|_| !needs_documents))
+    }
+
+    /// Reads the corpora, given the training sentences if they are those of this rank, and what is
+    /// added to the template.
+    fn read(
+        &self,
+        own_labeled: Option<Corpus>,
+        plan: &Plan<'_>,
+        progress: &Progress,
+    ) -> CommandResult<TrainingData<'static>> {
+        let (training, input) = (&self.training, &plan.input);
+        let labeled = own_labeled.map_or_else(|| training.read_labeled(&self.train, input), Ok)?;
+        let corpora = training.with_dev(labeled, &self.dev, input, progress)?;
+        let template = plan.template.clone();
+        check_attributes(template.as_ref(), &corpora.labeled)?;
+        let template = match template {
+            Some(template) if !plan.continues && !self.document.are_given() => {
+                Some(template_for(template, &corpora.labeled, progress)?)
+            }
+            template => template,
+        };
+        let knowledge = self.knowledge.read(input, progress)?;
+        let template = self.knowledge.attach(&knowledge, template)?;
+        Ok(TrainingData {
+            corpora,
+            streams: None,
+            template,
+            knowledge,
+        })
+    }
+
+    /// Reads the unlabeled text: of this rank, if its own sentences are enough to train with.
+    fn read_unlabeled(
+        &self,
+        plan: &Plan<'_>,
+        open: &OpenModels,
+        data: &mut TrainingData<'_>,
+        own: &mut OwnSentences,
+        team: &Team,
+    ) -> CommandResult {
+        let (training, input) = (&self.training, &plan.input);
+        let options = plan.trainer.settings().options();
+        let is_enough = |ranks: &Ranks| {
+            let own = ranks.clone().with_own_unlabeled();
+            check_own_sentences(&own, options, &open.models(), data.template.as_ref()).is_ok()
+        };
+        let is_divided =
+            options.has_noise() && training.has_unlabeled() && team.ranks().is_some_and(is_enough);
+        let part = match is_divided {
+            true => training.read_own_unlabeled(&data.corpora, input, team)?,
+            false => None,
+        };
+        data.corpora.unlabeled = match part {
+            Some(part) => {
+                own.add_unlabeled();
+                part
+            }
+            None => {
+                let all = training.read_unlabeled(&data.corpora, input);
+                let all = team.agree(all.map_err(CommandError::from))?;
+                if team.ranks().is_some() {
+                    team.check_same(&Inputs::default().corpus(&all))?;
+                }
+                match own {
+                    OwnSentences::All => team.share(all),
+                    _ => all,
+                }
+            }
+        };
+        input.text.print_notices();
+        Ok(())
+    }
+
+    /// Returns what must be the same on all ranks, besides text of which each has a part.
+    fn inputs(
+        &self,
+        open: &OpenModels,
+        data: &TrainingData<'_>,
+        own: OwnSentences,
+    ) -> Result<Inputs> {
+        let TrainingCorpora { labeled, dev, .. } = &data.corpora;
+        let mut inputs = Inputs::default()
+            .options(&self.config.effective().to_json())
+            .template(data.template.as_ref())
+            .models(&open.models())?;
+        if own == OwnSentences::None {
+            inputs = inputs.corpus(labeled);
+        }
+        if let Some(dev) = dev {
+            inputs = inputs.corpus(dev);
+        }
+        Ok(inputs)
+    }
+
+    /// Says which parts of the template have no effect.
+    fn print_notices(
+        &self,
+        trainer: &Trainer<'_>,
+        open: &OpenModels,
+        template: Option<&Template>,
+        progress: &Progress,
+    ) {
+        let has_noise = trainer.settings().options().has_noise();
+        if let Some(template) = template.filter(|_| !has_noise)
+            && let Some(line) = template
+                .groups()
+                .iter()
+                .find(|g| g.options.dropout.is_some())
+        {
+            progress.println(&format!(
+                "{}: the dropout of this line has no effect, since there is no noise (--dropout 0)",
+                line.place
+            ));
+        }
+        if let Some(notice) = open.notice_of_template(template) {
+            progress.println(&notice);
+        }
+    }
+
+    /// Attaches to a trainer all that it works with.
+    fn attach<'m>(
+        &self,
+        trainer: Trainer<'m>,
+        open: &'m OpenModels,
+        team: &Team,
+        own: OwnSentences,
+    ) -> Trainer<'m> {
+        let models = open.models();
+        let mut trainer = trainer
+            .interrupt(interrupt::flag())
+            .memory(self.input.limits.memory());
+        if let Some(ranks) = team.ranks().cloned() {
+            trainer = trainer.ranks(match own {
+                OwnSentences::None => ranks,
+                OwnSentences::Unlabeled => ranks.with_own_unlabeled(),
+                OwnSentences::All => ranks.with_own_labeled(),
+            });
+        }
+        if let Some(model) = models.init {
+            trainer = trainer.init(model);
+        }
+        if let Some(model) = models.towards {
+            trainer = trainer.towards(model);
+        }
+        if let Some(checkpoints) = self.checkpoint.checkpoints() {
+            trainer = trainer.checkpoints(checkpoints);
+        }
+        trainer
+    }
+
+    /// Checks what is read and written.
+    fn check_files(&self, template: Option<&Template>) -> Result<()> {
+        CommandFiles::new(self.output.force)
+            .read(self.training.corpus_files(&self.train, &self.dev))
+            .read(
+                self.input
+                    .other_files(self.training.corpus_files(&self.train, &self.dev)),
+            )
+            .read(template_files(self.template.as_ref(), template))
+            .read(self.knowledge.files().iter())
+            .read(self.config.file())
+            .read_models(self.init.files())
+            .write_model(&self.model, self.log.as_deref())
+            .write_checkpoint(
+                self.checkpoint.checkpoint.as_deref(),
+                self.checkpoint.resume,
+            )
+            .check()
+    }
+
+    /// Saves the model, if anything was learned, and says what became of it.
+    fn save(&self, trained: &Trained, file: ResultFile, progress: &Progress) -> Result<String> {
+        progress.clear();
+        let model = self.model.display();
+        let iteration = trained.end.best_iteration;
+        let fate = if !trained.end.has_result() {
+            format!("{model} was not written")
+        } else if trained.is_first_pass && self.init.reads(&self.model) {
+            format!("{model} was not written, since it has both passes of the model to continue")
+        } else {
+            file.save(trained.model.as_bytes())?;
+            progress.println(&format!("wrote {model}"));
+            match trained.is_first_pass {
+                true => format!(
+                    "{model} has the first pass alone, with its weights of iteration {iteration}"
+                ),
+                false => format!("{model} has the weights of iteration {iteration}"),
+            }
+        };
+        if interrupt::received().is_none() {
+            self.checkpoint.remove()?;
+        } else if self.checkpoint.checkpoint.is_some() {
+            progress.println("to continue training, repeat the command with --resume");
+        }
+        Ok(fate)
+    }
+
+    fn options(&self, models: &BaseModels<'_>) -> Result<TrainOptions> {
+        let regularization = &self.regularization;
+        let mut options = TrainOptions {
+            seed: regularization.seed.unwrap_or(Defaults::SEED),
+            unlabeled_weight: self.unlabeled_weight,
+            l2: regularization.l2,
+            l1: regularization.l1,
+            warm_start: self.warm_start.into(),
+            ..self.training.options(models)?
+        };
+        regularization.noise.apply(&mut options);
+        regularization.course.apply(&mut options)?;
+        Ok(options)
+    }
+}

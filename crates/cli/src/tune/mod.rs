@@ -1,0 +1,411 @@
+//! `dropchain tune`
+
+mod arguments;
+mod description;
+mod results;
+mod resume_arguments;
+mod search_log;
+mod search_reporter;
+mod winner;
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use clap::Args;
+use dropchain::template::Template;
+use dropchain::train::{BaseModels, TrainOptions, TrainSettings, check_line_options};
+use dropchain::{Error, Result};
+use dropchain_tune::{Configuration, Folds, Schedule, Search, TuneResult, TuningData, Validation};
+
+use super::arguments::{InputArguments, OutputArguments, ThreadArguments};
+use super::config::ConfigArguments;
+use super::document_arguments::template_for;
+use super::file_name::FileName;
+use super::init_arguments::{InitArguments, format_match};
+use super::interrupt;
+use super::knowledge_arguments::KnowledgeArguments;
+use super::outputs::{CommandFiles, ResultFile};
+use super::progress::Progress;
+use super::template_argument::{TemplateLimits, is_template_text, load_template, template_files};
+use super::training_arguments::TrainingArguments;
+use super::{CommandResult, print};
+use arguments::SpaceArguments;
+pub use arguments::StrategyArguments;
+pub use description::SearchDescription;
+pub use results::Results;
+pub use resume_arguments::ResumeArguments;
+pub use search_log::SearchLog;
+pub use search_reporter::SearchReporter;
+use winner::Winner;
+
+/// Search for the best training parameters and write the best model
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  # A small grid around the defaults, scored on dev.conll
+  dropchain tune train.conll --dev dev.conll --template ner --model ner.model
+
+  # Your own grid, two templates, and a log of all results
+  dropchain tune train.conll --dev dev.conll --template ner --template chunk \\
+      --dropout 0,0.3,0.5 --edge-dropout 0.3,0.6 --l2 0.01,0.1,1 \\
+      --model ner.model --log tune.jsonl
+
+  # 30 random configurations, L2 from 0.01 to 1, by 5-fold cross-validation
+  dropchain tune train.conll --folds 5 --template ner --random 30 \\
+      --dropout 0.1:0.6 --l2 0.01:1 --model ner.model
+
+VALUES are numbers (0,0.3,0.5), ranges for --random (0.01:1), or both (0,0.01:1). Ranges of rates
+are sampled uniformly, ranges of strengths and weights log-uniformly.
+
+With --dev, the score of a configuration is that of its best iteration (with noise, the best after
+the warm-up), and the model of the best configuration is written. With --folds, the score is the
+mean over the folds at the iteration where that mean is highest, ± the standard deviation of the
+folds; the best configuration is then retrained on all data for that many iterations. Folds keep
+documents (-DOCSTART-) together, or else blocks of adjacent sentences. Ties go to the stronger
+regularization (dropout, edge dropout, L2, L1, unlabeled weight), then to the shorter warm-up and
+the earlier template.
+
+Successive halving: all configurations train for --first-rung iterations; the best third continues
+for three times as many, and so on; the last three or fewer train until their scores no longer
+improve.
+
+Results do not depend on the number of threads or on --memory. Ctrl-C stops the search and saves the
+best model so far (exit code 130). After a crash, the same command with --checkpoint and --resume
+continues a search to the results that it would have had. See docs/tuning.md for advice on what to
+search.")]
+pub struct TuneCommand {
+    /// Training files; `-` is standard input, .gz files are decompressed
+    #[arg(required = true, value_name = "TRAIN")]
+    train: Vec<FileName>,
+    /// Feature template: a file or the name of a built-in template; repeat to compare several
+    #[arg(long, value_name = "TEMPLATE")]
+    template: Vec<FileName>,
+    #[command(flatten)]
+    template_limits: TemplateLimits,
+    /// Write the best model to this file
+    #[arg(long, value_name = "FILE")]
+    model: PathBuf,
+    /// Development file to score configurations on; may be repeated
+    #[arg(
+        long,
+        value_name = "FILE",
+        required_unless_present = "folds",
+        conflicts_with = "folds"
+    )]
+    dev: Vec<FileName>,
+    /// Score configurations by K-fold cross-validation on the training files
+    #[arg(long, value_name = "K", allow_negative_numbers = true)]
+    folds: Option<usize>,
+    /// Write a log in JSON lines to this file: each result as soon as it is there
+    #[arg(long, value_name = "FILE")]
+    log: Option<PathBuf>,
+    /// Print JSON instead of a table, with scores as fractions
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    config: ConfigArguments,
+    #[command(flatten)]
+    output: OutputArguments,
+    #[command(flatten)]
+    checkpoint: ResumeArguments,
+    /// Do not print progress
+    #[arg(long)]
+    quiet: bool,
+    #[command(flatten)]
+    threads: ThreadArguments,
+    #[command(flatten)]
+    input: InputArguments,
+    #[command(flatten)]
+    init: InitArguments,
+    #[command(flatten)]
+    space: SpaceArguments,
+    #[command(flatten)]
+    strategy: StrategyArguments,
+    #[command(flatten)]
+    training: TrainingArguments,
+    #[command(flatten)]
+    knowledge: KnowledgeArguments,
+}
+
+/// The validated arguments.
+struct SearchSettings {
+    training: TrainSettings,
+    configurations: Vec<Configuration>,
+    schedule: Schedule,
+    templates: Vec<Option<Template>>,
+}
+
+impl TuneCommand {
+    /// Returns the configuration.
+    pub fn config_mut(&mut self) -> &mut ConfigArguments {
+        &mut self.config
+    }
+
+    pub fn run(&self) -> CommandResult {
+        self.config
+            .check_stdin(self.training.corpus_files(&self.train, &self.dev))?;
+        let open = self.init.open()?;
+        let models = open.models();
+        let mut settings = self.validate(&models)?;
+        interrupt::watch();
+        let model_file = ResultFile::reserve(&self.model)?;
+        let log = self.log.as_deref().map(SearchLog::reserve).transpose()?;
+        let checkpoint = self.checkpoint.open()?;
+        self.threads.start_pool()?;
+        let started = Instant::now();
+        let progress = Progress::new(self.quiet);
+        if let Some(notice) = open.notice_of_template(settings.templates[0].as_ref()) {
+            progress.println(&notice);
+        }
+        let knowledge = self.knowledge.read(&self.input, &progress)?;
+        for template in &mut settings.templates {
+            *template = self.knowledge.attach(&knowledge, template.take())?;
+        }
+        let data = self.extract(&settings, &models, &progress)?;
+        self.print_matches(&data, &progress);
+        let has_models = !models.is_empty();
+        drop(open);
+        let search = Search {
+            settings: settings.training,
+            configurations: settings.configurations,
+            schedule: settings.schedule,
+            warm_start: self.strategy.warm_start.is_on(),
+            threads: self.threads.count(),
+            memory: self.input.limits.memory(),
+            checkpoint: checkpoint.as_ref(),
+            interrupt: Some(interrupt::flag()),
+        };
+        let names = self.template_names();
+        let template_arguments: Vec<String> =
+            self.template.iter().map(ToString::to_string).collect();
+        let mut description = self.description(&search, &names, &template_arguments);
+        description.knowledge = knowledge.parts();
+        let advice = self.checkpoint.how_to_continue();
+        let reporter = SearchReporter::new(&progress, &description, log, advice);
+        let result = match search.run(data, &reporter) {
+            Ok(result) => self.record(result, has_models),
+            Err(error) => return Err(self.checkpoint.failed(error, reporter.has_started())),
+        };
+        if result.refit_iterations != Some(0) {
+            let saved = model_file.save(result.model.as_bytes());
+            saved.map_err(|error| self.checkpoint.failed(error, true))?;
+        }
+        progress.clear();
+        let results = Results {
+            description: &description,
+            result: &result,
+            seconds: started.elapsed().as_secs_f64(),
+        };
+        results.print_notices(&self.model, &progress);
+        let text = if self.json {
+            format!("{:#}\n", results.json())
+        } else {
+            results.table()
+        };
+        let logged = reporter.finish(&results.end_line());
+        let printed = print(&text);
+        logged.map_err(|error| self.checkpoint.failed(error, true))?;
+        self.checkpoint
+            .end(&self.model, &result, printed, checkpoint)
+    }
+
+    fn description<'a>(
+        &'a self,
+        search: &'a Search<'a>,
+        templates: &'a [String],
+        template_arguments: &'a [String],
+    ) -> SearchDescription<'a> {
+        SearchDescription {
+            search,
+            templates,
+            template_arguments,
+            has_unlabeled: self.training.has_unlabeled(),
+            has_edge_axis: self.space.edge_dropout.is_some(),
+            is_of_documents: false,
+            files: &self.train,
+            init: &self.init,
+            dev: &self.dev,
+            folds: self.folds,
+            seed: self.strategy.seed,
+            knowledge: &[],
+            config: self.config.effective(),
+        }
+    }
+
+    /// Records the options of the search in the model, and those with which `train` trains the best
+    /// configuration.
+    fn record(&self, result: TuneResult, has_models: bool) -> TuneResult {
+        let config = self.config.effective();
+        let winner = Winner {
+            config,
+            result: &result,
+            templates: &self.template,
+            has_models,
+        };
+        let mut json = config.to_json();
+        json["train"] = winner.options().into();
+        TuneResult {
+            model: ConfigArguments::record(result.model, &json),
+            ..result
+        }
+    }
+
+    /// Validates the arguments before any corpus is read.
+    fn validate(&self, models: &BaseModels<'_>) -> Result<SearchSettings> {
+        self.training.check_sampling_options(None)?;
+        let mut options = TrainOptions {
+            seed: self.strategy.seed,
+            ..self.training.options(models)?
+        };
+        self.space.apply(&mut options)?;
+        let schedule = Schedule::new(self.strategy.halving.0, self.strategy.first_rung)?;
+        models.check(&options)?;
+        let templates = self.templates(models)?;
+        let training = TrainSettings::new(options)?;
+        let space = self
+            .space
+            .to_space(templates.len(), &training.options().algorithm)?;
+        let configurations = match self.strategy.random {
+            None => space.grid(&training)?,
+            Some(count) => space.random(count, self.strategy.seed, &training)?,
+        };
+        for configuration in &configurations {
+            if let Some(template) = &templates[configuration.template] {
+                check_line_options(template, &configuration.settings(&training)?)?;
+            }
+        }
+        let has_noise = configurations.iter().any(Configuration::has_noise);
+        self.training.check_unlabeled()?;
+        let gradient = self.space.gradient.first().map(String::as_str);
+        self.training.check_noise_options(has_noise, gradient)?;
+        if let Some(folds @ (0 | 1)) = self.folds {
+            return Err(Error::parameter(format!(
+                "--folds {folds}; expected 2 or more"
+            )));
+        }
+        self.check_files(&templates)?;
+        Ok(SearchSettings {
+            training,
+            configurations,
+            schedule,
+            templates,
+        })
+    }
+
+    /// Checks what is read and written.
+    fn check_files(&self, templates: &[Option<Template>]) -> Result<()> {
+        let loaded = self.template.iter().zip(templates);
+        let template_files =
+            loaded.flat_map(|(name, template)| template_files(Some(name), template.as_ref()));
+        CommandFiles::new(self.output.force)
+            .read(self.training.corpus_files(&self.train, &self.dev))
+            .read(
+                self.input
+                    .other_files(self.training.corpus_files(&self.train, &self.dev)),
+            )
+            .read(template_files)
+            .read(self.knowledge.files().iter())
+            .read(self.config.file())
+            .read_models(self.init.files())
+            .write_model(&self.model, self.log.as_deref())
+            .write_checkpoint(
+                self.checkpoint.checkpoint.as_deref(),
+                self.checkpoint.resume,
+            )
+            .check()
+    }
+
+    /// Loads the templates, which must be distinct.
+    fn templates(&self, models: &BaseModels<'_>) -> Result<Vec<Option<Template>>> {
+        let load = |name: Option<&FileName>| {
+            load_template(name, self.template_limits, &self.train, &self.input, models)
+        };
+        if self.template.is_empty() {
+            return Ok(vec![load(None)?]);
+        }
+        let duplicate = (1..self.template.len())
+            .find(|&i| self.template[..i].contains(&self.template[i]))
+            .map(|i| &self.template[i]);
+        if let Some(name) = duplicate {
+            return Err(Error::parameter(format!(
+                "--template {name} is given twice; expected different templates"
+            )));
+        }
+        let names = self.template.iter();
+        names.map(|name| load(Some(name))).collect()
+    }
+
+    /// Returns short names of the templates for the results: file stems, if they are unique.
+    fn template_names(&self) -> Vec<String> {
+        if self.template.is_empty() {
+            return vec!["–".to_owned()];
+        }
+        if self.template.iter().any(is_template_text) {
+            let numbers = (1..=self.template.len()).map(|number| format!("template {number}"));
+            return numbers.collect();
+        }
+        let name = |name: &FileName| {
+            let stem = Path::new(name).file_stem();
+            stem.map_or_else(
+                || name.to_string(),
+                |stem| stem.to_string_lossy().into_owned(),
+            )
+        };
+        let short: Vec<String> = self.template.iter().map(name).collect();
+        let is_unique = |name: &String| short.iter().filter(|other| *other == name).count() == 1;
+        if short.iter().all(is_unique) {
+            short
+        } else {
+            self.template.iter().map(ToString::to_string).collect()
+        }
+    }
+
+    /// Reads the corpora and extracts their attributes.
+    fn extract(
+        &self,
+        settings: &SearchSettings,
+        models: &BaseModels<'_>,
+        progress: &Progress,
+    ) -> Result<TuningData> {
+        progress.update(format!("reading {}", self.train.join(", ")));
+        let corpora = self
+            .training
+            .read_corpora(&self.train, &self.dev, &self.input, progress)?;
+        self.input.text.print_notices();
+        let validation = match self.folds {
+            None => Validation::Dev,
+            Some(count) => {
+                let folds = Folds::new(corpora.labeled.sentences(), count, self.strategy.seed)?;
+                progress.println(&format!(
+                    "{count} folds of {}",
+                    if folds.by_document() {
+                        "documents"
+                    } else {
+                        "adjacent sentences"
+                    }
+                ));
+                Validation::Folds(folds)
+            }
+        };
+        progress.update("extracting attributes".to_owned());
+        let mut templates = settings.templates.clone();
+        if let [Some(template)] = &mut templates[..]
+            && models.is_empty()
+        {
+            *template = template_for(template.clone(), &corpora.labeled, progress)?;
+        }
+        TuningData::from_models(&corpora, templates, validation, &settings.training, models)
+    }
+
+    /// Prints what the models that training continues from have in common with the data.
+    fn print_matches(&self, data: &TuningData, progress: &Progress) {
+        for (name, matches) in self.template_names().iter().zip(data.matches()) {
+            for found in matches {
+                if self.template.len() > 1 {
+                    progress.println(&format!("template {name}:"));
+                }
+                progress.println(&format_match(found));
+            }
+        }
+    }
+}

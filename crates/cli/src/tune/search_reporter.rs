@@ -1,0 +1,132 @@
+//! Reports the progress of a search to the terminal and the log.
+
+use std::sync::OnceLock;
+
+use dropchain::Result;
+use dropchain_tune::{Phase, ResourcePlan, Resumed, Rung, RungResult, TrialResult, TuneObserver};
+use serde_json::Value;
+
+use super::description::SearchDescription;
+use super::search_log::SearchLog;
+use crate::interrupt;
+use crate::progress::Progress;
+use crate::training_reporter::format_megabytes;
+
+/// Maximum number of progress reports per rung.
+const REPORTS_PER_RUNG: usize = 12;
+
+/// Writes the events of a search to the terminal and the log.
+pub struct SearchReporter<'a> {
+    progress: &'a Progress,
+    description: &'a SearchDescription<'a>,
+    log: Option<SearchLog>,
+    advice: Option<String>,
+    rungs: OnceLock<usize>,
+}
+
+impl<'a> SearchReporter<'a> {
+    /// Creates a reporter. `advice` is how to continue a search that has started.
+    pub fn new(
+        progress: &'a Progress,
+        description: &'a SearchDescription<'a>,
+        log: Option<SearchLog>,
+        advice: Option<String>,
+    ) -> Self {
+        Self {
+            progress,
+            description,
+            log,
+            advice,
+            rungs: OnceLock::new(),
+        }
+    }
+
+    /// Returns whether the search has started.
+    pub fn has_started(&self) -> bool {
+        self.rungs.get().is_some()
+    }
+
+    /// Writes the last line of the log.
+    ///
+    /// # Errors
+    ///
+    /// A line of the log could not be written.
+    pub fn finish(self, line: &Value) -> Result<()> {
+        self.log.map_or(Ok(()), |log| log.finish(line))
+    }
+
+    fn log(&self, line: impl FnOnce() -> Value) {
+        if let Some(log) = &self.log {
+            log.write(&line());
+        }
+    }
+}
+
+impl TuneObserver for SearchReporter<'_> {
+    fn start(&self, plan: &ResourcePlan, rungs: &[Rung]) {
+        let describe = |rung: &Rung| match rung.iterations {
+            Some(iterations) => format!("{} for {iterations} iterations", rung.configurations),
+            None => format!("{} until convergence", rung.configurations),
+        };
+        let descriptions: Vec<String> = rungs.iter().map(describe).collect();
+        self.progress.println(&format!(
+            "configurations: {}; {} in parallel; about {} of memory",
+            descriptions.join(", "),
+            plan.concurrency,
+            format_megabytes(plan.memory())
+        ));
+        let _ = self.rungs.set(rungs.len());
+        if let Some(advice) = &self.advice {
+            interrupt::set_advice(advice.clone());
+        }
+        self.log(|| self.description.start_line(plan, rungs));
+    }
+
+    fn resumed(&self, resumed: &Resumed) {
+        self.progress.println(&match (resumed.segments, resumed.was_torn) {
+            (0, _) => "there is nothing to resume: starting from the beginning".to_owned(),
+            (n, false) => format!("resuming: {n} training segments are done"),
+            (n, true) => format!(
+                "resuming: {n} training segments are done; another one was not written completely \
+                 and is trained again"
+            ),
+        });
+    }
+
+    fn trial(&self, rung: usize, result: &TrialResult) {
+        self.log(|| self.description.configuration_line(rung, result));
+    }
+
+    fn progress(&self, phase: Phase, done: usize, total: usize) {
+        // A warm start is a result for configurations without noise.
+        interrupt::set_has_result();
+        let phase = match phase {
+            Phase::WarmStart => "warm-up".to_owned(),
+            Phase::Rung(number) => {
+                format!("rung {} of {}", number + 1, self.rungs.get().unwrap_or(&0))
+            }
+            Phase::Refit(iterations) => {
+                return self.progress.update(format!(
+                    "training the best configuration on all data for {iterations} iterations"
+                ));
+            }
+        };
+        if done == total || done.is_multiple_of(total.div_ceil(REPORTS_PER_RUNG)) {
+            self.progress
+                .update(format!("{phase}: {done} of {total} training runs done"));
+        }
+    }
+
+    fn rung(&self, result: &RungResult) {
+        let best = result.trials.iter().min_by(|a, b| a.compare(b));
+        let scored = |best: &TrialResult| Some((best.configuration, best.score?));
+        if let Some((configuration, score)) = best.and_then(scored) {
+            self.progress.println(&format!(
+                "best of {} so far: {} with {}",
+                result.trials.len(),
+                score,
+                (self.description).train_flags(&configuration, self.description.templates)
+            ));
+        }
+    }
+}

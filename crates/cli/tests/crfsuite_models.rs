@@ -1,0 +1,388 @@
+//! Models that CRFsuite wrote: the same labels and probabilities as CRFsuite's.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use dropchain::corpus::{Corpus, ReadOptions};
+use dropchain::tag::{AttributeKind, Workspace};
+use dropchain::{Model, TagOptions, Tagger};
+use serde_json::Value;
+
+use crate::support::TestDir;
+
+/// Largest difference to a probability of CRFsuite.
+const TOLERANCE: f64 = 1e-9;
+
+fn fixture(name: &str) -> PathBuf {
+    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
+    root.join("tests/data/models").join(name)
+}
+
+fn fixture_bytes(name: &str) -> Vec<u8> {
+    fs::read(fixture(name)).unwrap()
+}
+
+/// A directory with the recorded model `m` and its input.
+fn recorded() -> TestDir {
+    let dir = TestDir::new(&[]);
+    dir.write("m", fixture_bytes("crfsuite.model"));
+    dir.write("input.crfsuite", fixture_bytes("crfsuite.input"));
+    dir
+}
+
+fn parse_lines(file: &Path) -> Vec<Value> {
+    let text = fs::read_to_string(file).unwrap();
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+fn assert_close(found: f64, expected: &Value, what: &str) {
+    let expected = expected.as_f64().unwrap();
+    let difference = (found - expected).abs();
+    assert!(difference <= TOLERANCE, "{what}: {found}, not {expected}");
+}
+
+/// Tags the sentences of a file and compares labels and probabilities with those of CRFsuite.
+fn assert_tags_as_crfsuite(model: Model, input: &Path, expected: &Path) {
+    let tagger = Tagger::new(model);
+    let corpus = Corpus::read([input.display().to_string()], &ReadOptions::default()).unwrap();
+    let expected = parse_lines(expected);
+    assert!(corpus.len() == expected.len() && corpus.len() >= 25);
+    let options = TagOptions {
+        marginals: true,
+        probability: true,
+        ..TagOptions::default()
+    };
+    for (sentence, expected) in corpus.iter().zip(&expected) {
+        let place = sentence.place(0);
+        let tagging = tagger.tag_with(sentence, options, &mut Workspace::default());
+        let tagging = tagging.unwrap();
+        let labels = tagger.label_names(&tagging.labels);
+        assert_eq!(Value::from(labels), expected["labels"], "{place}");
+        let probability = tagging.probability.unwrap();
+        assert_close(probability, &expected["probability"], &place.to_string());
+        let distribution = tagger.distribution(sentence).unwrap();
+        let given = distribution.probability(&sentence.labels().unwrap());
+        assert_close(given.unwrap(), &expected["given"], "given labels");
+        let marginals = expected["marginals"].as_array().unwrap();
+        assert_eq!(marginals.len(), sentence.len());
+        for (row, expected) in tagging.marginals.unwrap().rows().into_iter().zip(marginals) {
+            let names = tagger.model().header().labels.names();
+            assert_eq!(names.len(), expected.as_object().unwrap().len());
+            for (label, &p) in names.iter().zip(row) {
+                assert_close(p, &expected[label.as_str()], label);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_model_of_crfsuite_tags_as_recorded() {
+    let [model, input, expected] = ["model", "input", "expected"].map(|name| {
+        let name = format!("crfsuite.{name}");
+        fixture(&name)
+    });
+    // The extension says which format it is.
+    let dir = recorded();
+    let text = dir.path("input.crfsuite");
+    assert_eq!(fs::read(&text).unwrap(), fs::read(&input).unwrap());
+    assert_tags_as_crfsuite(Model::open(&model).unwrap(), &text, &expected);
+    let bytes = fs::read(&model).unwrap();
+    assert_tags_as_crfsuite(Model::from_bytes(bytes).unwrap(), &text, &expected);
+}
+
+#[test]
+#[expect(clippy::print_stdout, reason = "reports a skipped test")]
+fn models_of_every_algorithm_of_crfsuite_tag_as_crfsuite_does() {
+    let dir = TestDir::new(&[]);
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/peer/models.py");
+    let run = Command::new("python3")
+        .arg(script)
+        .arg(dir.path(""))
+        .output();
+    let Some(run) = run.ok().filter(|run| run.status.code() != Some(3)) else {
+        println!("skipped: python-crfsuite not found");
+        return;
+    };
+    assert!(run.status.success(), "{run:?}");
+    let names = String::from_utf8(run.stdout).unwrap();
+    assert_eq!(names.lines().count(), 24);
+    for name in names.lines() {
+        println!("{name}");
+        let file = |extension: &str| dir.path(&format!("{name}.{extension}"));
+        let model = Model::open(file("crfsuite")).unwrap();
+        assert_tags_as_crfsuite(model, &dir.path("test.crfsuite"), &file("jsonl"));
+    }
+}
+
+#[test]
+fn every_command_reads_a_model_of_crfsuite() {
+    let dir = recorded();
+    let expected = parse_lines(&fixture("crfsuite.expected"));
+    let tagged = dir.run("tag m input.crfsuite --output jsonl --marginals");
+    let tagged = tagged.json_lines();
+    assert_eq!(tagged.len(), expected.len());
+    for (tagged, expected) in tagged.iter().zip(&expected) {
+        assert_eq!(tagged["labels"], expected["labels"]);
+        let probability = tagged["probability"].as_f64().unwrap();
+        assert_close(probability, &expected["probability"], "best labels");
+    }
+    // Labels in the order of any scheme: nothing is constrained.
+    let labels = tagged
+        .iter()
+        .flat_map(|line| line["labels"].as_array().unwrap());
+    let labels: Vec<&str> = labels.map(|label| label.as_str().unwrap()).collect();
+    assert!(labels.windows(2).any(|pair| pair == ["O", "I-PER"]));
+
+    let (mut right, mut tokens) = (0, 0);
+    let gold = dir.text("input.crfsuite");
+    let gold = gold.lines().filter(|line| !line.is_empty());
+    for (line, label) in gold.zip(&labels) {
+        right += usize::from(line.split('\t').next() == Some(label));
+        tokens += 1;
+    }
+    let scores = dir.run("eval m input.crfsuite --json").json();
+    assert_eq!(scores["tokens"], tokens);
+    let accuracy = scores["accuracy"].as_f64().unwrap();
+    assert!((accuracy - f64::from(right as u32) / f64::from(tokens)).abs() < 1e-4);
+
+    let inspected = dir.inspect("");
+    assert_eq!(inspected["options"]["converted_from"], "CRFsuite");
+    assert_eq!(inspected["precision"], "f64");
+    assert_eq!(inspected["scheme"], "raw");
+    assert_eq!(inspected["labels"].as_object().unwrap().len(), 6);
+    let text = dir.run("inspect m").success();
+    assert!(
+        text.contains("\ntrained by CRFsuite, converted by dropchain "),
+        "{text}"
+    );
+    assert!(!text.contains("options"), "{text}");
+}
+
+#[test]
+fn training_continues_from_a_model_of_crfsuite() {
+    let dir = recorded();
+    let train = "train input.crfsuite --dropout 0 --max-iterations 5 --model new --quiet";
+    let objective = |options: &str| {
+        dir.run(&format!("{train} --log log.jsonl {options}"))
+            .success();
+        let log = dir.json_lines("log.jsonl");
+        let first = log.iter().find(|line| line["event"] == "iteration");
+        first.unwrap()["objective"].as_f64().unwrap()
+    };
+    let fresh = objective("");
+    let continued = objective("--init m");
+    assert!(continued < 0.8 * fresh, "{continued} {fresh}");
+    let inspected = dir.run("inspect new --json").json();
+    assert_eq!(inspected["precision"], "f64");
+    assert_eq!(inspected["options"]["converted_from"], Value::Null);
+    assert!(
+        dir.run("inspect new")
+            .success()
+            .contains("trained by dropchain")
+    );
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_model_of_crfsuite_that_does_not_fit_in_memory_is_an_error() {
+    let dir = recorded();
+    // A file of 60 MB, most of which no section uses.
+    let length = 60_000_000_u32;
+    let mut bytes = dir.bytes("m");
+    bytes[4..8].copy_from_slice(&length.to_le_bytes());
+    dir.write("large", bytes);
+    let file = fs::OpenOptions::new().write(true).open(dir.path("large"));
+    file.unwrap().set_len(length.into()).unwrap();
+    dir.run("inspect large").success();
+    let limited = dir
+        .shell("ulimit -v 300000 && exec \"$D\" inspect large")
+        .failure();
+    let expected = "large: converting the CRFsuite model: about 360 MB of memory needed; ";
+    assert!(limited.starts_with(expected), "{limited}");
+}
+
+// `convert`
+
+#[test]
+fn a_converted_model_tags_as_crfsuite_does_and_stays_what_it_is() {
+    let dir = recorded();
+    let output = dir.run("convert m --model new");
+    assert_eq!(output.stdout, "");
+    let model = Model::open(dir.path("new")).unwrap();
+    let attributes = model.attributes(AttributeKind::Node);
+    let weights = model.weights(AttributeKind::Node);
+    let notice =
+        format!("wrote new: 6 labels, {attributes} attributes, {weights} weights of 8 bytes\n");
+    assert_eq!(output.exits(0), notice);
+    assert!(dir.bytes("new").starts_with(b"DROPCHN\n"));
+    assert_eq!(dir.bytes("m"), fixture_bytes("crfsuite.model"));
+    assert_tags_as_crfsuite(
+        model,
+        &dir.path("input.crfsuite"),
+        &fixture("crfsuite.expected"),
+    );
+    for command in ["inspect", "inspect --json"] {
+        let [old, new] = ["m", "new"].map(|model| dir.run(&format!("{command} {model}")).success());
+        assert_eq!(old, new);
+    }
+    // Again: the same bytes. They replace the old model, and so does a quiet run.
+    let converted = dir.bytes("new");
+    let output = dir.run("convert new --model again --quiet");
+    assert_eq!(output.stderr, "");
+    output.success();
+    assert!(dir.bytes("again") == converted);
+    dir.run("convert m --model again").success();
+    assert!(dir.bytes("again") == converted);
+}
+
+#[test]
+fn single_precision_halves_the_weights_and_keeps_the_labels() {
+    let dir = recorded();
+    dir.run("convert m --model single --precision f32")
+        .success();
+    dir.run("convert m --model double --precision f64")
+        .success();
+    let weights = Model::open(dir.path("double"))
+        .unwrap()
+        .weights(AttributeKind::Node);
+    let [single, double] = ["single", "double"].map(|model| dir.bytes(model).len());
+    assert_eq!(single + 4 * weights, double);
+    let tagged = ["single", "double"].map(|model| {
+        let line = format!("tag {model} input.crfsuite --output jsonl --marginals");
+        dir.run(&line).json_lines()
+    });
+    let mut differ = false;
+    for (single, double) in tagged[0].iter().zip(&tagged[1]) {
+        assert_eq!(single["labels"], double["labels"]);
+        let [single, double] = [single, double].map(|line| line["probability"].as_f64().unwrap());
+        assert!((single - double).abs() < 1e-5, "{single} {double}");
+        differ |= single.to_bits() != double.to_bits();
+    }
+    assert!(differ);
+    // Widening changes nothing but the size.
+    dir.run("convert single --model wide --precision f64")
+        .success();
+    let line = "tag wide input.crfsuite --output jsonl --marginals";
+    assert_eq!(dir.run(line).json_lines(), tagged[0]);
+    dir.run("convert wide --model narrow --precision f32")
+        .success();
+    assert!(dir.bytes("narrow") == dir.bytes("single"));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_model_of_crfsuite_can_be_read_from_a_pipe() {
+    let dir = recorded();
+    let bytes = dir.bytes("m");
+    dir.run_with_stdin("convert /dev/stdin --model piped", &bytes)
+        .success();
+    dir.run("convert m --model new").success();
+    assert!(dir.bytes("piped") == dir.bytes("new"));
+    let (length, short) = (bytes.len(), bytes.len() - 1);
+    let cut = dir.run_with_stdin("inspect /dev/stdin", &bytes[..short]);
+    assert_eq!(
+        cut.failure(),
+        format!(
+            "/dev/stdin: the model is damaged: it has {short} bytes; according to its preamble, \
+             {length}; retrain it or restore a copy"
+        )
+    );
+    let longer = dir.run_with_stdin("inspect /dev/stdin", [&bytes[..], b"x"].concat());
+    assert!(
+        longer
+            .failure()
+            .contains("there are bytes after its last section")
+    );
+}
+
+#[test]
+fn a_model_that_cannot_be_converted_leaves_the_old_file() {
+    let dir = recorded();
+    dir.run("convert m --model new").success();
+    let before = dir.bytes("new");
+    let bytes = dir.bytes("m");
+    dir.write("short", &bytes[..bytes.len() / 2]);
+    dir.write("other", b"lCRFmodel of another program");
+    let mut nan = bytes.clone();
+    let first_weight = 48 + 12 + 12;
+    nan[first_weight..first_weight + 8].copy_from_slice(&f64::NAN.to_le_bytes());
+    dir.write("nan", nan);
+    let mut large = bytes.clone();
+    large[first_weight..first_weight + 8].copy_from_slice(&1e300_f64.to_le_bytes());
+    dir.write("large", large);
+    for (line, expected) in [
+        ("none", "none: No such file or directory"),
+        ("short", "short: the model is damaged: it has"),
+        (
+            "other",
+            "other: the model is damaged: it ends within its first 48 bytes",
+        ),
+        (
+            "nan",
+            "nan: the model is damaged: feature 0 has the weight NaN",
+        ),
+        ("large --precision f32", "large: attribute"),
+        (
+            "input.crfsuite",
+            "input.crfsuite: this is not a dropchain model",
+        ),
+    ] {
+        let message = dir.run(&format!("convert {line} --model new")).failure();
+        assert!(message.starts_with(expected), "{message}");
+        assert!(dir.bytes("new") == before);
+    }
+    // A model of CRFsuite is not one of ours: it is not replaced by mistake.
+    let message = dir.run("convert new --model m").failure();
+    assert!(
+        message.contains("it looks like a CRFsuite model; expected a new file"),
+        "{message}"
+    );
+    assert!(dir.bytes("m") == bytes);
+    let names = [
+        "input.crfsuite",
+        "large",
+        "m",
+        "nan",
+        "new",
+        "other",
+        "short",
+    ];
+    assert_eq!(dir.names(), names);
+}
+
+/// A file without checksums: a changed byte is an error or another weight, never a crash.
+#[test]
+fn no_byte_makes_a_model_of_crfsuite_crash() {
+    let dir = recorded();
+    let text = dir.path("input.crfsuite").display().to_string();
+    let corpus = Corpus::read([text], &ReadOptions::default()).unwrap();
+    let bytes = dir.bytes("m");
+    let (mut errors, mut models) = (0, 0);
+    for at in 0..bytes.len() {
+        let mut damaged = bytes.clone();
+        damaged[at] ^= [0x01, 0x80, 0xff][at % 3];
+        match Model::from_bytes(damaged) {
+            Err(_) => errors += 1,
+            Ok(model) => {
+                model.verify().unwrap();
+                let tagger = Tagger::new(model);
+                for sentence in corpus.iter().take(3) {
+                    if let Ok(tagging) = tagger.tag(sentence) {
+                        assert_eq!(tagging.labels.len(), sentence.len());
+                    }
+                }
+                models += 1;
+            }
+        }
+        if at % 50 == 0 {
+            assert!(Model::from_bytes(bytes[..at].to_vec()).is_err());
+        }
+    }
+    assert!(
+        errors > 3000 && models > 3000,
+        "{errors} errors, {models} models"
+    );
+}

@@ -1,0 +1,339 @@
+//! Training in two passes that is interrupted or killed, and resumed.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Lines};
+use std::process::{Child, ChildStderr};
+use std::time::Instant;
+
+use dropchain::model::Model;
+
+use crate::checkpoints::{Random, kill_three_times, log};
+use crate::support::{TestDir, finish, send, wait};
+use crate::two_passes::{TEMPLATE, corpus};
+
+/// The template that the first pass has.
+const FIRST: &str = "word[-1]\n";
+
+fn directory(documents: usize) -> TestDir {
+    TestDir::new(&[
+        ("train.conll", &corpus(0..documents)),
+        ("dev.conll", &corpus(documents..documents + 50)),
+        ("two.tpl", TEMPLATE),
+        ("one.tpl", FIRST),
+    ])
+}
+
+/// A run and the lines of its progress that were not read yet.
+struct Run {
+    child: Child,
+    progress: Lines<BufReader<ChildStderr>>,
+    line: String,
+}
+
+impl Run {
+    /// Starts a command and reads its progress up to lines that begin so.
+    fn until(dir: &TestDir, line: &str, beginnings: &[&str]) -> Self {
+        let mut child = dir.command(line).spawn().unwrap();
+        let mut progress = BufReader::new(child.stderr.take().unwrap()).lines();
+        for beginning in beginnings {
+            let found = progress.any(|line| line.unwrap().starts_with(beginning));
+            assert!(found, "{line}: no line {beginning}");
+        }
+        Self {
+            child,
+            progress,
+            line: line.to_owned(),
+        }
+    }
+
+    /// Kills the run.
+    fn kill(mut self) {
+        self.child.kill().unwrap();
+        wait(&mut self.child, &self.line);
+    }
+
+    /// Interrupts the run, and returns the rest of its progress.
+    fn interrupt(mut self) -> String {
+        send("INT", &mut self.child);
+        finish(self.child, &self.line).exits(130);
+        let lines: Result<Vec<String>, _> = self.progress.collect();
+        lines.unwrap().join("\n")
+    }
+}
+
+const IN_A_FOLD: &[&str] = &["first pass without fold 2 of 5", "iteration    1"];
+const IN_THE_SECOND_PASS: &[&str] = &["second pass", "iteration    2"];
+const BEFORE_THE_SECOND_PASS: &[&str] = &["second pass"];
+
+const TRAIN: &str = "train train.conll --template two.tpl --dropout 0 --l2 1e-7 --epsilon 0 \
+                     --delta 0 --max-iterations 30 --model m --log log";
+
+#[test]
+fn an_interrupt_before_the_second_pass_has_a_result_saves_the_first_pass() {
+    let dir = directory(2000);
+    let options = "--dropout 0 --l2 1e-7 --epsilon 0 --delta 0 --max-iterations 30 --quiet";
+    dir.run(&format!(
+        "train train.conll --template one.tpl --model one {options}"
+    ))
+    .success();
+    let expected = dir.run("tag one dev.conll").success();
+    for moment in [IN_A_FOLD, BEFORE_THE_SECOND_PASS] {
+        let expected_message = "interrupted by SIGINT before the second pass had a result; m has \
+                                the first pass alone, with its weights of iteration ";
+        // On a busy machine the second pass may have a result before the signal arrives.
+        let mut messages = (0..20).map(|_| Run::until(&dir, TRAIN, moment).interrupt());
+        assert!(
+            messages.any(|message| message.contains(expected_message)),
+            "never before the second pass had a result, {moment:?}"
+        );
+        let log = dir.json_lines("log");
+        let end = log.last().unwrap();
+        assert_eq!(
+            (&end["event"], &end["stop_reason"]),
+            (&"end".into(), &"interrupted".into())
+        );
+
+        // It is a model of one pass, for every command that reads models.
+        let model = Model::open(dir.path("m")).unwrap();
+        assert!(model.version() == 5 && model.first_pass().is_none());
+        assert_eq!(dir.run("tag m dev.conll").success(), expected);
+        let shown = dir.run("inspect m").success();
+        assert!(!shown.contains("two passes"), "{shown}");
+        dir.run("train dev.conll --init m --model more --quiet --max-iterations 3")
+            .success();
+        let line = "train dev.conll --init m --template two.tpl --model more --quiet";
+        let error = dir.run(line).failure();
+        assert!(
+            error.contains("the training of the second was interrupted"),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn an_interrupt_of_the_first_pass_or_with_development_data_saves_the_first_pass() {
+    let dir = directory(1000);
+    let moments: [&[&str]; 2] = [&["first pass", "iteration    1"], IN_A_FOLD];
+    for moment in moments {
+        let line = format!("{TRAIN} --dev dev.conll");
+        let message = Run::until(&dir, &line, moment).interrupt();
+        assert!(message.contains("m has the first pass alone"), "{message}");
+        let of_dev = dir.json_lines("log");
+        let best = |line: &serde_json::Value| line["dev_f1"].as_f64();
+        let first = of_dev.iter().skip(1).take_while(|l| l["event"] != "pass");
+        let best = first.filter_map(best).fold(0.0, f64::max);
+        let evaluated = dir.run("eval m dev.conll --json").json();
+        assert!((evaluated["f1"].as_f64().unwrap() - best).abs() < 1e-9);
+    }
+}
+
+#[test]
+fn an_interrupt_of_the_second_pass_saves_both() {
+    let dir = directory(500);
+    let message = Run::until(&dir, TRAIN, IN_THE_SECOND_PASS).interrupt();
+    assert!(
+        message.contains("m has the weights of iteration"),
+        "{message}"
+    );
+    assert_eq!(Model::open(dir.path("m")).unwrap().version(), 3);
+    dir.run("tag m dev.conll").success();
+    dir.run("train dev.conll --init m --model more --quiet --max-iterations 3")
+        .success();
+    assert_eq!(Model::open(dir.path("more")).unwrap().version(), 3);
+}
+
+#[test]
+fn a_model_that_is_continued_in_place_keeps_both_passes() {
+    let dir = directory(1000);
+    dir.run("train dev.conll --template two.tpl --model m --quiet")
+        .success();
+    let old = dir.bytes("m");
+    let line = format!("{TRAIN} --init m");
+    let message = Run::until(&dir, &line, IN_A_FOLD).interrupt();
+    assert!(
+        message.contains("m was not written, since it has both passes"),
+        "{message}"
+    );
+    assert!(dir.bytes("m") == old);
+    // Another file has the first pass.
+    let line = line.replace("--model m", "--model new");
+    let message = Run::until(&dir, &line, IN_A_FOLD).interrupt();
+    assert!(
+        message.contains("new has the first pass alone"),
+        "{message}"
+    );
+    assert_eq!(Model::open(dir.path("new")).unwrap().version(), 5);
+}
+
+#[test]
+fn a_model_that_needs_no_iteration_keeps_both_passes() {
+    let dir = directory(20);
+    dir.run("train train.conll --template two.tpl --model m --quiet --dropout 0")
+        .success();
+    dir.run("train train.conll --init m --model same --quiet --dropout 0 --max-iterations 0")
+        .success();
+    assert_eq!(Model::open(dir.path("same")).unwrap().version(), 3);
+}
+
+/// Number of runs that are killed at a random moment.
+const KILLS: usize = 16;
+
+/// A run of a second or two, with all kinds of options that its state depends on.
+const CHECKPOINTED: &str = "train train.conll --template two.tpl --warm-up 3 --max-iterations 8 \
+                            --model m --log log --checkpoint state";
+
+#[test]
+fn two_passes_killed_at_any_moment_resume_to_the_same_model_and_log() {
+    let dir = directory(60);
+    let (mut random, mut checkpoints) = (Random(3), 0);
+    for options in ["", "--dev dev.conll"] {
+        let line = format!("{CHECKPOINTED} --quiet --checkpoint-every 1 {options}");
+        let begin = Instant::now();
+        dir.run(&line).success();
+        let duration = begin.elapsed();
+        let (model, records) = (dir.bytes("m"), log(&dir));
+        let mut kills = 0;
+        while kills < KILLS / 2 {
+            dir.write("m", "");
+            dir.write("log", "");
+            let counts = kill_three_times(&dir, &line, duration.mul_f64(0.6), &mut random);
+            kills += counts[0];
+            checkpoints += counts[1];
+            let threads = 1 + kills % 3;
+            dir.run(&format!("{line} --resume --threads {threads}"))
+                .success();
+            assert!(dir.bytes("m") == model, "after {kills} kills");
+            assert_eq!(log(&dir), records, "after {kills} kills");
+            assert!(!dir.path("state").exists());
+        }
+    }
+    assert!(checkpoints > KILLS / 4, "{checkpoints} of {KILLS} runs");
+}
+
+#[test]
+fn a_kill_in_each_kind_of_pass_repeats_no_pass_that_has_ended() {
+    let dir = directory(400);
+    let line = format!("{CHECKPOINTED} --checkpoint-every 2");
+    dir.run(&line).success();
+    let (model, records) = (dir.bytes("m"), log(&dir));
+    let fold = |number: usize| format!("first pass without fold {number} of 5, to predict it");
+    let second = "second pass, with the predictions of the first".to_owned();
+    let moments: [(&[&str], String); 5] = [
+        (&["first pass", "iteration    4"], "first pass".to_owned()),
+        (&["first pass without fold 1"], fold(1)),
+        (&["first pass without fold 3", "iteration    3"], fold(3)),
+        (&["second pass"], second.clone()),
+        (&["second pass", "iteration    3"], second),
+    ];
+    for (moment, pass) in moments {
+        dir.write("m", "");
+        dir.write("log", "");
+        Run::until(&dir, &format!("{line} --force"), moment).kill();
+        let output = dir.run(&format!("{line} --resume"));
+        let lines: Vec<&str> = output.stderr.lines().collect();
+        let first = lines.iter().find(|line| line.contains("pass")).unwrap();
+        // The pass that was killed, or a later one, if it has ended meanwhile.
+        let later = lines.iter().any(|line| *line == pass);
+        assert!(*first == pass || !later, "{moment:?}: {output:?}");
+        let resumed = lines.iter().filter(|line| line.starts_with("resuming "));
+        assert_eq!(resumed.count(), 1, "{moment:?}: {output:?}");
+        output.success();
+        assert!(dir.bytes("m") == model, "{moment:?}");
+        assert_eq!(log(&dir), records, "{moment:?}");
+    }
+    assert_eq!(
+        dir.names(),
+        ["dev.conll", "log", "m", "one.tpl", "train.conll", "two.tpl"]
+    );
+}
+
+#[test]
+fn an_interrupted_pass_resumes_to_the_same_model_and_log() {
+    let dir = directory(400);
+    // By time, only an interrupt and the end of a pass write checkpoints.
+    let line = format!("{CHECKPOINTED} --checkpoint-every 1h");
+    dir.run(&line).success();
+    let (model, records) = (dir.bytes("m"), log(&dir));
+    for moment in [IN_A_FOLD, BEFORE_THE_SECOND_PASS, IN_THE_SECOND_PASS] {
+        let message = Run::until(&dir, &line, moment).interrupt();
+        assert!(
+            message.contains("repeat the command with --resume"),
+            "{message}"
+        );
+        dir.run("tag m dev.conll").success();
+        let message = dir.run(&line).failure();
+        assert!(message.contains("continue it with --resume"), "{message}");
+        dir.run(&format!("{line} --resume")).success();
+        assert!(dir.bytes("m") == model);
+        assert_eq!(log(&dir), records);
+        assert!(!dir.path("state").exists());
+    }
+}
+
+#[test]
+fn a_checkpoint_of_two_passes_belongs_to_its_files_and_options() {
+    let dir = directory(400);
+    let line = format!("{CHECKPOINTED} --checkpoint-every 1");
+    let mut run = Run::until(&dir, &line, IN_A_FOLD);
+    send("STOP", &mut run.child);
+    let line = format!("{line} --quiet --resume");
+    let message = dir.run(&line.replace("--model m --log log", "--model other"));
+    let expected = "state: another run is writing this file; wait for it to end";
+    assert!(message.failure().starts_with(expected));
+    run.kill();
+    let state = dir.bytes("state");
+    let error = |from: &str, to: &str| {
+        let message = dir.run(&line.replace(from, to)).failure();
+        assert!(dir.bytes("state") == state);
+        message
+    };
+    let other_data = "state: was written with other training data, development data or another \
+                      template; expected those of the interrupted run";
+    dir.write("three.tpl", format!("{TEMPLATE}predicted_part\n"));
+    assert_eq!(error("two.tpl", "three.tpl"), other_data);
+    assert_eq!(
+        error("--template two.tpl", "--template two.tpl --dev dev.conll"),
+        other_data
+    );
+    dir.write("less.conll", corpus(0..399));
+    assert_eq!(error("train train.conll", "train less.conll"), other_data);
+    assert_eq!(
+        error("--template two.tpl", "--template one.tpl"),
+        "state: was written by training in two passes, this run has one pass; expected the \
+         template of the interrupted run"
+    );
+    assert_eq!(
+        error("--max-iterations 8", "--max-iterations 9"),
+        "state: was written with max-iterations 8, this run has 9; expected the options of the \
+         interrupted run"
+    );
+    let mut damaged = state.clone();
+    damaged[state.len() / 2] ^= 1;
+    dir.write("state", damaged);
+    let message = dir.run(&line).failure();
+    assert!(message.contains("does not match its checksum"), "{message}");
+    // The template is what it says, not its name.
+    dir.write("state", state);
+    dir.write("renamed.tpl", TEMPLATE);
+    dir.run(&line.replace("two.tpl", "renamed.tpl")).success();
+}
+
+#[test]
+fn a_checkpoint_that_cannot_be_written_after_a_pass_is_a_warning() {
+    let dir = directory(400);
+    let line = CHECKPOINTED.replace("--checkpoint state", "--checkpoint sub/state");
+    fs::create_dir(dir.path("sub")).unwrap();
+    dir.run(&line).success();
+    let model = dir.bytes("m");
+    let run = Run::until(&dir, &line, &["first pass", "iteration    1"]);
+    fs::remove_dir_all(dir.path("sub")).unwrap();
+    let output = finish(run.child, &line);
+    assert_eq!(output.status.code(), Some(0));
+    let warnings: Vec<String> = run
+        .progress
+        .map(Result::unwrap)
+        .filter(|line| line.starts_with("warning: no checkpoint was written, training continues: "))
+        .collect();
+    assert_eq!(warnings.len(), 6); // after all passes but the last
+    assert!(dir.bytes("m") == model);
+}

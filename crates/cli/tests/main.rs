@@ -1,0 +1,79 @@
+//! Integration tests, in one executable: they run the program, and check the structure of the
+//! sources.
+
+mod annotation_formats;
+mod annotations;
+mod bad_input;
+mod bad_options;
+mod bench;
+mod caseless;
+mod check;
+mod checkpoints;
+mod classify;
+mod classify_losses;
+mod cluster;
+mod compare;
+mod completions;
+mod config;
+mod contract;
+mod crfsuite_models;
+mod damaged_models;
+mod damaged_text;
+mod determinism;
+#[cfg(unix)]
+mod documented_commands;
+mod documents;
+mod error_list;
+mod explain;
+mod fingerprint;
+mod forced_decoding;
+mod help;
+#[cfg(unix)]
+mod input_detection;
+mod inspect;
+mod interrupted_passes;
+mod joined_labels;
+mod json_attributes;
+mod knowledge;
+mod learners;
+mod memory;
+mod model_files;
+mod model_fixture;
+mod noise;
+mod noise_sharing;
+mod odd_inputs;
+mod online_start;
+mod output_directory;
+mod outputs;
+mod partial_labels;
+mod peer;
+mod penalties;
+mod plain_labels;
+mod precisions;
+#[cfg(unix)]
+mod processes;
+mod regress;
+mod report;
+#[cfg(unix)]
+mod serve;
+#[cfg(unix)]
+mod serve_limits;
+#[cfg(unix)]
+mod serve_models;
+mod sharing;
+#[cfg(unix)]
+mod signals;
+mod socket_ranks;
+mod spill;
+mod support;
+mod tagging;
+mod template_files;
+mod text_encodings;
+mod training;
+mod tune;
+mod tune_resume;
+mod two_passes;
+mod uncertain;
+mod vectors;
+mod warm_start;
+mod weights;

@@ -1,0 +1,170 @@
+//! Two passes over a document: the second reads what the first predicts.
+
+use std::fmt::Write;
+
+use dropchain::model::Model;
+
+use crate::support::TestDir;
+
+/// The first pass knows what a word is after `Mr.` or `the`, and only the second what it is at the
+/// beginning of a sentence.
+pub const TEMPLATE: &str = "word[-1]\npredicted_word\npredicted_word & predicted_phrase\n";
+
+/// Documents that speak of a person or of a company, first in a sentence and then after a word that
+/// tells which.
+pub fn corpus(names: std::ops::Range<usize>) -> String {
+    let mut text = String::new();
+    for name in names {
+        let (before, label) = [("Mr.", "B-PER"), ("the", "B-ORG")][name % 2];
+        let _ = write!(
+            text,
+            "-DOCSTART- O\n\nName{name} {label}\nspoke O\n\n\
+             then O\n{before} O\nName{name} {label}\nleft O\n\n"
+        );
+    }
+    text
+}
+
+fn trained(options: &str) -> TestDir {
+    let dir = TestDir::new(&[
+        ("train.conll", &corpus(0..40)),
+        ("test.conll", &corpus(40..50)),
+        ("two.tpl", TEMPLATE),
+        ("one.tpl", "word[-1]\n"),
+    ]);
+    let train = "train train.conll --template two.tpl --model m --quiet --dropout 0 --l2 0.01";
+    dir.run(&format!("{train} {options}")).success();
+    dir
+}
+
+#[test]
+fn the_second_pass_knows_what_the_first_says_elsewhere_in_the_document() {
+    let dir = trained("--log log");
+    let report = dir.run("eval m test.conll").success();
+    assert!(report.contains("FB1: 100.00"), "{report}");
+    dir.run("train train.conll --template one.tpl --model one --quiet --dropout 0 --l2 0.01")
+        .success();
+    let report = dir.run("eval one test.conll").success();
+    assert!(!report.contains("FB1: 100.00"), "{report}");
+    // Alone, a sentence has no other predictions.
+    let tagged = dir.run("tag m test.conll --document sentence").success();
+    assert_ne!(tagged, dir.run("tag m test.conll").success());
+
+    let log = dir.text("log");
+    let passes = log
+        .lines()
+        .filter(|line| line.contains(r#""event":"pass""#));
+    let passes: Vec<&str> = passes.collect();
+    assert_eq!(passes.len(), 7);
+    assert_eq!(passes[0], r#"{"event":"pass","pass":"first"}"#);
+    assert_eq!(
+        passes[2],
+        r#"{"event":"pass","pass":"fold","number":2,"of":5}"#
+    );
+    assert_eq!(passes[6], r#"{"event":"pass","pass":"second"}"#);
+    let shown = dir.run("inspect m").success();
+    assert!(shown.contains("two passes; first pass: "), "{shown}");
+}
+
+#[test]
+fn threads_and_pipes_change_nothing() {
+    let dir = trained("--threads 1");
+    let one = dir.bytes("m");
+    dir.run(
+        "train train.conll --template two.tpl --model m --quiet --dropout 0 --l2 0.01 --threads 3",
+    )
+    .success();
+    assert!(dir.bytes("m") == one);
+    let tagged = dir.run("tag m test.conll --threads 1").success();
+    assert_eq!(dir.run("tag m test.conll --threads 3").success(), tagged);
+    let piped = dir.run_with_stdin("tag m - --format conll", dir.text("test.conll"));
+    assert_eq!(piped.success(), tagged);
+    // A window of one token sees nothing else.
+    assert_ne!(
+        dir.run("tag m test.conll --document-window 1").success(),
+        tagged
+    );
+}
+
+#[test]
+fn a_column_of_the_corpus_with_the_name_is_a_column() {
+    let dir = TestDir::new(&[
+        ("train.conll", "Ann PER B-PER\nleft O O\n\nBob O O\n"),
+        ("a.tpl", "predicted\n"),
+    ]);
+    dir.run("train train.conll --columns word,predicted,ner --template a.tpl --model m --quiet")
+        .success();
+    let model = Model::open(dir.path("m")).unwrap();
+    assert!(model.version() == 5 && model.first_pass().is_none());
+}
+
+#[test]
+fn both_passes_are_converted() {
+    let dir = trained("");
+    dir.run("convert m --precision f64 --model wide").success();
+    let wide = Model::open(dir.path("wide")).unwrap();
+    assert_eq!(wide.version(), 3);
+    assert!(wide.as_bytes().len() > dir.bytes("m").len());
+    let tagged = dir.run("tag m test.conll").success();
+    assert_eq!(dir.run("tag wide test.conll").success(), tagged);
+}
+
+#[test]
+fn what_two_passes_do_not_have_is_refused_before_training() {
+    let dir = trained("--log log");
+    let before = (dir.bytes("m"), dir.bytes("log"));
+    let tune = "tune train.conll --folds 2 --model m --log log --quiet --force --template";
+    for (templates, line) in [
+        ("two.tpl", "two.tpl:2"),
+        ("one.tpl --template two.tpl", "two.tpl:2"),
+        (
+            "ner-document --template ner-two-passes",
+            "ner-two-passes.tpl:",
+        ),
+    ] {
+        let error = dir.run(&format!("{tune} {templates}")).failure();
+        assert!(error.starts_with(line), "{error}");
+        let expected = "expected a template without such lines: tune it, then train with";
+        assert!(error.contains(expected), "{error}");
+    }
+    let train = "train train.conll --template two.tpl --model m --quiet";
+    dir.run("train train.conll --template one.tpl --model one --quiet")
+        .success();
+    let error = dir.run(&format!("{train} --init one")).failure();
+    assert!(error.contains("has no first pass"), "{error}");
+    assert!((dir.bytes("m"), dir.bytes("log")) == before);
+}
+
+#[test]
+fn training_continues_both_passes() {
+    let dir = trained("");
+    dir.run("train test.conll --init m --model more --quiet --dropout 0 --l2 0.01")
+        .success();
+    assert_eq!(Model::open(dir.path("more")).unwrap().version(), 3);
+}
+
+#[test]
+fn the_built_in_template_has_two_passes() {
+    let dir = TestDir::new(&[("train.conll", &corpus(0..12))]);
+    dir.run("train train.conll --template ner-two-passes --model m --quiet --max-iterations 3")
+        .success();
+    assert_eq!(Model::open(dir.path("m")).unwrap().version(), 3);
+    dir.run("tag m train.conll").success();
+}
+
+#[test]
+fn every_damaged_byte_is_an_error() {
+    let dir = trained("");
+    let bytes = dir.bytes("m");
+    let check = |bytes: Vec<u8>| Model::from_bytes(bytes).and_then(|model| model.verify());
+    check(bytes.clone()).unwrap();
+    // All of the preamble, and samples of the rest.
+    for i in (0..600).chain((600..bytes.len()).step_by(97)) {
+        let mut damaged = bytes.clone();
+        damaged[i] ^= 0x80;
+        assert!(check(damaged).is_err(), "byte {i} of {}", bytes.len());
+    }
+    for length in (0..bytes.len()).step_by(211) {
+        assert!(check(bytes[..length].to_vec()).is_err(), "{length} bytes");
+    }
+}

@@ -1,0 +1,113 @@
+//! Learning clusters from files of text.
+
+use std::path::{Path, PathBuf};
+
+use super::options::KnowledgeOptions;
+use crate::cluster::{Clusters, InternedText};
+use dropchain::corpus::{Format, ReadOptions, Reader};
+use dropchain::error::{Error, Result};
+use dropchain::memory::input_over_limit;
+use dropchain::sentence::Sentence;
+
+/// Clusters in the form of a cluster file.
+pub(super) struct LearnedClusters {
+    pub text: String,
+    pub clusters: usize,
+    pub words: usize,
+    pub tokens: u64,
+}
+
+/// Learns clusters from the text of all files together.
+///
+/// # Errors
+///
+/// A file cannot be read or holds pre-extracted attributes; there are too few words, or too little
+/// memory.
+pub(super) fn learn_clusters(
+    files: &[&PathBuf],
+    options: &KnowledgeOptions,
+    progress: &mut dyn FnMut(String),
+) -> Result<LearnedClusters> {
+    let text = read_cluster_text(files, &options.read, progress)?;
+    let (tokens, words) = (text.tokens(), text.words(1));
+    let (held, needed) = (text.memory(), text.memory_to_cluster(options.clusters));
+    let check = options.read.memory.check(needed as u64, held as u64);
+    check.map_err(|over| {
+        Error::parameter(format!(
+            "learning clusters: {over}; expected fewer clusters, less text or a larger limit"
+        ))
+    })?;
+    let mut reported_tenths = 0;
+    let mut observer = |done: usize, total: usize| {
+        let tenths = 10 * done / total.max(1);
+        if tenths > reported_tenths {
+            reported_tenths = tenths;
+            progress(format!("clustered {done} of {total} words"));
+        }
+    };
+    let learned = Clusters::learn(text, options.clusters, 1, &mut observer)?;
+    let mut bytes = Vec::new();
+    let written = learned.write(&mut bytes);
+    written.map_err(|error| Error::parameter(error.to_string()))?;
+    let text = String::from_utf8(bytes).map_err(|error| Error::parameter(error.to_string()))?;
+    Ok(LearnedClusters {
+        text,
+        clusters: learned.count(),
+        words,
+        tokens,
+    })
+}
+
+/// Streams the sentences of all files. Their format is guessed unless the options have one.
+///
+/// # Errors
+///
+/// A file cannot be read or holds pre-extracted attributes; the text takes more memory than the
+/// options allow.
+pub fn read_cluster_text<P: AsRef<Path>>(
+    files: &[P],
+    options: &ReadOptions,
+    progress: &mut dyn FnMut(String),
+) -> Result<InternedText> {
+    let mut text = InternedText::new();
+    let limit = options.memory.bytes(0);
+    for file in files {
+        let name = file.as_ref().to_string_lossy();
+        progress(format!("reading {name}"));
+        let format = options
+            .format
+            .unwrap_or_else(|| Format::guess_unlabeled(&name));
+        let options = ReadOptions {
+            format: Some(format),
+            unlabeled: true,
+            partial_labels: false,
+            weights: false,
+            ..options.clone()
+        };
+        for sentence in Reader::open(&[file.as_ref().as_os_str()], &options)? {
+            let sentence = sentence?;
+            add_words(&sentence, &mut text)?;
+            if text.memory() as u64 > limit {
+                let what = "the text up to here needs";
+                let place = sentence.place(0);
+                return Err(input_over_limit(place, what, limit, "less text"));
+            }
+        }
+    }
+    Ok(text)
+}
+
+fn add_words(sentence: &Sentence, text: &mut InternedText) -> Result<()> {
+    if sentence.layout.document_start {
+        return Ok(());
+    }
+    let words = sentence.words().filter(|_| sentence.attributes.is_none());
+    let words = words.ok_or_else(|| {
+        Error::input(
+            sentence.place(0),
+            "found pre-extracted attributes; expected words (raw text, CoNLL, CoNLL-U or JSON \
+             lines)",
+        )
+    })?;
+    text.add(words)
+}

@@ -1,0 +1,178 @@
+//! Running a search: warm starts, rungs, and the model of the best configuration.
+
+use super::data::TuningData;
+use super::gain::NoiseGain;
+use super::identity::SearchIdentity;
+use super::observer::{Phase, RungResult, TuneObserver};
+use super::refit::Refit;
+use super::resource_plan::ResourcePlan;
+use super::search::Search;
+use super::search_run::SearchRun;
+use super::segment_store::SegmentStore;
+use super::trial::TrialResult;
+use super::warm_start::WarmStarts;
+use dropchain::error::{Error, Result};
+use dropchain::model::{Model, TrainingRecord};
+use dropchain::train::{Pruned, Rounded, TrainSettings, TrainingSet};
+
+/// The result of a search.
+#[derive(Debug)]
+pub struct TuneResult {
+    /// All configurations, the best first.
+    pub trials: Vec<TrialResult>,
+    /// The rungs that were completed.
+    pub rungs: Vec<RungResult>,
+    /// The parameters of the best configuration.
+    pub settings: TrainSettings,
+    /// Its model.
+    pub model: Model,
+    /// The effect of pruning the model.
+    pub pruned: Option<Pruned>,
+    /// The effect of rounding the weights of the best configuration, if they were.
+    pub rounded: Option<Rounded>,
+    /// With folds: number of iterations of training the model on all data, including the warm-up.
+    pub refit_iterations: Option<usize>,
+    /// Whether the search was interrupted.
+    pub interrupted: bool,
+}
+
+impl TuneResult {
+    /// Returns what noise gains over the folds; `None` without folds, or if there is no
+    /// configuration with noise or none without.
+    #[must_use]
+    pub fn noise_gain(&self) -> Option<NoiseGain> {
+        NoiseGain::new(&self.trials)
+    }
+}
+
+/// The weights of the final model.
+struct FinalWeights {
+    theta: Vec<f64>,
+    recall_bias: f64,
+    refit_iterations: Option<usize>,
+}
+
+impl FinalWeights {
+    /// Returns what the model of a configuration records of its training.
+    fn record(&self, best: &TrialResult) -> TrainingRecord {
+        let iterations = self.refit_iterations;
+        let record = TrainingRecord {
+            iterations: iterations.unwrap_or(best.iterations),
+            best_iteration: iterations.unwrap_or(best.best_iteration),
+            stop_reason: None,
+            recall_bias: self.recall_bias,
+            ..TrainingRecord::default()
+        };
+        match (iterations, best.score) {
+            (None, Some(score)) => score.add_to(TrainingRecord {
+                stop_reason: best.reason.map(|reason| reason.name().to_owned()),
+                ..record
+            }),
+            _ => record,
+        }
+    }
+}
+
+impl Search<'_> {
+    /// Runs the search and builds a model from the best configuration.
+    ///
+    /// # Errors
+    ///
+    /// Parameters out of range; no configurations, or one with a template that `data` does not
+    /// have; too little memory; an objective that is not finite at the start; no configuration was
+    /// scored, because training was interrupted or starts at its minimum. The checkpoint cannot be
+    /// written, is damaged, or belongs to another search.
+    pub fn run(&self, data: TuningData, observer: &dyn TuneObserver) -> Result<TuneResult> {
+        self.check(&data)?;
+        let warm_starts = WarmStarts::new(&self.configurations, &self.settings, self.warm_start);
+        let (settings, threads) = (&self.settings, self.threads);
+        let plan = ResourcePlan::new(&data, &self.configurations, settings, threads, self.memory)?;
+        let rungs = self.schedule.rungs(self.configurations.len());
+        let store = SegmentStore::open(self.checkpoint, &SearchIdentity::new(self, &data))?;
+        observer.start(&plan, &rungs);
+        if let Some(resumed) = store.resumed() {
+            observer.resumed(&resumed);
+        }
+        let mut run = SearchRun::new(self, &data, &warm_starts, plan, &store, observer)?;
+        run.train_warm_starts()?;
+        let (trials, rungs) = run.run_rungs(&rungs)?;
+        let best_weights = run.finish();
+        let mut interrupted = self.is_interrupted();
+        let Some(best) = trials.first().filter(|best| best.score.is_some()) else {
+            return Err(Error::parameter(if interrupted {
+                "interrupted before any configuration was scored: there is no model to write"
+            } else {
+                "no configuration made an iteration: training begins at the minimum; expected \
+                 weaker penalties, or a corpus with more than one label"
+            }));
+        };
+        let settings = best.configuration.settings(&self.settings)?;
+        let best_weights = best_weights.filter(|_| !data.has_folds());
+        let set = data.into_training_set(best.configuration.template, &settings);
+        let mut weights = match best_weights {
+            Some(weights) => FinalWeights {
+                theta: weights.theta,
+                recall_bias: weights.recall_bias,
+                refit_iterations: None,
+            },
+            None => {
+                observer.progress(Phase::Refit(best.best_iteration), 0, 1);
+                let weights = self.refit(best, &warm_starts, &set, &store)?;
+                interrupted = self.is_interrupted();
+                weights
+            }
+        };
+        if weights.theta.len() != set.dimension() {
+            return Err(Error::parameter(
+                "the checkpoint is of a search with other attributes",
+            ));
+        }
+        let pruned = set.prune(&settings, &mut weights.theta, weights.recall_bias)?;
+        let rounded = set.round(&settings, &mut weights.theta, weights.recall_bias)?;
+        Ok(TuneResult {
+            model: set.into_model(
+                &settings,
+                &weights.theta,
+                weights.recall_bias,
+                Some(&weights.record(best)),
+            )?,
+            trials,
+            rungs,
+            settings,
+            pruned,
+            rounded,
+            refit_iterations: weights.refit_iterations,
+            interrupted,
+        })
+    }
+
+    /// Trains the best configuration on all data. An interrupt that has ended the search does not
+    /// end this.
+    fn refit(
+        &self,
+        best: &TrialResult,
+        warm_starts: &WarmStarts,
+        set: &TrainingSet,
+        store: &SegmentStore,
+    ) -> Result<FinalWeights> {
+        let interrupted = self.is_interrupted();
+        let search = Search {
+            interrupt: self.interrupt.filter(|_| !interrupted),
+            ..self.clone()
+        };
+        let refit = Refit {
+            search: &search,
+            warm_starts,
+            set,
+            configuration: best.number - 1,
+            // The best configuration so far need not be the best one.
+            store: (store.is_durable() && !interrupted).then_some(store),
+        };
+        let (theta, iterations) = refit.run(best.counted_best)?;
+        Ok(FinalWeights {
+            theta,
+            recall_bias: best.recall_bias,
+            refit_iterations: Some(iterations),
+        })
+    }
+}

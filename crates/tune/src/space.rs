@@ -1,0 +1,525 @@
+//! The search space: a grid of configurations, or random draws.
+
+use std::cmp::Ordering;
+
+use serde::Serialize;
+
+use super::axis::{Axis, Scale};
+use dropchain::error::{Error, Result};
+use dropchain::noise::Engine;
+use dropchain::random::uniform;
+use dropchain::train::{Defaults, TrainOptions, TrainSettings};
+
+/// Maximum number of configurations; more is a typo.
+const MAX_CONFIGURATIONS: usize = 1000;
+
+/// Maximum number of draws per requested configuration: a draw may repeat an earlier one.
+const MAX_DRAWS: u64 = 1000;
+
+/// The values of the parameters that are searched.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SearchSpace {
+    /// Number of templates.
+    pub templates: usize,
+    /// Amounts of noise.
+    pub dropout: Axis,
+    /// Amounts of noise on edges; `None`: [`TrainOptions::edge_noise`].
+    pub edge_dropout: Option<Axis>,
+    /// Strengths of the L2 penalty.
+    pub l2: Axis,
+    /// Strengths of the L1 penalty.
+    pub l1: Axis,
+    /// Weights α of unlabeled sentences.
+    pub unlabeled_weight: Axis,
+    /// Numbers of warm-up iterations; `None`: [`TrainSettings::warm_up`].
+    pub warm_up: Option<Axis>,
+    /// Engines for the gradient of the noise term; if empty, that of the training options.
+    pub gradients: Vec<Engine>,
+}
+
+impl Default for SearchSpace {
+    /// Creates a small grid around the training defaults.
+    fn default() -> Self {
+        Self {
+            templates: 1,
+            dropout: Axis::from_values(&[0.0, 0.3, 0.5, Defaults::DROPOUT]),
+            edge_dropout: None,
+            l2: Axis::from_values(&[0.03, 0.1, Defaults::L2, Defaults::L2_WITH_NOISE]),
+            l1: Axis::from_values(&[0.0]),
+            unlabeled_weight: Axis::from_values(&[Defaults::UNLABELED_WEIGHT]),
+            warm_up: None,
+            gradients: Vec::new(),
+        }
+    }
+}
+
+/// A parameter that is searched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Parameter {
+    L1,
+    L2,
+    Dropout,
+    UnlabeledWeight,
+    EdgeDropout,
+    WarmUp,
+}
+
+impl Parameter {
+    /// Returns the name in error messages.
+    fn name(self) -> &'static str {
+        match self {
+            Self::L1 => "L1",
+            Self::L2 => "L2",
+            Self::Dropout => "dropout",
+            Self::UnlabeledWeight => "unlabeled weight",
+            Self::EdgeDropout => "edge dropout",
+            Self::WarmUp => "warm-up",
+        }
+    }
+
+    fn scale(self) -> Scale {
+        match self {
+            Self::L1 | Self::L2 | Self::UnlabeledWeight => Scale::Logarithmic,
+            Self::Dropout | Self::EdgeDropout | Self::WarmUp => Scale::Linear,
+        }
+    }
+
+    fn set(self, options: &mut TrainOptions, value: f64) {
+        match self {
+            Self::L1 => options.l1 = value,
+            Self::L2 => options.l2 = Some(value),
+            Self::Dropout => options.dropout = value,
+            Self::UnlabeledWeight => options.unlabeled_weight = value,
+            Self::EdgeDropout => options.edge_dropout = Some(value),
+            Self::WarmUp => options.warm_up = Some(value.round() as usize),
+        }
+    }
+}
+
+/// A point of the search space.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Configuration {
+    /// Index of the template.
+    pub template: usize,
+    /// Amount of noise.
+    pub dropout: f64,
+    /// Amount of noise on edges.
+    pub edge_dropout: f64,
+    /// Strength of the L2 penalty.
+    pub l2: f64,
+    /// Strength of the L1 penalty.
+    pub l1: f64,
+    /// Weight α of unlabeled sentences.
+    pub unlabeled_weight: f64,
+    /// Number of warm-up iterations, if it is searched and there is noise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub warm_up: Option<usize>,
+    /// Engine for the gradient of the noise term, likewise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gradient: Option<Engine>,
+}
+
+impl Configuration {
+    /// Returns the training parameters with this configuration; those that are not searched are
+    /// taken from `base`.
+    ///
+    /// # Errors
+    ///
+    /// A value is out of range.
+    pub fn settings(&self, base: &TrainSettings) -> Result<TrainSettings> {
+        TrainSettings::new(TrainOptions {
+            dropout: self.dropout,
+            edge_dropout: Some(self.edge_dropout),
+            l2: Some(self.l2),
+            l1: self.l1,
+            unlabeled_weight: self.unlabeled_weight,
+            warm_up: self.warm_up.or(base.options().warm_up),
+            gradient: self.gradient.unwrap_or(base.options().gradient),
+            ..base.options().clone()
+        })
+    }
+
+    /// Returns whether there is any noise.
+    #[must_use]
+    pub fn has_noise(&self) -> bool {
+        self.dropout > 0.0 || self.edge_dropout > 0.0
+    }
+
+    /// Compares two configurations by strength of regularization, the stronger one first: more
+    /// noise, then more noise on edges, then stronger L2, then stronger L1, then more weight on
+    /// unlabeled text, then the shorter warm-up, then the engine (exact ones
+    /// first), then the earlier template.
+    #[must_use]
+    pub fn compare_strength(&self, other: &Self) -> Ordering {
+        let strengths = |c: &Self| [c.dropout, c.edge_dropout, c.l2, c.l1, c.unlabeled_weight];
+        let pairs = strengths(self).into_iter().zip(strengths(other));
+        pairs
+            .map(|(own, other)| other.total_cmp(&own))
+            .find(|order| order.is_ne())
+            .unwrap_or_else(|| {
+                (self.warm_up.cmp(&other.warm_up))
+                    .then(self.gradient.cmp(&other.gradient))
+                    .then(self.template.cmp(&other.template))
+            })
+    }
+}
+
+impl SearchSpace {
+    /// Returns all combinations of values, except those that differ only in a value that has no
+    /// effect.
+    ///
+    /// # Errors
+    ///
+    /// An axis has a range; a value is out of range; there are more than 1000 combinations.
+    pub fn grid(&self, base: &TrainSettings) -> Result<Vec<Configuration>> {
+        self.check(base)?;
+        let mut axes = Vec::new();
+        for (parameter, axis) in self.axes() {
+            axes.push(axis.values().ok_or_else(|| {
+                let name = parameter.name();
+                Error::parameter(format!(
+                    "{name}: a range has infinitely many values; expected single numbers for a \
+                     grid, or configurations drawn at random (--random N)"
+                ))
+            })?);
+        }
+        let first = self.templates.checked_mul(self.engines().len());
+        let count = axes
+            .iter()
+            .try_fold(first.unwrap_or(usize::MAX), |n, axis| {
+                n.checked_mul(axis.len())
+            });
+        if count.is_none_or(|count| count > MAX_CONFIGURATIONS) {
+            return Err(Error::parameter(format!(
+                "the grid has {} configurations; expected at most {MAX_CONFIGURATIONS}, or a \
+                 random search",
+                count.map_or_else(|| "too many".to_owned(), |count| count.to_string())
+            )));
+        }
+        let mut configurations = Vec::new();
+        for index in 0..count.unwrap_or(0) {
+            let mut rest = index;
+            // The last axis changes fastest.
+            let mut values: Vec<f64> = (axes.iter().rev())
+                .map(|axis| {
+                    let value = axis[rest % axis.len()];
+                    rest /= axis.len();
+                    value
+                })
+                .collect();
+            values.reverse();
+            let engines = self.engines();
+            let (template, engine) = (rest / engines.len(), engines[rest % engines.len()]);
+            self.push((template, engine), &values, base, &mut configurations);
+        }
+        Ok(configurations)
+    }
+
+    /// Returns `count` distinct configurations drawn at random, or all if there are no more than
+    /// that.
+    ///
+    /// # Errors
+    ///
+    /// A value is out of range; a log-uniform range begins at 0; `count` is 0 or more than 1000.
+    pub fn random(
+        &self,
+        count: usize,
+        seed: u64,
+        base: &TrainSettings,
+    ) -> Result<Vec<Configuration>> {
+        self.check(base)?;
+        if !(1..=MAX_CONFIGURATIONS).contains(&count) {
+            return Err(Error::parameter(format!(
+                "{count} random configurations; expected 1 to {MAX_CONFIGURATIONS}"
+            )));
+        }
+        if let Ok(grid) = self.grid(base)
+            && grid.len() <= count
+        {
+            return Ok(grid);
+        }
+        let axes = self.axes();
+        let engines = self.engines();
+        // of a draw
+        let numbers = 1 + 2 * axes.len() as u64 + u64::from(engines.len() > 1);
+        let mut configurations = Vec::new();
+        for draw in 0..MAX_DRAWS * count as u64 {
+            if configurations.len() == count {
+                break;
+            }
+            let first = draw * numbers;
+            let template = (1.0 - uniform(seed, first)) * self.templates as f64;
+            let counters = (0..).map(|axis| first + 1 + 2 * axis);
+            let values: Vec<f64> = (axes.iter().zip(counters))
+                .map(|((parameter, axis), counter)| axis.draw(parameter.scale(), seed, counter))
+                .collect();
+            let chosen = match engines.len() {
+                1 => 0,
+                n => ((1.0 - uniform(seed, first + numbers - 1)) * n as f64) as usize,
+            };
+            let engine = engines[chosen.min(engines.len() - 1)];
+            self.push(
+                (template as usize, engine),
+                &values,
+                base,
+                &mut configurations,
+            );
+        }
+        Ok(configurations)
+    }
+
+    /// Returns the engines to try; `None` is that of the training options.
+    fn engines(&self) -> Vec<Option<Engine>> {
+        match &self.gradients[..] {
+            [] => vec![None],
+            engines => engines.iter().copied().map(Some).collect(),
+        }
+    }
+
+    /// Returns the axes. Their order determines the order of a grid and the draws of a random
+    /// search.
+    fn axes(&self) -> Vec<(Parameter, &Axis)> {
+        let mut axes = vec![
+            (Parameter::L1, &self.l1),
+            (Parameter::L2, &self.l2),
+            (Parameter::Dropout, &self.dropout),
+            (Parameter::UnlabeledWeight, &self.unlabeled_weight),
+        ];
+        if let Some(edge) = &self.edge_dropout {
+            axes.push((Parameter::EdgeDropout, edge));
+        }
+        if let Some(warm_up) = &self.warm_up {
+            axes.push((Parameter::WarmUp, warm_up));
+        }
+        axes
+    }
+
+    /// Adds a configuration, with a value for each axis, unless it is a duplicate.
+    fn push(
+        &self,
+        (template, gradient): (usize, Option<Engine>),
+        values: &[f64],
+        base: &TrainSettings,
+        configurations: &mut Vec<Configuration>,
+    ) {
+        let mut options = base.options().clone();
+        for ((parameter, _), &value) in self.axes().iter().zip(values) {
+            parameter.set(&mut options, value);
+        }
+        let mut configuration = Configuration {
+            template,
+            dropout: options.dropout,
+            edge_dropout: options.edge_noise(),
+            l2: options.l2.unwrap_or(base.l2()),
+            l1: options.l1,
+            unlabeled_weight: options.unlabeled_weight,
+            warm_up: self.warm_up.as_ref().and(options.warm_up),
+            gradient,
+        };
+        if !configuration.has_noise() {
+            // Only the noise term learns from unlabeled text.
+            configuration.unlabeled_weight = Defaults::UNLABELED_WEIGHT;
+            (configuration.warm_up, configuration.gradient) = (None, None);
+        }
+        if !configurations.contains(&configuration) {
+            configurations.push(configuration);
+        }
+    }
+
+    /// Checks all numbers and the ends of all ranges.
+    fn check(&self, base: &TrainSettings) -> Result<()> {
+        if self.templates == 0 {
+            return Err(Error::parameter("there is no template to search"));
+        }
+        for (parameter, axis) in self.axes() {
+            for end in axis.ends() {
+                if parameter == Parameter::WarmUp {
+                    warm_up_iterations(end)?;
+                }
+                let mut options = base.options().clone();
+                parameter.set(&mut options, end);
+                TrainSettings::new(options)?;
+            }
+            if let Some(range) = axis.invalid_range(parameter.scale()) {
+                let name = parameter.name();
+                return Err(Error::parameter(format!(
+                    "{name}: the range {range} begins at 0, but numbers are drawn log-uniformly; \
+                     expected a range that begins above 0 (0,0.01:1 draws 0 half of the time)"
+                )));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Converts a number of an axis to one of warm-up iterations.
+///
+/// # Errors
+///
+/// It is not a whole number, or negative.
+pub fn warm_up_iterations(number: f64) -> Result<usize> {
+    if number >= 0.0 && number.fract() == 0.0 && number < 1e9 {
+        return Ok(number as usize);
+    }
+    Err(Error::parameter(format!(
+        "warm-up {number}; expected a whole number of iterations"
+    )))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn axis(text: &str) -> Axis {
+        text.parse().unwrap()
+    }
+
+    fn space(dropout: &str, l2: &str) -> SearchSpace {
+        SearchSpace {
+            dropout: axis(dropout),
+            l2: axis(l2),
+            ..SearchSpace::default()
+        }
+    }
+
+    fn base() -> TrainSettings {
+        TrainSettings::new(TrainOptions::default()).unwrap()
+    }
+
+    fn grid(space: &SearchSpace) -> Result<Vec<Configuration>> {
+        space.grid(&base())
+    }
+
+    fn random(space: &SearchSpace, count: usize, seed: u64) -> Result<Vec<Configuration>> {
+        space.random(count, seed, &base())
+    }
+
+    #[test]
+    fn a_grid_has_every_combination_once() {
+        let space = SearchSpace {
+            templates: 2,
+            edge_dropout: Some(axis("0.3,0.6")),
+            ..space("0,0.5", "0.1,1")
+        };
+        let grid = grid(&space).unwrap();
+        assert_eq!(grid.len(), 16);
+        for (i, configuration) in grid.iter().enumerate() {
+            assert!(!grid[..i].contains(configuration));
+        }
+        assert_eq!((grid[0].template, grid[8].template), (0, 1));
+    }
+
+    #[test]
+    fn warm_up_and_engine_are_searched_with_noise_only() {
+        let space = SearchSpace {
+            warm_up: Some(axis("0,20")),
+            gradients: vec![Engine::Adjoint, Engine::Reweighted(20)],
+            ..space("0,0.5", "0.1")
+        };
+        let grid = grid(&space).unwrap();
+        let found: Vec<_> = grid
+            .iter()
+            .map(|c| (c.dropout, c.warm_up, c.gradient))
+            .collect();
+        let (adjoint, reweighted) = (Some(Engine::Adjoint), Some(Engine::Reweighted(20)));
+        let noisy = |warm_up, gradient| (0.5, Some(warm_up), gradient);
+        assert_eq!(
+            found,
+            [
+                (0.0, None, None),
+                noisy(0, adjoint),
+                noisy(20, adjoint),
+                noisy(0, reweighted),
+                noisy(20, reweighted),
+            ]
+        );
+        let settings = grid[3].settings(&base()).unwrap();
+        assert_eq!(settings.warm_up(), 0);
+        assert_eq!(settings.options().gradient, Engine::Reweighted(20));
+        for (i, one) in grid.iter().enumerate() {
+            for (j, other) in grid.iter().enumerate() {
+                assert_eq!(one.compare_strength(other).is_eq(), i == j);
+            }
+        }
+        assert_eq!(random(&space, 4, 1).unwrap().len(), 4);
+        let wrong = |text| SearchSpace {
+            warm_up: Some(axis(text)),
+            ..SearchSpace::default()
+        };
+        for text in ["0,2.5", "-1,3", "0:7.5"] {
+            let error = random(&wrong(text), 3, 1).unwrap_err().to_string();
+            assert!(
+                error.ends_with("expected a whole number of iterations"),
+                "{error}"
+            );
+        }
+    }
+
+    #[test]
+    fn without_noise_the_weight_of_unlabeled_text_has_no_effect() {
+        let space = SearchSpace {
+            unlabeled_weight: axis("0.1,1"),
+            ..space("0,0.5", "0.1")
+        };
+        assert_eq!(grid(&space).unwrap().len(), 3);
+    }
+
+    #[test]
+    fn the_default_grid_contains_the_defaults_of_training() {
+        let (settings, defaults) = (base(), TrainOptions::default());
+        let grid = grid(&SearchSpace::default()).unwrap();
+        let is_default = |c: &&Configuration| {
+            c.dropout == defaults.dropout
+                && c.edge_dropout == defaults.edge_noise()
+                && c.l2 == settings.l2()
+        };
+        assert_eq!(grid.iter().filter(is_default).count(), 1);
+    }
+
+    #[test]
+    fn random_configurations_differ_and_follow_from_the_seed() {
+        let space = space("0.1:0.6", "0.01:1");
+        let drawn = random(&space, 20, 1).unwrap();
+        assert_eq!(drawn.len(), 20);
+        assert_eq!(drawn, random(&space, 20, 1).unwrap());
+        assert_ne!(drawn, random(&space, 20, 2).unwrap());
+        assert_eq!(drawn[..5], random(&space, 5, 1).unwrap());
+    }
+
+    #[test]
+    fn if_there_are_too_few_all_are_taken() {
+        let space = space("0,0.3", "0.1,1");
+        assert_eq!(random(&space, 10, 1).unwrap(), grid(&space).unwrap());
+        assert_eq!(random(&space, 3, 1).unwrap().len(), 3);
+    }
+
+    #[test]
+    fn errors_name_the_parameter() {
+        let error = |result: Result<Vec<Configuration>>| result.unwrap_err().to_string();
+        assert_eq!(
+            error(grid(&space("0.1:1", "0.1"))),
+            "dropout 1; expected a rate of at least 0 and below 1"
+        );
+        assert_eq!(
+            error(grid(&space("0.1", "0.01:1"))),
+            "L2: a range has infinitely many values; expected single numbers for a grid, or \
+             configurations drawn at random (--random N)"
+        );
+        assert!(
+            error(random(&space("0.1", "0:1"), 5, 1)).starts_with("L2: the range 0:1 begins at 0")
+        );
+        assert!(error(random(&space("0.1", "-1:1"), 5, 1)).starts_with("L2 strength -1; "));
+        assert_eq!(
+            error(random(&space("0.1", "1"), 0, 1)),
+            "0 random configurations; expected 1 to 1000"
+        );
+        let many: Vec<String> = (1..60)
+            .map(|i| (f64::from(i) / 100.0).to_string())
+            .collect();
+        let message = error(grid(&space(&many.join(","), &many.join(","))));
+        assert!(
+            message.starts_with("the grid has 3481 configurations"),
+            "{message}"
+        );
+    }
+}
